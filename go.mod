@@ -1,0 +1,18 @@
+module github.com/denorm-go/denorm
+
+go 1.25.0
+
+require (
+	github.com/cenkalti/backoff/v4 v4.3.0
+	github.com/gocql/gocql v1.7.0
+	github.com/scylladb/go-reflectx v1.0.1
+	github.com/scylladb/gocqlx/v2 v2.8.0
+	go.uber.org/goleak v1.3.0
+	gopkg.in/inf.v0 v0.9.1
+	pgregory.net/rapid v1.3.0
+)
+
+require (
+	github.com/golang/snappy v0.0.4 // indirect
+	github.com/hailocab/go-hostpool v0.0.0-20160125115350-e80d13ce29ed // indirect
+)

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const composeName = "docker-compose.yml"
+
+// findCompose looks for the repository's compose file from the working directory upwards.
+func findCompose() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", composeName, err)
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, composeName)
+		_, err := os.Stat(path)
+		if err == nil {
+			return path, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("find %s: %w", composeName, err)
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no %s in %s or above: run this inside the repository, or set %s=%s",
+				composeName, start, ModeEnv, Local)
+		}
+	}
+}
+
+// composeServices names the Cassandra services; the file may have others, which are none of the harness's business.
+func composeServices(nodes int) []string {
+	services := make([]string, nodes)
+	for i := range services {
+		services[i] = "cassandra" + strconv.Itoa(i+1)
+	}
+	return services
+}
+
+func compose(ctx context.Context, file string, args ...string) ([]byte, error) {
+	args = append([]string{"compose", "-f", file, "--profile", "three"}, args...)
+	out, err := command(ctx, "docker", args...).CombinedOutput()
+	if err != nil && ctx.Err() != nil {
+		return out, context.Cause(ctx)
+	}
+	return out, err
+}
+
+func startCompose(ctx context.Context, home string, s *state, log *progress) error {
+	file, err := findCompose()
+	if err != nil {
+		return err
+	}
+	s.Compose, s.Hosts = file, loopbacks(s.Nodes)
+	if err := s.save(home); err != nil { // so that it can be stopped
+		return err
+	}
+	services := composeServices(s.Nodes)
+	done := log.step("starting %s with docker compose", strings.Join(services, ", "))
+	args := append([]string{"up", "--detach", "--quiet-pull", "--wait", "--wait-timeout", "600"}, services...)
+	if out, err := compose(ctx, file, args...); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		logs, _ := compose(ctx, file, append([]string{"logs", "--no-color", "--tail", "15"}, services...)...)
+		return fmt.Errorf("docker compose up: %w; its last lines:\n%s\nthe nodes' last lines:\n%s\n"+
+			"on macOS nodes 2 and 3 need: sudo ifconfig lo0 alias 127.0.0.2; sudo ifconfig lo0 alias 127.0.0.3",
+			err, lastLines(out, 10), lastLines(logs, 30))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %s", startTimeout))
+	defer cancel()
+	if err := waitReady(ctx, s.Hosts, s.Nodes); err != nil {
+		return err
+	}
+	done("ready")
+	return nil
+}
+
+func stopCompose(ctx context.Context, s *state) error {
+	if s.Compose == "" { // it did not come that far
+		return nil
+	}
+	// All three: a start that was interrupted may have come further than the state says.
+	args := append([]string{"rm", "--stop", "--force", "--volumes"}, composeServices(3)...)
+	if out, err := compose(ctx, s.Compose, args...); err != nil {
+		return fmt.Errorf("docker compose rm: %w; its last lines:\n%s", err, lastLines(out, 10))
+	}
+	return nil
+}

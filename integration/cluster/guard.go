@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// GuardCommand is the argument with which a program that uses a [Harness] starts itself as its guard. Such a program
+// calls [Harness.Guard] when it finds it.
+const GuardCommand = "guard"
+
+// spawnGuard starts this program again as the guard. If there is one already, the new one ends at once.
+func spawnGuard(home string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start guard: %w", err)
+	}
+	out, err := os.OpenFile(filepath.Join(home, "guard.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) //nolint:gosec // the harness's own
+	if err != nil {
+		return fmt.Errorf("start guard: %w", err)
+	}
+	defer out.Close()                       //nolint:errcheck // nothing was written here
+	cmd := exec.Command(self, GuardCommand) //nolint:gosec,noctx // itself; it must outlive any context
+	cmd.Dir = home
+	cmd.Env = append(os.Environ(), HomeEnv+"="+home)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // none of the terminal's signals
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start guard: %w", err)
+	}
+	return cmd.Process.Release()
+}
+
+// Guard waits until nobody uses the cluster and then does what the last user should have done but could not if it was
+// killed: it stops the cluster. It returns when there is nothing left to guard.
+func (h *Harness) Guard(ctx context.Context) error {
+	only, err := openLock(h.path("guard.lock"))
+	if err != nil {
+		return err
+	}
+	defer only.close()
+	if err := only.try(); err != nil {
+		if errors.Is(err, errHeld) {
+			return nil
+		}
+		return err
+	}
+	for {
+		if err := h.awaitUnused(); err != nil {
+			return err
+		}
+		done, err := h.guardOnce(ctx, only)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// awaitUnused sleeps in the kernel until the users' lock is free.
+func (h *Harness) awaitUnused() error {
+	users, err := openLock(h.path("users.lock"))
+	if err != nil {
+		return err
+	}
+	defer users.close()
+	return users.wait()
+}
+
+// guardOnce reports whether there is nothing left to guard. The guard's lock is given back while nobody can start a
+// cluster, so that whoever does next finds either a guard that watches or none.
+func (h *Harness) guardOnce(ctx context.Context, only *lock) (done bool, err error) {
+	transition, err := h.transition(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer transition.close()
+	if used, err := h.used(); err != nil || used {
+		return false, err
+	}
+	err = h.stopUnused(ctx)
+	return true, errors.Join(err, only.unlock())
+}

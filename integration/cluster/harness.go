@@ -1,0 +1,327 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Harness brings the cluster of this user up and down. Any number of processes may do so at once: what changes the
+// cluster is done under one exclusive lock, and who uses it holds a shared one.
+type Harness struct {
+	home    string
+	log     *progress
+	backend backend
+	// guard starts the guard in a process of its own, see [Harness.Guard].
+	guard func(home string) error
+}
+
+// New returns the harness of this user. It tells out what it does while that takes time.
+func New(out io.Writer) (*Harness, error) {
+	home, err := Home()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, fmt.Errorf("directory for cluster state: %w; set %s to one that can be written", err, HomeEnv)
+	}
+	log := &progress{out: out}
+	return &Harness{home: home, log: log, backend: machine{home: home, log: log}, guard: spawnGuard}, nil
+}
+
+// Up brings up a cluster of at least this many nodes that stays until [Harness.Down], and returns its hosts.
+func (h *Harness) Up(ctx context.Context, nodes int) ([]string, error) {
+	lease, err := h.join(ctx, nodes, true)
+	if err != nil {
+		return nil, err
+	}
+	return lease.Hosts(), lease.Close()
+}
+
+// Join brings up a cluster of at least this many nodes, or joins the one that is up. The cluster stays at least until
+// the lease is closed.
+func (h *Harness) Join(ctx context.Context, nodes int) (*Lease, error) {
+	return h.join(ctx, nodes, false)
+}
+
+func (h *Harness) join(ctx context.Context, nodes int, keep bool) (*Lease, error) {
+	if nodes != 1 && nodes != 3 {
+		return nil, fmt.Errorf("-nodes %d: want 1 or 3", nodes)
+	}
+	hosts, err := external()
+	if err != nil {
+		return nil, err
+	}
+	if hosts != nil {
+		return &Lease{hosts: hosts}, checkExternal(ctx, hosts, nodes)
+	}
+	transition, err := h.transition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer transition.close()
+	users, err := openLock(h.path("users.lock"))
+	if err != nil {
+		return nil, err
+	}
+	s, err := h.provide(ctx, users, nodes, keep)
+	if err != nil {
+		users.close()
+		return nil, err
+	}
+	return &Lease{harness: h, users: users, hosts: s.Hosts}, nil
+}
+
+// provide makes sure that a cluster is up that will do, and holds the users' lock shared when it returns. It runs under
+// the transition lock.
+func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool) (*state, error) {
+	s, err := loadState(h.home)
+	if err != nil {
+		return nil, err
+	}
+	unfit := h.unfit(ctx, s, nodes)
+	if unfit == nil {
+		s.Keep = s.Keep || keep
+		return s, errors.Join(users.share(), s.save(h.home), h.guard(h.home))
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	switch used, err := h.used(); {
+	case err != nil:
+		return nil, err
+	case used:
+		return nil, fmt.Errorf("%w, and another run uses the cluster: wait until it has ended, "+
+			"or stop it with go run ./cmd/cluster down -force", unfit)
+	}
+	if s != nil {
+		h.log.say("%v: starting anew", unfit)
+		keep = keep || s.Keep
+		if err := h.remove(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return h.start(ctx, users, nodes, keep)
+}
+
+// unfit returns why the cluster will not do, or nil.
+func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
+	if s == nil {
+		return errors.New("no cluster is up")
+	}
+	wanted, err := wantedMode()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !s.Ready:
+		return errors.New("the cluster was left behind while it started")
+	case wanted != "" && wanted != s.Mode:
+		return fmt.Errorf("the cluster is of mode %s, %s is wanted", s.Mode, wanted)
+	case s.Nodes < nodes:
+		return fmt.Errorf("the cluster has %d node(s), %d are wanted", s.Nodes, nodes)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if err := h.backend.check(ctx, s); err != nil {
+		return fmt.Errorf("the cluster is not well (%w)", err)
+	}
+	return nil
+}
+
+// start starts a new cluster, and leaves nothing of it behind if that fails.
+func (h *Harness) start(ctx context.Context, users *lock, nodes int, keep bool) (*state, error) {
+	if err := users.share(); err != nil {
+		return nil, err
+	}
+	mode, err := h.backend.choose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Only a cluster that is ready is kept: one whose starter was killed on the way is for the guard.
+	s := &state{Mode: mode, Nodes: nodes, Started: time.Now()}
+	if err := s.save(h.home); err != nil {
+		return nil, err
+	}
+	err = h.guard(h.home)
+	if err == nil {
+		err = h.backend.start(ctx, s)
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.remove(context.WithoutCancel(ctx), s))
+	}
+	s.Ready, s.Keep = true, keep
+	return s, s.save(h.home)
+}
+
+// remove stops the cluster and forgets it.
+func (h *Harness) remove(ctx context.Context, s *state) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	if err := h.backend.stop(ctx, s); err != nil {
+		return fmt.Errorf("stop the cluster: %w", err)
+	}
+	return removeState(h.home)
+}
+
+// Down stops the cluster. One that is still used stops when its last user has ended, unless force is set.
+func (h *Harness) Down(ctx context.Context, force bool) error {
+	transition, err := h.transition(ctx)
+	if err != nil {
+		return err
+	}
+	defer transition.close()
+	s, err := loadState(h.home)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		h.log.say("no cluster is up")
+		return nil
+	}
+	used, err := h.used()
+	if err != nil {
+		return err
+	}
+	if used && !force {
+		s.Keep = false
+		h.log.say("the cluster is in use and stops when its last user has ended (down -force stops it now)")
+		return errors.Join(s.save(h.home), h.guard(h.home))
+	}
+	done := h.log.step("stopping the cluster")
+	if err := h.remove(ctx, s); err != nil {
+		return err
+	}
+	done("stopped")
+	return nil
+}
+
+// leave stops the cluster if nobody uses it any more and it was not asked to stay.
+func (h *Harness) leave(ctx context.Context) error {
+	transition, err := h.transition(ctx)
+	if err != nil {
+		return err
+	}
+	defer transition.close()
+	return h.stopUnused(ctx)
+}
+
+// stopUnused runs under the transition lock.
+func (h *Harness) stopUnused(ctx context.Context) error {
+	s, err := loadState(h.home)
+	if err != nil || s == nil || s.Keep {
+		return err
+	}
+	if used, err := h.used(); err != nil || used {
+		return err
+	}
+	done := h.log.step("nobody uses the cluster any more: stopping it")
+	if err := h.remove(ctx, s); err != nil {
+		return err
+	}
+	done("stopped")
+	return nil
+}
+
+// used reports whether anybody uses the cluster. A guard that wakes up and others that ask this very question hold the
+// users' lock for an instant too, so one look is not enough.
+func (h *Harness) used() (bool, error) {
+	users, err := openLock(h.path("users.lock"))
+	if err != nil {
+		return false, err
+	}
+	defer users.close()
+	ctx, cancel := context.WithTimeout(context.Background(), 250*time.Millisecond)
+	defer cancel()
+	err = users.acquire(ctx, nil)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true, nil
+	}
+	return false, err
+}
+
+// transition takes the lock under which the cluster changes.
+func (h *Harness) transition(ctx context.Context) (*lock, error) {
+	l, err := openLock(h.path("transition.lock"))
+	if err != nil {
+		return nil, err
+	}
+	err = l.acquire(ctx, func() { h.log.say("waiting for another process that starts or stops the cluster ...") })
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (h *Harness) path(name string) string { return filepath.Join(h.home, name) }
+
+// Status describes the cluster in lines for a developer.
+func (h *Harness) Status(ctx context.Context) (string, error) {
+	hosts, err := external()
+	if err != nil {
+		return "", err
+	}
+	if hosts != nil {
+		return fmt.Sprintf("%s: %s (from %s)\n", External, strings.Join(hosts, ","), ExternalEnv), checkExternal(ctx, hosts, 1)
+	}
+	s, err := loadState(h.home)
+	if err != nil {
+		return "", err
+	}
+	if s == nil {
+		return "no cluster is up (state in " + h.home + ")\n", nil
+	}
+	used, err := h.used()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", s.Mode, strings.Join(s.Hosts, ","))
+	fmt.Fprintf(&b, "started %s, ready %t, in use %t, stays up %t\n", s.Started.Format(time.DateTime), s.Ready, used, s.Keep)
+	if s.Mode == Local {
+		for _, n := range localNodes(h.home) {
+			fmt.Fprintf(&b, "%s: %s, logs in %s\n", n, n.describe(ctx), filepath.Join(n.dir(), "log"))
+		}
+	}
+	return b.String(), nil
+}
+
+// Lease is the right to use a cluster until it is closed.
+type Lease struct {
+	harness *Harness // nil for a cluster of one's own
+	users   *lock
+	hosts   []string
+}
+
+// Hosts returns the cluster's hosts, as [TestHostsEnv] wants them.
+func (l *Lease) Hosts() []string { return slices.Clone(l.hosts) }
+
+// Inherit returns a file for child processes to inherit: while one of them has it open, the cluster is in use even if
+// this process is killed. It is nil for a cluster of one's own. The caller closes it when the child has started.
+func (l *Lease) Inherit() (*os.File, error) {
+	if l.users == nil {
+		return nil, nil //nolint:nilnil // nothing to inherit
+	}
+	return l.users.inheritable()
+}
+
+// Close ends the use, also for those who inherited it. The last user stops the cluster, unless it was asked to stay.
+func (l *Lease) Close() error {
+	if l.users == nil {
+		return nil
+	}
+	defer l.users.close()
+	if err := l.users.unlock(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	return l.harness.leave(ctx)
+}

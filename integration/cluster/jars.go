@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"context"
+	_ "embed" // the pom
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// cassandraVersion is the version of the local nodes; pom.xml names it too, which a test compares.
+const cassandraVersion = "5.0.6"
+
+//go:embed pom.xml
+var pom []byte
+
+// errNoMaven is returned when the jars are still to be downloaded and there is no Maven.
+var errNoMaven = errors.New("no Maven to download Cassandra's jars")
+
+// jars is the directory of Cassandra's jars.
+type jars struct {
+	dir   string
+	agent string // the jar that measures objects for the memtables, Cassandra does not start without it
+}
+
+func jarDir(home string) string { return filepath.Join(home, "cassandra-"+cassandraVersion) }
+
+// findJars returns the jars if they were downloaded before.
+func findJars(home string) (jars, bool) {
+	dir := jarDir(home)
+	agents, _ := filepath.Glob(filepath.Join(dir, "jamm-*.jar"))
+	if len(agents) != 1 {
+		return jars{}, false
+	}
+	if _, err := os.Stat(filepath.Join(dir, "cassandra-all-"+cassandraVersion+".jar")); err != nil {
+		return jars{}, false
+	}
+	return jars{dir: dir, agent: agents[0]}, true
+}
+
+// downloadJars lets Maven copy Cassandra's jars. They appear in their place only when all are there, so an interrupted
+// download leaves nothing that looks complete.
+func downloadJars(ctx context.Context, home string, jdk java, log *progress) (jars, error) {
+	mvn, err := exec.LookPath("mvn")
+	if err != nil {
+		return jars{}, fmt.Errorf("%w: sudo apt-get install maven, or brew install maven", errNoMaven)
+	}
+	leftovers, _ := filepath.Glob(filepath.Join(home, "download-*"))
+	for _, dir := range leftovers {
+		_ = os.RemoveAll(dir)
+	}
+	temp, err := os.MkdirTemp(home, "download-*")
+	if err != nil {
+		return jars{}, fmt.Errorf("download jars: %w", err)
+	}
+	defer os.RemoveAll(temp) //nolint:errcheck // the next download removes what is left
+	if err := os.WriteFile(filepath.Join(temp, "pom.xml"), pom, 0o600); err != nil {
+		return jars{}, fmt.Errorf("download jars: %w", err)
+	}
+
+	done := log.step("downloading Cassandra %s (66 MB of jars, once) with Maven", cassandraVersion)
+	cmd := command(ctx, mvn, "-B", "-q", "-C", "-f", filepath.Join(temp, "pom.xml"), "dependency:copy-dependencies",
+		"-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(temp, "lib"))
+	cmd.Env = append(os.Environ(), "JAVA_HOME="+jdk.home())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return jars{}, context.Cause(ctx)
+		}
+		return jars{}, fmt.Errorf("downloading Cassandra with Maven: %w; its last lines:\n%s\n"+
+			"if this machine needs a proxy or a mirror, it belongs into ~/.m2/settings.xml", err, lastLines(out, 10))
+	}
+	if err := os.RemoveAll(jarDir(home)); err != nil {
+		return jars{}, fmt.Errorf("download jars: %w", err)
+	}
+	if err := os.Rename(filepath.Join(temp, "lib"), jarDir(home)); err != nil {
+		return jars{}, fmt.Errorf("download jars: %w", err)
+	}
+	found, ok := findJars(home)
+	if !ok {
+		return jars{}, fmt.Errorf("maven ended well but %s lacks Cassandra's jars: rm -r %[1]s, then try again", jarDir(home))
+	}
+	done("downloaded")
+	return found, nil
+}

@@ -1,0 +1,132 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// javaVersions are the Java versions Cassandra 5.0 runs on, the better one first.
+var javaVersions = []int{17, 11}
+
+// errNoJava is returned when no java was found that Cassandra runs on.
+var errNoJava = errors.New("no JDK for Cassandra 5.0")
+
+// java is one JDK.
+type java struct {
+	path    string // of its java command
+	version int    // 17
+}
+
+// home returns the directory that JAVA_HOME means.
+func (j java) home() string {
+	path, err := filepath.EvalSymlinks(j.path)
+	if err != nil {
+		path = j.path
+	}
+	return filepath.Dir(filepath.Dir(path))
+}
+
+// findJava looks in JAVA_HOME, in the usual directories and in PATH, and asks each java for its version.
+func findJava(ctx context.Context) (java, error) {
+	var seen []java
+	for _, path := range javaCandidates() {
+		if version, err := javaVersion(ctx, path); err == nil {
+			seen = append(seen, java{path: path, version: version})
+		}
+	}
+	return chooseJava(seen)
+}
+
+func chooseJava(seen []java) (java, error) {
+	for _, version := range javaVersions {
+		if i := slices.IndexFunc(seen, func(j java) bool { return j.version == version }); i >= 0 {
+			return seen[i], nil
+		}
+	}
+	others := "none found in JAVA_HOME, /usr/lib/jvm and PATH"
+	if len(seen) > 0 {
+		var names []string
+		for _, j := range seen {
+			names = append(names, fmt.Sprintf("%d at %s", j.version, j.path))
+		}
+		others = "found only " + strings.Join(names, ", ")
+	}
+	return java{}, fmt.Errorf("%w: it needs 17 or 11, %s: "+
+		"sudo apt-get install openjdk-17-jdk-headless, or brew install openjdk@17, or set JAVA_HOME to one", errNoJava, others)
+}
+
+func javaCandidates() []string {
+	var paths []string
+	add := func(path string) {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		add(filepath.Join(home, "bin", "java"))
+	}
+	for _, pattern := range []string{
+		"/usr/lib/jvm/*/bin/java",
+		"/Library/Java/JavaVirtualMachines/*/Contents/Home/bin/java",
+		"/opt/homebrew/opt/openjdk@*/bin/java",
+		"/usr/local/opt/openjdk@*/bin/java",
+	} {
+		found, _ := filepath.Glob(pattern)
+		for _, path := range found {
+			add(path)
+		}
+	}
+	if path, err := exec.LookPath("java"); err == nil {
+		add(path)
+	}
+	return paths
+}
+
+func javaVersion(ctx context.Context, path string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "-version") //nolint:gosec // asking the java that was found is the purpose
+	cmd.Env = javaEnvironment(os.Environ())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%s -version: %w", path, err)
+	}
+	return parseJavaVersion(string(out))
+}
+
+var javaVersionLine = regexp.MustCompile(`(?m)^\S+ version "(\d+)(?:\.(\d+))?`)
+
+// parseJavaVersion reads the output of java -version, whatever lines other settings put before it.
+func parseJavaVersion(out string) (int, error) {
+	match := javaVersionLine.FindStringSubmatch(out)
+	if match == nil {
+		return 0, fmt.Errorf("no version in %q", shorten(out, 200))
+	}
+	if match[1] == "1" && match[2] != "" { // up to Java 8: 1.8.0_392
+		return strconv.Atoi(match[2])
+	}
+	return strconv.Atoi(match[1])
+}
+
+// javaEnvironment returns the part of an environment that a node may see. JAVA_TOOL_OPTIONS and its kin would change the
+// heap, add agents that hold ports, or print lines where a version is expected.
+func javaEnvironment(environ []string) []string {
+	var kept []string
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.Contains([]string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR"}, name) {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Node is a node of a local cluster that a fault test may take away and bring back.
+type Node struct {
+	harness *Harness
+	local   localNode
+}
+
+// Nodes returns the nodes of the local cluster that the test runs on, in the order of their addresses. When the test
+// ends every node runs again, whatever the test has done to it. A cluster that is not made of local processes fails the
+// test. Faults are everybody's: tests that cause some do not run in parallel with others.
+func Nodes(tb testing.TB) []*Node {
+	tb.Helper()
+	h, nodes, err := findNodes(Hosts(tb))
+	if err != nil {
+		tb.Fatalf("control of nodes: %v", err)
+	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		if err := h.mend(ctx, nodes); err != nil {
+			tb.Errorf("nodes are not well after the test: %v", err)
+		}
+	})
+	return nodes
+}
+
+func findNodes(hosts []string) (*Harness, []*Node, error) {
+	h, err := New(tbDiscard{})
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := loadState(h.home)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s == nil || s.Mode != Local || len(hosts) != len(s.Hosts) || hosts[0] != s.Hosts[0] {
+		return nil, nil, fmt.Errorf("the test's cluster (%v) is not one of local processes: %s=%s go run ./cmd/cluster run -- go test ...",
+			hosts, ModeEnv, Local)
+	}
+	nodes := make([]*Node, s.Nodes)
+	for i := range nodes {
+		nodes[i] = &Node{harness: h, local: localNode{home: h.home, number: i + 1}}
+	}
+	return h, nodes, nil
+}
+
+// tbDiscard swallows what the harness says, as tests are not to be told of every start.
+type tbDiscard struct{}
+
+func (tbDiscard) Write(p []byte) (int, error) { return len(p), nil }
+
+// Host returns the node's address.
+func (n *Node) Host() string { return loopback(n.local.number) }
+
+// String returns the node's number and address.
+func (n *Node) String() string { return n.local.String() }
+
+// Pause stops the node's process with SIGSTOP: it keeps its connections and answers nothing.
+func (n *Node) Pause() error { return n.signal(syscall.SIGSTOP) }
+
+// Continue lets a paused node go on. It returns at once; [Node.Ready] waits until the node answers.
+func (n *Node) Continue() error { return n.signal(syscall.SIGCONT) }
+
+// Kill ends the node with SIGKILL and returns when it is gone. It keeps its data.
+func (n *Node) Kill(ctx context.Context) error { return n.local.kill(ctx) }
+
+// Start starts a node that was killed, with the data it had, and waits until it answers CQL.
+func (n *Node) Start(ctx context.Context) error {
+	// Whoever stops the cluster must see the node, or it would stay behind.
+	transition, err := n.harness.transition(ctx)
+	if err != nil {
+		return err
+	}
+	err = n.launch(ctx)
+	transition.close()
+	if err != nil {
+		return err
+	}
+	return n.Ready(ctx)
+}
+
+func (n *Node) launch(ctx context.Context) error {
+	s, err := loadState(n.harness.home)
+	if err != nil {
+		return err
+	}
+	if s == nil || !s.Ready || s.Mode != Local {
+		return fmt.Errorf("start %s: the cluster has been stopped", n)
+	}
+	if n.local.alive(ctx) {
+		return fmt.Errorf("start %s: it runs already", n)
+	}
+	lib, ok := findJars(n.harness.home)
+	if !ok {
+		return fmt.Errorf("start %s: no jars in %s", n, jarDir(n.harness.home))
+	}
+	return n.local.start(ctx, s.Java, lib)
+}
+
+// Ready waits until the node answers CQL itself, whatever it knows about the others.
+func (n *Node) Ready(ctx context.Context) error {
+	return waitLocal(ctx, []localNode{n.local}, []string{n.Host()}, 1)
+}
+
+func (n *Node) signal(sig syscall.Signal) error {
+	p, err := n.local.process()
+	if err != nil {
+		return err
+	}
+	if err := p.signal(context.Background(), sig); err != nil {
+		return fmt.Errorf("%s: %w", n, err)
+	}
+	return nil
+}
+
+// mend brings every node back and waits until the cluster is whole.
+func (h *Harness) mend(ctx context.Context, nodes []*Node) error {
+	var failed error
+	for _, n := range nodes {
+		if n.local.alive(ctx) {
+			failed = errors.Join(failed, n.Continue())
+			continue
+		}
+		failed = errors.Join(failed, n.Start(ctx))
+	}
+	if failed != nil {
+		return failed
+	}
+	return waitReady(ctx, loopbacks(len(nodes)), len(nodes))
+}

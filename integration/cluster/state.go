@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// state is what is known of the cluster between two commands. It is read and written under the transition lock.
+type state struct {
+	Mode    Mode      `json:"mode"`
+	Nodes   int       `json:"nodes"`
+	Hosts   []string  `json:"hosts"`
+	Ready   bool      `json:"ready"` // false while it starts, which happens under the lock: who reads it later found a wreck
+	Keep    bool      `json:"keep"`  // stays up without users
+	Started time.Time `json:"started"`
+	Compose string    `json:"compose,omitempty"` // the compose file it was started from
+	Java    string    `json:"java,omitempty"`    // the java it was started with, for starting a node again
+}
+
+func statePath(home string) string { return filepath.Join(home, "state.json") }
+
+// loadState returns nil if there is no cluster.
+func loadState(home string) (*state, error) {
+	var s state
+	err := readJSON(statePath(home), &s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // no cluster is no error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cluster state: %w", err)
+	}
+	return &s, nil
+}
+
+func (s *state) save(home string) error { return writeJSON(statePath(home), s) }
+
+func removeState(home string) error {
+	if err := os.Remove(statePath(home)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cluster state: %w", err)
+	}
+	return nil
+}
+
+func readJSON(path string, v any) error {
+	data, err := os.ReadFile(path) //nolint:gosec // the path is the harness's own
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// writeJSON replaces the file in one step, as its readers hold no lock.
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	temp := path + ".new"
+	if err := os.WriteFile(temp, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write state: %w", err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fmt.Errorf("write state: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// Hosts returns the hosts of the cluster that was brought up for the tests, from DENORM_TEST_HOSTS. A test that finds
+// none fails: one that is skipped proves nothing and nobody notices.
+func Hosts(tb testing.TB) []string {
+	tb.Helper()
+	list := os.Getenv(TestHostsEnv)
+	if list == "" {
+		tb.Fatalf("%s is not set, this test needs a Cassandra cluster: make test, or in integration/ "+
+			"go run ./cmd/cluster run -nodes 3 -- go test ./...", TestHostsEnv)
+	}
+	hosts, err := parseHosts(list)
+	if err != nil {
+		tb.Fatalf("%s: %v", TestHostsEnv, err)
+	}
+	return hosts
+}
+
+// Session returns a plain session with patient timeouts and without retries; keyspace may be empty. It is closed when
+// the test ends. Each change is applied to its configuration before it is opened.
+func Session(tb testing.TB, keyspace string, changes ...func(*gocql.ClusterConfig)) *gocql.Session {
+	tb.Helper()
+	config := gocql.NewCluster(Hosts(tb)...)
+	config.ProtoVersion = 4
+	config.Keyspace = keyspace
+	config.Consistency = gocql.LocalQuorum
+	config.Timeout = 10 * time.Second
+	config.ConnectTimeout = 10 * time.Second
+	for _, change := range changes {
+		change(config)
+	}
+	session, err := config.CreateSession()
+	if err != nil {
+		tb.Fatalf("open a session with %v: %v", config.Hosts, err)
+	}
+	tb.Cleanup(func() { closeSession(tb, session) })
+	return session
+}
+
+// closeSession gives up on a session whose connections hang, so that one test cannot hang the others.
+func closeSession(tb testing.TB, session *gocql.Session) {
+	tb.Helper()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		session.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(20 * time.Second):
+		tb.Error("the session did not close within 20 s")
+	}
+}
+
+// Size returns how many nodes the cluster of the tests has.
+func Size(tb testing.TB) int {
+	tb.Helper()
+	return size(tb, Session(tb, ""))
+}
+
+func size(tb testing.TB, session *gocql.Session) int {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var peers int
+	if err := session.Query(`SELECT count(*) FROM system.peers`).WithContext(ctx).Scan(&peers); err != nil {
+		tb.Fatalf("count the nodes: %v", err)
+	}
+	return peers + 1
+}
+
+// Need fails a test that needs more nodes than the cluster has.
+func Need(tb testing.TB, nodes int) {
+	tb.Helper()
+	if got := Size(tb); got < nodes {
+		tb.Fatalf("this test needs %d nodes, the cluster has %d: make test, or in integration/ "+
+			"go run ./cmd/cluster run -nodes %[1]d -- go test ./...", nodes, got)
+	}
+}
+
+// Keyspace creates a keyspace of the test's own and returns its name. Its replication factor is the one given, or the
+// number of nodes where those are fewer. The keyspace is dropped when the test ends.
+func Keyspace(tb testing.TB, replication int) string {
+	tb.Helper()
+	session := Session(tb, "", func(config *gocql.ClusterConfig) { config.Timeout = 30 * time.Second })
+	name := keyspaceName(tb.Name())
+	replication = min(replication, size(tb, session))
+	create := fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`,
+		name, replication)
+	if err := execute(session, create); err != nil {
+		tb.Fatalf("create keyspace %s: %v", name, err)
+	}
+	tb.Cleanup(func() {
+		if err := execute(session, "DROP KEYSPACE IF EXISTS "+name); err != nil {
+			tb.Errorf("drop keyspace %s: %v", name, err)
+		}
+	})
+	return name
+}
+
+func execute(session *gocql.Session, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return session.Query(statement).WithContext(ctx).Exec()
+}
+
+// keyspaceName makes a unique keyspace name that shows which test it is of.
+func keyspaceName(test string) string {
+	const limit = 48 // of Cassandra
+	random := make([]byte, 4)
+	_, _ = rand.Read(random) // never fails
+	readable := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		default:
+			return '_'
+		}
+	}, test)
+	name := "t" + hex.EncodeToString(random) + "_" + readable
+	return name[:min(len(name), limit)]
+}

@@ -1,0 +1,135 @@
+// Command cluster brings a real Cassandra cluster up for tests, demos and a developer's own use.
+//
+//	go run ./cmd/cluster up [-nodes 1|3]                    start it, or join the one that is up; it stays
+//	go run ./cmd/cluster down [-force]                      stop it
+//	go run ./cmd/cluster status                             what is up
+//	go run ./cmd/cluster run [-nodes 1|3] -- command args   with it, run a command that finds it in DENORM_TEST_HOSTS
+//
+// What run starts it stops again, unless another run still uses it or up was asked for. Where the cluster comes from and
+// which settings there are is written in package cluster.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/denorm-go/denorm/integration/cluster"
+)
+
+const usage = `usage of cluster:
+  up [-nodes 1|3]                      start a cluster, or join the one that is up; it stays
+  down [-force]                        stop it, with -force even while it is used
+  status                               what is up
+  run [-nodes 1|3] -- command args...  run a command with a cluster, its hosts in ` + cluster.TestHostsEnv + `
+settings in the environment:
+  ` + cluster.ExternalEnv + `  host[:port],...  a cluster of your own, nothing is started
+  ` + cluster.ModeEnv + `      compose or jvm   how to start one where both would do
+  ` + cluster.HomeEnv + `      directory        for jars, state and logs
+`
+
+// errUsage is returned for arguments that make no sense.
+var errUsage = errors.New("see usage")
+
+func main() { os.Exit(start(os.Args[1:])) }
+
+// start returns the exit code.
+func start(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	code, err := dispatch(ctx, args)
+	switch {
+	case err == nil:
+		return code
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		fmt.Fprint(os.Stderr, "cluster: ", err, "\n", usage)
+		return 2
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "cluster: interrupted, nothing is left running")
+		return 130
+	default:
+		fmt.Fprintln(os.Stderr, "cluster:", err)
+		return 1
+	}
+}
+
+func dispatch(ctx context.Context, args []string) (int, error) {
+	if len(args) == 0 {
+		return 0, fmt.Errorf("no command: %w", errUsage)
+	}
+	harness, err := cluster.New(os.Stderr)
+	if err != nil {
+		return 0, err
+	}
+	name, args := args[0], args[1:]
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	switch name {
+	case "up":
+		nodes := flags.Int("nodes", 1, "number of nodes, 1 or 3")
+		if err := parse(flags, args); err != nil {
+			return 0, err
+		}
+		return 0, up(ctx, harness, *nodes)
+	case "down":
+		force := flags.Bool("force", false, "stop it even while it is used")
+		if err := parse(flags, args); err != nil {
+			return 0, err
+		}
+		return 0, harness.Down(ctx, *force)
+	case "status":
+		if err := parse(flags, args); err != nil {
+			return 0, err
+		}
+		text, err := harness.Status(ctx)
+		fmt.Print(text)
+		return 0, err
+	case "run":
+		nodes := flags.Int("nodes", 1, "number of nodes, 1 or 3")
+		if err := flags.Parse(args); err != nil {
+			return 0, flagError(err)
+		}
+		if flags.NArg() == 0 {
+			return 0, fmt.Errorf("run: no command to run: %w", errUsage)
+		}
+		return run(ctx, harness, *nodes, flags.Args())
+	case cluster.GuardCommand:
+		return 0, harness.Guard(context.Background())
+	default:
+		return 0, fmt.Errorf("no command %q: %w", name, errUsage)
+	}
+}
+
+func parse(flags *flag.FlagSet, args []string) error {
+	if err := flags.Parse(args); err != nil {
+		return flagError(err)
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%s: unexpected %q: %w", flags.Name(), flags.Arg(0), errUsage)
+	}
+	return nil
+}
+
+// flagError lets help pass; the flag package has printed the usage for everything else.
+func flagError(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, errUsage)
+}
+
+func up(ctx context.Context, harness *cluster.Harness, nodes int) error {
+	hosts, err := harness.Up(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("export %s=%s\n", cluster.TestHostsEnv, strings.Join(hosts, ","))
+	return nil
+}

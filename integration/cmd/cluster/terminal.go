@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// inForeground reports whether this process belongs to the foreground group of its terminal, which is the group that
+// Ctrl-C goes to.
+func inForeground() bool {
+	group, err := terminalGroup()
+	return err == nil && group == syscall.Getpgrp()
+}
+
+// terminalGroup asks /proc or ps rather than the terminal, as the standard library has no call for that.
+func terminalGroup() (int, error) {
+	if data, err := os.ReadFile("/proc/self/stat"); err == nil {
+		return parseTerminalGroup(string(data))
+	}
+	out, err := exec.Command("ps", "-o", "tpgid=", "-p", strconv.Itoa(os.Getpid())).Output() //nolint:gosec,noctx // a number
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(out)))
+}
+
+// parseTerminalGroup reads a line of /proc/PID/stat, whose command name is in parentheses and may itself contain some.
+func parseTerminalGroup(stat string) (int, error) {
+	const groupField = 8 - 3 // counted from the state letter, which is the third
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) <= groupField {
+		return 0, fmt.Errorf("not a process status: %q", stat)
+	}
+	return strconv.Atoi(fields[groupField])
+}

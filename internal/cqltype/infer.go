@@ -1,0 +1,89 @@
+package cqltype
+
+import (
+	"fmt"
+	"math/big"
+	"net"
+	"reflect"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+)
+
+var inferred = map[reflect.Type]gocql.Type{
+	reflect.TypeFor[gocql.UUID]():     gocql.TypeUUID,
+	reflect.TypeFor[time.Time]():      gocql.TypeTimestamp,
+	reflect.TypeFor[inf.Dec]():        gocql.TypeDecimal,
+	reflect.TypeFor[big.Int]():        gocql.TypeVarint,
+	reflect.TypeFor[net.IP]():         gocql.TypeInet,
+	reflect.TypeFor[gocql.Duration](): gocql.TypeDuration,
+}
+
+var inferredKinds = map[reflect.Kind]gocql.Type{
+	reflect.String: gocql.TypeVarchar, reflect.Bool: gocql.TypeBoolean,
+	reflect.Int8: gocql.TypeTinyInt, reflect.Int16: gocql.TypeSmallInt, reflect.Int32: gocql.TypeInt,
+	reflect.Int64: gocql.TypeBigInt, reflect.Int: gocql.TypeBigInt,
+	reflect.Float32: gocql.TypeFloat, reflect.Float64: gocql.TypeDouble,
+}
+
+// Infer gives the CQL type a Go type stands for when nothing else is declared: string text, []byte blob, bool boolean,
+// int8 to int64 tinyint to bigint, int bigint, float32 float, float64 double, gocql.UUID and [16]byte uuid, time.Time
+// timestamp, inf.Dec decimal, big.Int varint, net.IP inet, gocql.Duration duration, map[K]V map, map[K]struct{} set,
+// slice list; a pointer stands for its element. Types that could mean several things (time.Duration, unsigned
+// integers, types with their own MarshalCQL) are refused: their CQL type must be declared.
+func Infer(t reflect.Type) (*Type, error) { return infer(t, 0) }
+
+// maxDepth ends the walk through a Go type that contains itself.
+const maxDepth = 16
+
+func infer(t reflect.Type, depth int) (*Type, error) {
+	if kind, ok := inferred[t]; ok {
+		return native(kind), nil
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("no CQL type follows from Go type %s, which is nested too deep", t)
+	}
+	if t.Kind() == reflect.Pointer {
+		return infer(t.Elem(), depth+1)
+	}
+	// A pointer has the methods of its element too.
+	if t == reflect.TypeFor[time.Duration]() || reflect.PointerTo(t).Implements(reflect.TypeFor[gocql.Marshaler]()) {
+		return nil, fmt.Errorf("no CQL type follows from Go type %s", t)
+	}
+	if kind, ok := inferredKinds[t.Kind()]; ok {
+		return native(kind), nil
+	}
+	switch t.Kind() {
+	case reflect.Array:
+		if t.Len() == 16 && t.Elem().Kind() == reflect.Uint8 {
+			return native(gocql.TypeUUID), nil
+		}
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return native(gocql.TypeBlob), nil
+		}
+		return inferCollection(gocql.TypeList, depth, t.Elem())
+	case reflect.Map:
+		if t.Elem().Kind() == reflect.Struct && t.Elem().NumField() == 0 {
+			return inferCollection(gocql.TypeSet, depth, t.Key())
+		}
+		return inferCollection(gocql.TypeMap, depth, t.Key(), t.Elem())
+	}
+	return nil, fmt.Errorf("no CQL type follows from Go type %s", t)
+}
+
+func inferCollection(kind gocql.Type, depth int, parts ...reflect.Type) (*Type, error) {
+	elems := make([]*Type, len(parts))
+	for i, part := range parts {
+		e, err := infer(part, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if len(e.elems) > 0 {
+			e.frozen = true
+		}
+		elems[i] = e
+	}
+	return newCollection(kind, elems), nil
+}

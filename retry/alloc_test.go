@@ -1,0 +1,48 @@
+package retry_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+)
+
+// A write that succeeds at once costs the context of its attempt and nothing else.
+func TestDoAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
+	ctx := context.Background()
+	attempt := func(context.Context, int) error { return nil }
+	observe := func(retry.Event) {}
+	policy := retry.Policy{}
+	context2500 := testing.AllocsPerRun(1000, func() {
+		own, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
+		_ = attempt(own, 1)
+		cancel()
+	})
+	do := testing.AllocsPerRun(1000, func() {
+		if _, err := policy.Do(ctx, retry.LoggedBatch, attempt, observe); err != nil {
+			t.Error(err)
+		}
+	})
+	if do > context2500 {
+		t.Errorf("%v allocations, the context alone %v", do, context2500)
+	}
+}
+
+func BenchmarkDoSuccess(b *testing.B) {
+	ctx := context.Background()
+	attempt := func(context.Context, int) error { return nil }
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := (retry.Policy{}).Do(ctx, retry.LoggedBatch, attempt, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkClassify(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = retry.Classify(errBatchLog, retry.LoggedBatch)
+	}
+}

@@ -1,0 +1,60 @@
+package retry
+
+const (
+	reasonUnclassified = "unclassified"
+	reasonSeveral      = "several"
+)
+
+// Classify says what is known after an attempt to write failed with err. The rules assume that the attempt was sent
+// without a gocql RetryPolicy and without speculative execution.
+//
+// Wrapped errors are classified as what they wrap. An error that wraps several (errors.Join, or fmt.Errorf with more
+// than one %w) is classified as all of them together: NotApplied only if each one is, Unknown if they disagree. So
+// errors of one's own must not be wrapped beside the one of gocql; the errors that [Policy.Do] returns may hold two,
+// and for them [Outcome.Class] is the answer.
+//
+// An error of a context is Unknown and not to be retried, as it cannot be seen here whose context ended: gocql returns
+// it before and after the request was sent (conn.go, exec). [Policy.Do] knows its own limit of one attempt and retries
+// after it.
+//
+// Without an error there is nothing to classify: Classify(nil, kind) is the zero Verdict.
+func Classify(err error, kind Kind) Verdict {
+	if err == nil {
+		return Verdict{}
+	}
+	// Neither errors.Is nor errors.As, for two reasons: they take the first match of a joined error, and an
+	// ErrNoConnections beside a lost connection is not "not applied"; and they ask the Is methods of errors, where the
+	// timeouts of package net claim to be context.DeadlineExceeded.
+	for err != nil {
+		if v, ok := classifyServer(err, kind); ok {
+			return v
+		}
+		if v, ok := classifyDriver(err, kind); ok {
+			return v
+		}
+		switch wrapper := err.(type) { //nolint:errorlint // walks the tree of errors itself, see above
+		case interface{ Unwrap() error }:
+			err = wrapper.Unwrap()
+		case interface{ Unwrap() []error }:
+			return classifyAll(wrapper.Unwrap(), kind)
+		default:
+			return unknown(kind, reasonUnclassified)
+		}
+	}
+	return unknown(kind, reasonUnclassified)
+}
+
+// classifyAll joins the verdicts of the errors that one attempt ended with.
+func classifyAll(errs []error, kind Kind) Verdict {
+	joined, found := unknown(kind, reasonUnclassified), false
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case !found:
+			joined, found = Classify(err, kind), true
+		default:
+			joined = joined.and(Classify(err, kind))
+		}
+	}
+	return joined
+}

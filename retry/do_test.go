@@ -1,0 +1,300 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/gocql/gocql"
+	"pgregory.net/rapid"
+
+	"github.com/denorm-go/denorm/retry"
+)
+
+var (
+	errUnavailable  = &gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum, Required: 2, Alive: 1}
+	errSimple       = &gocql.RequestErrWriteTimeout{WriteType: "SIMPLE"}
+	errBatch        = &gocql.RequestErrWriteTimeout{WriteType: "BATCH"}
+	errBatchLog     = &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}
+	errWriteFailure = &gocql.RequestErrWriteFailure{WriteType: "SIMPLE"}
+)
+
+// script is an attempt that fails with these errors in turn, and succeeds where the error is nil or none is left.
+func script(errs ...error) func(context.Context, int) error {
+	return func(_ context.Context, n int) error {
+		if n > len(errs) {
+			return nil
+		}
+		return errs[n-1]
+	}
+}
+
+func TestDoOutcome(t *testing.T) {
+	t.Parallel()
+	invalid := requestError(gocql.ErrCodeInvalid)
+	noLog := &gocql.RequestErrUnavailable{Consistency: gocql.Two, Required: 2}
+	for _, c := range []struct {
+		name     string
+		kind     retry.Kind
+		policy   retry.Policy
+		errs     []error
+		ok       bool
+		attempts int
+		class    retry.Class
+		batchlog bool
+	}{
+		{name: "success at once", ok: true, attempts: 1},
+		{name: "success at last", errs: []error{errSimple, errUnavailable, errSimple}, ok: true, attempts: 4},
+		{name: "attempts used up", errs: repeat(errSimple, 9), attempts: 4},
+		{name: "attempts set", policy: retry.Policy{MaxAttempts: 2}, errs: repeat(errSimple, 9), attempts: 2},
+		{name: "no retry", policy: retry.Policy{MaxAttempts: 1}, errs: repeat(errSimple, 9), attempts: 1},
+		{name: "permanent", errs: repeat(invalid, 9), attempts: 1, class: retry.Permanent},
+		{name: "permanent after safe", errs: []error{gocql.ErrNoStreams, invalid}, attempts: 2, class: retry.Permanent},
+		{name: "clean on the only attempt", policy: retry.Policy{MaxAttempts: 1},
+			errs: []error{errUnavailable}, attempts: 1, class: retry.Safe},
+		{name: "clean on all attempts", errs: repeat(errUnavailable, 9), attempts: 4, class: retry.Safe},
+
+		// 33 of 33 such writes had been applied on a live cluster.
+		{name: "clean after unknown", errs: append(repeat(errSimple, 1), repeat(errUnavailable, 9)...), attempts: 4},
+		{name: "permanent after unknown", errs: []error{errSimple, invalid}, attempts: 2},
+		{name: "unknown after clean", errs: append(repeat(errUnavailable, 3), errSimple), attempts: 4},
+		{name: "clean around unknown", errs: []error{errUnavailable, errSimple, errUnavailable, errUnavailable},
+			attempts: 4},
+
+		{name: "pending", kind: retry.LoggedBatch, errs: repeat(errBatch, 9), attempts: 2, class: retry.Pending},
+		{name: "pending, then applied", kind: retry.LoggedBatch, errs: repeat(errBatch, 1), ok: true, attempts: 2},
+		{name: "pending after unknown", kind: retry.LoggedBatch, errs: append(repeat(errBatchLog, 3), errBatch),
+			attempts: 4, class: retry.Pending, batchlog: true},
+		{name: "unknown after pending", kind: retry.LoggedBatch, errs: []error{errBatch, errSimple, nil},
+			attempts: 2, class: retry.Pending},
+		{name: "clean after pending", kind: retry.LoggedBatch, errs: []error{errBatch, errUnavailable, nil},
+			attempts: 2, class: retry.Pending},
+
+		{name: "batchlog, then applied", kind: retry.LoggedBatch, errs: repeat(errBatchLog, 1), ok: true, attempts: 2,
+			batchlog: true},
+		{name: "no batchlog nodes", kind: retry.LoggedBatch, errs: repeat(noLog, 9), attempts: 4, class: retry.Safe,
+			batchlog: true},
+
+		{name: "write failure once", errs: repeat(errWriteFailure, 9), attempts: 2},
+		{name: "one more after write failure", errs: []error{errWriteFailure, errSimple, nil}, attempts: 2},
+		{name: "write failure late", errs: []error{errSimple, errSimple, errWriteFailure, errSimple, nil}, attempts: 4},
+		{name: "write failure last", errs: []error{errSimple, errSimple, errSimple, errWriteFailure, nil}, attempts: 4},
+
+		{name: "decided", kind: retry.Conditional, errs: repeat(errSimple, 9), attempts: 1, class: retry.Decided},
+		{name: "conditional unknown", kind: retry.Conditional, errs: repeat(errUnavailable, 9), attempts: 1},
+		{name: "conditional safe", kind: retry.Conditional, errs: repeat(gocql.ErrNoConnections, 9), attempts: 4,
+			class: retry.Safe},
+		{name: "conditional safe, then unknown", kind: retry.Conditional,
+			errs: []error{gocql.ErrNoConnections, gocql.ErrConnectionClosed, nil}, attempts: 2},
+		{name: "counter unknown", kind: retry.Counter, errs: repeat(gocql.ErrTimeoutNoResponse, 9), attempts: 1},
+		{name: "counter safe", kind: retry.Counter, errs: repeat(errUnavailable, 1), ok: true, attempts: 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var numbers []int
+				events := 0
+				out, err := c.policy.Do(t.Context(), c.kind, func(ctx context.Context, n int) error {
+					numbers = append(numbers, n)
+					if d, ok := ctx.Deadline(); !ok || time.Until(d) != 2500*time.Millisecond {
+						t.Errorf("attempt %d: limit %v", n, time.Until(d))
+					}
+					return script(c.errs...)(ctx, n)
+				}, func(e retry.Event) {
+					events++
+					if e.Attempt != events || !errors.Is(e.Err, c.errs[e.Attempt-1]) ||
+						e.Verdict != retry.Classify(c.errs[e.Attempt-1], c.kind) || e.Wait < 0 || e.Wait >= time.Second {
+						t.Errorf("event %d: %+v", events, e)
+					}
+				})
+				for i, n := range numbers {
+					if n != i+1 {
+						t.Fatalf("attempts numbered %v", numbers)
+					}
+				}
+				if len(numbers) != c.attempts || out.Attempts != c.attempts || events != c.attempts-1 {
+					t.Errorf("attempts %v, in the outcome %d, events %d, want %d",
+						numbers, out.Attempts, events, c.attempts)
+				}
+				if out.Batchlog != c.batchlog {
+					t.Errorf("batchlog %v", out.Batchlog)
+				}
+				if c.ok {
+					if err != nil || out.Last != (retry.Verdict{}) || out.Class != retry.Unknown {
+						t.Errorf("outcome %+v, error %v", out, err)
+					}
+					return
+				}
+				last := c.errs[c.attempts-1]
+				if err != last { //nolint:errorlint // the very error
+					t.Errorf("error %v, want %v", err, last)
+				}
+				if out.Class != c.class || out.Last != retry.Classify(last, c.kind) {
+					t.Errorf("class %v, want %v; last %+v", out.Class, c.class, out.Last)
+				}
+			})
+		})
+	}
+}
+
+func repeat(err error, n int) []error {
+	errs := make([]error, n)
+	for i := range errs {
+		errs[i] = err
+	}
+	return errs
+}
+
+// Over any sequence of errors: a may-have-been-applied is never lost, and what may do harm is never repeated.
+func TestDoSticky(t *testing.T) {
+	t.Parallel()
+	var errs []error
+	for _, row := range golden() {
+		if row.err != nil {
+			errs = append(errs, row.err)
+		}
+	}
+	rank := map[retry.Class]int{retry.Unknown: 1, retry.Pending: 2, retry.Decided: 3} // 0: the clean ones
+	rapid.Check(t, func(rt *rapid.T) {
+		kind := rapid.SampledFrom(kinds[:]).Draw(rt, "kind")
+		policy := retry.Policy{
+			MaxAttempts: rapid.IntRange(1, 8).Draw(rt, "attempts"), MaxElapsedTime: time.Hour,
+			InitialInterval: 1, MaxInterval: 1, // without waits
+		}
+		// Retried ones among them, or most sequences would have length one.
+		one := rapid.OneOf(rapid.SampledFrom(errs), rapid.SampledFrom([]error{
+			errUnavailable, errSimple, errBatchLog, gocql.ErrNoConnections, gocql.ErrConnectionClosed, nil,
+		}))
+		sequence := rapid.SliceOfN(one, 8, 8).Draw(rt, "sequence")
+
+		made := 0
+		out, err := policy.Do(context.Background(), kind, func(_ context.Context, n int) error {
+			made++
+			return sequence[n-1]
+		}, nil)
+		if out.Attempts != made || made > policy.MaxAttempts {
+			rt.Fatalf("%d attempts of %d, %d in the outcome", made, policy.MaxAttempts, out.Attempts)
+		}
+		if (err == nil) != (sequence[made-1] == nil) {
+			rt.Fatalf("error %v after %v", err, sequence[made-1])
+		}
+		worst, onceAt := retry.Safe, 0
+		for i, e := range sequence[:made] {
+			if e == nil {
+				continue
+			}
+			v := retry.Classify(e, kind)
+			if rank[v.Class] >= rank[worst] {
+				worst = v.Class
+			}
+			if i < made-1 && (!v.Retry || (!v.Class.NotApplied() && !kind.Idempotent())) {
+				rt.Fatalf("%v: attempt %d follows %v", kind, i+2, e)
+			}
+			if onceAt > 0 && i > onceAt {
+				rt.Fatalf("attempt %d, one was allowed after attempt %d", i+1, onceAt)
+			}
+			if v.Once && onceAt == 0 {
+				onceAt = i + 1
+			}
+		}
+		if err == nil {
+			return
+		}
+		if out.Class != worst {
+			rt.Fatalf("%v is %v, want %v", sequence[:made], out.Class, worst)
+		}
+	})
+}
+
+func TestDoInvalidPolicy(t *testing.T) {
+	t.Parallel()
+	out, err := retry.Policy{MaxAttempts: -1}.Do(t.Context(), retry.Partition, func(context.Context, int) error {
+		t.Error("attempted")
+		return nil
+	}, nil)
+	want := retry.Outcome{
+		Class: retry.Permanent, Last: retry.Verdict{Class: retry.Permanent, Reason: "invalid_policy"},
+	}
+	if err == nil || out != want {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// A PermanentError of backoff inside an attempt's error is nobody's business but the attempt's: backoff itself would
+// end its loop, and return what it wraps without the wrapper.
+func TestDoForeignPermanent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		wrapped := fmt.Errorf("path 3: %w", backoff.Permanent(errSimple))
+		out, err := retry.Policy{}.Do(t.Context(), retry.Partition, script(repeat(wrapped, 9)...), nil)
+		if out.Attempts != 4 || err != wrapped { //nolint:errorlint // the very error
+			t.Errorf("%d attempts, %v", out.Attempts, err)
+		}
+	})
+}
+
+// Everything runs on the caller's goroutine: a panic of the attempt or of the observer reaches the caller, and the
+// context of the attempt has ended by then.
+func TestDoPanic(t *testing.T) {
+	t.Parallel()
+	for _, at := range []int{1, 2} {
+		t.Run(fmt.Sprint("attempt ", at), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var seen context.Context
+				defer func() {
+					if recover() == nil || seen.Err() == nil {
+						t.Errorf("context %v", seen.Err())
+					}
+				}()
+				_, _ = retry.Policy{}.Do(t.Context(), retry.Partition, func(ctx context.Context, n int) error {
+					if seen = ctx; n == at {
+						panic("attempt")
+					}
+					return errSimple
+				}, nil)
+			})
+		})
+	}
+}
+
+// The context of an attempt ends with the attempt, so that nothing of it is left behind.
+func TestDoEndsAttempts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var all []context.Context
+		_, err := retry.Policy{}.Do(t.Context(), retry.Partition, func(ctx context.Context, n int) error {
+			for _, earlier := range all {
+				if earlier.Err() == nil {
+					t.Errorf("attempt %d begins while another's context lives", n)
+				}
+			}
+			all = append(all, ctx)
+			return script(errSimple, errSimple)(ctx, n)
+		}, nil)
+		if err != nil || len(all) != 3 || all[2].Err() == nil {
+			t.Errorf("%d attempts, %v", len(all), err)
+		}
+	})
+}
+
+func TestErrorTextNamesBoth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := retry.Policy{}.Do(ctx, retry.Partition, func(context.Context, int) error {
+			cancel()
+			return fmt.Errorf("path 1: %w", gocql.ErrNoConnections)
+		}, nil)
+		for _, part := range []string{"context canceled", "path 1", gocql.ErrNoConnections.Error()} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q is not in %q", part, err)
+			}
+		}
+	})
+}

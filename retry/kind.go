@@ -1,0 +1,63 @@
+package retry
+
+import "fmt"
+
+// Kind is the kind of write that an error answers. The same error means different things for different kinds: an
+// UNAVAILABLE for one partition comes before anything happened, for an unlogged batch of several it may follow the
+// first partitions.
+type Kind uint8
+
+const (
+	// Partition is one request for mutations of one partition of one keyspace with a pinned timestamp: a statement, or
+	// a batch whose mutations share keyspace and partition key, which Cassandra applies as one mutation.
+	//
+	// A table with a materialized view or a trigger is a [LoggedBatch] even if one statement is sent, because the
+	// coordinator makes one of it (StorageProxy.mutateWithTriggers).
+	Partition Kind = iota
+
+	// LoggedBatch is a batch of several partitions through the batchlog, with a pinned timestamp.
+	LoggedBatch
+
+	// UnloggedBatch is a batch of several partitions without the batchlog, with a pinned timestamp.
+	UnloggedBatch
+
+	// Conditional is a lightweight transaction: a statement or batch with IF. A timestamp cannot be pinned to it.
+	Conditional
+
+	// Counter is an update of counters in one partition. It is not idempotent.
+	Counter
+)
+
+// String returns the kind in lower case, such as "logged batch".
+func (k Kind) String() string {
+	switch k {
+	case Partition:
+		return "partition"
+	case LoggedBatch:
+		return "logged batch"
+	case UnloggedBatch:
+		return "unlogged batch"
+	case Conditional:
+		return "conditional"
+	case Counter:
+		return "counter"
+	default:
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
+}
+
+// Idempotent reports whether the write may be applied more than once without harm: [Partition], [LoggedBatch] and
+// [UnloggedBatch], by their pinned timestamp. A value that is none of the constants is not idempotent.
+//
+// The timestamp makes cells idempotent, not every statement: an append to a list doubles the elements whatever its
+// timestamp. Such a statement must not be sent with these kinds.
+func (k Kind) Idempotent() bool {
+	switch k {
+	case Partition, LoggedBatch, UnloggedBatch:
+		return true
+	case Conditional, Counter:
+		return false
+	default:
+		return false
+	}
+}

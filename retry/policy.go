@@ -1,0 +1,100 @@
+package retry
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+const (
+	defaultMaxAttempts     = 4
+	defaultMaxElapsedTime  = 5 * time.Second
+	defaultAttemptTimeout  = 2500 * time.Millisecond
+	defaultInitialInterval = 50 * time.Millisecond
+	defaultMaxInterval     = time.Second
+	defaultMultiplier      = 2
+)
+
+// Policy says how often and how long one write is tried. The zero value means the defaults. It is a plain value,
+// comparable and safe for concurrent use.
+//
+// The wait before attempt n+1 is drawn uniformly from [0, min(InitialInterval * Multiplier^(n-1), MaxInterval)), which
+// is full jitter: clients that failed together do not come back together.
+//
+// A write takes at most MaxElapsedTime + AttemptTimeout, or as long as the caller's context lets it.
+type Policy struct {
+	// MaxAttempts is the number of attempts, the first included; 1 means no retry, 0 means 4.
+	MaxAttempts int
+
+	// MaxElapsedTime limits the time in which attempts start: none starts later than this after the first one did.
+	// 0 means 5 s.
+	MaxElapsedTime time.Duration
+
+	// AttemptTimeout limits one attempt. It should be above the server's own limit (write_request_timeout, 2 s), or
+	// every slow write ends without the server's answer. 0 means 2.5 s.
+	AttemptTimeout time.Duration
+
+	// InitialInterval is the upper bound of the first wait. 0 means 50 ms, or MaxInterval if that is set and less.
+	InitialInterval time.Duration
+
+	// MaxInterval is the upper bound of all waits. 0 means 1 s, or InitialInterval if that is more.
+	MaxInterval time.Duration
+
+	// Multiplier is the factor by which the upper bound grows from wait to wait, at least 1. 0 means 2.
+	Multiplier float64
+}
+
+// Validate returns every fault of the policy, joined, each with the name of its field, or nil.
+func (p Policy) Validate() error {
+	var faults []error
+	if p.MaxAttempts < 0 {
+		faults = append(faults, fmt.Errorf("retry: MaxAttempts is %d, must not be negative", p.MaxAttempts))
+	}
+	faults = notNegative(faults, "MaxElapsedTime", p.MaxElapsedTime)
+	faults = notNegative(faults, "AttemptTimeout", p.AttemptTimeout)
+	faults = notNegative(faults, "InitialInterval", p.InitialInterval)
+	faults = notNegative(faults, "MaxInterval", p.MaxInterval)
+	if p.InitialInterval > 0 && p.MaxInterval > 0 && p.InitialInterval > p.MaxInterval {
+		faults = append(faults, fmt.Errorf("retry: InitialInterval is %v, must not be above MaxInterval %v",
+			p.InitialInterval, p.MaxInterval))
+	}
+	// Written so that NaN fails.
+	if p.Multiplier != 0 && !(p.Multiplier >= 1 && p.Multiplier <= math.MaxFloat64) {
+		faults = append(faults, fmt.Errorf("retry: Multiplier is %v, must be a number of at least 1", p.Multiplier))
+	}
+	return errors.Join(faults...)
+}
+
+func notNegative(faults []error, field string, d time.Duration) []error {
+	if d < 0 {
+		faults = append(faults, fmt.Errorf("retry: %s is %v, must not be negative", field, d))
+	}
+	return faults
+}
+
+// WithDefaults returns the policy with every field that is zero replaced by its default.
+func (p Policy) WithDefaults() Policy {
+	if p.MaxAttempts == 0 {
+		p.MaxAttempts = defaultMaxAttempts
+	}
+	if p.MaxElapsedTime == 0 {
+		p.MaxElapsedTime = defaultMaxElapsedTime
+	}
+	if p.AttemptTimeout == 0 {
+		p.AttemptTimeout = defaultAttemptTimeout
+	}
+	if p.InitialInterval == 0 {
+		p.InitialInterval = defaultInitialInterval
+		if p.MaxInterval > 0 {
+			p.InitialInterval = min(defaultInitialInterval, p.MaxInterval)
+		}
+	}
+	if p.MaxInterval == 0 {
+		p.MaxInterval = max(defaultMaxInterval, p.InitialInterval)
+	}
+	if p.Multiplier == 0 {
+		p.Multiplier = defaultMultiplier
+	}
+	return p
+}

@@ -1,0 +1,106 @@
+package retry_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+)
+
+func TestPolicyDefaults(t *testing.T) {
+	t.Parallel()
+	want := retry.Policy{
+		MaxAttempts: 4, MaxElapsedTime: 5 * time.Second, AttemptTimeout: 2500 * time.Millisecond,
+		InitialInterval: 50 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2,
+	}
+	for _, c := range []struct {
+		name     string
+		in, want retry.Policy
+	}{
+		{"zero", retry.Policy{}, want},
+		{"all set", want, want},
+		{"short maximum", retry.Policy{MaxInterval: 10 * time.Millisecond}, func() retry.Policy {
+			p := want
+			p.InitialInterval, p.MaxInterval = 10*time.Millisecond, 10*time.Millisecond
+			return p
+		}()},
+		{"long beginning", retry.Policy{InitialInterval: 3 * time.Second}, func() retry.Policy {
+			p := want
+			p.InitialInterval, p.MaxInterval = 3*time.Second, 3*time.Second
+			return p
+		}()},
+		{"one attempt", retry.Policy{MaxAttempts: 1}, func() retry.Policy {
+			p := want
+			p.MaxAttempts = 1
+			return p
+		}()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if err := c.in.Validate(); err != nil {
+				t.Errorf("not valid: %v", err)
+			}
+			got := c.in.WithDefaults()
+			if got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+			if err := got.Validate(); err != nil {
+				t.Errorf("not valid with defaults: %v", err)
+			}
+			if again := got.WithDefaults(); again != got {
+				t.Errorf("defaults of defaults: %+v", again)
+			}
+		})
+	}
+}
+
+func TestPolicyValidate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		policy retry.Policy
+		fields []string
+	}{
+		{"zero", retry.Policy{}, nil},
+		{"multiplier one", retry.Policy{Multiplier: 1}, nil},
+		{"attempts", retry.Policy{MaxAttempts: -1}, []string{"MaxAttempts"}},
+		{"elapsed", retry.Policy{MaxElapsedTime: -1}, []string{"MaxElapsedTime"}},
+		{"timeout", retry.Policy{AttemptTimeout: -1}, []string{"AttemptTimeout"}},
+		{"initial", retry.Policy{InitialInterval: -1}, []string{"InitialInterval"}},
+		{"maximum", retry.Policy{MaxInterval: -1}, []string{"MaxInterval"}},
+		{"initial above maximum", retry.Policy{InitialInterval: 2, MaxInterval: 1},
+			[]string{"InitialInterval is 2ns, must not be above MaxInterval 1ns"}},
+		{"multiplier below one", retry.Policy{Multiplier: 0.5}, []string{"Multiplier"}},
+		{"multiplier negative", retry.Policy{Multiplier: -2}, []string{"Multiplier"}},
+		{"multiplier NaN", retry.Policy{Multiplier: math.NaN()}, []string{"Multiplier"}},
+		{"multiplier infinite", retry.Policy{Multiplier: math.Inf(1)}, []string{"Multiplier"}},
+		{"every fault at once", retry.Policy{-1, -1, -1, -1, -1, -1}, []string{
+			"MaxAttempts", "MaxElapsedTime", "AttemptTimeout", "InitialInterval", "MaxInterval", "Multiplier",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			err := c.policy.Validate()
+			if len(c.fields) == 0 {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			lines := strings.Split(err.Error(), "\n")
+			if len(lines) != len(c.fields) {
+				t.Errorf("%d faults, want %d: %v", len(lines), len(c.fields), err)
+			}
+			for _, field := range c.fields {
+				if !strings.Contains(err.Error(), field) {
+					t.Errorf("%q is not named in: %v", field, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,187 @@
+package retry
+
+import "github.com/gocql/gocql"
+
+// classifyServer classifies the errors that a coordinator answered with. gocql returns those with a body of their own
+// as pointers to exported structs, the others as an unexported value type that implements gocql.RequestError
+// (gocql 1.7.0, frame.go, parseErrorFrame).
+func classifyServer(err error, kind Kind) (Verdict, bool) {
+	switch e := err.(type) { //nolint:errorlint // one error of the tree that Classify walks
+	case *gocql.RequestErrWriteTimeout:
+		return writeTimeout(e.WriteType, kind), true
+	case *gocql.RequestErrWriteFailure:
+		return writeFailure(e.WriteType, kind), true
+	case *gocql.RequestErrUnavailable:
+		return unavailable(e.Consistency, e.Alive, kind), true
+	case *gocql.RequestErrCDCWriteFailure:
+		return classifyCode(gocql.ErrCodeCDCWriteFailure, kind), true
+	case *gocql.RequestErrCASWriteUnknown:
+		return classifyCode(gocql.ErrCodeCASWriteUnknown, kind), true
+	case *gocql.RequestErrAlreadyExists:
+		return classifyCode(gocql.ErrCodeAlreadyExists, kind), true
+	case *gocql.RequestErrFunctionFailure:
+		return classifyCode(gocql.ErrCodeFunctionFailure, kind), true
+	case *gocql.RequestErrUnprepared:
+		return classifyCode(gocql.ErrCodeUnprepared, kind), true
+	case *gocql.RequestErrReadTimeout:
+		return classifyCode(gocql.ErrCodeReadTimeout, kind), true
+	case *gocql.RequestErrReadFailure:
+		return classifyCode(gocql.ErrCodeReadFailure, kind), true
+	case gocql.RequestError:
+		return classifyCode(e.Code(), kind), true
+	default:
+		return Verdict{}, false
+	}
+}
+
+// writeTimeout classifies a WRITE_TIMEOUT by its write type. All are Unknown but two:
+//
+//   - BATCH, for a logged batch: the batchlog is stored on its nodes and replays the batch (StorageProxy,
+//     mutateAtomically). Other kinds do not promise to be one batch, so for them it stays Unknown.
+//   - SIMPLE, for a lightweight transaction: prepare and propose time out as CAS, only the commit of an accepted
+//     proposal as SIMPLE (StorageProxy.commitPaxos; the commit of somebody else's unfinished round is reported as CAS,
+//     CASSANDRA-8672). Paxos v2 reports all rounds as CAS.
+//
+// COUNTER and CAS are not retried even if the caller took the write for an idempotent one: the server knows better.
+func writeTimeout(writeType string, kind Kind) Verdict {
+	v := unknown(kind, "write_timeout"+writeTypeSuffix(writeType))
+	switch writeType {
+	case "BATCH":
+		if kind == LoggedBatch {
+			v.Class, v.Once = Pending, true
+		}
+	case "BATCH_LOG":
+		v.Batchlog = true
+	case "SIMPLE":
+		if kind == Conditional {
+			v.Class = Decided
+		}
+	case "COUNTER", "CAS":
+		v.Retry = false
+	}
+	return v
+}
+
+// writeFailure classifies a WRITE_FAILURE: a replica threw, others may have applied the write. For a lightweight
+// transaction even type SIMPLE is Unknown: unlike a timeout, a failed commit of somebody else's unfinished round keeps
+// this type (StorageProxy.beginAndRepairPaxos).
+func writeFailure(writeType string, kind Kind) Verdict {
+	v := unknown(kind, "write_failure"+writeTypeSuffix(writeType))
+	v.Once = v.Retry
+	switch writeType {
+	case "BATCH_LOG":
+		v.Batchlog = true
+	case "COUNTER", "CAS":
+		v.Retry, v.Once = false, false
+	}
+	return v
+}
+
+// writeTypeSuffix returns the write type as the end of a reason. Types that are not known share one, so that what a
+// server sends cannot become a metric's label.
+func writeTypeSuffix(writeType string) string {
+	switch writeType {
+	case "SIMPLE":
+		return ".simple"
+	case "BATCH":
+		return ".batch"
+	case "BATCH_LOG":
+		return ".batch_log"
+	case "UNLOGGED_BATCH":
+		return ".unlogged_batch"
+	case "COUNTER":
+		return ".counter"
+	case "CAS":
+		return ".cas"
+	case "VIEW":
+		return ".view"
+	case "CDC":
+		return ".cdc"
+	default:
+		return ".other"
+	}
+}
+
+// unavailable classifies UNAVAILABLE: clean where all checks of availability come before the first mutation. That is
+// not so for an unlogged batch of several partitions (StorageProxy.mutate sends one mutation before it checks the
+// next), nor for a lightweight transaction (since Cassandra 4.0 the commit of an accepted proposal checks again).
+func unavailable(consistency gocql.Consistency, alive int, kind Kind) Verdict {
+	switch kind {
+	case LoggedBatch:
+		v := safe("unavailable")
+		if alive == 0 && (consistency == gocql.One || consistency == gocql.Two) {
+			v.Batchlog, v.Reason = true, "unavailable.batch_log"
+		}
+		return v
+	case Partition, Counter:
+		return safe("unavailable")
+	case UnloggedBatch, Conditional:
+		return unknown(kind, "unavailable")
+	default:
+		return unknown(kind, "unavailable")
+	}
+}
+
+// overloaded classifies OVERLOADED: clean for a single partition, where the coordinator checks the hints in flight of
+// all replicas before it sends to the first. A logged batch is in the batchlog by then, an unlogged one has sent other
+// partitions, the proposal of a lightweight transaction is accepted (StorageProxy.syncWriteBatchedMutations, mutate,
+// commitPaxos). A counter is checked after its leader applied it, so it is not taken for clean either.
+func overloaded(kind Kind) Verdict {
+	if kind == Partition {
+		return safe(ReasonOverloaded)
+	}
+	return unknown(kind, ReasonOverloaded)
+}
+
+// classifyCode classifies by the error code of the native protocol.
+func classifyCode(code int, kind Kind) Verdict {
+	switch code {
+	// Refused before it was executed.
+	case gocql.ErrCodeProtocol:
+		return permanent("protocol_error")
+	case gocql.ErrCodeCredentials:
+		return permanent("bad_credentials")
+	case gocql.ErrCodeSyntax:
+		return permanent("syntax_error")
+	case gocql.ErrCodeUnauthorized:
+		return permanent("unauthorized")
+	case gocql.ErrCodeInvalid: // "Batch too large" too
+		return permanent("invalid")
+	case gocql.ErrCodeConfig:
+		return permanent("config_error")
+	case gocql.ErrCodeAlreadyExists:
+		return permanent("already_exists")
+	case gocql.ErrCodeFunctionFailure: // functions in a write are evaluated while the coordinator builds the mutations
+		return permanent("function_failure")
+	case gocql.ErrCodeBootstrapping:
+		return safe("bootstrapping")
+	case gocql.ErrCodeUnprepared: // gocql 1.7 prepares again and does not return it
+		return safe("unprepared")
+
+	// Refused, but perhaps after a part of it was executed.
+	case gocql.ErrCodeUnavailable: // a RequestError that is not gocql's struct does not say at which consistency
+		return unavailable(gocql.Any, 0, kind)
+	case gocql.ErrCodeOverloaded:
+		return overloaded(kind)
+
+	// Executed, with an end that is not known.
+	case gocql.ErrCodeWriteTimeout:
+		return writeTimeout("", kind)
+	case gocql.ErrCodeWriteFailure:
+		return writeFailure("", kind)
+	case gocql.ErrCodeCDCWriteFailure: // the space for change data capture is full until its consumer frees some
+		return unknown(kind, "cdc_write_failure")
+	case gocql.ErrCodeReadTimeout: // of a lightweight transaction's read; other writes do not read at the coordinator
+		return unknown(kind, "read_timeout")
+	case gocql.ErrCodeReadFailure:
+		return unknown(kind, "read_failure")
+	case gocql.ErrCodeServer: // any exception that Cassandra did not expect, anywhere
+		return unknown(kind, "server_error")
+	case gocql.ErrCodeTruncate: // does not answer writes
+		return unknownFinal("truncate_error")
+	case gocql.ErrCodeCASWriteUnknown: // protocol 5 only; up to 4 the server sends WRITE_TIMEOUT of type CAS
+		return unknownFinal("cas_write_unknown")
+	default:
+		return unknown(kind, "other_code")
+	}
+}

@@ -1,0 +1,29 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/gocql/gocql"
+)
+
+// A caller that falls back to another request must not have the first one sent again behind its back.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	timeout := &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}
+	outcome, err := Policy{}.Do(context.Background(), LoggedBatch, func(context.Context, int) error {
+		calls++
+		return Stop(timeout)
+	}, func(Event) { t.Error("a retry was announced") })
+	if calls != 1 || outcome.Attempts != 1 {
+		t.Errorf("%d calls, %d attempts, want 1", calls, outcome.Attempts)
+	}
+	if !errors.Is(err, error(timeout)) || outcome.Class != Unknown || !outcome.Batchlog || outcome.Last.Retry {
+		t.Errorf("outcome %+v, error %v", outcome, err)
+	}
+	if Stop(nil) != nil {
+		t.Error("Stop(nil) is an error")
+	}
+}

@@ -1,0 +1,62 @@
+package retry
+
+// Verdict is what [Classify] says about one failed attempt.
+type Verdict struct {
+	// Class is what is known about the attempt.
+	Class Class
+
+	// Retry reports whether the same write may be sent again. It is false if that could do harm (a counter or a
+	// lightweight transaction that may have been applied) and if it cannot help (a syntax error, a context that ended).
+	Retry bool
+
+	// Once limits a Retry to one more attempt, whatever that one ends with: for WRITE_FAILURE, where a replica threw
+	// and most often throws again, and for Pending, where the server finishes the write by itself.
+	Once bool
+
+	// Batchlog reports that the attempt failed at the batchlog and the mutations have not been sent: a WRITE_TIMEOUT or
+	// WRITE_FAILURE of type BATCH_LOG (Unknown, as one of the batchlog's nodes may have stored the batch), or an
+	// UNAVAILABLE of a logged batch for want of batchlog nodes (Safe). The mutations alone may still succeed.
+	//
+	// Cassandra reports missing batchlog nodes as UNAVAILABLE with consistency TWO, in version 3 ONE, and no node alive
+	// (ReplicaPlans.forBatchlogWrite, StorageProxy.getBatchlogEndpoints). A batch that is itself written at ONE or TWO
+	// cannot be told apart from that when its replicas are down.
+	Batchlog bool
+
+	// Reason is a short, stable name of the error, of low cardinality, fit for a metric: "write_timeout.batch_log",
+	// "unavailable", "overloaded", "connection_closed", "attempt_timeout", "canceled". It holds neither values nor the
+	// text of the error. Errors that nothing is known about have "unclassified".
+	Reason string
+}
+
+// ReasonOverloaded is the Reason of OVERLOADED, for a caller that knows whether the table has a materialized view or a
+// trigger: then it is not clean even for one statement (see [Partition]).
+const ReasonOverloaded = "overloaded"
+
+// safe is the verdict of an attempt that was surely not applied and may be repeated, whatever the kind.
+func safe(reason string) Verdict { return Verdict{Class: Safe, Retry: true, Reason: reason} }
+
+// permanent is the verdict of an attempt that was surely not applied and need not be repeated.
+func permanent(reason string) Verdict { return Verdict{Class: Permanent, Reason: reason} }
+
+// unknown is the verdict of an attempt that may have been applied: only an idempotent write may be repeated.
+func unknown(kind Kind, reason string) Verdict {
+	return Verdict{Retry: kind.Idempotent(), Reason: reason}
+}
+
+// unknownFinal is the verdict of an attempt that may have been applied and is of no use to repeat.
+func unknownFinal(reason string) Verdict { return Verdict{Reason: reason} }
+
+// and joins the verdicts of two errors of one attempt, of which nobody says how they relate.
+func (v Verdict) and(other Verdict) Verdict {
+	joined := Verdict{
+		Class:    v.Class.and(other.Class),
+		Retry:    v.Retry && other.Retry,
+		Once:     v.Once || other.Once,
+		Batchlog: v.Batchlog || other.Batchlog,
+		Reason:   v.Reason,
+	}
+	if v.Reason != other.Reason {
+		joined.Reason = reasonSeveral
+	}
+	return joined
+}

@@ -1,0 +1,56 @@
+package tables
+
+import (
+	"fmt"
+	"log/slog"
+)
+
+// Kind is the verb of a change.
+type Kind uint8
+
+// The verbs; see the methods of [Set].
+const (
+	Insert Kind = iota + 1
+	Update
+	Upsert
+	Delete
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Insert:
+		return "insert"
+	case Update:
+		return "update"
+	case Upsert:
+		return "upsert"
+	case Delete:
+		return "delete"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Change is one verb on one entity, made by a [Set]. Its exported fields are for reading: a service that fakes its
+// writer in a unit test sees in them what it asked for. A row is validated when the change is rendered, so that the
+// write that carries it reports the fault.
+type Change struct {
+	Entity        string
+	Kind          Kind
+	Before, After any // of the set's row type; nil where the verb has none
+	set           *set
+}
+
+// String is the verb and the entity, without values.
+func (c Change) String() string { return c.Kind.String() + " " + c.Entity }
+
+// GoString is [Change.String]: a change printed in full would show its rows.
+func (c Change) GoString() string { return c.String() }
+
+// LogValue is [Change.String]: a structured logger would show the rows.
+func (c Change) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// Valid says whether the change was made by a set.
+func (c Change) Valid() bool { return c.set != nil }
+
+// Atomic says whether the set was declared [Atomic].
+func (c Change) Atomic() bool { return c.set != nil && c.set.atomic }

@@ -1,0 +1,401 @@
+package tables
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+	"github.com/scylladb/go-reflectx"
+)
+
+// declare validates a declaration. It goes on after a fault, so that all are named at once.
+func declare(entity string, typ reflect.Type, options []Option) (*set, error) {
+	b := &builder{
+		set: &set{entity: entity, typ: typ, stamp: -1, expiry: -1},
+		of:  make(map[string]int),
+		bad: make(map[*table]bool),
+	}
+	for _, o := range options {
+		if o == nil {
+			b.fault("", "", "an option is nil")
+			continue
+		}
+		o.apply(&b.declaration)
+	}
+	if !identifier.MatchString(entity) {
+		b.fault("", "", "the entity's name must be lower-case letters, digits and _, a letter first, at most 48")
+	}
+	if typ.Kind() != reflect.Struct {
+		b.fault("", "", "rows must be a struct, not %s", typ)
+		return nil, b.err()
+	}
+	b.readColumns()
+	b.readTables()
+	b.readRules()
+	b.checkTypes()
+	b.checkKeys()
+	b.checkSweep()
+	return b.set, b.err()
+}
+
+// builder turns a declaration into a set, or into faults.
+type builder struct {
+	declaration
+	set    *set
+	of     map[string]int  // column name -> position
+	bad    map[*table]bool // its key has a fault: what follows from the key is not looked at
+	faults []Fault
+}
+
+func (b *builder) fault(table, column, format string, args ...any) {
+	b.faults = append(b.faults, Fault{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (b *builder) err() error {
+	if len(b.faults) == 0 {
+		return nil
+	}
+	return &DeclarationError{Entity: b.set.entity, Faults: b.faults}
+}
+
+const (
+	columnRule = "lower-case letters, digits and _, a letter first, no reserved word of CQL"
+	tableRule  = columnRule + ", at most 48"
+)
+
+var (
+	// identifier is the name of an entity, a table or a keyspace.
+	identifier = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+	columnName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+	// reserved are the words that some version of Cassandra from 3.11 to 5.0 does not accept as an unquoted name
+	// (org.apache.cassandra.cql3, ReservedKeywords).
+	reserved = strings.Fields(`add allow alter and apply asc authorize batch begin by columnfamily create default delete desc
+		describe drop entries execute from full grant if in index infinity insert into is keyspace limit materialized
+		mbean mbeans modify nan norecursive not null of on or order primary rename replace revoke schema select set table to token
+		truncate unlogged unset update use using view where with`)
+
+	// mapper names columns as gocqlx does. It is our own: gocqlx.DefaultMapper is a variable that anyone may set.
+	mapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
+)
+
+func validName(name string) bool {
+	return identifier.MatchString(name) && !slices.Contains(reserved, name)
+}
+
+func validColumn(name string) bool {
+	return columnName.MatchString(name) && !slices.Contains(reserved, name)
+}
+
+// readColumns finds the columns in the fields of the row type.
+func (b *builder) readColumns() {
+	var embedded []*reflectx.FieldInfo
+	for _, f := range mapper.TypeMap(b.set.typ).Index {
+		if insideValue(f) {
+			continue
+		}
+		if f.Embedded {
+			embedded = append(embedded, f)
+			continue
+		}
+		name := f.Name
+		switch {
+		case !validColumn(name):
+			b.fault("", name, "field %s has no usable column name: %s; name it with a db tag", f.Field.Name, columnRule)
+		default:
+			if other, ok := b.of[name]; ok {
+				b.fault("", name, "two fields have this column name: %s and %s", b.set.typ.FieldByIndex(b.set.columns[other].index).Name,
+					f.Field.Name)
+				continue
+			}
+		}
+		b.of[name] = len(b.set.columns)
+		b.set.columns = append(b.set.columns, column{name: name, index: f.Index, goType: f.Field.Type})
+	}
+	for _, f := range embedded {
+		b.checkEmbedded(f)
+	}
+	if len(b.set.columns) == 0 {
+		b.fault("", "", "row type %s has no exported field", b.set.typ)
+	}
+}
+
+// insideValue says whether f is a field of a struct that is the value of a column.
+func insideValue(f *reflectx.FieldInfo) bool {
+	for p := f.Parent; p != nil && p.Field.Type != nil; p = p.Parent {
+		if !p.Embedded {
+			return true
+		}
+	}
+	return false
+}
+
+// checkEmbedded refuses embedded fields whose columns gocqlx and this package would see differently.
+func (b *builder) checkEmbedded(f *reflectx.FieldInfo) {
+	switch {
+	case f.Field.Type.Kind() == reflect.Pointer:
+		b.fault("", "", "embedded field %s is a pointer: its columns could not be set; embed the struct itself", f.Field.Name)
+	case !slices.ContainsFunc(b.set.columns, func(c column) bool {
+		return len(c.index) > len(f.Index) && slices.Equal(c.index[:len(f.Index)], f.Index)
+	}):
+		b.fault("", "", "embedded field %s has no columns in it: give the field a name of its own, or leave it out with db:\"-\"",
+			f.Field.Name)
+	case f.Field.Tag.Get("db") != "":
+		b.fault("", "", "embedded field %s has a db tag, with which its columns could not be read: remove the tag", f.Field.Name)
+	}
+}
+
+// column gives the position of a column that a rule names.
+func (b *builder) column(table, name, what string) (int, bool) {
+	i, ok := b.of[name]
+	if !ok {
+		b.fault(table, name, "%s names a column that is no field of %s", what, b.set.typ)
+	}
+	return i, ok
+}
+
+func (b *builder) readTables() {
+	if len(b.tables) == 0 {
+		b.fault("", "", "the set has no table")
+	}
+	seen := make(map[string]bool)
+	for n, decl := range b.tables {
+		t := &table{name: decl.Name, keyspace: decl.Keyspace}
+		if !validName(decl.Name) {
+			b.fault(decl.Name, "", "the name of table %d must be %s", n+1, tableRule)
+		}
+		if decl.Keyspace != "" && !validName(decl.Keyspace) {
+			b.fault(decl.Name, "", "keyspace %q must be %s", decl.Keyspace, tableRule)
+		}
+		if id := decl.Keyspace + "." + decl.Name; seen[id] {
+			b.fault(decl.Name, "", "declared twice")
+		} else {
+			seen[id] = true
+		}
+		b.readKey(t, decl)
+		b.readTableColumns(t, decl, n == 0)
+		b.set.tables = append(b.set.tables, t)
+	}
+}
+
+func (b *builder) readKey(t *table, decl Table) {
+	known := len(b.faults)
+	defer func() { b.bad[t] = len(b.faults) > known }()
+	if len(decl.PartKey) == 0 {
+		b.fault(decl.Name, "", "PartKey is empty: a table needs a partition key")
+	}
+	add := func(name string, desc bool, what string) {
+		i, ok := b.column(decl.Name, name, what)
+		if !ok {
+			return
+		}
+		if slices.Contains(t.key, i) {
+			b.fault(decl.Name, name, "stands twice in the primary key")
+			return
+		}
+		b.set.columns[i].key = true
+		t.key, t.desc, t.keyNames = append(t.key, i), append(t.desc, desc), append(t.keyNames, name)
+	}
+	for _, name := range decl.PartKey {
+		add(name, false, "PartKey")
+	}
+	t.part = len(t.key)
+	for _, entry := range decl.SortKey {
+		words := strings.Fields(entry)
+		desc := len(words) == 2 && strings.EqualFold(words[1], "desc")
+		if len(words) == 0 || len(words) > 2 || len(words) == 2 && !desc && !strings.EqualFold(words[1], "asc") {
+			b.fault(decl.Name, "", "SortKey entry %q: want a column, optionally followed by ASC or DESC", entry)
+			continue
+		}
+		add(words[0], desc, "SortKey")
+	}
+}
+
+func (b *builder) readTableColumns(t *table, decl Table, base bool) {
+	t.columns = slices.Clone(t.key)
+	if decl.Columns == nil {
+		for i := range b.set.columns {
+			if !slices.Contains(t.key, i) {
+				t.columns = append(t.columns, i)
+			}
+		}
+	}
+	for _, name := range decl.Columns {
+		i, ok := b.column(decl.Name, name, "Columns")
+		switch {
+		case !ok:
+		case slices.Contains(t.columns, i) && !slices.Contains(t.key, i):
+			b.fault(decl.Name, name, "stands twice in Columns")
+		case !slices.Contains(t.columns, i):
+			t.columns = append(t.columns, i)
+		}
+	}
+	if base && len(t.columns) < len(b.set.columns) {
+		b.fault(decl.Name, "", "the base table holds all columns of the entity: leave Columns empty, "+
+			"or take fields out of the row type with db:\"-\"")
+	}
+	for _, i := range t.columns {
+		t.columnNames = append(t.columnNames, b.set.columns[i].name)
+	}
+}
+
+func (b *builder) readRules() {
+	s := b.set
+	s.atomic, s.sweepInserts = b.atomic, b.sweepInserts
+	for _, o := range b.types {
+		i, ok := b.column("", o.column, "Type")
+		if !ok {
+			continue
+		}
+		cql, err := cqltype.Parse(o.cql)
+		if err != nil {
+			b.fault("", o.column, "%s", err)
+			continue
+		}
+		if s.columns[i].cql != nil {
+			b.fault("", o.column, "has two Type options")
+		}
+		s.columns[i].cql = cql
+	}
+	b.inferTypes()
+	for _, o := range b.oneOf {
+		if i, ok := b.changing(o.column, "OneOf"); ok {
+			s.columns[i].rule = oneOf
+			b.readDomain(i, o.values)
+		}
+	}
+	for _, name := range b.single {
+		if i, ok := b.changing(name, "SingleWriter"); ok {
+			s.columns[i].rule = singleWriter
+		}
+	}
+	s.stamp = b.special(b.stamps, "Stamp", "a Go int64 and CQL bigint", func(c *column) bool {
+		return c.goType.Kind() == reflect.Int64 && c.cql.Kind() == gocql.TypeBigInt
+	})
+	s.expiry = b.special(b.expiries, "ExpiresAt", "a Go time.Time or *time.Time and CQL timestamp", func(c *column) bool {
+		return c.isTime && c.cql.Kind() == gocql.TypeTimestamp
+	})
+	if len(b.oneOf) > 0 && len(b.stamps) == 0 {
+		b.fault("", "", "OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind "+
+			"loses its update")
+	}
+	if b.sweepInserts && len(b.oneOf) == 0 {
+		b.fault("", "", "SweepInserts without a OneOf column has nothing to sweep")
+	}
+}
+
+func (b *builder) inferTypes() {
+	for i := range b.set.columns {
+		c := &b.set.columns[i]
+		if c.cql == nil {
+			cql, err := cqltype.Infer(c.goType)
+			if err != nil {
+				b.fault("", c.name, "%s: declare it with Type", err)
+				continue
+			}
+			c.cql = cql
+		}
+		elem := deref(c.goType)
+		c.isTime = elem == reflect.TypeFor[time.Time]()
+		c.aliases = elem.Kind() == reflect.Slice || c.goType.Implements(marshalerType)
+	}
+}
+
+// changing is the column of a OneOf or SingleWriter option.
+func (b *builder) changing(name, what string) (int, bool) {
+	i, ok := b.column("", name, what)
+	if !ok {
+		return 0, false
+	}
+	c := &b.set.columns[i]
+	switch {
+	case c.rule != immutable:
+		b.fault("", name, "has more than one OneOf or SingleWriter")
+	case !c.key:
+		b.fault("", name, "%s concerns key columns, and no table has this one in its key", what)
+	case len(b.set.tables) > 0 && b.set.inBaseKey(i):
+		b.fault(b.set.tables[0].name, name, "the base key identifies the entity and cannot change, so %s is refused", what)
+	default:
+		return i, true
+	}
+	return 0, false
+}
+
+func (b *builder) readDomain(i int, values []any) {
+	c := &b.set.columns[i]
+	if len(values) == 0 {
+		b.fault("", c.name, "OneOf lists no value")
+	}
+	if c.cql == nil {
+		return
+	}
+	want := deref(c.goType)
+	for n, value := range values {
+		v := reflect.ValueOf(value)
+		if value == nil || v.Type() != want && (v.Kind() != want.Kind() || !v.CanConvert(want)) {
+			b.fault("", c.name, "value %d of OneOf is of Go type %T, it must be %s", n+1, value, want)
+			continue
+		}
+		field := reflect.New(want)
+		field.Elem().Set(v.Convert(want))
+		if c.goType.Kind() != reflect.Pointer {
+			field = field.Elem()
+		}
+		data, err := encodeField(c, field)
+		if err != nil {
+			b.fault("", c.name, "value %d of OneOf: %s", n+1, err)
+			continue
+		}
+		if reason := keyFault(c, data); reason != "" || data == nil {
+			b.fault("", c.name, "value %d of OneOf: %s", n+1, orElse(reason, "nil is not listed: a pointer column may always be nil"))
+			continue
+		}
+		encoded := Value{typ: c.cql, data: data}
+		if inDomain(c, &encoded) {
+			b.fault("", c.name, "value %d of OneOf stands twice", n+1)
+			continue
+		}
+		c.domain = append(c.domain, encoded)
+	}
+}
+
+func orElse(s, otherwise string) string {
+	if s != "" {
+		return s
+	}
+	return otherwise
+}
+
+// special is the column of Stamp or ExpiresAt.
+func (b *builder) special(names []string, what, want string, fits func(*column) bool) int {
+	if len(names) > 1 {
+		b.fault("", "", "%s is declared %d times", what, len(names))
+	}
+	if len(names) == 0 {
+		return -1
+	}
+	i, ok := b.column("", names[0], what)
+	if !ok {
+		return -1
+	}
+	c := &b.set.columns[i]
+	switch {
+	case c.key:
+		b.fault("", c.name, "%s cannot be a key column: it changes with every write", what)
+	case c.cql != nil && !fits(c):
+		b.fault("", c.name, "%s wants %s, this is Go type %s and CQL type %s", what, want, c.goType, c.cql)
+	}
+	return i
+}
+
+func deref(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}

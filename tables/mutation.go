@@ -1,0 +1,104 @@
+package tables
+
+import (
+	"fmt"
+	"time"
+)
+
+// MutationKind says what a mutation does to its row.
+type MutationKind uint8
+
+const (
+	// Put writes the whole row.
+	Put MutationKind = iota + 1
+	// Remove deletes a row that the same write does not put: a moved or swept key, or a deleted entity.
+	Remove
+	// Clear deletes what was in a row before the Put of the same write, one microsecond below it: one row tombstone
+	// in place of one cell tombstone an absent value.
+	Clear
+)
+
+func (k MutationKind) String() string {
+	switch k {
+	case Put:
+		return "put"
+	case Remove:
+		return "remove"
+	case Clear:
+		return "clear"
+	}
+	return fmt.Sprintf("MutationKind(%d)", uint8(k))
+}
+
+// Mutation is one bound statement for one row of one table. Its fields are for reading.
+type Mutation struct {
+	Keyspace, Table string // physical; Keyspace is empty for the session's
+	Kind            MutationKind
+	Timestamp       int64 // microseconds
+	// PartitionKey is the encoded partition key, as the driver's routing key. Mutations of one keyspace with equal
+	// ones travel together.
+	PartitionKey []byte
+
+	// Statement, Names and Args are the CQL text and what is bound to its marks: *[Value] or gocql.UnsetValue. Names
+	// are columns, or "[timestamp]" and "[ttl]".
+	Statement string
+	Names     []string
+	Args      []any
+
+	expiresAt int64     // milliseconds; 0 is never
+	expired   *Mutation // sent in place of this one once it has expired
+}
+
+// String says what the mutation does to which table, without values.
+func (m Mutation) String() string {
+	if m.Keyspace == "" {
+		return m.Kind.String() + " " + m.Table
+	}
+	return m.Kind.String() + " " + m.Keyspace + "." + m.Table
+}
+
+// GoString is [Mutation.String]: a mutation printed in full would show its partition key.
+func (m Mutation) GoString() string { return m.String() }
+
+// ExpiresAt is the moment at which the row ends, and whether it does.
+func (m *Mutation) ExpiresAt() (time.Time, bool) {
+	return time.UnixMilli(m.expiresAt), m.expiresAt != 0
+}
+
+// At is the statement to send at an attempt made at now, with what to bind to it. It differs from Statement and Args
+// only for a row that expires: the TTL is what remains, rounded up to seconds, and once nothing remains the statement
+// is a delete, because TTL 0 would mean for ever.
+func (m *Mutation) At(now time.Time) (statement string, args []any) {
+	if m.expiresAt == 0 {
+		return m.Statement, m.Args
+	}
+	remaining := (m.expiresAt - now.UnixMilli() + 999) / 1000
+	if remaining <= 0 {
+		return m.expired.Statement, m.expired.Args
+	}
+	args = append(make([]any, 0, len(m.Args)), m.Args...)
+	args[len(args)-2] = encodeInt(min(remaining, maxTTL))
+	return m.Statement, args
+}
+
+// Size estimates, from above, the bytes that the server counts for the mutation against batch_size_fail_threshold.
+func (m *Mutation) Size() int {
+	size := rowOverhead
+	for _, a := range m.Args {
+		size += cellOverhead
+		if v, ok := a.(*Value); ok {
+			size += len(v.data)
+		}
+	}
+	return size
+}
+
+const (
+	// The server counts, beside the bytes of a value, its timestamp and expiry, and the same for the row
+	// (org.apache.cassandra.db.rows: AbstractCell.dataSize, BTreeRow.dataSize).
+	cellOverhead = 16
+	rowOverhead  = 40
+
+	// maxTTL is Cassandra's limit: 20 years (org.apache.cassandra.cql3.Attributes).
+	maxTTL = 20 * 365 * 24 * 60 * 60
+)

@@ -1,0 +1,81 @@
+package tables
+
+// Option is an argument of [New]: a [Table] or a rule of the set.
+type Option interface{ apply(*declaration) }
+
+type optionFunc func(*declaration)
+
+func (f optionFunc) apply(d *declaration) { f(d) }
+
+// declaration is what the options of one New say, before it is validated.
+type declaration struct {
+	tables       []Table
+	types        []typeOption
+	oneOf        []oneOfOption
+	single       []string
+	stamps       []string
+	expiries     []string
+	sweepInserts bool
+	atomic       bool
+}
+
+type typeOption struct{ column, cql string }
+
+type oneOfOption struct {
+	column string
+	values []any
+}
+
+// OneOf lets a key column change within a closed domain. Every update and delete then sweeps: beside the row under its
+// new key it deletes the entity's rows under all other values, so that concurrent movers leave no ghost and the last
+// write wins in every table. It needs [Stamp].
+//
+// A pointer column may also be nil, which means that the entity has no row in the tables keyed by it.
+//
+// All processes must know the same domain: deploy a new value everywhere before it is first written. Each other value
+// costs a tombstone a write, and a read of LIMIT n of value v crosses about n / share(v) of them until gc_grace.
+func OneOf[V any](column string, values ...V) Option {
+	return optionFunc(func(d *declaration) {
+		o := oneOfOption{column: column}
+		for _, v := range values {
+			o.values = append(o.values, v)
+		}
+		d.oneOf = append(d.oneOf, o)
+	})
+}
+
+// SingleWriter lets a key column change, moved by the before-image alone. It promises no ghost only while each move of
+// an entity is completed before the next one starts, wherever the writers run; two concurrent movers leave a ghost
+// although both writes are acknowledged. Where that cannot be ruled out use [OneOf].
+func SingleWriter(column string) Option {
+	return optionFunc(func(d *declaration) { d.single = append(d.single, column) })
+}
+
+// Stamp names the bigint column (Go int64) that holds the write timestamp of the row, in microseconds since the Unix
+// epoch. The library fills it; what the field holds in an Insert or in the after-image of an Update is ignored. The
+// stamp of a before-image orders the write after the one that was read, whatever the clocks say.
+func Stamp(column string) Option {
+	return optionFunc(func(d *declaration) { d.stamps = append(d.stamps, column) })
+}
+
+// ExpiresAt names the timestamp column (Go time.Time or *time.Time) that holds the moment at which the entity ends in
+// all tables. What remains of it is sent as the TTL of every row at every attempt; once it has passed, a delete is
+// sent instead. Zero or nil: the entity does not expire. Resolution: one second, rounded up.
+func ExpiresAt(column string) Option {
+	return optionFunc(func(d *declaration) { d.expiries = append(d.expiries, column) })
+}
+
+// Type declares the CQL type of a column where the one that follows from the Go type is not meant, for example
+// timeuuid for a gocql.UUID or date for a time.Time.
+func Type(column, cqlType string) Option {
+	return optionFunc(func(d *declaration) { d.types = append(d.types, typeOption{column, cqlType}) })
+}
+
+// SweepInserts makes Insert sweep and clear like Update, and allows blind Upsert in a set with [OneOf] columns: an
+// entity may then be written without knowing whether and under which key it already exists.
+func SweepInserts() Option { return optionFunc(func(d *declaration) { d.sweepInserts = true }) }
+
+// Atomic demands a logged batch for every write of the set that needs more than one request: once the batchlog has
+// stored it, the server completes it even if the client dies. It is strict: while no batchlog can be written, the
+// write fails instead of falling back to a fan-out.
+func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true }) }

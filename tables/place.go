@@ -1,0 +1,237 @@
+package tables
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/gocql/gocql"
+)
+
+// This file places a rendered row in the tables: the Put under its key, and a Remove for every other key under which
+// the entity may have a row.
+
+// reserve makes room for the rows of all tables, so that a plain insert allocates twice, however many tables.
+func (r *renderer) reserve() {
+	args := 0
+	for _, t := range r.set.tables {
+		args += len(t.columns) + 2
+	}
+	r.args = make([]any, 0, args)
+	r.out = make([]Mutation, 0, len(r.set.tables))
+}
+
+func (r *renderer) table(t *table) {
+	keyspace := r.keyspace(t.keyspace)
+	text := t.statements(keyspace)
+	var stays []*Value // the key that the row has after the change, nil if it has none
+	if r.after != nil {
+		if key := t.keyOf(r.after); present(key) {
+			stays = key
+			r.put(t, keyspace, text, key)
+		}
+	}
+	if r.after == nil || r.replacing && len(t.varying) > 0 {
+		r.removes(t, keyspace, text, stays)
+	}
+}
+
+// keyOf gives the primary key of row in t, in key order.
+func (t *table) keyOf(row []Value) []*Value {
+	key := make([]*Value, len(t.key))
+	for k, i := range t.key {
+		key[k] = &row[i]
+	}
+	return key
+}
+
+// present says whether a row stands under key: no column of it is nil.
+func present(key []*Value) bool {
+	for _, v := range key {
+		if v.data == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *renderer) put(t *table, keyspace string, text *statements, key []*Value) {
+	m := Mutation{
+		Keyspace: keyspace, Table: t.name, Kind: Put, Timestamp: r.timestamp, PartitionKey: t.partitionKey(key),
+		Statement: text.insert, Names: text.insertNames,
+	}
+	clears, start := false, len(r.args)
+	for _, i := range t.columns {
+		v := &r.after[i]
+		switch {
+		case v.data != nil || r.nulls(i):
+			r.args = append(r.args, v)
+		default:
+			r.args = append(r.args, gocql.UnsetValue)
+			clears = clears || r.rowTombstone && !r.set.columns[i].key
+		}
+	}
+	if r.expiresAt != 0 {
+		m.Statement, m.Names, m.expiresAt = text.insertTTL, text.ttlNames, r.expiresAt
+		r.args = append(r.args, encodeInt(maxTTL))
+	}
+	r.args = append(r.args, r.at)
+	m.Args = r.args[start:len(r.args):len(r.args)]
+	if r.expiresAt != 0 {
+		expired := r.delete(t, keyspace, text, key, r.timestamp)
+		m.expired = &expired
+	}
+	if clears {
+		m := r.delete(t, keyspace, text, key, r.timestamp-1)
+		m.Kind = Clear
+		r.out = append(r.out, m)
+	}
+	r.out = append(r.out, m)
+}
+
+// nulls says whether an absent value of column i is sent as null. Key columns of other tables always are, where they
+// may change: at a tie null wins in the base table as the sweep wins in the tables keyed by the column.
+func (r *renderer) nulls(i int) bool {
+	c := &r.set.columns[i]
+	if c.key {
+		return r.replacing && c.rule != immutable
+	}
+	return r.replacing && !r.rowTombstone
+}
+
+// removes appends a Remove for every key under which t may hold a row of the entity, stays excepted: all combinations
+// of the values that its varying columns may have had.
+func (r *renderer) removes(t *table, keyspace string, text *statements, stays []*Value) {
+	row := r.before
+	if row == nil {
+		row = r.after
+	}
+	key := t.keyOf(row)
+	r.combine(t, key, 0, func() {
+		if !present(key) {
+			return
+		}
+		timestamp := r.timestamp
+		if stays != nil {
+			switch order := r.compare(t, key, stays); {
+			case order == 0:
+				return
+			case order > 0:
+				timestamp--
+			}
+		}
+		r.out = append(r.out, r.delete(t, keyspace, text, key, timestamp))
+	})
+}
+
+// combine calls visit once for every combination of values of the varying columns from the n-th on, with key holding
+// the combination.
+func (r *renderer) combine(t *table, key []*Value, n int, visit func()) {
+	if n == len(t.varying) {
+		visit()
+		return
+	}
+	k := t.varying[n]
+	i := t.key[k]
+	if c := &r.set.columns[i]; c.rule == oneOf {
+		for d := range c.domain {
+			key[k] = &c.domain[d]
+			r.combine(t, key, n+1, visit)
+		}
+		return
+	}
+	if r.before != nil {
+		key[k] = &r.before[i]
+		r.combine(t, key, n+1, visit)
+	}
+	if r.after != nil && (r.before == nil || !bytes.Equal(r.before[i].data, r.after[i].data)) {
+		key[k] = &r.after[i]
+		r.combine(t, key, n+1, visit)
+	}
+}
+
+// compare orders key against stays, the key that the row keeps: 0 if they are the same. At a tie of two writers the
+// base table keeps the greater value of a OneOf column, so its Remove of a smaller one must win against the other's
+// Put, and that of a greater one must lose: it is sent one microsecond earlier. A SingleWriter move has no ties to
+// settle.
+func (r *renderer) compare(t *table, key, stays []*Value) int {
+	order := 0
+	for _, k := range t.varying {
+		o := bytes.Compare(key[k].data, stays[k].data)
+		if o != 0 && r.set.columns[t.key[k]].rule == singleWriter {
+			return -1
+		}
+		if order == 0 {
+			order = o
+		}
+	}
+	return order
+}
+
+// delete is a Remove of the row of t under key.
+func (r *renderer) delete(t *table, keyspace string, text *statements, key []*Value, timestamp int64) Mutation {
+	at := r.at
+	if timestamp != r.timestamp {
+		if r.below == nil {
+			r.below = &Value{typ: bigint, data: encodeInt64(timestamp)}
+		}
+		at = r.below
+	}
+	start := len(r.args)
+	r.args = append(r.args, at)
+	for _, v := range key {
+		r.args = append(r.args, v)
+	}
+	return Mutation{
+		Keyspace: keyspace, Table: t.name, Kind: Remove, Timestamp: timestamp, PartitionKey: t.partitionKey(key),
+		Statement: text.delete, Names: text.deleteNames, Args: r.args[start:len(r.args):len(r.args)],
+	}
+}
+
+// partitionKey encodes the partition columns of key as Cassandra does: a single one as it is, several each with two
+// bytes of length before and a zero byte behind.
+func (t *table) partitionKey(key []*Value) []byte {
+	if t.part == 1 {
+		return key[0].data
+	}
+	size := 0
+	for _, v := range key[:t.part] {
+		size += len(v.data) + componentOverhead
+	}
+	out := make([]byte, 0, size)
+	for _, v := range key[:t.part] {
+		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) //nolint:gosec // keys are at most maxKeyBytes
+		out = append(out, v.data...)
+		out = append(out, 0)
+	}
+	return out
+}
+
+// componentOverhead is what a column of a composite partition key takes beside its bytes.
+const componentOverhead = 3
+
+// partitionSize is the length of the partition key of row in t if it has several columns. A single column is bounded
+// as a key column.
+func (t *table) partitionSize(row []Value) int {
+	if t.part == 1 || row == nil {
+		return 0
+	}
+	size := 0
+	for _, i := range t.key[:t.part] {
+		size += len(row[i].data) + componentOverhead
+	}
+	return size
+}
+
+// entityKey encodes the base key.
+func (r *renderer) entityKey() string {
+	row := r.after
+	if row == nil {
+		row = r.before
+	}
+	var out []byte
+	for _, v := range r.set.tables[0].keyOf(row) {
+		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) //nolint:gosec // keys are at most maxKeyBytes
+		out = append(out, v.data...)
+	}
+	return string(out)
+}

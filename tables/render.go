@@ -1,0 +1,202 @@
+package tables
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// Rendered is a change as mutations.
+type Rendered struct {
+	Mutations []Mutation // by table in declared order; the row's Clear and Put before the Removes
+	// Key is the encoded base key: equal for changes of one entity of one set.
+	Key string
+}
+
+// String says how many mutations there are, without values.
+func (r Rendered) String() string { return fmt.Sprintf("%d mutations", len(r.Mutations)) }
+
+// GoString is [Rendered.String].
+func (r Rendered) GoString() string { return r.String() }
+
+// StampOf is the stamp of the before-image in microseconds, 0 if there is none.
+func (c Change) StampOf() int64 {
+	if c.set == nil || c.set.stamp < 0 || c.Before == nil {
+		return 0
+	}
+	return reflect.ValueOf(c.Before).FieldByIndex(c.set.columns[c.set.stamp].index).Int()
+}
+
+// Render gives the mutations of the change at timestamp, in microseconds. keyspace maps the logical keyspace of a
+// table to the physical one; nil leaves them as declared. A row that cannot be written is an [*InvalidError].
+func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered, error) {
+	if !c.Valid() {
+		return Rendered{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a set"}
+	}
+	r := renderer{set: c.set, kind: c.Kind, timestamp: timestamp, keyspace: keyspace}
+	if r.keyspace == nil {
+		r.keyspace = func(name string) string { return name }
+	}
+	if err := r.encode(c); err != nil {
+		return Rendered{}, err
+	}
+	if err := r.check(); err != nil {
+		return Rendered{}, err
+	}
+	r.reserve()
+	for _, t := range c.set.tables {
+		r.table(t)
+	}
+	return Rendered{Mutations: r.out, Key: r.entityKey()}, nil
+}
+
+// renderer holds one Render.
+type renderer struct {
+	set       *set
+	kind      Kind
+	timestamp int64
+	keyspace  func(string) string
+
+	before, after []Value // by column; nil where the verb has none
+	at, below     *Value  // the timestamp, and one microsecond less
+	replacing     bool    // the entity may exist: absent values are removed, and its rows under other keys
+	rowTombstone  bool    // ... absent values by one Clear a row instead of a null a value
+	expiresAt     int64   // milliseconds, 0 is never
+
+	out  []Mutation
+	args []any // backing store of the Args
+}
+
+func (r *renderer) encode(c Change) error {
+	s := r.set
+	if c.After != nil {
+		row, values := reflect.ValueOf(c.After), make([]Value, len(s.columns))
+		for i := range s.columns {
+			if i == s.stamp {
+				values[i] = Value{typ: s.columns[i].cql, data: encodeInt64(r.timestamp)}
+				continue
+			}
+			v, err := s.encode(row, i)
+			if err != nil {
+				return err
+			}
+			values[i] = v
+		}
+		r.after = values
+	}
+	if c.Before != nil { // only its keys matter
+		row, values := reflect.ValueOf(c.Before), make([]Value, len(s.columns))
+		for i := range s.columns {
+			if !s.columns[i].key {
+				continue
+			}
+			v, err := s.encode(row, i)
+			if err != nil {
+				var invalid *InvalidError
+				if errors.As(err, &invalid) {
+					invalid.Reason = "before-image: " + invalid.Reason
+				}
+				return err
+			}
+			values[i] = v
+		}
+		r.before = values
+	}
+	r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
+	return nil
+}
+
+// check holds the change against the declaration and decides how it is rendered.
+func (r *renderer) check() error {
+	s := r.set
+	if r.kind == Upsert && !s.sweepInserts {
+		for i := range s.columns {
+			if s.columns[i].rule == oneOf {
+				return s.invalid(nil, s.columns[i].name,
+					"a blind Upsert leaves the row under its former key behind: declare SweepInserts(), or Update from a before-image")
+			}
+		}
+	}
+	for i := range s.columns {
+		c := &s.columns[i]
+		if !c.key {
+			continue
+		}
+		if err := r.checkKey(i, c); err != nil {
+			return err
+		}
+	}
+	for _, row := range [][]Value{r.before, r.after} {
+		for _, t := range s.tables {
+			if size := t.partitionSize(row); size > maxKeyBytes {
+				return s.invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", maxKeyBytes, size))
+			}
+		}
+	}
+	r.replacing = r.kind != Insert || s.sweepInserts
+	if r.after == nil {
+		return nil
+	}
+	absent := 0
+	for i := range s.columns {
+		if c := &s.columns[i]; !c.key && r.after[i].data == nil {
+			absent++
+		}
+	}
+	// One null is one cell tombstone; from two on one row tombstone is cheaper. It is decided for the whole change, so
+	// that a tie ends the same way in every table.
+	r.rowTombstone = r.replacing && absent > 1
+	if s.expiry >= 0 && r.after[s.expiry].data != nil {
+		r.expiresAt = int64(binary.BigEndian.Uint64(r.after[s.expiry].data)) //nolint:gosec // a timestamp is signed
+		if r.expiresAt == 0 {
+			r.expiresAt = 1 // 0 stands for never; the epoch has passed as surely as the millisecond after it
+		}
+		if r.expiresAt-r.timestamp/1000 > maxTTL*1000 {
+			return s.invalid(nil, s.columns[s.expiry].name, "expires more than 20 years from now, which is Cassandra's limit")
+		}
+	}
+	return nil
+}
+
+func (r *renderer) checkKey(i int, c *column) error {
+	s := r.set
+	switch {
+	case r.before == nil || r.after == nil:
+	case c.rule == immutable && !bytes.Equal(r.before[i].data, r.after[i].data):
+		if s.inBaseKey(i) {
+			return s.invalid(nil, c.name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
+		}
+		return s.invalid(nil, c.name, "a key column is immutable unless the set says how it may change: "+
+			"OneOf (closed domain, any number of writers) or SingleWriter (one writer at a time)")
+	}
+	if c.rule == singleWriter && r.kind == Upsert {
+		return s.invalid(nil, c.name, "a SingleWriter column moves by its before-image, which an Upsert does not have")
+	}
+	if c.rule != oneOf {
+		return nil
+	}
+	if r.before != nil && !inDomain(c, &r.before[i]) {
+		return s.invalid(nil, c.name, "before-image: the value is not one of those declared by OneOf")
+	}
+	if r.after != nil && !inDomain(c, &r.after[i]) {
+		return s.invalid(nil, c.name, "the value is not one of those declared by OneOf")
+	}
+	return nil
+}
+
+func inDomain(c *column, v *Value) bool {
+	if v.data == nil {
+		return true // only a pointer column can be absent here
+	}
+	for i := range c.domain {
+		if bytes.Equal(c.domain[i].data, v.data) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *set) inBaseKey(i int) bool { return slices.Contains(s.tables[0].key, i) }

@@ -1,0 +1,127 @@
+package tables
+
+import (
+	"reflect"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+)
+
+// Set is an entity's tables, declared once and used by every write of the entity. Its verbs are pure: they say what is
+// to change, and a writer makes it happen. It is immutable and safe for concurrent use.
+type Set[T any] struct{ def *set }
+
+// New declares the tables of an entity whose rows are T, a struct. Columns are the exported fields of T, named as
+// gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error, a [*DeclarationError], names
+// every fault at once; a set that New returned cannot fail later for a reason that could be known now.
+func New[T any](entity string, options ...Option) (*Set[T], error) {
+	def, err := declare(entity, reflect.TypeFor[T](), options)
+	if err != nil {
+		return nil, err
+	}
+	return &Set[T]{def: def}, nil
+}
+
+// Must returns the set, or panics with the error: for declarations in package variables.
+func Must[T any](s *Set[T], err error) *Set[T] {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
+// Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. A
+// client that repeats its request repeats it with the first try's timestamp.
+func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
+
+// Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
+// absent values are cleared; where a key changes, the row moves. Of before the base key, the other key columns and the
+// stamp are used.
+func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
+
+// Upsert writes the row whether or not the entity exists. It is for sets without changing key columns, and for sets
+// with [SweepInserts].
+func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
+
+// Delete removes the entity from every table. Of before the key columns and the stamp are used.
+func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) }
+
+func (s *Set[T]) change(kind Kind, before, after any) Change {
+	return Change{Entity: s.def.entity, Kind: kind, Before: before, After: after, set: s.def}
+}
+
+// Select is the CQL that reads an entity's base row by its key, with the names of the values to bind: the before-image
+// of an Update. The keyspace in it is the declared one.
+func (s *Set[T]) Select() (stmt string, names []string) {
+	return s.SelectIn(s.def.tables[0].keyspace)
+}
+
+// SelectIn is [Set.Select] with the base table in the given keyspace; empty stands for the session's.
+func (s *Set[T]) SelectIn(keyspace string) (stmt string, names []string) {
+	base := s.def.tables[0]
+	return base.statements(keyspace).sel, append([]string(nil), base.keyNames...)
+}
+
+// Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
+// if the row has no valid key. Other fields of row are not looked at.
+func (s *Set[T]) Key(row T) ([]any, error) {
+	base := s.def.tables[0]
+	values := make([]any, 0, len(base.key))
+	v := reflect.ValueOf(row)
+	for _, i := range base.key {
+		encoded, err := s.def.encode(v, i)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, &encoded)
+	}
+	return values, nil
+}
+
+// SetStamp stores timestamp, in microseconds, in the stamp field of row. It does nothing in a set without [Stamp].
+func (s *Set[T]) SetStamp(row *T, timestamp int64) {
+	if s.def.stamp >= 0 {
+		reflect.ValueOf(row).Elem().FieldByIndex(s.def.columns[s.def.stamp].index).SetInt(timestamp)
+	}
+}
+
+// set is the validated declaration, without the type parameter.
+type set struct {
+	entity       string
+	typ          reflect.Type
+	columns      []column
+	tables       []*table // the base table first
+	stamp        int      // column of Stamp, or -1
+	expiry       int      // column of ExpiresAt, or -1
+	sweepInserts bool
+	atomic       bool
+}
+
+// changeRule says how a key column may change.
+type changeRule uint8
+
+const (
+	immutable changeRule = iota
+	oneOf
+	singleWriter
+)
+
+type column struct {
+	name    string
+	index   []int // of the field in T
+	goType  reflect.Type
+	cql     *cqltype.Type
+	key     bool // in the primary key of some table
+	rule    changeRule
+	domain  []Value // of a oneOf column, in declared order
+	aliases bool    // the driver's encoding may share memory with the field
+	isTime  bool    // a zero time.Time is absent
+}
+
+func (s *set) invalid(t *table, column, reason string) error {
+	e := &InvalidError{Entity: s.entity, Column: column, Reason: reason}
+	if t != nil {
+		e.Table = t.name
+	}
+	return e
+}

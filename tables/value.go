@@ -1,0 +1,224 @@
+package tables
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"reflect"
+	"time"
+	"unicode/utf8"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+)
+
+// Value is one encoded CQL value with its declared type. It is encoded once, when the change is rendered, so that all
+// tables, all attempts and a later Resume send the same bytes whatever happens to the row it came from. It prints as
+// its type alone.
+type Value struct {
+	typ  *cqltype.Type
+	data []byte // nil is null
+}
+
+var _ gocql.Marshaler = (*Value)(nil)
+
+// MarshalCQL gives the driver the bytes. It refuses a column that is not of the declared type: the bytes of one type
+// are valid, and wrong, in many others.
+func (v *Value) MarshalCQL(info gocql.TypeInfo) ([]byte, error) {
+	if !v.typ.Matches(info) {
+		return nil, gocql.MarshalError(fmt.Sprintf("the live column is of type %s, declared is %s", info, v.typ))
+	}
+	return v.data, nil
+}
+
+// Bytes is the encoded value, nil for null. It must not be changed.
+func (v *Value) Bytes() []byte { return v.data }
+
+// Type is the declared CQL type.
+func (v *Value) Type() string { return v.typ.String() }
+
+func (v Value) String() string   { return v.typ.String() }
+func (v Value) GoString() string { return v.typ.String() }
+
+// maxKeyBytes is the limit of one key column: keys are stored with two bytes of length.
+const maxKeyBytes = 65535
+
+var marshalerType = reflect.TypeFor[gocql.Marshaler]()
+
+// encode reads column i of row and encodes it. Null is what the set calls absent. A bound key must have a value.
+func (s *set) encode(row reflect.Value, i int) (Value, error) {
+	c := &s.columns[i]
+	v := Value{typ: c.cql}
+	data, err := encodeField(c, row.FieldByIndex(c.index))
+	if err != nil {
+		return v, s.invalid(nil, c.name, err.Error())
+	}
+	v.data = data
+	if c.key {
+		if reason := keyFault(c, data); reason != "" {
+			return v, s.invalid(nil, c.name, reason)
+		}
+	}
+	return v, nil
+}
+
+// encodeField encodes a field of column c. A nil pointer is null.
+func encodeField(c *column, field reflect.Value) ([]byte, error) {
+	if field.Kind() == reflect.Pointer {
+		if field.IsNil() {
+			return nil, nil
+		}
+		if !field.Type().Implements(marshalerType) {
+			field = field.Elem()
+		}
+	}
+	return encodeGo(c, field.Interface())
+}
+
+// encodeGo encodes one Go value of column c, a pointer only if its MarshalCQL wants one. The texts of its errors hold
+// no value.
+func encodeGo(c *column, value any) ([]byte, error) {
+	switch x := value.(type) {
+	case time.Time:
+		if c.isTime && x.IsZero() {
+			return nil, nil // the driver would send an empty value, which is neither null nor a time
+		}
+		if c.cql.Kind() == gocql.TypeDate {
+			value = floorDay(x)
+		}
+	case net.IP:
+		if n := len(x); n != 0 && n != net.IPv4len && n != net.IPv6len {
+			return nil, fmt.Errorf("an IP address has 4 or 16 bytes, this one %d", n)
+		}
+	}
+	data, err := gocql.Marshal(c.cql.Info(), value)
+	if err != nil {
+		return nil, fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s", value, c.cql)
+	}
+	if c.aliases && data != nil {
+		data = append(make([]byte, 0, len(data)), data...)
+	}
+	if data == nil {
+		return nil, nil
+	}
+	if reason := malformed(c.cql, data); reason != "" {
+		return nil, errors.New(reason)
+	}
+	if c.cql.MultiCell() && len(data) == 4 {
+		return nil, nil // an empty non-frozen collection and none are the same in Cassandra
+	}
+	return data, nil
+}
+
+// malformed says why the server would refuse data as a value of type t, or "". The driver lets some of it through, and
+// a Marshaler anything; refused by the server, such a value could have reached the tables that lack its column.
+func malformed(t *cqltype.Type, data []byte) string {
+	if size := t.Size(); size > 0 && len(data) != size {
+		if len(data) == 0 {
+			return fmt.Sprintf("an empty value (the driver makes one of a zero time.Time) is no %s", t)
+		}
+		return fmt.Sprintf("a %s has %d bytes, the encoded value has %d", t, size, len(data))
+	}
+	switch t.Kind() {
+	case gocql.TypeVarchar:
+		if !utf8.Valid(data) {
+			return "text is not valid UTF-8"
+		}
+	case gocql.TypeAscii:
+		for _, b := range data {
+			if b > 127 {
+				return "ascii holds a byte above 127"
+			}
+		}
+	case gocql.TypeTimeUUID:
+		if zero(data) {
+			return "the zero UUID is no timeuuid; a column that may be absent wants a pointer"
+		}
+		if data[6]>>4 != 1 {
+			return fmt.Sprintf("a timeuuid is a version 1 UUID, this one is version %d", data[6]>>4)
+		}
+	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
+		return malformedCollection(t, data)
+	}
+	return ""
+}
+
+func malformedCollection(t *cqltype.Type, data []byte) string {
+	elems := t.Elems()
+	n, data, ok := cutInt(data)
+	for i := 0; ok && i < n*len(elems); i++ {
+		var size int
+		if size, data, ok = cutInt(data); size < 0 {
+			return "a null inside a collection"
+		}
+		if ok = ok && size <= len(data); ok {
+			if reason := malformed(elems[i%len(elems)], data[:size]); reason != "" {
+				return "inside a collection: " + reason
+			}
+			data = data[size:]
+		}
+	}
+	if !ok || len(data) > 0 {
+		return fmt.Sprintf("the encoded value is no %s", t)
+	}
+	return ""
+}
+
+// cutInt cuts a CQL int off data.
+func cutInt(data []byte) (n int, rest []byte, ok bool) {
+	if len(data) < 4 {
+		return 0, nil, false
+	}
+	return int(int32(binary.BigEndian.Uint32(data))), data[4:], true //nolint:gosec // a CQL int is signed
+}
+
+// floorDay gives midnight UTC of the day of t. The driver divides, which before 1970 rounds up.
+func floorDay(t time.Time) time.Time {
+	y, m, d := t.UTC().Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}
+
+func keyFault(c *column, data []byte) string {
+	switch {
+	case data == nil && c.goType.Kind() == reflect.Pointer:
+		return "" // no row in the tables keyed by it
+	case data == nil && c.isTime:
+		return "a key column must not be the zero time"
+	case len(data) == 0:
+		return "a key column must not be empty"
+	case len(data) > maxKeyBytes:
+		return fmt.Sprintf("a key column holds at most %d bytes, this one %d", maxKeyBytes, len(data))
+	case len(data) == 16 && (c.cql.Kind() == gocql.TypeUUID || c.cql.Kind() == gocql.TypeTimeUUID) && zero(data):
+		return "a key column must not be the zero UUID"
+	}
+	return ""
+}
+
+func zero(data []byte) bool {
+	for _, b := range data {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// bigint and integer are the types of the values of USING clauses.
+var bigint, integer = mustType("bigint"), mustType("int")
+
+func mustType(name string) *cqltype.Type {
+	t, err := cqltype.Parse(name)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func encodeInt64(n int64) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(n)) //nolint:gosec // two's complement is the encoding
+}
+
+func encodeInt(n int64) *Value {
+	return &Value{typ: integer, data: binary.BigEndian.AppendUint32(nil, uint32(n))} //nolint:gosec // at most maxTTL
+}

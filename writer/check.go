@@ -1,0 +1,186 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// CheckError is returned by [Writer.Check] and names every difference between the declared and the live tables.
+type CheckError struct {
+	Differences []Difference
+}
+
+// Difference is one disagreement of a live table with its declaration.
+type Difference struct {
+	Keyspace, Table, Column string // physical; Column is empty if the table as a whole is meant
+	Reason                  string
+}
+
+func (d Difference) String() string {
+	if d.Column == "" {
+		return fmt.Sprintf("table %s.%s: %s", d.Keyspace, d.Table, d.Reason)
+	}
+	return fmt.Sprintf("table %s.%s: column %s: %s", d.Keyspace, d.Table, d.Column, d.Reason)
+}
+
+func (e *CheckError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "denorm: %d difference(s) between declared and live tables", len(e.Differences))
+	for _, d := range e.Differences {
+		b.WriteString("\n\t" + d.String())
+	}
+	return b.String()
+}
+
+// Check compares the live tables with what the sets declare: that they exist, their keys, columns, types and
+// clustering order, and gc_grace_seconds above 0 where a logged batch may be sent. All differences come at once, in a
+// [*CheckError]. A live column that the set does not know is no difference: writes leave it alone.
+//
+// It also reads what the driver needs to route the statements, which gocql would otherwise do in the first writes, and
+// would never do again for a statement whose first use met an outage. It is meant for the start of a service, and
+// optional.
+func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
+	ctx, cancel := w.deadline(ctx)
+	defer cancel()
+	if w.err != nil {
+		return refuse("Check", w.err)
+	}
+	session := w.reads
+	if x, ok := w.exec.(gocqlExecutor); ok && session == nil {
+		session = x.session
+	}
+	if session == nil {
+		return refuse("Check", errors.New("the writer has no session"))
+	}
+	c := checker{ctx: ctx, w: w, session: session}
+	for _, set := range sets {
+		for _, t := range set.Describe().Tables {
+			if err := c.table(t); err != nil {
+				return fmt.Errorf("denorm: Check: %w", err)
+			}
+		}
+	}
+	if len(c.differences) > 0 {
+		return &CheckError{Differences: c.differences}
+	}
+	for _, set := range sets {
+		w.warm(ctx, set)
+	}
+	return nil
+}
+
+type checker struct {
+	ctx         context.Context //nolint:containedctx // lives as long as the call
+	w           *Writer
+	session     *gocql.Session
+	differences []Difference
+}
+
+// liveColumn is a row of system_schema.columns.
+type liveColumn struct {
+	kind, order, typ string
+	position         int
+}
+
+func (c *checker) table(t tables.TableDescription) error {
+	keyspace := c.w.physical(t.Keyspace)
+	add := func(column, reason string, args ...any) {
+		c.differences = append(c.differences, Difference{keyspace, t.Name, column, fmt.Sprintf(reason, args...)})
+	}
+	if keyspace == "" {
+		add("", "no keyspace: the session has none; set ClusterConfig.Keyspace, Table.Keyspace or writer.Keyspaces")
+		return nil
+	}
+	live, err := c.w.live.read(c.ctx, keyspace, t.Name)
+	if errors.Is(err, errNoTable) {
+		add("", "does not exist")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.w.live.set([2]string{keyspace, t.Name}, live)
+	if live.gcGrace == 0 {
+		add("", "gc_grace_seconds is 0, so the batchlog would drop every logged batch it is in: ALTER TABLE %s.%s WITH "+
+			"gc_grace_seconds = %d", keyspace, t.Name, int((10 * 24 * time.Hour).Seconds()))
+	}
+	columns, err := c.columns(keyspace, t.Name)
+	if err != nil {
+		return err
+	}
+	for _, d := range t.Columns {
+		l, ok := columns[d.Name]
+		delete(columns, d.Name)
+		switch {
+		case !ok:
+			add(d.Name, "does not exist")
+			continue
+		case l.typ != d.Type:
+			add(d.Name, "is %s, declared %s", l.typ, d.Type)
+		}
+		switch {
+		case l.kind != d.Kind:
+			add(d.Name, "is %s, declared %s", kindName(l.kind), kindName(d.Kind))
+		case d.Kind != "regular" && l.position != d.Position:
+			add(d.Name, "is %s %d, declared %d", kindName(l.kind), l.position+1, d.Position+1)
+		case d.Kind == "clustering" && (l.order == "desc") != d.Desc:
+			add(d.Name, "is clustered %s, declared the other way", l.order)
+		}
+	}
+	var extra []string
+	for name, l := range columns {
+		if l.kind != "regular" {
+			extra = append(extra, name)
+		}
+	}
+	slices.Sort(extra)
+	for _, name := range extra {
+		add(name, "is %s, and not declared", kindName(columns[name].kind))
+	}
+	return nil
+}
+
+func kindName(kind string) string {
+	switch kind {
+	case "partition_key":
+		return "partition key column"
+	case "clustering":
+		return "clustering column"
+	}
+	return kind + " column"
+}
+
+func (c *checker) columns(keyspace, table string) (map[string]liveColumn, error) {
+	iter := c.session.Query(`SELECT column_name, kind, position, clustering_order, type FROM system_schema.columns
+		WHERE keyspace_name = ? AND table_name = ?`, keyspace, table).
+		WithContext(c.ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
+	columns := make(map[string]liveColumn)
+	var name string
+	var l liveColumn
+	for iter.Scan(&name, &l.kind, &l.position, &l.order, &l.typ) {
+		columns[name] = l
+	}
+	return columns, iter.Close()
+}
+
+// warm makes gocql find out, for every statement, which of its values are the partition key. Failure costs token
+// awareness of a statement, not correctness, so it is not reported.
+func (w *Writer) warm(ctx context.Context, set tables.Described) {
+	x, ok := w.exec.(gocqlExecutor)
+	if !ok {
+		return
+	}
+	for i, t := range set.Describe().Tables {
+		for _, statement := range set.Statements(i, w.physical(t.Keyspace)) {
+			values := make([]any, strings.Count(statement, "?"))
+			_, _ = x.session.Query(statement, values...).WithContext(ctx).GetRoutingKey()
+		}
+	}
+}

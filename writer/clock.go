@@ -1,0 +1,42 @@
+package writer
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+)
+
+// Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, never the same
+// twice. It is safe for concurrent use. All writers of a process that do not name one share one, so that they share
+// its order; a Clock of one's own is for tests of skew.
+type Clock struct {
+	now  func() time.Time
+	last atomic.Int64
+}
+
+// NewClock makes a Clock that reads now, which must be safe for concurrent use.
+func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
+
+var systemClock = NewClock(time.Now)
+
+// jitter spreads timestamps that follow the stamp of one before-image: two processes that read the same row would
+// otherwise pick the same one.
+const jitter = 1000
+
+// next is the timestamp of a write that follows a row with the given stamp, 0 for none. The stamp moves only this one
+// timestamp, not the clock: one bad stamp must not carry over to other rows.
+func (c *Clock) next(stamp int64) int64 {
+	now := c.now().UnixMicro()
+	var t int64
+	for {
+		last := c.last.Load()
+		t = max(now, last+1)
+		if c.last.CompareAndSwap(last, t) {
+			break
+		}
+	}
+	if stamp > 0 {
+		t = max(t, stamp+1+rand.Int64N(jitter)) //nolint:gosec // it spreads, it does not hide
+	}
+	return t
+}

@@ -1,0 +1,147 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// TableResult is what is known about one table after a write that failed.
+type TableResult struct {
+	Keyspace, Table string // physical
+	Outcome         Outcome
+	Attempts        int   // of the path that carried the table; the largest, if several did
+	Err             error // why it is not Applied; nil if it is
+}
+
+// Error is the error of every failed write. It says per table what is known, unwraps to all causes, and matches
+// [ErrInvalid], [ErrPartial], [ErrUnknown], [ErrConflict] and [ErrExpired] with errors.Is. An Error that matches none
+// of them was not applied to any table.
+//
+// It holds the encoded mutations, so that [Writer.Resume] can finish the write, also in another process: store it with
+// MarshalBinary. It prints no bound value in any format. It is immutable and safe for concurrent use.
+type Error struct {
+	Op        string // the name of the logical write
+	Timestamp int64  // microseconds, of all its mutations; 0 if the write was refused before it had one
+	Mode      Mode
+	// Tables has one result a table, the base table of the first change first. Empty if the write was refused.
+	Tables []TableResult
+
+	refusal error // why nothing was sent; nil if something was, or might have been
+	expired bool
+	strict  bool // a logged batch must stay one
+	legs    []leg
+}
+
+var (
+	_ error          = (*Error)(nil)
+	_ fmt.GoStringer = (*Error)(nil)
+)
+
+// refuse is the error of a write of which nothing was sent because it is not valid.
+func refuse(op string, cause error) *Error { return &Error{Op: op, refusal: cause} }
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "denorm: %s: ", e.Op)
+	switch {
+	case e.expired:
+		fmt.Fprintf(&b, "%v: %v", ErrExpired, e.refusal)
+		return b.String()
+	case e.refusal != nil:
+		fmt.Fprintf(&b, "%v: %v", ErrInvalid, e.refusal)
+		return b.String()
+	}
+	applied := 0
+	for i := range e.Tables {
+		if e.Tables[i].Outcome == Applied {
+			applied++
+		}
+	}
+	fmt.Fprintf(&b, "%s: applied to %d of %d tables", e.Mode, applied, len(e.Tables))
+	for i := range e.Tables {
+		r := &e.Tables[i]
+		if r.Outcome == Applied {
+			continue
+		}
+		fmt.Fprintf(&b, "; %s %s", r.Table, r.Outcome)
+		if r.Attempts != 1 {
+			fmt.Fprintf(&b, " after %d attempts", r.Attempts)
+		}
+		if i == 0 || !errors.Is(r.Err, e.Tables[i-1].Err) { // a batch fails all tables alike
+			fmt.Fprintf(&b, ": %v", r.Err)
+		}
+	}
+	return b.String()
+}
+
+// GoString is the message: printed in full, an Error would show encoded values.
+func (e *Error) GoString() string { return e.Error() }
+
+// Is matches the sentinels of this package.
+func (e *Error) Is(target error) bool {
+	switch target { //nolint:errorlint // this is what errors.Is calls
+	case ErrExpired:
+		return e.expired
+	case ErrInvalid:
+		return e.refusal != nil && !e.expired
+	case ErrUnknown:
+		return e.any(func(o Outcome) bool { return o == Unknown || o == Pending })
+	case ErrPartial:
+		return e.any(func(o Outcome) bool { return o == Applied }) && e.any(func(o Outcome) bool { return o != Applied })
+	}
+	return false
+}
+
+func (e *Error) any(is func(Outcome) bool) bool {
+	for i := range e.Tables {
+		if is(e.Tables[i].Outcome) {
+			return true
+		}
+	}
+	return false
+}
+
+// Unwrap gives the causes: of every table that is not Applied, or of the refusal.
+func (e *Error) Unwrap() []error {
+	if e.refusal != nil {
+		return []error{e.refusal}
+	}
+	var causes []error
+	for _, l := range e.legs {
+		if l.err != nil {
+			causes = append(causes, l.err)
+		}
+	}
+	return causes
+}
+
+// NotApplied says whether the write is surely in no table, and will not appear: the request may be failed, or made
+// anew.
+func (e *Error) NotApplied() bool {
+	return !e.expired && !e.any(func(o Outcome) bool { return o != NotApplied })
+}
+
+// tableResults combines the legs of a write into one result a table.
+func tableResults(legs []leg) []TableResult {
+	var out []TableResult
+	for _, l := range legs {
+	mutations:
+		for _, m := range l.mutations {
+			for i := range out {
+				if r := &out[i]; r.Table == m.Table && r.Keyspace == m.Keyspace {
+					r.Outcome = r.Outcome.and(l.outcome)
+					r.Attempts = max(r.Attempts, l.attempts)
+					if r.Err == nil {
+						r.Err = l.err
+					}
+					continue mutations
+				}
+			}
+			out = append(out, TableResult{
+				Keyspace: m.Keyspace, Table: m.Table, Outcome: l.outcome, Attempts: l.attempts, Err: l.err,
+			})
+		}
+	}
+	return out
+}

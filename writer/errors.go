@@ -1,0 +1,20 @@
+package writer
+
+import "errors"
+
+// What an [*Error] can be, for errors.Is.
+var (
+	// ErrInvalid: the call or a row is not valid; nothing was sent.
+	ErrInvalid = errors.New("invalid")
+	// ErrPartial: at least one table has the write, and at least one other is not known to have it. Resume it.
+	ErrPartial = errors.New("partially applied")
+	// ErrUnknown: of at least one table it is not known whether it has the write, or will have. Resume it.
+	ErrUnknown = errors.New("outcome unknown")
+	// ErrConflict: another writer changed the row first. Reserved for conditional writes.
+	ErrConflict = errors.New("conflict")
+	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables; a delete
+	// that followed the write may have been forgotten by the server, and the write would bring its row back.
+	ErrExpired = errors.New("too old to resume")
+	// ErrNotFound: Modify found no base row under the key.
+	ErrNotFound = errors.New("no such entity")
+)

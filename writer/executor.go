@@ -1,0 +1,79 @@
+package writer
+
+import (
+	"context"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
+)
+
+// executor sends requests. It is the seam between planning and driver: tests put a fake behind it.
+type executor interface {
+	// execute sends one request and waits for its answer.
+	execute(ctx context.Context, r request) error
+}
+
+// request is one attempt of a path.
+type request struct {
+	path        path
+	now         time.Time // for what is left of a TTL
+	consistency gocql.Consistency
+	host        **gocql.HostInfo // filled with the coordinator, unless nil
+}
+
+// gocqlExecutor sends through gocql, with everything switched off that would act on its own: retries, because gocql
+// hides the errors of earlier attempts and repeats counters (CASSGO-27); timestamps, because gocql takes a new one an
+// attempt, and the statements carry their own. Speculation, whose first error wins over a success, is off in gocql
+// unless a query asks for it.
+type gocqlExecutor struct{ session *gocql.Session }
+
+func (x gocqlExecutor) execute(ctx context.Context, r request) error {
+	if len(r.path.mutations) == 1 && r.path.kind == retry.Partition {
+		return x.query(ctx, r)
+	}
+	return x.batch(ctx, r)
+}
+
+// query does not Release the query: gocql pools it, and a second Release anywhere gives one query to two goroutines.
+func (x gocqlExecutor) query(ctx context.Context, r request) error {
+	m := r.path.mutations[0]
+	statement, args := m.At(r.now)
+	iter := x.session.Query(statement, args...).
+		Consistency(r.consistency).
+		DefaultTimestamp(false).
+		RoutingKey(m.PartitionKey).
+		Idempotent(true).
+		RetryPolicy(nil).
+		WithContext(ctx).
+		Iter()
+	if r.host != nil {
+		*r.host = iter.Host()
+	}
+	return iter.Close()
+}
+
+// batch uses Session.NewBatch: gocql.NewBatch would write at consistency ANY.
+func (x gocqlExecutor) batch(ctx context.Context, r request) error {
+	kind := gocql.UnloggedBatch
+	if r.path.kind == retry.LoggedBatch {
+		kind = gocql.LoggedBatch
+	}
+	b := x.session.NewBatch(kind).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx)
+	b.Cons = r.consistency
+	if r.host != nil { // a batch gives no other way to learn it; it takes the place of the session's observer
+		b.Observer(hostObserver{r.host})
+	}
+	b.Entries = make([]gocql.BatchEntry, len(r.path.mutations))
+	for i, m := range r.path.mutations {
+		statement, args := m.At(r.now)
+		b.Entries[i] = gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: true}
+	}
+	return x.session.ExecuteBatch(b)
+}
+
+// hostObserver learns from the driver which coordinator a batch went to.
+type hostObserver struct{ host **gocql.HostInfo }
+
+// ObserveBatch implements gocql.BatchObserver.
+func (o hostObserver) ObserveBatch(_ context.Context, b gocql.ObservedBatch) { *o.host = b.Host }

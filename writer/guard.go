@@ -1,0 +1,60 @@
+package writer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/denorm-go/denorm/retry"
+)
+
+// guard refuses a logged batch that the server would refuse, or would not keep its promise for.
+func (w *Writer) guard(ctx context.Context, p *plan) error {
+	for _, phase := range p.phases {
+		for _, path := range phase {
+			if path.kind != retry.LoggedBatch {
+				continue
+			}
+			if err := w.guardSize(path); err != nil {
+				return err
+			}
+			if err := w.guardGrace(ctx, path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *Writer) guardSize(p path) error {
+	size := p.size()
+	if size <= w.batchLimit {
+		return nil
+	}
+	byTable := make(map[string]int)
+	largest := ""
+	for _, m := range p.mutations {
+		byTable[m.Table] += m.Size()
+		if largest == "" || byTable[m.Table] > byTable[largest] {
+			largest = m.Table
+		}
+	}
+	return fmt.Errorf("a logged batch of about %d bytes is over the limit of %d (batch_size_fail_threshold of the server, "+
+		"writer.BatchLimit here); table %s has the most, %d: write fewer or smaller rows at a time, or use Concurrent()",
+		size, w.batchLimit, largest, byTable[largest])
+}
+
+// guardGrace refuses tables that keep deletes for no time: the batchlog drops a batch that is older than the smallest
+// gc_grace_seconds of its tables, so such a table takes the promise from the whole batch.
+func (w *Writer) guardGrace(ctx context.Context, p path) error {
+	for _, m := range p.mutations {
+		live, err := w.live.table(ctx, m.Keyspace, m.Table)
+		if err != nil {
+			return err
+		}
+		if live.gcGrace == 0 {
+			return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog would drop any logged batch it is in: "+
+				"ALTER TABLE %s.%s WITH gc_grace_seconds = 864000, or use Concurrent()", m.Table, m.Keyspace, m.Table)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// liveTable is what a write has to know of a table's schema.
+type liveTable struct {
+	gcGrace time.Duration
+	// derived says that writes of the table write more than the table: it has a materialized view or a trigger, so the
+	// coordinator makes a logged batch of a single statement.
+	derived bool
+}
+
+// live reads and remembers live tables. It is shared by a writer and all derived from it. Check reads afresh.
+type live struct {
+	read func(ctx context.Context, keyspace, table string) (liveTable, error)
+
+	mu    sync.Mutex
+	known map[[2]string]liveTable
+}
+
+// errNoTable is returned for a table that the cluster does not have.
+var errNoTable = errors.New("the cluster has no such table")
+
+func (l *live) table(ctx context.Context, keyspace, table string) (liveTable, error) {
+	key := [2]string{keyspace, table}
+	l.mu.Lock()
+	t, ok := l.known[key]
+	l.mu.Unlock()
+	if ok {
+		return t, nil
+	}
+	t, err := l.read(ctx, keyspace, table)
+	if err != nil {
+		return t, fmt.Errorf("schema of %s.%s: %w", keyspace, table, err)
+	}
+	l.set(key, t)
+	return t, nil
+}
+
+func (l *live) set(key [2]string, t liveTable) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		l.known = make(map[[2]string]liveTable)
+	}
+	l.known[key] = t
+}
+
+// readLive reads from the schema tables of the coordinator.
+func readLive(session *gocql.Session) func(context.Context, string, string) (liveTable, error) {
+	return func(ctx context.Context, keyspace, table string) (liveTable, error) {
+		var t liveTable
+		var seconds int
+		err := session.Query(`SELECT gc_grace_seconds FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
+			keyspace, table).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&seconds)
+		if errors.Is(err, gocql.ErrNotFound) {
+			return t, errNoTable
+		}
+		if err != nil {
+			return t, err
+		}
+		t.gcGrace = time.Duration(seconds) * time.Second
+		var base string
+		views := session.Query(`SELECT base_table_name FROM system_schema.views WHERE keyspace_name = ?`, keyspace).
+			WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
+		for views.Scan(&base) {
+			t.derived = t.derived || base == table
+		}
+		if err := views.Close(); err != nil {
+			return t, err
+		}
+		triggers := session.Query(`SELECT trigger_name FROM system_schema.triggers WHERE keyspace_name = ? AND table_name = ?`,
+			keyspace, table).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
+		for triggers.Scan(&base) {
+			t.derived = true
+		}
+		return t, triggers.Close()
+	}
+}

@@ -1,0 +1,50 @@
+package writer
+
+import "fmt"
+
+// Mode is how a logical write travels.
+type Mode uint8
+
+const (
+	// None is the zero value: nothing was to be sent.
+	None Mode = iota
+	// Single is one statement in one request.
+	Single
+	// SamePartition is several statements in one request for one partition, which Cassandra applies as one mutation:
+	// atomic and isolated on every replica, without batchlog.
+	SamePartition
+	// FanOut is one request per partition, all at the same time.
+	FanOut
+	// LoggedBatch is one request for all partitions through the batchlog: once stored there, the server completes it.
+	LoggedBatch
+	// Fallback is a FanOut in place of a LoggedBatch, because the batchlog failed: if the client dies in the middle,
+	// nobody completes the write.
+	Fallback
+)
+
+func (m Mode) String() string {
+	switch m {
+	case None:
+		return "none"
+	case Single:
+		return "single"
+	case SamePartition:
+		return "same-partition"
+	case FanOut:
+		return "fan-out"
+	case LoggedBatch:
+		return "logged-batch"
+	case Fallback:
+		return "fallback"
+	}
+	return fmt.Sprintf("Mode(%d)", uint8(m))
+}
+
+// choice is which mode a writer is told to use.
+type choice uint8
+
+const (
+	auto choice = iota
+	alwaysLogged
+	alwaysConcurrent
+)

@@ -1,0 +1,76 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+	"github.com/scylladb/go-reflectx"
+	"github.com/scylladb/gocqlx/v2"
+)
+
+// Modify reads the base row under key, lets change make the new row of it, and writes that as an Update. Of key only
+// the fields of the base key are used. It returns the row as written, with its new stamp. It needs a writer with [Reads].
+//
+// Rows win as a whole: if two actors modify one entity at the same time, the one with the larger timestamp wins and the
+// other's edit is lost, though both are told of success. change may be called more than once in later versions and must
+// not have side effects; its error ends Modify and is returned as it is.
+//
+// A missing base row is [ErrNotFound]. If the read fails, nothing was sent. If the write fails the error is as from
+// [Writer.Write], and the row returned is the one that [Writer.Resume] will complete.
+func Modify[T any](
+	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
+) (T, error) {
+	ctx, cancel := w.deadline(ctx)
+	defer cancel()
+	var before T
+	if w.err != nil {
+		return before, refuse(op, w.err)
+	}
+	if w.reads == nil {
+		return before, refuse(op, errors.New("Modify reads, and the writer has no session to read with: give New the option Reads"))
+	}
+	if err := read(ctx, w, set, key, &before); err != nil {
+		return before, fmt.Errorf("denorm: %s: read before-image: %w", op, err)
+	}
+	after, err := change(before)
+	if err != nil {
+		return before, err
+	}
+	result, err := w.Write(ctx, op, set.Update(before, after))
+	if result.Timestamp != 0 {
+		set.SetStamp(&after, result.Timestamp)
+	}
+	return after, err
+}
+
+// rowMapper maps columns to fields as package tables does, whatever gocqlx.DefaultMapper was set to.
+var rowMapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
+
+func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T, row *T) error {
+	values, err := set.Key(key)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	base := set.Describe().Tables[0]
+	statement, names := set.SelectIn(w.physical(base.Keyspace))
+	found := true
+	_, err = w.policy.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
+		q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(nil).WithContext(ctx)
+		query := gocqlx.Query(q, names)
+		query.Mapper = rowMapper
+		err := query.Get(row)
+		if errors.Is(err, gocql.ErrNotFound) { // an answer, not a failure to be retried
+			found = false
+			return nil
+		}
+		return err
+	}, nil)
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	return err
+}

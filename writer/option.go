@@ -1,0 +1,197 @@
+package writer
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
+)
+
+// NewOption is an argument of [New].
+type NewOption interface{ applyNew(*config) }
+
+// Option is an argument of [New] and of [Writer.With].
+type Option interface {
+	NewOption
+	apply(*config)
+}
+
+type newOption func(*config)
+
+func (f newOption) applyNew(c *config) { f(c) }
+
+type option func(*config)
+
+func (f option) applyNew(c *config) { f(c) }
+func (f option) apply(c *config)    { f(c) }
+
+// config is what the options of a writer say. It is copied by With.
+type config struct {
+	reads       *gocql.Session
+	clock       *Clock
+	maxSkew     time.Duration
+	policy      retry.Policy
+	tracer      tracers
+	choice      choice
+	at          int64
+	pinned      bool
+	keyspaces   map[string]string
+	consistency gocql.Consistency
+	timeout     time.Duration
+	batchLimit  int
+	err         error // the first bad option; With has no error to return, so the next call does
+}
+
+const (
+	defaultTimeout    = 5 * time.Second
+	defaultMaxSkew    = 10 * time.Second
+	defaultBatchLimit = 50 << 10 // batch_size_fail_threshold of cassandra.yaml
+)
+
+func defaults() config {
+	return config{
+		clock: systemClock, maxSkew: defaultMaxSkew, consistency: gocql.LocalQuorum, timeout: defaultTimeout,
+		batchLimit: defaultBatchLimit,
+	}
+}
+
+func (c *config) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, args...)
+	}
+}
+
+// Reads gives the writer a session of its own to read with: [Modify] requires it, [Writer.Check] and what the writer
+// has to know of the live schema use it. It must not be the session of the writes: when a large response stalls, gocql
+// 1.7 can take its rest for the answers of other requests on the connection, and would report a write that was never
+// answered as acknowledged (fixed in no release of gocql 1; see scylladb/gocql pull request 593).
+func Reads(session *gocql.Session) NewOption {
+	return newOption(func(c *config) {
+		if session == nil {
+			c.fail("Reads: the session is nil")
+		}
+		c.reads = session
+	})
+}
+
+// WithClock makes the writer take its timestamps from clock. Default: one clock for the process.
+func WithClock(clock *Clock) NewOption {
+	return newOption(func(c *config) {
+		if clock == nil || clock.now == nil {
+			c.fail("WithClock: the clock is nil, or not made by NewClock")
+			return
+		}
+		c.clock = clock
+	})
+}
+
+// MaxClockSkew is how far the stamp of a before-image, or the timestamp given to [At], may be ahead of the clock. One
+// further ahead is refused: a write above it would make the row immune to all other writers until their clocks get
+// there. Default: 10 s.
+func MaxClockSkew(d time.Duration) NewOption {
+	return newOption(func(c *config) {
+		if d <= 0 {
+			c.fail("MaxClockSkew: %v is not positive", d)
+		}
+		c.maxSkew = d
+	})
+}
+
+// Retry sets the retry policy of every path. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s.
+func Retry(p retry.Policy) Option {
+	return option(func(c *config) {
+		if err := p.Validate(); err != nil {
+			c.fail("Retry: %w", err)
+		}
+		c.policy = p
+	})
+}
+
+// Trace makes the writer report to t, which may also implement [PathTracer] and [RetryTracer]. Nil turns tracing off,
+// which is the default and costs nothing.
+func Trace(t Tracer) Option {
+	return option(func(c *config) { c.tracer = newTracers(t) })
+}
+
+// Logged makes every write of more than one partition a logged batch, strictly: while no batchlog can be written, the
+// write fails.
+func Logged() Option { return option(func(c *config) { c.choice = alwaysLogged }) }
+
+// Concurrent makes every write of more than one partition a fan-out, also where deletes travel or several entities
+// change. If the client dies in the middle, some tables have the write and others do not; a failed write is finished by
+// [Writer.Resume]. A set declared Atomic refuses it.
+func Concurrent() Option { return option(func(c *config) { c.choice = alwaysConcurrent }) }
+
+// Auto makes the writer choose: one request where one partition is written; a logged batch where deletes travel with
+// puts or over several partitions, where several entities change, and for sets declared Atomic; a fan-out otherwise.
+// This is the default.
+func Auto() Option { return option(func(c *config) { c.choice = auto }) }
+
+// At pins the timestamp of the writes, in microseconds since the Unix epoch, as in Result.Timestamp. It is for a
+// request that is repeated: the repeat carries the timestamp of the first try, kept under or derived from the
+// request's idempotency key, and so is the same write. It must be positive.
+func At(timestamp int64) Option {
+	return option(func(c *config) {
+		if timestamp <= 0 {
+			c.fail("At: timestamp %d is not positive", timestamp)
+		}
+		c.at, c.pinned = timestamp, true
+	})
+}
+
+// Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands
+// for tables declared without one. Names that are not in the map stay as they are. It replaces an earlier map.
+func Keyspaces(physical map[string]string) Option {
+	mapped := make(map[string]string, len(physical))
+	var logical []string
+	for from, to := range physical {
+		mapped[from] = to
+		logical = append(logical, from)
+	}
+	slices.Sort(logical)
+	return option(func(c *config) {
+		for _, from := range logical {
+			if !keyspaceName.MatchString(mapped[from]) {
+				c.fail("Keyspaces: %q is not a keyspace name of lower-case letters, digits and _, at most 48", mapped[from])
+			}
+		}
+		c.keyspaces = mapped
+	})
+}
+
+// A name goes into CQL text as it is, so nothing else is let through.
+var keyspaceName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+
+// Consistency sets the level of writes and of the reads of [Modify]. Default: LOCAL_QUORUM. ANY is refused: it would
+// acknowledge a write that no replica has.
+func Consistency(level gocql.Consistency) Option {
+	return option(func(c *config) {
+		if level == gocql.Any {
+			c.fail("Consistency: ANY acknowledges writes that no replica has")
+		}
+		c.consistency = level
+	})
+}
+
+// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s.
+func Timeout(d time.Duration) Option {
+	return option(func(c *config) {
+		if d <= 0 {
+			c.fail("Timeout: %v is not positive", d)
+		}
+		c.timeout = d
+	})
+}
+
+// BatchLimit is the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50 KiB.
+func BatchLimit(bytes int) Option {
+	return option(func(c *config) {
+		if bytes <= 0 {
+			c.fail("BatchLimit: %d is not positive", bytes)
+		}
+		c.batchLimit = bytes
+	})
+}

@@ -1,0 +1,158 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// plan is what one logical write sends: phases one after the other, the paths of a phase at the same time. Today there
+// is one phase; conditions will come before it and releases after it.
+type plan struct {
+	op        string
+	timestamp int64
+	mode      Mode
+	reason    string // why the mode
+	strict    bool   // a logged batch stays one
+	partition []path // the same mutations, grouped by partition: what a logged batch falls back to
+	phases    [][]path
+}
+
+// plan renders the changes and decides how they travel. Every error is a refusal: nothing was sent.
+func (w *Writer) plan(op string, changes []tables.Change) (*plan, error) {
+	timestamp, err := w.timestamp(changes)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{op: op, timestamp: timestamp}
+	mutations, err := w.render(timestamp, changes)
+	if err != nil {
+		return nil, err
+	}
+	p.partition = group(mutations)
+	if err := w.choose(p, changes, mutations); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// timestamp picks the one timestamp of a write.
+func (w *Writer) timestamp(changes []tables.Change) (int64, error) {
+	var stamp int64
+	now := w.clock.now().UnixMicro()
+	ahead := now + w.maxSkew.Microseconds()
+	for _, c := range changes {
+		if !c.Valid() {
+			return 0, errors.New("a change was not made by a verb of a set")
+		}
+		s := c.StampOf()
+		if s > ahead {
+			return 0, fmt.Errorf("entity %s: the stamp of the before-image is more than %v ahead of this clock: "+
+				"one of the two clocks is wrong, and writing above it would shut out all other writers", c.Entity, w.maxSkew)
+		}
+		stamp = max(stamp, s)
+	}
+	if !w.pinned {
+		return w.clock.next(stamp), nil
+	}
+	switch {
+	case w.at > ahead:
+		return 0, fmt.Errorf("the timestamp given to At is more than %v ahead of this clock", w.maxSkew)
+	case w.at < stamp:
+		return 0, errors.New("the timestamp given to At is before the stamp of the before-image: the row would not change")
+	}
+	return w.at, nil
+}
+
+func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mutation, error) {
+	var out []*tables.Mutation
+	var seen map[string]bool
+	for i, c := range changes {
+		r, err := c.Render(timestamp, w.physical)
+		if err != nil {
+			return nil, err
+		}
+		if len(changes) > 1 {
+			if i == 0 {
+				seen = make(map[string]bool, len(changes))
+			}
+			key := c.Entity + "\x00" + r.Key
+			if seen[key] {
+				return nil, fmt.Errorf("entity %s: changed twice in one write; at one timestamp the two would mix", c.Entity)
+			}
+			seen[key] = true
+		}
+		if out == nil {
+			out = make([]*tables.Mutation, 0, len(r.Mutations)*len(changes))
+		}
+		for m := range r.Mutations {
+			if r.Mutations[m].Keyspace == "" {
+				return nil, fmt.Errorf("table %s has no keyspace: the session has none; set ClusterConfig.Keyspace, "+
+					"Table.Keyspace or writer.Keyspaces", r.Mutations[m].Table)
+			}
+			out = append(out, &r.Mutations[m])
+		}
+	}
+	return out, nil
+}
+
+// choose decides the mode.
+func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*tables.Mutation) error {
+	if len(p.partition) == 0 {
+		p.reason = "the row stands in no table"
+		return nil
+	}
+	if len(p.partition) == 1 {
+		p.mode, p.reason = Single, "one row is written"
+		if len(mutations) > 1 {
+			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
+		}
+		p.phases = [][]path{p.partition}
+		return nil
+	}
+	reason, needed, atomic := required(changes, mutations)
+	switch {
+	case w.choice == alwaysConcurrent && atomic:
+		return fmt.Errorf("a set declared Atomic is written in logged batches; the writer was told Concurrent")
+	case w.choice == alwaysConcurrent:
+		p.fanOut(FanOut, "the writer was told Concurrent")
+		return nil
+	case w.choice == alwaysLogged:
+		reason = "the writer was told Logged"
+	case !needed:
+		p.fanOut(FanOut, "one entity, and no deletes travel with it")
+		return nil
+	}
+	p.strict = atomic || w.choice == alwaysLogged
+	if !p.strict && w.batchlog.down(w.clock.now()) {
+		p.fanOut(Fallback, reason+", but the batchlog failed within the last "+batchlogPause.String())
+		return nil
+	}
+	p.mode, p.reason = LoggedBatch, reason
+	p.phases = [][]path{{{kind: retry.LoggedBatch, mutations: mutations}}}
+	return nil
+}
+
+func (p *plan) fanOut(mode Mode, reason string) {
+	p.mode, p.reason, p.phases = mode, reason, [][]path{p.partition}
+}
+
+// required says whether, and why, auto sends a logged batch.
+func required(changes []tables.Change, mutations []*tables.Mutation) (reason string, needed, atomic bool) {
+	for _, c := range changes {
+		if c.Atomic() {
+			return "set " + c.Entity + " is declared Atomic", true, true
+		}
+	}
+	if len(changes) > 1 {
+		return "several entities change", true, false
+	}
+	for _, m := range mutations {
+		if m.Kind == tables.Remove {
+			return "deletes travel over several partitions", true, false
+		}
+	}
+	return "", false, false
+}

@@ -1,0 +1,38 @@
+package writer
+
+import (
+	"context"
+
+	"github.com/gocql/gocql"
+)
+
+// These do nothing, and build nothing, when nobody listens.
+
+func (t tracers) writeStart(ctx context.Context, data WriteStart) context.Context {
+	if t.write == nil {
+		return ctx
+	}
+	return t.write.TraceWriteStart(ctx, data)
+}
+
+func (t tracers) writeEnd(ctx context.Context, data WriteEnd) {
+	if t.write != nil {
+		t.write.TraceWriteEnd(ctx, data)
+	}
+}
+
+func (t tracers) pathStart(ctx context.Context, p *plan, path path, level gocql.Consistency) context.Context {
+	if t.path == nil {
+		return ctx
+	}
+	return t.path.TracePathStart(ctx, PathStart{
+		Op: p.op, Mode: p.mode, Keyspace: path.mutations[0].Keyspace, Tables: path.tables(), Statements: path.statements(),
+		Consistency: level,
+	})
+}
+
+func (t tracers) pathEnd(ctx context.Context, data PathEnd) {
+	if t.path != nil {
+		t.path.TracePathEnd(ctx, data)
+	}
+}

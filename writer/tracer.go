@@ -1,0 +1,95 @@
+package writer
+
+import (
+	"context"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
+)
+
+// Tracer is told of every logical write. A Tracer may also implement [PathTracer] and [RetryTracer]; the writer looks
+// once, when it is made. Methods are called on the goroutines of the write and must be safe for concurrent use. What
+// they are told never holds a bound value; errors are those of the driver.
+type Tracer interface {
+	// TraceWriteStart is called when Write, Resume or the write of Modify begins. The context it returns is that of
+	// the write and of TraceWriteEnd.
+	TraceWriteStart(ctx context.Context, data WriteStart) context.Context
+	TraceWriteEnd(ctx context.Context, data WriteEnd)
+}
+
+// PathTracer is told of every path: the mutations of a write that travel in one request.
+type PathTracer interface {
+	// TracePathStart is called before the first attempt of a path, on its goroutine. The context it returns is that of
+	// the path's attempts, retries and TracePathEnd.
+	TracePathStart(ctx context.Context, data PathStart) context.Context
+	TracePathEnd(ctx context.Context, data PathEnd)
+}
+
+// RetryTracer is told of every attempt that failed and is followed by another.
+type RetryTracer interface {
+	TraceRetry(ctx context.Context, data RetryData)
+}
+
+// WriteStart is what is known when a write begins.
+type WriteStart struct {
+	Op      string // the name of the logical write, such as createOrder
+	Changes int    // how many entities change; 0 for a Resume
+	Resume  bool
+}
+
+// WriteEnd is what is known when a write has ended.
+type WriteEnd struct {
+	Op        string
+	Timestamp int64 // microseconds; 0 if the write was refused before it had one
+	Mode      Mode
+	Paths     int
+	Attempts  int // requests sent, over all paths
+	Err       error
+}
+
+// PathStart is what is known when a path begins. Slices must not be changed.
+type PathStart struct {
+	Op          string
+	Mode        Mode
+	Keyspace    string   // physical; of the first mutation, if a batch spans several
+	Tables      []string // without repeats, in declared order
+	Statements  []string // CQL texts with ? for every value
+	Consistency gocql.Consistency
+}
+
+// PathEnd is what is known when a path has ended.
+type PathEnd struct {
+	Outcome  Outcome
+	Attempts int
+	Host     *gocql.HostInfo // coordinator of the last attempt; nil if none was reached
+	Reason   string          // of the last failure, as retry.Verdict has it; empty if there was none
+	Err      error
+}
+
+// RetryData is what is known when an attempt has failed and another will follow.
+type RetryData struct {
+	Attempt int // that failed, from 1
+	Class   retry.Class
+	Reason  string
+	Wait    time.Duration // until the next attempt
+	Host    *gocql.HostInfo
+	Err     error
+}
+
+// tracers is a Tracer with what else it implements.
+type tracers struct {
+	write Tracer
+	path  PathTracer
+	retry RetryTracer
+}
+
+func newTracers(t Tracer) tracers {
+	if t == nil {
+		return tracers{}
+	}
+	ts := tracers{write: t}
+	ts.path, _ = t.(PathTracer)
+	ts.retry, _ = t.(RetryTracer)
+	return ts
+}

@@ -1,0 +1,146 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// Writer carries out changes. It is made by [New], starts no goroutine that outlives a call, needs no Close, and is
+// safe for concurrent use.
+type Writer struct {
+	config
+	exec     executor
+	session  string              // its keyspace, or empty
+	physical func(string) string // maps declared keyspaces
+	batchlog *batchlog           // shared with derived writers, as is live
+	live     *live
+}
+
+// New makes a writer that writes through session, which should be used for nothing else (see [Reads]) and be
+// configured by [Configure]. The error names every option that is not valid.
+func New(session *gocql.Session, options ...NewOption) (*Writer, error) {
+	if session == nil {
+		return nil, refuse("New", errors.New("the session is nil"))
+	}
+	w := newWriter(gocqlExecutor{session}, session.Query("").Keyspace(), nil, options...)
+	schema := w.reads
+	if schema == nil {
+		schema = session
+	}
+	w.live.read = readLive(schema)
+	if w.reads == session {
+		w.fail("Reads: this is the session of the writes; reads need one of their own")
+	}
+	if w.err != nil {
+		return nil, refuse("New", w.err)
+	}
+	return w, nil
+}
+
+func newWriter(
+	exec executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
+) *Writer {
+	w := &Writer{config: defaults(), exec: exec, session: session, batchlog: &batchlog{}, live: &live{read: read}}
+	for _, o := range options {
+		if o == nil {
+			w.fail("an option is nil")
+			continue
+		}
+		o.applyNew(&w.config)
+	}
+	w.physical = w.config.keyspace(session)
+	return w
+}
+
+// With derives a writer with other options for some calls, as slog.Logger.With derives a logger. The two share
+// session, clock and what they know of the cluster. It costs a few small allocations. An option that is not valid is
+// reported by the next call.
+func (w *Writer) With(options ...Option) *Writer {
+	derived := *w
+	for _, o := range options {
+		if o == nil {
+			derived.fail("an option is nil")
+			continue
+		}
+		o.apply(&derived.config)
+	}
+	derived.physical = derived.config.keyspace(w.session)
+	return &derived
+}
+
+// keyspace gives the function from the declared name of a keyspace to the physical one.
+func (c *config) keyspace(session string) func(string) string {
+	mapped := c.keyspaces
+	return func(logical string) string {
+		if physical, ok := mapped[logical]; ok {
+			return physical
+		}
+		if logical == "" {
+			return session
+		}
+		return logical
+	}
+}
+
+// Result describes a write that every table has acknowledged.
+type Result struct {
+	// Timestamp of all its mutations, in microseconds since the Unix epoch: the new stamp of the rows. 0 if there were
+	// no changes.
+	Timestamp int64
+	Mode      Mode
+	Attempts  int // requests sent, over all paths
+}
+
+// Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and
+// traces, for example createOrder. It returns nil only when every table has acknowledged the write at the consistency
+// level. Without changes it does nothing.
+//
+// The error is an [*Error] and says per table what is known. What is not known to be applied is finished by [Writer.Resume].
+// A call or row that is not valid matches [ErrInvalid]; then nothing was sent.
+//
+// Write ends when ctx does, or after the writer's [Timeout], whichever is earlier; a write under way may then still be
+// applied, and its outcome is Unknown.
+func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
+	ctx, cancel := w.deadline(ctx)
+	defer cancel()
+	ctx = w.tracer.writeStart(ctx, WriteStart{Op: op, Changes: len(changes)})
+	p, err := w.prepare(ctx, op, changes)
+	if err != nil {
+		return w.refused(ctx, op, err)
+	}
+	return w.run(ctx, p, nil)
+}
+
+// prepare does all of a write that comes before the first request.
+func (w *Writer) prepare(ctx context.Context, op string, changes []tables.Change) (*plan, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	if len(changes) == 0 {
+		return &plan{op: op}, nil
+	}
+	p, err := w.plan(op, changes)
+	if err != nil {
+		return nil, err
+	}
+	return p, w.guard(ctx, p)
+}
+
+func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, error) {
+	err := refuse(op, cause)
+	w.tracer.writeEnd(ctx, WriteEnd{Op: op, Err: err})
+	return Result{}, err
+}
+
+// deadline makes sure that a call has one. gocql repeats a request for ever if the server keeps answering UNPREPARED;
+// only a deadline stops it.
+func (w *Writer) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if d, ok := ctx.Deadline(); ok && time.Until(d) <= w.timeout {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, w.timeout)
+}
