@@ -2,13 +2,21 @@ module github.com/denorm-go/denorm/integration
 
 go 1.25.0
 
-require github.com/gocql/gocql v1.7.0
+require (
+	github.com/gocql/gocql v1.7.0
+	github.com/scylladb/gocqlx/v2 v2.8.0
+)
+
+require (
+	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
+	github.com/scylladb/go-reflectx v1.0.1 // indirect
+)
 
 require (
 	github.com/denorm-go/denorm v0.0.0
 	github.com/golang/snappy v0.0.4 // indirect
 	github.com/hailocab/go-hostpool v0.0.0-20160125115350-e80d13ce29ed // indirect
-	gopkg.in/inf.v0 v0.9.1 // indirect
+	gopkg.in/inf.v0 v0.9.1
 )
 
 replace github.com/denorm-go/denorm => ../

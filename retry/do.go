@@ -16,8 +16,8 @@ const (
 //
 // attempt is called with its number, from 1, and a context of its own, which ends with ctx and after AttemptTimeout. It
 // has to send the whole write, with the same timestamp every time, and has to return the error of gocql, wrapped or
-// not, marked with [Stop] if it is to be the last. An attempt that ends by its own limit is Unknown, has the reason "attempt_timeout" and is retried if kind is
-// idempotent; one that ends because ctx did is not retried.
+// not, or marked with [Stop] if it is to be the last. An attempt that ends by its own limit is Unknown, has the reason
+// "attempt_timeout" and is retried if kind is idempotent; one that ends because ctx did is not retried.
 //
 // observe, if not nil, is called before each wait, on the caller's goroutine.
 //
@@ -25,8 +25,8 @@ const (
 // at once. If ctx is done before the first attempt, nothing is attempted, and the outcome is Safe with zero Attempts.
 // So it is, but Permanent, if Validate refuses the policy.
 //
-// The error is nil if an attempt succeeded. Otherwise it holds the last error that did not come from a context, if there
-// was one, so errors.As finds what the database said; and if ctx has ended it also matches context.Canceled or
+// The error is nil if an attempt succeeded. Otherwise it holds the last error that did not come from a context, if
+// there was one, so errors.As finds what the database said; and if ctx has ended it also matches context.Canceled or
 // context.DeadlineExceeded with errors.Is. An attempt's own limit matches context.DeadlineExceeded too, while ctx.Err()
 // is nil. If Do returned early because the next attempt would come too late, ctx has not ended and only the database's
 // error is returned.

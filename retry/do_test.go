@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -281,6 +282,32 @@ func TestDoEndsAttempts(t *testing.T) {
 			t.Errorf("%d attempts, %v", len(all), err)
 		}
 	})
+}
+
+// gocql's errors without a type of their own are values that cannot be compared, so nothing can be found by ==.
+func TestDoUncomparableError(t *testing.T) {
+	t.Parallel()
+	overloaded := decoded(t, errorBody(gocql.ErrCodeOverloaded))
+	if reflect.TypeOf(overloaded).Comparable() {
+		t.Errorf("%T can be compared", overloaded)
+	}
+	for _, canceled := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		out, err := retry.Policy{MaxAttempts: 2}.Do(ctx, retry.Partition, func(_ context.Context, n int) error {
+			if canceled && n == 2 {
+				cancel()
+			}
+			return overloaded
+		}, nil)
+		var answer gocql.RequestError
+		if !errors.As(err, &answer) || answer.Code() != gocql.ErrCodeOverloaded || out.Class != retry.Safe {
+			t.Errorf("%+v, %v", out, err)
+		}
+		if errors.Is(err, context.Canceled) != canceled || reflect.TypeOf(err) == reflect.TypeOf(overloaded) == canceled {
+			t.Errorf("canceled %v: %T %v", canceled, err, err)
+		}
+	}
 }
 
 func TestErrorTextNamesBoth(t *testing.T) {

@@ -16,8 +16,8 @@
 //     ErrNoStreams, ErrTooManyStmts, ErrUnsupported, ErrUseStmt, and ErrNoConnections. The last one holds because
 //     writes are sent without a gocql RetryPolicy and without speculative execution; with speculation ErrNoConnections
 //     may be returned while another execution of the same write is on its way (query_executor.go).
-//   - error codes with which a coordinator refuses a request before it executes it: protocol error, bad credentials,
-//     is bootstrapping, unprepared, syntax error, unauthorized, invalid, config error, already exists, function failure.
+//   - error codes with which a coordinator refuses a request before it executes it: protocol error, bad credentials, is
+//     bootstrapping, unprepared, syntax error, unauthorized, invalid, config error, already exists, function failure.
 //   - UNAVAILABLE of one partition, of a logged batch or of a counter, where every availability check comes before the
 //     first mutation (StorageProxy.performWrite, mutateAtomically, mutateCounter).
 //   - OVERLOADED of one partition, where the check of hints in flight comes before the first message

@@ -158,7 +158,7 @@ var lawFamilies = []*lawFamily{
 		tables.Table{Name: "parcels_by_state", PartKey: []string{"state"}, SortKey: []string{"id"}},
 		tables.Table{Name: "parcels_by_zone", PartKey: []string{"zone"}, SortKey: []string{"id"}},
 		tables.OneOf("state", "new", "sent", "lost"),
-		tables.OneOf("zone", 7, 0, -1),
+		tables.OneOf[int32]("zone", 7, 0, -1),
 		tables.Stamp("updated_at"),
 	)), []string{"state", "zone"}, 1, func(r *rand.Rand, _ int) lawParcel {
 		return lawParcel{
@@ -172,7 +172,7 @@ var lawFamilies = []*lawFamily{
 		tables.Table{Name: "tasks_on_board", PartKey: []string{"state"}, SortKey: []string{"lane", "id"}},
 		tables.Table{Name: "tasks_in_lane", PartKey: []string{"lane"}, SortKey: []string{"id"}},
 		tables.OneOf("state", lawOpen, lawPaid, lawCancelled),
-		tables.OneOf("lane", 1, 2),
+		tables.OneOf[int32]("lane", 1, 2),
 		tables.Stamp("updated_at"),
 	)), []string{"state", "lane"}, 1, func(r *rand.Rand, _ int) lawTask {
 		return lawTask{
@@ -238,7 +238,7 @@ var lawFamilies = []*lawFamily{
 		tables.Table{Name: "devices_on_site", PartKey: []string{"site"}, SortKey: []string{"mode", "id"}},
 		tables.Table{Name: "devices_by_shard", PartKey: []string{"shard"}, SortKey: []string{"id"}, Columns: []string{"name", "mode"}},
 		tables.OneOf("mode", lawOpen, lawShipped),
-		tables.OneOf("shard", -2, 0, 3),
+		tables.OneOf[int32]("shard", -2, 0, 3),
 		tables.SweepInserts(),
 		tables.Stamp("updated_at"),
 	)), []string{"mode", "shard"}, 1, func(r *rand.Rand, _ int) lawDevice {
@@ -267,7 +267,7 @@ var lawFamilies = []*lawFamily{
 		tables.Table{Name: "bookings_by_state", PartKey: []string{"region", "state"}, SortKey: []string{"hotel", "id"}, Columns: []string{"guest"}},
 		tables.Table{Name: "bookings_by_agency", PartKey: []string{"agency"}, SortKey: []string{"room DESC", "hotel", "id"}},
 		tables.OneOf("state", lawOpen, lawPaid, lawCancelled),
-		tables.OneOf("room", 101, 202),
+		tables.OneOf[int32]("room", 101, 202),
 		tables.Stamp("updated_at"),
 	)), []string{"state", "room"}, 2, func(r *rand.Rand, world int) lawBooking {
 		return lawBooking{
@@ -294,7 +294,7 @@ func sessions() *tables.Set[lawSession] {
 		tables.Table{Name: "sessions", PartKey: []string{"id"}},
 		tables.Table{Name: "sessions_by_login", PartKey: []string{"login"}, SortKey: []string{"phase", "id"}},
 		tables.Table{Name: "sessions_by_phase", PartKey: []string{"phase"}, SortKey: []string{"id"}, Columns: []string{"login"}},
-		tables.OneOf("phase", 1, 2, 300),
+		tables.OneOf[int32]("phase", 1, 2, 300),
 		tables.ExpiresAt("expires_at"),
 		tables.Stamp("updated_at"),
 	))

@@ -202,16 +202,6 @@ func (h *Harness) Down(ctx context.Context, force bool) error {
 	return nil
 }
 
-// leave stops the cluster if nobody uses it any more and it was not asked to stay.
-func (h *Harness) leave(ctx context.Context) error {
-	transition, err := h.transition(ctx)
-	if err != nil {
-		return err
-	}
-	defer transition.close()
-	return h.stopUnused(ctx)
-}
-
 // stopUnused runs under the transition lock.
 func (h *Harness) stopUnused(ctx context.Context) error {
 	s, err := loadState(h.home)
@@ -317,11 +307,16 @@ func (l *Lease) Close() error {
 	if l.users == nil {
 		return nil
 	}
-	defer l.users.close()
-	if err := l.users.unlock(); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	return l.harness.leave(ctx)
+	transition, err := l.harness.transition(ctx) // first, or the guard would have to do what is done here
+	if err == nil {
+		defer transition.close()
+	}
+	err = errors.Join(err, l.users.unlock())
+	l.users.close()
+	if err != nil {
+		return err
+	}
+	return l.harness.stopUnused(ctx)
 }

@@ -1,0 +1,51 @@
+# Two commands start on a fresh machine: make demo, make test. Needed: Go, make, git; a container engine, or on
+# Debian-like machines root, or a JDK 11 or 17 and Maven.
+
+.DEFAULT_GOAL := help
+LINT := bin/golangci-lint
+CLUSTER := cd integration && go run ./cmd/cluster
+
+.PHONY: help
+help: ## show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## bring a real Cassandra up, write orders through the library, show what happens
+	@$(CLUSTER) run -nodes 1 -- go run ./cmd/demo
+
+.PHONY: test
+test: lint unit integration ## everything: lint, unit tests with the race detector, integration tests on three nodes
+
+.PHONY: unit
+unit: ## unit and property tests with the race detector, and the full property tests without it
+	go test -race ./...
+	go test -run 'Convergence' ./tables/
+
+.PHONY: integration
+integration: ## tests on three real Cassandra nodes, which are started for them unless they run already
+	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 ./...
+
+.PHONY: lint
+lint: $(LINT) ## linters of .golangci.yml, over all modules
+	$(LINT) run ./...
+	cd integration && ../$(LINT) run ./...
+
+$(LINT): internal/tools/go.mod internal/tools/go.sum
+	cd internal/tools && go build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $(LINT)
+
+.PHONY: bench
+bench: ## benchmarks that need no cluster
+	go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: up
+up: ## start three Cassandra nodes and leave them running
+	@$(CLUSTER) up -nodes 3
+
+.PHONY: down
+down: ## stop them
+	@$(CLUSTER) down
+
+.PHONY: status
+status: ## say what runs
+	@$(CLUSTER) status

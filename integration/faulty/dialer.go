@@ -1,0 +1,63 @@
+// Package faulty makes connections that fail on demand, for faults that a healthy cluster cannot be made to show.
+package faulty
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+)
+
+// Dialer dials for gocql. It can lose the replies of writes: the server has applied them, and the client sees its
+// connection break. The zero value is ready and loses nothing. It is safe for concurrent use.
+type Dialer struct {
+	net  net.Dialer
+	lose atomic.Int64
+}
+
+// LoseReplies makes the next n writes (EXECUTE of a statement, BATCH) lose their replies. Other requests on the same
+// connection are lost with them.
+func (d *Dialer) LoseReplies(n int) { d.lose.Store(int64(n)) }
+
+// Left is how many of them are still to be lost.
+func (d *Dialer) Left() int { return int(max(0, d.lose.Load())) }
+
+// DialContext implements gocql.Dialer.
+func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := d.net.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, dialer: d}, nil
+}
+
+type conn struct {
+	net.Conn
+	dialer *Dialer
+	broken atomic.Bool
+}
+
+// Opcodes of native protocol requests, the fifth byte of a frame.
+const (
+	opExecute = 0x0A
+	opBatch   = 0x0D
+)
+
+// Write is called by gocql with one frame at a time.
+func (c *conn) Write(frame []byte) (int, error) {
+	if len(frame) > 4 && (frame[4] == opExecute || frame[4] == opBatch) && c.dialer.lose.Load() > 0 &&
+		c.dialer.lose.Add(-1) >= 0 {
+		c.broken.Store(true)
+	}
+	return c.Conn.Write(frame)
+}
+
+// Read drops the reply that the server has sent, so that the write is surely applied when the client sees the end.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err == nil && c.broken.Load() {
+		_ = c.Close()
+		return 0, io.EOF
+	}
+	return n, err
+}
