@@ -35,7 +35,7 @@ func checkLaw(tr *lawTrial, r *lawReplica) string {
 				key = row.keys[i]
 			}
 			if wrong := r.differs(i, now, key, row, newest.timestamp); wrong != "" {
-				return tr.wrong(i, key, wrong)
+				return tr.wrong(i, key, row, wrong)
 			}
 		}
 	}
@@ -44,7 +44,8 @@ func checkLaw(tr *lawTrial, r *lawReplica) string {
 
 // checkTies holds the tables against the law for equal timestamps. The base row is gone if one of the newest changes is
 // a delete, and else there, with the key values of one of them. Every query table with at most one OneOf column in
-// its key holds the row, and only the row, under the key that the base row names.
+// its key holds the row, and only the row, under the key that the base row names; with none, it holds the base row's
+// values, too.
 func checkTies(tr *lawTrial, r *lawReplica) string {
 	f, now := r.family, lawReads[0]
 	exists, timestamp := true, tr.newest().timestamp
@@ -57,7 +58,7 @@ func checkTies(tr *lawTrial, r *lawReplica) string {
 		key = tr.row(0).keys[0] // one entity: all rows of the world have the same
 	}
 	if wrong := r.differs(0, now, key, nil, 0); wrong != "" {
-		return tr.wrong(0, key, wrong)
+		return tr.wrong(0, key, nil, wrong)
 	}
 	value := func(column int) []byte {
 		if i := slices.Index(f.tables[0].columns, column); i >= 0 {
@@ -68,7 +69,7 @@ func checkTies(tr *lawTrial, r *lawReplica) string {
 	if exists {
 		for _, column := range f.moving {
 			if !tr.wrote(column, timestamp, value(column)) {
-				return tr.wrong(0, key, fmt.Sprintf("column %s has the value of none of the newest changes%s", f.names[column], r.show(0, now)))
+				return tr.wrong(0, key, nil, fmt.Sprintf("column %s has the value of none of the newest changes%s", f.names[column], r.show(0, now)))
 			}
 		}
 	}
@@ -81,8 +82,17 @@ func checkTies(tr *lawTrial, r *lawReplica) string {
 			r.key = r.key[:0]
 			want = f.key(r.key, &f.tables[i], value)
 		}
-		if wrong := r.differs(i, now, want, nil, 0); wrong != "" {
-			return tr.wrong(i, want, wrong+"\nwhile the base table "+f.tables[0].name+r.show(0, now))
+		wrong := r.differs(i, now, want, nil, 0)
+		if t := &f.tables[i]; wrong == "" && want != nil && t.moving == 0 {
+			row := r.tables[i].Row(want)
+			for n, column := range t.columns {
+				if !bytes.Equal(row.Value(n, now), value(column)) {
+					wrong = fmt.Sprintf("column %s differs from the base row's%s", f.names[column], r.show(i, now))
+				}
+			}
+		}
+		if wrong != "" {
+			return tr.wrong(i, want, nil, wrong+"\nwhile the base table "+f.tables[0].name+r.show(0, now))
 		}
 	}
 	return ""
@@ -99,15 +109,16 @@ func (tr *lawTrial) wrote(column int, timestamp int64, value []byte) bool {
 	})
 }
 
-func (tr *lawTrial) wrong(table int, key []byte, what string) string {
-	want := "no row"
+// wrong prints what a table, for which key was expected, holds instead of row, or if that is nil of any row.
+func (tr *lawTrial) wrong(table int, key []byte, row *lawRow, what string) string {
+	f, want := tr.family, "no row"
 	if key != nil {
-		want = fmt.Sprintf("the row under key %q", key)
-		if newest := tr.newest(); newest.after >= 0 {
-			want = "the row of the newest change, " + tr.family.text(tr.row(newest.after))
-		}
+		want = "one row, under " + f.keyText(table, string(key))
 	}
-	return fmt.Sprintf("table %s should hold %s, but %s", tr.family.tables[table].name, want, what)
+	if key != nil && row != nil {
+		want = "the row " + f.text(row)
+	}
+	return fmt.Sprintf("table %s should hold %s, but %s", f.tables[table].name, want, what)
 }
 
 // lawCoverage counts what the cases contain.

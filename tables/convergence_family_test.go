@@ -199,6 +199,18 @@ func (f *lawFamily) text(row *lawRow) string {
 	return "{" + strings.TrimSpace(b.String()) + "}"
 }
 
+// keyText prints the model's key of a row.
+func (f *lawFamily) keyText(table int, key string) string {
+	var b strings.Builder
+	rest := []byte(key)
+	for _, column := range f.tables[table].key {
+		n := binary.BigEndian.Uint16(rest)
+		fmt.Fprintf(&b, " %s=%s", f.names[column], lawValue(f.types[column], rest[2:2+n]))
+		rest = rest[2+n:]
+	}
+	return strings.TrimSpace(b.String())
+}
+
 func lawValue(t gocql.Type, v []byte) string {
 	switch {
 	case v == nil:

@@ -65,8 +65,11 @@ func (r *lawReplica) apply(m *tables.Mutation, second int64) error {
 		return fmt.Errorf("table %s, %d arguments: %s", m.Table, len(args), text)
 	}
 	timestamp, err := number(args[s.timestamp])
-	if err != nil || timestamp != m.Timestamp {
-		return fmt.Errorf("timestamp %d is bound, the mutation says %d (%w): %s", timestamp, m.Timestamp, err, text)
+	if err != nil {
+		return fmt.Errorf("timestamp: %w: %s", err, text)
+	}
+	if timestamp != m.Timestamp {
+		return fmt.Errorf("timestamp %d is bound, the mutation says %d: %s", timestamp, m.Timestamp, text)
 	}
 	r.key = r.key[:0]
 	for i, slot := range s.slots {
@@ -86,8 +89,11 @@ func (r *lawReplica) apply(m *tables.Mutation, second int64) error {
 	var expires int64
 	if s.ttl >= 0 {
 		ttl, err := number(args[s.ttl])
-		if err != nil || ttl <= 0 {
-			return fmt.Errorf("TTL %d (%w): %s", ttl, err, text)
+		if err != nil {
+			return fmt.Errorf("TTL: %w: %s", err, text)
+		}
+		if ttl <= 0 {
+			return fmt.Errorf("TTL %d: %s", ttl, text)
 		}
 		expires = second + ttl
 	}
@@ -222,14 +228,7 @@ func (r *lawReplica) show(table int, now int64) string {
 	none := true
 	for have := range r.tables[table].Visible(now) {
 		none = false
-		b.WriteString("\n     ")
-		rest := []byte(have.Key())
-		for _, column := range t.key {
-			n := binary.BigEndian.Uint16(rest)
-			fmt.Fprintf(&b, " %s=%s", f.names[column], lawValue(f.types[column], rest[2:2+n]))
-			rest = rest[2+n:]
-		}
-		b.WriteString(" |")
+		b.WriteString("\n      " + f.keyText(table, have.Key()) + " |")
 		for i, column := range t.columns {
 			fmt.Fprintf(&b, " %s=%s", f.names[column], lawValue(f.types[column], have.Value(i, now)))
 		}

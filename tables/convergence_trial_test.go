@@ -37,6 +37,7 @@ type lawStep struct {
 type lawPlan struct {
 	families   []*lawFamily
 	ties       bool // most changes share their timestamp with another one
+	tieInsert  bool // with the insert, too
 	lateInsert bool // the insert's timestamp is not the smallest
 	// corrupt breaks the mutations of a change on purpose.
 	corrupt func(r *rand.Rand, tr *lawTrial, c *lawChange)
@@ -125,7 +126,8 @@ func (tr *lawTrial) drawTimestamps(r *rand.Rand, p *lawPlan) {
 	timestamp := int64(lawEpoch * 1_000_000)
 	for i := range tr.changes {
 		gap := one[int64](r, 1, 1, 1, 1, 2, 3, 1000)
-		if p.ties && r.IntN(3) > 0 && (i != 1 || tr.changes[0].kind != tables.Insert || tr.family.insertSweeps()) {
+		alone := i == 1 && tr.changes[0].kind == tables.Insert && !tr.family.insertSweeps() && !p.tieInsert
+		if p.ties && r.IntN(3) > 0 && !alone {
 			gap = 0
 		}
 		if i > 0 {
