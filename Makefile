@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 LINT := bin/golangci-lint
-CLUSTER := cd integration && go run ./cmd/cluster
+CLUSTER := cd integration && go build -o ../bin/ ./cmd/cluster && ../bin/cluster
 
 .PHONY: help
 help: ## show this help
@@ -11,7 +11,8 @@ help: ## show this help
 
 .PHONY: demo
 demo: ## bring a real Cassandra up, write orders through the library, show what happens
-	@$(CLUSTER) run -nodes 1 -- go run ./cmd/demo
+	@cd integration && go build -o ../bin/ ./cmd/demo
+	@$(CLUSTER) run -nodes 1 -- ../bin/demo
 
 .PHONY: test
 test: lint unit integration ## everything: lint, unit tests with the race detector, integration tests on three nodes

@@ -1,0 +1,102 @@
+// Command demo shows on a real cluster what denorm does: it writes a few thousand orders and status changes, and then
+// looks at single ones, undisturbed and disturbed. It is run by make demo, or in integration/ by
+//
+//	go run ./cmd/cluster run -nodes 1 -- go run ./cmd/demo
+//
+// It works in keyspaces of its own, which it drops at the end, also when it is interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// timeLimit is far above what the demo takes on a slow machine: some 20 s, half of it for creating tables.
+const timeLimit = 4 * time.Minute
+
+func main() { os.Exit(start()) }
+
+// start returns the exit code.
+func start() int {
+	// SIGPIPE, so that "make demo | head" drops the keyspaces too. It is never again what ends the program.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	defer stop()
+	context.AfterFunc(ctx, stop) // whoever presses Ctrl-C again does not want to wait for keyspaces to be dropped
+	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("not done after %v", timeLimit))
+	defer cancel()
+
+	err := run(ctx, newScreen(os.Stdout))
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "demo:", oneLine(err.Error()))
+	if errors.Is(err, errInterrupted) {
+		return 130
+	}
+	return 1
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// ended makes the end of ctx the reason of an error, if that is what it comes from.
+func ended(ctx context.Context, err error) error {
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return err
+	case errors.Is(ctx.Err(), context.Canceled):
+		return errInterrupted
+	default:
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+}
+
+// oneLine is the text without line breaks.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// sections are what the demo shows, in this order.
+var sections = []func(context.Context, *screen, *shop) error{
+	showLoad, showOrder, showPlans, showLatency, showMissingTable, showLostReply,
+}
+
+func run(ctx context.Context, out *screen) error {
+	started := time.Now()
+	s, err := openShop(ctx, out)
+	if err != nil {
+		return err
+	}
+	for _, show := range sections {
+		if err = show(ctx, out, s); err == nil {
+			err = out.err
+		}
+		if err != nil {
+			break
+		}
+	}
+	out.clear()
+	if err := errors.Join(ended(ctx, err), s.close(ctx)); err != nil {
+		return err
+	}
+	showNext(out, time.Since(started))
+	return out.err
+}
+
+// showNext says where to go from here.
+func showNext(out *screen, took time.Duration) {
+	out.heading("What next", "")
+	out.table(nil, nil, [][]cell{
+		{{text: "README.md"}, {text: "the shortest program, what is guaranteed, which mode when"}},
+		{{text: "integration/orders"}, {text: "how the tables of this demo are declared: one variable"}},
+		{{text: "integration/cmd/demo"}, {text: "this program: sessions, writer, tracer, errors, Resume"}},
+		{{text: "make test"}, {text: "all tests, the fault tests on three real nodes among them"}},
+		{{text: "make up, make down"}, {text: "three nodes to try things on, which stay up until told otherwise"}},
+	})
+	out.blank()
+	out.ok("All of it held. %.1f s in total; the keyspaces of this run are dropped.", took.Seconds())
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+
+	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// showPlans prints what the two writes of the demo send.
+func showPlans(_ context.Context, out *screen, s *shop) error {
+	out.heading("The plan of each write", "Explain sends nothing. It says which requests would go out, what is atomic, "+
+		"what a reader may see meanwhile, and what the limits are.")
+	o, err := newOrder()
+	if err != nil {
+		return err
+	}
+	for i, write := range []struct {
+		op     string
+		change tables.Change
+	}{
+		{"createOrder", orders.Orders.Insert(o)},
+		{"payOrder", orders.Orders.Update(o, withStatus(o, orders.Paid))},
+	} {
+		plan, err := s.w.Explain(write.op, write.change)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			out.blank()
+		}
+		out.code(`w.Explain(%q, ...)`, write.op)
+		out.blank()
+		out.text(plan.String())
+	}
+	return nil
+}

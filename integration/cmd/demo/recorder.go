@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/denorm-go/denorm/writer"
+)
+
+// recorder is a tracer that keeps how long writes took, beside the slowest request of each, and what was sent again.
+type recorder struct {
+	mu       sync.Mutex
+	whole    []time.Duration // of each write
+	slowest  []time.Duration // request of each write
+	requests int
+	retries  []writer.RetryData
+}
+
+var (
+	_ writer.Tracer      = (*recorder)(nil)
+	_ writer.PathTracer  = (*recorder)(nil)
+	_ writer.RetryTracer = (*recorder)(nil)
+)
+
+// span is a write under way. It travels in the context.
+type span struct {
+	begun   time.Time
+	slowest time.Duration
+}
+
+type (
+	spanKey struct{}
+	pathKey struct{}
+)
+
+// TraceWriteStart implements writer.Tracer.
+func (r *recorder) TraceWriteStart(ctx context.Context, _ writer.WriteStart) context.Context {
+	return context.WithValue(ctx, spanKey{}, &span{begun: time.Now()})
+}
+
+// TracePathStart implements writer.PathTracer. The paths of a fan-out start on goroutines of their own.
+func (r *recorder) TracePathStart(ctx context.Context, _ writer.PathStart) context.Context {
+	return context.WithValue(ctx, pathKey{}, time.Now())
+}
+
+// TracePathEnd implements writer.PathTracer.
+func (r *recorder) TracePathEnd(ctx context.Context, _ writer.PathEnd) {
+	s, inWrite := ctx.Value(spanKey{}).(*span)
+	begun, inPath := ctx.Value(pathKey{}).(time.Time)
+	if !inWrite || !inPath {
+		return
+	}
+	took := time.Since(begun)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.slowest = max(s.slowest, took)
+}
+
+// TraceWriteEnd implements writer.Tracer.
+func (r *recorder) TraceWriteEnd(ctx context.Context, end writer.WriteEnd) {
+	s, ok := ctx.Value(spanKey{}).(*span)
+	if !ok {
+		return
+	}
+	took := time.Since(s.begun)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.whole = append(r.whole, took)
+	r.slowest = append(r.slowest, s.slowest)
+	r.requests += end.Attempts
+}
+
+// TraceRetry implements writer.RetryTracer.
+func (r *recorder) TraceRetry(_ context.Context, data writer.RetryData) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.retries = append(r.retries, data)
+}
+
+// reasons are those of the retries, each once.
+func (r *recorder) reasons() string {
+	var reasons []string
+	for _, data := range r.retries {
+		if !slices.Contains(reasons, data.Reason) {
+			reasons = append(reasons, data.Reason)
+		}
+	}
+	return strings.Join(reasons, ", ")
+}
+
+// percentile is the smallest of the values that is not exceeded by p percent of them; 0 if there are none.
+func percentile(values []time.Duration, p int) time.Duration {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	rank := (len(sorted)*p + 99) / 100
+	return sorted[max(rank, 1)-1]
+}

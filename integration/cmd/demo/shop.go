@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// shop is an order service: its keyspace, its sessions, and its writer.
+type shop struct {
+	hosts     []string
+	nodes     int
+	keyspace  string
+	keyspaces []string         // all that were created, to be dropped
+	sessions  []*gocql.Session // all that were opened, to be closed
+	admin     *gocql.Session   // creates and drops keyspaces
+	reads     *gocql.Session
+	view      view // through reads
+	w         *writer.Writer
+}
+
+// openShop connects to the cluster and creates the tables.
+func openShop(ctx context.Context, out *screen) (*shop, error) {
+	hosts, err := hostsFromEnv()
+	if err != nil {
+		return nil, err
+	}
+	s := &shop{hosts: hosts, keyspace: "demo_" + randomName()}
+	if err := s.open(ctx, out); err != nil {
+		return nil, errors.Join(ended(ctx, err), s.close(ctx))
+	}
+	return s, nil
+}
+
+func hostsFromEnv() ([]string, error) {
+	hosts := strings.FieldsFunc(os.Getenv(cluster.TestHostsEnv), func(r rune) bool { return r == ',' || r == ' ' })
+	if len(hosts) == 0 {
+		return nil, fmt.Errorf("%s names no cluster: run make demo, or in integration/ "+
+			"go run ./cmd/cluster run -nodes 1 -- go run ./cmd/demo", cluster.TestHostsEnv)
+	}
+	return hosts, nil
+}
+
+// randomName lets several demos run at once, also beside what a killed one has left behind.
+func randomName() string {
+	random := make([]byte, 4)
+	_, _ = rand.Read(random) // never fails
+	return hex.EncodeToString(random)
+}
+
+func (s *shop) open(ctx context.Context, out *screen) (err error) {
+	out.line(out.styled("denorm: one order in three Cassandra tables, written by one call", bold))
+	if s.admin, err = s.session(ctx, "", patient); err != nil {
+		return err
+	}
+	var peers int
+	if err := s.admin.Query(`SELECT count(*) FROM system.peers`).WithContext(ctx).Scan(&peers); err != nil {
+		return fmt.Errorf("count the nodes: %w", err)
+	}
+	s.nodes = peers + 1
+	out.say("cluster %s, %d node(s); creating keyspace %s and its tables ...", strings.Join(s.hosts, ","), s.nodes, s.keyspace)
+
+	// Two sessions: writer.Reads says why a writer reads with another one than it writes with.
+	if s.reads, err = s.keyspaceWith(ctx, s.keyspace, orders.Schema); err != nil {
+		return err
+	}
+	s.view = newView(s.reads)
+	writes, err := s.session(ctx, s.keyspace)
+	if err != nil {
+		return err
+	}
+	s.w, err = s.writer(ctx, writes)
+	return err
+}
+
+// writer makes a writer of a session, and checks that the live tables are as declared.
+func (s *shop) writer(ctx context.Context, writes *gocql.Session) (*writer.Writer, error) {
+	w, err := writer.New(writes, writer.Reads(s.reads), writer.Timeout(10*time.Second))
+	if err != nil {
+		return nil, err
+	}
+	return w, w.Check(ctx, orders.Orders)
+}
+
+// session opens a session as package writer wants it. gocql knows no context here, so one that comes too late is closed
+// when it comes.
+func (s *shop) session(ctx context.Context, keyspace string, changes ...func(*gocql.ClusterConfig)) (*gocql.Session, error) {
+	config := writer.Configure(gocql.NewCluster(s.hosts...), "")
+	config.Keyspace = keyspace
+	config.Logger = log.New(io.Discard, "", 0) // what matters comes as an error
+	for _, change := range changes {
+		change(config)
+	}
+	type opened struct {
+		session *gocql.Session
+		err     error
+	}
+	ready := make(chan opened, 1)
+	go func() {
+		session, err := config.CreateSession()
+		ready <- opened{session, err}
+	}()
+	select {
+	case o := <-ready:
+		if o.err != nil {
+			return nil, fmt.Errorf("connect to %s: %w", strings.Join(s.hosts, ","), o.err)
+		}
+		s.sessions = append(s.sessions, o.session)
+		return o.session, nil
+	case <-ctx.Done():
+		go func() {
+			if o := <-ready; o.err == nil {
+				o.session.Close()
+			}
+		}()
+		return nil, fmt.Errorf("connect to %s: %w", strings.Join(s.hosts, ","), ctx.Err())
+	}
+}
+
+// patient is for schema statements, which take seconds on a small machine.
+func patient(config *gocql.ClusterConfig) { config.Timeout = time.Minute }
+
+// keyspaceWith creates a keyspace with tables in it, and returns a session there.
+func (s *shop) keyspaceWith(ctx context.Context, name string, schema []string) (*gocql.Session, error) {
+	s.keyspaces = append(s.keyspaces, name) // first: what is interrupted may be there all the same
+	create := fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`,
+		name, min(s.nodes, 3))
+	if err := s.admin.Query(create).WithContext(ctx).Exec(); err != nil {
+		return nil, fmt.Errorf("create keyspace %s: %w", name, err)
+	}
+	session, err := s.session(ctx, name, patient)
+	if err != nil {
+		return nil, err
+	}
+	for _, statement := range schema {
+		if err := session.Query(statement).WithContext(ctx).Exec(); err != nil {
+			return nil, fmt.Errorf("create tables in %s: %w", name, err)
+		}
+	}
+	return session, nil
+}
+
+// close drops the keyspaces, also when ctx has ended, and closes the sessions.
+func (s *shop) close(ctx context.Context) error {
+	if ctx.Err() != nil && len(s.keyspaces) > 0 {
+		fmt.Fprintln(os.Stderr, "demo: dropping the keyspaces of this run; Ctrl-C again leaves them behind")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	var errs []error
+	for _, name := range s.keyspaces {
+		if err := s.admin.Query("DROP KEYSPACE IF EXISTS " + name).WithContext(ctx).Exec(); err != nil {
+			errs = append(errs, fmt.Errorf("drop keyspace %s: %w", name, err))
+		}
+	}
+	for _, session := range s.sessions {
+		session.Close()
+	}
+	return errors.Join(errs...)
+}
