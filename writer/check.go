@@ -95,7 +95,7 @@ func (c *checker) table(t tables.TableDescription) error {
 		c.differences = append(c.differences, Difference{keyspace, t.Name, column, fmt.Sprintf(reason, args...)})
 	}
 	if keyspace == "" {
-		add("", "no keyspace: the session has none; set ClusterConfig.Keyspace, Table.Keyspace or writer.Keyspaces")
+		add("", "no keyspace: %s", c.w.noKeyspace())
 		return nil
 	}
 	live, err := c.w.live.read(c.ctx, keyspace, t.Name)

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, never the same
-// twice. It is safe for concurrent use. All writers of a process that do not name one share one, so that they share
-// its order; a Clock of one's own is for tests of skew.
+// Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, each above the
+// last. Only a write that follows a row with a stamp ahead of the clock gets one above that stamp instead, which moves
+// neither the clock nor the writes of other rows. It is safe for concurrent use. All writers of a process that do not
+// name one share one, so that they share its order; a Clock of one's own is for tests of skew.
 type Clock struct {
 	now  func() time.Time
 	last atomic.Int64

@@ -7,6 +7,105 @@
 //	order.UpdatedAt = res.Timestamp
 //	res, err = w.Write(ctx, "payOrder", Orders.Update(order, paid))
 //
-// A write that fails is not forgotten: its [*Error] holds the encoded mutations, can be stored, and is finished by
-// [Writer.Resume], with the same bytes at the same timestamp.
+// # Guarantees
+//
+// What a reader of each table can see, by mode and by fault, and what to do about it. [Writer.Explain] says which mode a
+// write has. Each row names the tests that prove it: with a fake cluster for what the writer does with the cluster's
+// answers, with a model of Cassandra's merge rules for what its statements amount to, in whatever order they arrive. What
+// Cassandra itself promises is not proved here.
+//
+// [Single] and [SamePartition], one request:
+//
+//	fault                a reader sees                               what to do           proved by
+//	none                 each row old or new, never a mixture; two   -                    TestExplain, TestGroup,
+//	                     tables may differ while it is under way                          TestGoroutines
+//	client killed        all of the write in the end, or nothing     repeat the request   TestGoroutines: one request
+//	                                                                 with At
+//	node down,           as before or as after: Unknown unless       Resume               TestOutcomesOfOneRequest,
+//	coordinator timeout  the error says "not applied" for sure                            TestOutcomesNeverLie
+//	ctx cancelled        nothing if before the first request (then   Resume, or repeat    TestCancelled, TestDeadline
+//	                     NotApplied), otherwise as a timeout
+//
+// [FanOut], one request per partition, the default for an insert:
+//
+//	fault                a reader sees                               what to do           proved by
+//	none                 some tables before others, for the time     -                    TestOneTimestamp
+//	                     of the slowest request
+//	client killed        some tables with the write, others          repeat the request   TestAt
+//	                     without, until the entity is written again  with At, or Atomic
+//	node down,           the same for the tables that the error      Resume, also from    TestOutcomesOfFanOut,
+//	coordinator timeout  does not call Applied; a failed table       a queue              TestFailureDoesNotCancelSiblings,
+//	                     does not harm the others                                         TestSilentAttemptIsRepeated,
+//	                                                                                      TestStoredErrorIsResumed
+//	ctx cancelled        nothing if before the first request,        Resume               TestCancelled, TestDeadline
+//	                     otherwise as a timeout
+//
+// [LoggedBatch], where deletes travel, several entities change, or a set is Atomic:
+//
+//	fault                a reader sees                               what to do           proved by
+//	none                 some tables before others, for milli-       -                    TestExplain
+//	                     seconds; a moved row under both keys or
+//	                     neither
+//	client killed        all of the write in the end, or nothing:    -                    TestGoroutines: one request;
+//	                     a batch that is stored is replayed                               TestGuard: not in a batch whose
+//	                                                                                      batchlog would drop it
+//	node down,           Pending (stored, replay expected within     Resume, or wait      TestOutcomesOfOneRequest,
+//	coordinator timeout  seconds, not certain) or Unknown                                 TestOutcomesNeverLie
+//	batchlog down        auto: as Fallback. Logged and Atomic: the   Resume               TestFallback,
+//	                     write fails                                                      TestStrictNeverFallsBack
+//	ctx cancelled        nothing if before the first request,        Resume               TestCancelled,
+//	                     otherwise as a timeout                                           TestNoFallbackWithoutTime
+//	schema not read      nothing: NotApplied, and not ErrInvalid     Resume               TestGuardInAnOutage
+//
+// [Fallback], a fan-out in place of a logged batch, which [Result] and error name:
+//
+//	fault                a reader sees                               what to do           proved by
+//	client killed        some tables with the write, others          write the entity     -
+//	                     without; a moved row under both keys or     again
+//	                     neither
+//	all others           as FanOut; what the failed batch may have   Resume               TestFallbackOutcomes,
+//	                     done is not forgotten                                            TestResumeHeedsBatchlogPause
+//
+// By what a set declares of its key columns, in every mode, once every write has been finished (acknowledged or resumed):
+//
+//	fault                a reader sees                               what to do           proved by
+//	OneOf:
+//	  concurrent moves   every table shows the row of the largest    Versioned, when it   TestConvergence,
+//	                     timestamp, no ghost; the edit of the        is there, if no      TestConvergenceTies (in tables)
+//	                     other writer is lost as a whole             edit may be lost
+//	  clock skew         the same; a write above a stamp that is     mend the clock       TestStamp, TestTimestampsRise,
+//	                     10 s ahead is refused                                            TestRefusals
+//	  expiry             all tables lose the row at one moment       -                    TestConvergenceExpiry (in tables),
+//	                                                                                      TestStoredErrorExpires
+//	SingleWriter:
+//	  concurrent moves   a ghost: a row that the base table does     finish each move     - (what it says is that this
+//	                     not confirm, though both writes were        before the next, or  does not happen)
+//	                     acknowledged                                OneOf
+//	immutable:
+//	  a change           nothing: refused before anything is sent    declare OneOf        TestRefusals
+//
+// By the error, in every mode:
+//
+//	NotApplied           never said of a table that has any part     make the request     TestOutcomesNeverLie,
+//	                     of the write                                anew, or Resume      TestOverloadedTableWithView
+//	Applied              never said of a table that lacks a part     -                    TestOutcomesNeverLie
+//	nil                  every table has acknowledged                -                    TestOutcomesNeverLie
+//	Resume               the same bytes at the same timestamp,       store the error      TestResumeSendsFrozenValues,
+//	                     only to tables that are not Applied         with MarshalBinary   TestResumeSendsTheRest,
+//	                                                                                      TestDamagedError
+//	ErrExpired           a write that could bring a deleted row      read, and write      TestResumeExpires
+//	                     back is not sent again                      anew
+//	any print of it      no bound value                              -                    TestNothingShowsValues
+//
+// # What is not there yet
+//
+// Nothing reads the tables to compare them: a fan-out whose client was killed stays as it is until the entity is written
+// again. Filling a new table (backfill), finding differences (verify) and mending them (repair) are to come, and so are
+// conditional writes (Versioned, Unique) and counters. The faults above have been tried on a fake cluster and a model;
+// killed nodes, partitions and skewed clocks on three real nodes are to come.
+//
+// Two promises depend on others. Resume must come within half of gc_grace_seconds, and so must the repeat of a request
+// with At, which the writer does not check. And where the driver waits without looking at the context, which gocql 1.7
+// does while it writes to a socket that takes no more bytes, a call may end later than its deadline, by as much as
+// ClusterConfig.WriteTimeout.
 package writer

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -20,16 +21,16 @@ var (
 // magic begins every stored Error; its last byte is the version of the format.
 const magic = "denorm\x01"
 
-// wireError is an Error as it is stored, and wireLeg one of its paths. The texts of errors are kept, not their types.
+// wireError is an Error as it is stored, and wirePath one of its paths. The texts of errors are kept, not their types.
 type wireError struct {
 	Op        string
 	Timestamp int64
 	Mode      Mode
 	Strict    bool
-	Legs      []wireLeg
+	Paths     []wirePath
 }
 
-type wireLeg struct {
+type wirePath struct {
 	Outcome   Outcome
 	Attempts  int
 	Err       string
@@ -40,23 +41,24 @@ type wireLeg struct {
 // where failed writes go. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces
 // are physical. An error that cannot be resumed, because nothing was sent, cannot be encoded.
 func (e *Error) MarshalBinary() ([]byte, error) {
-	if len(e.legs) == 0 {
+	if len(e.paths) == 0 {
 		return nil, errNothingToResume
 	}
 	w := wireError{Op: e.Op, Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict}
-	for _, l := range e.legs {
-		leg := wireLeg{Outcome: l.outcome, Attempts: l.attempts}
-		if l.err != nil {
-			leg.Err = l.err.Error()
+	for i := range e.paths {
+		p := &e.paths[i]
+		stored := wirePath{Outcome: p.outcome, Attempts: p.attempts}
+		if p.err != nil {
+			stored.Err = causeText(p.err)
 		}
-		for _, m := range l.mutations {
+		for _, m := range p.mutations {
 			data, err := m.MarshalBinary()
 			if err != nil {
 				return nil, err
 			}
-			leg.Mutations = append(leg.Mutations, data)
+			stored.Mutations = append(stored.Mutations, data)
 		}
-		w.Legs = append(w.Legs, leg)
+		w.Paths = append(w.Paths, stored)
 	}
 	out := bytes.NewBufferString(magic)
 	if err := gob.NewEncoder(out).Encode(w); err != nil {
@@ -79,28 +81,39 @@ func (e *Error) UnmarshalBinary(data []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(data[len(magic):body])).Decode(&w); err != nil {
 		return fmt.Errorf("denorm: decode error: %w", err)
 	}
-	decoded := Error{Op: w.Op, Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict}
-	for _, wl := range w.Legs {
-		l := leg{outcome: wl.Outcome, attempts: wl.Attempts}
-		if wl.Err != "" {
-			l.err = errors.New(wl.Err)
+	decoded, err := w.error()
+	if err != nil {
+		return err
+	}
+	*e = *decoded
+	return nil
+}
+
+func (w *wireError) error() (*Error, error) {
+	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Fallback || len(w.Paths) == 0 || w.Mode == LoggedBatch && len(w.Paths) > 1 {
+		return nil, errors.New("denorm: decode error: incomplete")
+	}
+	e := &Error{Op: w.Op, Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict}
+	for _, stored := range w.Paths {
+		if stored.Outcome > Pending || stored.Attempts < 0 || len(stored.Mutations) == 0 {
+			return nil, errors.New("denorm: decode error: incomplete")
 		}
-		for _, data := range wl.Mutations {
+		p := path{kind: retry.Partition, outcome: stored.Outcome, attempts: stored.Attempts}
+		if w.Mode == LoggedBatch {
+			p.kind = retry.LoggedBatch
+		}
+		if stored.Err != "" {
+			p.err = errors.New(stored.Err)
+		}
+		for _, data := range stored.Mutations {
 			m := new(tables.Mutation)
 			if err := m.UnmarshalBinary(data); err != nil {
-				return err
+				return nil, err
 			}
-			l.mutations = append(l.mutations, m)
+			p.mutations = append(p.mutations, m)
 		}
-		if len(l.mutations) == 0 {
-			return errors.New("denorm: decode error: a path without mutations")
-		}
-		decoded.legs = append(decoded.legs, l)
+		e.paths = append(e.paths, p)
 	}
-	if len(decoded.legs) == 0 {
-		return errNothingToResume
-	}
-	decoded.Tables = tableResults(decoded.legs)
-	*e = decoded
-	return nil
+	e.Tables = tableResults(e.paths)
+	return e, nil
 }

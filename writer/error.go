@@ -1,8 +1,9 @@
 package writer
 
 import (
-	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ import (
 type TableResult struct {
 	Keyspace, Table string // physical
 	Outcome         Outcome
-	Attempts        int   // of the path that carried the table; the largest, if several did
+	Attempts        int   // requests that carried the table, in earlier calls too; the largest, if it was several paths
 	Err             error // why it is not Applied; nil if it is
 }
 
@@ -30,12 +31,12 @@ type Error struct {
 	refusal error // why nothing was sent; nil if something was, or might have been
 	expired bool
 	strict  bool // a logged batch must stay one
-	legs    []leg
+	paths   []path
 }
 
 var (
-	_ error          = (*Error)(nil)
-	_ fmt.GoStringer = (*Error)(nil)
+	_ error         = (*Error)(nil)
+	_ fmt.Formatter = Error{}
 )
 
 // refuse is the error of a write of which nothing was sent because it is not valid.
@@ -52,7 +53,7 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "%v: %v", ErrInvalid, e.refusal)
 		return b.String()
 	}
-	applied := 0
+	applied, last := 0, ""
 	for i := range e.Tables {
 		if e.Tables[i].Outcome == Applied {
 			applied++
@@ -65,22 +66,45 @@ func (e *Error) Error() string {
 			continue
 		}
 		fmt.Fprintf(&b, "; %s %s", r.Table, r.Outcome)
-		if r.Attempts != 1 {
+		switch r.Attempts {
+		case 0:
+			b.WriteString(", not sent")
+		case 1:
+		default:
 			fmt.Fprintf(&b, " after %d attempts", r.Attempts)
 		}
-		if i == 0 || !errors.Is(r.Err, e.Tables[i-1].Err) { // a batch fails all tables alike
-			fmt.Fprintf(&b, ": %v", r.Err)
+		if cause := causeText(r.Err); cause != last { // a batch fails all tables alike
+			b.WriteString(": " + cause)
+			last = cause
 		}
 	}
 	return b.String()
 }
 
-// GoString is the message: printed in full, an Error would show encoded values.
-func (e *Error) GoString() string { return e.Error() }
+// causeText is the text of a cause, or at least its type.
+func causeText(err error) string {
+	if err == nil {
+		return "no cause known"
+	}
+	if text := err.Error(); text != "" {
+		return text
+	}
+	return fmt.Sprintf("%T", err)
+}
+
+// Format prints the message whatever the verb, for an Error as for a pointer to one: printed as a struct, it would show
+// encoded values.
+func (e Error) Format(s fmt.State, verb rune) {
+	text := e.Error()
+	if verb == 'q' {
+		text = strconv.Quote(text)
+	}
+	_, _ = io.WriteString(s, text)
+}
 
 // Is matches the sentinels of this package.
 func (e *Error) Is(target error) bool {
-	switch target { //nolint:errorlint // this is what errors.Is calls
+	switch target {
 	case ErrExpired:
 		return e.expired
 	case ErrInvalid:
@@ -108,9 +132,9 @@ func (e *Error) Unwrap() []error {
 		return []error{e.refusal}
 	}
 	var causes []error
-	for _, l := range e.legs {
-		if l.err != nil {
-			causes = append(causes, l.err)
+	for i := range e.paths {
+		if e.paths[i].err != nil {
+			causes = append(causes, e.paths[i].err)
 		}
 	}
 	return causes
@@ -119,27 +143,31 @@ func (e *Error) Unwrap() []error {
 // NotApplied says whether the write is surely in no table, and will not appear: the request may be failed, or made
 // anew.
 func (e *Error) NotApplied() bool {
-	return !e.expired && !e.any(func(o Outcome) bool { return o != NotApplied })
+	if len(e.Tables) == 0 {
+		return e.refusal != nil
+	}
+	return !e.any(func(o Outcome) bool { return o != NotApplied })
 }
 
-// tableResults combines the legs of a write into one result a table.
-func tableResults(legs []leg) []TableResult {
+// tableResults combines the paths of a write into one result a table.
+func tableResults(paths []path) []TableResult {
 	var out []TableResult
-	for _, l := range legs {
+	for i := range paths {
+		p := &paths[i]
 	mutations:
-		for _, m := range l.mutations {
+		for _, m := range p.mutations {
 			for i := range out {
 				if r := &out[i]; r.Table == m.Table && r.Keyspace == m.Keyspace {
-					r.Outcome = r.Outcome.and(l.outcome)
-					r.Attempts = max(r.Attempts, l.attempts)
+					r.Outcome = r.Outcome.and(p.outcome)
+					r.Attempts = max(r.Attempts, p.attempts)
 					if r.Err == nil {
-						r.Err = l.err
+						r.Err = p.err
 					}
 					continue mutations
 				}
 			}
 			out = append(out, TableResult{
-				Keyspace: m.Keyspace, Table: m.Table, Outcome: l.outcome, Attempts: l.attempts, Err: l.err,
+				Keyspace: m.Keyspace, Table: m.Table, Outcome: p.outcome, Attempts: p.attempts, Err: p.err,
 			})
 		}
 	}

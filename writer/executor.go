@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
@@ -16,7 +17,8 @@ type executor interface {
 
 // request is one attempt of a path.
 type request struct {
-	path        path
+	kind        retry.Kind
+	mutations   []*tables.Mutation
 	now         time.Time // for what is left of a TTL
 	consistency gocql.Consistency
 	host        **gocql.HostInfo // filled with the coordinator, unless nil
@@ -29,7 +31,7 @@ type request struct {
 type gocqlExecutor struct{ session *gocql.Session }
 
 func (x gocqlExecutor) execute(ctx context.Context, r request) error {
-	if len(r.path.mutations) == 1 && r.path.kind == retry.Partition {
+	if len(r.mutations) == 1 && r.kind == retry.Partition {
 		return x.query(ctx, r)
 	}
 	return x.batch(ctx, r)
@@ -37,7 +39,7 @@ func (x gocqlExecutor) execute(ctx context.Context, r request) error {
 
 // query does not Release the query: gocql pools it, and a second Release anywhere gives one query to two goroutines.
 func (x gocqlExecutor) query(ctx context.Context, r request) error {
-	m := r.path.mutations[0]
+	m := r.mutations[0]
 	statement, args := m.At(r.now)
 	iter := x.session.Query(statement, args...).
 		Consistency(r.consistency).
@@ -56,7 +58,7 @@ func (x gocqlExecutor) query(ctx context.Context, r request) error {
 // batch uses Session.NewBatch: gocql.NewBatch would write at consistency ANY.
 func (x gocqlExecutor) batch(ctx context.Context, r request) error {
 	kind := gocql.UnloggedBatch
-	if r.path.kind == retry.LoggedBatch {
+	if r.kind == retry.LoggedBatch {
 		kind = gocql.LoggedBatch
 	}
 	b := x.session.NewBatch(kind).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx)
@@ -64,8 +66,8 @@ func (x gocqlExecutor) batch(ctx context.Context, r request) error {
 	if r.host != nil { // a batch gives no other way to learn it; it takes the place of the session's observer
 		b.Observer(hostObserver{r.host})
 	}
-	b.Entries = make([]gocql.BatchEntry, len(r.path.mutations))
-	for i, m := range r.path.mutations {
+	b.Entries = make([]gocql.BatchEntry, len(r.mutations))
+	for i, m := range r.mutations {
 		statement, args := m.At(r.now)
 		b.Entries[i] = gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: true}
 	}

@@ -3,9 +3,11 @@ package writer
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 // Plan is what a write would send, and what that guarantees. It holds no values of rows.
@@ -16,10 +18,14 @@ type Plan struct {
 	Strict   bool   // a LoggedBatch fails rather than become a fan-out
 	Requests []PlannedRequest
 
+	Expires bool // some row has a TTL
+
 	// BatchBytes is the estimated size of a LoggedBatch, BatchLimit what it may be.
 	BatchBytes, BatchLimit int
 
-	Policy retry.Policy // of each request
+	Policy      retry.Policy      // of each request
+	Timeout     time.Duration     // of the call, if its context ends no sooner
+	Consistency gocql.Consistency // at which each request is acknowledged
 }
 
 // PlannedRequest is one request of a [Plan].
@@ -38,24 +44,23 @@ type PlannedStatement struct {
 // Explain says what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. Its
 // error is that of Write for changes that are not valid; only what the live schema decides is left to Write.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
-	if w.err != nil {
-		return nil, refuse(op, w.err)
-	}
-	if len(changes) == 0 {
-		return &Plan{Op: op}, nil
-	}
 	p, err := w.plan(op, changes)
 	if err != nil {
 		return nil, refuse(op, err)
 	}
 	out := &Plan{
 		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.strict, BatchLimit: w.batchLimit, Policy: w.policy.WithDefaults(),
+		Timeout: w.timeout, Consistency: w.consistency,
 	}
 	for _, phase := range p.phases {
-		for _, path := range phase {
+		for i := range phase {
+			path := &phase[i]
 			r := PlannedRequest{Partitions: len(group(path.mutations))}
 			for _, m := range path.mutations {
 				r.Statements = append(r.Statements, PlannedStatement{m.Keyspace, m.Table, m.Kind, m.Statement})
+				if _, expires := m.ExpiresAt(); expires {
+					out.Expires = true
+				}
 			}
 			out.Requests = append(out.Requests, r)
 			if path.kind == retry.LoggedBatch {
@@ -72,43 +77,68 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 // String is the plan for people: requests, what is atomic, what a reader may see, limits.
 func (p *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", p.Op, p.Mode)
-	if p.Reason != "" {
-		fmt.Fprintf(&b, " (%s)", p.Reason)
+	line := func(title, format string, args ...any) {
+		fmt.Fprintf(&b, "%-16s"+format+"\n", append([]any{title}, args...)...)
 	}
-	b.WriteString("\n")
+	line("write", "%s", p.Op)
+	line("mode", "%s: %s", p.Mode, p.Reason)
 	if len(p.Requests) == 0 {
-		b.WriteString("requests: 0\n")
+		line("requests", "none")
 		return b.String()
 	}
 	p.writeRequests(&b)
-	guarantee := guarantees[p.Mode]
-	fmt.Fprintf(&b, "atomic: %s\n", guarantee.atomic)
-	fmt.Fprintf(&b, "a reader may see: %s\n", guarantee.reader)
-	fmt.Fprintf(&b, "if the client dies: %s\n", guarantee.death)
+	g := guarantees[p.Mode]
+	line("acknowledged", "by %v of the replicas of every partition; until then the write is not reported as done", p.Consistency)
+	line("atomic", "%s", g.atomic)
+	line("a reader sees", "%s", g.reader)
+	if p.has(tables.Put) && p.has(tables.Remove) {
+		line("", "and in the table of a remove, meanwhile, a row that moves under both keys, or under neither")
+	}
+	if p.Expires {
+		line("", "no row after the moment of expiry: each attempt sends the TTL that is left, or a delete if none is")
+	}
+	line("client dies", "%s", g.death)
 	if p.Mode == LoggedBatch {
-		fmt.Fprintf(&b, "if the batchlog fails: %s\n", p.batchlogFails())
-		fmt.Fprintf(&b, "limit: about %s of %s (batch_size_fail_threshold)\n", kib(p.BatchBytes), kib(p.BatchLimit))
+		line("batchlog fails", "%s", p.batchlogFails())
+	}
+	line("request fails", "%s", p.requestFails())
+	line("time limit", "%v for all of it, or the deadline of the call's context if that is earlier", p.Timeout)
+	if p.Mode == LoggedBatch {
+		line("size limit", "about %s of %s (batch_size_fail_threshold)", kib(p.BatchBytes), kib(p.BatchLimit))
 	} else {
-		b.WriteString("limit: none on the write; the server's max_mutation_size on each request\n")
+		line("size limit", "none for the write; max_mutation_size of the server for each request")
 	}
 	return b.String()
 }
 
+func (p *Plan) has(kind tables.MutationKind) bool {
+	for _, r := range p.Requests {
+		for _, s := range r.Statements {
+			if s.Kind == kind {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (p *Plan) writeRequests(b *strings.Builder) {
-	fmt.Fprintf(b, "requests: %d", len(p.Requests))
+	fmt.Fprintf(b, "%-16s%d", "requests", len(p.Requests))
 	if len(p.Requests) > 1 {
 		b.WriteString(", all at the same time")
 	}
-	fmt.Fprintf(b, "; each up to %d attempts of %v within %v, if it fails\n", p.Policy.MaxAttempts, p.Policy.AttemptTimeout,
-		p.Policy.MaxElapsedTime)
+	b.WriteString("; one timestamp for all statements")
+	if p.has(tables.Clear) || p.has(tables.Remove) {
+		b.WriteString(", but a clear, and a remove that must not win a tie, is 1 µs below it")
+	}
+	b.WriteString("\n")
 	for i, r := range p.Requests {
-		what := "statement"
+		what := "1 statement"
 		switch {
 		case p.Mode == LoggedBatch:
 			what = fmt.Sprintf("logged batch of %d statements for %d partitions", len(r.Statements), r.Partitions)
 		case len(r.Statements) > 1:
-			what = fmt.Sprintf("unlogged batch of %d statements for 1 partition", len(r.Statements))
+			what = fmt.Sprintf("batch of %d statements for 1 partition", len(r.Statements))
 		}
 		fmt.Fprintf(b, "  %d. %s\n", i+1, what)
 		for n := 0; n < len(r.Statements); {
@@ -126,8 +156,21 @@ func (p *Plan) batchlogFails() string {
 	if p.Strict {
 		return "the write fails"
 	}
-	return "the same statements go out as a fan-out at the same timestamp, and for 15s later writes do so at once; " +
-		"that gives up what is promised if the client dies"
+	return fmt.Sprintf("the same statements go out as a fan-out at the same timestamp, and for %v later writes do so at once: "+
+		"then a client that dies leaves some tables with the write and others without", batchlogPause)
+}
+
+func (p *Plan) requestFails() string {
+	if p.Policy.MaxAttempts == 1 {
+		return "it is not sent again; Write says what is known of each table, and Resume finishes"
+	}
+	again := "it is sent again"
+	if len(p.Requests) > 1 {
+		again = "it alone is sent again"
+	}
+	return fmt.Sprintf("%s, in all up to %d times, each for %v at most, none begun after %v; "+
+		"then Write says what is known of each table, and Resume finishes",
+		again, p.Policy.MaxAttempts, p.Policy.AttemptTimeout, p.Policy.MaxElapsedTime)
 }
 
 func kib(bytes int) string { return fmt.Sprintf("%.1f KiB", float64(bytes)/1024) }
@@ -136,28 +179,28 @@ func kib(bytes int) string { return fmt.Sprintf("%.1f KiB", float64(bytes)/1024)
 // prove it.
 var guarantees = map[Mode]struct{ atomic, reader, death string }{
 	Single: {
-		"the statement",
-		"all of it or nothing",
-		"all of it or nothing",
+		"the statement, which is all of the write",
+		"the row as it was or as it will be, never a part of each",
+		"all of the write is done, or nothing",
 	},
 	SamePartition: {
-		"the request: one mutation on every replica, isolated",
-		"all of it or nothing, in each table",
-		"all of it or nothing",
+		"the request, which is all of the write: a replica applies all of it, or nothing",
+		"every row as it was or as it will be; while the write is under way, one table with it and another still without",
+		"all of the write is done, or nothing",
 	},
 	FanOut: {
 		"each request by itself, not all of them together",
-		"some tables with the write and others still without; after an error until Resume has returned nil",
-		"some tables have the write and others do not, until somebody writes the entity again",
+		"some tables with the write and others still without, while it is under way, and after an error until Resume has returned nil",
+		"some tables have the write and others do not, until the entity is written again",
 	},
 	LoggedBatch: {
-		"all of it in the end, not at one moment",
-		"some partitions with the write and others still without, for milliseconds; after a timeout until the batchlog is replayed",
-		"nothing, or all of it: what the batchlog has stored the server completes",
+		"the request, which is all of the write, in the end but not at one moment: what the batchlog has stored the server completes",
+		"some tables with the write and others still without, for milliseconds, and after a timeout for seconds, until the batchlog is replayed",
+		"all of the write is done, or nothing",
 	},
 	Fallback: {
 		"each request by itself, not all of them together",
-		"some tables with the write and others still without; after an error until Resume has returned nil",
-		"some tables have the write and others do not, until somebody writes the entity again",
+		"some tables with the write and others still without, while it is under way, and after an error until Resume has returned nil",
+		"some tables have the write and others do not, until the entity is written again",
 	},
 }

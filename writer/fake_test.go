@@ -6,61 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"go.uber.org/goleak"
-	"gopkg.in/inf.v0"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-type Status string
-
-const (
-	Open      Status = "open"
-	Paid      Status = "paid"
-	Shipped   Status = "shipped"
-	Cancelled Status = "cancelled"
-)
-
-type Order struct {
-	OrderID   gocql.UUID
-	UserID    gocql.UUID
-	Status    Status
-	Total     *inf.Dec
-	UpdatedAt int64
-}
-
-func orderSet(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
-	tb.Helper()
-	s, err := tables.New[Order]("order", append([]tables.Option{
-		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
-		tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
-		tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id DESC"}},
-		tables.OneOf("status", Open, Paid, Shipped, Cancelled),
-		tables.Stamp("updated_at"),
-		tables.Type("order_id", "timeuuid"),
-	}, more...)...)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
-}
-
-func newOrder(status Status) Order {
-	return Order{
-		OrderID: mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), UserID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"),
-		Status: status, Total: inf.NewDec(1995, 2),
-	}
-}
-
-func mustUUID(s string) gocql.UUID {
-	u, err := gocql.ParseUUID(s)
-	if err != nil {
-		panic(err)
-	}
-	return u
-}
 
 // fakeExecutor answers requests from a script, and remembers them. A nil answer function acknowledges everything.
 type fakeExecutor struct {
@@ -86,11 +38,96 @@ func (x *fakeExecutor) sent() []request {
 	return append([]request(nil), x.requests...)
 }
 
+// fail answers requests that carry table with errs, one after the other, and acknowledges what comes after them, and
+// all others. An empty table stands for all.
+func fail(table string, errs ...error) func(context.Context, request) error {
+	var mu sync.Mutex
+	return func(_ context.Context, r request) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(errs) == 0 || !carries(r, table) {
+			return nil
+		}
+		err := errs[0]
+		errs = errs[1:]
+		return err
+	}
+}
+
+func carries(r request, table string) bool {
+	for _, m := range r.mutations {
+		if table == "" || m.Table == table {
+			return true
+		}
+	}
+	return false
+}
+
+// nopExecutor acknowledges everything and costs nothing.
+type nopExecutor struct{}
+
+func (nopExecutor) execute(context.Context, request) error { return nil }
+
+// What the cluster answers.
+var (
+	errSimple      = &gocql.RequestErrWriteTimeout{WriteType: "SIMPLE"}
+	errBatch       = &gocql.RequestErrWriteTimeout{WriteType: "BATCH"}
+	errBatchLog    = &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}
+	errNoBatchlog  = &gocql.RequestErrUnavailable{Consistency: gocql.Two, Required: 1}
+	errUnavailable = &gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum, Required: 2, Alive: 1}
+	errOverloaded  = answer{gocql.ErrCodeOverloaded, "too many hints"}
+	errSyntax      = answer{gocql.ErrCodeSyntax, "line 1:0"}
+)
+
+// answer is an error of the server that has only code and text.
+type answer struct {
+	code int
+	text string
+}
+
+func (e answer) Code() int       { return e.code }
+func (e answer) Message() string { return e.text }
+func (e answer) Error() string   { return e.text }
+
+const tenDays = 10 * 24 * time.Hour
+
 // grace makes every table keep deletes for d.
 func grace(d time.Duration) func(context.Context, string, string) (liveTable, error) {
 	return func(context.Context, string, string) (liveTable, error) { return liveTable{gcGrace: d}, nil }
 }
 
+// fakeWriter has a session with keyspace shop, and a cluster in which every table keeps deletes for ten days.
 func fakeWriter(x executor, options ...NewOption) *Writer {
-	return newWriter(x, "shop", grace(10*24*time.Hour), options...)
+	return newWriter(x, "shop", grace(tenDays), options...)
+}
+
+// once is a policy without a second attempt.
+func once() Option { return Retry(retry.Policy{MaxAttempts: 1}) }
+
+// fixed is a clock that stands at t.
+func fixed(t time.Time) *Clock { return NewClock(func() time.Time { return t }) }
+
+// failed carries out a write that must fail.
+func failed(t *testing.T, w *Writer, changes ...tables.Change) *Error {
+	t.Helper()
+	_, err := w.Write(t.Context(), "test", changes...)
+	return asError(t, err)
+}
+
+func asError(t *testing.T, err error) *Error {
+	t.Helper()
+	e, ok := err.(*Error) //nolint:errorlint // it must be this error, not one that wraps it
+	if !ok {
+		t.Fatalf("error %v of type %T, want an *Error", err, err)
+	}
+	return e
+}
+
+// outcomes are what e says of each table.
+func outcomes(e *Error) map[string]Outcome {
+	out := make(map[string]Outcome)
+	for _, r := range e.Tables {
+		out[r.Table] = r.Outcome
+	}
+	return out
 }

@@ -5,12 +5,15 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
 )
 
-// guard refuses a logged batch that the server would refuse, or would not keep its promise for.
+// guard refuses a logged batch that the server would refuse, or would not keep its promise for. An [*unreadError] is no
+// refusal: it is not known.
 func (w *Writer) guard(ctx context.Context, p *plan) error {
 	for _, phase := range p.phases {
-		for _, path := range phase {
+		for i := range phase {
+			path := &phase[i]
 			if path.kind != retry.LoggedBatch {
 				continue
 			}
@@ -25,7 +28,7 @@ func (w *Writer) guard(ctx context.Context, p *plan) error {
 	return nil
 }
 
-func (w *Writer) guardSize(p path) error {
+func (w *Writer) guardSize(p *path) error {
 	size := p.size()
 	if size <= w.batchLimit {
 		return nil
@@ -39,22 +42,26 @@ func (w *Writer) guardSize(p path) error {
 		}
 	}
 	return fmt.Errorf("a logged batch of about %d bytes is over the limit of %d (batch_size_fail_threshold of the server, "+
-		"writer.BatchLimit here); table %s has the most, %d: write fewer or smaller rows at a time, or use Concurrent()",
+		"writer.BatchLimit here); table %s has the most, %d: write fewer or smaller rows at a time, or, unless a set is Atomic, use Concurrent()",
 		size, w.batchLimit, largest, byTable[largest])
 }
 
 // guardGrace refuses tables that keep deletes for no time: the batchlog drops a batch that is older than the smallest
 // gc_grace_seconds of its tables, so such a table takes the promise from the whole batch.
-func (w *Writer) guardGrace(ctx context.Context, p path) error {
+func (w *Writer) guardGrace(ctx context.Context, p *path) error {
 	for _, m := range p.mutations {
-		live, err := w.live.table(ctx, m.Keyspace, m.Table)
+		live, err := w.live.table(ctx, w.policy, m.Keyspace, m.Table)
 		if err != nil {
 			return err
 		}
 		if live.gcGrace == 0 {
-			return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog would drop any logged batch it is in: "+
-				"ALTER TABLE %s.%s WITH gc_grace_seconds = 864000, or use Concurrent()", m.Table, m.Keyspace, m.Table)
+			return noGrace(m)
 		}
 	}
 	return nil
+}
+
+func noGrace(m *tables.Mutation) error {
+	return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog would drop any logged batch it is in: "+
+		"ALTER TABLE %s.%s WITH gc_grace_seconds = 864000, or, unless a set is Atomic, use Concurrent()", m.Table, m.Keyspace, m.Table)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -29,7 +30,19 @@ type live struct {
 // errNoTable is returned for a table that the cluster does not have.
 var errNoTable = errors.New("the cluster has no such table")
 
-func (l *live) table(ctx context.Context, keyspace, table string) (liveTable, error) {
+// unreadError says that the schema of a table is not known. It tells of the cluster, not of the write.
+type unreadError struct {
+	keyspace, table string
+	cause           error
+}
+
+func (e *unreadError) Error() string {
+	return fmt.Sprintf("schema of %s.%s not read: %v", e.keyspace, e.table, e.cause)
+}
+func (e *unreadError) Unwrap() error { return e.cause }
+
+// table gives what is known of a table, or reads it. Its error is an [*unreadError].
+func (l *live) table(ctx context.Context, policy retry.Policy, keyspace, table string) (liveTable, error) {
 	key := [2]string{keyspace, table}
 	l.mu.Lock()
 	t, ok := l.known[key]
@@ -37,9 +50,14 @@ func (l *live) table(ctx context.Context, keyspace, table string) (liveTable, er
 	if ok {
 		return t, nil
 	}
-	t, err := l.read(ctx, keyspace, table)
+	_, err := policy.Do(ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
+		if t, err = l.read(ctx, keyspace, table); errors.Is(err, errNoTable) {
+			return retry.Stop(err)
+		}
+		return err
+	}, nil)
 	if err != nil {
-		return t, fmt.Errorf("schema of %s.%s: %w", keyspace, table, err)
+		return t, &unreadError{keyspace, table, err}
 	}
 	l.set(key, t)
 	return t, nil

@@ -11,7 +11,7 @@ const (
 	// Single is one statement in one request.
 	Single
 	// SamePartition is several statements in one request for one partition, which Cassandra applies as one mutation:
-	// atomic and isolated on every replica, without batchlog.
+	// atomic on every replica, without batchlog. Readers of two tables may for a moment see it in one of them only.
 	SamePartition
 	// FanOut is one request per partition, all at the same time.
 	FanOut

@@ -60,8 +60,7 @@ func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T, row 
 	found := true
 	_, err = w.policy.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
 		q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(nil).WithContext(ctx)
-		query := gocqlx.Query(q, names)
-		query.Mapper = rowMapper
+		query := gocqlx.Queryx{Query: q, Names: names, Mapper: rowMapper}
 		err := query.Get(row)
 		if errors.Is(err, gocql.ErrNotFound) { // an answer, not a failure to be retried
 			found = false

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -42,7 +43,7 @@ type config struct {
 	consistency gocql.Consistency
 	timeout     time.Duration
 	batchLimit  int
-	err         error // the first bad option; With has no error to return, so the next call does
+	err         error // every bad option; With has no error to return, so the next call does
 }
 
 const (
@@ -59,9 +60,7 @@ func defaults() config {
 }
 
 func (c *config) fail(format string, args ...any) {
-	if c.err == nil {
-		c.err = fmt.Errorf(format, args...)
-	}
+	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
 }
 
 // Reads gives the writer a session of its own to read with: [Modify] requires it, [Writer.Check] and what the writer
@@ -155,7 +154,7 @@ func Keyspaces(physical map[string]string) Option {
 	return option(func(c *config) {
 		for _, from := range logical {
 			if !keyspaceName.MatchString(mapped[from]) {
-				c.fail("Keyspaces: %q is not a keyspace name of lower-case letters, digits and _, at most 48", mapped[from])
+				c.fail("Keyspaces: %q is not a name of at most 48 lower-case letters, digits and _, a letter first", mapped[from])
 			}
 		}
 		c.keyspaces = mapped
@@ -169,8 +168,12 @@ var keyspaceName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 // acknowledge a write that no replica has.
 func Consistency(level gocql.Consistency) Option {
 	return option(func(c *config) {
-		if level == gocql.Any {
+		switch level {
+		case gocql.One, gocql.Two, gocql.Three, gocql.Quorum, gocql.All, gocql.LocalQuorum, gocql.EachQuorum, gocql.LocalOne:
+		case gocql.Any:
 			c.fail("Consistency: ANY acknowledges writes that no replica has")
+		default:
+			c.fail("Consistency: %v is no level of a write", level)
 		}
 		c.consistency = level
 	})

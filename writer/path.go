@@ -6,12 +6,23 @@ import (
 
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
-// path is the mutations that travel in one request.
+// path is the mutations that travel in one request, and what became of them.
 type path struct {
 	kind      retry.Kind
 	mutations []*tables.Mutation
+
+	outcome  Outcome // NotApplied until something is sent
+	attempts int     // requests that carried the mutations, in earlier calls too
+	err      error   // why it is not Applied
+
+	// Of this call alone:
+	requests   int
+	batchlog   bool // some attempt failed at the batchlog
+	overloaded bool // some attempt was answered OVERLOADED
+	host       *gocql.HostInfo
 }
 
 // group puts mutations of one keyspace and one partition into one path: Cassandra applies them as one mutation on every
@@ -28,13 +39,36 @@ next:
 				continue next
 			}
 		}
-		paths = append(paths, path{kind: retry.Partition, mutations: mutations[i : i+1 : i+1]})
+		paths = append(paths, path{kind: retry.Partition, mutations: mutations[i : i+1 : i+1], outcome: NotApplied})
 	}
 	return paths
 }
 
+// split gives the mutations of a logged batch as paths of their own, with what is known of the batch.
+func (p *path) split() []path {
+	paths := group(p.mutations)
+	for i := range paths {
+		paths[i].outcome, paths[i].attempts, paths[i].err = p.outcome, p.attempts, p.err
+	}
+	return paths
+}
+
+// fresh is the path without what belongs to the call that sent it.
+func (p *path) fresh() path {
+	return path{kind: p.kind, mutations: p.mutations, outcome: p.outcome, attempts: p.attempts, err: p.err}
+}
+
+func applied(paths []path) bool {
+	for i := range paths {
+		if paths[i].outcome != Applied {
+			return false
+		}
+	}
+	return true
+}
+
 // tables are the names of the tables of the path, without repeats.
-func (p path) tables() []string {
+func (p *path) tables() []string {
 	var names []string
 	for _, m := range p.mutations {
 		if !slices.Contains(names, m.Table) {
@@ -44,7 +78,7 @@ func (p path) tables() []string {
 	return names
 }
 
-func (p path) statements() []string {
+func (p *path) statements() []string {
 	texts := make([]string, len(p.mutations))
 	for i, m := range p.mutations {
 		texts[i] = m.Statement
@@ -53,7 +87,7 @@ func (p path) statements() []string {
 }
 
 // size estimates what the server counts against batch_size_fail_threshold.
-func (p path) size() int {
+func (p *path) size() int {
 	n := 0
 	for _, m := range p.mutations {
 		n += m.Size()

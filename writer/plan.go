@@ -16,12 +16,22 @@ type plan struct {
 	mode      Mode
 	reason    string // why the mode
 	strict    bool   // a logged batch stays one
-	partition []path // the same mutations, grouped by partition: what a logged batch falls back to
 	phases    [][]path
+	requests  int // sent by this call in paths that are no longer among the phases
+
+	only [1][]path // backing store of phases
 }
 
-// plan renders the changes and decides how they travel. Every error is a refusal: nothing was sent.
+func (p *plan) phase(paths []path) { p.phases = append(p.only[:0], paths) }
+
+// plan renders the changes and decides how they travel. Every error is a refusal.
 func (w *Writer) plan(op string, changes []tables.Change) (*plan, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	if len(changes) == 0 {
+		return &plan{op: op, reason: "no changes"}, nil
+	}
 	timestamp, err := w.timestamp(changes)
 	if err != nil {
 		return nil, err
@@ -31,7 +41,6 @@ func (w *Writer) plan(op string, changes []tables.Change) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.partition = group(mutations)
 	if err := w.choose(p, changes, mutations); err != nil {
 		return nil, err
 	}
@@ -89,8 +98,7 @@ func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mut
 		}
 		for m := range r.Mutations {
 			if r.Mutations[m].Keyspace == "" {
-				return nil, fmt.Errorf("table %s has no keyspace: the session has none; set ClusterConfig.Keyspace, "+
-					"Table.Keyspace or writer.Keyspaces", r.Mutations[m].Table)
+				return nil, fmt.Errorf("table %s has no keyspace: %s", r.Mutations[m].Table, w.noKeyspace())
 			}
 			out = append(out, &r.Mutations[m])
 		}
@@ -98,45 +106,73 @@ func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mut
 	return out, nil
 }
 
+// noKeyspace says why a table that is declared without keyspace has none.
+func (w *Writer) noKeyspace() string {
+	if w.odd != "" {
+		return fmt.Sprintf("that of the session, %q, is not of at most 48 lower-case letters, digits and _, a letter first; give another one "+
+			"in ClusterConfig.Keyspace, Table.Keyspace or writer.Keyspaces", w.odd)
+	}
+	return "the session has none; set ClusterConfig.Keyspace, Table.Keyspace or writer.Keyspaces"
+}
+
 // choose decides the mode.
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*tables.Mutation) error {
-	if len(p.partition) == 0 {
-		p.reason = "the row stands in no table"
-		return nil
-	}
-	if len(p.partition) == 1 {
-		p.mode, p.reason = Single, "one row is written"
+	paths := group(mutations)
+	if len(paths) == 1 {
+		p.mode, p.reason = Single, "one row is written, by one statement"
 		if len(mutations) > 1 {
 			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
 		}
-		p.phases = [][]path{p.partition}
+		p.phase(paths)
 		return nil
 	}
 	reason, needed, atomic := required(changes, mutations)
 	switch {
 	case w.choice == alwaysConcurrent && atomic:
-		return fmt.Errorf("a set declared Atomic is written in logged batches; the writer was told Concurrent")
+		return errors.New("a set declared Atomic is written in logged batches; the writer was told Concurrent")
 	case w.choice == alwaysConcurrent:
-		p.fanOut(FanOut, "the writer was told Concurrent")
+		p.fanOut(FanOut, "the writer was told Concurrent", paths)
 		return nil
 	case w.choice == alwaysLogged:
 		reason = "the writer was told Logged"
 	case !needed:
-		p.fanOut(FanOut, "one entity, and no deletes travel with it")
+		p.fanOut(FanOut, "one entity, and no deletes travel with it", paths)
 		return nil
 	}
 	p.strict = atomic || w.choice == alwaysLogged
 	if !p.strict && w.batchlog.down(w.clock.now()) {
-		p.fanOut(Fallback, reason+", but the batchlog failed within the last "+batchlogPause.String())
+		p.fanOut(Fallback, reason+", but the batchlog failed within the last "+batchlogPause.String(), paths)
 		return nil
 	}
 	p.mode, p.reason = LoggedBatch, reason
-	p.phases = [][]path{{{kind: retry.LoggedBatch, mutations: mutations}}}
+	p.phase([]path{{kind: retry.LoggedBatch, mutations: mutations, outcome: NotApplied}})
 	return nil
 }
 
-func (p *plan) fanOut(mode Mode, reason string) {
-	p.mode, p.reason, p.phases = mode, reason, [][]path{p.partition}
+func (p *plan) fanOut(mode Mode, reason string, paths []path) {
+	p.mode, p.reason = mode, reason
+	p.phase(paths)
+}
+
+// failure is the error of a plan of which not every path is applied.
+func (p *plan) failure() *Error {
+	e := &Error{Op: p.op, Timestamp: p.timestamp, Mode: p.mode, strict: p.strict}
+	for _, phase := range p.phases {
+		e.paths = append(e.paths, phase...)
+	}
+	e.Tables = tableResults(e.paths)
+	return e
+}
+
+// unsent makes cause the reason why nothing of the plan was sent.
+func (p *plan) unsent(cause error) {
+	for _, phase := range p.phases {
+		for i := range phase {
+			if phase[i].outcome != Applied {
+				phase[i].err = cause
+			}
+		}
+	}
 }
 
 // required says whether, and why, auto sends a logged batch.

@@ -2,10 +2,10 @@ package writer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
-
-	"github.com/denorm-go/denorm/retry"
 )
 
 // leastGrace bounds, from below, how long a write may be resumed: also a table that keeps deletes for no time sees the
@@ -31,49 +31,43 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	if w.err != nil {
 		return w.refused(ctx, failed.Op, w.err)
 	}
-	if len(failed.legs) == 0 {
+	if len(failed.paths) == 0 {
 		return w.refused(ctx, failed.Op, errNothingToResume)
 	}
 	if err := w.fresh(ctx, failed); err != nil {
 		w.tracer.writeEnd(ctx, WriteEnd{Op: failed.Op, Timestamp: failed.Timestamp, Mode: failed.Mode, Err: err})
 		return Result{Timestamp: failed.Timestamp, Mode: failed.Mode}, err
 	}
-	p, done, before := w.rest(failed)
-	return w.run(ctx, p, done, before...)
+	return w.run(ctx, w.rest(failed))
 }
 
-// rest is the plan of what is not known to be applied, with what is known of its paths.
-func (w *Writer) rest(failed *Error) (p *plan, done, before []leg) {
-	p = &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict}
-	var paths []path
-	for _, l := range failed.legs {
-		l.sent = l.attempts > 0 || l.outcome != NotApplied
-		if l.outcome == Applied {
-			done = append(done, l)
-			continue
-		}
-		kind := retry.Partition
-		if failed.Mode == LoggedBatch {
-			kind = retry.LoggedBatch
-			p.partition = group(l.mutations)
-		}
-		paths, before = append(paths, path{kind: kind, mutations: l.mutations}), append(before, l)
+var errNothingToResume = errors.New("nothing to resume: the write was refused before anything was sent")
+
+// rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on.
+func (w *Writer) rest(failed *Error) *plan {
+	p := &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict}
+	paths := make([]path, len(failed.paths))
+	for i := range paths {
+		paths[i] = failed.paths[i].fresh()
 	}
-	p.phases = [][]path{paths}
-	if len(paths) == 0 {
-		p.phases = nil
+	if p.mode == LoggedBatch && !p.strict && w.batchlog.down(w.clock.now()) {
+		p.mode, paths = Fallback, paths[0].split()
 	}
-	return p, done, before
+	p.phase(paths)
+	return p
 }
 
 // fresh refuses a write that is too old to be sent again.
 func (w *Writer) fresh(ctx context.Context, failed *Error) error {
 	smallest, table := time.Duration(1<<62), ""
-	for _, l := range failed.legs {
-		for _, m := range l.mutations {
-			t, err := w.live.table(ctx, m.Keyspace, m.Table)
+	for i := range failed.paths {
+		for _, m := range failed.paths[i].mutations {
+			t, err := w.live.table(ctx, w.policy, m.Keyspace, m.Table)
 			if err != nil {
 				return failed.again(err)
+			}
+			if t.gcGrace == 0 && failed.Mode == LoggedBatch {
+				return failed.again(noGrace(m))
 			}
 			if t.gcGrace < smallest {
 				smallest, table = t.gcGrace, m.Table
@@ -94,12 +88,12 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) error {
 // again is the error with cause as the reason why its open paths are still open.
 func (e *Error) again(cause error) *Error {
 	next := *e
-	next.legs = append([]leg(nil), e.legs...)
-	for i := range next.legs {
-		if next.legs[i].outcome != Applied {
-			next.legs[i].err = cause
+	next.paths = slices.Clone(e.paths)
+	for i := range next.paths {
+		if next.paths[i].outcome != Applied {
+			next.paths[i].err = cause
 		}
 	}
-	next.Tables = tableResults(next.legs)
+	next.Tables = tableResults(next.paths)
 	return &next
 }

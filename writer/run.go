@@ -2,161 +2,141 @@ package writer
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
-	"github.com/gocql/gocql"
 )
 
-// run sends a plan, phase after phase, and says what became of it. before holds, for a plan that was sent before, what
-// is known of each path of its only phase; legs that need not be sent again are in done.
-func (w *Writer) run(ctx context.Context, p *plan, done []leg, before ...leg) (Result, error) {
-	legs := done
-	for _, phase := range p.phases {
-		sent := w.runPhase(ctx, p, phase, before)
-		legs = append(legs, sent...)
-		if !applied(sent) {
+// run sends a plan, phase after phase, and says what became of it.
+func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
+	for i := range p.phases {
+		p.phases[i] = w.runPhase(ctx, p, p.phases[i])
+		if !applied(p.phases[i]) {
 			break
 		}
 	}
-	result := Result{Timestamp: p.timestamp, Mode: p.mode}
-	for i := range legs {
-		result.Attempts += legs[i].attempts
-	}
-	var err error
-	if !applied(legs) {
-		err = &Error{
-			Op: p.op, Timestamp: p.timestamp, Mode: p.mode, strict: p.strict, legs: legs, Tables: tableResults(legs),
+	return w.finish(ctx, p)
+}
+
+// finish is the end of a write that has a plan.
+func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
+	result := Result{Timestamp: p.timestamp, Mode: p.mode, Attempts: p.requests}
+	paths, done := 0, true
+	for _, phase := range p.phases {
+		paths, done = paths+len(phase), done && applied(phase)
+		for i := range phase {
+			result.Attempts += phase[i].requests
 		}
 	}
+	var err error
+	if !done {
+		err = p.failure()
+	}
 	w.tracer.writeEnd(ctx, WriteEnd{
-		Op: p.op, Timestamp: p.timestamp, Mode: p.mode, Paths: len(legs), Attempts: result.Attempts, Err: err,
+		Op: p.op, Timestamp: p.timestamp, Mode: p.mode, Paths: paths, Attempts: result.Attempts, Err: err,
 	})
 	return result, err
 }
 
-func applied(legs []leg) bool {
-	for i := range legs {
-		if legs[i].outcome != Applied {
-			return false
+// runPhase sends the paths of a phase at the same time and waits for all of them, also when one has failed: to cancel
+// its siblings would turn one failed table into several. A path that is applied already is left alone. The last one
+// runs on the caller's goroutine. It returns the paths as they travelled.
+func (w *Writer) runPhase(ctx context.Context, p *plan, paths []path) []path {
+	last := -1
+	var wg *sync.WaitGroup
+	for i := range paths {
+		if paths[i].outcome == Applied {
+			continue
 		}
+		if last >= 0 {
+			if wg == nil {
+				wg = new(sync.WaitGroup)
+			}
+			wg.Add(1)
+			go w.runBeside(ctx, p, &paths[last], wg)
+		}
+		last = i
 	}
-	return true
+	if last < 0 {
+		return paths
+	}
+	w.runPath(ctx, p, &paths[last])
+	if wg != nil {
+		wg.Wait()
+	}
+	if batch := &paths[last]; batch.kind == retry.LoggedBatch && batch.outcome != Applied && batch.batchlog && !p.strict {
+		return w.fallBack(ctx, p, batch)
+	}
+	return paths
 }
 
-// runPhase sends the paths of a phase at the same time and waits for all of them, also when one has failed: to cancel
-// its siblings would turn one failed table into several.
-func (w *Writer) runPhase(ctx context.Context, p *plan, paths []path, before []leg) []leg {
-	legs := make([]leg, len(paths))
-	copy(legs, before)
-	last := len(paths) - 1
-	var wg sync.WaitGroup
-	for i := range last {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			w.runPath(ctx, p, paths[i], &legs[i])
-		}()
-	}
-	w.runPath(ctx, p, paths[last], &legs[last])
-	wg.Wait()
-	if l := &legs[0]; paths[0].kind == retry.LoggedBatch && l.outcome != Applied && !p.strict && l.batchlog {
-		return w.fallBack(ctx, p, *l)
-	}
-	return legs
+func (w *Writer) runBeside(ctx context.Context, p *plan, path *path, wg *sync.WaitGroup) {
+	defer wg.Done()
+	w.runPath(ctx, p, path)
 }
 
 // fallBack sends the mutations of a logged batch that failed at the batchlog as a fan-out, at the same timestamp: it
 // merges with a replay of the batch, should one come after all.
-func (w *Writer) fallBack(ctx context.Context, p *plan, failed leg) []leg {
+func (w *Writer) fallBack(ctx context.Context, p *plan, batch *path) []path {
 	w.batchlog.failed(w.clock.now())
 	p.mode = Fallback
-	before := make([]leg, len(p.partition))
-	for i := range before {
-		before[i] = leg{outcome: failed.outcome, sent: true}
+	p.requests += batch.requests
+	paths := batch.split()
+	if ctx.Err() != nil { // nothing more can be sent, and the batch's own error says more
+		return paths
 	}
-	before[0].attempts = failed.attempts
-	return w.runPhase(ctx, p, p.partition, before)
+	return w.runPhase(ctx, p, paths)
 }
 
-// runPath sends one path until it is applied or the policy gives up. l holds what is known of the path from an earlier
-// run, and takes what is known after this one.
-func (w *Writer) runPath(ctx context.Context, p *plan, path path, l *leg) {
+// runPath sends one path until it is applied or the policy gives up.
+func (w *Writer) runPath(ctx context.Context, p *plan, path *path) {
 	ctx = w.tracer.pathStart(ctx, p, path, w.consistency)
-	r := request{path: path, consistency: w.consistency}
-	var host *gocql.HostInfo
-	if w.tracer.write != nil {
-		r.host = &host
-	}
-	overloaded := false
-	attempt := func(ctx context.Context, _ int) error {
-		r.now = w.clock.now()
-		err := w.exec.execute(ctx, r)
-		if err == nil {
-			return nil
-		}
-		verdict := retry.Classify(err, path.kind)
-		overloaded = overloaded || verdict.Reason == retry.ReasonOverloaded
-		if verdict.Batchlog && !p.strict {
-			return retry.Stop(err)
-		}
-		return err
-	}
-	var observe func(retry.Event)
-	if w.tracer.retry != nil {
-		observe = func(e retry.Event) {
-			w.tracer.retry.TraceRetry(ctx, RetryData{
-				Attempt: e.Attempt, Class: e.Verdict.Class, Reason: e.Verdict.Reason, Wait: e.Wait, Host: host, Err: e.Err,
-			})
-		}
-	}
-	outcome, err := w.policy.Do(ctx, path.kind, attempt, observe)
+	outcome, err := w.policy.Do(ctx, path.kind, func(ctx context.Context, _ int) error {
+		return w.attempt(ctx, p, path)
+	}, w.tracer.observer(ctx, path))
 	now := Applied
 	if err != nil {
 		now = outcomeOf(outcome.Class)
-		if now == NotApplied && overloaded && w.derived(ctx, path) {
+		if now == NotApplied && path.overloaded && w.derived(ctx, path) {
 			now = Unknown
 		}
 	}
-	l.end(path, now, outcome, err)
+	path.outcome = path.outcome.then(now)
+	path.attempts += outcome.Attempts
+	path.requests += outcome.Attempts
+	path.batchlog = outcome.Batchlog
+	path.err = err
 	w.tracer.pathEnd(ctx, PathEnd{
-		Outcome: l.outcome, Attempts: outcome.Attempts, Host: host, Reason: outcome.Last.Reason, Err: err,
+		Outcome: path.outcome, Attempts: outcome.Attempts, Host: path.host, Reason: outcome.Last.Reason, Err: err,
 	})
+}
+
+// attempt sends a path once.
+func (w *Writer) attempt(ctx context.Context, p *plan, path *path) error {
+	r := request{kind: path.kind, mutations: path.mutations, now: w.clock.now(), consistency: w.consistency}
+	if w.tracer.write != nil {
+		path.host = nil
+		r.host = &path.host
+	}
+	err := w.exec.execute(ctx, r)
+	if err == nil {
+		return nil
+	}
+	verdict := retry.Classify(err, path.kind)
+	path.overloaded = path.overloaded || verdict.Reason == retry.ReasonOverloaded
+	if verdict.Batchlog && !p.strict {
+		return retry.Stop(err) // it goes on as a fan-out
+	}
+	return err
 }
 
 // derived says whether a table of the path has, or may have, a view or trigger: then OVERLOADED can follow a part of
 // the write.
-func (w *Writer) derived(ctx context.Context, p path) bool {
+func (w *Writer) derived(ctx context.Context, p *path) bool {
 	for _, m := range p.mutations {
-		if t, err := w.live.table(ctx, m.Keyspace, m.Table); err != nil || t.derived {
+		if t, err := w.live.table(ctx, retry.Policy{MaxAttempts: 1}, m.Keyspace, m.Table); err != nil || t.derived {
 			return true
 		}
 	}
 	return false
 }
-
-// leg is a path with what became of it.
-type leg struct {
-	mutations []*tables.Mutation
-	outcome   Outcome
-	attempts  int
-	sent      bool // some attempt was made, in this run or an earlier one
-	batchlog  bool // some attempt failed at the batchlog
-	err       error
-}
-
-func (l *leg) end(p path, now Outcome, o retry.Outcome, err error) {
-	if l.sent {
-		now = l.outcome.then(now)
-	}
-	l.mutations, l.outcome, l.err = p.mutations, now, err
-	l.attempts += o.Attempts
-	l.sent, l.batchlog = l.sent || o.Attempts > 0, o.Batchlog
-	if now == Applied {
-		l.err = nil
-	}
-}
-
-var errNothingToResume = errors.New("nothing to resume: the write was refused before anything was sent")

@@ -3,6 +3,7 @@ package writer
 import (
 	"context"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -21,7 +22,7 @@ func (t tracers) writeEnd(ctx context.Context, data WriteEnd) {
 	}
 }
 
-func (t tracers) pathStart(ctx context.Context, p *plan, path path, level gocql.Consistency) context.Context {
+func (t tracers) pathStart(ctx context.Context, p *plan, path *path, level gocql.Consistency) context.Context {
 	if t.path == nil {
 		return ctx
 	}
@@ -29,6 +30,18 @@ func (t tracers) pathStart(ctx context.Context, p *plan, path path, level gocql.
 		Op: p.op, Mode: p.mode, Keyspace: path.mutations[0].Keyspace, Tables: path.tables(), Statements: path.statements(),
 		Consistency: level,
 	})
+}
+
+// observer is nil if nobody wants to know of retries. ctx is that of the path.
+func (t tracers) observer(ctx context.Context, path *path) func(retry.Event) {
+	if t.retry == nil {
+		return nil
+	}
+	return func(e retry.Event) {
+		t.retry.TraceRetry(ctx, RetryData{
+			Attempt: e.Attempt, Class: e.Verdict.Class, Reason: e.Verdict.Reason, Wait: e.Wait, Host: path.host, Err: e.Err,
+		})
+	}
 }
 
 func (t tracers) pathEnd(ctx context.Context, data PathEnd) {

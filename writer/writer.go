@@ -15,6 +15,7 @@ type Writer struct {
 	config
 	exec     executor
 	session  string              // its keyspace, or empty
+	odd      string              // its keyspace if that cannot stand in CQL text as it is
 	physical func(string) string // maps declared keyspaces
 	batchlog *batchlog           // shared with derived writers, as is live
 	live     *live
@@ -45,6 +46,9 @@ func newWriter(
 	exec executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
 ) *Writer {
 	w := &Writer{config: defaults(), exec: exec, session: session, batchlog: &batchlog{}, live: &live{read: read}}
+	if session != "" && !keyspaceName.MatchString(session) {
+		w.session, w.odd = "", session // unquoted, MyShop would be another keyspace: myshop
+	}
 	for _, o := range options {
 		if o == nil {
 			w.fail("an option is nil")
@@ -52,7 +56,7 @@ func newWriter(
 		}
 		o.applyNew(&w.config)
 	}
-	w.physical = w.config.keyspace(session)
+	w.physical = w.keyspace(w.session)
 	return w
 }
 
@@ -68,7 +72,7 @@ func (w *Writer) With(options ...Option) *Writer {
 		}
 		o.apply(&derived.config)
 	}
-	derived.physical = derived.config.keyspace(w.session)
+	derived.physical = derived.keyspace(w.session)
 	return &derived
 }
 
@@ -92,7 +96,7 @@ type Result struct {
 	// no changes.
 	Timestamp int64
 	Mode      Mode
-	Attempts  int // requests sent, over all paths
+	Attempts  int // requests sent by this call, over all paths
 }
 
 // Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and
@@ -100,7 +104,9 @@ type Result struct {
 // level. Without changes it does nothing.
 //
 // The error is an [*Error] and says per table what is known. What is not known to be applied is finished by [Writer.Resume].
-// A call or row that is not valid matches [ErrInvalid]; then nothing was sent.
+// A call or row that is not valid matches [ErrInvalid]; then nothing was sent. Before its first logged batch of a table
+// the writer reads the table's gc_grace_seconds, unless [Writer.Check] has; if that fails nothing was sent either, all
+// tables are NotApplied, and Resume tries again.
 //
 // Write ends when ctx does, or after the writer's [Timeout], whichever is earlier; a write under way may then still be
 // applied, and its outcome is Unknown.
@@ -108,26 +114,19 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	ctx, cancel := w.deadline(ctx)
 	defer cancel()
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: op, Changes: len(changes)})
-	p, err := w.prepare(ctx, op, changes)
-	if err != nil {
+	p, err := w.plan(op, changes)
+	if err == nil {
+		err = w.guard(ctx, p)
+	}
+	var unread *unreadError
+	switch {
+	case errors.As(err, &unread): // not the fault of the call
+		p.unsent(unread)
+		return w.finish(ctx, p)
+	case err != nil:
 		return w.refused(ctx, op, err)
 	}
-	return w.run(ctx, p, nil)
-}
-
-// prepare does all of a write that comes before the first request.
-func (w *Writer) prepare(ctx context.Context, op string, changes []tables.Change) (*plan, error) {
-	if w.err != nil {
-		return nil, w.err
-	}
-	if len(changes) == 0 {
-		return &plan{op: op}, nil
-	}
-	p, err := w.plan(op, changes)
-	if err != nil {
-		return nil, err
-	}
-	return p, w.guard(ctx, p)
+	return w.run(ctx, p)
 }
 
 func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, error) {

@@ -1,0 +1,77 @@
+package writer
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+// bareFanOut is what a service would write by hand: one deadline, a goroutine a table, the same rows encoded.
+func bareFanOut(tb testing.TB, x executor, set *tables.Set[Order], o Order) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	r, err := set.Insert(o).Render(time.Now().UnixMicro(), func(string) string { return "shop" })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	errs := make([]error, len(r.Mutations))
+	var wg sync.WaitGroup
+	for i := range r.Mutations {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			errs[i] = x.execute(ctx, request{mutations: []*tables.Mutation{&r.Mutations[i]}})
+		}()
+	}
+	wg.Wait()
+}
+
+// A write of three tables costs few allocations beside the encoding and the goroutines. 15 of them are the contexts
+// that give each of three attempts a limit of its own.
+func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	const most = 17
+	set, o := orderSet(t), newOrder(Open)
+	w := fakeWriter(nopExecutor{})
+	ctx := context.Background()
+	write := func(w *Writer) float64 {
+		return testing.AllocsPerRun(500, func() {
+			if _, err := w.Write(ctx, "createOrder", set.Insert(o)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	bare := testing.AllocsPerRun(500, func() { bareFanOut(t, nopExecutor{}, set, o) })
+	got := write(w)
+	t.Logf("%v allocations, a bare fan-out %v", got, bare)
+	if got > bare+most {
+		t.Errorf("%v allocations, more than %d above the %v of a bare fan-out", got, most, bare)
+	}
+	if off := write(w.With(Trace(nil))); off > got {
+		t.Errorf("tracing that is off costs %v allocations", off-got)
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	w, set, o := fakeWriter(nopExecutor{}), orderSet(b), newOrder(Open)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := w.Write(context.Background(), "createOrder", set.Insert(o)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkBareFanOut(b *testing.B) {
+	set, o := orderSet(b), newOrder(Open)
+	b.ReportAllocs()
+	for b.Loop() {
+		bareFanOut(b, nopExecutor{}, set, o)
+	}
+}

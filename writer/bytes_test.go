@@ -1,0 +1,66 @@
+package writer
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+// wire is what a request puts on the wire: every statement with its bound bytes, in a form that can be compared.
+func wire(r request) string {
+	var b strings.Builder
+	for _, m := range r.mutations {
+		writeMutation(&b, m, r.now)
+	}
+	return b.String()
+}
+
+func writeMutation(b *strings.Builder, m *tables.Mutation, now time.Time) {
+	statement, args := m.At(now)
+	fmt.Fprintf(b, "%s %x", statement, m.PartitionKey)
+	for _, a := range args {
+		if v, ok := a.(*tables.Value); ok && v.Bytes() != nil {
+			fmt.Fprintf(b, " %s:%x", v.Type(), v.Bytes())
+		} else {
+			fmt.Fprintf(b, " %T", a) // null and unset differ by type
+		}
+	}
+	b.WriteString("\n")
+}
+
+func wires(requests []request) []string {
+	out := make([]string, len(requests))
+	for i, r := range requests {
+		out[i] = wire(r)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// wantEqualRequests says that two sets of requests cannot be told apart by the server.
+func wantEqualRequests(t *testing.T, a, b []request) {
+	t.Helper()
+	if x, y := wires(a), wires(b); !slices.Equal(x, y) {
+		t.Errorf("sent\n%s\nthen\n%s", strings.Join(x, ""), strings.Join(y, ""))
+	}
+}
+
+// boundBytes are the encoded values of all requests.
+func boundBytes(requests []request) []byte {
+	var out bytes.Buffer
+	for _, r := range requests {
+		for _, m := range r.mutations {
+			for _, a := range m.Args {
+				if v, ok := a.(*tables.Value); ok {
+					out.Write(v.Bytes())
+				}
+			}
+		}
+	}
+	return out.Bytes()
+}

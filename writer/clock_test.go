@@ -1,0 +1,187 @@
+package writer
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+// All mutations of a write have its timestamp; those that must lose a tie have one microsecond less.
+func TestOneTimestamp(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	bob := newTask("bob")
+	single := taskSet(t, tables.SingleWriter("owner"))
+	for name, changes := range map[string][]tables.Change{
+		"insert":   {orderSet(t).Insert(open)},
+		"move":     {orderSet(t).Update(open, paid)},
+		"delete":   {orderSet(t).Delete(open)},
+		"clear":    {single.Update(bob, newTask("eve"))},
+		"entities": {orderSet(t).Insert(open), single.Insert(bob), noteSet(t).Delete(newNote())},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := &fakeExecutor{}
+			res, err := fakeWriter(x).Write(t.Context(), "op", changes...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range x.sent() {
+				for _, m := range r.mutations {
+					below := m.Kind != tables.Put && m.Timestamp == res.Timestamp-1
+					if m.Timestamp != res.Timestamp && !below {
+						t.Errorf("%v at %d, the write at %d", m, m.Timestamp, res.Timestamp)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Writers of one process share one order, whether or not they know of each other, and whatever the wall clock does.
+func TestTimestampsRise(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var calls int
+	var mu sync.Mutex
+	clock := NewClock(func() time.Time { // runs backwards, stands still, jumps
+		mu.Lock()
+		defer mu.Unlock()
+		calls++
+		return start.Add(time.Duration([]int{0, -1000, 0, 500, 500}[calls%5]) * time.Microsecond)
+	})
+	set := orderSet(t)
+	var wg sync.WaitGroup
+	taken := make([][]int64, 8)
+	for g := range taken {
+		w := fakeWriter(nopExecutor{}, WithClock(clock))
+		wg.Go(func() {
+			for range 200 {
+				res, err := w.With(Concurrent()).Write(t.Context(), "createOrder", set.Insert(newOrder(Open)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				taken[g] = append(taken[g], res.Timestamp)
+			}
+		})
+	}
+	wg.Wait()
+	var all []int64
+	for _, ts := range taken {
+		if !slices.IsSorted(ts) {
+			t.Error("timestamps of one goroutine do not rise")
+		}
+		all = append(all, ts...)
+	}
+	slices.Sort(all)
+	if n := len(all); len(slices.Compact(all)) != n {
+		t.Error("two writes have one timestamp")
+	}
+}
+
+func TestWritersShareTheProcessClock(t *testing.T) {
+	t.Parallel()
+	if a, b := fakeWriter(nopExecutor{}), fakeWriter(nopExecutor{}); a.clock != b.clock || a.clock != systemClock {
+		t.Error("two writers of a process have two clocks")
+	}
+}
+
+// A write follows the row that was read, even if the clock of who wrote that is ahead; but one bad stamp must not carry
+// over to other rows.
+func TestStamp(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := fakeWriter(nopExecutor{}, WithClock(fixed(now)))
+	set := orderSet(t)
+	write := func(changes ...tables.Change) int64 {
+		t.Helper()
+		res, err := w.Write(t.Context(), "op", changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Timestamp
+	}
+	stamped := func(d time.Duration) Order {
+		o := newOrder(Open)
+		o.UpdatedAt = now.Add(d).UnixMicro()
+		return o
+	}
+	if got := write(set.Update(stamped(-time.Hour), newOrder(Paid))); got != now.UnixMicro() {
+		t.Errorf("an old stamp: %d, want now", got)
+	}
+	if got := write(set.Update(stamped(math.MinInt64/2), newOrder(Paid))); got != now.UnixMicro()+1 {
+		t.Errorf("a negative stamp: %d", got)
+	}
+	ahead, seen := stamped(9*time.Second), make(map[int64]bool)
+	for range 200 {
+		got := write(set.Update(ahead, newOrder(Paid)))
+		if got <= ahead.UpdatedAt || got > ahead.UpdatedAt+jitter {
+			t.Fatalf("%d microseconds after the stamp", got-ahead.UpdatedAt)
+		}
+		seen[got] = true
+	}
+	if len(seen) < 100 {
+		t.Errorf("%d of 200 timestamps differ: two processes would meet", len(seen))
+	}
+	if got := write(set.Delete(ahead), noteSet(t).Insert(newNote())); got <= ahead.UpdatedAt {
+		t.Error("the largest stamp of several changes must count")
+	}
+	if got := write(set.Insert(newOrder(Open))) - now.UnixMicro(); got > 1000 {
+		t.Errorf("a stamp has moved the clock by %d microseconds", got)
+	}
+	if got := write(set.Update(stamped(10*time.Second), newOrder(Paid))); got <= now.Add(10*time.Second).UnixMicro() {
+		t.Error("a stamp at the limit must count")
+	}
+}
+
+// A request that is repeated carries the timestamp of its first try, and is the same write.
+func TestAt(t *testing.T) {
+	t.Parallel()
+	x := &fakeExecutor{}
+	w := fakeWriter(x)
+	set := orderSet(t)
+	res, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := w.With(At(res.Timestamp)).Write(t.Context(), "createOrder", set.Insert(newOrder(Open)))
+	if err != nil || again.Timestamp != res.Timestamp {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	sent := x.sent()
+	wantEqualRequests(t, sent[:3], sent[3:])
+	if next, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || next.Timestamp <= res.Timestamp {
+		t.Errorf("At has moved the writer it was derived from: %+v, %v", next, err)
+	}
+	ahead := time.Now().Add(5 * time.Second).UnixMicro()
+	if res, err := w.With(At(ahead)).Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || res.Timestamp != ahead {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if next, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || next.Timestamp >= ahead {
+		t.Errorf("At has moved the clock: %+v, %v", next, err)
+	}
+	stamped := newOrder(Open)
+	stamped.UpdatedAt = res.Timestamp
+	if _, err := w.With(At(res.Timestamp)).Write(t.Context(), "payOrder", set.Update(stamped, newOrder(Paid))); err != nil {
+		t.Errorf("a repeat that reads what its first try wrote: %v", err)
+	}
+}
+
+// The clock of the bubble is that of the writer: what the library waits for and what it stamps are one time.
+func TestTimestampIsNow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Hour)
+		w := fakeWriter(nopExecutor{}, WithClock(NewClock(time.Now)))
+		res, err := w.Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
+		if err != nil || res.Timestamp != time.Now().UnixMicro() {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+}

@@ -1,0 +1,256 @@
+package writer
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+// everyState is a change whose bound values are null, unset, empty and present, and that sends a Clear.
+func everyState(t *testing.T) []tables.Change {
+	t.Helper()
+	type row struct {
+		ID    string
+		Kind  string
+		None  *string
+		Also  *int
+		Blob  []byte
+		Empty string
+		Tags  []string
+	}
+	set := mustSet[row](t, "row",
+		tables.Table{Name: "rows", PartKey: []string{"id"}},
+		tables.Table{Name: "rows_by_kind", PartKey: []string{"kind"}, SortKey: []string{"id"}},
+		tables.Table{Name: "rows_by_none", PartKey: []string{"none"}, SortKey: []string{"id"}, Columns: []string{"blob"}},
+		tables.Type("tags", "set<text>"), tables.SingleWriter("kind"), tables.SingleWriter("none"),
+	)
+	before := row{ID: "a", Kind: "k", None: ptr("n"), Blob: []byte{}}
+	after := row{ID: "a", Kind: "l", Blob: []byte{}}
+	return []tables.Change{set.Update(before, after), set.Insert(row{ID: "b", Kind: "k", Blob: []byte{0}})}
+}
+
+// transport stores an error and reads it again, as a queue does.
+func transport(t *testing.T, e *Error) *Error {
+	t.Helper()
+	data, err := e.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := new(Error)
+	if err := out.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	again, err := out.MarshalBinary()
+	if err != nil || !bytes.Equal(data, again) {
+		t.Errorf("stored again it differs: %v", err)
+	}
+	return out
+}
+
+// A failed write is stored, and finished by a writer of another process with another session: the same bytes at the
+// same timestamp in the same keyspaces.
+func TestStoredErrorIsResumed(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	orders := orderSet(t)
+	for name, test := range map[string]struct {
+		with    []NewOption
+		changes []tables.Change
+	}{
+		"fan-out":        {nil, []tables.Change{orders.Insert(open)}},
+		"same partition": {nil, []tables.Change{noteSet(t).Insert(newNote())}},
+		"logged batch":   {nil, []tables.Change{orders.Update(open, paid)}},
+		"strict batch":   {[]NewOption{Logged()}, []tables.Change{orders.Insert(open)}},
+		"all states":     {nil, everyState(t)},
+		"keyspace":       {[]NewOption{Keyspaces(map[string]string{"": "tenant"})}, []tables.Change{orders.Insert(open)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, y := &fakeExecutor{answer: fail("", errSimple, errSimple, errSimple)}, &fakeExecutor{}
+			e := failed(t, fakeWriter(x, append(test.with, once())...), test.changes...)
+			stored := transport(t, e)
+			if stored.Error() != e.Error() || stored.NotApplied() != e.NotApplied() || stored.strict != e.strict {
+				t.Errorf("stored: %v\nwas: %v", stored, e)
+			}
+			if !errors.Is(stored, ErrUnknown) || errors.Is(stored, errSimple) {
+				t.Errorf("causes come back as texts, outcomes as they were: %v", stored)
+			}
+			w := newWriter(y, "elsewhere", grace(tenDays), Keyspaces(map[string]string{"shop": "wrong", "": "wrong"}))
+			res, err := w.Resume(t.Context(), stored)
+			if err != nil || res.Timestamp != e.Timestamp || res.Mode != e.Mode {
+				t.Errorf("%+v, %v", res, err)
+			}
+			wantEqualRequests(t, x.sent(), y.sent())
+		})
+	}
+}
+
+// The TTL is what remains when it is sent; once nothing remains a delete is, as TTL 0 would mean for ever.
+func TestStoredErrorExpires(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock := WithClock(NewClock(time.Now))
+		task := newTask("bob")
+		task.Ends = ptr(time.Now().Add(time.Hour))
+		x, y := &fakeExecutor{answer: fail("", errSimple, errSimple)}, &fakeExecutor{}
+		stored := transport(t, failed(t, fakeWriter(x, clock, once()), taskSet(t, tables.ExpiresAt("ends")).Insert(task)))
+		w := fakeWriter(y, clock)
+		for _, step := range []struct {
+			sleep time.Duration
+			want  string
+		}{
+			{0, " int:00000e10 "}, // 3600
+			{59*time.Minute + 59500*time.Millisecond, " int:00000001 "},
+			{500 * time.Millisecond, "DELETE FROM "},
+			{time.Hour, "DELETE FROM "},
+		} {
+			time.Sleep(step.sleep)
+			n := len(y.sent())
+			if _, err := w.Resume(t.Context(), stored); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range y.sent()[n:] {
+				if got := wire(r); !strings.Contains(got, step.want) {
+					t.Errorf("%v later: %s, want %s", step.sleep, got, step.want)
+				}
+			}
+		}
+	})
+}
+
+func storedError(tb testing.TB, changes ...tables.Change) []byte {
+	tb.Helper()
+	w := fakeWriter(&fakeExecutor{answer: func(context.Context, request) error { return errSimple }}, once())
+	_, err := w.Write(context.Background(), "op", changes...)
+	var e *Error
+	if !errors.As(err, &e) {
+		tb.Fatal(err)
+	}
+	data, err := e.MarshalBinary()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+// What is damaged on its way is refused, and leaves the error that it was read into as it was.
+func TestDamagedError(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	data := storedError(t, orderSet(t).Update(open, paid))
+	e := &Error{Op: "mine"}
+	refuse := func(data []byte, what string, args ...any) {
+		t.Helper()
+		if err := e.UnmarshalBinary(data); err == nil {
+			t.Errorf(what+": read without error", args...)
+		}
+	}
+	for i := range data {
+		for _, flip := range []byte{1, 0x80, 0xff} {
+			damaged := slices.Clone(data)
+			damaged[i] ^= flip
+			refuse(damaged, "byte %d flipped by %x", i, flip)
+		}
+		refuse(data[:i], "cut at %d", i)
+		refuse(slices.Delete(slices.Clone(data), i, i+1), "byte %d missing", i)
+		refuse(slices.Insert(slices.Clone(data), i, 0), "a byte more at %d", i)
+	}
+	refuse(nil, "nothing")
+	refuse(append(slices.Clone(data), data...), "twice")
+	if e.Op != "mine" || e.paths != nil {
+		t.Error("a failed UnmarshalBinary has changed the error")
+	}
+}
+
+// seal makes the bytes of a wireError, or of anything else, look undamaged.
+func seal(body []byte) []byte {
+	data := append([]byte(magic), body...)
+	return binary.BigEndian.AppendUint32(data, crc32.ChecksumIEEE(data))
+}
+
+func sealed(t *testing.T, w wireError) []byte {
+	t.Helper()
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(w); err != nil {
+		t.Fatal(err)
+	}
+	return seal(body.Bytes())
+}
+
+// What no version of the library has stored is refused, even if it is undamaged.
+func TestForeignError(t *testing.T) {
+	t.Parallel()
+	m, err := (&tables.Mutation{Statement: "INSERT", Timestamp: 1}).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := wireError{Op: "op", Timestamp: 1, Mode: FanOut, Paths: []wirePath{{Mutations: [][]byte{m}}}}
+	if err := new(Error).UnmarshalBinary(sealed(t, good)); err != nil {
+		t.Fatal(err)
+	}
+	for name, edit := range map[string]func(*wireError){
+		"no timestamp":      func(w *wireError) { w.Timestamp = 0 },
+		"no mode":           func(w *wireError) { w.Mode = None },
+		"unknown mode":      func(w *wireError) { w.Mode = 99 },
+		"no path":           func(w *wireError) { w.Paths = nil },
+		"no mutation":       func(w *wireError) { w.Paths = []wirePath{{}} },
+		"unknown outcome":   func(w *wireError) { w.Paths = []wirePath{{Outcome: 99, Mutations: [][]byte{m}}} },
+		"negative attempts": func(w *wireError) { w.Paths = []wirePath{{Attempts: -1, Mutations: [][]byte{m}}} },
+		"odd mutation":      func(w *wireError) { w.Paths = []wirePath{{Mutations: [][]byte{{1}}}} },
+		"two batches":       func(w *wireError) { w.Mode, w.Paths = LoggedBatch, append(w.Paths, w.Paths...) },
+	} {
+		w := good
+		edit(&w)
+		if err := new(Error).UnmarshalBinary(sealed(t, w)); err == nil {
+			t.Errorf("%s: read without error", name)
+		}
+	}
+	if err := new(Error).UnmarshalBinary(bytes.Replace(sealed(t, good), []byte(magic), []byte("denorm\x02"), 1)); err == nil {
+		t.Error("another version: read without error")
+	}
+}
+
+// FuzzUnmarshalError reads bytes whose checksum holds: nothing may panic, and what is read must be fit to be resumed.
+func FuzzUnmarshalError(f *testing.F) {
+	data := storedError(f, orderSet(f).Insert(newOrder(Open)))
+	f.Add(data[len(magic) : len(data)-crc32.Size])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		e := new(Error)
+		if err := e.UnmarshalBinary(seal(body)); err != nil {
+			return
+		}
+		_ = e.Error()
+		if _, err := e.MarshalBinary(); err != nil {
+			t.Error(err)
+		}
+		_, _ = fakeWriter(nopExecutor{}, once()).Resume(context.Background(), e)
+	})
+}
+
+// An error may be part of what a service stores with gob by itself.
+func TestErrorInGob(t *testing.T) {
+	t.Parallel()
+	type job struct{ Failed *Error }
+	x := &fakeExecutor{answer: fail("", io.EOF)}
+	e := failed(t, fakeWriter(x, once()), noteSet(t).Insert(newNote()))
+	var queue bytes.Buffer
+	if err := gob.NewEncoder(&queue).Encode(job{e}); err != nil {
+		t.Fatal(err)
+	}
+	var got job
+	if err := gob.NewDecoder(&queue).Decode(&got); err != nil || got.Failed.Error() != e.Error() {
+		t.Errorf("%v, %v", got.Failed, err)
+	}
+}

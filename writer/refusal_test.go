@@ -1,0 +1,194 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// refused is a call that must be refused.
+type refused struct {
+	name    string
+	options []NewOption
+	with    []Option
+	changes []tables.Change
+}
+
+func refusedCalls(t *testing.T) []refused {
+	t.Helper()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	clock := WithClock(fixed(now))
+	orders, single := orderSet(t), taskSet(t, tables.SingleWriter("owner"))
+	notes := noteSet(t)
+	open, paid := move()
+	changed := func(edit func(*Order)) Order {
+		o := paid
+		edit(&o)
+		return o
+	}
+	lost := changed(func(o *Order) { o.Status = "secret" })
+	stamped := func(at time.Time) Order {
+		return changed(func(o *Order) { o.Status, o.UpdatedAt = Open, at.UnixMicro() })
+	}
+	nobody, noTime := newTask(""), newNote()
+	noTime.Written = time.Time{}
+	insert, update := []tables.Change{orders.Insert(open)}, []tables.Change{orders.Update(open, paid)}
+	at := func(at time.Time) []Option { return []Option{At(at.UnixMicro())} }
+	return []refused{
+		// The change.
+		{name: "change not made by a set", changes: []tables.Change{{Entity: "order"}}},
+		{name: "base key changes", changes: []tables.Change{orders.Update(open, changed(func(o *Order) { o.OrderID[0]++ }))}},
+		{name: "immutable key changes", changes: []tables.Change{orders.Update(open, changed(func(o *Order) { o.UserID[0]++ }))}},
+		{name: "after-image outside the domain", changes: []tables.Change{orders.Update(open, lost)}},
+		{name: "before-image outside the domain", changes: []tables.Change{orders.Update(lost, open)}},
+		{name: "insert outside the domain", changes: []tables.Change{orders.Insert(lost)}},
+		{name: "delete outside the domain", changes: []tables.Change{orders.Delete(lost)}},
+		{name: "blind upsert with OneOf", changes: []tables.Change{orders.Upsert(open)}},
+		{name: "blind upsert with SingleWriter", changes: []tables.Change{single.Upsert(newTask("bob"))}},
+		{name: "entity twice", changes: []tables.Change{orders.Insert(open), orders.Delete(open)}},
+		{name: "zero timeuuid key", changes: []tables.Change{orders.Insert(changed(func(o *Order) { o.OrderID = gocql.UUID{} }))}},
+		{name: "zero UUID key", changes: []tables.Change{orders.Insert(changed(func(o *Order) { o.UserID = gocql.UUID{} }))}},
+		{name: "zero UUID key in the before-image", changes: []tables.Change{orders.Update(changed(func(o *Order) { o.UserID = gocql.UUID{} }), paid)}},
+		{name: "random UUID as timeuuid", changes: []tables.Change{orders.Insert(changed(func(o *Order) { o.OrderID = o.UserID }))}},
+		{name: "empty text key", changes: []tables.Change{single.Insert(nobody)}},
+		{name: "key too long", changes: []tables.Change{single.Insert(newTask(long(70_000)))}},
+		{name: "zero time key", changes: []tables.Change{notes.Insert(noTime)}},
+		{name: "text is not UTF-8", changes: []tables.Change{single.Insert(newTask("secret\xff"))}},
+		{name: "second of two changes", changes: []tables.Change{orders.Insert(open), single.Insert(nobody)}},
+
+		// The timestamp.
+		{name: "stamp too far ahead", options: []NewOption{clock}, changes: []tables.Change{orders.Update(stamped(now.Add(11*time.Second)), paid)}},
+		{name: "At before the stamp", options: []NewOption{clock}, with: at(now.Add(-time.Second)), changes: []tables.Change{orders.Update(stamped(now), paid)}},
+		{name: "At too far ahead", options: []NewOption{clock}, with: at(now.Add(11 * time.Second)), changes: insert},
+		{name: "At zero", with: []Option{At(0)}, changes: insert},
+		{name: "At negative", with: []Option{At(-1)}, changes: insert},
+
+		// The mode.
+		{name: "Concurrent with Atomic", with: []Option{Concurrent()}, changes: []tables.Change{orderSet(t, tables.Atomic()).Insert(open)}},
+		{name: "batch too large", options: []NewOption{BatchLimit(700)}, changes: update},
+		{name: "batch too large, strict", with: []Option{Logged(), BatchLimit(500)}, changes: insert},
+		{name: "batch too large, default limit", with: []Option{Logged()}, changes: []tables.Change{single.Insert(newTask(long(30_000)))}},
+
+		// Keyspaces.
+		{name: "Keyspaces empty", with: []Option{Keyspaces(map[string]string{"": ""})}, changes: insert},
+		{name: "Keyspaces upper case", with: []Option{Keyspaces(map[string]string{"": "Shop"})}, changes: insert},
+		{name: "Keyspaces injection", with: []Option{Keyspaces(map[string]string{"": "a.b; DROP TABLE x"})}, changes: insert},
+		{name: "Keyspaces newline", with: []Option{Keyspaces(map[string]string{"": "shop\n"})}, changes: insert},
+		{name: "Keyspaces quoted", with: []Option{Keyspaces(map[string]string{"": `"shop"`})}, changes: insert},
+		{name: "Keyspaces too long", with: []Option{Keyspaces(map[string]string{"": long(49)})}, changes: insert},
+		{name: "Keyspaces two bad", with: []Option{Keyspaces(map[string]string{"a": "A", "b": "B"})}, changes: insert},
+
+		// Options.
+		{name: "consistency ANY", with: []Option{Consistency(gocql.Any)}, changes: insert},
+		{name: "consistency unknown", with: []Option{Consistency(8)}, changes: insert},
+		{name: "retry policy", with: []Option{Retry(retry.Policy{MaxAttempts: -1, Multiplier: 0.5})}, changes: insert},
+		{name: "timeout", with: []Option{Timeout(0)}, changes: insert},
+		{name: "batch limit", with: []Option{BatchLimit(0)}, changes: insert},
+		{name: "clock skew", options: []NewOption{MaxClockSkew(0)}, changes: insert},
+		{name: "nil clock", options: []NewOption{WithClock(nil)}, changes: insert},
+		{name: "zero clock", options: []NewOption{WithClock(&Clock{})}, changes: insert},
+		{name: "nil reads", options: []NewOption{Reads(nil)}, changes: insert},
+		{name: "nil option of New", options: []NewOption{nil}, changes: insert},
+		{name: "nil option of With", with: []Option{nil}, changes: insert},
+		{name: "several options", with: []Option{Timeout(-1), nil, BatchLimit(-1), Consistency(gocql.Any)}, changes: insert},
+		{name: "bad option and no change", with: []Option{Timeout(0)}},
+	}
+}
+
+// Every fault of a call is one clear error before anything is sent, from Write and from Explain alike.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for _, test := range refusedCalls(t) {
+		x := &fakeExecutor{}
+		w := fakeWriter(x, test.options...).With(test.with...)
+		res, err := w.Write(t.Context(), "createOrder", test.changes...)
+		wantRefusal(t, test.name, err)
+		if res != (Result{}) {
+			t.Errorf("%s: result %+v", test.name, res)
+		}
+		_, explained := w.Explain("createOrder", test.changes...)
+		if explained == nil || err != nil && explained.Error() != err.Error() {
+			t.Errorf("%s: Explain says %v, Write says %v", test.name, explained, err)
+		}
+		if n := len(x.sent()); n > 0 {
+			t.Errorf("%s: %d requests were sent", test.name, n)
+		}
+		fmt.Fprintf(&text, "# %s\n%v\n\n", test.name, err)
+	}
+	golden(t, "refusals", text.String())
+}
+
+// Where a table has no keyspace, or one that cannot stand in CQL without quotes, nothing is sent: shop and "Shop" are
+// two keyspaces.
+func TestRefusedKeyspaces(t *testing.T) {
+	t.Parallel()
+	for _, session := range []string{"", "Shop", `sh"op`, long(49)} {
+		x := &fakeExecutor{}
+		w := newWriter(x, session, grace(tenDays))
+		_, err := w.Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
+		wantRefusal(t, session, err)
+		if err == nil || !strings.Contains(err.Error(), "keyspace") || len(x.sent()) > 0 {
+			t.Errorf("session keyspace %q: %v, %d sent", session, err, len(x.sent()))
+		}
+		if _, err := w.With(Keyspaces(map[string]string{"": "tenant"})).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open))); err != nil {
+			t.Errorf("mapped: %v", err)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	_, err := New(nil)
+	wantRefusal(t, "nil session", err)
+	w := fakeWriter(nopExecutor{})
+	if err := w.Check(t.Context()); !errors.Is(err, ErrInvalid) {
+		t.Errorf("Check without session: %v", err)
+	}
+	same := func(o Order) (Order, error) { return o, nil }
+	_, err = Modify(t.Context(), w, "payOrder", orderSet(t), newOrder(Open), same)
+	wantRefusal(t, "Modify without Reads", err)
+	_, err = Modify(t.Context(), w.With(Timeout(0)), "payOrder", orderSet(t), newOrder(Open), same)
+	wantRefusal(t, "Modify with a bad option", err)
+	_, err = w.Resume(t.Context(), nil)
+	wantRefusal(t, "Resume of nil", err)
+	_, err = w.Resume(t.Context(), refuse("createOrder", errors.New("cause")))
+	wantRefusal(t, "Resume of a refusal", err)
+	e := failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}), orderSet(t).Insert(newOrder(Open)))
+	_, err = w.With(Timeout(0)).Resume(t.Context(), e)
+	wantRefusal(t, "Resume with a bad option", err)
+}
+
+// wantRefusal says what a refusal is and is not.
+func wantRefusal(t *testing.T, name string, err error) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s: not refused", name)
+		return
+	}
+	e := asError(t, err)
+	if !errors.Is(err, ErrInvalid) || !e.NotApplied() {
+		t.Errorf("%s: want ErrInvalid and NotApplied: %v", name, err)
+	}
+	for _, other := range []error{ErrPartial, ErrUnknown, ErrConflict, ErrExpired, ErrNotFound} {
+		if errors.Is(err, other) {
+			t.Errorf("%s: matches %v: %v", name, other, err)
+		}
+	}
+	if len(e.Tables) > 0 {
+		t.Errorf("%s: tables %v", name, e.Tables)
+	}
+	if _, err := e.MarshalBinary(); err == nil {
+		t.Errorf("%s: can be stored, with nothing to resume", name)
+	}
+	if strings.Contains(err.Error(), "secret") || slices.Contains(strings.Fields(err.Error()), long(100)) {
+		t.Errorf("%s: shows a value: %v", name, err)
+	}
+}

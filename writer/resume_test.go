@@ -1,0 +1,181 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+)
+
+// Bound values that the caller changes after a failed Write do not change what Resume sends: neither through a slice,
+// a map or a pointer of the row, nor through the row itself.
+func TestResumeSendsFrozenValues(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		ID     gocql.UUID
+		Group  []byte
+		Blob   []byte
+		Tags   []string
+		Counts map[string]int
+		Total  *inf.Dec
+		Big    *big.Int
+		Name   *string
+		Alias  *[]byte
+	}
+	set := mustSet[row](t, "row",
+		tables.Table{Name: "rows", PartKey: []string{"id"}},
+		tables.Table{Name: "rows_by_group", PartKey: []string{"group"}, SortKey: []string{"id"}},
+		tables.Type("tags", "set<text>"), tables.Type("group", "blob"),
+	)
+	alias := []byte("alias")
+	r := row{
+		ID: mustUUID("33333333-5b1c-4c1e-9a51-0123456789ab"), Group: []byte("group"), Blob: []byte("blob"), Tags: []string{"a", "b"},
+		Counts: map[string]int{"a": 1}, Total: inf.NewDec(1995, 2), Big: big.NewInt(7), Name: ptr("bob"), Alias: &alias,
+	}
+	spoil := func() {
+		r.Group[0], r.Blob[0], r.Tags[0], r.Counts["b"], *r.Name, alias[0] = 'X', 'X', "X", 2, "eve", 'X'
+		r.Total.SetUnscaled(1)
+		r.Big.SetInt64(8)
+	}
+	for _, options := range [][]Option{{Concurrent()}, {Logged()}} {
+		x := &fakeExecutor{answer: fail("", errSimple, errSimple)}
+		w := fakeWriter(x, once()).With(options...)
+		e := failed(t, w, set.Insert(r))
+		before := wires(x.sent())
+		x.answer = nil
+		spoil()
+		for range 2 {
+			n := len(x.sent())
+			if _, err := w.Resume(t.Context(), transport(t, e)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Resume(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+			half := n + (len(x.sent())-n)/2
+			for _, again := range [][]request{x.sent()[n:half], x.sent()[half:]} {
+				if after := wires(again); !slices.Equal(before, after) {
+					t.Errorf("sent\n%s\nresumed\n%s", strings.Join(before, ""), strings.Join(after, ""))
+				}
+			}
+		}
+	}
+}
+
+// Resume sends what is not known to be applied, and nothing else; tables stay in their order, and attempts add up.
+func TestResumeSendsTheRest(t *testing.T) {
+	t.Parallel()
+	x := &fakeExecutor{answer: fail("orders_by_id", errSimple, errSyntax)}
+	w := fakeWriter(x, once())
+	e := failed(t, w, orderSet(t).Insert(newOrder(Open)))
+	res, err := w.Resume(t.Context(), e)
+	again := asError(t, err)
+	if res.Attempts != 1 || res.Timestamp != e.Timestamp {
+		t.Errorf("%+v", res)
+	}
+	for i, want := range []TableResult{
+		{Table: "orders_by_id", Outcome: Unknown, Attempts: 2},
+		{Table: "orders_by_user", Outcome: Applied, Attempts: 1},
+		{Table: "orders_by_status", Outcome: Applied, Attempts: 1},
+	} {
+		got := again.Tables[i]
+		if got.Table != want.Table || got.Outcome != want.Outcome || got.Attempts != want.Attempts {
+			t.Errorf("table %d: %+v, want %+v", i, got, want)
+		}
+	}
+	if outcomes(e)["orders_by_id"] != Unknown || !errors.Is(e, errSimple) || errors.Is(e, errSyntax) {
+		t.Errorf("Resume has changed the error it was given: %v", e)
+	}
+	if !errors.Is(again, errSyntax) {
+		t.Errorf("the new error does not say why: %v", again)
+	}
+	if res, err := w.Resume(t.Context(), again); err != nil || res.Attempts != 1 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if n := len(x.sent()); n != 5 {
+		t.Errorf("%d requests, want 3 and twice the one table", n)
+	}
+}
+
+// A write that is older than half of what a table remembers of its deletes could bring a deleted row back.
+func TestResumeExpires(t *testing.T) {
+	t.Parallel()
+	read := func(_ context.Context, _, table string) (liveTable, error) { //nolint:unparam // the signature is given
+		return liveTable{gcGrace: map[string]time.Duration{"orders_by_user": 2 * time.Hour}[table] + time.Hour}, nil
+	}
+	for name, test := range map[string]struct {
+		grace time.Duration // of all tables; 0 is that of read: 1 h, 3 h, 1 h
+		limit time.Duration
+	}{
+		"the smallest counts": {0, 30 * time.Minute},
+		"ten days":            {tenDays, tenDays / 2},
+		"none at all":         {-1, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				x := &fakeExecutor{answer: fail("orders_by_user", errSimple, errSimple)}
+				w := newWriter(x, "shop", read, WithClock(NewClock(time.Now)), once())
+				if test.grace != 0 {
+					w.live.read = grace(max(0, test.grace))
+				}
+				e := failed(t, w, orderSet(t).Insert(newOrder(Open)))
+				time.Sleep(test.limit)
+				_, err := w.Resume(t.Context(), e)
+				if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrExpired) {
+					t.Errorf("at the limit: %v", err)
+				}
+				time.Sleep(time.Microsecond)
+				n := len(x.sent())
+				_, err = w.Resume(t.Context(), e)
+				old := asError(t, err)
+				if !errors.Is(err, ErrExpired) || errors.Is(err, ErrInvalid) || len(x.sent()) > n {
+					t.Errorf("above it: %v, %d sent", err, len(x.sent())-n)
+				}
+				if !errors.Is(err, ErrPartial) || !errors.Is(err, ErrUnknown) || old.NotApplied() || len(old.Tables) != 3 {
+					t.Errorf("what is known of the tables is forgotten: %v", old.Tables)
+				}
+				if _, err := w.Resume(t.Context(), transport(t, old)); !errors.Is(err, ErrExpired) {
+					t.Errorf("again: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// Until the schema can be read it is not known whether the write is too old, so it waits.
+func TestResumeInAnOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		down := true
+		read := func(context.Context, string, string) (liveTable, error) {
+			if down {
+				return liveTable{}, gocql.ErrNoConnections
+			}
+			return liveTable{gcGrace: tenDays}, nil
+		}
+		x := &fakeExecutor{answer: fail("orders_by_user", errSimple)}
+		w := newWriter(x, "shop", read, once())
+		e := failed(t, w, orderSet(t).Insert(newOrder(Open)))
+		_, err := w.Resume(t.Context(), e)
+		again := asError(t, err)
+		if !errors.Is(err, gocql.ErrNoConnections) || errors.Is(err, ErrInvalid) || !errors.Is(err, ErrPartial) || !errors.Is(err, ErrUnknown) {
+			t.Errorf("%v", err)
+		}
+		if got := outcomes(again); got["orders_by_user"] != Unknown || got["orders_by_id"] != Applied || len(x.sent()) != 3 {
+			t.Errorf("%v, %d sent", got, len(x.sent()))
+		}
+		down = false
+		if res, err := w.Resume(t.Context(), again); err != nil || res.Attempts != 1 {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package writer
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+)
+
+type Status string
+
+const (
+	Open      Status = "open"
+	Paid      Status = "paid"
+	Shipped   Status = "shipped"
+	Cancelled Status = "cancelled"
+)
+
+// Order stands in three tables, one of them by a status that changes.
+type Order struct {
+	OrderID   gocql.UUID
+	UserID    gocql.UUID
+	Status    Status
+	Total     *inf.Dec
+	UpdatedAt int64
+}
+
+func orderSet(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
+	tb.Helper()
+	return mustSet[Order](tb, "order", append([]tables.Option{
+		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
+		tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
+		tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id DESC"}},
+		tables.OneOf("status", Open, Paid, Shipped, Cancelled),
+		tables.Stamp("updated_at"),
+		tables.Type("order_id", "timeuuid"),
+	}, more...)...)
+}
+
+func newOrder(status Status) Order {
+	return Order{
+		OrderID: mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), UserID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"),
+		Status: status, Total: inf.NewDec(1995, 2),
+	}
+}
+
+// move is an order before and after it is paid.
+func move() (before, after Order) { return newOrder(Open), newOrder(Paid) }
+
+// Note stands in two tables with equal partition keys. It may lack a color and tags.
+type Note struct {
+	UserID  gocql.UUID
+	NoteID  gocql.UUID
+	Written time.Time
+	Color   *string
+	Tags    []string
+	Text    string
+}
+
+func noteSet(tb testing.TB) *tables.Set[Note] {
+	tb.Helper()
+	return mustSet[Note](tb, "note",
+		tables.Table{Name: "notes", PartKey: []string{"user_id"}, SortKey: []string{"note_id"}},
+		tables.Table{Name: "notes_by_time", PartKey: []string{"user_id"}, SortKey: []string{"written DESC", "note_id"}},
+		tables.Type("tags", "set<text>"),
+	)
+}
+
+func newNote() Note {
+	return Note{
+		UserID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), NoteID: mustUUID("11111111-5b1c-4c1e-9a51-0123456789ab"),
+		Written: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Text: "milk",
+	}
+}
+
+// Task has one owner at a time, who alone hands it on. It may lack a due date.
+type Task struct {
+	TaskID gocql.UUID
+	Owner  string
+	Code   *string
+	Due    *time.Time
+	Ends   *time.Time
+}
+
+func newTask(owner string) Task {
+	return Task{TaskID: mustUUID("22222222-5b1c-4c1e-9a51-0123456789ab"), Owner: owner}
+}
+
+func taskSet(tb testing.TB, more ...tables.Option) *tables.Set[Task] {
+	tb.Helper()
+	return mustSet[Task](tb, "task", append([]tables.Option{
+		tables.Table{Name: "tasks", PartKey: []string{"task_id"}},
+		tables.Table{Name: "tasks_by_owner", PartKey: []string{"owner"}, SortKey: []string{"task_id"}},
+	}, more...)...)
+}
+
+func mustSet[T any](tb testing.TB, entity string, options ...tables.Option) *tables.Set[T] {
+	tb.Helper()
+	s, err := tables.New[T](entity, options...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+func mustUUID(s string) gocql.UUID {
+	u, err := gocql.ParseUUID(s)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func long(n int) string { return strings.Repeat("x", n) }
