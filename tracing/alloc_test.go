@@ -1,0 +1,103 @@
+package tracing_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+
+	"github.com/denorm-go/denorm/tracing"
+	"github.com/denorm-go/denorm/writer"
+	noopmetric "go.opentelemetry.io/otel/metric/noop"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	nooptrace "go.opentelemetry.io/otel/trace/noop"
+)
+
+// tracer is all that a writer looks for, so that nothing is allocated by asking.
+type tracer interface {
+	writer.Tracer
+	writer.PathTracer
+	writer.RetryTracer
+}
+
+// tell tells t of a write without allocating anything.
+func (w *told) tell(ctx context.Context, t tracer) {
+	ctx = t.TraceWriteStart(ctx, w.start)
+	for i := range w.paths {
+		p := &w.paths[i]
+		within := t.TracePathStart(ctx, p.start)
+		t.TracePathEnd(within, p.end)
+	}
+	t.TraceWriteEnd(ctx, w.end)
+}
+
+// costs are the ways to trace and what a write of three paths that is applied at once may allocate in each, warm.
+func costs(tb testing.TB) map[string]struct {
+	tracer tracer
+	most   float64
+} {
+	tb.Helper()
+	meters, _ := meter(tb)
+	never := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))
+	always := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(nothing{}))
+	return map[string]struct {
+		tracer tracer
+		most   float64
+	}{
+		"no provider":        {tracing.New(), 0},
+		"noop tracers":       {tracing.New(tracing.WithTracerProvider(nooptrace.NewTracerProvider())), 4},
+		"noop meters":        {tracing.New(tracing.WithMeterProvider(noopmetric.NewMeterProvider())), 4},
+		"meters":             {tracing.New(tracing.WithMeterProvider(meters)), 4},
+		"sampled never":      {tracing.New(tracing.WithTracerProvider(never)), 12},
+		"sampled":            {tracing.New(tracing.WithTracerProvider(always)), 70},
+		"sampled and meters": {tracing.New(tracing.WithTracerProvider(always), tracing.WithMeterProvider(meters)), 70},
+		"slog, off":          {tracing.Slog(nil), 0},
+		"slog at info":       {tracing.Slog(slog.New(slog.NewTextHandler(io.Discard, nil))), 4},
+	}
+}
+
+type nothing struct{}
+
+func (nothing) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (nothing) OnEnd(sdktrace.ReadOnlySpan)                     {}
+func (nothing) Shutdown(context.Context) error                  { return nil }
+func (nothing) ForceFlush(context.Context) error                { return nil }
+
+func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	w := fanOut(t)
+	for name, test := range costs(t) {
+		got := testing.AllocsPerRun(200, func() { w.tell(context.Background(), test.tracer) })
+		t.Logf("%s: %v allocations", name, got)
+		if got > test.most {
+			t.Errorf("%s: %v allocations, more than %v", name, got, test.most)
+		}
+	}
+}
+
+func BenchmarkWriteOfThreePaths(b *testing.B) {
+	w := fanOut(b)
+	for name, test := range costs(b) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				w.tell(context.Background(), test.tracer)
+			}
+		})
+	}
+}
+
+// Writers share a tracer, so its caches must not be a place to queue.
+func BenchmarkParallelWrites(b *testing.B) {
+	w := fanOut(b)
+	meters, _ := meter(b)
+	tracer := tracing.New(tracing.WithMeterProvider(meters))
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			w.tell(context.Background(), tracer)
+		}
+	})
+}

@@ -1,0 +1,35 @@
+package tracing
+
+import (
+	"strings"
+
+	"github.com/gocql/gocql"
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+)
+
+// SchemaURL names the version of the semantic conventions that names and units are taken from.
+const SchemaURL = semconv.SchemaURL
+
+// What the conventions have no name for.
+const (
+	opKey           = attribute.Key("denorm.op")
+	modeKey         = attribute.Key("denorm.mode")
+	outcomeKey      = attribute.Key("denorm.outcome")
+	attemptsKey     = attribute.Key("denorm.attempts")
+	pathsKey        = attribute.Key("denorm.paths")
+	changesKey      = attribute.Key("denorm.changes")
+	resumeKey       = attribute.Key("denorm.resume")
+	tablesKey       = attribute.Key("denorm.tables")
+	openTablesKey   = attribute.Key("denorm.tables.open")
+	retryAttemptKey = attribute.Key("denorm.retry.attempt")
+	retryClassKey   = attribute.Key("denorm.retry.class")
+	retryWaitKey    = attribute.Key("denorm.retry.wait_ms")
+)
+
+// other stands for names beyond the limit and for errors without a type, as in the conventions.
+const other = "_OTHER"
+
+func consistency(level gocql.Consistency) attribute.KeyValue {
+	return semconv.CassandraConsistencyLevelKey.String(strings.ToLower(level.String()))
+}

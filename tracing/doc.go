@@ -1,0 +1,112 @@
+// Package tracing shows logical writes to OpenTelemetry, as spans and metrics ([New]), and to log/slog ([Slog]). A
+// writer takes one tracer; [Multi] makes one of several.
+//
+//	w, err := writer.New(session,
+//		writer.Trace(tracing.New(tracing.WithTracerProvider(tp), tracing.WithMeterProvider(mp))))
+//
+// The package has no global state: providers come from options alone. Without [WithTracerProvider] there are no spans,
+// without [WithMeterProvider] no metrics, and with neither nothing is done and nothing is allocated. Whoever wants the
+// global providers of OpenTelemetry says so: tracing.WithTracerProvider(otel.GetTracerProvider()).
+//
+// Names and units are those of the OpenTelemetry semantic conventions 1.43.0 ([SchemaURL]): the stable conventions of
+// database clients, and those of Cassandra, which are published as in development. What they have no name for is under
+// denorm.
+//
+// # Spans
+//
+// A logical write is a span named by its op, such as createOrder. It has a child for each path, which is the request
+// that carries one or more mutations, named by its summary, such as "INSERT orders_by_user". A path's span covers its
+// attempts and the waits between them, and has an event named "retry" for each attempt that failed and was followed by
+// another. All are of kind CLIENT: the library is the client of the database, and the conventions ask for a span of
+// what the caller sees, retries included.
+//
+//	createOrder                        CLIENT  denorm.mode=fan-out denorm.outcome=applied denorm.attempts=4
+//	├── INSERT orders_by_id            CLIENT  denorm.attempts=1
+//	├── INSERT orders_by_user          CLIENT  denorm.attempts=2
+//	│      retry                       error.type=write_timeout.simple denorm.retry.wait_ms=12.4
+//	└── INSERT orders_by_status        CLIENT  denorm.attempts=1
+//
+// Attributes (W: span of the write, P: of a path, R: retry event):
+//
+//	name                          on   value
+//	db.system.name                W P  cassandra
+//	db.namespace                  W P  keyspace; of a batch over several the first; of a write only if all paths agree
+//	db.collection.name            W P  table, if there is only one
+//	db.operation.name             W P  W: the op. P: INSERT, UPDATE or DELETE; "BATCH INSERT", or BATCH if they differ
+//	db.operation.batch.size         P  statements, from two on
+//	db.query.summary              W P  W: the op. P: "INSERT orders_by_user"; "BATCH INSERT orders_by_user", or BATCH
+//	db.query.text                   P  statements joined by "; ", with ? for every value; only by WithStatementText
+//	db.response.status_code         PR error code of the native protocol as its specification prints it: 0x1100
+//	error.type                    W PR see Errors; absent if there was none
+//	server.address, server.port     PR the coordinator of the last attempt, or of the one that failed
+//	network.peer.address, .port     PR the same: the driver knows nodes by address
+//	cassandra.coordinator.id, .dc   PR
+//	cassandra.consistency.level     P  such as local_quorum
+//	denorm.op                     W P  the op
+//	denorm.mode                   W P  single, same-partition, fan-out, logged-batch, fallback; none if nothing was sent
+//	denorm.outcome                W P  see below
+//	denorm.attempts               W P  requests sent by this call; a write's are those of all its paths
+//	denorm.tables                 W P  tables that something was sent to; those of a write in alphabetical order
+//	denorm.tables.open            W    of a failed write: the tables that are not known to have it
+//	denorm.paths                  W    paths the write was planned in
+//	denorm.changes                W    entities that change; absent if it is a Resume
+//	denorm.resume                 W    true if it is a Resume; absent otherwise
+//	denorm.retry.attempt           R   number of the attempt that failed, from 1
+//	denorm.retry.class             R   what is known of it: unknown, safe, permanent, pending, decided
+//	denorm.retry.wait_ms           R   milliseconds until the next attempt, as a floating-point number
+//
+// denorm.outcome of a path is a [writer.Outcome]: applied, unknown, not applied, pending. That of a write is applied if
+// every table has acknowledged it; refused (nothing was sent: [writer.ErrInvalid]), expired ([writer.ErrExpired]) or
+// conflict ([writer.ErrConflict]); else unknown, if some table is unknown or pending; else partial, if some table has
+// it; else not applied.
+//
+// What is known when a span starts is given at the start, so that samplers can decide by it: all but outcome, attempts,
+// errors, coordinator and what else of a write shows only in the end.
+//
+// # Errors
+//
+// A write or path that failed has the status Error, described by outcome and error.type, and nothing else. Texts of
+// errors are never recorded: servers and drivers quote values in them. Neither is the error recorded as an exception
+// event, which the conventions no longer recommend, and which would hold the text. Timestamps are not recorded either,
+// as they are bound to every statement. The caller has the error, with all of it.
+//
+// error.type is the reason of package retry, such as unavailable, write_timeout.batch_log, attempt_timeout or
+// connection_closed: some sixty values that do not change. A write has that of its paths; several if they differ;
+// denorm.invalid, denorm.expired or denorm.conflict if the library refused it; _OTHER if there is none.
+//
+// # Metrics
+//
+//	name                          kind       unit     attributes
+//	db.client.operation.duration  histogram  s        db.system.name, db.namespace, db.collection.name, db.operation.name,
+//	                                                  db.query.summary, db.response.status_code, error.type, denorm.op
+//	denorm.write.duration         histogram  s        db.system.name, denorm.op, denorm.mode, denorm.outcome, error.type
+//	denorm.retries                counter    {retry}  db.system.name, db.namespace, db.collection.name, denorm.op,
+//	                                                  denorm.retry.class, error.type
+//	denorm.outcomes               counter    {table}  db.system.name, db.namespace, db.collection.name, denorm.op,
+//	                                                  denorm.outcome
+//
+// db.client.operation.duration is recorded once for a path, with its retries, as the path's span. denorm.write.duration
+// is recorded once for a logical write, so its count is the number of writes by outcome. Both have the conventional
+// buckets: 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5 and 10 seconds. denorm.retries counts attempts that were followed
+// by another. denorm.outcomes counts the tables of each write by what is known of them when it ends; a Resume counts
+// again those that it was to finish. A write that was refused has no tables.
+//
+// There is no instrument for what a writer does not report: conflicts are the writes with the outcome conflict, and
+// refusals of a retry budget wait for the writer to tell them apart.
+//
+// # Cardinality
+//
+// Attributes of metrics are names and enumerations, never values, coordinators or errors' texts. The names are
+// keyspaces, tables and the op, which the service chooses and which must not contain ids. An instrument has at most 1000
+// different sets of attributes ([WithMaxSeries]), half of what the SDK allows; whatever comes after them is recorded
+// with _OTHER in place of op, keyspace, table and summary and without the status code. That leaves only enumerations:
+// seven operations, five classes, some sixty error types, six modes and eight outcomes, of which no instrument has more
+// than three. A service with a keyspace for each tenant leaves db.namespace out ([WithoutMetricNamespace]).
+//
+// # Cost
+//
+// Attributes known at the start are made once for each op and statement, and kept. What belongs to one write is
+// made only if its span records. Allocations of a write of three paths, as the tests hold them: none without providers;
+// 4 with a tracer provider that does nothing and 12 if the SDK's sampler drops the trace, all in OpenTelemetry; 4 with
+// metrics alone, one for the write and one for each path; about 60 if the spans are recorded, most of them the SDK's.
+package tracing

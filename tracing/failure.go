@@ -1,0 +1,123 @@
+package tracing
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+)
+
+// Outcomes of a write that no table has, see the package documentation.
+const (
+	outcomeRefused  = "refused"
+	outcomeExpired  = "expired"
+	outcomeConflict = "conflict"
+	outcomePartial  = "partial"
+)
+
+// Error types of a write that the library refused.
+const (
+	typeInvalid  = "denorm.invalid"
+	typeExpired  = "denorm.expired"
+	typeConflict = "denorm.conflict"
+	typeSeveral  = "several" // as package retry has it
+)
+
+// writeOutcome is what is known of a logical write that ended with err.
+func writeOutcome(err error) string {
+	if err == nil {
+		return writer.Applied.String()
+	}
+	failed := asError(err)
+	switch {
+	case failed == nil:
+		return writer.Unknown.String()
+	case failed.Is(writer.ErrExpired):
+		return outcomeExpired
+	case failed.Is(writer.ErrInvalid):
+		return outcomeRefused
+	case errors.Is(err, writer.ErrConflict):
+		return outcomeConflict
+	case failed.Is(writer.ErrUnknown):
+		return writer.Unknown.String()
+	case failed.Is(writer.ErrPartial):
+		return outcomePartial
+	}
+	return writer.NotApplied.String()
+}
+
+// writeErrorType is the error.type of a write that ended with err. reason is that of its paths, if any failed.
+func writeErrorType(err error, reason string) string {
+	if err == nil {
+		return ""
+	}
+	failed := asError(err)
+	switch {
+	case failed == nil:
+	case failed.Is(writer.ErrExpired):
+		return typeExpired
+	case failed.Is(writer.ErrInvalid):
+		return typeInvalid
+	case errors.Is(err, writer.ErrConflict):
+		return typeConflict
+	}
+	if reason == "" && failed != nil { // no path was tried: the writer could not find out what it had to know
+		for i := range failed.Tables {
+			if cause := failed.Tables[i].Err; cause != nil {
+				reason = retry.Classify(cause, retry.Partition).Reason
+				break
+			}
+		}
+	}
+	if reason == "" {
+		return other
+	}
+	return reason
+}
+
+// pathErrorType is the error.type of a path or attempt.
+func pathErrorType(err error, reason string) string {
+	switch {
+	case err == nil:
+		return ""
+	case reason == "":
+		return other
+	}
+	return reason
+}
+
+// asError is the library's error in err; nil if there is none.
+func asError(err error) *writer.Error {
+	var failed *writer.Error
+	errors.As(err, &failed)
+	return failed
+}
+
+// openTables are the tables that are not known to have the write.
+func openTables(err error) []string {
+	failed := asError(err)
+	if failed == nil {
+		return nil
+	}
+	var names []string
+	for i := range failed.Tables {
+		if failed.Tables[i].Outcome != writer.Applied {
+			names = append(names, failed.Tables[i].Table)
+		}
+	}
+	return names
+}
+
+// statusCode is the error code that the server answered with; empty if the error is not from a server.
+func statusCode(err error) string {
+	if err == nil {
+		return ""
+	}
+	var answer gocql.RequestError // only now, as it goes to the heap
+	if !errors.As(err, &answer) {
+		return ""
+	}
+	return fmt.Sprintf("0x%04X", answer.Code())
+}

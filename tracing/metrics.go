@@ -1,0 +1,119 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/denorm-go/denorm/writer"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/semconv/v1.43.0/dbconv"
+)
+
+// Names of the instruments that the conventions do not have.
+const (
+	writeDurationName = "denorm.write.duration"
+	retriesName       = "denorm.retries"
+	outcomesName      = "denorm.outcomes"
+)
+
+// buckets of durations in seconds, as the conventions give them for db.client.operation.duration.
+var buckets = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
+
+// metrics is the instruments, each with the sets of attributes it was used with.
+type metrics struct {
+	pathDuration  metric.Float64Histogram
+	writeDuration metric.Float64Histogram
+	retries       metric.Int64Counter
+	outcomes      metric.Int64Counter
+
+	ofPaths, ofWrites, ofRetries, ofOutcomes *allSeries
+	noNamespace                              bool
+}
+
+// newMetrics makes all instruments; one that is refused records nothing.
+func newMetrics(meter metric.Meter, c config) (*metrics, error) {
+	m := &metrics{
+		ofPaths: newSeries(c), ofWrites: newSeries(c), ofRetries: newSeries(c), ofOutcomes: newSeries(c),
+		noNamespace: c.noNamespace,
+	}
+	var errs [4]error
+	var pathDuration dbconv.ClientOperationDuration
+	pathDuration, errs[0] = dbconv.NewClientOperationDuration(meter, buckets)
+	m.pathDuration = pathDuration.Inst()
+	m.writeDuration, errs[1] = meter.Float64Histogram(writeDurationName, buckets, metric.WithUnit("s"),
+		metric.WithDescription("Duration of logical writes, over all their tables and with retries."))
+	m.retries, errs[2] = meter.Int64Counter(retriesName, metric.WithUnit("{retry}"),
+		metric.WithDescription("Attempts that failed and were followed by another."))
+	m.outcomes, errs[3] = meter.Int64Counter(outcomesName, metric.WithUnit("{table}"),
+		metric.WithDescription("Tables of logical writes by what is known of them when the write ends."))
+	for i, name := range [...]string{pathDuration.Name(), writeDurationName, retriesName, outcomesName} {
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("denorm: instrument %s: %w", name, errs[i])
+		}
+	}
+	if errs[1] != nil {
+		m.writeDuration = noop.Float64Histogram{}
+	}
+	if errs[2] != nil {
+		m.retries = noop.Int64Counter{}
+	}
+	if errs[3] != nil {
+		m.outcomes = noop.Int64Counter{}
+	}
+	return m, errors.Join(errs[:]...)
+}
+
+func (m *metrics) namespace(keyspace string) string {
+	if m.noNamespace {
+		return ""
+	}
+	return keyspace
+}
+
+func (m *metrics) pathEnd(ctx context.Context, p *path, errorType, status string) {
+	s := m.ofPaths.of(labels{
+		op: p.shape.op, namespace: m.namespace(p.shape.namespace), table: p.shape.table, operation: p.shape.operation,
+		summary: p.shape.summary, errorType: errorType, status: status,
+	})
+	m.pathDuration.Record(ctx, time.Since(p.start).Seconds(), s.record...)
+}
+
+func (m *metrics) retry(ctx context.Context, p *path, class, errorType string) {
+	s := m.ofRetries.of(labels{
+		op: p.shape.op, namespace: m.namespace(p.shape.namespace), table: p.shape.table, class: class, errorType: errorType,
+	})
+	m.retries.Add(ctx, 1, s.add...)
+}
+
+// writeEnd records a write that is locked.
+func (m *metrics) writeEnd(ctx context.Context, w *write, data writer.WriteEnd, outcome, errorType string) {
+	s := m.ofWrites.of(labels{op: data.Op, mode: data.Mode.String(), outcome: outcome, errorType: errorType})
+	m.writeDuration.Record(ctx, time.Since(w.start).Seconds(), s.record...)
+	if data.Err == nil {
+		for _, t := range w.tables {
+			m.outcome(ctx, data.Op, t, writer.Applied)
+		}
+		return
+	}
+	failed := asError(data.Err)
+	if failed == nil {
+		return
+	}
+	for i := range failed.Tables {
+		r := &failed.Tables[i]
+		t := table{keyspace: r.Keyspace, name: r.Table}
+		if w.resume && r.Outcome == writer.Applied && !slices.Contains(w.tables, t) {
+			continue // an earlier call has counted it
+		}
+		m.outcome(ctx, data.Op, t, r.Outcome)
+	}
+}
+
+func (m *metrics) outcome(ctx context.Context, op string, t table, outcome writer.Outcome) {
+	s := m.ofOutcomes.of(labels{op: op, namespace: m.namespace(t.keyspace), table: t.name, outcome: outcome.String()})
+	m.outcomes.Add(ctx, 1, s.add...)
+}

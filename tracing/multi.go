@@ -1,0 +1,97 @@
+package tracing
+
+import (
+	"context"
+
+	"github.com/denorm-go/denorm/writer"
+)
+
+// Multi makes one tracer of several. Each is told what it wants to know: a tracer that implements neither
+// [writer.PathTracer] nor [writer.RetryTracer] is not told of paths and retries, and if none does the writer does not
+// even gather it. They start in the order given, each in the context that the one before has made, and end in the
+// reverse order: spans of the second are children of those of the first. Tracers that are nil are left out. Without
+// any, Multi is nil, which turns tracing off.
+func Multi(tracers ...writer.Tracer) writer.Tracer {
+	var m multi
+	var paths multiPath
+	var retries multiRetry
+	for _, t := range tracers {
+		if t == nil {
+			continue
+		}
+		m = append(m, t)
+		if p, ok := t.(writer.PathTracer); ok {
+			paths = append(paths, p)
+		}
+		if r, ok := t.(writer.RetryTracer); ok {
+			retries = append(retries, r)
+		}
+	}
+	switch {
+	case len(m) == 0:
+		return nil
+	case len(m) == 1:
+		return m[0]
+	case len(paths) > 0 && len(retries) > 0:
+		return struct {
+			multi
+			multiPath
+			multiRetry
+		}{m, paths, retries}
+	case len(paths) > 0:
+		return struct {
+			multi
+			multiPath
+		}{m, paths}
+	case len(retries) > 0:
+		return struct {
+			multi
+			multiRetry
+		}{m, retries}
+	}
+	return m
+}
+
+type (
+	multi      []writer.Tracer
+	multiPath  []writer.PathTracer
+	multiRetry []writer.RetryTracer
+)
+
+var (
+	_ writer.Tracer      = multi(nil)
+	_ writer.PathTracer  = multiPath(nil)
+	_ writer.RetryTracer = multiRetry(nil)
+)
+
+func (m multi) TraceWriteStart(ctx context.Context, data writer.WriteStart) context.Context {
+	for _, t := range m {
+		ctx = t.TraceWriteStart(ctx, data) //nolint:fatcontext // one within the other is meant
+	}
+	return ctx
+}
+
+func (m multi) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
+	for i := len(m) - 1; i >= 0; i-- {
+		m[i].TraceWriteEnd(ctx, data)
+	}
+}
+
+func (m multiPath) TracePathStart(ctx context.Context, data writer.PathStart) context.Context {
+	for _, t := range m {
+		ctx = t.TracePathStart(ctx, data) //nolint:fatcontext // one within the other is meant
+	}
+	return ctx
+}
+
+func (m multiPath) TracePathEnd(ctx context.Context, data writer.PathEnd) {
+	for i := len(m) - 1; i >= 0; i-- {
+		m[i].TracePathEnd(ctx, data)
+	}
+}
+
+func (m multiRetry) TraceRetry(ctx context.Context, data writer.RetryData) {
+	for _, t := range m {
+		t.TraceRetry(ctx, data)
+	}
+}

@@ -1,0 +1,131 @@
+package tracing_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/tracing"
+	"github.com/denorm-go/denorm/writer"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// notes is a tracer of writes alone.
+type notes struct {
+	name  string
+	lines *[]string
+}
+
+type noteContext struct{}
+
+func (n notes) note(ctx context.Context, what string) context.Context {
+	within, _ := ctx.Value(noteContext{}).(string)
+	*n.lines = append(*n.lines, within+n.name+" "+what)
+	return context.WithValue(ctx, noteContext{}, within+n.name+"/")
+}
+
+func (n notes) TraceWriteStart(ctx context.Context, d writer.WriteStart) context.Context {
+	return n.note(ctx, "starts "+d.Op)
+}
+
+func (n notes) TraceWriteEnd(ctx context.Context, d writer.WriteEnd) { n.note(ctx, "ends "+d.Op) }
+
+type pathNotes struct{ notes }
+
+func (n pathNotes) TracePathStart(ctx context.Context, d writer.PathStart) context.Context {
+	return n.note(ctx, "starts "+d.Tables[0])
+}
+
+func (n pathNotes) TracePathEnd(ctx context.Context, d writer.PathEnd) {
+	n.note(ctx, "ends "+d.Outcome.String())
+}
+
+type retryNotes struct{ notes }
+
+func (n retryNotes) TraceRetry(ctx context.Context, d writer.RetryData) {
+	n.note(ctx, "retries "+d.Reason)
+}
+
+// Contexts go through all tracers in order; ends come in the reverse order.
+func TestMultiOrder(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	w := resumed(t)
+	w.to(t.Context(), tracing.Multi(
+		notes{"a", &lines}, nil, pathNotes{notes{"b", &lines}}, retryNotes{notes{"c", &lines}}, pathNotes{notes{"d", &lines}}))
+	want := []string{
+		"a starts createOrder",
+		"a/b starts createOrder",
+		"a/b/c starts createOrder",
+		"a/b/c/d starts createOrder",
+		"a/b/c/d/b starts orders_by_user",
+		"a/b/c/d/b/d starts orders_by_user",
+		"a/b/c/d/b/d/c retries write_timeout.simple",
+		"a/b/c/d/b/d/d ends applied",
+		"a/b/c/d/b/d/b ends applied",
+		"a/b/c/d/d ends createOrder",
+		"a/b/c/d/c ends createOrder",
+		"a/b/c/d/b ends createOrder",
+		"a/b/c/d/a ends createOrder",
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("got\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+// A Multi implements what one of its tracers does, so that the writer gathers nothing in vain.
+func TestMultiImplements(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	write, path, retry := notes{"w", &lines}, pathNotes{notes{"p", &lines}}, retryNotes{notes{"r", &lines}}
+	for name, test := range map[string]struct {
+		tracers       []writer.Tracer
+		paths, retrys bool
+	}{
+		"writes":           {[]writer.Tracer{write, write}, false, false},
+		"paths":            {[]writer.Tracer{write, path}, true, false},
+		"retries":          {[]writer.Tracer{retry, write}, false, true},
+		"both":             {[]writer.Tracer{retry, path}, true, true},
+		"one, and nothing": {[]writer.Tracer{nil, path}, true, false},
+	} {
+		m := tracing.Multi(test.tracers...)
+		_, paths := m.(writer.PathTracer)
+		_, retrys := m.(writer.RetryTracer)
+		if paths != test.paths || retrys != test.retrys {
+			t.Errorf("%s: paths %v, retries %v", name, paths, retrys)
+		}
+	}
+	if m := tracing.Multi(nil, nil); m != nil {
+		t.Errorf("Multi of nothing is %v, and a writer would call it", m)
+	}
+}
+
+// Two of a kind do not take each other's spans, and a logger behind a tracer finds the span.
+func TestMultiKinds(t *testing.T) {
+	t.Parallel()
+	one, first := recorder(t)
+	two, second := recorder(t)
+	var log bytes.Buffer
+	fanOut(t).to(t.Context(), tracing.Multi(
+		tracing.New(tracing.WithTracerProvider(one)), tracing.New(tracing.WithTracerProvider(two)),
+		tracing.Slog(slog.New(spanHandler{slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})}))))
+	for _, spans := range [][]string{names(first.GetSpans()), names(second.GetSpans())} {
+		want := []string{"INSERT orders_by_id", "INSERT orders_by_user", "INSERT orders_by_status", "createOrder"}
+		if !slices.Equal(spans, want) {
+			t.Errorf("got %v", spans)
+		}
+	}
+	if got := strings.Count(log.String(), "span=true"); got != 5 {
+		t.Errorf("%d of 5 messages are within a span:\n%s", got, &log)
+	}
+}
+
+type spanHandler struct{ slog.Handler }
+
+func (h spanHandler) Handle(ctx context.Context, r slog.Record) error {
+	r.AddAttrs(slog.Bool("span", trace.SpanContextFromContext(ctx).IsValid()))
+	return h.Handler.Handle(ctx, r)
+}

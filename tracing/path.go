@@ -1,0 +1,110 @@
+package tracing
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/denorm-go/denorm/writer"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// path is a path under way, and its own context, as write is.
+type path struct {
+	context.Context
+
+	tracer *Tracer
+	span   trace.Span // nil if it does not record
+	start  time.Time
+	shape  *pathShape
+	write  *write // nil if it is not followed
+}
+
+type pathContext struct{ *Tracer }
+
+func (p *path) Value(key any) any {
+	if key == any(pathContext{p.tracer}) {
+		return p
+	}
+	return p.Context.Value(key)
+}
+
+// path is the path that ctx belongs to; nil if it is not followed.
+func (t *Tracer) path(ctx context.Context) *path {
+	p, _ := ctx.Value(pathContext{t}).(*path)
+	return p
+}
+
+// TracePathStart implements [writer.PathTracer].
+func (t *Tracer) TracePathStart(ctx context.Context, data writer.PathStart) context.Context {
+	if t.off() {
+		return ctx
+	}
+	shape, w := t.pathShape(data), t.write(ctx)
+	ctx, span := t.startSpan(ctx, shape.summary, shape.start)
+	if w != nil {
+		w.pathStart(shape, data.Mode)
+	}
+	if span == nil && t.metrics == nil {
+		return ctx
+	}
+	return &path{Context: ctx, tracer: t, span: span, start: time.Now(), shape: shape, write: w}
+}
+
+// TracePathEnd implements [writer.PathTracer].
+func (t *Tracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
+	if t.off() {
+		return
+	}
+	p := t.path(ctx)
+	if p == nil {
+		return
+	}
+	errorType, status := pathErrorType(data.Err, data.Reason), statusCode(data.Err)
+	if data.Err != nil && p.write != nil {
+		p.write.reasons.failed(errorType)
+	}
+	if t.metrics != nil {
+		t.metrics.pathEnd(ctx, p, errorType, status)
+	}
+	if p.span == nil {
+		return
+	}
+	outcome := data.Outcome.String()
+	attributes := appendCoordinator(append(make([]attribute.KeyValue, 0, 10),
+		outcomeKey.String(outcome), attemptsKey.Int(data.Attempts)), data.Host)
+	if data.Err != nil {
+		attributes = appendError(attributes, errorType, status)
+		p.span.SetStatus(codes.Error, outcome+": "+errorType)
+	}
+	p.span.SetAttributes(attributes...)
+	p.span.End()
+}
+
+func appendError(to []attribute.KeyValue, errorType, status string) []attribute.KeyValue {
+	to = append(to, semconv.ErrorTypeKey.String(errorType))
+	if status != "" {
+		to = append(to, semconv.DBResponseStatusCode(status))
+	}
+	return to
+}
+
+// unnamed is the name of a span without another, as the conventions ask for.
+var unnamed = semconv.DBSystemNameCassandra.Value.AsString()
+
+// startSpan starts a span, if there are to be any. It gives nil for one that does not record.
+func (t *Tracer) startSpan(
+	ctx context.Context, name string, options []trace.SpanStartOption,
+) (context.Context, trace.Span) {
+	if t.spans == nil {
+		return ctx, nil
+	}
+	ctx, span := t.spans.Start(ctx, cmp.Or(name, unnamed), options...)
+	if !span.IsRecording() {
+		return ctx, nil
+	}
+	return ctx, span
+}

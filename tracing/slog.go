@@ -1,0 +1,246 @@
+package tracing
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+)
+
+// SlogTracer logs writes. It is made by [Slog] and safe for concurrent use.
+type SlogTracer struct {
+	logger                  *slog.Logger
+	success, retry, failure slog.Level
+}
+
+var (
+	_ writer.Tracer      = (*SlogTracer)(nil)
+	_ writer.PathTracer  = (*SlogTracer)(nil)
+	_ writer.RetryTracer = (*SlogTracer)(nil)
+)
+
+// Slog makes a tracer for [writer.Trace] that logs to logger:
+//
+//	message                   level  attributes
+//	"write applied"           debug  op, mode, attempts, paths, duration_ms, resume if it is one
+//	"path applied"            debug  op, mode, keyspace, tables, attempts, duration_ms, coordinator
+//	"attempt failed"          warn   op, mode, keyspace, tables, attempt, class, reason, status_code, wait_ms, coordinator
+//	"path failed"             warn   those of "path applied", outcome, reason, status_code
+//	"write failed"            error  those of "write applied", outcome, reason, open: the tables not known to have it
+//
+// After an attempt that failed another follows, and after a path that failed the write may still succeed, where a
+// logged batch is replaced by a fan-out. duration_ms and wait_ms are milliseconds, as floating-point numbers. Outcomes
+// and reasons are the denorm.outcome and error.type of the package documentation. The coordinator is address, port and
+// dc, where known.
+//
+// No value and no text of an error is logged. The handler gets the context of write or path, so a handler that joins
+// logs to traces finds the span, if [Multi] has the tracer that makes it before this one. A nil logger logs nothing.
+func Slog(logger *slog.Logger, options ...SlogOption) *SlogTracer {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	t := &SlogTracer{logger: logger, success: slog.LevelDebug, retry: slog.LevelWarn, failure: slog.LevelError}
+	for _, o := range options {
+		if o != nil {
+			o.applySlog(t)
+		}
+	}
+	return t
+}
+
+// SlogOption is an argument of [Slog].
+type SlogOption interface{ applySlog(*SlogTracer) }
+
+type slogOption func(*SlogTracer)
+
+func (f slogOption) applySlog(t *SlogTracer) { f(t) }
+
+// WithSuccessLevel sets the level of writes and paths that were applied. Default: debug.
+func WithSuccessLevel(level slog.Level) SlogOption {
+	return slogOption(func(t *SlogTracer) { t.success = level })
+}
+
+// WithRetryLevel sets the level of attempts and paths that failed. Default: warn.
+func WithRetryLevel(level slog.Level) SlogOption {
+	return slogOption(func(t *SlogTracer) { t.retry = level })
+}
+
+// WithFailureLevel sets the level of writes that failed. Default: error.
+func WithFailureLevel(level slog.Level) SlogOption {
+	return slogOption(func(t *SlogTracer) { t.failure = level })
+}
+
+// loggedWrite and loggedPath are under way. They are their own contexts, as those of a Tracer.
+type loggedWrite struct {
+	context.Context
+
+	tracer *SlogTracer
+	start  time.Time
+	resume bool
+
+	reasons reasons
+}
+
+type loggedPath struct {
+	context.Context
+
+	tracer *SlogTracer
+	start  time.Time
+	data   writer.PathStart
+	write  *loggedWrite // nil if it is not followed
+}
+
+type (
+	loggedWriteContext struct{ *SlogTracer }
+	loggedPathContext  struct{ *SlogTracer }
+)
+
+func (w *loggedWrite) Value(key any) any {
+	if key == any(loggedWriteContext{w.tracer}) {
+		return w
+	}
+	return w.Context.Value(key)
+}
+
+func (p *loggedPath) Value(key any) any {
+	if key == any(loggedPathContext{p.tracer}) {
+		return p
+	}
+	return p.Context.Value(key)
+}
+
+// TraceWriteStart implements [writer.Tracer].
+func (t *SlogTracer) TraceWriteStart(ctx context.Context, data writer.WriteStart) context.Context {
+	if !t.enabled(ctx) {
+		return ctx
+	}
+	return &loggedWrite{Context: ctx, tracer: t, start: time.Now(), resume: data.Resume}
+}
+
+// TraceWriteEnd implements [writer.Tracer].
+func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
+	level, message := t.success, "write applied"
+	if data.Err != nil {
+		level, message = t.failure, "write failed"
+	}
+	w := t.write(ctx)
+	if w == nil || !t.logger.Enabled(ctx, level) {
+		return
+	}
+	attributes := append(make([]slog.Attr, 0, 9),
+		slog.String("op", data.Op), slog.String("mode", data.Mode.String()),
+		slog.Int("attempts", data.Attempts), slog.Int("paths", data.Paths), duration(w.start))
+	if w.resume {
+		attributes = append(attributes, slog.Bool("resume", true))
+	}
+	if data.Err != nil {
+		attributes = append(attributes, slog.String("outcome", writeOutcome(data.Err)),
+			slog.String("reason", writeErrorType(data.Err, w.reasons.why())))
+		if open := openTables(data.Err); len(open) > 0 {
+			attributes = append(attributes, slog.Any("open", open))
+		}
+	}
+	t.logger.LogAttrs(ctx, level, message, attributes...)
+}
+
+// TracePathStart implements [writer.PathTracer].
+func (t *SlogTracer) TracePathStart(ctx context.Context, data writer.PathStart) context.Context {
+	if !t.enabled(ctx) {
+		return ctx
+	}
+	w := t.write(ctx)
+	if w != nil {
+		w.reasons.start(data.Mode)
+	}
+	return &loggedPath{Context: ctx, tracer: t, start: time.Now(), data: data, write: w}
+}
+
+// TracePathEnd implements [writer.PathTracer].
+func (t *SlogTracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
+	level, message := t.success, "path applied"
+	if data.Err != nil {
+		level, message = t.retry, "path failed"
+	}
+	p := t.path(ctx)
+	if p == nil {
+		return
+	}
+	if data.Err != nil && p.write != nil {
+		p.write.reasons.failed(pathErrorType(data.Err, data.Reason))
+	}
+	if !t.logger.Enabled(ctx, level) {
+		return
+	}
+	attributes := append(p.attributes(), slog.Int("attempts", data.Attempts), duration(p.start))
+	if data.Err != nil {
+		attributes = append(attributes, slog.String("outcome", data.Outcome.String()))
+		attributes = appendReason(attributes, data.Err, data.Reason)
+	}
+	t.logger.LogAttrs(ctx, level, message, appendHost(attributes, data.Host)...)
+}
+
+// TraceRetry implements [writer.RetryTracer].
+func (t *SlogTracer) TraceRetry(ctx context.Context, data writer.RetryData) {
+	p := t.path(ctx)
+	if p == nil || !t.logger.Enabled(ctx, t.retry) {
+		return
+	}
+	attributes := append(p.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", data.Class.String()))
+	attributes = appendReason(attributes, data.Err, data.Reason)
+	attributes = append(attributes, slog.Float64("wait_ms", milliseconds(data.Wait)))
+	t.logger.LogAttrs(ctx, t.retry, "attempt failed", appendHost(attributes, data.Host)...)
+}
+
+// enabled says whether anything may have to be logged.
+func (t *SlogTracer) enabled(ctx context.Context) bool {
+	return t.logger.Enabled(ctx, max(t.success, t.retry, t.failure))
+}
+
+// write is the write that ctx belongs to; nil if it is not followed.
+func (t *SlogTracer) write(ctx context.Context) *loggedWrite {
+	w, _ := ctx.Value(loggedWriteContext{t}).(*loggedWrite)
+	return w
+}
+
+// path is the path that ctx belongs to; nil if it is not followed.
+func (t *SlogTracer) path(ctx context.Context) *loggedPath {
+	p, _ := ctx.Value(loggedPathContext{t}).(*loggedPath)
+	return p
+}
+
+// attributes are those that all messages of a path begin with.
+func (p *loggedPath) attributes() []slog.Attr {
+	return append(make([]slog.Attr, 0, 12),
+		slog.String("op", p.data.Op), slog.String("mode", p.data.Mode.String()),
+		slog.String("keyspace", p.data.Keyspace), slog.Any("tables", p.data.Tables))
+}
+
+func appendReason(to []slog.Attr, err error, reason string) []slog.Attr {
+	if reason == "" {
+		reason = other
+	}
+	to = append(to, slog.String("reason", reason))
+	if status := statusCode(err); status != "" {
+		to = append(to, slog.String("status_code", status))
+	}
+	return to
+}
+
+func appendHost(to []slog.Attr, host *gocql.HostInfo) []slog.Attr {
+	if host == nil {
+		return to
+	}
+	if ip := address(host); ip != "" {
+		to = append(to, slog.String("address", ip), slog.Int("port", host.Port()))
+	}
+	if dc := host.DataCenter(); dc != "" {
+		to = append(to, slog.String("dc", dc))
+	}
+	return to
+}
+
+func duration(start time.Time) slog.Attr {
+	return slog.Float64("duration_ms", milliseconds(time.Since(start)))
+}

@@ -1,0 +1,58 @@
+package tracing_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/tracing"
+	"github.com/denorm-go/denorm/writer"
+)
+
+func TestSlog(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		least   slog.Level
+		options []tracing.SlogOption
+	}{
+		"slog":        {least: slog.LevelDebug},
+		"slog_info":   {least: slog.LevelInfo},
+		"slog_errors": {least: slog.LevelError},
+		"slog_levels": {least: slog.LevelInfo, options: []tracing.SlogOption{
+			tracing.WithSuccessLevel(slog.LevelInfo), tracing.WithRetryLevel(slog.LevelDebug),
+			tracing.WithFailureLevel(slog.LevelWarn), nil,
+		}},
+		"slog_off": {least: slog.LevelError + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { // for its clock
+				var out bytes.Buffer
+				logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: test.least}))
+				tracer := tracing.Slog(logger, test.options...)
+				for _, w := range []func(testing.TB) told{fanOut, failing, resumed, moved, fallenBack, refused} {
+					slowly := waits{tracer}
+					w(t).to(t.Context(), slowly)
+				}
+				golden(t, name, out.String())
+			})
+		})
+	}
+}
+
+// waits makes every path take 1.5 ms.
+type waits struct{ *tracing.SlogTracer }
+
+func (w waits) TracePathStart(ctx context.Context, data writer.PathStart) context.Context {
+	ctx = w.SlogTracer.TracePathStart(ctx, data)
+	time.Sleep(1500 * time.Microsecond)
+	return ctx
+}
+
+func TestSlogNil(t *testing.T) {
+	t.Parallel()
+	failing(t).to(t.Context(), tracing.Slog(nil))
+}

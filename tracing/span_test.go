@@ -1,0 +1,165 @@
+package tracing_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/denorm-go/denorm/tracing"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// The golden files hold names, kinds, parents, statuses, attributes and events of all spans.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		write   func(testing.TB) told
+		options []tracing.Option
+	}{
+		"fan_out":       {write: fanOut},
+		"failing":       {write: failing},
+		"resumed":       {write: resumed},
+		"logged_batch":  {write: moved},
+		"fallen_back":   {write: fallenBack},
+		"refused":       {write: refused},
+		"several_kinds": {write: severalKinds},
+		"statement_text": {
+			write: severalKinds,
+			options: []tracing.Option{
+				tracing.WithStatementText(), tracing.WithAttributes(attribute.String("cluster", "eu")), nil,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			provider, exporter := recorder(t)
+			tracer := tracing.New(append(test.options, tracing.WithTracerProvider(provider))...)
+			ctx, server := provider.Tracer("test").Start(t.Context(), "POST /orders")
+			test.write(t).to(ctx, tracer)
+			server.End()
+			spans := exporter.GetSpans()
+			golden(t, name, tree(spans))
+			for _, s := range spans {
+				if scope := s.InstrumentationScope; s.Name != "POST /orders" &&
+					(scope.Name != tracing.Scope || scope.SchemaURL != tracing.SchemaURL) {
+					t.Errorf("%s has the scope %v", s.Name, scope)
+				}
+			}
+		})
+	}
+}
+
+// severalKinds has what the conventions name in ways of their own: batches of like statements, and what is missing.
+func severalKinds(tb testing.TB) told {
+	tb.Helper()
+	start := func(tables []string, statements ...string) toldPath {
+		return toldPath{
+			start: writer.PathStart{
+				Mode: writer.SamePartition, Keyspace: keyspace, Tables: tables, Statements: statements, Consistency: gocql.One,
+			},
+			end: writer.PathEnd{Outcome: writer.Applied, Host: new(gocql.HostInfo)},
+		}
+	}
+	one, two := []string{"orders_by_id"}, []string{"orders_by_id", "orders_by_user"}
+	w := told{paths: []toldPath{
+		start(one, remove("orders_by_id")),
+		start(one, insert("orders_by_id"), insert("orders_by_id")),
+		start(one, insert("orders_by_id"), remove("orders_by_id")),
+		start(two, insert("orders_by_id"), insert("orders_by_user")),
+		start(two, insert("orders_by_id"), remove("orders_by_user")),
+		start(one),
+		start(nil),
+	}}
+	w.paths[3].start.Keyspace = "audit"
+	w.paths[6].start.Keyspace = ""
+	return w
+}
+
+// Paths of one write run at the same time.
+func TestConcurrentPaths(t *testing.T) {
+	t.Parallel()
+	provider, exporter := recorder(t)
+	meters, reader := meter(t)
+	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters))
+	w := failing(t)
+	var writes sync.WaitGroup
+	for range 20 {
+		writes.Go(func() {
+			ctx := tracer.TraceWriteStart(t.Context(), w.start)
+			var paths sync.WaitGroup
+			for _, p := range w.paths {
+				paths.Go(func() { p.to(ctx, tracer) })
+			}
+			paths.Wait()
+			tracer.TraceWriteEnd(ctx, w.end)
+		})
+	}
+	writes.Wait()
+	children := make(map[trace.SpanID]int)
+	for _, s := range exporter.GetSpans() {
+		children[s.Parent.SpanID()]++
+	}
+	if len(children) != 21 || children[trace.SpanID{}] != 20 {
+		t.Errorf("20 writes of three paths each have the children %v", children)
+	}
+	if got := table(collect(t, reader)); strings.Count(got, "\n  20 ") != 8 || strings.Count(got, "\n  ") != 8 {
+		t.Errorf("20 like writes count\n%s", got)
+	}
+}
+
+// A sampler decides by what is known when a span starts.
+func TestSamplerSeesAttributes(t *testing.T) {
+	t.Parallel()
+	sampler := &sampler{}
+	provider, exporter := recorder(t, sdktrace.WithSampler(sampler))
+	meters, reader := meter(t)
+	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters))
+	fanOut(t).to(t.Context(), tracer)
+	want := `createOrder client db.operation.name=createOrder db.query.summary=createOrder db.system.name=cassandra denorm.op=createOrder
+INSERT orders_by_id client cassandra.consistency.level=local_quorum db.collection.name=orders_by_id db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_id db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_id"]
+INSERT orders_by_user client cassandra.consistency.level=local_quorum db.collection.name=orders_by_user db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_user db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_user"]
+INSERT orders_by_status client cassandra.consistency.level=local_quorum db.collection.name=orders_by_status db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_status db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_status"]
+`
+	if got := sampler.seen.String(); got != want {
+		t.Errorf("the sampler saw\n%s", got)
+	}
+	if spans := exporter.GetSpans(); len(spans) != 0 {
+		t.Errorf("exported though not sampled: %v", spans)
+	}
+	if got := table(collect(t, reader)); !strings.Contains(got, "denorm.retries") {
+		t.Errorf("metrics must not depend on sampling:\n%s", got)
+	}
+}
+
+type sampler struct{ seen strings.Builder }
+
+func (s *sampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	set := attribute.NewSet(p.Attributes...)
+	s.seen.WriteString(p.Name + " " + p.Kind.String())
+	for _, a := range set.ToSlice() {
+		s.seen.WriteString(" " + string(a.Key) + "=" + a.Value.String())
+	}
+	s.seen.WriteString("\n")
+	return sdktrace.SamplingResult{Decision: sdktrace.Drop}
+}
+
+func (s *sampler) Description() string { return "test" }
+
+// A path whose write this tracer does not know is followed nevertheless, and what it has not seen start it leaves alone.
+func TestPathsAlone(t *testing.T) {
+	t.Parallel()
+	provider, exporter := recorder(t)
+	tracer := tracing.New(tracing.WithTracerProvider(provider))
+	p := failing(t).paths[1]
+	tracer.TracePathEnd(tracer.TracePathStart(t.Context(), p.start), p.end)
+	tracer.TracePathEnd(t.Context(), p.end)
+	tracer.TraceRetry(t.Context(), p.retries[0])
+	tracer.TraceWriteEnd(t.Context(), writer.WriteEnd{})
+	if spans := exporter.GetSpans(); len(spans) != 1 || spans[0].Name != "INSERT orders_by_user" {
+		t.Errorf("got %v", spans)
+	}
+}

@@ -1,0 +1,210 @@
+package tracing_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"reflect"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+)
+
+// told is a logical write as a writer tells a tracer of it.
+type told struct {
+	start writer.WriteStart
+	paths []toldPath
+	end   writer.WriteEnd
+}
+
+type toldPath struct {
+	start   writer.PathStart
+	retries []writer.RetryData
+	end     writer.PathEnd
+}
+
+// to tells it, path after path.
+func (w told) to(ctx context.Context, t writer.Tracer) {
+	ctx = t.TraceWriteStart(ctx, w.start)
+	for _, p := range w.paths {
+		p.to(ctx, t)
+	}
+	t.TraceWriteEnd(ctx, w.end)
+}
+
+func (p toldPath) to(ctx context.Context, t writer.Tracer) {
+	paths, follows := t.(writer.PathTracer)
+	if follows {
+		ctx = paths.TracePathStart(ctx, p.start)
+		defer func() { paths.TracePathEnd(ctx, p.end) }()
+	}
+	if retries, ok := t.(writer.RetryTracer); ok {
+		for _, r := range p.retries {
+			retries.TraceRetry(ctx, r)
+		}
+	}
+}
+
+const keyspace = "shop"
+
+// secret is in every error that the tests feed. It must not come out.
+const secret = "Kreuzspinne4711"
+
+// answer is an error frame, as gocql gives those without a body of their own.
+type answer int
+
+func (a answer) Code() int       { return int(a) }
+func (a answer) Message() string { return "bad value " + secret }
+func (a answer) Error() string   { return a.Message() }
+
+// coordinator is a host. gocql fills most fields by itself alone.
+func coordinator(tb testing.TB, ip, dc string) *gocql.HostInfo {
+	tb.Helper()
+	host := new(gocql.HostInfo).SetConnectAddress(net.ParseIP(ip))
+	host.SetHostID("be13faa2-8574-4d71-926d-27f16cf8a7af")
+	set := func(name string, value any) {
+		f := reflect.ValueOf(host).Elem().FieldByName(name)
+		reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Set(reflect.ValueOf(value))
+	}
+	set("port", 9042)
+	set("dataCenter", dc)
+	return host
+}
+
+func insert(table string) string {
+	return "INSERT INTO " + keyspace + "." + table + " (order_id, status) VALUES (?, ?) USING TIMESTAMP ?"
+}
+
+func remove(table string) string {
+	return "DELETE FROM " + keyspace + "." + table + " USING TIMESTAMP ? WHERE status = ? AND order_id = ?"
+}
+
+func pathTo(mode writer.Mode, table string, host *gocql.HostInfo) toldPath {
+	return toldPath{
+		start: writer.PathStart{
+			Op: "createOrder", Mode: mode, Keyspace: keyspace, Tables: []string{table}, Statements: []string{insert(table)},
+			Consistency: gocql.LocalQuorum,
+		},
+		end: writer.PathEnd{Outcome: writer.Applied, Attempts: 1, Host: host},
+	}
+}
+
+// fanOut is applied, after one attempt more than there are tables.
+func fanOut(tb testing.TB) told {
+	tb.Helper()
+	one, two := coordinator(tb, "10.0.0.1", "dc1"), coordinator(tb, "10.0.0.2", "dc1")
+	slow := pathTo(writer.FanOut, "orders_by_user", two)
+	slow.end.Attempts = 2
+	slow.retries = []writer.RetryData{{
+		Attempt: 1, Class: retry.Unknown, Reason: "write_timeout.simple", Wait: 12500 * time.Microsecond, Host: one,
+		Err: answer(gocql.ErrCodeWriteTimeout),
+	}}
+	return told{
+		start: writer.WriteStart{Op: "createOrder", Changes: 1},
+		paths: []toldPath{
+			pathTo(writer.FanOut, "orders_by_id", one), slow, pathTo(writer.FanOut, "orders_by_status", one),
+		},
+		end: writer.WriteEnd{Op: "createOrder", Timestamp: 1700000000000001, Mode: writer.FanOut, Paths: 3, Attempts: 4},
+	}
+}
+
+// failing is a fan-out of which one table is not known to have the write.
+func failing(tb testing.TB) told {
+	tb.Helper()
+	w := fanOut(tb)
+	cause := errors.Join(answer(gocql.ErrCodeWriteTimeout), context.DeadlineExceeded)
+	w.paths[1].end = writer.PathEnd{
+		Outcome: writer.Unknown, Attempts: 2, Host: w.paths[1].end.Host, Reason: "attempt_timeout", Err: cause,
+	}
+	w.end.Err = &writer.Error{
+		Op: "createOrder", Timestamp: w.end.Timestamp, Mode: writer.FanOut,
+		Tables: []writer.TableResult{
+			{Keyspace: keyspace, Table: "orders_by_id", Outcome: writer.Applied, Attempts: 1},
+			{Keyspace: keyspace, Table: "orders_by_user", Outcome: writer.Unknown, Attempts: 2, Err: cause},
+			{Keyspace: keyspace, Table: "orders_by_status", Outcome: writer.Applied, Attempts: 1},
+		},
+	}
+	return w
+}
+
+// resumed finishes failing.
+func resumed(tb testing.TB) told {
+	tb.Helper()
+	w := fanOut(tb)
+	w.start = writer.WriteStart{Op: "createOrder", Resume: true}
+	w.paths = w.paths[1:2]
+	w.end.Attempts = 2
+	return w
+}
+
+// stillFailing is a Resume that did not finish it.
+func stillFailing(tb testing.TB) told {
+	tb.Helper()
+	w := failing(tb)
+	w.start = writer.WriteStart{Op: "createOrder", Resume: true}
+	w.paths = w.paths[1:2]
+	w.end.Attempts = 2
+	return w
+}
+
+// moved is a logged batch of a whole update: puts and deletes in three tables.
+func moved(tb testing.TB) told {
+	tb.Helper()
+	return told{
+		start: writer.WriteStart{Op: "payOrder", Changes: 1},
+		paths: []toldPath{{
+			start: writer.PathStart{
+				Op: "payOrder", Mode: writer.LoggedBatch, Keyspace: keyspace,
+				Tables: []string{"orders_by_id", "orders_by_user", "orders_by_status"},
+				Statements: []string{
+					insert("orders_by_id"), insert("orders_by_user"), insert("orders_by_status"),
+					remove("orders_by_status"), remove("orders_by_status"), remove("orders_by_status"),
+				},
+				Consistency: gocql.LocalQuorum,
+			},
+			end: writer.PathEnd{Outcome: writer.Applied, Attempts: 1, Host: coordinator(tb, "10.0.0.3", "dc1")},
+		}},
+		end: writer.WriteEnd{Op: "payOrder", Timestamp: 1700000000000002, Mode: writer.LoggedBatch, Paths: 1, Attempts: 1},
+	}
+}
+
+// fallenBack is a logged batch that failed at the batchlog and went on as a fan-out, of which one path failed too.
+func fallenBack(tb testing.TB) told {
+	tb.Helper()
+	w := moved(tb)
+	batchlog := answer(gocql.ErrCodeWriteTimeout)
+	w.paths[0].end = writer.PathEnd{
+		Outcome: writer.Unknown, Attempts: 1, Reason: "write_timeout.batch_log", Err: batchlog,
+	}
+	w.end.Mode, w.end.Attempts, w.end.Paths = writer.Fallback, 3, 2
+	for _, table := range []string{"orders_by_id", "orders_by_user"} {
+		p := pathTo(writer.Fallback, table, nil)
+		p.start.Op = "payOrder"
+		w.paths = append(w.paths, p)
+	}
+	w.paths[2].end = writer.PathEnd{
+		Outcome: writer.Unknown, Attempts: 1, Reason: "unavailable", Err: answer(gocql.ErrCodeUnavailable),
+	}
+	w.end.Err = &writer.Error{Op: "payOrder", Mode: writer.Fallback, Tables: []writer.TableResult{
+		{Keyspace: keyspace, Table: "orders_by_id", Outcome: writer.Applied},
+		{Keyspace: keyspace, Table: "orders_by_user", Outcome: writer.Unknown, Err: answer(gocql.ErrCodeUnavailable)},
+	}}
+	return w
+}
+
+// refused is a write of which nothing was sent.
+func refused(tb testing.TB) told {
+	tb.Helper()
+	_, err := writer.New(nil) // the one way to such an error from outside
+	var refusal *writer.Error
+	if !errors.As(err, &refusal) {
+		tb.Fatal("New without a session gave", err)
+	}
+	return told{
+		start: writer.WriteStart{Op: "createOrder", Changes: 1}, end: writer.WriteEnd{Op: "createOrder", Err: refusal},
+	}
+}

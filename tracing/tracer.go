@@ -1,0 +1,74 @@
+package tracing
+
+import (
+	"runtime/debug"
+
+	"github.com/denorm-go/denorm/writer"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Scope is the name of the instrumentation scope of all spans and metrics.
+const Scope = "github.com/denorm-go/denorm/tracing"
+
+// Tracer shows writes to OpenTelemetry. It is made by [New] and safe for concurrent use, also by several writers.
+type Tracer struct {
+	spans      trace.Tracer // nil if there are to be none
+	metrics    *metrics     // nil if there are to be none
+	attributes []attribute.KeyValue
+	statements bool
+	writes     cache[writeKey, writeShape]
+	paths      cache[pathKey, *pathShape]
+	err        error
+}
+
+var (
+	_ writer.Tracer      = (*Tracer)(nil)
+	_ writer.PathTracer  = (*Tracer)(nil)
+	_ writer.RetryTracer = (*Tracer)(nil)
+)
+
+// New makes a tracer for [writer.Trace]. It does not fail: an instrument that its provider refuses is one that records
+// nothing, and [Tracer.Err] tells. Options that are nil are ignored.
+func New(options ...Option) *Tracer {
+	c := config{maxSeries: defaultMaxSeries}
+	for _, o := range options {
+		if o != nil {
+			o.apply(&c)
+		}
+	}
+	t := &Tracer{attributes: c.attributes, statements: c.statements}
+	t.writes.limit, t.paths.limit = maxShapes, maxShapes
+	version := version()
+	if c.traces != nil {
+		t.spans = c.traces.Tracer(Scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(SchemaURL))
+	}
+	if c.meters != nil {
+		meter := c.meters.Meter(Scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(SchemaURL))
+		t.metrics, t.err = newMetrics(meter, c)
+	}
+	return t
+}
+
+// Err says which instruments the meter provider refused, and why; nil if none. The SDK of OpenTelemetry refuses none,
+// but the API lets a provider do so. What is wrong later, such as a failed export, is the business of the providers.
+func (t *Tracer) Err() error { return t.err }
+
+// off says whether nobody listens.
+func (t *Tracer) off() bool { return t.spans == nil && t.metrics == nil }
+
+// version of this module in the running program; empty if it is not known, as in its own tests.
+func version() string {
+	const module = "github.com/denorm-go/denorm"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range info.Deps {
+		if m.Path == module {
+			return m.Version
+		}
+	}
+	return ""
+}
