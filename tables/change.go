@@ -2,7 +2,7 @@ package tables
 
 import (
 	"fmt"
-	"log/slog"
+	"reflect"
 )
 
 // Kind is the verb of a change.
@@ -46,11 +46,15 @@ func (c Change) String() string { return c.Kind.String() + " " + c.Entity }
 // GoString is [Change.String]: a change printed in full would show its rows.
 func (c Change) GoString() string { return c.String() }
 
-// LogValue is [Change.String]: a structured logger would show the rows.
-func (c Change) LogValue() slog.Value { return slog.StringValue(c.String()) }
+// MarshalText is [Change.String]: a structured logger would show the rows.
+func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// Valid says whether the change was made by a set.
-func (c Change) Valid() bool { return c.set != nil }
+// Valid says whether the change was made by a set, and still holds rows of it.
+func (c Change) Valid() bool {
+	return c.set != nil && (c.Before != nil || c.After != nil) && c.set.isRow(c.Before) && c.set.isRow(c.After)
+}
+
+func (s *set) isRow(row any) bool { return row == nil || reflect.TypeOf(row) == s.typ }
 
 // Atomic says whether the set was declared [Atomic].
 func (c Change) Atomic() bool { return c.set != nil && c.set.atomic }

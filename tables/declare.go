@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 	"github.com/scylladb/go-reflectx"
@@ -27,7 +28,7 @@ func declare(entity string, typ reflect.Type, options []Option) (*set, error) {
 		}
 		o.apply(&b.declaration)
 	}
-	if !identifier.MatchString(entity) {
+	if !entityName.MatchString(entity) {
 		b.fault("", "", "the entity's name must be lower-case letters, digits and _, a letter first, at most 48")
 	}
 	if typ.Kind() != reflect.Struct {
@@ -63,38 +64,16 @@ func (b *builder) err() error {
 	return &DeclarationError{Entity: b.set.entity, Faults: b.faults}
 }
 
-const (
-	columnRule = "lower-case letters, digits and _, a letter first, no reserved word of CQL"
-	tableRule  = columnRule + ", at most 48"
-)
+// entityName allows reserved words: an entity's name does not go into CQL.
+var entityName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
-var (
-	// identifier is the name of an entity, a table or a keyspace.
-	identifier = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
-	columnName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-
-	// reserved are the words that some version of Cassandra from 3.11 to 5.0 does not accept as an unquoted name
-	// (org.apache.cassandra.cql3, ReservedKeywords).
-	reserved = strings.Fields(`add allow alter and apply asc authorize batch begin by columnfamily create default delete desc
-		describe drop entries execute from full grant if in index infinity insert into is keyspace limit materialized
-		mbean mbeans modify nan norecursive not null of on or order primary rename replace revoke schema select set table to token
-		truncate unlogged unset update use using view where with`)
-
-	// mapper names columns as gocqlx does. It is our own: gocqlx.DefaultMapper is a variable that anyone may set.
-	mapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
-)
-
-func validName(name string) bool {
-	return identifier.MatchString(name) && !slices.Contains(reserved, name)
-}
-
-func validColumn(name string) bool {
-	return columnName.MatchString(name) && !slices.Contains(reserved, name)
-}
+// mapper names columns as gocqlx does. It is our own: gocqlx.DefaultMapper is a variable that anyone may set.
+var mapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 
 // readColumns finds the columns in the fields of the row type.
 func (b *builder) readColumns() {
 	var embedded []*reflectx.FieldInfo
+	filled := make(map[*reflectx.FieldInfo]bool) // embedded fields with columns in them
 	for _, f := range mapper.TypeMap(b.set.typ).Index {
 		if insideValue(f) {
 			continue
@@ -103,10 +82,13 @@ func (b *builder) readColumns() {
 			embedded = append(embedded, f)
 			continue
 		}
+		for p := f.Parent; p != nil; p = p.Parent {
+			filled[p] = true
+		}
 		name := f.Name
 		switch {
-		case !validColumn(name):
-			b.fault("", name, "field %s has no usable column name: %s; name it with a db tag", f.Field.Name, columnRule)
+		case !cqlname.Column(name):
+			b.fault("", name, "field %s has no usable column name: %s; name it with a db tag", f.Field.Name, cqlname.ColumnRule)
 		default:
 			if other, ok := b.of[name]; ok {
 				b.fault("", name, "two fields have this column name: %s and %s", b.set.typ.FieldByIndex(b.set.columns[other].index).Name,
@@ -118,7 +100,7 @@ func (b *builder) readColumns() {
 		b.set.columns = append(b.set.columns, column{name: name, index: f.Index, goType: f.Field.Type})
 	}
 	for _, f := range embedded {
-		b.checkEmbedded(f)
+		b.checkEmbedded(f, filled[f])
 	}
 	if len(b.set.columns) == 0 {
 		b.fault("", "", "row type %s has no exported field", b.set.typ)
@@ -136,13 +118,11 @@ func insideValue(f *reflectx.FieldInfo) bool {
 }
 
 // checkEmbedded refuses embedded fields whose columns gocqlx and this package would see differently.
-func (b *builder) checkEmbedded(f *reflectx.FieldInfo) {
+func (b *builder) checkEmbedded(f *reflectx.FieldInfo, filled bool) {
 	switch {
 	case f.Field.Type.Kind() == reflect.Pointer:
 		b.fault("", "", "embedded field %s is a pointer: its columns could not be set; embed the struct itself", f.Field.Name)
-	case !slices.ContainsFunc(b.set.columns, func(c column) bool {
-		return len(c.index) > len(f.Index) && slices.Equal(c.index[:len(f.Index)], f.Index)
-	}):
+	case !filled:
 		b.fault("", "", "embedded field %s has no columns in it: give the field a name of its own, or leave it out with db:\"-\"",
 			f.Field.Name)
 	case f.Field.Tag.Get("db") != "":
@@ -166,11 +146,11 @@ func (b *builder) readTables() {
 	seen := make(map[string]bool)
 	for n, decl := range b.tables {
 		t := &table{name: decl.Name, keyspace: decl.Keyspace}
-		if !validName(decl.Name) {
-			b.fault(decl.Name, "", "the name of table %d must be %s", n+1, tableRule)
+		if !cqlname.Table(decl.Name) {
+			b.fault(decl.Name, "", "the name of table %d must be %s", n+1, cqlname.TableRule)
 		}
-		if decl.Keyspace != "" && !validName(decl.Keyspace) {
-			b.fault(decl.Name, "", "keyspace %q must be %s", decl.Keyspace, tableRule)
+		if decl.Keyspace != "" && !cqlname.Table(decl.Keyspace) {
+			b.fault(decl.Name, "", "keyspace %q must be %s", decl.Keyspace, cqlname.TableRule)
 		}
 		if id := decl.Keyspace + "." + decl.Name; seen[id] {
 			b.fault(decl.Name, "", "declared twice")

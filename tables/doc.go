@@ -29,7 +29,8 @@
 // For a set of [OneOf] and immutable key columns, any updates and deletes, and at most one insert, whose timestamp is
 // the smallest, from any before-images, with distinct timestamps, delivered in any order, each at least once: every
 // table ends as the projection of the row with the largest timestamp, or without it if that was a delete. At equal
-// timestamps, without expiry, keys agree in every table whose key holds at most one OneOf column. It holds while all
+// timestamps, without expiry and with the insert's strictly the smallest, keys agree in every table whose key holds at
+// most one OneOf column. Sets with [SweepInserts] need no rule for inserts. It holds while all
 // processes know the same domain, the immutable key columns of an id agree in all changes (a created_at = now in a
 // repeated request is a ghost: derive it from the id), and delivery ends within gc_grace_seconds. TestConvergence
 // holds the code to it.

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -57,8 +58,8 @@ func (m Mutation) String() string {
 	return m.Kind.String() + " " + m.Keyspace + "." + m.Table
 }
 
-// GoString is [Mutation.String]: a mutation printed in full would show its partition key.
-func (m Mutation) GoString() string { return m.String() }
+// Format prints [Mutation.String] for every verb: a mutation printed in full would show its partition key.
+func (m Mutation) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
 
 // ExpiresAt is the moment at which the row ends, and whether it does.
 func (m *Mutation) ExpiresAt() (time.Time, bool) {

@@ -46,14 +46,17 @@ func OneOf[V any](column string, values ...V) Option {
 
 // SingleWriter lets a key column change, moved by the before-image alone. It promises no ghost only while each move of
 // an entity is completed before the next one starts, wherever the writers run; two concurrent movers leave a ghost
-// although both writes are acknowledged. Where that cannot be ruled out use [OneOf].
+// although both writes are acknowledged. Two writers that each move another such column of one key count as well. Where
+// that cannot be ruled out use [OneOf].
 func SingleWriter(column string) Option {
 	return optionFunc(func(d *declaration) { d.single = append(d.single, column) })
 }
 
 // Stamp names the bigint column (Go int64) that holds the write timestamp of the row, in microseconds since the Unix
 // epoch. The library fills it; what the field holds in an Insert or in the after-image of an Update is ignored. The
-// stamp of a before-image orders the write after the one that was read, whatever the clocks say.
+// stamp of a before-image orders the write after the one that was read, whatever the clocks say. A set without it, or a
+// before-image without its value (read from a table that lacks the column), is ordered by the clocks alone: a writer
+// whose clock is behind loses its update.
 func Stamp(column string) Option {
 	return optionFunc(func(d *declaration) { d.stamps = append(d.stamps, column) })
 }

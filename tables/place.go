@@ -30,7 +30,7 @@ func (r *renderer) table(t *table) {
 			r.put(t, keyspace, text, key)
 		}
 	}
-	if r.after == nil || r.replacing && len(t.varying) > 0 {
+	if r.after == nil || r.replacing && len(t.sweeps)+len(t.moves) > 0 {
 		r.removes(t, keyspace, text, stays)
 	}
 }
@@ -98,21 +98,16 @@ func (r *renderer) nulls(i int) bool {
 	return r.replacing && !r.rowTombstone
 }
 
-// removes appends a Remove for every key under which t may hold a row of the entity, stays excepted: all combinations
-// of the values that its varying columns may have had.
+// removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. The columns that a
+// single writer moves stand as in the before-image or as in the after-image; a OneOf column may have any of its values.
 func (r *renderer) removes(t *table, keyspace string, text *statements, stays []*Value) {
-	row := r.before
-	if row == nil {
-		row = r.after
-	}
-	key := t.keyOf(row)
-	r.combine(t, key, 0, func() {
+	remove := func(key []*Value) {
 		if !present(key) {
 			return
 		}
 		timestamp := r.timestamp
 		if stays != nil {
-			switch order := r.compare(t, key, stays); {
+			switch order := compare(t, key, stays); {
 			case order == 0:
 				return
 			case order > 0:
@@ -120,32 +115,37 @@ func (r *renderer) removes(t *table, keyspace string, text *statements, stays []
 			}
 		}
 		r.out = append(r.out, r.delete(t, keyspace, text, key, timestamp))
-	})
-}
-
-// combine calls visit once for every combination of values of the varying columns from the n-th on, with key holding
-// the combination.
-func (r *renderer) combine(t *table, key []*Value, n int, visit func()) {
-	if n == len(t.varying) {
-		visit()
-		return
-	}
-	k := t.varying[n]
-	i := t.key[k]
-	if c := &r.set.columns[i]; c.rule == oneOf {
-		for d := range c.domain {
-			key[k] = &c.domain[d]
-			r.combine(t, key, n+1, visit)
-		}
-		return
 	}
 	if r.before != nil {
-		key[k] = &r.before[i]
-		r.combine(t, key, n+1, visit)
+		r.sweep(t, t.keyOf(r.before), t.sweeps, remove)
 	}
-	if r.after != nil && (r.before == nil || !bytes.Equal(r.before[i].data, r.after[i].data)) {
-		key[k] = &r.after[i]
-		r.combine(t, key, n+1, visit)
+	if r.after != nil && (r.before == nil || r.moved(t)) {
+		r.sweep(t, t.keyOf(r.after), t.sweeps, remove)
+	}
+}
+
+// moved says whether the write changes a SingleWriter column in the key of t.
+func (r *renderer) moved(t *table) bool {
+	for _, k := range t.moves {
+		if i := t.key[k]; !bytes.Equal(r.before[i].data, r.after[i].data) {
+			return true
+		}
+	}
+	return false
+}
+
+// sweep calls visit once for every combination of values of the OneOf columns at positions of key, with key holding
+// the combination.
+func (r *renderer) sweep(t *table, key []*Value, positions []int, visit func([]*Value)) {
+	if len(positions) == 0 {
+		visit(key)
+		return
+	}
+	k := positions[0]
+	domain := r.set.columns[t.key[k]].domain
+	for d := range domain {
+		key[k] = &domain[d]
+		r.sweep(t, key, positions[1:], visit)
 	}
 }
 
@@ -153,18 +153,18 @@ func (r *renderer) combine(t *table, key []*Value, n int, visit func()) {
 // base table keeps the greater value of a OneOf column, so its Remove of a smaller one must win against the other's
 // Put, and that of a greater one must lose: it is sent one microsecond earlier. A SingleWriter move has no ties to
 // settle.
-func (r *renderer) compare(t *table, key, stays []*Value) int {
-	order := 0
-	for _, k := range t.varying {
-		o := bytes.Compare(key[k].data, stays[k].data)
-		if o != 0 && r.set.columns[t.key[k]].rule == singleWriter {
+func compare(t *table, key, stays []*Value) int {
+	for _, k := range t.moves {
+		if !bytes.Equal(key[k].data, stays[k].data) {
 			return -1
 		}
-		if order == 0 {
-			order = o
+	}
+	for _, k := range t.sweeps {
+		if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
+			return order
 		}
 	}
-	return order
+	return 0
 }
 
 // delete is a Remove of the row of t under key.
@@ -199,7 +199,7 @@ func (t *table) partitionKey(key []*Value) []byte {
 	}
 	out := make([]byte, 0, size)
 	for _, v := range key[:t.part] {
-		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) //nolint:gosec // keys are at most maxKeyBytes
+		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) // keys are at most maxKeyBytes
 		out = append(out, v.data...)
 		out = append(out, 0)
 	}
@@ -217,6 +217,9 @@ func (t *table) partitionSize(row []Value) int {
 	}
 	size := 0
 	for _, i := range t.key[:t.part] {
+		if row[i].data == nil {
+			return 0 // no row in this table
+		}
 		size += len(row[i].data) + componentOverhead
 	}
 	return size
@@ -230,7 +233,7 @@ func (r *renderer) entityKey() string {
 	}
 	var out []byte
 	for _, v := range r.set.tables[0].keyOf(row) {
-		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) //nolint:gosec // keys are at most maxKeyBytes
+		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) // keys are at most maxKeyBytes
 		out = append(out, v.data...)
 	}
 	return string(out)

@@ -58,8 +58,7 @@ func (b *builder) checkEncodes(c *column) {
 	}
 }
 
-// disagree is not empty, and says why if there is more to say, where the driver cannot encode values of Go type t as
-// CQL type c.
+// disagree says, after a colon, why the driver cannot encode values of Go type t as CQL type c. It is empty where it can.
 func disagree(t reflect.Type, c *cqltype.Type) string {
 	const no = ": the driver has no such encoding"
 	switch {
@@ -90,6 +89,11 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	}
 	if t == reflect.TypeFor[string]() && parsed[c.Kind()] {
 		return ""
+	}
+	if bits := map[gocql.Type]int{
+		gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32, gocql.TypeBigInt: 64,
+	}[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr && t.Bits() >= bits {
+		return ": CQL integers are signed, and the driver would store the larger half of its values as negative ones"
 	}
 	data, err := gocql.Marshal(c.Info(), probe(t, c))
 	switch size := c.Size(); {
@@ -142,8 +146,12 @@ func (b *builder) checkKeys() {
 	}
 	for _, t := range b.set.tables {
 		for k, i := range t.key {
-			if b.set.columns[i].rule != immutable {
-				t.varying = append(t.varying, k)
+			switch b.set.columns[i].rule {
+			case oneOf:
+				t.sweeps = append(t.sweeps, k)
+			case singleWriter:
+				t.moves = append(t.moves, k)
+			case immutable:
 			}
 		}
 	}
@@ -153,18 +161,14 @@ func (b *builder) checkKeys() {
 func (b *builder) checkSweep() {
 	total := 0
 	for _, t := range b.set.tables {
-		sweeps, product := false, 1
-		for _, k := range t.varying {
-			c := &b.set.columns[t.key[k]]
-			if c.rule == oneOf {
-				sweeps = true
-				product *= max(1, len(c.domain))
-			} else {
-				product *= 2
-			}
-			product = min(product, 1<<20)
+		product := 1
+		for _, k := range t.sweeps {
+			product = min(product*max(1, len(b.set.columns[t.key[k]].domain)), 1<<20)
 		}
-		if sweeps {
+		if len(t.moves) > 0 {
+			product *= 2 // the rows under the former key, and under the new one
+		}
+		if len(t.sweeps) > 0 {
 			total += product - 1
 		}
 	}

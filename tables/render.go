@@ -24,7 +24,7 @@ func (r Rendered) GoString() string { return r.String() }
 
 // StampOf is the stamp of the before-image in microseconds, 0 if there is none.
 func (c Change) StampOf() int64 {
-	if c.set == nil || c.set.stamp < 0 || c.Before == nil {
+	if !c.Valid() || c.set.stamp < 0 || c.Before == nil {
 		return 0
 	}
 	return reflect.ValueOf(c.Before).FieldByIndex(c.set.columns[c.set.stamp].index).Int()
@@ -34,7 +34,7 @@ func (c Change) StampOf() int64 {
 // table to the physical one; nil leaves them as declared. A row that cannot be written is an [*InvalidError].
 func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered, error) {
 	if !c.Valid() {
-		return Rendered{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a set"}
+		return Rendered{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set, or its rows were replaced"}
 	}
 	r := renderer{set: c.set, kind: c.Kind, timestamp: timestamp, keyspace: keyspace}
 	if r.keyspace == nil {
@@ -150,7 +150,7 @@ func (r *renderer) check() error {
 	// that a tie ends the same way in every table.
 	r.rowTombstone = r.replacing && absent > 1
 	if s.expiry >= 0 && r.after[s.expiry].data != nil {
-		r.expiresAt = int64(binary.BigEndian.Uint64(r.after[s.expiry].data)) //nolint:gosec // a timestamp is signed
+		r.expiresAt = int64(binary.BigEndian.Uint64(r.after[s.expiry].data)) // a timestamp is signed
 		if r.expiresAt == 0 {
 			r.expiresAt = 1 // 0 stands for never; the epoch has passed as surely as the millisecond after it
 		}

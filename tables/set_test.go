@@ -1,7 +1,6 @@
 package tables_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/denorm-go/denorm/tables"
@@ -44,20 +43,6 @@ func orders(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
 
 func order() Order {
 	return Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, Total: inf.NewDec(1995, 2)}
-}
-
-func TestDebug(t *testing.T) {
-	s := orders(t)
-	o := order()
-	p := o
-	p.Status = Paid
-	r, err := s.Update(o, p).Render(1000, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range r.Mutations {
-		fmt.Println(m.Table, m.Kind, m.Timestamp, m.Statement, m.Args, m.Size())
-	}
 }
 
 func BenchmarkRenderInsert(b *testing.B) {

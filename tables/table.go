@@ -32,7 +32,8 @@ type table struct {
 	key            []int  // primary key columns: the partition key, then the clustering columns
 	part           int    // how many of key are the partition key
 	desc           []bool // by position in key
-	varying        []int  // positions in key of the columns that may change
+	sweeps         []int  // positions in key of its OneOf columns
+	moves          []int  // positions in key of its SingleWriter columns
 	columns        []int  // all columns, those of key first
 	columnNames    []string
 	keyNames       []string

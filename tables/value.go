@@ -170,7 +170,7 @@ func cutInt(data []byte) (n int, rest []byte, ok bool) {
 	if len(data) < 4 {
 		return 0, nil, false
 	}
-	return int(int32(binary.BigEndian.Uint32(data))), data[4:], true //nolint:gosec // a CQL int is signed
+	return int(int32(binary.BigEndian.Uint32(data))), data[4:], true // a CQL int is signed
 }
 
 // floorDay gives midnight UTC of the day of t. The driver divides, which before 1970 rounds up.
@@ -216,9 +216,9 @@ func mustType(name string) *cqltype.Type {
 }
 
 func encodeInt64(n int64) []byte {
-	return binary.BigEndian.AppendUint64(nil, uint64(n)) //nolint:gosec // two's complement is the encoding
+	return binary.BigEndian.AppendUint64(nil, uint64(n)) // two's complement is the encoding
 }
 
 func encodeInt(n int64) *Value {
-	return &Value{typ: integer, data: binary.BigEndian.AppendUint32(nil, uint32(n))} //nolint:gosec // at most maxTTL
+	return &Value{typ: integer, data: binary.BigEndian.AppendUint32(nil, uint32(n))} // at most maxTTL
 }

@@ -90,13 +90,17 @@ func (m *Mutation) unwire(w *wireMutation) error {
 		Keyspace: w.Keyspace, Table: w.Table, Kind: w.Kind, Timestamp: w.Timestamp, PartitionKey: w.PartitionKey,
 		Statement: w.Statement, Names: w.Names, expiresAt: w.ExpiresAt,
 	}
-	if len(w.Names) != len(w.Args) || w.Statement == "" || w.Timestamp <= 0 || w.ExpiresAt != 0 && w.Expired == nil {
+	if len(w.Names) != len(w.Args) || w.Statement == "" || w.Timestamp <= 0 ||
+		w.ExpiresAt != 0 && (w.Expired == nil || len(w.Args) < 2) {
 		return errors.New("tables: decode mutation: incomplete")
 	}
 	for _, a := range w.Args {
 		if a.State == wireUnset {
 			m.Args = append(m.Args, gocql.UnsetValue)
 			continue
+		}
+		if a.State > wireValue {
+			return errors.New("tables: decode mutation: a value in a state of a later version")
 		}
 		typ, err := cqltype.Parse(a.Type)
 		if err != nil {

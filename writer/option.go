@@ -3,10 +3,10 @@ package writer
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -153,16 +153,13 @@ func Keyspaces(physical map[string]string) Option {
 	slices.Sort(logical)
 	return option(func(c *config) {
 		for _, from := range logical {
-			if !keyspaceName.MatchString(mapped[from]) {
-				c.fail("Keyspaces: %q is not a name of at most 48 lower-case letters, digits and _, a letter first", mapped[from])
+			if !cqlname.Table(mapped[from]) { // it goes into CQL text as it is
+				c.fail("Keyspaces: %q is not a name of %s", mapped[from], cqlname.TableRule)
 			}
 		}
 		c.keyspaces = mapped
 	})
 }
-
-// A name goes into CQL text as it is, so nothing else is let through.
-var keyspaceName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
 // Consistency sets the level of writes and of the reads of [Modify]. Default: LOCAL_QUORUM. ANY is refused: it would
 // acknowledge a write that no replica has.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -46,7 +47,7 @@ func newWriter(
 	exec executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
 ) *Writer {
 	w := &Writer{config: defaults(), exec: exec, session: session, batchlog: &batchlog{}, live: &live{read: read}}
-	if session != "" && !keyspaceName.MatchString(session) {
+	if session != "" && !cqlname.Table(session) {
 		w.session, w.odd = "", session // unquoted, MyShop would be another keyspace: myshop
 	}
 	for _, o := range options {

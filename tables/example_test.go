@@ -1,0 +1,106 @@
+package tables_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+)
+
+// Orders are kept by id, by user and by status. The order is that of a shop: see the type Order of this test.
+var Orders = tables.Must(tables.New[Order]("order",
+	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
+	tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
+	tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id DESC"}},
+	tables.OneOf("status", Open, Paid, Shipped, Cancelled),
+	tables.Stamp("updated_at"),
+	tables.Type("order_id", "timeuuid"),
+))
+
+// An update writes the whole row to every table. Under the new status it is put, from the three others it is removed,
+// whichever of them it was read under: another writer may have moved it since.
+func ExampleSet_Update() {
+	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, Total: inf.NewDec(1995, 2)}
+	paid := order
+	paid.Status = Paid
+
+	change := Orders.Update(order, paid)
+	fmt.Println(change)
+
+	rendered, err := change.Render(time.Now().UnixMicro(), nil) // a writer does this
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range rendered.Mutations {
+		fmt.Println(" ", m)
+	}
+	fmt.Println(rendered.Mutations[0].Statement)
+	// Output:
+	// update order
+	//   put orders_by_id
+	//   put orders_by_user
+	//   put orders_by_status
+	//   remove orders_by_status
+	//   remove orders_by_status
+	//   remove orders_by_status
+	// INSERT INTO orders_by_id (order_id,user_id,status,total,updated_at) VALUES (?,?,?,?,?) USING TIMESTAMP ?
+}
+
+// A declaration that would lose rows is refused when the service starts, with all of its faults.
+func ExampleNew_faults() {
+	_, err := tables.New[Order]("order",
+		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
+		tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}},
+		tables.Table{Name: "orders_by_state", PartKey: []string{"state"}, SortKey: []string{"order_id"}},
+		tables.Table{Name: "orders_by_total", PartKey: []string{"total"}, SortKey: []string{"order_id"}},
+	)
+	fmt.Println(err)
+	// Output:
+	// tables: set "order" has 3 fault(s)
+	// 	table orders_by_state: column state: PartKey names a column that is no field of tables_test.Order
+	// 	column total: decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would erase it
+	// 	table orders_by_user: column order_id: the key of a query table must contain the base key: without this column two entities share a row, and one overwrites the other
+}
+
+// Select gives the statement that reads the before-image of an update.
+func ExampleSet_Select() {
+	stmt, names := Orders.Select()
+	fmt.Println(stmt)
+	fmt.Println(names)
+	// Output:
+	// SELECT order_id,user_id,status,total,updated_at FROM orders_by_id WHERE order_id=?
+	// [order_id]
+}
+
+// An error names the entity, the column and the rule, and never a value of the row.
+func ExampleInvalidError() {
+	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open}
+	stolen := order
+	stolen.UserID = gocql.MustRandomUUID()
+
+	_, err := Orders.Update(order, stolen).Render(time.Now().UnixMicro(), nil)
+	var invalid *tables.InvalidError
+	if errors.As(err, &invalid) {
+		fmt.Println(invalid.Entity, invalid.Column)
+		fmt.Println(invalid)
+	}
+	// Output:
+	// order user_id
+	// entity order: column user_id: a key column is immutable unless the set says how it may change: OneOf (closed domain, any number of writers) or SingleWriter (one writer at a time)
+}
+
+// A service tests its own logic by looking at the changes it makes.
+func ExampleChange() {
+	cancel := func(o Order) tables.Change {
+		after := o
+		after.Status = Cancelled
+		return Orders.Update(o, after)
+	}
+	change := cancel(Order{Status: Open})
+	fmt.Println(change.Kind, change.Entity, change.Before.(Order).Status, "->", change.After.(Order).Status)
+	// Output: update order open -> cancelled
+}

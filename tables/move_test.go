@@ -1,0 +1,83 @@
+package tables_test
+
+import (
+	"testing"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// Two columns that a single writer moves stood in one key. A change of both deleted, beside the former row, two that
+// cannot exist: one with each column old and the other new.
+func TestSingleWriterMovesAsAWhole(t *testing.T) {
+	t.Parallel()
+	type parcel struct {
+		ParcelID     gocql.UUID
+		Depot, Shelf string
+	}
+	s := tables.Must(tables.New[parcel]("parcel",
+		tables.Table{Name: "parcels", PartKey: []string{"parcel_id"}},
+		tables.Table{Name: "parcels_by_place", PartKey: []string{"depot", "shelf"}, SortKey: []string{"parcel_id"}},
+		tables.SingleWriter("depot"), tables.SingleWriter("shelf"),
+	))
+	before := parcel{gocql.MustRandomUUID(), "north", "a1"}
+	for name, c := range map[string]struct {
+		after   parcel
+		removes int
+	}{
+		"both":    {parcel{before.ParcelID, "south", "b2"}, 1},
+		"one":     {parcel{before.ParcelID, "south", "a1"}, 1},
+		"neither": {before, 0},
+	} {
+		r, err := s.Update(before, c.after).Render(1000, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		removes := 0
+		for _, m := range r.Mutations {
+			if m.Kind == tables.Remove {
+				removes++
+			}
+		}
+		if removes != c.removes {
+			t.Errorf("%s: %d removes, want %d", name, removes, c.removes)
+		}
+	}
+}
+
+// The exported fields of a Change are for reading. A row of another type put into one made Render panic.
+func TestForeignRow(t *testing.T) {
+	t.Parallel()
+	s := orders(t)
+	for name, c := range map[string]tables.Change{
+		"other type": {Entity: "order", Kind: tables.Insert, After: 1},
+		"none":       {},
+	} {
+		if c.Valid() {
+			t.Errorf("%s: valid", name)
+		}
+	}
+	c := s.Update(order(), order())
+	c.Before = "no order"
+	if _, err := c.Render(1000, nil); err == nil || c.Valid() || c.StampOf() != 0 {
+		t.Errorf("a change with a row of another type: error %v, valid %v", err, c.Valid())
+	}
+}
+
+func TestUnsignedIntegersNeedAWiderType(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		ID    string
+		Count uint32
+	}
+	declare := func(cql string) error {
+		_, err := tables.New[row]("row", tables.Table{Name: "rows_by_id", PartKey: []string{"id"}}, tables.Type("count", cql))
+		return err
+	}
+	if err := declare("int"); err == nil {
+		t.Error("uint32 as int is accepted: 3,000,000,000 would be stored as -1,294,967,296")
+	}
+	if err := declare("bigint"); err != nil {
+		t.Error(err)
+	}
+}

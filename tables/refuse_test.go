@@ -1,0 +1,214 @@
+package tables_test
+
+import (
+	"fmt"
+	"math/big"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+)
+
+// cell is a row of one value beside its key.
+type cell[V any] struct {
+	ID int64
+	V  V
+}
+
+var cells = tables.Table{Name: "cells", PartKey: []string{"id"}}
+
+// cellsByV has the value in its key.
+var cellsByV = tables.Table{Name: "cells_by_v", PartKey: []string{"v"}, SortKey: []string{"id"}}
+
+type (
+	// token has its encoding in methods of the value, secret in methods of the pointer.
+	token  string
+	secret string
+
+	plainID  [16]byte
+	duration int64
+)
+
+func (t token) MarshalCQL(gocql.TypeInfo) ([]byte, error) {
+	if t == "" {
+		return nil, nil
+	}
+	return []byte("<" + t + ">"), nil
+}
+
+func (s *secret) MarshalCQL(gocql.TypeInfo) ([]byte, error) {
+	if *s == "fail" {
+		return nil, fmt.Errorf("cannot marshal %s", *s)
+	}
+	return []byte("(" + *s + ")"), nil
+}
+
+func TestRefuseTypes(t *testing.T) {
+	t.Parallel()
+	const pointer = ": its MarshalCQL has a pointer receiver, and is called for pointers only: declare the field as a pointer"
+	as := func(cql string) tables.Option { return tables.Type("v", cql) }
+	no := func(goType, cql string) []string {
+		return []string{"column v: Go type " + goType + " cannot be encoded as CQL type " + cql + ": the driver has no such encoding"}
+	}
+	runFaultCases(t, []faultCase{
+		{"counter", declare[cell[int64]](cells, as("counter")), []string{"column v: counters cannot stand beside other columns"}},
+		{"list", declare[cell[[]string]](cells), []string{
+			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
+				`declare Type("v", "frozen<list<text>>") or use a set`,
+		}},
+		{"frozen list", declare[cell[[]string]](cells, as("frozen<list<text>>")), nil},
+		{"set of frozen lists", declare[cell[[][]string]](cells, as("set<frozen<list<text>>>")), nil},
+		{"set as a slice", declare[cell[[]string]](cells, as("set<text>")), nil},
+		{"pointer to a pointer", declare[cell[**string]](cells), []string{"column v: a pointer to a pointer: one is enough for an absent value"}},
+		{"interface", declare[cell[any]](cells, as("text")), []string{
+			"column v: Go type interface {} cannot be encoded as CQL type text: an interface holds values of many types",
+		}},
+		{"interface that encodes", declare[cell[gocql.Marshaler]](cells, as("text")), []string{
+			"column v: Go type gocql.Marshaler cannot be encoded as CQL type text: an interface holds values of many types",
+		}},
+		{"interface inside", declare[cell[map[string]any]](cells, as("map<text, text>")), []string{
+			"column v: Go type map[string]interface {} cannot be encoded as CQL type map<text, text>: an interface holds values of many types",
+		}},
+
+		{"Marshaler", declare[cell[token]](cells, as("text")), nil},
+		{"pointer to a Marshaler", declare[cell[*token]](cells, as("text")), nil},
+		{"pointer Marshaler", declare[cell[*secret]](cells, as("text")), nil},
+		{"pointer Marshaler by value", declare[cell[secret]](cells, as("text")), []string{
+			"column v: Go type tables_test.secret cannot be encoded as CQL type text" + pointer,
+		}},
+		{"pointer Marshaler inside", declare[cell[[]secret]](cells, as("set<text>")), []string{
+			"column v: Go type []tables_test.secret cannot be encoded as CQL type set<text>" + pointer,
+		}},
+		{"pointer Marshalers inside", declare[cell[[]*secret]](cells, as("set<text>")), nil},
+
+		{"string for every type read from one", declare[struct {
+			ID                                               int64
+			Uuid, Time, Net, Day, Tiny, Small, Int, Big, Var string
+			Text, ASCII, Blob                                string
+			Span                                             string
+		}](cells, tables.Type("uuid", "uuid"), tables.Type("time", "timeuuid"), tables.Type("net", "inet"), tables.Type("day", "date"),
+			tables.Type("tiny", "tinyint"), tables.Type("small", "smallint"), tables.Type("int", "int"), tables.Type("big", "bigint"),
+			tables.Type("var", "varint"), tables.Type("ascii", "ascii"), tables.Type("blob", "blob"), tables.Type("span", "duration")), nil},
+		{"string type of one's own", declare[cell[Status]](cells, as("uuid")), no("tables_test.Status", "uuid")},
+		{"string as timestamp", declare[cell[string]](cells, as("timestamp")), no("string", "timestamp")},
+		{"string as double", declare[cell[string]](cells, as("double")), no("string", "double")},
+		{"array type of one's own", declare[cell[plainID]](cells), no("tables_test.plainID", "uuid")},
+		{"bytes as uuid", declare[cell[[]byte]](cells, as("uuid")), nil},
+		{"bytes as int", declare[cell[[]byte]](cells, as("int")), no("[]uint8", "int")},
+		{"bytes as inet", declare[cell[net.IP]](cells), nil},
+		{"time as date", declare[cell[time.Time]](cells, as("date")), nil},
+		{"time as text", declare[cell[time.Time]](cells, as("text")), no("time.Time", "text")},
+		{"time as time", declare[cell[time.Time]](cells, as("time")), no("time.Time", "time")},
+		{"Duration as time", declare[cell[time.Duration]](cells, as("time")), nil},
+		{"Duration as duration", declare[cell[time.Duration]](cells, as("duration")), nil},
+		{"Duration as bigint", declare[cell[time.Duration]](cells, as("bigint")), nil},
+		// The driver encodes an integer type of one's own as a bigint, which the server reads as some other duration.
+		{"own integer as duration", declare[cell[duration]](cells, as("duration")), no("tables_test.duration", "duration")},
+		{"big.Int", declare[cell[*big.Int]](cells), nil},
+		// The driver encodes a big.Int in as many bytes as it needs, and the server wants eight.
+		{"big.Int as bigint", declare[cell[*big.Int]](cells, as("bigint")), no("*big.Int", "bigint")},
+		{"decimal", declare[cell[inf.Dec]](cells), nil},
+		{"float64 as float", declare[cell[float64]](cells, as("float")), no("float64", "float")},
+		{"unsigned", declare[cell[uint32]](cells, as("bigint")), nil},
+		{"map as set", declare[cell[map[string]struct{}]](cells), nil},
+		{"map as map", declare[cell[map[string]int32]](cells), nil},
+		{"map as list", declare[cell[map[string]bool]](cells, as("frozen<list<text>>")), no("map[string]bool", "frozen<list<text>>")},
+		{"slice as map", declare[cell[[]string]](cells, as("map<text, text>")), no("[]string", "map<text, text>")},
+		// An empty map encodes whatever its elements are.
+		{"map of other values", declare[cell[map[string]int]](cells, as("map<text, text>")), no("map[string]int", "map<text, text>")},
+		{"map of other keys", declare[cell[map[int]string]](cells, as("map<text, text>")), no("map[int]string", "map<text, text>")},
+		{"set of other values", declare[cell[[]float64]](cells, as("set<int>")), no("[]float64", "set<int>")},
+		{"text as set", declare[cell[string]](cells, as("set<text>")), no("string", "set<text>")},
+		{"struct", declare[cell[Geo]](cells, as("text")), no("tables_test.Geo", "text")},
+	})
+}
+
+func TestRefuseKeyTypes(t *testing.T) {
+	t.Parallel()
+	as := func(cql string) tables.Option { return tables.Type("v", cql) }
+	unordered := []string{
+		"column v: a frozen set or map in a key: its bytes depend on the order in which Go walks it, Cassandra's comparison does not",
+	}
+	decimal := []string{
+		"column v: decimal in a key: 1.0 and 1.00 differ in bytes and are one row, so a move between them would erase it",
+	}
+	noOrder := []string{"column v: Cassandra has no order for duration and refuses it in a key"}
+	multiCell := []string{"column v: a key column cannot be a non-frozen collection"}
+	runFaultCases(t, []faultCase{
+		{"text", declare[cell[string]](cells, cellsByV), nil},
+		{"blob", declare[cell[[]byte]](cells, cellsByV), nil},
+		{"time", declare[cell[time.Time]](cells, cellsByV), nil},
+		{"sparse", declare[cell[*string]](cells, cellsByV), nil},
+		{"frozen list", declare[cell[[]string]](cells, cellsByV, as("frozen<list<text>>")), nil},
+		{"decimal", declare[cell[*inf.Dec]](cells, cellsByV), decimal},
+		{"decimal inside", declare[cell[[]*inf.Dec]](cells, cellsByV, as("frozen<list<decimal>>")), decimal},
+		{"duration", declare[cell[gocql.Duration]](cells, cellsByV), noOrder},
+		{"duration inside", declare[cell[[]gocql.Duration]](cells, cellsByV, as("frozen<list<duration>>")), noOrder},
+		{"list", declare[cell[[]string]](cells, cellsByV), multiCell},
+		{"set", declare[cell[[]string]](cells, cellsByV, as("set<text>")), multiCell},
+		{"frozen set", declare[cell[[]string]](cells, cellsByV, as("frozen<set<text>>")), unordered},
+		{"frozen map", declare[cell[map[string]string]](cells, cellsByV, as("frozen<map<text, text>>")), unordered},
+		{"frozen set inside", declare[cell[[][]string]](cells, cellsByV, as("frozen<list<set<text>>>")), unordered},
+	})
+}
+
+func TestRefuseKeys(t *testing.T) {
+	t.Parallel()
+	const shared = "the key of a query table must contain the base key: without this column two entities share a row, and one overwrites the other"
+	runFaultCases(t, []faultCase{
+		{"base key of two", declare[thing](tables.Table{Name: "things", PartKey: []string{"id"}, SortKey: []string{"owner"}},
+			tables.Table{Name: "t", PartKey: []string{"kind", "owner"}, SortKey: []string{"id"}}), nil},
+		{"base key missing", declare[thing](tables.Table{Name: "things", PartKey: []string{"id", "owner"}},
+			tables.Table{Name: "t", PartKey: []string{"kind"}}, tables.Table{Name: "u", PartKey: []string{"kind"}, SortKey: []string{"id"}}), []string{
+			"table t: column id: " + shared,
+			"table t: column owner: " + shared,
+			"table u: column owner: " + shared,
+		}},
+		{"base key pointer", declare[thing](tables.Table{Name: "things", PartKey: []string{"level"}}), []string{
+			"table things: column level: a column of the base key cannot be a pointer: every entity has a base row",
+		}},
+	})
+}
+
+func TestRefuseSweep(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		ID, A, B, C int64
+		UpdatedAt   int64
+	}
+	values := func(n int) []int64 {
+		out := make([]int64, n)
+		for i := range out {
+			out[i] = int64(i + 1)
+		}
+		return out
+	}
+	table := func(name string, part ...string) tables.Table {
+		return tables.Table{Name: name, PartKey: append(part, "id")}
+	}
+	stamp, rows := tables.Stamp("updated_at"), tables.Table{Name: "rows", PartKey: []string{"id"}}
+	many := func(n int) []string {
+		return []string{fmt.Sprintf("one change would sweep %d rows, more than 64: narrow the domains of OneOf, or the tables "+
+			"whose keys hold them", n)}
+	}
+	runFaultCases(t, []faultCase{
+		{"64", declare[row](rows, table("a", "a"), tables.OneOf("a", values(65)...), stamp), nil},
+		{"65", declare[row](rows, table("a", "a"), tables.OneOf("a", values(66)...), stamp), many(65)},
+		{"two tables", declare[row](rows, table("a", "a"), table("b", "b"), tables.OneOf("a", values(33)...), tables.OneOf("b", values(33)...),
+			stamp), nil},
+		{"two tables, too many", declare[row](rows, table("a", "a"), table("b", "b"), tables.OneOf("a", values(33)...),
+			tables.OneOf("b", values(34)...), stamp), many(65)},
+		{"product", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(13)...), tables.OneOf("b", values(5)...), stamp), nil},
+		{"product, too many", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(11)...), tables.OneOf("b", values(6)...),
+			stamp), many(65)},
+		{"with a SingleWriter", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(33)...), tables.SingleWriter("b"), stamp),
+			many(65)},
+		{"SingleWriters sweep nothing", declare[row](rows, table("abc", "a", "b", "c"), tables.SingleWriter("a"), tables.SingleWriter("b"),
+			tables.SingleWriter("c")), nil},
+		{"no overflow", declare[row](rows, table("abc", "a", "b", "c"), tables.OneOf("a", values(2000)...), tables.OneOf("b", values(2000)...),
+			tables.OneOf("c", values(2000)...), stamp), many(1<<20 - 1)},
+	})
+}
