@@ -56,11 +56,18 @@ func TestDoNeverLate(t *testing.T) {
 		limit    time.Duration // last start
 	}{
 		{"elapsed", retry.Policy{MaxAttempts: 1000, MaxElapsedTime: 5 * time.Second}, 0, 5 * time.Second},
-		{"elapsed below deadline", retry.Policy{MaxAttempts: 1000, MaxElapsedTime: 3 * time.Second}, time.Minute,
-			3 * time.Second},
+		{
+			"elapsed below deadline",
+			retry.Policy{MaxAttempts: 1000, MaxElapsedTime: 3 * time.Second},
+			time.Minute,
+			3 * time.Second,
+		},
 		{"deadline", retry.Policy{MaxAttempts: 1000, MaxElapsedTime: time.Hour}, 4 * time.Second, 4 * time.Second},
-		{"deadline below the first wait", retry.Policy{InitialInterval: time.Hour, MaxElapsedTime: 2 * time.Hour},
-			time.Millisecond, time.Millisecond},
+		{
+			"deadline below the first wait",
+			retry.Policy{InitialInterval: time.Hour, MaxElapsedTime: 2 * time.Hour},
+			time.Millisecond, time.Millisecond,
+		},
 		{"no limit of backoff's own", retry.Policy{
 			MaxAttempts: 1000, MaxElapsedTime: 5 * time.Hour, InitialInterval: 10 * time.Minute,
 			MaxInterval: 10 * time.Minute, Multiplier: 1,

@@ -56,30 +56,44 @@ func TestDoOutcome(t *testing.T) {
 		{name: "no retry", policy: retry.Policy{MaxAttempts: 1}, errs: repeat(errSimple, 9), attempts: 1},
 		{name: "permanent", errs: repeat(invalid, 9), attempts: 1, class: retry.Permanent},
 		{name: "permanent after safe", errs: []error{gocql.ErrNoStreams, invalid}, attempts: 2, class: retry.Permanent},
-		{name: "clean on the only attempt", policy: retry.Policy{MaxAttempts: 1},
-			errs: []error{errUnavailable}, attempts: 1, class: retry.Safe},
+		{
+			name: "clean on the only attempt", policy: retry.Policy{MaxAttempts: 1},
+			errs: []error{errUnavailable}, attempts: 1, class: retry.Safe,
+		},
 		{name: "clean on all attempts", errs: repeat(errUnavailable, 9), attempts: 4, class: retry.Safe},
 
 		// 33 of 33 such writes had been applied on a live cluster.
 		{name: "clean after unknown", errs: append(repeat(errSimple, 1), repeat(errUnavailable, 9)...), attempts: 4},
 		{name: "permanent after unknown", errs: []error{errSimple, invalid}, attempts: 2},
 		{name: "unknown after clean", errs: append(repeat(errUnavailable, 3), errSimple), attempts: 4},
-		{name: "clean around unknown", errs: []error{errUnavailable, errSimple, errUnavailable, errUnavailable},
-			attempts: 4},
+		{
+			name: "clean around unknown", errs: []error{errUnavailable, errSimple, errUnavailable, errUnavailable},
+			attempts: 4,
+		},
 
 		{name: "pending", kind: retry.LoggedBatch, errs: repeat(errBatch, 9), attempts: 2, class: retry.Pending},
 		{name: "pending, then applied", kind: retry.LoggedBatch, errs: repeat(errBatch, 1), ok: true, attempts: 2},
-		{name: "pending after unknown", kind: retry.LoggedBatch, errs: append(repeat(errBatchLog, 3), errBatch),
-			attempts: 4, class: retry.Pending, batchlog: true},
-		{name: "unknown after pending", kind: retry.LoggedBatch, errs: []error{errBatch, errSimple, nil},
-			attempts: 2, class: retry.Pending},
-		{name: "clean after pending", kind: retry.LoggedBatch, errs: []error{errBatch, errUnavailable, nil},
-			attempts: 2, class: retry.Pending},
+		{
+			name: "pending after unknown", kind: retry.LoggedBatch, errs: append(repeat(errBatchLog, 3), errBatch),
+			attempts: 4, class: retry.Pending, batchlog: true,
+		},
+		{
+			name: "unknown after pending", kind: retry.LoggedBatch, errs: []error{errBatch, errSimple, nil},
+			attempts: 2, class: retry.Pending,
+		},
+		{
+			name: "clean after pending", kind: retry.LoggedBatch, errs: []error{errBatch, errUnavailable, nil},
+			attempts: 2, class: retry.Pending,
+		},
 
-		{name: "batchlog, then applied", kind: retry.LoggedBatch, errs: repeat(errBatchLog, 1), ok: true, attempts: 2,
-			batchlog: true},
-		{name: "no batchlog nodes", kind: retry.LoggedBatch, errs: repeat(noLog, 9), attempts: 4, class: retry.Safe,
-			batchlog: true},
+		{
+			name: "batchlog, then applied", kind: retry.LoggedBatch, errs: repeat(errBatchLog, 1), ok: true, attempts: 2,
+			batchlog: true,
+		},
+		{
+			name: "no batchlog nodes", kind: retry.LoggedBatch, errs: repeat(noLog, 9), attempts: 4, class: retry.Safe,
+			batchlog: true,
+		},
 
 		{name: "write failure once", errs: repeat(errWriteFailure, 9), attempts: 2},
 		{name: "one more after write failure", errs: []error{errWriteFailure, errSimple, nil}, attempts: 2},
@@ -88,10 +102,14 @@ func TestDoOutcome(t *testing.T) {
 
 		{name: "decided", kind: retry.Conditional, errs: repeat(errSimple, 9), attempts: 1, class: retry.Decided},
 		{name: "conditional unknown", kind: retry.Conditional, errs: repeat(errUnavailable, 9), attempts: 1},
-		{name: "conditional safe", kind: retry.Conditional, errs: repeat(gocql.ErrNoConnections, 9), attempts: 4,
-			class: retry.Safe},
-		{name: "conditional safe, then unknown", kind: retry.Conditional,
-			errs: []error{gocql.ErrNoConnections, gocql.ErrConnectionClosed, nil}, attempts: 2},
+		{
+			name: "conditional safe", kind: retry.Conditional, errs: repeat(gocql.ErrNoConnections, 9), attempts: 4,
+			class: retry.Safe,
+		},
+		{
+			name: "conditional safe, then unknown", kind: retry.Conditional,
+			errs: []error{gocql.ErrNoConnections, gocql.ErrConnectionClosed, nil}, attempts: 2,
+		},
 		{name: "counter unknown", kind: retry.Counter, errs: repeat(gocql.ErrTimeoutNoResponse, 9), attempts: 1},
 		{name: "counter safe", kind: retry.Counter, errs: repeat(errUnavailable, 1), ok: true, attempts: 2},
 	} {

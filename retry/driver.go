@@ -26,8 +26,9 @@ const (
 //   - what a Marshaler or a binding function of the caller returned, and the plain errors of gocql such as
 //     "gocql: expected 3 values send got 2" (conn.go).
 func classifyDriver(err error, kind Kind) (Verdict, bool) {
-	switch err { //nolint:errorlint // one error of the tree that Classify walks
-	case gocql.ErrNoConnections: // query_executor.go, do: no host was tried, as there is neither retry nor speculation
+	switch err {
+	// query_executor.go, do: no host was tried, as there is neither retry nor speculation.
+	case gocql.ErrNoConnections: //nolint:errorlint // one error of the tree that Classify walks
 		return safe("no_connections"), true
 	case gocql.ErrNoStreams: // conn.go, exec
 		return safe("no_streams"), true
@@ -58,7 +59,7 @@ func classifyDriver(err error, kind Kind) (Verdict, bool) {
 	case gocql.ErrUnknownRetryType:
 		return unknownFinal("unknown_retry_type"), true
 	}
-	switch err.(type) { //nolint:errorlint // one error of the tree that Classify walks
+	switch err.(type) {
 	case gocql.MarshalError:
 		return permanent("marshal_error"), true
 	case gocql.ErrProtocol: // an answer that gocql does not understand

@@ -17,8 +17,11 @@ func TestJitter(t *testing.T) {
 		{"defaults", Policy{}, []time.Duration{50e6, 100e6, 200e6, 400e6, 800e6, 1000e6, 1000e6}},
 		{"constant", Policy{InitialInterval: 1e6, Multiplier: 1}, []time.Duration{1e6, 1e6, 1e6}},
 		{"steep", Policy{InitialInterval: 1e6, MaxInterval: 5e6, Multiplier: 1e300}, []time.Duration{1e6, 5e6, 5e6}},
-		{"long", Policy{InitialInterval: math.MaxInt64 / 2, MaxInterval: math.MaxInt64},
-			[]time.Duration{math.MaxInt64 / 2, math.MaxInt64, math.MaxInt64}},
+		{
+			"long",
+			Policy{InitialInterval: math.MaxInt64 / 2, MaxInterval: math.MaxInt64},
+			[]time.Duration{math.MaxInt64 / 2, math.MaxInt64, math.MaxInt64},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

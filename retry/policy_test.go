@@ -70,8 +70,11 @@ func TestPolicyValidate(t *testing.T) {
 		{"timeout", retry.Policy{AttemptTimeout: -1}, []string{"AttemptTimeout"}},
 		{"initial", retry.Policy{InitialInterval: -1}, []string{"InitialInterval"}},
 		{"maximum", retry.Policy{MaxInterval: -1}, []string{"MaxInterval"}},
-		{"initial above maximum", retry.Policy{InitialInterval: 2, MaxInterval: 1},
-			[]string{"InitialInterval is 2ns, must not be above MaxInterval 1ns"}},
+		{
+			"initial above maximum",
+			retry.Policy{InitialInterval: 2, MaxInterval: 1},
+			[]string{"InitialInterval is 2ns, must not be above MaxInterval 1ns"},
+		},
 		{"multiplier below one", retry.Policy{Multiplier: 0.5}, []string{"Multiplier"}},
 		{"multiplier negative", retry.Policy{Multiplier: -2}, []string{"Multiplier"}},
 		{"multiplier NaN", retry.Policy{Multiplier: math.NaN()}, []string{"Multiplier"}},

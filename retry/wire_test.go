@@ -66,7 +66,7 @@ type refusingDialer []byte
 func (d refusingDialer) DialContext(context.Context, string, string) (net.Conn, error) {
 	client, server := net.Pipe()
 	go func() {
-		defer server.Close()
+		defer func() { _ = server.Close() }()
 		for {
 			header := make([]byte, 9)
 			if _, err := io.ReadFull(server, header); err != nil {

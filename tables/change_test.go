@@ -197,7 +197,7 @@ func secretForms() []string {
 	encoded := base64.StdEncoding.EncodeToString(append([]byte{0, 0, 0}, b...))
 	return []string{
 		secretText, hex.EncodeToString(b), encoded[4:], base64.StdEncoding.EncodeToString(b),
-		strings.Trim(fmt.Sprint(b), "[]"), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}"),
+		strings.Trim(fmt.Sprintf("%d", b), "[]"), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", b), "[]byte{"), "}"),
 	}
 }
 

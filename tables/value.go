@@ -38,7 +38,9 @@ func (v *Value) Bytes() []byte { return v.data }
 // Type is the declared CQL type.
 func (v *Value) Type() string { return v.typ.String() }
 
-func (v Value) String() string   { return v.typ.String() }
+func (v Value) String() string { return v.typ.String() }
+
+// GoString is [Value.String]: a value printed in full would show its bytes.
 func (v Value) GoString() string { return v.typ.String() }
 
 // maxKeyBytes is the limit of one key column: keys are stored with two bytes of length.

@@ -78,7 +78,6 @@ func mustUUID(s string) gocql.UUID {
 
 var (
 	uuid1 = mustUUID("00000000-0001-1000-8000-000000000001") // version 1
-	uuid2 = mustUUID("00000000-0002-1000-8000-000000000002")
 	uuid4 = mustUUID("00000000-0004-4000-8000-000000000004") // version 4
 )
 
