@@ -59,7 +59,7 @@ func classifyDriver(err error, kind Kind) (Verdict, bool) {
 	case gocql.ErrUnknownRetryType:
 		return unknownFinal("unknown_retry_type"), true
 	}
-	switch err.(type) {
+	switch err.(type) { //nolint:errorlint // one error of the tree that Classify walks
 	case gocql.MarshalError:
 		return permanent("marshal_error"), true
 	case gocql.ErrProtocol: // an answer that gocql does not understand

@@ -204,8 +204,10 @@ func TestRefuseSweep(t *testing.T) {
 		{"product", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(13)...), tables.OneOf("b", values(5)...), stamp), nil},
 		{"product, too many", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(11)...), tables.OneOf("b", values(6)...),
 			stamp), many(65)},
-		{"with a SingleWriter", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(33)...), tables.SingleWriter("b"), stamp),
-			many(65)},
+		{
+			"with a SingleWriter", declare[row](rows, table("ab", "a", "b"), tables.OneOf("a", values(33)...), tables.SingleWriter("b"), stamp),
+			many(65),
+		},
 		{"SingleWriters sweep nothing", declare[row](rows, table("abc", "a", "b", "c"), tables.SingleWriter("a"), tables.SingleWriter("b"),
 			tables.SingleWriter("c")), nil},
 		{"no overflow", declare[row](rows, table("abc", "a", "b", "c"), tables.OneOf("a", values(2000)...), tables.OneOf("b", values(2000)...),

@@ -20,12 +20,12 @@ func spawnGuard(home string) error {
 	if err != nil {
 		return fmt.Errorf("start guard: %w", err)
 	}
-	out, err := os.OpenFile(filepath.Join(home, "guard.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) //nolint:gosec // the harness's own
+	out, err := os.OpenFile(filepath.Join(home, "guard.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("start guard: %w", err)
 	}
 	defer out.Close()                       //nolint:errcheck // nothing was written here
-	cmd := exec.Command(self, GuardCommand) //nolint:gosec,noctx // itself; it must outlive any context
+	cmd := exec.Command(self, GuardCommand) // itself; it must outlive any context
 	cmd.Dir = home
 	cmd.Env = append(os.Environ(), HomeEnv+"="+home)
 	cmd.Stdout, cmd.Stderr = out, out
@@ -37,7 +37,8 @@ func spawnGuard(home string) error {
 }
 
 // Guard waits until nobody uses the cluster and then does what the last user should have done but could not if it was
-// killed: it stops the cluster. It returns when there is nothing left to guard.
+// killed: it stops the cluster. It returns when there is nothing left to guard. While it waits for users nothing but a
+// signal that ends the process interrupts it.
 func (h *Harness) Guard(ctx context.Context) error {
 	only, err := openLock(h.path("guard.lock"))
 	if err != nil {
@@ -79,7 +80,7 @@ func (h *Harness) guardOnce(ctx context.Context, only *lock) (done bool, err err
 		return false, err
 	}
 	defer transition.close()
-	if used, err := h.used(); err != nil || used {
+	if used, err := h.used(ctx); err != nil || used {
 		return false, err
 	}
 	err = h.stopUnused(ctx)

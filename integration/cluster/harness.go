@@ -41,7 +41,7 @@ func (h *Harness) Up(ctx context.Context, nodes int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lease.Hosts(), lease.Close()
+	return lease.Hosts(), lease.Close(ctx)
 }
 
 // Join brings up a cluster of at least this many nodes, or joins the one that is up. The cluster stays at least until
@@ -93,7 +93,7 @@ func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	switch used, err := h.used(); {
+	switch used, err := h.used(ctx); {
 	case err != nil:
 		return nil, err
 	case used:
@@ -185,7 +185,7 @@ func (h *Harness) Down(ctx context.Context, force bool) error {
 		h.log.say("no cluster is up")
 		return nil
 	}
-	used, err := h.used()
+	used, err := h.used(ctx)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (h *Harness) stopUnused(ctx context.Context) error {
 	if err != nil || s == nil || s.Keep {
 		return err
 	}
-	if used, err := h.used(); err != nil || used {
+	if used, err := h.used(ctx); err != nil || used {
 		return err
 	}
 	done := h.log.step("nobody uses the cluster any more: stopping it")
@@ -221,16 +221,16 @@ func (h *Harness) stopUnused(ctx context.Context) error {
 
 // used reports whether anybody uses the cluster. A guard that wakes up and others that ask this very question hold the
 // users' lock for an instant too, so one look is not enough.
-func (h *Harness) used() (bool, error) {
+func (h *Harness) used(ctx context.Context) (bool, error) {
 	users, err := openLock(h.path("users.lock"))
 	if err != nil {
 		return false, err
 	}
 	defer users.close()
-	ctx, cancel := context.WithTimeout(context.Background(), 250*time.Millisecond)
+	patience, cancel := context.WithTimeout(ctx, 250*time.Millisecond)
 	defer cancel()
-	err = users.acquire(ctx, nil)
-	if errors.Is(err, context.DeadlineExceeded) {
+	err = users.acquire(patience, nil)
+	if patience.Err() != nil && ctx.Err() == nil {
 		return true, nil
 	}
 	return false, err
@@ -268,7 +268,7 @@ func (h *Harness) Status(ctx context.Context) (string, error) {
 	if s == nil {
 		return "no cluster is up (state in " + h.home + ")\n", nil
 	}
-	used, err := h.used()
+	used, err := h.used(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -302,12 +302,13 @@ func (l *Lease) Inherit() (*os.File, error) {
 	return l.users.inheritable()
 }
 
-// Close ends the use, also for those who inherited it. The last user stops the cluster, unless it was asked to stay.
-func (l *Lease) Close() error {
+// Close ends the use, also for those who inherited it and even if the context has ended. The last user stops the
+// cluster, unless it was asked to stay.
+func (l *Lease) Close(ctx context.Context) error {
 	if l.users == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Minute)
 	defer cancel()
 	transition, err := l.harness.transition(ctx) // first, or the guard would have to do what is done here
 	if err == nil {

@@ -61,7 +61,9 @@ func downloadJars(ctx context.Context, home string, jdk java, log *progress) (ja
 	}
 
 	done := log.step("downloading Cassandra %s (66 MB of jars, once) with Maven", cassandraVersion)
-	cmd := command(ctx, mvn, "-B", "-q", "-C", "-f", filepath.Join(temp, "pom.xml"), "dependency:copy-dependencies",
+	cmd := command(ctx, mvn, "-B", "-q", "-C", "-Dstyle.color=never", "-f", filepath.Join(temp, "pom.xml"),
+		// By its full name, or a machine without network is told that there is no such plug-in.
+		"org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
 		"-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(temp, "lib"))
 	cmd.Env = append(os.Environ(), "JAVA_HOME="+jdk.home())
 	if out, err := cmd.CombinedOutput(); err != nil {

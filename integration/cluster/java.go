@@ -95,7 +95,7 @@ func javaCandidates() []string {
 func javaVersion(ctx context.Context, path string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "-version") //nolint:gosec // asking the java that was found is the purpose
+	cmd := exec.CommandContext(ctx, path, "-version")
 	cmd.Env = javaEnvironment(os.Environ())
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -62,7 +62,7 @@ func (n localNode) alive(ctx context.Context) bool {
 func (n localNode) start(ctx context.Context, javaPath string, lib jars) error {
 	const detach = `"$@" </dev/null >>log/out.log 2>&1 & echo $!`
 	args := append([]string{"-c", detach, "denorm", javaPath}, jvmArgs(n.home, n.dir(), lib)...)
-	cmd := exec.Command("/bin/sh", args...) //nolint:gosec,noctx // starting java is the purpose; it must outlive any context
+	cmd := exec.Command("/bin/sh", args...) // starting java is the purpose; it must outlive any context
 	cmd.Dir = n.dir()
 	cmd.Env = javaEnvironment(os.Environ())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -119,12 +119,14 @@ func (n localNode) diedError() error {
 	logs := filepath.Join(n.dir(), "log")
 	var tail []byte
 	for _, name := range []string{"system.log", "out.log"} {
-		data, err := os.ReadFile(filepath.Join(logs, name)) //nolint:gosec // the node's own log
+		data, err := os.ReadFile(filepath.Join(logs, name))
 		if err == nil {
 			tail = append(tail, data[max(0, len(data)-8<<10):]...)
 		}
 	}
-	return fmt.Errorf("%s died while starting; its last lines (all of them in %s):\n%s", n, logs, lastLines(tail, 15))
+	return fmt.Errorf("%s died while starting; its last lines (all of them in %s):\n%s\n"+
+		"if they end in the middle of things, somebody killed it: the kernel, for lack of memory, says so in dmesg",
+		n, logs, lastLines(tail, 15))
 }
 
 // startLocal wipes what an earlier cluster left and starts nodes from nothing.

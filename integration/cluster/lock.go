@@ -17,7 +17,7 @@ type lock struct{ file *os.File }
 var errHeld = errors.New("lock is held by another process")
 
 func openLock(path string) (*lock, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the path is the harness's own
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
@@ -26,7 +26,7 @@ func openLock(path string) (*lock, error) {
 
 func (l *lock) flock(how int) error {
 	for {
-		err := syscall.Flock(int(l.file.Fd()), how) //nolint:gosec // a file descriptor fits an int
+		err := syscall.Flock(int(l.file.Fd()), how)
 		switch {
 		case err == nil:
 			return nil
@@ -73,11 +73,11 @@ func (l *lock) unlock() error { return l.flock(syscall.LOCK_UN) }
 // inheritable returns a copy of the lock's descriptor that child processes keep. As long as one of them lives the lock
 // stays held, unless somebody calls unlock. The caller closes it once the child has started.
 func (l *lock) inheritable() (*os.File, error) {
-	fd, err := syscall.Dup(int(l.file.Fd())) //nolint:gosec // a file descriptor fits an int
+	fd, err := syscall.Dup(int(l.file.Fd()))
 	if err != nil {
 		return nil, fmt.Errorf("share lock with a child: %w", err)
 	}
-	return os.NewFile(uintptr(fd), l.file.Name()), nil //nolint:gosec // dup returned it, it is not negative
+	return os.NewFile(uintptr(fd), l.file.Name()), nil
 }
 
 func (l *lock) close() { _ = l.file.Close() }

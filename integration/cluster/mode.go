@@ -42,7 +42,7 @@ func chooseMode(ctx context.Context, log *progress) (Mode, error) {
 	case why == nil:
 		return Compose, nil
 	case wanted == Compose:
-		return "", fmt.Errorf("%s=%s: %w: start the engine, or set %[1]s=%s", ModeEnv, wanted, why, Local)
+		return "", fmt.Errorf("%s=%s: %w: start the engine, or set %[1]s=%[4]s", ModeEnv, wanted, why, Local)
 	default:
 		if _, err := exec.LookPath("docker"); err == nil {
 			log.say("%v; using local processes", why)

@@ -44,8 +44,8 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 		return nil, nil, err
 	}
 	if s == nil || s.Mode != Local || len(hosts) != len(s.Hosts) || hosts[0] != s.Hosts[0] {
-		return nil, nil, fmt.Errorf("the test's cluster (%v) is not one of local processes: %s=%s go run ./cmd/cluster run -- go test ...",
-			hosts, ModeEnv, Local)
+		return nil, nil, fmt.Errorf("the test's cluster (%v) is not one of local processes: "+
+			"%s=%s go run ./cmd/cluster run -nodes 3 -- go test ./... in integration/", hosts, ModeEnv, Local)
 	}
 	nodes := make([]*Node, s.Nodes)
 	for i := range nodes {
@@ -66,10 +66,10 @@ func (n *Node) Host() string { return loopback(n.local.number) }
 func (n *Node) String() string { return n.local.String() }
 
 // Pause stops the node's process with SIGSTOP: it keeps its connections and answers nothing.
-func (n *Node) Pause() error { return n.signal(syscall.SIGSTOP) }
+func (n *Node) Pause(ctx context.Context) error { return n.signal(ctx, syscall.SIGSTOP) }
 
 // Continue lets a paused node go on. It returns at once; [Node.Ready] waits until the node answers.
-func (n *Node) Continue() error { return n.signal(syscall.SIGCONT) }
+func (n *Node) Continue(ctx context.Context) error { return n.signal(ctx, syscall.SIGCONT) }
 
 // Kill ends the node with SIGKILL and returns when it is gone. It keeps its data.
 func (n *Node) Kill(ctx context.Context) error { return n.local.kill(ctx) }
@@ -112,12 +112,12 @@ func (n *Node) Ready(ctx context.Context) error {
 	return waitLocal(ctx, []localNode{n.local}, []string{n.Host()}, 1)
 }
 
-func (n *Node) signal(sig syscall.Signal) error {
+func (n *Node) signal(ctx context.Context, sig syscall.Signal) error {
 	p, err := n.local.process()
 	if err != nil {
 		return err
 	}
-	if err := p.signal(context.Background(), sig); err != nil {
+	if err := p.signal(ctx, sig); err != nil {
 		return fmt.Errorf("%s: %w", n, err)
 	}
 	return nil
@@ -128,7 +128,7 @@ func (h *Harness) mend(ctx context.Context, nodes []*Node) error {
 	var failed error
 	for _, n := range nodes {
 		if n.local.alive(ctx) {
-			failed = errors.Join(failed, n.Continue())
+			failed = errors.Join(failed, n.Continue(ctx))
 			continue
 		}
 		failed = errors.Join(failed, n.Start(ctx))

@@ -58,8 +58,8 @@ func heldError(ip string, port int, holders []holder) error {
 	}
 	h := holders[0]
 	if home, ok := markedHome(h.command); ok {
-		return fmt.Errorf("%s by a leftover node of this harness, pid %d, started from %s: "+
-			"%s=%s go run ./cmd/cluster down -force, or kill -9 %d", where, h.pid, home, HomeEnv, home, h.pid)
+		return fmt.Errorf("%s by a node that this harness started for the directory %s, pid %d: "+
+			"%s=%[2]s go run ./cmd/cluster down, or, if that knows nothing of it, kill -9 %[3]d", where, home, h.pid, HomeEnv)
 	}
 	return fmt.Errorf("%s by pid %d (%s): stop it (kill %d), or set %s if it is your Cassandra",
 		where, h.pid, shorten(h.command, 160), h.pid, ExternalEnv)
@@ -90,7 +90,7 @@ func holders(ip string, port int) []holder {
 	}
 	var inodes []string
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		data, err := os.ReadFile(table) //nolint:gosec // two constants
+		data, err := os.ReadFile(table)
 		if err != nil {
 			continue
 		}

@@ -90,7 +90,7 @@ func inspect(ctx context.Context, pid int) (start string, condition byte, err er
 		}
 		return parseStat(string(data))
 	}
-	out, err := exec.CommandContext(ctx, "ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output() //nolint:gosec // a number
+	out, err := exec.CommandContext(ctx, "ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
 		return "", 0, errGone
 	}

@@ -98,10 +98,10 @@ func waitReady(ctx context.Context, hosts []string, nodes int) error {
 			return nil
 		}
 		if cause := sleep(ctx, 100*time.Millisecond); cause != nil {
-			if errors.Is(cause, context.Canceled) {
-				return cause
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return fmt.Errorf("%w (last: %w)", cause, err)
 			}
-			return fmt.Errorf("%w (last: %w)", cause, err)
+			return cause
 		}
 	}
 }

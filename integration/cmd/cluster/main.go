@@ -14,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -40,6 +41,9 @@ func main() { os.Exit(start(os.Args[1:])) }
 
 // start returns the exit code.
 func start(args []string) int {
+	if len(args) == 1 && args[0] == cluster.GuardCommand {
+		return guard()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	code, err := dispatch(ctx, args)
@@ -47,6 +51,7 @@ func start(args []string) int {
 	case err == nil:
 		return code
 	case errors.Is(err, flag.ErrHelp):
+		fmt.Print(usage)
 		return 0
 	case errors.Is(err, errUsage):
 		fmt.Fprint(os.Stderr, "cluster: ", err, "\n", usage)
@@ -60,9 +65,25 @@ func start(args []string) int {
 	}
 }
 
+// guard runs without anything that catches signals, as nothing but one could end its wait.
+func guard() int {
+	harness, err := cluster.New(os.Stderr)
+	if err == nil {
+		err = harness.Guard(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "guard:", err)
+		return 1
+	}
+	return 0
+}
+
 func dispatch(ctx context.Context, args []string) (int, error) {
 	if len(args) == 0 {
 		return 0, fmt.Errorf("no command: %w", errUsage)
+	}
+	if args[0] == "help" || args[0] == "-h" || args[0] == "-help" || args[0] == "--help" {
+		return 0, flag.ErrHelp
 	}
 	harness, err := cluster.New(os.Stderr)
 	if err != nil {
@@ -70,7 +91,7 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	}
 	name, args := args[0], args[1:]
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
-	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	flags.SetOutput(io.Discard) // start prints error and usage
 	switch name {
 	case "up":
 		nodes := flags.Int("nodes", 1, "number of nodes, 1 or 3")
@@ -94,14 +115,12 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	case "run":
 		nodes := flags.Int("nodes", 1, "number of nodes, 1 or 3")
 		if err := flags.Parse(args); err != nil {
-			return 0, flagError(err)
+			return 0, usageError(err)
 		}
 		if flags.NArg() == 0 {
 			return 0, fmt.Errorf("run: no command to run: %w", errUsage)
 		}
 		return run(ctx, harness, *nodes, flags.Args())
-	case cluster.GuardCommand:
-		return 0, harness.Guard(context.Background())
 	default:
 		return 0, fmt.Errorf("no command %q: %w", name, errUsage)
 	}
@@ -109,7 +128,7 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 
 func parse(flags *flag.FlagSet, args []string) error {
 	if err := flags.Parse(args); err != nil {
-		return flagError(err)
+		return usageError(err)
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%s: unexpected %q: %w", flags.Name(), flags.Arg(0), errUsage)
@@ -117,8 +136,8 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// flagError lets help pass; the flag package has printed the usage for everything else.
-func flagError(err error) error {
+// usageError lets a call for help pass.
+func usageError(err error) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return err
 	}

@@ -15,6 +15,9 @@ import (
 
 // run runs a command with a cluster and returns its exit code.
 func run(ctx context.Context, harness *cluster.Harness, nodes int, args []string) (code int, err error) {
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return 0, fmt.Errorf("run: %w", err) // before a cluster is started for nothing
+	}
 	lease, err := harness.Join(ctx, nodes)
 	if err != nil {
 		return 0, err
@@ -23,7 +26,7 @@ func run(ctx context.Context, harness *cluster.Harness, nodes int, args []string
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
-	defer func() { err = errors.Join(err, lease.Close()) }()
+	defer func() { err = errors.Join(err, lease.Close(ctx)) }()
 	if err := context.Cause(ctx); err != nil {
 		return 0, err // the signal came before anybody listened for it here
 	}
@@ -54,7 +57,7 @@ func startCommand(lease *cluster.Lease, args []string) (*exec.Cmd, error) {
 	if inherited != nil {
 		defer inherited.Close() //nolint:errcheck // a copy
 	}
-	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // running it is the purpose; signals end it, not a context
+	cmd := exec.Command(args[0], args[1:]...) // running it is the purpose; signals end it, not a context
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), cluster.TestHostsEnv+"="+strings.Join(lease.Hosts(), ","))
 	if err := cmd.Start(); err != nil {

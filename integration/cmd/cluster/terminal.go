@@ -21,7 +21,7 @@ func terminalGroup() (int, error) {
 	if data, err := os.ReadFile("/proc/self/stat"); err == nil {
 		return parseTerminalGroup(string(data))
 	}
-	out, err := exec.Command("ps", "-o", "tpgid=", "-p", strconv.Itoa(os.Getpid())).Output() //nolint:gosec,noctx // a number
+	out, err := exec.Command("ps", "-o", "tpgid=", "-p", strconv.Itoa(os.Getpid())).Output()
 	if err != nil {
 		return 0, err
 	}
