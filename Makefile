@@ -24,7 +24,7 @@ unit: ## unit and property tests with the race detector, and the full property t
 
 .PHONY: integration
 integration: ## tests on three real Cassandra nodes, which are started for them unless they run already
-	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 ./...
+	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 -p 1 ./...
 
 .PHONY: lint
 lint: $(LINT) ## linters of .golangci.yml, over all modules

@@ -93,21 +93,35 @@ func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	switch used, err := h.used(ctx); {
-	case err != nil:
+	// Decided before anything is stopped, as there may be no way to start another.
+	mode, err := h.backend.choose(ctx)
+	if err != nil {
 		return nil, err
-	case used:
-		return nil, fmt.Errorf("%w, and another run uses the cluster: wait until it has ended, "+
-			"or stop it with go run ./cmd/cluster down -force", unfit)
 	}
 	if s != nil {
-		h.log.say("%v: starting anew", unfit)
-		keep = keep || s.Keep
-		if err := h.remove(ctx, s); err != nil {
+		if err := h.replace(ctx, s, unfit); err != nil {
 			return nil, err
 		}
+		keep = keep || s.Keep
 	}
-	return h.start(ctx, users, nodes, keep)
+	if err := users.share(); err != nil {
+		return nil, err
+	}
+	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Started: time.Now()}, keep)
+}
+
+// replace makes room for a new cluster, unless somebody uses the one that is up.
+func (h *Harness) replace(ctx context.Context, s *state, unfit error) error {
+	used, err := h.used(ctx)
+	if err != nil {
+		return err
+	}
+	if used {
+		return fmt.Errorf("%w, and another run uses it: wait until that has ended, "+
+			"or stop it with go run ./cmd/cluster down -force", unfit)
+	}
+	h.log.say("%v: starting anew", unfit)
+	return h.remove(ctx, s)
 }
 
 // unfit returns why the cluster will not do, or nil.
@@ -116,10 +130,9 @@ func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
 		return errors.New("no cluster is up")
 	}
 	wanted, err := wantedMode()
-	if err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return err
 	case !s.Ready:
 		return errors.New("the cluster was left behind while it started")
 	case wanted != "" && wanted != s.Mode:
@@ -135,21 +148,13 @@ func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
 	return nil
 }
 
-// start starts a new cluster, and leaves nothing of it behind if that fails.
-func (h *Harness) start(ctx context.Context, users *lock, nodes int, keep bool) (*state, error) {
-	if err := users.share(); err != nil {
-		return nil, err
-	}
-	mode, err := h.backend.choose(ctx)
-	if err != nil {
-		return nil, err
-	}
-	// Only a cluster that is ready is kept: one whose starter was killed on the way is for the guard.
-	s := &state{Mode: mode, Nodes: nodes, Started: time.Now()}
+// start starts a new cluster, and leaves nothing of it behind if that fails. It is kept only once it is ready: one whose
+// starter was killed on the way is for the guard.
+func (h *Harness) start(ctx context.Context, s *state, keep bool) (*state, error) {
 	if err := s.save(h.home); err != nil {
 		return nil, err
 	}
-	err = h.guard(h.home)
+	err := h.guard(h.home)
 	if err == nil {
 		err = h.backend.start(ctx, s)
 	}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/denorm-go/denorm/integration/cluster"
+)
+
+func TestExitCodeOfArgumentsThatMakeNoSense(t *testing.T) {
+	t.Setenv(cluster.HomeEnv, t.TempDir())
+	t.Setenv(cluster.ExternalEnv, "")
+	for _, test := range []struct {
+		args []string
+		want int
+	}{
+		{nil, 2},
+		{[]string{"fly"}, 2},
+		{[]string{"up", "-wings"}, 2},
+		{[]string{"up", "now"}, 2},
+		{[]string{"up", "-nodes", "2"}, 1},
+		{[]string{"run"}, 2},
+		{[]string{"run", "--", "no-such-command-anywhere"}, 1},
+		{[]string{"up", "-h"}, 0},
+		{[]string{"help"}, 0},
+		{[]string{"status"}, 0},
+		{[]string{"down"}, 0},
+	} {
+		if got := start(test.args); got != test.want {
+			t.Errorf("cluster %q exits with %d, want %d", test.args, got, test.want)
+		}
+	}
+}
+
+func TestExitCodeOfTheCommandIsPassedOn(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7, "kill -9 $$": 137, "kill -15 $$": 143} {
+		cmd := exec.Command("sh", "-c", script)
+		if got, err := exitCode(cmd, cmd.Run()); got != want || err != nil {
+			t.Errorf("%s: %d, %v; want %d", script, got, err, want)
+		}
+	}
+}
+
+func TestParseTerminalGroup(t *testing.T) {
+	t.Parallel()
+	if got, err := parseTerminalGroup("42 (a) b (c) S 1 42 42 34816 4711 4194560 0"); got != 4711 || err != nil {
+		t.Errorf("%d, %v", got, err)
+	}
+	for _, stat := range []string{"", "42 (a) S 1"} {
+		if _, err := parseTerminalGroup(stat); err == nil {
+			t.Errorf("%q was understood", stat)
+		}
+	}
+}
