@@ -18,13 +18,17 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 test: lint unit integration ## everything: lint, unit tests with the race detector, integration tests on three nodes
 
 .PHONY: unit
-unit: ## unit and property tests with the race detector, and the full property tests without it
+unit: compiler ## unit and property tests with the race detector, and the full property tests without it
 	go test -race ./...
 	go test -run 'Convergence' ./tables/
 
 .PHONY: integration
-integration: ## tests on three real Cassandra nodes, which are started for them unless they run already
+integration: compiler ## tests on three real Cassandra nodes, which are started for them unless they run already
 	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 -p 1 ./...
+
+.PHONY: compiler
+compiler:
+	@internal/tools/compiler.sh
 
 .PHONY: lint
 lint: $(LINT) ## linters of .golangci.yml, over all modules
