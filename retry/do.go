@@ -33,6 +33,20 @@ const (
 func (p Policy) Do(
 	ctx context.Context, kind Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
 ) (Outcome, error) {
+	return p.DoFrom(ctx, nil, kind, attempt, observe)
+}
+
+// Attempt gives a context for the first attempts of several runs of [Policy.DoFrom] that start together: one timer in
+// place of one each. cancel must be called when all of them have returned.
+func (p Policy) Attempt(ctx context.Context) (own context.Context, cancel context.CancelFunc) {
+	return context.WithTimeout(ctx, p.WithDefaults().AttemptTimeout)
+}
+
+// DoFrom is [Policy.Do] with a context for its first attempt, made by [Policy.Attempt] from the same ctx. Nil stands for
+// one of its own, as all later attempts have.
+func (p Policy) DoFrom(
+	ctx, first context.Context, kind Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
+) (Outcome, error) {
 	if err := p.Validate(); err != nil {
 		return Outcome{Class: Permanent, Last: permanent(reasonInvalidPolicy)}, err
 	}
@@ -43,7 +57,7 @@ func (p Policy) Do(
 	}
 	p = p.WithDefaults()
 	start := time.Now()
-	verdict, err := p.try(ctx, kind, attempt, 1)
+	verdict, err := p.try(ctx, first, kind, attempt, 1)
 	if err == nil {
 		return Outcome{Attempts: 1}, nil
 	}
@@ -53,12 +67,15 @@ func (p Policy) Do(
 	return r.finish()
 }
 
-// try runs one attempt under its own limit and classifies its error.
+// try runs one attempt under a limit, own if it has one already, and classifies its error.
 func (p Policy) try(
-	ctx context.Context, kind Kind, attempt func(ctx context.Context, n int) error, n int,
+	ctx, own context.Context, kind Kind, attempt func(ctx context.Context, n int) error, n int,
 ) (Verdict, error) {
-	own, cancel := context.WithTimeout(ctx, p.AttemptTimeout)
-	defer cancel()
+	if own == nil {
+		var cancel context.CancelFunc
+		own, cancel = context.WithTimeout(ctx, p.AttemptTimeout)
+		defer cancel()
+	}
 	err := attempt(own, n)
 	if err == nil {
 		return Verdict{}, nil

@@ -56,7 +56,7 @@ func (r *run) next() error {
 		r.tooLate = true
 		return errAttempt
 	}
-	r.record(r.policy.try(r.ctx, r.kind, r.attempt, r.outcome.Attempts+1))
+	r.record(r.policy.try(r.ctx, nil, r.kind, r.attempt, r.outcome.Attempts+1))
 	if r.err != nil {
 		return errAttempt
 	}

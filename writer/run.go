@@ -43,26 +43,29 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 // runs on the caller's goroutine. It returns the paths as they travelled.
 func (w *Writer) runPhase(ctx context.Context, p *plan, paths []path) []path {
 	last := -1
-	var wg *sync.WaitGroup
+	var side *siblings
 	for i := range paths {
 		if paths[i].outcome == Applied {
 			continue
 		}
 		if last >= 0 {
-			if wg == nil {
-				wg = new(sync.WaitGroup)
+			if side == nil {
+				side = w.siblings(ctx)
+				defer side.cancel()
 			}
-			wg.Add(1)
-			go w.runBeside(ctx, p, &paths[last], wg)
+			side.wg.Add(1)
+			go w.runBeside(ctx, side, p, &paths[last])
 		}
 		last = i
 	}
 	if last < 0 {
 		return paths
 	}
-	w.runPath(ctx, p, &paths[last])
-	if wg != nil {
-		wg.Wait()
+	if side == nil {
+		w.runPath(ctx, nil, p, &paths[last])
+	} else {
+		w.runPath(ctx, side.first, p, &paths[last])
+		side.wg.Wait()
 	}
 	if batch := &paths[last]; batch.kind == retry.LoggedBatch && batch.outcome != Applied && batch.batchlog && !p.strict {
 		return w.fallBack(ctx, p, batch)
@@ -70,9 +73,24 @@ func (w *Writer) runPhase(ctx context.Context, p *plan, paths []path) []path {
 	return paths
 }
 
-func (w *Writer) runBeside(ctx context.Context, p *plan, path *path, wg *sync.WaitGroup) {
-	defer wg.Done()
-	w.runPath(ctx, p, path)
+// siblings is what paths that start together share.
+type siblings struct {
+	wg     sync.WaitGroup
+	first  context.Context // of their first attempts; nil if each needs its own, because a tracer gives each another
+	cancel context.CancelFunc
+}
+
+func (w *Writer) siblings(ctx context.Context) *siblings {
+	s := &siblings{cancel: func() {}}
+	if w.tracer.path == nil {
+		s.first, s.cancel = w.policy.Attempt(ctx)
+	}
+	return s
+}
+
+func (w *Writer) runBeside(ctx context.Context, s *siblings, p *plan, path *path) {
+	defer s.wg.Done()
+	w.runPath(ctx, s.first, p, path)
 }
 
 // fallBack sends the mutations of a logged batch that failed at the batchlog as a fan-out, at the same timestamp: it
@@ -88,10 +106,11 @@ func (w *Writer) fallBack(ctx context.Context, p *plan, batch *path) []path {
 	return w.runPhase(ctx, p, paths)
 }
 
-// runPath sends one path until it is applied or the policy gives up.
-func (w *Writer) runPath(ctx context.Context, p *plan, path *path) {
+// runPath sends one path until it is applied or the policy gives up. first, if not nil, is the context of its first
+// attempt.
+func (w *Writer) runPath(ctx, first context.Context, p *plan, path *path) {
 	ctx = w.tracer.pathStart(ctx, p, path, w.consistency)
-	outcome, err := w.policy.Do(ctx, path.kind, func(ctx context.Context, _ int) error {
+	outcome, err := w.policy.DoFrom(ctx, first, path.kind, func(ctx context.Context, _ int) error {
 		return w.attempt(ctx, p, path)
 	}, w.tracer.observer(ctx, path))
 	now := Applied
