@@ -18,9 +18,9 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 test: lint unit integration ## everything: lint, unit tests with the race detector, integration tests on three nodes
 
 .PHONY: unit
-unit: compiler ## unit and property tests with the race detector, and the full property tests without it
+unit: compiler ## unit tests with the race detector; without it those that count allocations or take 1,000,000 cases
 	go test -race ./...
-	go test -run 'Convergence' ./tables/
+	go test -run 'Convergence|Alloc' ./tables/ ./writer/ ./retry/ ./tracing/
 
 .PHONY: integration
 integration: compiler ## tests on three real Cassandra nodes, which are started for them unless they run already

@@ -1,3 +1,5 @@
+//go:build !race
+
 package tracing_test
 
 import (
@@ -64,9 +66,6 @@ func (nothing) Shutdown(context.Context) error                  { return nil }
 func (nothing) ForceFlush(context.Context) error                { return nil }
 
 func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
 	w := fanOut(t)
 	for name, test := range costs(t) {
 		got := testing.AllocsPerRun(200, func() { w.tell(context.Background(), test.tracer) })

@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"context"
-	"net"
 	"net/netip"
 	"os"
 	"slices"
@@ -57,23 +55,6 @@ func FuzzListeners(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, table string) {
 		listeners(table, netip.MustParseAddr("127.0.0.1"), cqlPort) // must not panic
 	})
-}
-
-func TestHeldPortNamesItsHolder(t *testing.T) {
-	if _, err := os.Stat("/proc/net/tcp"); err != nil {
-		t.Skip("holders are named on Linux only:", err)
-	}
-	var config net.ListenConfig
-	listener, err := config.Listen(context.Background(), "tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	port := listener.Addr().(*net.TCPAddr).Port
-	err = checkAddress(t.Context(), "127.0.0.1", port)
-	if err == nil || !strings.Contains(err.Error(), "pid ") || !strings.Contains(err.Error(), os.Args[0]) {
-		t.Errorf("checkAddress of a held port: %v", err)
-	}
 }
 
 func TestMissingAddressNamesItsCure(t *testing.T) {
