@@ -15,7 +15,7 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 	@$(CLUSTER) run -nodes 1 -- ../bin/demo
 
 .PHONY: test
-test: lint unit integration ## everything: lint, unit tests with the race detector, integration tests on three nodes
+test: lint unit integration faults ## everything: lint, unit tests with the race detector, tests on three nodes, faults
 
 .PHONY: unit
 unit: compiler ## unit tests with the race detector; without it those that count allocations or take 1,000,000 cases
@@ -25,6 +25,10 @@ unit: compiler ## unit tests with the race detector; without it those that count
 .PHONY: integration
 integration: compiler ## tests on three real Cassandra nodes, which are started for them unless they run already
 	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 -p 1 ./...
+
+.PHONY: faults
+faults: compiler ## tests that stop nodes under load, on local nodes; make faults ARGS=-long for the full length
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -v -run Node ./orderservice $(ARGS)
 
 .PHONY: compiler
 compiler:

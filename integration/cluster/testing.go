@@ -33,6 +33,7 @@ func Hosts(tb testing.TB) []string {
 // empty. It is closed when the test ends. Each change is applied to its configuration before it is opened.
 func Session(tb testing.TB, keyspace string, changes ...func(*gocql.ClusterConfig)) *gocql.Session {
 	tb.Helper()
+	share(tb)
 	config := gocql.NewCluster(Hosts(tb)...)
 	config.ProtoVersion = 4
 	config.Keyspace = keyspace

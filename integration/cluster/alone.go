@@ -1,0 +1,52 @@
+package cluster
+
+import (
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// faultsLock is locked shared by every test that uses the cluster and exclusively by one that takes nodes away, so that
+// two runs at once do not fail each other's tests.
+const faultsLock = "faults.lock"
+
+// isAlone says that a test of this process has the cluster to itself, so that its own sessions do not wait for it.
+var isAlone atomic.Bool
+
+// Alone waits until no other test uses the cluster, in this process or another, and keeps others from it until the test
+// ends. It is for tests that stop nodes; they must not run in parallel with others, and call it first.
+func Alone(tb testing.TB) {
+	tb.Helper()
+	lockFaults(tb, syscall.LOCK_EX)
+	isAlone.Store(true)
+	tb.Cleanup(func() { isAlone.Store(false) })
+}
+
+// share waits until no other process has the cluster to itself.
+func share(tb testing.TB) {
+	tb.Helper()
+	if !isAlone.Load() {
+		lockFaults(tb, syscall.LOCK_SH)
+	}
+}
+
+func lockFaults(tb testing.TB, how int) {
+	tb.Helper()
+	home, err := Home()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(home, faultsLock), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = f.Close() }) // which unlocks it
+	if err := syscall.Flock(int(f.Fd()), how); err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -1,0 +1,154 @@
+package orderservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// A write has time for three attempts of 2.5 s, as the first two may meet a node that is silent; by default it has for two.
+const (
+	lastAttempt  = 6 * time.Second // begins no later than this
+	writeTimeout = 9 * time.Second
+)
+
+// Cassandra says where the orders are.
+type Cassandra struct {
+	Hosts    []string
+	Keyspace string
+	LocalDC  string // empty: all nodes are equally near
+	// CreateSchema creates keyspace and tables if they are not there. For development; several instances that create at
+	// once can make Cassandra disagree about a table.
+	CreateSchema bool
+	// Trace is told of the writes. It may be nil.
+	Trace writer.Tracer
+	// Change changes the configuration of every session before it is opened: credentials, TLS. It may be nil.
+	Change func(*gocql.ClusterConfig)
+}
+
+// Database is the open sessions of a service, and what works on them.
+type Database struct {
+	Writer *writer.Writer
+	Reader orders.Reader
+
+	sessions []*gocql.Session
+}
+
+// Open connects, and checks that the tables are as they are declared.
+func (c Cassandra) Open(ctx context.Context) (*Database, error) {
+	if c.CreateSchema {
+		if err := c.createKeyspace(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d := new(Database)
+	if err := d.open(ctx, c); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Database) open(ctx context.Context, c Cassandra) error {
+	// Reads and writes have a session each; writer.Reads says why. What is read may be read again from another node, and
+	// soon, while the writer makes its own attempts.
+	reads, err := c.session(c.Keyspace, func(config *gocql.ClusterConfig) {
+		config.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: 2}
+		config.Timeout = 2 * time.Second
+	})
+	if err != nil {
+		return err
+	}
+	d.sessions = append(d.sessions, reads)
+	writes, err := c.session(c.Keyspace)
+	if err != nil {
+		return err
+	}
+	d.sessions = append(d.sessions, writes)
+	if c.CreateSchema {
+		if err := c.createTables(ctx); err != nil {
+			return err
+		}
+	}
+	d.Reader = orders.NewReader(reads)
+	d.Writer, err = writer.New(writes, writer.Reads(reads), writer.Trace(c.Trace),
+		writer.Retry(retry.Policy{MaxElapsedTime: lastAttempt}), writer.Timeout(writeTimeout))
+	if err != nil {
+		return err
+	}
+	return d.Writer.Check(ctx, orders.Orders)
+}
+
+// WriterAt is for [Service.WriterAt].
+func (d *Database) WriterAt(timestamp int64) Writer { return d.Writer.With(writer.At(timestamp)) }
+
+// Close closes the sessions.
+func (d *Database) Close() {
+	for _, session := range d.sessions {
+		session.Close()
+	}
+}
+
+func (c Cassandra) session(keyspace string, changes ...func(*gocql.ClusterConfig)) (*gocql.Session, error) {
+	config := writer.Configure(gocql.NewCluster(c.Hosts...), c.LocalDC)
+	config.Keyspace = keyspace
+	for _, change := range append(changes, c.Change) {
+		if change != nil {
+			change(config)
+		}
+	}
+	session, err := config.CreateSession()
+	if err != nil {
+		return nil, fmt.Errorf("connect to %v: %w", c.Hosts, err)
+	}
+	return session, nil
+}
+
+// patient is for schema statements, which take seconds on a small machine.
+func patient(config *gocql.ClusterConfig) { config.Timeout = time.Minute }
+
+var keyspaceName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+
+// createKeyspace creates the keyspace, with up to three replicas.
+func (c Cassandra) createKeyspace(ctx context.Context) error {
+	if !keyspaceName.MatchString(c.Keyspace) {
+		return errors.New("the keyspace must be named by lower-case letters, digits and _, a letter first")
+	}
+	session, err := c.session("", patient)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	var peers int
+	if err := session.Query(`SELECT count(*) FROM system.peers`).WithContext(ctx).Scan(&peers); err != nil {
+		return fmt.Errorf("count the nodes: %w", err)
+	}
+	create := fmt.Sprintf(`CREATE KEYSPACE IF NOT EXISTS %s WITH replication =
+		{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`, c.Keyspace, min(peers+1, 3))
+	if err := session.Query(create).WithContext(ctx).Exec(); err != nil {
+		return fmt.Errorf("create keyspace %s: %w", c.Keyspace, err)
+	}
+	return nil
+}
+
+func (c Cassandra) createTables(ctx context.Context) error {
+	session, err := c.session(c.Keyspace, patient)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	for _, statement := range orders.Schema {
+		if err := session.Query(statement).WithContext(ctx).Exec(); err != nil {
+			return fmt.Errorf("create tables in %s: %w", c.Keyspace, err)
+		}
+	}
+	return nil
+}

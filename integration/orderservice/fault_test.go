@@ -1,0 +1,92 @@
+//go:build faults
+
+package orderservice_test
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/orderservice/load"
+)
+
+// long gives the load the length that its figures are reported for.
+var long = flag.Bool("long", false, "run the faults for 30 s each, not for a few seconds")
+
+// A node is killed under load, and comes back. No client is told anything wrong, whatever it is told; how many are told
+// something definite is reported.
+func TestNodeStopped(t *testing.T) {
+	cluster.Alone(t)
+	length, before, fault := 10*time.Second, time.Second, 4*time.Second
+	if *long {
+		length, before, fault = 30*time.Second, 5*time.Second, 12*time.Second
+	}
+	for name, node := range map[string]struct {
+		stop, start func(*testing.T, *cluster.Node)
+	}{
+		"killed": {
+			func(t *testing.T, n *cluster.Node) { t.Helper(); try(t, n.Kill(t.Context())) },
+			func(t *testing.T, n *cluster.Node) { t.Helper(); try(t, n.Start(t.Context())) },
+		},
+		"silent": {
+			func(t *testing.T, n *cluster.Node) { t.Helper(); try(t, n.Pause(t.Context())) },
+			func(t *testing.T, n *cluster.Node) { t.Helper(); try(t, n.Continue(t.Context())) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster.Need(t, 3)
+			keyspace := cluster.Keyspace(t, 3)
+			nodes := cluster.Nodes(t)
+			targets := []string{start(t, keyspace).url, start(t, keyspace).url}
+			type result struct {
+				report *load.Report
+				err    error
+			}
+			ended := make(chan result, 1)
+			go func() {
+				report, err := load.Run(t.Context(), load.Config{
+					Targets: targets, Clients: 8, Orders: 5000, Duration: length, Patience: 2 * time.Minute, Seed: 1,
+				})
+				ended <- result{report, err}
+			}()
+
+			time.Sleep(before)
+			node.stop(t, nodes[1])
+			stopped := time.Now()
+			time.Sleep(fault)
+			started := time.Now()
+			node.start(t, nodes[1])
+			back := time.Now()
+
+			got := <-ended
+			if got.err != nil {
+				t.Fatal(got.err)
+			}
+			t.Logf("\n%v", got.report)
+			for _, stretch := range []struct {
+				name     string
+				from, to time.Time
+			}{
+				{"before the stop", time.Time{}, stopped},
+				{"first 2 s of it", stopped, stopped.Add(2 * time.Second)},
+				{"from then to the start", stopped.Add(2 * time.Second), started},
+				{"during the start", started, back},
+				{"from 2 s after the stop", stopped.Add(2 * time.Second), time.Time{}},
+			} {
+				share, requests := got.report.Definite(stretch.from, stretch.to)
+				t.Logf("%-24s  %6.2f %% of %d answers are definite", stretch.name, 100*share, requests)
+			}
+			if got.report.Wrong() > 0 {
+				t.Errorf("%d wrong answers", got.report.Wrong())
+			}
+		})
+	}
+}
+
+func try(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
