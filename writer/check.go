@@ -8,9 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
+
+// checkTimeout limits a Check whose context has no deadline.
+const checkTimeout = 30 * time.Second
 
 // CheckError is returned by [Writer.Check] and names every difference between the declared and the live tables.
 type CheckError struct {
@@ -40,15 +44,20 @@ func (e *CheckError) Error() string {
 }
 
 // Check compares the live tables with what the sets declare: that they exist, their keys, columns, types and
-// clustering order, and gc_grace_seconds above 0 where a logged batch may be sent. All differences come at once, in a
-// [*CheckError]. A live column that the set does not know is no difference: writes leave it alone.
+// clustering order, and gc_grace_seconds above 0 in sets of several tables, unless the writer is [Concurrent]. All
+// differences come at once, in a [*CheckError]. A live column that the set does not know is no difference: writes leave
+// it alone.
 //
-// It also reads what the driver needs to route the statements, which gocql would otherwise do in the first writes, and
-// would never do again for a statement whose first use met an outage. It is meant for the start of a service, and
-// optional.
+// It also reads what the driver needs to route batches, which gocql would otherwise do in the first writes, and would
+// never do again for a statement whose first use met an outage. It is meant for the start of a service, and optional. It
+// ends with ctx, or if that has no deadline after 30 s, and repeats reads that fail as the retry policy says. A writer
+// without [Reads] reads through the session of the writes, so call it before they begin.
 func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
-	ctx, cancel := w.deadline(ctx)
-	defer cancel()
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, checkTimeout)
+		defer cancel()
+	}
 	if w.err != nil {
 		return refuse("Check", w.err)
 	}
@@ -61,7 +70,9 @@ func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 	}
 	c := checker{ctx: ctx, w: w, session: session}
 	for _, set := range sets {
-		for _, t := range set.Describe().Tables {
+		d := set.Describe()
+		c.batches = len(d.Tables) > 1 && w.choice != alwaysConcurrent
+		for _, t := range d.Tables {
 			if err := c.table(t); err != nil {
 				return fmt.Errorf("denorm: Check: %w", err)
 			}
@@ -80,6 +91,7 @@ type checker struct {
 	ctx         context.Context //nolint:containedctx // lives as long as the call
 	w           *Writer
 	session     *gocql.Session
+	batches     bool // the set at hand may be written in logged batches
 	differences []Difference
 }
 
@@ -98,7 +110,7 @@ func (c *checker) table(t tables.TableDescription) error {
 		add("", "no keyspace: %s", c.w.noKeyspace())
 		return nil
 	}
-	live, err := c.w.live.read(c.ctx, keyspace, t.Name)
+	live, err := c.w.live.reread(c.ctx, c.w.policy, keyspace, t.Name)
 	if errors.Is(err, errNoTable) {
 		add("", "does not exist")
 		return nil
@@ -106,13 +118,15 @@ func (c *checker) table(t tables.TableDescription) error {
 	if err != nil {
 		return err
 	}
-	c.w.live.set([2]string{keyspace, t.Name}, live)
-	if live.gcGrace == 0 {
+	if live.gcGrace == 0 && c.batches {
 		add("", "gc_grace_seconds is 0, so the batchlog would drop every logged batch it is in: ALTER TABLE %s.%s WITH "+
 			"gc_grace_seconds = %d", keyspace, t.Name, int((10 * 24 * time.Hour).Seconds()))
 	}
-	columns, err := c.columns(keyspace, t.Name)
-	if err != nil {
+	var columns map[string]liveColumn
+	if _, err := c.w.policy.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
+		columns, err = c.columns(ctx, keyspace, t.Name)
+		return err
+	}, nil); err != nil {
 		return err
 	}
 	for _, d := range t.Columns {
@@ -157,10 +171,10 @@ func kindName(kind string) string {
 	return kind + " column"
 }
 
-func (c *checker) columns(keyspace, table string) (map[string]liveColumn, error) {
+func (c *checker) columns(ctx context.Context, keyspace, table string) (map[string]liveColumn, error) {
 	iter := c.session.Query(`SELECT column_name, kind, position, clustering_order, type FROM system_schema.columns
 		WHERE keyspace_name = ? AND table_name = ?`, keyspace, table).
-		WithContext(c.ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
+		WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
 	columns := make(map[string]liveColumn)
 	var name string
 	var l liveColumn

@@ -185,3 +185,30 @@ func TestTimestampIsNow(t *testing.T) {
 		}
 	})
 }
+
+// The wall clock stepped an hour ahead and was put right. Until the hour had passed every write was stamped an hour
+// ahead, and no other process could change those rows.
+func TestClockStepsAheadAndBack(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := fakeWriter(nopExecutor{}, WithClock(NewClock(func() time.Time { return now })))
+	set := orderSet(t)
+	write := func() int64 {
+		res, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Timestamp
+	}
+	first := write()
+	now = now.Add(time.Hour)
+	write()
+	now = now.Add(-time.Hour)
+	if again := write(); again-first > time.Second.Microseconds() {
+		t.Errorf("a timestamp %v ahead of the clock", time.Duration(again-first)*time.Microsecond)
+	}
+	now = now.Add(-time.Second) // a small step back is ridden out
+	if a, b := write(), write(); b <= a || a < first {
+		t.Errorf("timestamps %d, %d after %d", a, b, first)
+	}
+}

@@ -8,8 +8,10 @@ import (
 
 // Configure sets cluster up for a session that a [Writer] writes or reads with, and returns it. localDC is the
 // datacentre of the service, as the nodes report it; empty means that all nodes are equally near. Hosts, credentials,
-// TLS, keyspace and everything else stay as they are; what it sets may be changed afterwards. Call it once per session:
-// gocql does not allow two sessions to share a host selection policy.
+// TLS, keyspace and everything else stay as they are; what it sets may be changed afterwards.
+//
+// Call it again before each further session made from the same config: gocql panics if two sessions share a host
+// selection policy, and every call sets a new one.
 func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfig {
 	// gocql 1.7 speaks 3 to 4 (5 without its framing). Left to discover the version it opens a connection to throw
 	// away, and in a cluster under upgrade takes whatever the first node offers.
@@ -37,12 +39,12 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 
 	// Requests go to a replica, which saves a hop and spreads load by data; replicas are shuffled, because gocql
 	// otherwise sends every attempt for a partition to the same first one.
-	if cluster.PoolConfig.HostSelectionPolicy == nil {
-		nearest := gocql.RoundRobinHostPolicy()
-		if localDC != "" {
-			nearest = gocql.DCAwareRoundRobinPolicy(localDC)
-		}
-		cluster.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(nearest, gocql.ShuffleReplicas())
+	cluster.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy(), gocql.ShuffleReplicas())
+
+	// Only nodes of the own datacentre: gocql's datacentre-aware policy goes on to remote ones when the local ones are
+	// down, and there LOCAL_QUORUM means the replicas of the remote datacentre.
+	if localDC != "" {
+		cluster.HostFilter = gocql.DataCentreHostFilter(localDC)
 	}
 
 	// What the reads of the service should see of the writes it made.

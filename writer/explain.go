@@ -128,8 +128,8 @@ func (p *Plan) writeRequests(b *strings.Builder) {
 		b.WriteString(", all at the same time")
 	}
 	b.WriteString("; one timestamp for all statements")
-	if p.has(tables.Clear) || p.has(tables.Remove) {
-		b.WriteString(", but a clear, and a remove that must not win a tie, is 1 µs below it")
+	if p.has(tables.Remove) {
+		b.WriteString(", but a remove that must not win a tie is 1 µs below it")
 	}
 	b.WriteString("\n")
 	for i, r := range p.Requests {

@@ -3,12 +3,14 @@ package writer
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 // Three nodes of which one has died answer logged batches with BATCH_LOG timeouts for some 11 s. Auto then sends the
@@ -187,6 +189,25 @@ func TestNoFallbackWithoutTime(t *testing.T) {
 		_, err := fakeWriter(x).Write(ctx, "payOrder", orderSet(t).Update(open, paid))
 		if e := asError(t, err); !errors.Is(e, errBatchLog) || !errors.Is(e, ErrUnknown) || len(x.sent()) != 1 {
 			t.Errorf("%v, %d sent", e, len(x.sent()))
+		}
+	})
+}
+
+// A statement on a table with a materialized view is answered with BATCH_LOG timeouts too. The path took the error for
+// that of its logged batch and was given up for a fan-out that never came.
+func TestBatchLogTimeoutOfOnePartitionIsRetried(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var failed atomic.Int32
+		x := &fakeExecutor{answer: func(_ context.Context, r request) error {
+			if r.mutations[0].Table == "orders_by_status" && failed.Add(1) == 1 {
+				return &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}
+			}
+			return nil
+		}}
+		res, err := fakeWriter(x).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
+		if err != nil || res.Mode != FanOut || res.Attempts != 4 {
+			t.Errorf("%+v, %v, want a fan-out of 4 attempts", res, err)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func (w *Writer) guardSize(p *path) error {
 		}
 	}
 	return fmt.Errorf("a logged batch of about %d bytes is over the limit of %d (batch_size_fail_threshold of the server, "+
-		"writer.BatchLimit here); table %s has the most, %d: write fewer or smaller rows at a time, or, unless a set is Atomic, use Concurrent()",
+		"writer.BatchLimit here); table %s has the most, %d: write fewer or smaller rows at a time, or, unless a set is Atomic, write it with Concurrent()",
 		size, w.batchLimit, largest, byTable[largest])
 }
 

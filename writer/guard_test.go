@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gocql/gocql"
 )
@@ -90,17 +91,87 @@ func TestGuardInAnOutage(t *testing.T) {
 	}
 }
 
-// A table that turns out to have gc_grace_seconds = 0 when its batch is resumed is not written in one either.
+// A table that turns out to have gc_grace_seconds = 0 when its batch is resumed is not written in one either: a strict
+// batch is refused, any other goes out as a fan-out.
 func TestGuardOfResume(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	x := &fakeExecutor{}
 	down := newWriter(x, "shop", func(context.Context, string, string) (liveTable, error) { return liveTable{}, io.EOF }, once())
-	e := failed(t, down, orderSet(t).Update(open, paid))
-	_, err := newWriter(x, "shop", grace(0)).Resume(t.Context(), e)
+	strict := failed(t, down.With(Logged()), orderSet(t).Update(open, paid))
+	_, err := newWriter(x, "shop", grace(0)).Resume(t.Context(), strict)
 	if again := asError(t, err); !again.NotApplied() || !strings.Contains(err.Error(), "gc_grace_seconds = 0") || len(x.sent()) > 0 {
-		t.Errorf("%v, %d sent", err, len(x.sent()))
+		t.Errorf("strict: %v, %d sent", err, len(x.sent()))
 	}
+	e := failed(t, down, orderSet(t).Update(open, paid))
+	res, err := newWriter(x, "shop", grace(0)).Resume(t.Context(), e)
+	if err != nil || res.Mode != Fallback || res.Timestamp != e.Timestamp || len(x.sent()) != 6 {
+		t.Errorf("not strict: %+v, %v, %d sent", res, err, len(x.sent()))
+	}
+}
+
+// The writer had read a table before somebody made a view of it. OVERLOADED, clean for a plain table, was then reported
+// as not applied, although the server had made a logged batch of the statement.
+func TestOverloadedAfterANewView(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	var viewed atomic.Bool
+	read := func(context.Context, string, string) (liveTable, error) {
+		return liveTable{gcGrace: tenDays, derived: viewed.Load()}, nil
+	}
+	x := &fakeExecutor{}
+	w := newWriter(x, "shop", read, once())
+	if _, err := w.With(Logged()).Write(t.Context(), "payOrder", orderSet(t).Update(open, paid)); err != nil {
+		t.Fatal(err)
+	}
+	x.answer = func(context.Context, request) error { return overloaded{} }
+	if e := failed(t, w, orderSet(t).Insert(open)); !e.NotApplied() {
+		t.Errorf("no view: %v, want not applied", e)
+	}
+	viewed.Store(true)
+	if e := failed(t, w, orderSet(t).Insert(open)); e.NotApplied() || !errors.Is(e, ErrUnknown) {
+		t.Errorf("a new view: %v, want unknown", e)
+	}
+}
+
+type overloaded struct{}
+
+func (overloaded) Code() int       { return gocql.ErrCodeOverloaded }
+func (overloaded) Message() string { return "overloaded" }
+func (overloaded) Error() string   { return "overloaded" }
+
+// What is known of a table is good for a while. Somebody set gc_grace_seconds to 0, and logged batches went on.
+func TestGuardReadsAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		open, paid := move()
+		var seconds atomic.Int64
+		seconds.Store(int64(tenDays))
+		var broken atomic.Bool
+		w := newWriter(nopExecutor{}, "shop", func(context.Context, string, string) (liveTable, error) {
+			if broken.Load() {
+				return liveTable{}, io.EOF
+			}
+			return liveTable{gcGrace: time.Duration(seconds.Load())}, nil
+		}, once())
+		write := func() error {
+			_, err := w.Write(t.Context(), "payOrder", orderSet(t).Update(open, paid))
+			return err
+		}
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(liveAge)
+		broken.Store(true) // what was known has to do
+		if err := write(); err != nil {
+			t.Errorf("schema out of reach: %v", err)
+		}
+		broken.Store(false)
+		seconds.Store(0)
+		if err := write(); !errors.Is(err, ErrInvalid) {
+			t.Errorf("gc_grace_seconds is 0: %v, want ErrInvalid", err)
+		}
+	})
 }
 
 // The schema of a table is read once, with retries, and not at all where no logged batch is sent.

@@ -19,12 +19,20 @@ type liveTable struct {
 	derived bool
 }
 
-// live reads and remembers live tables. It is shared by a writer and all derived from it. Check reads afresh.
+// liveAge is how long a writer goes by what it knows of a table. Somebody may alter the table meanwhile.
+const liveAge = time.Minute
+
+// live reads and remembers live tables. It is shared by a writer and all derived from it.
 type live struct {
 	read func(ctx context.Context, keyspace, table string) (liveTable, error)
 
 	mu    sync.Mutex
-	known map[[2]string]liveTable
+	known map[[2]string]knownTable
+}
+
+type knownTable struct {
+	liveTable
+	at time.Time
 }
 
 // errNoTable is returned for a table that the cluster does not have.
@@ -41,16 +49,25 @@ func (e *unreadError) Error() string {
 }
 func (e *unreadError) Unwrap() error { return e.cause }
 
-// table gives what is known of a table, or reads it. Its error is an [*unreadError].
+// table gives what is known of a table, or reads it. If what is known is old and cannot be read anew, it has to do. The
+// error is an [*unreadError].
 func (l *live) table(ctx context.Context, policy retry.Policy, keyspace, table string) (liveTable, error) {
-	key := [2]string{keyspace, table}
 	l.mu.Lock()
-	t, ok := l.known[key]
+	t, ok := l.known[[2]string{keyspace, table}]
 	l.mu.Unlock()
-	if ok {
-		return t, nil
+	if ok && time.Since(t.at) < liveAge {
+		return t.liveTable, nil
 	}
-	_, err := policy.Do(ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
+	read, err := l.reread(ctx, policy, keyspace, table)
+	if err != nil && ok && !errors.Is(err, errNoTable) {
+		return t.liveTable, nil
+	}
+	return read, err
+}
+
+// reread is table without going by what is known.
+func (l *live) reread(ctx context.Context, policy retry.Policy, keyspace, table string) (t liveTable, err error) {
+	_, err = policy.Do(ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
 		if t, err = l.read(ctx, keyspace, table); errors.Is(err, errNoTable) {
 			return retry.Stop(err)
 		}
@@ -59,17 +76,13 @@ func (l *live) table(ctx context.Context, policy retry.Policy, keyspace, table s
 	if err != nil {
 		return t, &unreadError{keyspace, table, err}
 	}
-	l.set(key, t)
-	return t, nil
-}
-
-func (l *live) set(key [2]string, t liveTable) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == nil {
-		l.known = make(map[[2]string]liveTable)
+		l.known = make(map[[2]string]knownTable)
 	}
-	l.known[key] = t
+	l.known[[2]string{keyspace, table}] = knownTable{t, time.Now()}
+	return t, nil
 }
 
 // readLive reads from the schema tables of the coordinator.

@@ -34,6 +34,9 @@ func Modify[T any](
 		return before, refuse(op, errors.New("Modify reads, and the writer has no session to read with: give New the option Reads"))
 	}
 	if err := read(ctx, w, set, key, &before); err != nil {
+		if errors.Is(err, ErrInvalid) {
+			return before, refuse(op, err)
+		}
 		return before, fmt.Errorf("denorm: %s: read before-image: %w", op, err)
 	}
 	after, err := change(before)

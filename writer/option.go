@@ -110,7 +110,8 @@ func Retry(p retry.Policy) Option {
 }
 
 // Trace makes the writer report to t, which may also implement [PathTracer] and [RetryTracer]. Nil turns tracing off,
-// which is the default and costs nothing.
+// which is the default and costs nothing. To learn the coordinator of a batch, a writer with a tracer sets an observer on
+// it, in place of the session's BatchObserver.
 func Trace(t Tracer) Option {
 	return option(func(c *config) { c.tracer = newTracers(t) })
 }
@@ -131,15 +132,19 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 
 // At pins the timestamp of the writes, in microseconds since the Unix epoch, as in Result.Timestamp. It is for a
 // request that is repeated: the repeat carries the timestamp of the first try, kept under or derived from the
-// request's idempotency key, and so is the same write. It must be positive.
+// request's idempotency key, and so is the same write. One before the year 2000 is refused: it is in another
+// unit.
 func At(timestamp int64) Option {
 	return option(func(c *config) {
-		if timestamp <= 0 {
-			c.fail("At: timestamp %d is not positive", timestamp)
+		if timestamp < earliest {
+			c.fail("At: timestamp %d is before the year 2000; it is in microseconds since the Unix epoch", timestamp)
 		}
 		c.at, c.pinned = timestamp, true
 	})
 }
+
+// earliest is the first moment of the year 2000, in microseconds.
+const earliest = 946_684_800_000_000
 
 // Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands
 // for tables declared without one. Names that are not in the map stay as they are. It replaces an earlier map.

@@ -64,7 +64,7 @@ func (w *Writer) timestamp(changes []tables.Change) (int64, error) {
 		stamp = max(stamp, s)
 	}
 	if !w.pinned {
-		return w.clock.next(stamp), nil
+		return w.clock.next(stamp, w.maxSkew), nil
 	}
 	switch {
 	case w.at > ahead:
@@ -78,6 +78,7 @@ func (w *Writer) timestamp(changes []tables.Change) (int64, error) {
 func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mutation, error) {
 	var out []*tables.Mutation
 	var seen map[string]bool
+	var owner map[[2]string]string // of a physical table: the entity
 	for i, c := range changes {
 		r, err := c.Render(timestamp, w.physical)
 		if err != nil {
@@ -85,7 +86,7 @@ func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mut
 		}
 		if len(changes) > 1 {
 			if i == 0 {
-				seen = make(map[string]bool, len(changes))
+				seen, owner = make(map[string]bool, len(changes)), make(map[[2]string]string)
 			}
 			key := c.Entity + "\x00" + r.Key
 			if seen[key] {
@@ -99,6 +100,14 @@ func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mut
 		for m := range r.Mutations {
 			if r.Mutations[m].Keyspace == "" {
 				return nil, fmt.Errorf("table %s has no keyspace: %s", r.Mutations[m].Table, w.noKeyspace())
+			}
+			if owner != nil {
+				table := [2]string{r.Mutations[m].Keyspace, r.Mutations[m].Table}
+				if other, ok := owner[table]; ok && other != c.Entity {
+					return nil, fmt.Errorf("table %s.%s is of entity %s and of entity %s: at one timestamp a row of the one could "+
+						"delete that of the other; write them one after the other", table[0], table[1], other, c.Entity)
+				}
+				owner[table] = c.Entity
 			}
 			out = append(out, &r.Mutations[m])
 		}

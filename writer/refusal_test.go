@@ -26,6 +26,7 @@ func refusedCalls(t *testing.T) []refused {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	clock := WithClock(fixed(now))
 	orders, single := orderSet(t), taskSet(t, tables.SingleWriter("owner"))
+	archived := tables.Must(tables.New[Order]("archived_order", tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}}))
 	notes := noteSet(t)
 	open, paid := move()
 	changed := func(edit func(*Order)) Order {
@@ -52,6 +53,7 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "delete outside the domain", changes: []tables.Change{orders.Delete(lost)}},
 		{name: "blind upsert with OneOf", changes: []tables.Change{orders.Upsert(open)}},
 		{name: "blind upsert with SingleWriter", changes: []tables.Change{single.Upsert(newTask("bob"))}},
+		{name: "two sets of one table", changes: []tables.Change{orders.Insert(open), archived.Delete(open)}},
 		{name: "entity twice", changes: []tables.Change{orders.Insert(open), orders.Delete(open)}},
 		{name: "zero timeuuid key", changes: []tables.Change{orders.Insert(changed(func(o *Order) { o.OrderID = gocql.UUID{} }))}},
 		{name: "zero UUID key", changes: []tables.Change{orders.Insert(changed(func(o *Order) { o.UserID = gocql.UUID{} }))}},
@@ -69,6 +71,7 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "At too far ahead", options: []NewOption{clock}, with: at(now.Add(11 * time.Second)), changes: insert},
 		{name: "At zero", with: []Option{At(0)}, changes: insert},
 		{name: "At negative", with: []Option{At(-1)}, changes: insert},
+		{name: "At in milliseconds", with: []Option{At(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).UnixMilli())}, changes: insert},
 
 		// The mode.
 		{name: "Concurrent with Atomic", with: []Option{Concurrent()}, changes: []tables.Change{orderSet(t, tables.Atomic()).Insert(open)}},

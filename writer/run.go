@@ -143,7 +143,7 @@ func (w *Writer) attempt(ctx context.Context, p *plan, path *path) error {
 	}
 	verdict := retry.Classify(err, path.kind)
 	path.overloaded = path.overloaded || verdict.Reason == retry.ReasonOverloaded
-	if verdict.Batchlog && !p.strict {
+	if verdict.Batchlog && !p.strict && path.kind == retry.LoggedBatch {
 		return retry.Stop(err) // it goes on as a fan-out
 	}
 	return err
@@ -153,7 +153,8 @@ func (w *Writer) attempt(ctx context.Context, p *plan, path *path) error {
 // the write.
 func (w *Writer) derived(ctx context.Context, p *path) bool {
 	for _, m := range p.mutations {
-		if t, err := w.live.table(ctx, retry.Policy{MaxAttempts: 1}, m.Keyspace, m.Table); err != nil || t.derived {
+		// Read afresh: a view may be younger than what the writer remembers.
+		if t, err := w.live.reread(ctx, retry.Policy{MaxAttempts: 1}, m.Keyspace, m.Table); err != nil || t.derived {
 			return true
 		}
 	}

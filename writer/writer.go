@@ -91,7 +91,7 @@ func (c *config) keyspace(session string) func(string) string {
 	}
 }
 
-// Result describes a write that every table has acknowledged.
+// Result describes a write. It is filled as far as it is known when the write has failed, too.
 type Result struct {
 	// Timestamp of all its mutations, in microseconds since the Unix epoch: the new stamp of the rows. 0 if there were
 	// no changes.

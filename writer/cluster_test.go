@@ -1,0 +1,46 @@
+package writer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+func TestConfigure(t *testing.T) {
+	t.Parallel()
+	c := gocql.NewCluster("127.0.0.1")
+	c.Keyspace, c.RetryPolicy = "shop", &gocql.SimpleRetryPolicy{NumRetries: 3}
+	c.Authenticator = gocql.PasswordAuthenticator{Username: "shop"}
+	if Configure(c, "dc1") != c {
+		t.Fatal("another config is returned")
+	}
+	if c.ProtoVersion != 4 || c.RetryPolicy != nil || c.DefaultTimestamp || c.Consistency != gocql.LocalQuorum {
+		t.Errorf("protocol %d, retry policy %v, default timestamp %v, consistency %v", c.ProtoVersion, c.RetryPolicy,
+			c.DefaultTimestamp, c.Consistency)
+	}
+	if c.Timeout <= 5*time.Second || c.ReconnectInterval > 5*time.Second || c.MaxPreparedStmts <= 1000 || c.MaxRoutingKeyInfo <= 1000 {
+		t.Errorf("timeout %v, reconnect %v, %d statements, %d routing keys", c.Timeout, c.ReconnectInterval, c.MaxPreparedStmts,
+			c.MaxRoutingKeyInfo)
+	}
+	if c.Keyspace != "shop" || c.Authenticator == nil || c.Hosts[0] != "127.0.0.1" {
+		t.Error("what is the caller's was changed")
+	}
+	if c.HostFilter == nil {
+		t.Error("remote datacentres are not kept out: their LOCAL_QUORUM is another one")
+	}
+	if Configure(gocql.NewCluster("127.0.0.1"), "").HostFilter != nil {
+		t.Error("without a datacentre some hosts are kept out")
+	}
+}
+
+// A service makes two sessions from one config, as the README says. The second one panicked, because both had the same
+// host selection policy.
+func TestConfigureForTwoSessions(t *testing.T) {
+	t.Parallel()
+	c := gocql.NewCluster("127.0.0.1")
+	first := Configure(c, "").PoolConfig.HostSelectionPolicy
+	if second := Configure(c, "").PoolConfig.HostSelectionPolicy; second == first {
+		t.Error("two sessions would share a policy")
+	}
+}
