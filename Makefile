@@ -24,6 +24,7 @@ unit: compiler ## unit tests with the race detector; without it those that count
 
 .PHONY: integration
 integration: compiler ## tests on three real Cassandra nodes, which are started for them unless they run already
+	@cd integration && go run ./cmd/jaeger -build # first: go test has a time limit
 	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 -p 1 ./...
 
 .PHONY: faults
@@ -54,6 +55,10 @@ up: ## start three Cassandra nodes and leave them running
 .PHONY: down
 down: ## stop them
 	@$(CLUSTER) down
+
+.PHONY: jaeger
+jaeger: ## run a real Jaeger until Ctrl-C, built from source if need be, for the traces of make demo
+	@cd integration && go build -o ../bin/ ./cmd/jaeger && ../bin/jaeger
 
 .PHONY: status
 status: ## say what runs

@@ -62,7 +62,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // sections are what the demo shows, in this order.
 var sections = []func(context.Context, *screen, *shop) error{
-	showLoad, showOrder, showPlans, showLatency, showMissingTable, showLostReply,
+	showLoad, showOrder, showPlans, showLatency, showMissingTable, showLostReply, showTrace,
 }
 
 func run(ctx context.Context, out *screen) error {

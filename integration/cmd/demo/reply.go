@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gocql/gocql"
-
-	"github.com/denorm-go/denorm/integration/faulty"
 	"github.com/denorm-go/denorm/integration/orders"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
@@ -17,15 +14,7 @@ func showLostReply(ctx context.Context, out *screen, s *shop) error {
 	out.heading("A reply is lost", "The server does the write, and the connection breaks before its answer arrives. The "+
 		"library does not claim to know: the outcome is unknown. It may send the write again, because every attempt carries "+
 		"the same timestamp.")
-	dialer := new(faulty.Dialer)
-	session, err := s.session(ctx, s.keyspace, func(config *gocql.ClusterConfig) {
-		config.Dialer = dialer
-		config.Events.DisableSchemaEvents = true // or reading a schema that others change may take the fault
-	})
-	if err != nil {
-		return err
-	}
-	w, err := s.writer(ctx, session)
+	w, dialer, err := s.lossy(ctx)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/faulty"
 	"github.com/denorm-go/denorm/integration/orders"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -30,6 +31,9 @@ type shop struct {
 	reads     *gocql.Session
 	view      view // through reads
 	w         *writer.Writer
+
+	lossyWriter *writer.Writer // see lossy
+	dialer      *faulty.Dialer
 }
 
 // openShop connects to the cluster and creates the tables.
@@ -93,6 +97,27 @@ func (s *shop) writer(ctx context.Context, writes *gocql.Session) (*writer.Write
 		return nil, err
 	}
 	return w, w.Check(ctx, orders.Orders)
+}
+
+// lossy is a writer of a session that loses replies on demand of the dialer. Sections share it.
+func (s *shop) lossy(ctx context.Context) (*writer.Writer, *faulty.Dialer, error) {
+	if s.lossyWriter != nil {
+		return s.lossyWriter, s.dialer, nil
+	}
+	dialer := new(faulty.Dialer)
+	session, err := s.session(ctx, s.keyspace, func(config *gocql.ClusterConfig) {
+		config.Dialer = dialer
+		config.Events.DisableSchemaEvents = true // or reading a schema that others change may take the fault
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := s.writer(ctx, session)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.lossyWriter, s.dialer = w, dialer
+	return w, dialer, nil
 }
 
 // session opens a session as package writer wants it. gocql knows no context here, so one that comes too late is closed

@@ -1,0 +1,62 @@
+// Command bench measures createOrder of this library beside what a service would write by hand, on the cluster in
+// DENORM_TEST_HOSTS, and writes a table and a plot.
+//
+//	make bench
+//
+// The contenders take turns in random order within each round, so that a slow moment of the machine meets all of them.
+// Shown are medians over the rounds, with the smallest and the largest.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/denorm-go/denorm/integration/cluster"
+)
+
+func main() { os.Exit(start()) }
+
+// start returns the exit code.
+func start() int {
+	rounds := flag.Int("rounds", 15, "how many rounds")
+	dir := flag.String("out", "", "folder for benchmark.md and benchmark.svg; empty prints the table only")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *rounds, *dir); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return 1
+	}
+	return 0
+}
+
+func run(ctx context.Context, rounds int, dir string) error {
+	hosts := os.Getenv(cluster.TestHostsEnv)
+	if hosts == "" {
+		return fmt.Errorf("%s is not set: make bench", cluster.TestHostsEnv)
+	}
+	s, err := openShop(ctx, strings.Split(hosts, ","))
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	contenders, err := s.contenders()
+	if err != nil {
+		return err
+	}
+	results, err := measure(ctx, contenders, rounds)
+	if err != nil {
+		return err
+	}
+	r := report{hosts: len(strings.Split(hosts, ",")), rounds: rounds, results: results}
+	fmt.Println(r.table())
+	if dir == "" {
+		return nil
+	}
+	return r.write(dir)
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// shop is a keyspace of the run's own, dropped when it ends.
+type shop struct {
+	admin, session *gocql.Session // session is that of all contenders
+	keyspace       string
+}
+
+func openShop(ctx context.Context, hosts []string) (*shop, error) {
+	s := &shop{keyspace: fmt.Sprintf("bench_%d_%d", os.Getpid(), time.Now().Unix())}
+	config := writer.Configure(gocql.NewCluster(hosts...), "")
+	config.Timeout = 30 * time.Second
+	admin, err := config.CreateSession()
+	if err != nil {
+		return nil, err
+	}
+	s.admin = admin
+	create := fmt.Sprintf(`CREATE KEYSPACE %s WITH replication =
+		{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`, s.keyspace, len(hosts))
+	if err := admin.Query(create).WithContext(ctx).Exec(); err != nil {
+		s.close()
+		return nil, err
+	}
+	config = writer.Configure(gocql.NewCluster(hosts...), "")
+	config.Keyspace = s.keyspace
+	if s.session, err = config.CreateSession(); err != nil {
+		s.close()
+		return nil, err
+	}
+	for _, statement := range orders.Schema {
+		if err := s.session.Query(statement).WithContext(ctx).Exec(); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *shop) close() {
+	if s.session != nil {
+		s.session.Close()
+	}
+	if err := s.admin.Query(`DROP KEYSPACE IF EXISTS ` + s.keyspace).Exec(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: drop keyspace:", err)
+	}
+	s.admin.Close()
+}

@@ -1,0 +1,250 @@
+package jaeger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// What a program is told of a server by.
+const (
+	// URLEnv names the environment variable with the URL of Jaeger's page and HTTP API.
+	URLEnv = "DENORM_JAEGER_URL"
+	// OTLPEnv names OpenTelemetry's own environment variable for where spans are sent to.
+	OTLPEnv = "OTEL_EXPORTER_OTLP_ENDPOINT"
+)
+
+// Ports of Jaeger, unless told otherwise.
+const (
+	OTLPPort = 4317
+	WebPort  = 16686
+)
+
+// startTimeout is far above what a start takes on a busy machine: a second or two.
+const startTimeout = 2 * time.Minute
+
+// Server is a Jaeger that runs.
+type Server struct {
+	OTLP string // URL that takes spans by gRPC
+	URL  string // of the page and the HTTP API
+
+	process *process // nil if it is not ours
+}
+
+// Config says how to start a server.
+type Config struct {
+	OTLPPort, WebPort int       // 0: any that is free; one that is held is replaced by one that is free
+	Out               io.Writer // is told what takes time; nil: nobody
+}
+
+// Env is what a command needs to find the server.
+func (s *Server) Env() []string { return []string{OTLPEnv + "=" + s.OTLP, URLEnv + "=" + s.URL} }
+
+// Close stops the server, if it was started here.
+func (s *Server) Close() error {
+	if s.process == nil {
+		return nil
+	}
+	return s.process.stop()
+}
+
+// Ended is closed when the server has ended, also if nobody stopped it. It is nil for one that was not started here.
+func (s *Server) Ended() <-chan struct{} {
+	if s.process == nil {
+		return nil
+	}
+	return s.process.ended
+}
+
+// Start starts a server, built first if need be, and waits until it answers.
+func Start(ctx context.Context, c Config) (*Server, error) {
+	if c.Out == nil {
+		c.Out = io.Discard
+	}
+	path, err := binary(ctx, c.Out)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("start Jaeger: no answer after %v", startTimeout))
+	defer cancel()
+	const tries = 3 // somebody may take a port between the look for it and the start
+	for try := 1; ; try++ {
+		s, err := start(ctx, path, c)
+		if err == nil || try == tries || !strings.Contains(err.Error(), "address already in use") {
+			return s, err
+		}
+	}
+}
+
+func start(ctx context.Context, path string, c Config) (*Server, error) {
+	otlp, err := freePort(ctx, c.OTLPPort)
+	if err != nil {
+		return nil, err
+	}
+	web, err := freePort(ctx, c.WebPort)
+	if err != nil {
+		return nil, err
+	}
+	admin, err := freePort(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{OTLP: "http://" + otlp, URL: "http://" + web}
+	if s.process, err = startProcess(path, arguments(otlp, web, admin)); err != nil {
+		return nil, err
+	}
+	if err := s.wait(ctx, "http://"+admin); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// arguments have it listen on loopback, at known ports; it also opens others, which nobody needs.
+func arguments(otlp, web, admin string) []string {
+	const free = "127.0.0.1:0"
+	args := []string{"--memory.max-traces=10000", "--log-level=warn"}
+	for flag, address := range map[string]string{
+		"collector.otlp.grpc.host-port":             otlp,
+		"query.http-server.host-port":               web,
+		"collector.otlp.http.host-port":             free,
+		"collector.grpc-server.host-port":           free,
+		"collector.http-server.host-port":           free,
+		"query.grpc-server.host-port":               free,
+		"admin.http.host-port":                      admin,
+		"http-server.host-port":                     free,
+		"processor.jaeger-binary.server-host-port":  free,
+		"processor.jaeger-compact.server-host-port": free,
+		"processor.zipkin-compact.server-host-port": free,
+		"reporter.grpc.host-port":                   otlp, // of the agent, which has nothing to report
+	} {
+		args = append(args, "--"+flag+"="+address)
+	}
+	return args
+}
+
+// freePort is the loopback address of the port that is wanted, or of one that is free.
+func freePort(ctx context.Context, wanted int) (string, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(wanted)))
+	if wanted != 0 && errors.Is(err, syscall.EADDRINUSE) {
+		listener, err = config.Listen(ctx, "tcp4", "127.0.0.1:0")
+	}
+	if err != nil {
+		return "", fmt.Errorf("find a port for Jaeger: %w", err)
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// wait waits until the server says at its admin address that all of it has started. The others could be answered by
+// another server, which was faster to take the ports.
+func (s *Server) wait(ctx context.Context, admin string) error {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if (&Server{URL: admin}).answers(ctx, "/") == nil {
+			return nil
+		}
+		select {
+		case <-s.process.ended:
+			return s.process.failure()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}
+
+// ready returns why the server cannot be asked.
+func (s *Server) ready(ctx context.Context) error { return s.answers(ctx, "/api/services") }
+
+func (s *Server) answers(ctx context.Context, path string) error {
+	_, status, err := s.get(ctx, path, nil)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("%s answers %d", s.URL, status)
+	}
+	return err
+}
+
+// process is Jaeger's process below a shell that ends it when this process ends, however that comes about.
+type process struct {
+	cmd   *exec.Cmd
+	leash io.Closer // its end is the end of the process
+	log   *os.File
+	ended chan struct{}
+}
+
+// watch starts the program. The end of its standard input, which the kernel brings about if the writer is killed, ends
+// the program. It ends when the program does.
+const watch = `exec 3<&0 </dev/null
+"$@" 3<&- &
+server=$!
+{ cat <&3 >/dev/null; kill -9 $server; } 2>/dev/null &
+exec 3<&-
+wait $server
+code=$?
+kill $! 2>/dev/null
+exit $code`
+
+func startProcess(path string, args []string) (*process, error) {
+	log, err := os.CreateTemp("", "jaeger-*.log")
+	if err != nil {
+		return nil, fmt.Errorf("start Jaeger: %w", err)
+	}
+	_ = os.Remove(log.Name()) // it lives as long as it is open: nothing is left behind
+	// Stop ends it, not a context.
+	cmd := exec.Command("/bin/sh", append([]string{"-c", watch, "jaeger", path}, args...)...)
+	cmd.Env = environment()
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // none of the terminal's signals: spans come until the end
+	leash, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start Jaeger: %w", err), log.Close())
+	}
+	p := &process{cmd: cmd, leash: leash, log: log, ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		_ = cmd.Wait() // Jaeger's log says why it ended
+	}()
+	return p, nil
+}
+
+// environment is what Jaeger sees. Variables would set what arguments do not, and have it trace itself elsewhere.
+func environment() []string {
+	env := []string{"OTEL_TRACES_SAMPLER=always_off", "GOMEMLIMIT=400MiB"}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// failure says why the process has ended.
+func (p *process) failure() error {
+	const tail = 4 << 10
+	size, _ := p.log.Seek(0, io.SeekEnd)
+	text := make([]byte, min(size, tail))
+	n, _ := p.log.ReadAt(text, size-int64(len(text)))
+	return fmt.Errorf("start Jaeger: it ended; its last lines:\n%s", lastLines(text[:n]))
+}
+
+func (p *process) stop() error {
+	err := p.leash.Close()
+	if errors.Is(err, os.ErrClosed) { // it had ended by itself
+		err = nil
+	}
+	<-p.ended
+	return errors.Join(err, p.log.Close())
+}
