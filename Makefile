@@ -45,8 +45,10 @@ $(LINT): internal/tools/go.mod internal/tools/go.sum
 	@touch $(LINT)
 
 .PHONY: bench
-bench: ## benchmarks that need no cluster
-	go test -run '^$$' -bench . -benchmem ./...
+bench: ## createOrder beside hand-written code on three nodes, into docs/, and the benchmarks that need no cluster
+	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./tracing/
+	@cd integration && go build -o ../bin/ ./cmd/bench
+	@$(CLUSTER) run -nodes 3 -- ../bin/bench -out ../docs
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

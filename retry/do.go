@@ -47,24 +47,32 @@ func (p Policy) Attempt(ctx context.Context) (own context.Context, cancel contex
 func (p Policy) DoFrom(
 	ctx, first context.Context, kind Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
 ) (Outcome, error) {
-	if err := p.Validate(); err != nil {
-		return Outcome{Class: Permanent, Last: permanent(reasonInvalidPolicy)}, err
-	}
-	// backoff.Retry would run the first attempt even now.
-	if err := ctx.Err(); err != nil {
-		last := Verdict{Class: Safe, Reason: Classify(err, kind).Reason}
-		return Outcome{Class: Safe, Last: last}, fmt.Errorf("retry: not attempted: %w", err)
+	if outcome, err := p.refusal(ctx, kind); err != nil {
+		return outcome, err
 	}
 	p = p.WithDefaults()
 	start := time.Now()
 	verdict, err := p.try(ctx, first, kind, attempt, 1)
-	if err == nil {
+	if err == nil { // a write that succeeds at once pays for nothing of what follows
 		return Outcome{Attempts: 1}, nil
 	}
-	// Only now, so that a write that succeeds at once pays for nothing of this.
 	r := &run{policy: p, ctx: ctx, kind: kind, attempt: attempt, observe: observe, start: start, limit: p.MaxAttempts}
-	r.record(verdict, err)
-	return r.finish()
+	return r.goOn(verdict, err)
+}
+
+// refusal says why nothing is attempted: the policy is not valid, or ctx is done, where backoff.Retry would run the first
+// attempt even now.
+//
+//go:noinline
+func (p Policy) refusal(ctx context.Context, kind Kind) (Outcome, error) {
+	if err := p.Validate(); err != nil {
+		return Outcome{Class: Permanent, Last: permanent(reasonInvalidPolicy)}, err
+	}
+	if err := ctx.Err(); err != nil {
+		last := Verdict{Class: Safe, Reason: Classify(err, kind).Reason}
+		return Outcome{Class: Safe, Last: last}, fmt.Errorf("retry: not attempted: %w", err)
+	}
+	return Outcome{}, nil
 }
 
 // try runs one attempt under a limit, own if it has one already, and classifies its error.

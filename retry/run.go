@@ -35,6 +35,15 @@ type run struct {
 
 var _ backoff.BackOffContext = (*run)(nil)
 
+// goOn is what follows a first attempt that failed with err. It is apart from DoFrom so that the attempt does not run on
+// top of its variables.
+//
+//go:noinline
+func (r *run) goOn(verdict Verdict, err error) (Outcome, error) {
+	r.record(verdict, err)
+	return r.finish()
+}
+
 // finish makes the attempts that are left and returns what Do returns.
 func (r *run) finish() (Outcome, error) {
 	r.jitter = newJitter(r.policy)

@@ -23,7 +23,7 @@ func TestConvergenceBroken(t *testing.T) {
 		{"a table whose row does not change is skipped", lawPlan{corrupt: skipUnchanged}},
 		{"only columns that differ are written", lawPlan{corrupt: writeDifferences}},
 		{"absent values are left alone", lawPlan{corrupt: leaveAbsent}},
-		{"absent values are cleared at the row's own timestamp", lawPlan{corrupt: clearAtT}},
+		{"an absent value of a OneOf column is left alone", lawPlan{corrupt: leaveAbsentKeys}},
 		{"one delete of a sweep is missing", lawPlan{corrupt: dropOneRemove}},
 		{"a move deletes the before-image's row alone", lawPlan{corrupt: onlyBefore(tables.Update)}},
 		{"a delete does not sweep", lawPlan{corrupt: onlyBefore(tables.Delete)}},
@@ -32,7 +32,6 @@ func TestConvergenceBroken(t *testing.T) {
 		{"the insert shares its timestamp", lawPlan{ties: true, tieInsert: true}},
 		{"sweeps are sent at T whatever the value", lawPlan{ties: true, corrupt: sweepAtT}},
 		{"sweeps are sent at T-1 whatever the value", lawPlan{ties: true, corrupt: sweepBelowT}},
-		{"an absent OneOf value is left to the row tombstone", lawPlan{ties: true, corrupt: leaveAbsentKeys}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -52,7 +51,7 @@ func TestConvergenceBroken(t *testing.T) {
 
 // TestConvergenceOnlyTies shows what the law for equal timestamps is for: at distinct ones these breakages do no harm.
 func TestConvergenceOnlyTies(t *testing.T) {
-	for _, corrupt := range []func(*rand.Rand, *lawTrial, *lawChange){sweepAtT, sweepBelowT, leaveAbsentKeys} {
+	for _, corrupt := range []func(*rand.Rand, *lawTrial, *lawChange){sweepAtT, sweepBelowT} {
 		if result := runLaw(lawPlan{families: lawFamilies(), corrupt: corrupt}, checkLaw, brokenCases, true); result.first >= 0 {
 			t.Errorf("seed %d, case %d diverges:\n%s", *lawSeed, result.first, result.report)
 		}
@@ -104,7 +103,6 @@ func writeDifferences(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 }
 
 func leaveAbsent(_ *rand.Rand, tr *lawTrial, c *lawChange) {
-	c.mutations = slices.DeleteFunc(c.mutations, func(m tables.Mutation) bool { return m.Kind == tables.Clear })
 	eachValue(tr, c, func(_ int, arg *any) {
 		if v, ok := (*arg).(*tables.Value); ok && v.Bytes() == nil {
 			*arg = gocql.UnsetValue
@@ -113,9 +111,6 @@ func leaveAbsent(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 }
 
 func leaveAbsentKeys(_ *rand.Rand, tr *lawTrial, c *lawChange) {
-	if !slices.ContainsFunc(c.mutations, func(m tables.Mutation) bool { return m.Kind == tables.Clear }) {
-		return
-	}
 	eachValue(tr, c, func(column int, arg *any) {
 		if v, ok := (*arg).(*tables.Value); ok && v.Bytes() == nil && slices.Contains(tr.family.moving, column) {
 			*arg = gocql.UnsetValue
@@ -177,8 +172,6 @@ func retime(c *lawChange, kind tables.MutationKind, distance int64) {
 		}
 	}
 }
-
-func clearAtT(_ *rand.Rand, _ *lawTrial, c *lawChange) { retime(c, tables.Clear, 0) }
 
 func sweepAtT(_ *rand.Rand, _ *lawTrial, c *lawChange) { retime(c, tables.Remove, 0) }
 

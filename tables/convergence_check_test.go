@@ -123,7 +123,7 @@ func (tr *lawTrial) wrong(table int, key []byte, row *lawRow, what string) strin
 
 // lawCoverage counts what the cases contain.
 type lawCoverage struct {
-	concurrent, absent, nulls, clears, repeats, deleteUpdate, twoMoving, clustered, sparse, subset, adjacent int
+	concurrent, absent, nulls, repeats, deleteUpdate, twoMoving, clustered, sparse, subset, adjacent int
 }
 
 func (c *lawCoverage) fields() []struct {
@@ -137,7 +137,6 @@ func (c *lawCoverage) fields() []struct {
 		{"concurrent moves", &c.concurrent},
 		{"absent values", &c.absent},
 		{"absent values sent as null", &c.nulls},
-		{"absent values cleared by a row tombstone", &c.clears},
 		{"repeats", &c.repeats},
 		{"delete then update", &c.deleteUpdate},
 		{"two OneOf columns", &c.twoMoving},
@@ -158,7 +157,7 @@ func (c *lawCoverage) add(other *lawCoverage) {
 // count looks at one case.
 func (c *lawCoverage) count(tr *lawTrial) {
 	f := tr.family
-	var concurrent, absent, nulls, clears, deleteUpdate, sparse, adjacent bool
+	var concurrent, absent, nulls, deleteUpdate, sparse, adjacent bool
 	mutations := 0
 	for i := range tr.changes {
 		a := &tr.changes[i]
@@ -169,8 +168,7 @@ func (c *lawCoverage) count(tr *lawTrial) {
 			sparse = sparse || f.sparse(row)
 			absent = absent || row.absent > 0
 			replaces := a.kind != tables.Insert || f.insertSweeps()
-			nulls = nulls || replaces && row.absent == 1
-			clears = clears || slices.ContainsFunc(a.mutations, func(m tables.Mutation) bool { return m.Kind == tables.Clear })
+			nulls = nulls || replaces && row.absent > 0
 		}
 		for j := range i {
 			b := &tr.changes[j]
@@ -189,7 +187,6 @@ func (c *lawCoverage) count(tr *lawTrial) {
 		{concurrent, &c.concurrent},
 		{absent, &c.absent},
 		{nulls, &c.nulls},
-		{clears, &c.clears},
 		{len(tr.steps) > mutations, &c.repeats},
 		{deleteUpdate, &c.deleteUpdate},
 		{len(f.moving) > 1, &c.twoMoving},

@@ -18,7 +18,9 @@
 // # What a change becomes
 //
 // An update writes the whole row to every table, at the one timestamp of the write. Writing only what differs is wrong
-// as soon as two writers meet: one table would keep a cell of each, another the row of one.
+// as soon as two writers meet: one table would keep a cell of each, another the row of one. What is absent
+// is written as null. A row that keeps its key keeps the columns that the set does not declare, so a service may add one
+// while its former version is still running; a row that moves does not take them along.
 //
 // Key columns are immutable unless the set says how they may change, because two writers that move a row from the same
 // before-image leave a ghost, a row that the base table does not confirm, although both writes are acknowledged. See

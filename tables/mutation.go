@@ -14,9 +14,6 @@ const (
 	Put MutationKind = iota + 1
 	// Remove deletes a row that the same write does not put: a moved or swept key, or a deleted entity.
 	Remove
-	// Clear deletes what was in a row before the Put of the same write, one microsecond below it: one row tombstone
-	// in place of one cell tombstone an absent value.
-	Clear
 )
 
 func (k MutationKind) String() string {
@@ -25,8 +22,6 @@ func (k MutationKind) String() string {
 		return "put"
 	case Remove:
 		return "remove"
-	case Clear:
-		return "clear"
 	}
 	return fmt.Sprintf("MutationKind(%d)", uint8(k))
 }
@@ -46,8 +41,9 @@ type Mutation struct {
 	Names     []string
 	Args      []any
 
-	expiresAt int64     // milliseconds; 0 is never
-	expired   *Mutation // sent in place of this one once it has expired
+	keys, part int       // how many columns of Names are the primary key, and how many of these the partition key
+	expiresAt  int64     // milliseconds; 0 is never
+	expired    *Mutation // sent in place of this one once it has expired
 }
 
 // String says what the mutation does to which table, without values.

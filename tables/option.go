@@ -74,7 +74,7 @@ func Type(column, cqlType string) Option {
 	return optionFunc(func(d *declaration) { d.types = append(d.types, typeOption{column, cqlType}) })
 }
 
-// SweepInserts makes Insert sweep and clear like Update, and allows blind Upsert in a set with [OneOf] columns: an
+// SweepInserts makes Insert sweep, and null absent values, like Update, and allows blind Upsert in a set with [OneOf] columns: an
 // entity may then be written without knowing whether and under which key it already exists.
 func SweepInserts() Option { return optionFunc(func(d *declaration) { d.sweepInserts = true }) }
 

@@ -56,18 +56,15 @@ func present(key []*Value) bool {
 
 func (r *renderer) put(t *table, keyspace string, text *statements, key []*Value) {
 	m := Mutation{
-		Keyspace: keyspace, Table: t.name, Kind: Put, Timestamp: r.timestamp, PartitionKey: t.partitionKey(key),
-		Statement: text.insert, Names: text.insertNames,
+		Keyspace: keyspace, Table: t.name, Kind: Put, Timestamp: r.timestamp, PartitionKey: partitionKey(key[:t.part]),
+		Statement: text.insert, Names: text.insertNames, keys: len(key), part: t.part,
 	}
-	clears, start := false, len(r.args)
+	start := len(r.args)
 	for _, i := range t.columns {
-		v := &r.after[i]
-		switch {
-		case v.data != nil || r.nulls(i):
+		if v := &r.after[i]; v.data != nil || r.nulls(i) {
 			r.args = append(r.args, v)
-		default:
+		} else {
 			r.args = append(r.args, gocql.UnsetValue)
-			clears = clears || r.rowTombstone && !r.set.columns[i].key
 		}
 	}
 	if r.expiresAt != 0 {
@@ -80,22 +77,16 @@ func (r *renderer) put(t *table, keyspace string, text *statements, key []*Value
 		expired := r.delete(t, keyspace, text, key, r.timestamp)
 		m.expired = &expired
 	}
-	if clears {
-		m := r.delete(t, keyspace, text, key, r.timestamp-1)
-		m.Kind = Clear
-		r.out = append(r.out, m)
-	}
 	r.out = append(r.out, m)
 }
 
-// nulls says whether an absent value of column i is sent as null. Key columns of other tables always are, where they
-// may change: at a tie null wins in the base table as the sweep wins in the tables keyed by the column.
+// nulls says whether an absent value of column i is sent as null, which costs a cell tombstone. Key columns of other
+// tables that cannot change are absent in every write of the entity. Deleting the row just below the Put would cost one
+// tombstone however many values are absent, but it would also erase the columns that a newer version of the service has
+// added.
 func (r *renderer) nulls(i int) bool {
 	c := &r.set.columns[i]
-	if c.key {
-		return r.replacing && c.rule != immutable
-	}
-	return r.replacing && !r.rowTombstone
+	return r.replacing && (!c.key || c.rule != immutable)
 }
 
 // removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. The columns that a
@@ -182,23 +173,24 @@ func (r *renderer) delete(t *table, keyspace string, text *statements, key []*Va
 		r.args = append(r.args, v)
 	}
 	return Mutation{
-		Keyspace: keyspace, Table: t.name, Kind: Remove, Timestamp: timestamp, PartitionKey: t.partitionKey(key),
+		Keyspace: keyspace, Table: t.name, Kind: Remove, Timestamp: timestamp, PartitionKey: partitionKey(key[:t.part]),
 		Statement: text.delete, Names: text.deleteNames, Args: r.args[start:len(r.args):len(r.args)],
+		keys: len(key), part: t.part,
 	}
 }
 
-// partitionKey encodes the partition columns of key as Cassandra does: a single one as it is, several each with two
-// bytes of length before and a zero byte behind.
-func (t *table) partitionKey(key []*Value) []byte {
-	if t.part == 1 {
-		return key[0].data
+// partitionKey encodes the values of the partition columns as Cassandra does: a single one as it is, several each with
+// two bytes of length before and a zero byte behind.
+func partitionKey(values []*Value) []byte {
+	if len(values) == 1 {
+		return values[0].data
 	}
 	size := 0
-	for _, v := range key[:t.part] {
+	for _, v := range values {
 		size += len(v.data) + componentOverhead
 	}
 	out := make([]byte, 0, size)
-	for _, v := range key[:t.part] {
+	for _, v := range values {
 		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) // keys are at most maxKeyBytes
 		out = append(out, v.data...)
 		out = append(out, 0)

@@ -11,7 +11,7 @@ import (
 
 // Rendered is a change as mutations.
 type Rendered struct {
-	Mutations []Mutation // by table in declared order; the row's Clear and Put before the Removes
+	Mutations []Mutation // by table in declared order; the row's Put before the Removes
 	// Key is the encoded base key: equal for changes of one entity of one set.
 	Key string
 }
@@ -62,8 +62,7 @@ type renderer struct {
 
 	before, after []Value // by column; nil where the verb has none
 	at, below     *Value  // the timestamp, and one microsecond less
-	replacing     bool    // the entity may exist: absent values are removed, and its rows under other keys
-	rowTombstone  bool    // ... absent values by one Clear a row instead of a null a value
+	replacing     bool    // the entity may exist: absent values are sent as null, and its rows under other keys removed
 	expiresAt     int64   // milliseconds, 0 is never
 
 	out  []Mutation
@@ -140,15 +139,6 @@ func (r *renderer) check() error {
 	if r.after == nil {
 		return nil
 	}
-	absent := 0
-	for i := range s.columns {
-		if c := &s.columns[i]; !c.key && r.after[i].data == nil {
-			absent++
-		}
-	}
-	// One null is one cell tombstone; from two on one row tombstone is cheaper. It is decided for the whole change, so
-	// that a tie ends the same way in every table.
-	r.rowTombstone = r.replacing && absent > 1
 	if s.expiry >= 0 && r.after[s.expiry].data != nil {
 		r.expiresAt = int64(binary.BigEndian.Uint64(r.after[s.expiry].data)) // a timestamp is signed
 		if r.expiresAt == 0 {

@@ -35,8 +35,8 @@ func Must[T any](s *Set[T], err error) *Set[T] {
 func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 
 // Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
-// absent values are cleared; where a key changes, the row moves. Of before the base key, the other key columns and the
-// stamp are used.
+// absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Of before the base key,
+// the other key columns and the stamp are used.
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
 // Upsert writes the row whether or not the entity exists. It is for sets without changing key columns, and for sets

@@ -76,22 +76,43 @@ func (t *table) statements(keyspace string) *statements {
 }
 
 func (t *table) compile(keyspace string) *statements {
-	name := t.name
-	if keyspace != "" {
-		name = keyspace + "." + t.name
-	}
-	where := make([]qb.Cmp, len(t.keyNames))
-	for i, k := range t.keyNames {
-		where[i] = qb.Eq(k)
-	}
+	name := qualified(keyspace, t.name)
 	var s statements
-	s.insert, s.insertNames = qb.Insert(name).Columns(t.columnNames...).TimestampNamed(timestampName).ToCql()
-	s.insertTTL, s.ttlNames = qb.Insert(name).Columns(t.columnNames...).
-		TTLNamed(ttlName).TimestampNamed(timestampName).ToCql()
-	s.delete, s.deleteNames = qb.Delete(name).TimestampNamed(timestampName).Where(where...).ToCql()
-	s.sel, _ = qb.Select(name).Columns(t.columnNames...).Where(where...).ToCql()
-	for _, text := range []*string{&s.insert, &s.insertTTL, &s.delete, &s.sel} {
-		*text = strings.TrimSpace(*text)
-	}
+	s.insert, s.insertNames = putText(name, t.columnNames, false)
+	s.insertTTL, s.ttlNames = putText(name, t.columnNames, true)
+	s.delete, s.deleteNames = removeText(name, t.keyNames)
+	s.sel, _ = trimmed(qb.Select(name).Columns(t.columnNames...).Where(where(t.keyNames)...).ToCql())
 	return &s
 }
+
+// qualified is the name of a table in CQL text. An empty keyspace is that of the session.
+func qualified(keyspace, table string) string {
+	if keyspace == "" {
+		return table
+	}
+	return keyspace + "." + table
+}
+
+// putText compiles a Put, and removeText a Remove, with the names of what is to be bound. These two make every statement
+// that changes something, also one that comes out of storage.
+func putText(qualified string, columns []string, ttl bool) (text string, names []string) {
+	insert := qb.Insert(qualified).Columns(columns...)
+	if ttl {
+		insert.TTLNamed(ttlName)
+	}
+	return trimmed(insert.TimestampNamed(timestampName).ToCql())
+}
+
+func removeText(qualified string, keys []string) (text string, names []string) {
+	return trimmed(qb.Delete(qualified).TimestampNamed(timestampName).Where(where(keys)...).ToCql())
+}
+
+func where(keys []string) []qb.Cmp {
+	out := make([]qb.Cmp, len(keys))
+	for i, k := range keys {
+		out[i] = qb.Eq(k)
+	}
+	return out
+}
+
+func trimmed(text string, names []string) (string, []string) { return strings.TrimSpace(text), names }

@@ -5,25 +5,28 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
 
-// wireMutation is a Mutation as it is stored. gob does not tell nil from empty, so values say what they are.
+// wireMutation is a Mutation as it is stored. It holds what the mutation is about and no CQL: whoever can write to the
+// storage could otherwise have any statement executed. What follows from the rest is not stored either: the statement,
+// the values of its USING clause, the partition key, what is sent after the expiry.
 type wireMutation struct {
-	Keyspace, Table string
 	Kind            MutationKind
+	Keyspace, Table string
 	Timestamp       int64
-	PartitionKey    []byte
-	Statement       string
-	Names           []string
-	Args            []wireArg
 	ExpiresAt       int64
-	Expired         *wireMutation
+	Keys, Part      int // of the columns, the first Keys are the primary key, the first Part the partition key
+	Columns         []wireColumn
 }
 
-type wireArg struct {
+// wireColumn is a column with the value bound to it. gob does not tell nil from empty, so values say what they are.
+type wireColumn struct {
+	Name  string
 	State uint8
 	Type  string
 	Data  []byte
@@ -39,7 +42,7 @@ const (
 func (m *Mutation) MarshalBinary() ([]byte, error) {
 	wire, err := m.wire()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("tables: encode mutation: %w", err)
 	}
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(wire); err != nil {
@@ -50,71 +53,131 @@ func (m *Mutation) MarshalBinary() ([]byte, error) {
 
 func (m *Mutation) wire() (*wireMutation, error) {
 	w := &wireMutation{
-		Keyspace: m.Keyspace, Table: m.Table, Kind: m.Kind, Timestamp: m.Timestamp, PartitionKey: m.PartitionKey,
-		Statement: m.Statement, Names: m.Names, ExpiresAt: m.expiresAt,
+		Kind: m.Kind, Keyspace: m.Keyspace, Table: m.Table, Timestamp: m.Timestamp, ExpiresAt: m.expiresAt, Keys: m.keys, Part: m.part,
 	}
-	for _, a := range m.Args {
-		v, ok := a.(*Value)
-		switch {
+	if m.keys == 0 || len(m.Names) != len(m.Args) {
+		return nil, errors.New("it was not rendered from a change")
+	}
+	for i, a := range m.Args {
+		if m.Names[i] == timestampName || m.Names[i] == ttlName {
+			continue
+		}
+		c := wireColumn{Name: m.Names[i]}
+		switch v, ok := a.(*Value); {
 		case ok && v.data == nil:
-			w.Args = append(w.Args, wireArg{State: wireNull, Type: v.Type()})
+			c.State, c.Type = wireNull, v.Type()
 		case ok:
-			w.Args = append(w.Args, wireArg{State: wireValue, Type: v.Type(), Data: v.data})
-		case a == any(gocql.UnsetValue):
-			w.Args = append(w.Args, wireArg{State: wireUnset})
-		default:
-			return nil, fmt.Errorf("tables: encode mutation: an argument is of Go type %T", a)
+			c.State, c.Type, c.Data = wireValue, v.Type(), v.data
+		case a != any(gocql.UnsetValue):
+			return nil, fmt.Errorf("an argument is of Go type %T", a)
 		}
-	}
-	if m.expired != nil {
-		expired, err := m.expired.wire()
-		if err != nil {
-			return nil, err
-		}
-		w.Expired = expired
+		w.Columns = append(w.Columns, c)
 	}
 	return w, nil
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary.
+// UnmarshalBinary is the reverse of MarshalBinary. The statement is compiled anew, from names that can be nothing else
+// in it.
 func (m *Mutation) UnmarshalBinary(data []byte) error {
 	var w wireMutation
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&w); err != nil {
 		return fmt.Errorf("tables: decode mutation: %w", err)
 	}
-	return m.unwire(&w)
+	decoded, err := w.mutation()
+	if err != nil {
+		return fmt.Errorf("tables: decode mutation: %w", err)
+	}
+	*m = *decoded
+	return nil
 }
 
-func (m *Mutation) unwire(w *wireMutation) error {
-	*m = Mutation{
-		Keyspace: w.Keyspace, Table: w.Table, Kind: w.Kind, Timestamp: w.Timestamp, PartitionKey: w.PartitionKey,
-		Statement: w.Statement, Names: w.Names, expiresAt: w.ExpiresAt,
+func (w *wireMutation) mutation() (*Mutation, error) {
+	if err := w.check(); err != nil {
+		return nil, err
 	}
-	if len(w.Names) != len(w.Args) || w.Statement == "" || w.Timestamp <= 0 ||
-		w.ExpiresAt != 0 && (w.Expired == nil || len(w.Args) < 2) {
-		return errors.New("tables: decode mutation: incomplete")
-	}
-	for _, a := range w.Args {
-		if a.State == wireUnset {
-			m.Args = append(m.Args, gocql.UnsetValue)
-			continue
-		}
-		if a.State > wireValue {
-			return errors.New("tables: decode mutation: a value in a state of a later version")
-		}
-		typ, err := cqltype.Parse(a.Type)
+	names, args := make([]string, len(w.Columns)), make([]any, len(w.Columns), len(w.Columns)+2) // two for USING
+	for i := range w.Columns {
+		arg, err := w.Columns[i].arg()
 		if err != nil {
-			return fmt.Errorf("tables: decode mutation: %w", err)
+			return nil, err
 		}
-		v := &Value{typ: typ}
-		if a.State == wireValue {
-			v.data = append([]byte{}, a.Data...) // never nil, which would be null
-		}
-		m.Args = append(m.Args, v)
+		names[i], args[i] = w.Columns[i].Name, arg
 	}
-	if w.Expired != nil {
-		m.expired = new(Mutation)
-		return m.expired.unwire(w.Expired)
+	key := make([]*Value, w.Keys)
+	for i := range key {
+		v, ok := args[i].(*Value)
+		if !ok || len(v.data) == 0 || len(v.data) > maxKeyBytes {
+			return nil, errors.New("a key column without a value")
+		}
+		key[i] = v
+	}
+	remove := w.remove(names[:w.Keys], key)
+	if w.Kind == Remove {
+		return remove, nil
+	}
+	m := *remove
+	m.Kind = Put
+	m.Statement, m.Names = putText(qualified(w.Keyspace, w.Table), names, w.ExpiresAt != 0)
+	if w.ExpiresAt != 0 {
+		m.expiresAt, m.expired = w.ExpiresAt, remove
+		args = append(args, encodeInt(maxTTL))
+	}
+	args = append(args, remove.Args[0])
+	m.Args = args
+	return &m, nil
+}
+
+// check refuses what no change renders.
+func (w *wireMutation) check() error {
+	switch {
+	case w.Kind != Put && w.Kind != Remove:
+		return errors.New("of a kind of a later version")
+	case w.Timestamp <= 0 || w.Part < 1 || w.Part > w.Keys || w.Keys > len(w.Columns):
+		return errors.New("incomplete")
+	case w.Kind == Remove && (w.Keys < len(w.Columns) || w.ExpiresAt != 0):
+		return errors.New("a remove has nothing but a key")
+	case w.Keyspace != "" && !cqlname.Table(w.Keyspace) || !cqlname.Table(w.Table):
+		return fmt.Errorf("keyspace and table must be %s", cqlname.TableRule)
+	}
+	for i := range w.Columns {
+		switch name := w.Columns[i].Name; {
+		case !cqlname.Column(name):
+			return fmt.Errorf("columns must be %s", cqlname.ColumnRule)
+		case slices.ContainsFunc(w.Columns[:i], func(c wireColumn) bool { return c.Name == name }):
+			return errors.New("a column stands twice in it")
+		}
 	}
 	return nil
+}
+
+func (c *wireColumn) arg() (any, error) {
+	switch c.State {
+	case wireUnset:
+		return gocql.UnsetValue, nil
+	case wireNull, wireValue:
+	default:
+		return nil, errors.New("a value in a state of a later version")
+	}
+	typ, err := cqltype.Parse(c.Type)
+	if err != nil {
+		return nil, err
+	}
+	v := &Value{typ: typ}
+	if c.State == wireValue {
+		v.data = append([]byte{}, c.Data...) // never nil, which would be null
+	}
+	return v, nil
+}
+
+// remove is the Remove of the row under key.
+func (w *wireMutation) remove(names []string, key []*Value) *Mutation {
+	m := &Mutation{
+		Keyspace: w.Keyspace, Table: w.Table, Kind: Remove, Timestamp: w.Timestamp, PartitionKey: partitionKey(key[:w.Part]),
+		Args: []any{&Value{typ: bigint, data: encodeInt64(w.Timestamp)}}, keys: w.Keys, part: w.Part,
+	}
+	m.Statement, m.Names = removeText(qualified(w.Keyspace, w.Table), names)
+	for _, v := range key {
+		m.Args = append(m.Args, v)
+	}
+	return m
 }

@@ -1,7 +1,12 @@
 package tables_test
 
 import (
+	"bytes"
+	"encoding/gob"
 	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,9 +14,10 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// TestMutationBinary: a failed write waits in a queue, and another process sends the same bytes.
-func TestMutationBinary(t *testing.T) {
-	t.Parallel()
+// storedChanges render every kind of mutation: with and without TTL, keyspace, null, unset and empty values, with keys
+// of several columns, and removes at T and at T-1.
+func storedChanges(tb testing.TB) []tables.Change {
+	tb.Helper()
 	type row struct {
 		ID    string
 		Empty string
@@ -23,15 +29,29 @@ func TestMutationBinary(t *testing.T) {
 	s := tables.Must(tables.New[row]("thing", tables.Table{Name: "things", Keyspace: "ks", PartKey: []string{"id"}},
 		tables.Type("frame", "frozen<list<list<text>>>"), tables.ExpiresAt("ends")))
 	one := row{ID: "1", First: ptr("n"), Frame: [][]string{{"a"}, {}}, Ends: time.UnixMicro(now).Add(time.Hour)}
-	for _, c := range []tables.Change{
+	before := aJob()
+	return []tables.Change{
 		s.Insert(one), s.Insert(row{ID: "1"}), s.Update(one, with(one, func(r *row) { r.Other = nil })), s.Update(one, row{ID: "1"}),
 		s.Update(one, with(one, func(r *row) { r.First, r.Other = nil, ptr("u") })), s.Delete(one),
-	} {
-		r, err := c.Render(now, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range r.Mutations {
+		jobs(tb).Insert(before), jobs(tb).Insert(with(before, func(j *job) { j.Worker, j.EndsAt, j.Note = nil, nil, nil })),
+		jobs(tb).Update(before, with(before, func(j *job) { j.State, j.Worker, j.Tags = Open, ptr("v"), nil })), jobs(tb).Delete(before),
+	}
+}
+
+func rendered(tb testing.TB, c tables.Change) []tables.Mutation {
+	tb.Helper()
+	r, err := c.Render(now, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r.Mutations
+}
+
+// TestMutationBinary: a failed write waits in a queue, and another process sends the same bytes.
+func TestMutationBinary(t *testing.T) {
+	t.Parallel()
+	for _, c := range storedChanges(t) {
+		for _, m := range rendered(t, c) {
 			data, err := m.MarshalBinary()
 			if err != nil {
 				t.Fatal(err)
@@ -40,7 +60,7 @@ func TestMutationBinary(t *testing.T) {
 			if err := again.UnmarshalBinary(data); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := dumpAll(again), dumpAll(m); got != want {
+			if got, want := dumpAll(again), dumpAll(m); got != want || !reflect.DeepEqual(again, m) {
 				t.Errorf("%s: decoded\n%s\nencoded\n%s", c, got, want)
 			}
 			for n := range data {
@@ -50,9 +70,19 @@ func TestMutationBinary(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			}
+			for _, word := range []string{"INSERT", "DELETE", "TIMESTAMP", "[ttl]"} {
+				if bytes.Contains(data, []byte(word)) {
+					t.Errorf("%s: %s is stored", c, word)
+				}
+			}
 		}
 	}
-	strange := tables.Mutation{Statement: "x", Args: []any{"plain"}}
+	strange := tables.Mutation{Kind: tables.Put, Table: "things", Timestamp: 1, Statement: "x"}
+	if _, err := strange.MarshalBinary(); err == nil || err.Error() != "tables: encode mutation: it was not rendered from a change" {
+		t.Errorf("a mutation of unknown origin: %v", err)
+	}
+	strange = rendered(t, jobs(t).Delete(aJob()))[0]
+	strange.Args = []any{strange.Args[0], "plain"}
 	if _, err := strange.MarshalBinary(); err == nil || err.Error() != "tables: encode mutation: an argument is of Go type string" {
 		t.Errorf("an argument that is no Value: %v", err)
 	}
@@ -68,4 +98,136 @@ func dumpAll(m tables.Mutation) string {
 		dumpStatement(&b, stmt, nil, args)
 	}
 	return b.String()
+}
+
+// storedMutation and storedColumn are a mutation as it is stored, for forging one.
+type storedMutation struct {
+	Kind            uint8
+	Keyspace, Table string
+	Timestamp       int64
+	ExpiresAt       int64
+	Keys, Part      int
+	Columns         []storedColumn
+}
+
+type storedColumn struct {
+	Name  string
+	State uint8
+	Type  string
+	Data  []byte
+}
+
+// The storage is not to be trusted: what is read from it becomes one of two statements on unquoted names, or nothing.
+func TestForgedMutation(t *testing.T) {
+	t.Parallel()
+	read := func(edit func(*storedMutation)) (tables.Mutation, error) {
+		w := storedMutation{
+			Kind: uint8(tables.Put), Keyspace: "shop", Table: "things", Timestamp: now, Keys: 2, Part: 1, Columns: []storedColumn{
+				{"id", 2, "text", []byte("a")}, {"at", 2, "int", []byte{0, 0, 0, 1}}, {"note", 1, "text", nil}, {Name: "other"},
+			},
+		}
+		edit(&w)
+		var data bytes.Buffer
+		if err := gob.NewEncoder(&data).Encode(w); err != nil {
+			t.Fatal(err)
+		}
+		var m tables.Mutation
+		err := m.UnmarshalBinary(data.Bytes())
+		return m, err
+	}
+	for want, edit := range map[string]func(*storedMutation){
+		"INSERT INTO shop.things (id,at,note,other) VALUES (?,?,?,?) USING TIMESTAMP ?":           func(*storedMutation) {},
+		"INSERT INTO things (id,at,note,other) VALUES (?,?,?,?) USING TIMESTAMP ?":                func(w *storedMutation) { w.Keyspace = "" },
+		"INSERT INTO shop.things (id,at,note,other) VALUES (?,?,?,?) USING TTL ? AND TIMESTAMP ?": func(w *storedMutation) { w.ExpiresAt = 1 },
+		"DELETE FROM shop.things USING TIMESTAMP ? WHERE id=? AND at=?": func(w *storedMutation) {
+			w.Kind, w.Columns = uint8(tables.Remove), w.Columns[:2]
+		},
+	} {
+		if m, err := read(edit); err != nil || m.Statement != want {
+			t.Errorf("%s, %v, want %s", m.Statement, err, want)
+		}
+	}
+	const names = "keyspace and table must be "
+	for name, c := range map[string]struct {
+		want string
+		edit func(*storedMutation)
+	}{
+		"no kind":             {"of a kind of a later version", func(w *storedMutation) { w.Kind = 0 }},
+		"another kind":        {"of a kind of a later version", func(w *storedMutation) { w.Kind = 3 }},
+		"CQL for a table":     {names, func(w *storedMutation) { w.Table = "things USING TIMESTAMP 1; DROP TABLE things" }},
+		"a qualified table":   {names, func(w *storedMutation) { w.Table = "system_auth.roles" }},
+		"a quoted table":      {names, func(w *storedMutation) { w.Table = `"things"` }},
+		"no table":            {names, func(w *storedMutation) { w.Table = "" }},
+		"CQL for a keyspace":  {names, func(w *storedMutation) { w.Keyspace = "shop.things;--" }},
+		"a reserved keyspace": {names, func(w *storedMutation) { w.Keyspace = "token" }},
+		"CQL for a column":    {"columns must be ", func(w *storedMutation) { w.Columns[3].Name = "a) VALUES (1);--" }},
+		"CQL for a key":       {"columns must be ", func(w *storedMutation) { w.Columns[0].Name = "id=1 OR id" }},
+		"a USING clause":      {"columns must be ", func(w *storedMutation) { w.Columns[3].Name = "[timestamp]" }},
+		"no column":           {"columns must be ", func(w *storedMutation) { w.Columns[3].Name = "" }},
+		"a column twice":      {"a column stands twice in it", func(w *storedMutation) { w.Columns[3].Name = "note" }},
+		"no timestamp":        {"incomplete", func(w *storedMutation) { w.Timestamp = 0 }},
+		"no partition key":    {"incomplete", func(w *storedMutation) { w.Part = 0 }},
+		"part of the rest":    {"incomplete", func(w *storedMutation) { w.Part = 3 }},
+		"more key than row":   {"incomplete", func(w *storedMutation) { w.Keys = 5 }},
+		"a value's state":     {"a value in a state of a later version", func(w *storedMutation) { w.Columns[2].State = 3 }},
+		"no type":             {`CQL type "": `, func(w *storedMutation) { w.Columns[2].Type = "" }},
+		"a null key":          {"a key column without a value", func(w *storedMutation) { w.Columns[1].State = 1 }},
+		"an unset key":        {"a key column without a value", func(w *storedMutation) { w.Columns[1].State = 0 }},
+		"an empty key":        {"a key column without a value", func(w *storedMutation) { w.Columns[0].Data = nil }},
+		"a large key":         {"a key column without a value", func(w *storedMutation) { w.Columns[0].Data = make([]byte, 65536) }},
+		"a remove with values": {"a remove has nothing but a key", func(w *storedMutation) {
+			w.Kind = uint8(tables.Remove)
+		}},
+		"a remove that expires": {"a remove has nothing but a key", func(w *storedMutation) {
+			w.Kind, w.Columns, w.ExpiresAt = uint8(tables.Remove), w.Columns[:2], 1
+		}},
+	} {
+		if m, err := read(c.edit); err == nil {
+			t.Errorf("%s: read as %s", name, m.Statement)
+		} else if !strings.HasPrefix(err.Error(), "tables: decode mutation: "+c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// wireStatement is all that can come out of storage.
+var wireStatement = regexp.MustCompile(strings.ReplaceAll(`^(?:INSERT INTO (?:NAME\.)?NAME \(NAME(?:,NAME)*\) VALUES \(\?(?:,\?)*\) `+
+	`USING (?:TTL \? AND )?TIMESTAMP \?|DELETE FROM (?:NAME\.)?NAME USING TIMESTAMP \? WHERE NAME=\?(?: AND NAME=\?)*)$`, "NAME", `[a-z][a-z0-9_]*`))
+
+// FuzzUnmarshalMutation reads any bytes: nothing may panic, and what is read must be fit to be sent, and to be stored
+// again.
+func FuzzUnmarshalMutation(f *testing.F) {
+	for _, c := range storedChanges(f) {
+		for _, m := range rendered(f, c) {
+			data, err := m.MarshalBinary()
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var m, again tables.Mutation
+		if err := m.UnmarshalBinary(data); err != nil {
+			return
+		}
+		for _, at := range []time.Time{time.UnixMicro(now), time.UnixMicro(now).AddDate(1000, 0, 0)} {
+			statement, args := m.At(at)
+			if !wireStatement.MatchString(statement) || strings.Count(statement, "?") != len(args) {
+				t.Fatalf("%d arguments: %s", len(args), statement)
+			}
+		}
+		stamp, ok := m.Args[slices.Index(m.Names, "[timestamp]")].(*tables.Value)
+		if !ok || stamp.Type() != "bigint" || shown(stamp) != fmt.Sprintf("0x%016x", m.Timestamp) || len(m.Names) != len(m.Args) {
+			t.Fatalf("the mutation is at %d:\n%s", m.Timestamp, dumpAll(m))
+		}
+		stored, err := m.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.UnmarshalBinary(stored); err != nil || !reflect.DeepEqual(again, m) {
+			t.Fatalf("%v: stored again\n%s\nwas\n%s", err, dumpAll(again), dumpAll(m))
+		}
+	})
 }

@@ -21,7 +21,7 @@ func TestOneTimestamp(t *testing.T) {
 		"insert":   {orderSet(t).Insert(open)},
 		"move":     {orderSet(t).Update(open, paid)},
 		"delete":   {orderSet(t).Delete(open)},
-		"clear":    {single.Update(bob, newTask("eve"))},
+		"single writer's move":    {single.Update(bob, newTask("eve"))},
 		"entities": {orderSet(t).Insert(open), single.Insert(bob), noteSet(t).Delete(newNote())},
 	} {
 		t.Run(name, func(t *testing.T) {

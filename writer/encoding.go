@@ -68,7 +68,8 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary is the reverse of MarshalBinary. It refuses bytes that are damaged or of another version. Causes come
-// back as texts: errors.As does not find the driver's types in them.
+// back as texts: errors.As does not find the driver's types in them. The bytes hold no CQL: whoever can forge them can have
+// Resume write and delete rows, and run no other statement.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	body := len(data) - crc32.Size
 	if body < len(magic) || string(data[:len(magic)]) != magic {

@@ -17,9 +17,9 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// everyState is a change whose bound values are null, unset, empty and present, and that sends a Clear.
-func everyState(t *testing.T) []tables.Change {
-	t.Helper()
+// everyState is a change whose bound values are null, unset, empty and present.
+func everyState(tb testing.TB) []tables.Change {
+	tb.Helper()
 	type row struct {
 		ID    string
 		Kind  string
@@ -29,7 +29,7 @@ func everyState(t *testing.T) []tables.Change {
 		Empty string
 		Tags  []string
 	}
-	set := mustSet[row](t, "row",
+	set := mustSet[row](tb, "row",
 		tables.Table{Name: "rows", PartKey: []string{"id"}},
 		tables.Table{Name: "rows_by_kind", PartKey: []string{"kind"}, SortKey: []string{"id"}},
 		tables.Table{Name: "rows_by_none", PartKey: []string{"none"}, SortKey: []string{"id"}, Columns: []string{"blob"}},
@@ -191,7 +191,11 @@ func sealed(t *testing.T, w wireError) []byte {
 // What no version of the library has stored is refused, even if it is undamaged.
 func TestForeignError(t *testing.T) {
 	t.Parallel()
-	m, err := (&tables.Mutation{Statement: "INSERT", Timestamp: 1}).MarshalBinary()
+	r, err := noteSet(t).Insert(newNote()).Render(1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := r.Mutations[0].MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,8 +227,19 @@ func TestForeignError(t *testing.T) {
 
 // FuzzUnmarshalError reads bytes whose checksum holds: nothing may panic, and what is read must be fit to be resumed.
 func FuzzUnmarshalError(f *testing.F) {
-	data := storedError(f, orderSet(f).Insert(newOrder(Open)))
-	f.Add(data[len(magic) : len(data)-crc32.Size])
+	open, paid := move()
+	task := newTask("bob")
+	task.Ends = ptr(time.Now().Add(time.Hour))
+	for _, changes := range [][]tables.Change{
+		{orderSet(f).Insert(open)},
+		{orderSet(f).Update(open, paid)},
+		{orderSet(f).Delete(open)},
+		everyState(f),
+		{taskSet(f, tables.ExpiresAt("ends")).Insert(task)},
+	} {
+		data := storedError(f, changes...)
+		f.Add(data[len(magic) : len(data)-crc32.Size])
+	}
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e := new(Error)

@@ -113,6 +113,14 @@ func (w *Writer) runPath(ctx, first context.Context, p *plan, path *path) {
 	outcome, err := w.policy.DoFrom(ctx, first, path.kind, func(ctx context.Context, _ int) error {
 		return w.attempt(ctx, p, path)
 	}, w.tracer.observer(ctx, path))
+	w.settle(ctx, path, outcome, err)
+}
+
+// settle notes what became of a path. It is apart from runPath so that the driver is not called on top of its variables:
+// a new goroutine has a small stack, and growing it once more costs as much as the rest of the bookkeeping.
+//
+//go:noinline
+func (w *Writer) settle(ctx context.Context, path *path, outcome retry.Outcome, err error) {
 	now := Applied
 	if err != nil {
 		now = outcomeOf(outcome.Class)

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/pprof"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -25,17 +27,19 @@ func main() { os.Exit(start()) }
 func start() int {
 	rounds := flag.Int("rounds", 15, "how many rounds")
 	dir := flag.String("out", "", "folder for benchmark.md and benchmark.svg; empty prints the table only")
+	profile := flag.String("cpuprofile", "", "file for a CPU profile of all rounds")
+	only := flag.String("only", "", "measure only contenders whose name contains this, and the fan-out by hand")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *rounds, *dir); err != nil {
+	if err := run(ctx, *rounds, *dir, *only, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		return 1
 	}
 	return 0
 }
 
-func run(ctx context.Context, rounds int, dir string) error {
+func run(ctx context.Context, rounds int, dir, only, profile string) error {
 	hosts := os.Getenv(cluster.TestHostsEnv)
 	if hosts == "" {
 		return fmt.Errorf("%s is not set: make bench", cluster.TestHostsEnv)
@@ -49,6 +53,16 @@ func run(ctx context.Context, rounds int, dir string) error {
 	if err != nil {
 		return err
 	}
+	contenders = slices.DeleteFunc(contenders, func(c contender) bool {
+		return !strings.Contains(c.name, only) && c.name != bare
+	})
+	if profile != "" {
+		stop, err := profileTo(profile)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	results, err := measure(ctx, contenders, rounds)
 	if err != nil {
 		return err
@@ -59,4 +73,15 @@ func run(ctx context.Context, rounds int, dir string) error {
 		return nil
 	}
 	return r.write(dir)
+}
+
+func profileTo(name string) (stop func(), err error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); _ = f.Close() }, nil
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -50,7 +51,9 @@ func measure(ctx context.Context, contenders []contender, rounds int) ([]result,
 		fmt.Fprintf(os.Stderr, "bench: round %d of %d\n", round, rounds)
 		for _, i := range rand.Perm(len(contenders)) {
 			r := result{name: contenders[i].name}
-			if err := r.round(ctx, contenders[i]); err != nil {
+			var err error
+			pprof.Do(ctx, pprof.Labels("contender", r.name), func(ctx context.Context) { err = r.round(ctx, contenders[i]) })
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", contenders[i].name, err)
 			}
 			if round == 0 { // the first prepares statements and warms the servers
