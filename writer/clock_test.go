@@ -18,11 +18,11 @@ func TestOneTimestamp(t *testing.T) {
 	bob := newTask("bob")
 	single := taskSet(t, tables.SingleWriter("owner"))
 	for name, changes := range map[string][]tables.Change{
-		"insert":   {orderSet(t).Insert(open)},
-		"move":     {orderSet(t).Update(open, paid)},
-		"delete":   {orderSet(t).Delete(open)},
-		"single writer's move":    {single.Update(bob, newTask("eve"))},
-		"entities": {orderSet(t).Insert(open), single.Insert(bob), noteSet(t).Delete(newNote())},
+		"insert":               {orderSet(t).Insert(open)},
+		"move":                 {orderSet(t).Update(open, paid)},
+		"delete":               {orderSet(t).Delete(open)},
+		"single writer's move": {single.Update(bob, newTask("eve"))},
+		"entities":             {orderSet(t).Insert(open), single.Insert(bob), noteSet(t).Delete(newNote())},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
