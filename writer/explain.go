@@ -194,9 +194,9 @@ var guarantees = map[Mode]struct{ atomic, reader, death string }{
 		"some tables have the write and others do not, until the entity is written again",
 	},
 	LoggedBatch: {
-		"the request, which is all of the write, in the end but not at one moment: what the batchlog has stored the server completes",
-		"some tables with the write and others still without, for milliseconds, and after a timeout for seconds, until the batchlog is replayed",
-		"all of the write is done, or nothing",
+		"the request, which is all of the write, in the end but not at one moment: what the batchlog has stored the server replays",
+		"some tables with the write and others still without, for milliseconds, and after a timeout until the batchlog is replayed",
+		"all of the write is done in the end, or nothing; a replay is expected within seconds, but a stopped node keeps its part of the batchlog until it is back",
 	},
 	Fallback: {
 		"each request by itself, not all of them together",
