@@ -13,14 +13,17 @@ func TestDoAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun cou
 	ctx := context.Background()
 	attempt := func(context.Context, int) error { return nil }
 	observe := func(retry.Event) {}
-	policy := retry.Policy{}
+	retrier, err := retry.New(retry.Policy{}, retry.NewBudget(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
 	context2500 := testing.AllocsPerRun(1000, func() {
 		own, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
 		_ = attempt(own, 1)
 		cancel()
 	})
 	do := testing.AllocsPerRun(1000, func() {
-		if _, err := policy.Do(ctx, retry.LoggedBatch, attempt, observe); err != nil {
+		if _, err := retrier.Do(ctx, retry.LoggedBatch, attempt, observe); err != nil {
 			t.Error(err)
 		}
 	})
@@ -32,9 +35,13 @@ func TestDoAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun cou
 func BenchmarkDoSuccess(b *testing.B) {
 	ctx := context.Background()
 	attempt := func(context.Context, int) error { return nil }
+	retrier, err := retry.New(retry.Policy{}, retry.NewBudget(0, 0))
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := (retry.Policy{}).Do(ctx, retry.LoggedBatch, attempt, nil); err != nil {
+		if _, err := retrier.Do(ctx, retry.LoggedBatch, attempt, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

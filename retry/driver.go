@@ -11,6 +11,7 @@ import (
 const (
 	reasonCanceled         = "canceled"
 	reasonDeadlineExceeded = "deadline_exceeded"
+	reasonNoResponse       = "no_response"
 )
 
 // classifyDriver classifies the errors that gocql itself returns for a write, and those of network and context that it
@@ -47,7 +48,7 @@ func classifyDriver(err error, kind Kind) (Verdict, bool) {
 		return unknownFinal(reasonDeadlineExceeded), true
 
 	case gocql.ErrTimeoutNoResponse:
-		return unknown(kind, "no_response"), true
+		return unknown(kind, reasonNoResponse), true
 	case gocql.ErrConnectionClosed:
 		return unknown(kind, "connection_closed"), true
 	case gocql.ErrTooManyTimeouts:

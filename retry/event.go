@@ -2,7 +2,7 @@ package retry
 
 import "time"
 
-// Event tells the observer of [Policy.Do] that an attempt failed and that another one follows after a wait.
+// Event tells the observer of [Retrier.Do] that an attempt failed and that another one follows after a wait.
 type Event struct {
 	// Attempt is the number of the attempt that failed, from 1.
 	Attempt int

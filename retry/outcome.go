@@ -1,6 +1,6 @@
 package retry
 
-// Outcome is what is known after [Policy.Do].
+// Outcome is what is known after [Retrier.Do].
 type Outcome struct {
 	// Attempts is the number of attempts that were started.
 	Attempts int
@@ -14,4 +14,7 @@ type Outcome struct {
 
 	// Batchlog reports that some attempt failed at the batchlog, even if a later one succeeded.
 	Batchlog bool
+
+	// Refused reports that another attempt was due but the budget was spent.
+	Refused bool
 }

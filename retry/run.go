@@ -14,10 +14,10 @@ import (
 // drops the error altogether. So the run keeps its errors, and backoff does the loop and the waiting.
 var errAttempt = errors.New("retry: attempt failed")
 
-// run is one call of [Policy.Do] whose first attempt has failed. It is the [backoff.BackOff] of its own loop, so all
+// run is one call of [Retrier.Do] whose first attempt has failed. It is the [backoff.BackOff] of its own loop, so all
 // reasons to stop are in one place, NextBackOff.
 type run struct {
-	policy  Policy
+	retrier *Retrier
 	ctx     context.Context //nolint:containedctx // lives as long as the call; backoff takes the context from here
 	kind    Kind
 	attempt func(ctx context.Context, n int) error
@@ -35,20 +35,12 @@ type run struct {
 
 var _ backoff.BackOffContext = (*run)(nil)
 
-// goOn is what follows a first attempt that failed with err. It is apart from DoFrom so that the attempt does not run on
-// top of its variables.
-//
-//go:noinline
-func (r *run) goOn(verdict Verdict, err error) (Outcome, error) {
-	r.record(verdict, err)
-	return r.finish()
-}
-
 // finish makes the attempts that are left and returns what Do returns.
 func (r *run) finish() (Outcome, error) {
-	r.jitter = newJitter(r.policy)
+	r.jitter = newJitter(r.retrier.policy)
 	_ = backoff.RetryNotify(r.next, r, r.notify) // its error is errAttempt or that of ctx, both known here
 	if r.err == nil {
+		r.retrier.budget.earn()
 		return Outcome{Attempts: r.outcome.Attempts, Batchlog: r.outcome.Batchlog}, nil
 	}
 	return r.outcome, r.failure()
@@ -61,11 +53,11 @@ func (r *run) next() error {
 		return errAttempt
 	}
 	// The wait may have ended together with ctx, and the timer may have been late.
-	if r.ctx.Err() != nil || time.Since(r.start) > r.policy.MaxElapsedTime {
+	if r.ctx.Err() != nil || time.Since(r.start) > r.retrier.policy.MaxElapsedTime {
 		r.tooLate = true
 		return errAttempt
 	}
-	r.record(r.policy.try(r.ctx, nil, r.kind, r.attempt, r.outcome.Attempts+1))
+	r.record(r.try(r.outcome.Attempts + 1))
 	if r.err != nil {
 		return errAttempt
 	}
@@ -106,10 +98,14 @@ func (r *run) NextBackOff() time.Duration {
 		return backoff.Stop
 	}
 	wait := r.jitter.NextBackOff()
-	if wait > r.policy.MaxElapsedTime-time.Since(r.start) {
+	if wait > r.retrier.policy.MaxElapsedTime-time.Since(r.start) {
 		return backoff.Stop
 	}
 	if deadline, ok := r.ctx.Deadline(); ok && wait >= time.Until(deadline) {
+		return backoff.Stop
+	}
+	if !r.retrier.budget.take(r.outcome.Last.price()) {
+		r.outcome.Refused = true
 		return backoff.Stop
 	}
 	return wait
@@ -136,10 +132,13 @@ func (r *run) failure() error {
 			ended = r.err // the last attempt's own limit
 		}
 	}
-	if ended == nil || errors.Is(last, ended) {
-		return last
+	if ended != nil && !errors.Is(last, ended) {
+		last = &endedError{last: last, ended: ended}
 	}
-	return &endedError{last: last, ended: ended}
+	if r.outcome.Refused {
+		last = &budgetError{last}
+	}
+	return last
 }
 
 // endedError is the last error of a write whose context ended: both can be found with errors.Is and errors.As.

@@ -2,6 +2,8 @@ package retry
 
 import "github.com/gocql/gocql"
 
+const reasonWriteTimeout = "write_timeout" // and the write type
+
 // classifyServer classifies the errors that a coordinator answered with. gocql returns those with a body of their own
 // as pointers to exported structs, the others as an unexported value type that implements gocql.RequestError
 // (gocql 1.7.0, frame.go, parseErrorFrame).
@@ -44,7 +46,7 @@ func classifyServer(err error, kind Kind) (Verdict, bool) {
 //
 // COUNTER and CAS are not retried even if the caller took the write for an idempotent one: the server knows better.
 func writeTimeout(writeType string, kind Kind) Verdict {
-	v := unknown(kind, "write_timeout"+writeTypeSuffix(writeType))
+	v := unknown(kind, reasonWriteTimeout+writeTypeSuffix(writeType))
 	switch writeType {
 	case "BATCH":
 		if kind == LoggedBatch {

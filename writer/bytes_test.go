@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// wire is what a request puts on the wire: every statement with its bound bytes, in a form that can be compared.
-func wire(r request) string {
+// spelled is what a request puts on the wire: every statement with its bound bytes, in a form that can be compared.
+func spelled(r request) string {
 	var b strings.Builder
 	for _, m := range r.mutations {
 		writeMutation(&b, m, r.now)
@@ -36,7 +36,7 @@ func writeMutation(b *strings.Builder, m *tables.Mutation, now time.Time) {
 func wires(requests []request) []string {
 	out := make([]string, len(requests))
 	for i, r := range requests {
-		out[i] = wire(r)
+		out[i] = spelled(r)
 	}
 	slices.Sort(out)
 	return out

@@ -110,7 +110,7 @@ func (c *checker) table(t tables.TableDescription) error {
 		add("", "no keyspace: %s", c.w.noKeyspace())
 		return nil
 	}
-	live, err := c.w.live.reread(c.ctx, c.w.policy, keyspace, t.Name)
+	live, err := c.w.live.reread(c.ctx, &c.w.retrier, keyspace, t.Name)
 	if errors.Is(err, errNoTable) {
 		add("", "does not exist")
 		return nil
@@ -123,7 +123,7 @@ func (c *checker) table(t tables.TableDescription) error {
 			"gc_grace_seconds = %d", keyspace, t.Name, int((10 * 24 * time.Hour).Seconds()))
 	}
 	var columns map[string]liveColumn
-	if _, err := c.w.policy.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
+	if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
 		columns, err = c.columns(ctx, keyspace, t.Name)
 		return err
 	}, nil); err != nil {

@@ -3,12 +3,16 @@ package writer
 import (
 	"time"
 
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/gocql/gocql"
 )
 
 // Configure sets cluster up for a session that a [Writer] writes or reads with, and returns it. localDC is the
 // datacentre of the service, as the nodes report it; empty means that all nodes are equally near. Hosts, credentials,
-// TLS, keyspace and everything else stay as they are; what it sets may be changed afterwards.
+// keyspace and everything else stay as they are; what it sets may be changed afterwards.
+//
+// With SslOpts the certificates of nodes are verified, chain and name, although gocql by itself verifies nothing if
+// SslOpts.Config is nil. Only SslOpts.Config.InsecureSkipVerify turns that off.
 //
 // Call it again before each further session made from the same config: gocql panics if two sessions share a host
 // selection policy, and every call sets a new one.
@@ -29,6 +33,11 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 	cluster.Timeout = 6 * time.Second
 	cluster.ConnectTimeout = 5 * time.Second
 
+	// A socket that takes no bytes for so long belongs to a node that reads none: its buffers are full. Until then all
+	// requests on the connection wait, without a look at their contexts. It ends before an attempt does; much less would
+	// break connections, with all requests on them, in a pause that the node comes back from.
+	cluster.WriteTimeout = 2 * time.Second
+
 	// The only thing that brings back a host that was marked down without an event; gocql's default is a minute.
 	cluster.ReconnectInterval = 2 * time.Second
 
@@ -37,9 +46,7 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 	cluster.MaxPreparedStmts = 20_000
 	cluster.MaxRoutingKeyInfo = 20_000
 
-	// Requests go to a replica, which saves a hop and spreads load by data; replicas are shuffled, because gocql
-	// otherwise sends every attempt for a partition to the same first one.
-	cluster.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy(), gocql.ShuffleReplicas())
+	SelectHosts(cluster, gocql.RoundRobinHostPolicy())
 
 	// Only nodes of the own datacentre: gocql's datacentre-aware policy goes on to remote ones when the local ones are
 	// down, and there LOCAL_QUORUM means the replicas of the remote datacentre.
@@ -47,7 +54,27 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 		cluster.HostFilter = gocql.DataCentreHostFilter(localDC)
 	}
 
+	cluster.SslOpts = verified(cluster.SslOpts)
+
 	// What the reads of the service should see of the writes it made.
 	cluster.Consistency = gocql.LocalQuorum
 	return cluster
+}
+
+// SelectHosts makes a session of cluster send requests to replicas: the attempts of one path to different ones, and those
+// of different paths spread over all, in every keyspace and not only in the session's own, as with
+// [gocql.TokenAwareHostPolicy]. next says which hosts are near, and in which order hosts follow that are no replicas;
+// [gocql.RoundRobinHostPolicy] is what [Configure] chooses. Like all policies of gocql, next must be a new one for each
+// session, and not be token-aware itself.
+//
+// A node that does not answer three attempts in a row goes out of rotation: it is asked after all others. While it is out,
+// one attempt at a time goes there: as soon as the node sends anything, or else after a pause, from 1 s to 10 s. If that
+// is answered, the node is back; if not, the next one waits for its pause, and what the node sends does not shorten it.
+//
+// What a node sends is seen by an observer of frame headers, which calls the one that cluster has already. If another
+// takes its place later, only the pauses are left.
+func SelectHosts(cluster *gocql.ClusterConfig, next gocql.HostSelectionPolicy) {
+	policy := hosts.New(next)
+	cluster.PoolConfig.HostSelectionPolicy = policy
+	cluster.FrameHeaderObserver = policy.Observe(cluster.FrameHeaderObserver)
 }

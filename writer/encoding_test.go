@@ -121,7 +121,7 @@ func TestStoredErrorExpires(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range y.sent()[n:] {
-				if got := wire(r); !strings.Contains(got, step.want) {
+				if got := spelled(r); !strings.Contains(got, step.want) {
 					t.Errorf("%v later: %s, want %s", step.sleep, got, step.want)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 // executor sends requests. It is the seam between planning and driver: tests put a fake behind it.
 type executor interface {
 	// execute sends one request and waits for its answer.
-	execute(ctx context.Context, r request) error
+	execute(ctx context.Context, r *request) error
 }
 
 // request is one attempt of a path.
@@ -21,7 +21,8 @@ type request struct {
 	mutations   []*tables.Mutation
 	now         time.Time // for what is left of a TTL
 	consistency gocql.Consistency
-	host        **gocql.HostInfo // filled with the coordinator, unless nil
+	traced      bool            // the coordinator is wanted
+	host        *gocql.HostInfo // the coordinator, if it is wanted, and one was found
 }
 
 // gocqlExecutor sends through gocql, with everything switched off that would act on its own: retries, because gocql
@@ -30,7 +31,7 @@ type request struct {
 // unless a query asks for it.
 type gocqlExecutor struct{ session *gocql.Session }
 
-func (x gocqlExecutor) execute(ctx context.Context, r request) error {
+func (x gocqlExecutor) execute(ctx context.Context, r *request) error {
 	if len(r.mutations) == 1 && r.kind == retry.Partition {
 		return x.query(ctx, r)
 	}
@@ -38,7 +39,7 @@ func (x gocqlExecutor) execute(ctx context.Context, r request) error {
 }
 
 // query does not Release the query: gocql pools it, and a second Release anywhere gives one query to two goroutines.
-func (x gocqlExecutor) query(ctx context.Context, r request) error {
+func (x gocqlExecutor) query(ctx context.Context, r *request) error {
 	m := r.mutations[0]
 	statement, args := m.At(r.now)
 	iter := x.session.Query(statement, args...).
@@ -49,22 +50,22 @@ func (x gocqlExecutor) query(ctx context.Context, r request) error {
 		RetryPolicy(nil).
 		WithContext(ctx).
 		Iter()
-	if r.host != nil {
-		*r.host = iter.Host()
+	if r.traced {
+		r.host = iter.Host()
 	}
 	return iter.Close()
 }
 
 // batch uses Session.NewBatch: gocql.NewBatch would write at consistency ANY.
-func (x gocqlExecutor) batch(ctx context.Context, r request) error {
+func (x gocqlExecutor) batch(ctx context.Context, r *request) error {
 	kind := gocql.UnloggedBatch
 	if r.kind == retry.LoggedBatch {
 		kind = gocql.LoggedBatch
 	}
 	b := x.session.NewBatch(kind).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx)
 	b.Cons = r.consistency
-	if r.host != nil { // a batch gives no other way to learn it; it takes the place of the session's observer
-		b.Observer(hostObserver{r.host})
+	if r.traced { // a batch gives no other way to learn it; it takes the place of the session's observer
+		b.Observer(hostObserver{r})
 	}
 	b.Entries = make([]gocql.BatchEntry, len(r.mutations))
 	for i, m := range r.mutations {
@@ -75,7 +76,7 @@ func (x gocqlExecutor) batch(ctx context.Context, r request) error {
 }
 
 // hostObserver learns from the driver which coordinator a batch went to.
-type hostObserver struct{ host **gocql.HostInfo }
+type hostObserver struct{ *request }
 
 // ObserveBatch implements gocql.BatchObserver.
-func (o hostObserver) ObserveBatch(_ context.Context, b gocql.ObservedBatch) { *o.host = b.Host }
+func (o hostObserver) ObserveBatch(_ context.Context, b gocql.ObservedBatch) { o.host = b.Host }

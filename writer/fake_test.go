@@ -22,14 +22,14 @@ type fakeExecutor struct {
 	requests []request
 }
 
-func (x *fakeExecutor) execute(ctx context.Context, r request) error {
+func (x *fakeExecutor) execute(ctx context.Context, r *request) error {
 	x.mu.Lock()
-	x.requests = append(x.requests, r)
+	x.requests = append(x.requests, *r)
 	x.mu.Unlock()
 	if x.answer == nil {
 		return nil
 	}
-	return x.answer(ctx, r)
+	return x.answer(ctx, *r)
 }
 
 func (x *fakeExecutor) sent() []request {
@@ -66,7 +66,7 @@ func carries(r request, table string) bool {
 // nopExecutor acknowledges everything and costs nothing.
 type nopExecutor struct{}
 
-func (nopExecutor) execute(context.Context, request) error { return nil }
+func (nopExecutor) execute(context.Context, *request) error { return nil }
 
 // What the cluster answers.
 var (

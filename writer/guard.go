@@ -50,7 +50,7 @@ func (w *Writer) guardSize(p *path) error {
 // gc_grace_seconds of its tables, so such a table takes the promise from the whole batch.
 func (w *Writer) guardGrace(ctx context.Context, p *path) error {
 	for _, m := range p.mutations {
-		live, err := w.live.table(ctx, w.policy, m.Keyspace, m.Table)
+		live, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
 		if err != nil {
 			return err
 		}

@@ -51,14 +51,14 @@ func (e *unreadError) Unwrap() error { return e.cause }
 
 // table gives what is known of a table, or reads it. If what is known is old and cannot be read anew, it has to do. The
 // error is an [*unreadError].
-func (l *live) table(ctx context.Context, policy retry.Policy, keyspace, table string) (liveTable, error) {
+func (l *live) table(ctx context.Context, retrier *retry.Retrier, keyspace, table string) (liveTable, error) {
 	l.mu.Lock()
 	t, ok := l.known[[2]string{keyspace, table}]
 	l.mu.Unlock()
 	if ok && time.Since(t.at) < liveAge {
 		return t.liveTable, nil
 	}
-	read, err := l.reread(ctx, policy, keyspace, table)
+	read, err := l.reread(ctx, retrier, keyspace, table)
 	if err != nil && ok && !errors.Is(err, errNoTable) {
 		return t.liveTable, nil
 	}
@@ -66,13 +66,16 @@ func (l *live) table(ctx context.Context, policy retry.Policy, keyspace, table s
 }
 
 // reread is table without going by what is known.
-func (l *live) reread(ctx context.Context, policy retry.Policy, keyspace, table string) (t liveTable, err error) {
-	_, err = policy.Do(ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
-		if t, err = l.read(ctx, keyspace, table); errors.Is(err, errNoTable) {
-			return retry.Stop(err)
-		}
-		return err
-	}, nil)
+func (l *live) reread(ctx context.Context, retrier *retry.Retrier, keyspace, table string) (liveTable, error) {
+	t, err := leave(ctx, func() (t liveTable, err error) {
+		_, err = retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
+			if t, err = l.read(ctx, keyspace, table); errors.Is(err, errNoTable) {
+				return retry.Stop(err)
+			}
+			return err
+		}, nil)
+		return t, err
+	})
 	if err != nil {
 		return t, &unreadError{keyspace, table, err}
 	}

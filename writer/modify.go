@@ -26,14 +26,15 @@ func Modify[T any](
 ) (T, error) {
 	ctx, cancel := w.deadline(ctx)
 	defer cancel()
-	var before T
+	var none T
 	if w.err != nil {
-		return before, refuse(op, w.err)
+		return none, refuse(op, w.err)
 	}
 	if w.reads == nil {
-		return before, refuse(op, errors.New("Modify reads, and the writer has no session to read with: give New the option Reads"))
+		return none, refuse(op, errors.New("Modify reads, and the writer has no session to read with: give New the option Reads"))
 	}
-	if err := read(ctx, w, set, key, &before); err != nil {
+	before, err := read(ctx, w, set, key)
+	if err != nil {
 		if errors.Is(err, ErrInvalid) {
 			return before, refuse(op, err)
 		}
@@ -53,26 +54,28 @@ func Modify[T any](
 // rowMapper maps columns to fields as package tables does, whatever gocqlx.DefaultMapper was set to.
 var rowMapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 
-func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T, row *T) error {
+func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T) (row T, err error) {
 	values, err := set.Key(key)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrInvalid, err)
+		return row, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	base := set.Describe().Tables[0]
 	statement, names := set.SelectIn(w.physical(base.Keyspace))
-	found := true
-	_, err = w.policy.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
-		q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(nil).WithContext(ctx)
-		query := gocqlx.Queryx{Query: q, Names: names, Mapper: rowMapper}
-		err := query.Get(row)
-		if errors.Is(err, gocql.ErrNotFound) { // an answer, not a failure to be retried
-			found = false
-			return nil
+	return leave(ctx, func() (row T, err error) {
+		found := true
+		_, err = w.retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
+			q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(nil).WithContext(ctx)
+			query := gocqlx.Queryx{Query: q, Names: names, Mapper: rowMapper}
+			err := query.Get(&row)
+			if errors.Is(err, gocql.ErrNotFound) { // an answer, not a failure to be retried
+				found = false
+				return nil
+			}
+			return err
+		}, nil)
+		if err == nil && !found {
+			err = ErrNotFound
 		}
-		return err
-	}, nil)
-	if err == nil && !found {
-		err = ErrNotFound
-	}
-	return err
+		return row, err
+	})
 }

@@ -35,6 +35,8 @@ type config struct {
 	clock       *Clock
 	maxSkew     time.Duration
 	policy      retry.Policy
+	budget      *retry.Budget
+	hedge       time.Duration
 	tracer      tracers
 	choice      choice
 	at          int64
@@ -106,6 +108,30 @@ func Retry(p retry.Policy) Option {
 			c.fail("Retry: %w", err)
 		}
 		c.policy = p
+	})
+}
+
+// Budget gives the writer a budget for its retries, which several writers may share. Derived writers share that of the
+// writer they come from. Default: one of its own, as retry.NewBudget(0, 0) makes it.
+func Budget(b *retry.Budget) NewOption {
+	return newOption(func(c *config) {
+		if b == nil {
+			c.fail("Budget: the budget is nil")
+		}
+		c.budget = b
+	})
+}
+
+// Hedge makes a path that has had no answer for d send its request once more, to another replica: the first success
+// wins, an error does not. It cuts the latency of the slowest writes, for a request more now and then; each takes a token
+// of the retry budget. Writes are idempotent by their timestamp, so the second request does no harm. d is best near the
+// 99th percentile of the latency. 0 turns it off, which is the default.
+func Hedge(d time.Duration) Option {
+	return option(func(c *config) {
+		if d < 0 {
+			c.fail("Hedge: %v is negative", d)
+		}
+		c.hedge = d
 	})
 }
 

@@ -19,6 +19,8 @@ type plan struct {
 	phases    [][]path
 	requests  int // sent by this call in paths that are no longer among the phases
 
+	stragglers int // paths that the driver had not returned from
+
 	only [1][]path // backing store of phases
 }
 

@@ -66,7 +66,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	batch = true
 	for i := range failed.paths {
 		for _, m := range failed.paths[i].mutations {
-			t, err := w.live.table(ctx, w.policy, m.Keyspace, m.Table)
+			t, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
 			if err != nil {
 				return false, failed.again(err)
 			}

@@ -71,7 +71,7 @@ func (h *history) random(key string) *rand.Rand {
 	return rand.New(rand.NewPCG(h.seed, path.Sum64()))
 }
 
-func (h *history) execute(_ context.Context, r request) error {
+func (h *history) execute(_ context.Context, r *request) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var can []reply
@@ -96,7 +96,7 @@ func (h *history) execute(_ context.Context, r request) error {
 	return a.err
 }
 
-func key(m *tables.Mutation) string { return wire(request{mutations: []*tables.Mutation{m}}) }
+func key(m *tables.Mutation) string { return spelled(request{mutations: []*tables.Mutation{m}}) }
 
 func coin(r *rand.Rand) bool { return r.IntN(2) == 0 }
 

@@ -45,7 +45,10 @@ type WriteEnd struct {
 	Mode      Mode
 	Paths     int
 	Attempts  int // requests sent, over all paths
-	Err       error
+	// Stragglers is how many paths the driver had not returned from when the call ended, because it does not look at the
+	// context everywhere. Their TracePathEnd comes later.
+	Stragglers int
+	Err        error
 }
 
 // PathStart is what is known when a path begins. Slices must not be changed.
@@ -64,6 +67,7 @@ type PathEnd struct {
 	Attempts int
 	Host     *gocql.HostInfo // coordinator of the last attempt; nil if none was reached
 	Reason   string          // of the last failure, as retry.Verdict has it; empty if there was none
+	Refused  bool            // another attempt was due, but the retry budget was spent
 	Err      error
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -15,11 +16,13 @@ import (
 type Writer struct {
 	config
 	exec     executor
+	retrier  retry.Retrier
 	session  string              // its keyspace, or empty
 	odd      string              // its keyspace if that cannot stand in CQL text as it is
 	physical func(string) string // maps declared keyspaces
 	batchlog *batchlog           // shared with derived writers, as is live
 	live     *live
+	deep     bool // the executor needs a large stack
 }
 
 // New makes a writer that writes through session, which should be used for nothing else (see [Reads]) and be
@@ -33,7 +36,7 @@ func New(session *gocql.Session, options ...NewOption) (*Writer, error) {
 	if schema == nil {
 		schema = session
 	}
-	w.live.read = readLive(schema)
+	w.live.read, w.deep = readLive(schema), true
 	if w.reads == session {
 		w.fail("Reads: this is the session of the writes; reads need one of their own")
 	}
@@ -57,7 +60,10 @@ func newWriter(
 		}
 		o.applyNew(&w.config)
 	}
-	w.physical = w.keyspace(w.session)
+	if w.budget == nil {
+		w.budget = retry.NewBudget(0, 0)
+	}
+	w.prepare()
 	return w
 }
 
@@ -73,8 +79,16 @@ func (w *Writer) With(options ...Option) *Writer {
 		}
 		o.apply(&derived.config)
 	}
-	derived.physical = derived.keyspace(w.session)
+	derived.prepare()
 	return &derived
+}
+
+// prepare makes what follows from the options.
+func (w *Writer) prepare() {
+	w.physical = w.keyspace(w.session)
+	if r, err := retry.New(w.policy, w.budget); err == nil { // else the option has failed
+		w.retrier = *r
+	}
 }
 
 // keyspace gives the function from the declared name of a keyspace to the physical one.

@@ -1,0 +1,115 @@
+package hosts
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// Attempt is the attempts of one path, one after the other, and the context of the request that is sent: the policy finds
+// it there. It is meant to be embedded in what a path needs anyway, so that it costs no allocation. It belongs to the
+// goroutine that makes the attempts; it must not be copied, see [Attempt.Fork].
+type Attempt struct {
+	context.Context //nolint:containedctx // it is one
+
+	Keyspace string // of the partition, as Cassandra knows it
+	Key      []byte // the encoded partition key; nil means that no replica is preferred
+
+	picked *gocql.HostInfo
+	node   atomic.Pointer[node] // that was picked; nil for a host of which the policy knows nothing
+	trial  atomic.Bool          // the node is out of rotation
+	ended  atomic.Bool
+	rival  *Attempt // of the same request, sent earlier
+
+	tried [4]*node // the last ones, in a ring
+	count int      // of nodes tried
+}
+
+// Next begins the next attempt, under ctx. The host that was picked last is remembered as tried.
+func (a *Attempt) Next(ctx context.Context) {
+	if last := a.node.Swap(nil); last != nil {
+		a.avoid(last)
+		a.rival = nil
+	}
+	a.Context, a.picked = ctx, nil
+	a.trial.Store(false)
+	a.ended.Store(false)
+}
+
+// Host is the coordinator that was picked last: nil if none was, or if the session has another policy.
+func (a *Attempt) Host() *gocql.HostInfo { return a.picked }
+
+// End tells the policy what the attempt ended with. (A context has a method Done already.)
+func (a *Attempt) End(r Result) {
+	if r == Answered && a.rival != nil {
+		a.rival.end(TimedOut)
+	}
+	a.end(r)
+}
+
+func (a *Attempt) end(r Result) {
+	if n := a.node.Load(); n != nil && a.ended.CompareAndSwap(false, true) {
+		n.breaker.end(r, a.trial.Load(), time.Now)
+	}
+}
+
+// Fork is another attempt of the same path, on another goroutine. It avoids the hosts that a has tried.
+func (a *Attempt) Fork() *Attempt {
+	return &Attempt{Context: a.Context, Keyspace: a.Keyspace, Key: a.Key, tried: a.tried, count: a.count}
+}
+
+// Avoid makes the next attempt of a go to another host than that of first, which was sent before and may still be at work
+// on its goroutine. If a is answered while first still waits, first's host counts as silent.
+func (a *Attempt) Avoid(first *Attempt) {
+	a.avoid(first.node.Load())
+	a.rival = first
+}
+
+// Value implements [context.Context].
+func (a *Attempt) Value(key any) any {
+	if key == (attemptKey{}) {
+		return a
+	}
+	return a.Context.Value(key)
+}
+
+type attemptKey struct{}
+
+// attemptOf finds the attempt that a request belongs to; nil if it is none.
+func attemptOf(ctx context.Context) *Attempt {
+	if ctx == nil {
+		return nil
+	}
+	a, _ := ctx.Value(attemptKey{}).(*Attempt)
+	return a
+}
+
+// pick notes the host that the attempt is sent to.
+func (a *Attempt) pick(info *gocql.HostInfo, n *node, trial bool) {
+	a.picked = info
+	a.trial.Store(trial)
+	a.node.Store(n)
+}
+
+// avoid remembers a node as tried; nil is none.
+func (a *Attempt) avoid(n *node) {
+	if n != nil {
+		a.tried[a.count%len(a.tried)] = n
+		a.count++
+	}
+}
+
+// age says how long ago the path tried a node: 0 for never, otherwise the greater the later.
+func (a *Attempt) age(n *node) int {
+	if a == nil {
+		return 0
+	}
+	for i := range min(a.count, len(a.tried)) {
+		if a.tried[(a.count-1-i)%len(a.tried)] == n {
+			return len(a.tried) - i
+		}
+	}
+	return 0
+}

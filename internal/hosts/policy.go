@@ -1,0 +1,184 @@
+package hosts
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gocql/gocql"
+)
+
+// Policy is a host selection policy for one session of gocql. Its plan for a request is, in this order: replicas of the
+// partition, hosts that are none, hosts that the path of the request has tried already, hosts of other datacentres, and
+// hosts that are out of rotation. A host is never left out: if all are out of rotation, they are tried all the same.
+//
+// Which hosts are near, and the order of those that are not replicas, is up to the policy that it wraps.
+type Policy struct {
+	wrapped gocql.HostSelectionPolicy
+	ring    atomic.Pointer[ring]
+
+	mu           sync.Mutex // for what follows, and for replacing the ring
+	session      *gocql.Session
+	nodes        map[string]*node
+	partitioner  string
+	replications map[string]replication
+	reading      bool // keyspaces are being read
+	again        bool // and are to be read once more
+
+	readNext atomic.Int64 // when an unknown keyspace is a reason to read again, Unix nanoseconds
+}
+
+var (
+	_ gocql.HostSelectionPolicy = (*Policy)(nil)
+	_ gocql.HostTierer          = (*Policy)(nil)
+	_ gocql.ReadyPolicy         = (*Policy)(nil)
+)
+
+// New wraps a policy of gocql, which must not be used elsewhere.
+func New(wrapped gocql.HostSelectionPolicy) *Policy {
+	p := &Policy{wrapped: wrapped, nodes: map[string]*node{}}
+	p.ring.Store(&ring{})
+	return p
+}
+
+// Init implements [gocql.HostSelectionPolicy]. As gocql's own policies do, it panics if two sessions share the policy.
+func (p *Policy) Init(session *gocql.Session) {
+	p.mu.Lock()
+	shared := p.session != nil
+	p.session = session
+	p.mu.Unlock()
+	if shared {
+		panic("denorm: two sessions share a host selection policy; call Configure before each NewSession")
+	}
+	p.wrapped.Init(session)
+}
+
+// SetPartitioner implements [gocql.SetPartitioner]. gocql calls it after each look at the cluster.
+func (p *Policy) SetPartitioner(name string) {
+	p.mu.Lock()
+	p.partitioner = name
+	p.rebuild()
+	p.mu.Unlock()
+	p.wrapped.SetPartitioner(name)
+}
+
+// KeyspaceChanged implements [gocql.HostSelectionPolicy].
+func (p *Policy) KeyspaceChanged(e gocql.KeyspaceUpdateEvent) {
+	p.readKeyspaces()
+	p.wrapped.KeyspaceChanged(e)
+}
+
+// AddHosts is AddHost for many: gocql calls it, if there is one, when a session begins.
+func (p *Policy) AddHosts(hosts []*gocql.HostInfo) {
+	p.mu.Lock()
+	for _, h := range hosts {
+		p.add(h)
+	}
+	p.rebuild()
+	p.mu.Unlock()
+	if bulk, ok := p.wrapped.(interface{ AddHosts([]*gocql.HostInfo) }); ok {
+		bulk.AddHosts(hosts)
+		return
+	}
+	for _, h := range hosts {
+		p.wrapped.AddHost(h)
+	}
+}
+
+// AddHost implements [gocql.HostStateNotifier]. gocql also calls it for hosts that it has added before.
+func (p *Policy) AddHost(h *gocql.HostInfo) {
+	p.mu.Lock()
+	p.add(h)
+	p.rebuild()
+	p.mu.Unlock()
+	p.wrapped.AddHost(h)
+}
+
+// RemoveHost implements [gocql.HostStateNotifier].
+func (p *Policy) RemoveHost(h *gocql.HostInfo) {
+	p.mu.Lock()
+	if n := p.nodes[h.HostID()]; n != nil && n.info == h {
+		delete(p.nodes, h.HostID())
+		p.rebuild()
+	}
+	p.mu.Unlock()
+	p.wrapped.RemoveHost(h)
+}
+
+// HostUp implements [gocql.HostStateNotifier].
+func (p *Policy) HostUp(h *gocql.HostInfo) {
+	p.forget(h)
+	p.wrapped.HostUp(h)
+}
+
+// HostDown implements [gocql.HostStateNotifier].
+func (p *Policy) HostDown(h *gocql.HostInfo) {
+	p.forget(h)
+	p.wrapped.HostDown(h)
+}
+
+// IsLocal implements [gocql.HostSelectionPolicy].
+func (p *Policy) IsLocal(h *gocql.HostInfo) bool { return p.wrapped.IsLocal(h) }
+
+// HostTier implements [gocql.HostTierer].
+func (p *Policy) HostTier(h *gocql.HostInfo) uint {
+	tier, _ := p.tier(h)
+	return tier
+}
+
+// MaxHostTier implements [gocql.HostTierer].
+func (p *Policy) MaxHostTier() uint {
+	if tierer, ok := p.wrapped.(gocql.HostTierer); ok {
+		return tierer.MaxHostTier()
+	}
+	return 1
+}
+
+// Ready implements [gocql.ReadyPolicy].
+func (p *Policy) Ready() bool {
+	ready, ok := p.wrapped.(gocql.ReadyPolicy)
+	return ok && ready.Ready()
+}
+
+// tier is the wrapped policy's opinion of a host.
+func (p *Policy) tier(h *gocql.HostInfo) (tier uint, far bool) {
+	if tierer, ok := p.wrapped.(gocql.HostTierer); ok {
+		tier = tierer.HostTier(h)
+	} else if !p.wrapped.IsLocal(h) {
+		tier = 1
+	}
+	return tier, tier > 0 && tier >= p.MaxHostTier()
+}
+
+// add takes a host in. That gocql adds it once more is a sign of life: other nodes have said that it is up.
+func (p *Policy) add(h *gocql.HostInfo) {
+	if n := p.nodes[h.HostID()]; n != nil && n.info == h {
+		n.breaker.hear()
+		return
+	}
+	p.nodes[h.HostID()] = &node{info: h}
+}
+
+// rebuild replaces the ring. p.mu is held.
+func (p *Policy) rebuild() {
+	members := make(map[string]*member, len(p.nodes))
+	for id, n := range p.nodes {
+		m := newMember(n, p.partitioner)
+		m.tier, m.far = p.tier(n.info)
+		members[id] = m
+	}
+	p.ring.Store(newRing(members, p.replications))
+}
+
+// find is the member that a host is; nil if it is unknown.
+func (p *Policy) find(h *gocql.HostInfo) *member {
+	if h == nil {
+		return nil
+	}
+	return p.ring.Load().members[h.HostID()]
+}
+
+func (p *Policy) forget(h *gocql.HostInfo) {
+	if m := p.find(h); m != nil {
+		m.breaker.reset()
+	}
+}

@@ -1,0 +1,184 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
+)
+
+// A retry takes one token, one after a timeout two, and a success puts a part of one back.
+func TestBudgetPrices(t *testing.T) {
+	t.Parallel()
+	timeout := &gocql.RequestErrWriteTimeout{WriteType: "SIMPLE"}
+	refused := &gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum}
+	for name, test := range map[string]struct {
+		err    error
+		tokens int
+		want   int // attempts of writes that all fail
+	}{
+		"cheap":                       {refused, 10, 10},
+		"dear":                        {timeout, 10, 5},
+		"dear, one token over":        {timeout, 11, 5},
+		"no answer":                   {gocql.ErrTimeoutNoResponse, 10, 5},
+		"attempt's own limit":         {context.DeadlineExceeded, 10, 5},
+		"connection closed":           {gocql.ErrConnectionClosed, 10, 10},
+		"one token":                   {refused, 1, 1},
+		"one token, but it costs two": {timeout, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				retrier, err := retry.New(retry.Policy{}, retry.NewBudget(test.tokens, 0.1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				retries, refusals := 0, 0
+				for range 20 {
+					outcome, err := retrier.Do(t.Context(), retry.Partition, func(ctx context.Context, _ int) error {
+						if errors.Is(test.err, context.DeadlineExceeded) {
+							<-ctx.Done()
+							return ctx.Err()
+						}
+						return test.err
+					}, nil)
+					retries += outcome.Attempts - 1
+					if outcome.Refused != errors.Is(err, retry.ErrBudget) {
+						t.Errorf("outcome %+v, error %v", outcome, err)
+					}
+					if !errors.Is(err, test.err) {
+						t.Errorf("the last error is lost: %v", err)
+					}
+					if outcome.Refused {
+						refusals++
+					}
+				}
+				if retries != test.want || refusals == 0 {
+					t.Errorf("%d retries and %d refusals, want %d retries", retries, refusals, test.want)
+				}
+			})
+		})
+	}
+}
+
+// Successes earn retries, up to the size of the bucket and no more.
+func TestBudgetEarns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(2, 0.5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		run := func(errs ...error) (retry.Outcome, error) {
+			return retrier.Do(ctx, retry.Partition, func(_ context.Context, n int) error { return errs[n-1] }, nil)
+		}
+		unavailable := &gocql.RequestErrUnavailable{}
+		fail := func() bool { o, _ := run(unavailable, unavailable); return o.Attempts == 2 }
+		succeed := func(n int) {
+			for range n {
+				if _, err := run(nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		spent := func() (n int) {
+			for fail() {
+				n++
+			}
+			return n
+		}
+		if got := spent(); got != 2 {
+			t.Errorf("%d retries from a full bucket of 2", got)
+		}
+		succeed(1)
+		if got := spent(); got != 0 {
+			t.Errorf("%d retries for half a token", got)
+		}
+		succeed(1)
+		if got := spent(); got != 1 {
+			t.Errorf("%d retries for two successes, want 1", got)
+		}
+		succeed(100)
+		if got := spent(); got != 2 {
+			t.Errorf("%d retries after many successes, want the 2 that the bucket holds", got)
+		}
+		succeed(2)
+		if _, err := run(unavailable, nil); err != nil { // takes a token, earns half of one
+			t.Fatal(err)
+		}
+		succeed(1)
+		if got := spent(); got != 1 {
+			t.Errorf("%d retries: a success on a retry earns, too", got)
+		}
+	})
+}
+
+// A budget is shared by all writes at once: together they get what is there, exactly.
+func TestBudgetIsShared(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		retrier, err := retry.New(retry.Policy{}, retry.NewBudget(100, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		retries := 0
+		for range 64 {
+			wg.Go(func() {
+				for range 5 {
+					o, _ := retrier.Do(t.Context(), retry.Partition, func(context.Context, int) error {
+						return &gocql.RequestErrUnavailable{}
+					}, nil)
+					mu.Lock()
+					retries += o.Attempts - 1
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if retries != 100 {
+			t.Errorf("%d retries of 100", retries)
+		}
+	})
+}
+
+// Sizes that make no sense mean the default, and none overflows.
+func TestBudgetSizes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		size   int
+		earned float64
+		want   int
+	}{{0, 0, 1000}, {-5, math.NaN(), 1000}, {7, -1, 7}, {math.MaxInt, math.Inf(1), 2000}} {
+		t.Run(fmt.Sprint(test.size, test.earned), func(t *testing.T) {
+			t.Parallel()
+			retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(test.size, test.earned))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := 0
+			for got < 2000 && retrier.Spend() {
+				got++
+			}
+			if got != test.want {
+				t.Errorf("%d tokens, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+// A policy that is not valid makes no retrier.
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	if r, err := retry.New(retry.Policy{MaxAttempts: -1}, nil); err == nil || r != nil {
+		t.Errorf("%v, %v", r, err)
+	}
+}

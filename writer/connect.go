@@ -1,0 +1,183 @@
+package writer
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// Connect opens a session as [gocql.ClusterConfig.CreateSession] does, and verifies certificates as [Configure] says. If
+// that fails, the error names each host and what is wrong with it: credentials, certificate, authority, protocol or
+// keyspace. gocql's own names no host, and for what fails after the first connection only its logger is told why. The
+// error unwraps to those of the connections, such as [x509.HostnameError]. No password and no key is in it.
+//
+// ConnectTimeout bounds the TLS handshake, too, for which gocql would wait for ever.
+//
+// The config itself stays as it is.
+func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
+	config := *cluster
+	config.SslOpts = verified(config.SslOpts)
+	config.Dialer = withHandshakeLimit(&config)
+	observer := &connectObserver{next: cluster.ConnectObserver, patience: config.ConnectTimeout}
+	config.ConnectObserver = observer
+	session, err := config.CreateSession()
+	refusals := observer.stop()
+	if err != nil {
+		encrypted := config.SslOpts != nil || config.HostDialer != nil
+		return nil, &connectError{driver: err, refusals: refusals, keyspace: config.Keyspace, encrypted: encrypted}
+	}
+	return session, nil
+}
+
+// refusal is a host that could not be connected with.
+type refusal struct {
+	host   string
+	err    error
+	broken bool // err is startupTimeout, but too early for one
+}
+
+// startupTimeout is what gocql says when nothing has come in time, and, as often as not, when the node has closed the
+// connection.
+const startupTimeout = "gocql: no response to connection startup within timeout"
+
+// connectObserver collects refusals while a session is opened. The session keeps it as long as it lives.
+type connectObserver struct {
+	next     gocql.ConnectObserver // the caller's; may be nil
+	patience time.Duration         // ConnectTimeout
+
+	mu       sync.Mutex
+	stopped  bool
+	refusals []refusal // the first one of each host that says something: later ones may only say that gocql gave up
+}
+
+// ObserveConnect implements gocql.ConnectObserver.
+func (o *connectObserver) ObserveConnect(connect gocql.ObservedConnect) {
+	if o.next != nil {
+		o.next.ObserveConnect(connect)
+	}
+	if connect.Err == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.stopped {
+		return
+	}
+	r := refusal{host: connect.Host.ConnectAddressAndPort(), err: connect.Err}
+	r.broken = r.err.Error() == startupTimeout && connect.End.Sub(connect.Start) < o.patience
+	i := slices.IndexFunc(o.refusals, func(earlier refusal) bool { return earlier.host == r.host })
+	if i < 0 {
+		o.refusals = append(o.refusals, r)
+	} else if o.refusals[i].broken {
+		o.refusals[i] = r
+	}
+}
+
+func (o *connectObserver) stop() []refusal {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	refusals := o.refusals
+	o.stopped, o.refusals = true, nil
+	return refusals
+}
+
+// connectError is why there is no session.
+type connectError struct {
+	driver    error // what CreateSession returned
+	refusals  []refusal
+	keyspace  string
+	encrypted bool
+}
+
+// shownRefusals bounds the text: a wrong password is wrong on each of a hundred nodes.
+const shownRefusals = 3
+
+func (e *connectError) Error() string {
+	var b strings.Builder
+	b.WriteString("denorm: no session: ")
+	told := errors.Is(e.driver, gocql.ErrNoConnectionsStarted) && len(e.refusals) > 0
+	for i, r := range e.refusals {
+		text := r.err.Error()
+		told = told || strings.Contains(e.driver.Error(), text) // gocql wraps the text, not the error
+		if i >= shownRefusals {
+			continue
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(r.host + ": ")
+		if hint := e.hint(r); hint != "" {
+			b.WriteString(hint + ": ")
+		}
+		b.WriteString(text)
+	}
+	if more := len(e.refusals) - shownRefusals; more > 0 {
+		fmt.Fprintf(&b, "; and %d more hosts", more)
+	}
+	if !told {
+		if len(e.refusals) > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(e.driver.Error())
+	}
+	// Connections were made, and the one thing that is done with them before they count is to choose the keyspace.
+	if errors.Is(e.driver, gocql.ErrNoConnectionsStarted) && len(e.refusals) == 0 && e.keyspace != "" {
+		fmt.Fprintf(&b, ": keyspace %s cannot be used, is it there?", e.keyspace)
+	}
+	return b.String()
+}
+
+// Unwrap gives what the connections failed with, and what the driver made of it.
+func (e *connectError) Unwrap() []error {
+	errs := []error{e.driver}
+	for _, r := range e.refusals {
+		errs = append(errs, r.err)
+	}
+	return errs
+}
+
+// hint says which part of a configuration an error is about, where its text does not.
+func (e *connectError) hint(r refusal) string {
+	err := r.err
+	var (
+		server    gocql.RequestError
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		plain     tls.RecordHeaderError
+		alert     *net.OpError
+	)
+	switch {
+	case errors.As(err, &server) && server.Code() == gocql.ErrCodeCredentials:
+		return "credentials refused"
+	case strings.HasPrefix(err.Error(), "authentication required"): // gocql has no type for it
+		return "credentials missing, Authenticator is not set"
+	case errors.As(err, &authority):
+		return "the node's certificate is of an authority that SslOpts does not trust"
+	case errors.As(err, &name):
+		return "the node's certificate is for another name (nodes are known by address, " +
+			"unless SslOpts.Config.ServerName is a name that all certificates share)"
+	case errors.As(err, &invalid):
+		return "the node's certificate is not valid"
+	case errors.As(err, &plain):
+		return "no TLS at this port, or not this protocol"
+	case errors.As(err, &alert) && alert.Op == "remote error" && strings.Contains(alert.Err.Error(), "certificate"):
+		return "the node does not accept the certificate of this client, or wants one"
+	case errors.As(err, &alert) && alert.Op == "remote error", e.encrypted && r.broken:
+		return "the node broke off, its log says why, often for the certificate of this client"
+	case !e.encrypted && (r.broken || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
+		return "closed by the node at the first request, as a port does that expects TLS (SslOpts is not set)"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,311 @@
+package writer
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// What a node can have against a client, without a node: package integration/security has the same on a real one.
+func TestConnectNamesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	errNoRoute := errors.New("no route to host")
+	pair := selfSigned(t, "10.0.0.1")
+	key := string(privateKey(t, pair))
+	for name, c := range map[string]struct {
+		node   func(net.Conn) // what the node does with a connection
+		dial   error
+		tls    *gocql.SslOptions
+		want   string
+		unwrap error
+		limit  time.Duration // ConnectTimeout; 0: that of Configure
+	}{
+		"out of reach": {dial: errNoRoute, want: "denorm: no session: 10.0.0.9:9042: no route to host", unwrap: errNoRoute},
+		"wrong password": {
+			node: refusePassword,
+			want: "denorm: no session: 10.0.0.9:9042: credentials refused: Provided username shop and/or password are incorrect",
+		},
+		"plain text to a TLS port": {
+			node: func(c net.Conn) { _, _ = c.Read(make([]byte, 9)); _ = c.Close() }, unwrap: io.EOF,
+			want: "denorm: no session: 10.0.0.9:9042: closed by the node at the first request, as a port does that expects TLS " +
+				"(SslOpts is not set): EOF",
+		},
+		"closed with TLS": {
+			node: serveTLS(pair, func(c net.Conn) { _, _ = c.Read(make([]byte, 9)); _ = c.Close() }), unwrap: io.EOF,
+			tls:  &gocql.SslOptions{Config: &tls.Config{InsecureSkipVerify: true}},
+			want: "denorm: no session: 10.0.0.9:9042: EOF",
+		},
+		"TLS to a plain text port": {
+			node: func(c net.Conn) {
+				go func() { _, _ = c.Write([]byte("\x84\x00\x00\x00\x00\x00\x00\x00\x00")) }()
+				_, _ = io.Copy(io.Discard, c)
+			},
+			tls: new(gocql.SslOptions), want: "denorm: no session: 10.0.0.9:9042: no TLS at this port, or not this protocol: " +
+				"tls: first record does not look like a TLS handshake",
+		},
+		// A paused node, for one. The session was never opened and never refused.
+		"silent before the handshake": {
+			node: func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, tls: new(gocql.SslOptions),
+			want: "denorm: no session: 10.0.0.9:9042: read pipe: i/o timeout", unwrap: os.ErrDeadlineExceeded,
+			limit: 50 * time.Millisecond,
+		},
+		"another name": {
+			node: serveTLS(pair, func(net.Conn) {}), tls: &gocql.SslOptions{Config: &tls.Config{
+				RootCAs: poolOf(pair), Certificates: []tls.Certificate{pair},
+			}},
+			want: "denorm: no session: 10.0.0.9:9042: the node's certificate is for another name (nodes are known by address, " +
+				"unless SslOpts.Config.ServerName is a name that all certificates share): tls: failed to verify certificate: " +
+				"x509: certificate is valid for 10.0.0.1, not 10.0.0.9",
+		},
+		// gocql would not verify here at all, and send the password to whoever answers.
+		"unknown authority, of which nothing was said": {
+			node: serveTLS(selfSigned(t, "10.0.0.9"), func(net.Conn) {}), tls: new(gocql.SslOptions),
+			want: "denorm: no session: 10.0.0.9:9042: the node's certificate is of an authority that SslOpts does not trust: " +
+				"tls: failed to verify certificate: x509: certificate signed by unknown authority",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const password = "Feldhamster0815"
+			dialer := &scriptedDialer{node: c.node, err: c.dial}
+			var driverLog bytes.Buffer
+			cluster := Configure(gocql.NewCluster("10.0.0.9"), "")
+			cluster.Dialer, cluster.SslOpts = dialer, c.tls
+			cluster.Authenticator = gocql.PasswordAuthenticator{Username: "shop", Password: password}
+			cluster.Logger = log.New(&driverLog, "", 0)
+			if c.limit > 0 {
+				cluster.ConnectTimeout = c.limit
+			}
+			_, err := Connect(cluster)
+			// A pipe has no room: which of the two runs into the limit depends on who was first.
+			if err == nil || strings.ReplaceAll(err.Error(), "write pipe", "read pipe") != c.want {
+				t.Fatalf("error\n%v, want\n%s", err, c.want)
+			}
+			if c.unwrap != nil && !errors.Is(err, c.unwrap) {
+				t.Errorf("%v is not in %#v", c.unwrap, err)
+			}
+			for _, text := range []string{fmt.Sprintf("%v %+v %#v", err, err, err), driverLog.String()} {
+				wantNoSecret(t, "error or log", text, password, gocql.UUID{})
+				wantNoSecret(t, "error or log", text, key, gocql.UUID{})
+			}
+			if cluster.SslOpts != c.tls || cluster.ConnectObserver != nil || cluster.Dialer != gocql.Dialer(dialer) {
+				t.Error("the config was changed")
+			}
+		})
+	}
+}
+
+// A wrong password is wrong everywhere: an error of a hundred lines would not say more.
+func TestConnectErrorIsShort(t *testing.T) {
+	t.Parallel()
+	cluster := Configure(gocql.NewCluster("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5"), "")
+	seen := new(seenConnects)
+	cluster.Dialer, cluster.ConnectObserver = &scriptedDialer{err: errors.New("no route")}, seen
+	cluster.Logger = log.New(io.Discard, "", 0)
+	_, err := Connect(cluster)
+	if err == nil || strings.Count(err.Error(), ": no route") != 3 || !strings.HasSuffix(err.Error(), "; and 2 more hosts") {
+		t.Errorf("error %v", err)
+	}
+	if seen.errs != 5 {
+		t.Errorf("the caller's observer was told of %d connections of 5", seen.errs)
+	}
+}
+
+// What gocql says of a connection that was closed while it started depends on which of its goroutines was first. All but
+// the right thing must not hide the right thing.
+func TestConnectErrorOfAClosedConnection(t *testing.T) {
+	t.Parallel()
+	vague, telling := errors.New(startupTimeout), errors.New("remote error: tls: certificate required")
+	host := new(gocql.HostInfo).SetConnectAddress(net.ParseIP("10.0.0.1")) // its port cannot be set from here
+	start := time.Now()
+	for name, c := range map[string]struct {
+		seen      []error
+		took      time.Duration
+		encrypted bool
+		want      string
+	}{
+		"vague first":  {[]error{vague, telling}, time.Millisecond, true, "10.0.0.1:0: " + telling.Error()},
+		"vague second": {[]error{telling, vague}, time.Millisecond, true, "10.0.0.1:0: " + telling.Error()},
+		"vague alone":  {[]error{vague}, time.Millisecond, true, "often for the certificate of this client: " + startupTimeout},
+		"plain text":   {[]error{vague}, time.Millisecond, false, "(SslOpts is not set): " + startupTimeout},
+		"a timeout":    {[]error{vague}, time.Second, false, "10.0.0.1:0: " + startupTimeout},
+	} {
+		o := &connectObserver{patience: time.Second}
+		for _, err := range c.seen {
+			o.ObserveConnect(gocql.ObservedConnect{Host: host, Start: start, End: start.Add(c.took), Err: err})
+		}
+		e := &connectError{driver: gocql.ErrNoConnectionsStarted, refusals: o.stop(), encrypted: c.encrypted}
+		if got := e.Error(); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: %s, want ... %s", name, got, c.want)
+		}
+	}
+}
+
+// gocql has reasons without a host, too.
+func TestConnectErrorOfTheDriver(t *testing.T) {
+	t.Parallel()
+	refused := refusal{host: "10.0.0.1:9042", err: errors.New("no route")}
+	for want, e := range map[string]connectError{
+		"denorm: no session: gocql: bad CA": {driver: errors.New("gocql: bad CA")},
+		"denorm: no session: no connections were made when creating the session: keyspace shop cannot be used, is it there?": {
+			driver: gocql.ErrNoConnectionsStarted, keyspace: "shop",
+		},
+		"denorm: no session: 10.0.0.1:9042: no route": {
+			driver: gocql.ErrNoConnectionsStarted, keyspace: "shop", refusals: []refusal{refused},
+		},
+		"denorm: no session: 10.0.0.1:9042: no route; gocql: host was filtered: 10.0.0.2": {
+			driver: errors.New("gocql: host was filtered: 10.0.0.2"), refusals: []refusal{refused},
+		},
+	} {
+		if got := e.Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if !errors.Is(&e, e.driver) {
+			t.Errorf("the driver's error is not in %v", &e)
+		}
+	}
+}
+
+// Without a word on verification gocql verifies nothing, and neither of the two may make less of it than the caller said.
+func TestVerified(t *testing.T) {
+	t.Parallel()
+	open := &tls.Config{InsecureSkipVerify: true}
+	for name, c := range map[string]struct {
+		given *gocql.SslOptions
+		want  bool // verified by gocql
+	}{
+		"authority alone":      {&gocql.SslOptions{CaPath: "ca.pem"}, true},
+		"said":                 {&gocql.SslOptions{EnableHostVerification: true}, true},
+		"config":               {&gocql.SslOptions{Config: &tls.Config{MinVersion: tls.VersionTLS13}}, true},
+		"off in so many words": {&gocql.SslOptions{Config: open}, false},
+		"both":                 {&gocql.SslOptions{Config: open, EnableHostVerification: true}, true},
+	} {
+		before := *c.given
+		cluster := gocql.NewCluster("10.0.0.1")
+		cluster.SslOpts = c.given
+		got := Configure(cluster, "").SslOpts
+		if verifies := got.EnableHostVerification || got.Config != nil && !got.InsecureSkipVerify; verifies != c.want {
+			t.Errorf("%s: verified %v", name, verifies)
+		}
+		if *c.given != before || got.Config != before.Config || got.CaPath != before.CaPath {
+			t.Errorf("%s: what is the caller's was changed", name)
+		}
+	}
+	if Configure(gocql.NewCluster("10.0.0.1"), "").SslOpts != nil {
+		t.Error("TLS where nobody asked for it")
+	}
+}
+
+// scriptedDialer leads every connection to a node that is a function.
+type scriptedDialer struct {
+	node func(net.Conn)
+	err  error
+}
+
+func (d *scriptedDialer) DialContext(context.Context, string, string) (net.Conn, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
+	client, server := net.Pipe()
+	go func() {
+		defer server.Close() //nolint:errcheck // it is a pipe
+		d.node(server)
+	}()
+	return client, nil
+}
+
+// refusePassword plays a node with PasswordAuthenticator that knows another password: SUPPORTED, AUTHENTICATE, ERROR.
+func refusePassword(c net.Conn) {
+	const (
+		supported, authenticate, failure = 0x06, 0x03, 0x00
+		class                            = "org.apache.cassandra.auth.PasswordAuthenticator"
+		message                          = "Provided username shop and/or password are incorrect"
+	)
+	text := func(s string) []byte { return append([]byte{0, byte(len(s))}, s...) }
+	for _, answer := range []struct {
+		opcode byte
+		body   []byte
+	}{{supported, []byte{0, 0}}, {authenticate, text(class)}, {failure, append([]byte{0, 0, 1, 0}, text(message)...)}} {
+		header := make([]byte, 9)
+		if _, err := io.ReadFull(c, header); err != nil {
+			return
+		}
+		if _, err := io.CopyN(io.Discard, c, int64(header[7])<<8|int64(header[8])); err != nil {
+			return
+		}
+		frame := []byte{0x84, 0, header[2], header[3], answer.opcode, 0, 0, 0, byte(len(answer.body))}
+		if _, err := c.Write(append(frame, answer.body...)); err != nil {
+			return
+		}
+	}
+	_, _ = io.Copy(io.Discard, c)
+}
+
+func serveTLS(pair tls.Certificate, then func(net.Conn)) func(net.Conn) {
+	return func(c net.Conn) {
+		server := tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+		if server.Handshake() == nil {
+			then(server)
+		}
+	}
+}
+
+func selfSigned(t *testing.T, address string) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.ParseIP(address)},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
+}
+
+func privateKey(t *testing.T, pair tls.Certificate) []byte {
+	t.Helper()
+	key, err := pair.PrivateKey.(*ecdsa.PrivateKey).Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func poolOf(pair tls.Certificate) *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(pair.Leaf)
+	return pool
+}
+
+type seenConnects struct{ errs int }
+
+func (s *seenConnects) ObserveConnect(c gocql.ObservedConnect) {
+	if c.Err != nil {
+		s.errs++
+	}
+}

@@ -1,0 +1,54 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/hosts"
+)
+
+// hedged sends the path, and when no answer has come for a while once more, to another replica. The first success wins;
+// an error waits for the other request, which may still succeed.
+func (f *flight) hedged(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx) // the loser has nothing to add
+	defer cancel()
+	type answer struct {
+		from *sortie
+		err  error
+	}
+	answers := make(chan answer, 2)
+	under := 0
+	send := func(a *hosts.Attempt) {
+		under++
+		// Its own: the loser may still be at work when the path makes its next attempt.
+		r := &sortie{Attempt: a, request: f.sortie.request, start: time.Now()}
+		go func() { answers <- answer{r, f.send(ctx, r)} }()
+	}
+	first := f.sortie.Fork()
+	send(first)
+	timer := time.NewTimer(f.s.w.hedge)
+	defer timer.Stop()
+	var failures []error
+	for under > 0 {
+		select {
+		case a := <-answers:
+			under--
+			f.path.host = a.from.request.host
+			if a.err == nil {
+				return nil
+			}
+			failures = append(failures, f.note(a.err))
+		case <-timer.C:
+			if len(failures) == 0 && f.s.w.retrier.Spend() {
+				second := f.sortie.Fork()
+				second.Avoid(first)
+				send(second)
+			}
+		}
+	}
+	if len(failures) == 1 {
+		return failures[0]
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,158 @@
+package writer
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// wireShop is a writer with a real session, on a cluster of wire that has its tables.
+type wireShop struct {
+	*wire.Server
+	session *gocql.Session
+	streams *wire.Streams
+	ledger  *wireLedger
+	w       *Writer
+	stamps  atomic.Int64
+}
+
+// openWire opens a shop. start is wire.Listen or wire.Pipes.
+func openWire(tb testing.TB, start func(testing.TB, int) *wire.Server, nodes int, options ...NewOption) *wireShop {
+	tb.Helper()
+	return openWireConfigured(tb, start, nodes, func(*gocql.ClusterConfig) {}, options...)
+}
+
+func openWireConfigured(
+	tb testing.TB, start func(testing.TB, int) *wire.Server, nodes int, configure func(*gocql.ClusterConfig), options ...NewOption,
+) *wireShop {
+	tb.Helper()
+	s := &wireShop{Server: start(tb, nodes), streams: &wire.Streams{}, ledger: &wireLedger{}}
+	s.Create(fmt.Sprintf(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, min(3, nodes)))
+	s.Create(createTables(orderSet(tb).Describe())...)
+	s.Create(createTables(noteSet(tb).Describe())...)
+	s.Keep(s.ledger)
+	cluster := Configure(s.Cluster(), "dc1")
+	cluster.Keyspace, cluster.NumConns, cluster.StreamObserver = "shop", 1, s.streams
+	configure(cluster)
+	session, err := cluster.CreateSession()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(session.Close)
+	s.session = session
+	s.w, err = New(session, append([]NewOption{Budget(retry.NewBudget(math.MaxInt32, 0))}, options...)...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// createTables is the CQL of a set's tables in keyspace shop.
+func createTables(d tables.Description) []string {
+	var out []string
+	for _, t := range d.Tables {
+		var columns, order []string
+		keys := map[string][]string{}
+		for _, c := range t.Columns {
+			columns = append(columns, c.Name+" "+c.Type)
+			keys[c.Kind] = append(keys[c.Kind], c.Name)
+			if c.Kind == "clustering" {
+				order = append(order, c.Name+map[bool]string{true: " DESC", false: " ASC"}[c.Desc])
+			}
+		}
+		key := append([]string{"(" + strings.Join(keys["partition_key"], ", ") + ")"}, keys["clustering"]...)
+		text := fmt.Sprintf("CREATE TABLE shop.%s (%s, PRIMARY KEY (%s))", t.Name, strings.Join(columns, ", "), strings.Join(key, ", "))
+		if order != nil {
+			text += " WITH CLUSTERING ORDER BY (" + strings.Join(order, ", ") + ")"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// wireLedger is a store that knows which statements of a write each table has. A write is known by its timestamp.
+type wireLedger struct {
+	mu      sync.Mutex
+	applied map[wireRow][]wire.Statement
+}
+
+type wireRow struct {
+	table     string
+	timestamp int64
+}
+
+// Apply implements wire.Store.
+func (l *wireLedger) Apply(r wire.Request) wire.Result {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.applied == nil {
+		l.applied = make(map[wireRow][]wire.Statement)
+	}
+	for _, s := range r.Statements {
+		row := wireRow{s.Table, writtenAt(s)}
+		if !slices.ContainsFunc(l.applied[row], s.Equal) {
+			l.applied[row] = append(l.applied[row], s)
+		}
+	}
+	return wire.Result{}
+}
+
+// has is how many of a write's statements for a table were applied.
+func (l *wireLedger) has(table string, timestamp int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.applied[wireRow{table, timestamp}])
+}
+
+// writtenAt is the timestamp that a statement is written at, or one more for a remove below a put: that of the write.
+func writtenAt(s wire.Statement) int64 {
+	v, ok := s.Value("[timestamp]")
+	if !ok {
+		return 0
+	}
+	t := int64(binary.BigEndian.Uint64(v.Bytes))
+	return t + t&1 // the writes of these tests have even ones
+}
+
+// stamp gives a timestamp for At, an even one, so that the write of a remove at one less can be told.
+func (s *wireShop) stamp() int64 {
+	if s.stamps.CompareAndSwap(0, time.Now().UnixMicro()&^1) {
+		return s.stamps.Load()
+	}
+	return s.stamps.Add(2)
+}
+
+// counted is a context whose requests the shop counts.
+func (s *wireShop) counted(ctx context.Context) context.Context { return s.streams.Context(ctx) }
+
+// unwind lets virtual time run on at the end of a test, until gocql has let go of all goroutines. It comes first in a bubble.
+func unwind(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() { <-time.After(10 * time.Minute) })
+}
+
+// wantNoStreams ends all connections, after which every request must have been answered or have lost its connection. Of
+// an answer whose body is cut off gocql says neither.
+func (s *wireShop) wantNoStreams(t *testing.T, broken int) {
+	t.Helper()
+	s.Close()
+	for range 1000 {
+		if s.streams.Open() <= broken {
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	t.Errorf("%d of %d streams are open", s.streams.Open(), s.streams.Started())
+}

@@ -1,0 +1,385 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// wireKnown is what is known after one attempt.
+type wireKnown int
+
+const (
+	maybe  wireKnown = iota
+	never            // surely not applied
+	stored           // in the batchlog
+	done
+)
+
+// wireFault is what a server does with one attempt, and what is known afterwards. It is stated here by the rules of the
+// protocol and of Cassandra, not taken from the code under test.
+type wireFault struct {
+	steps     []wire.Step
+	partition wireKnown // of a request for one partition
+	logged    wireKnown // of a logged batch
+}
+
+// cutInBody cuts the connection within the body of the answer to a write, after its header.
+var cutInBody = wire.CutAfter(11)
+
+// wireFaults are all errors of the protocol, and all ways of losing an answer.
+func wireFaults() map[string]wireFault {
+	fail := func(e wire.Error) []wire.Step { return []wire.Step{wire.Fail(e)} }
+	faults := map[string]wireFault{
+		"answered": {nil, done, done},
+		"slow":     {[]wire.Step{wire.Delay(time.Second)}, done, done},
+
+		"unavailable":            {fail(wire.Unavailable(gocql.LocalQuorum, 2, 1)), never, never},
+		"unavailable, batchlog":  {fail(wire.Unavailable(gocql.Two, 1, 0)), never, never},
+		"overloaded":             {fail(wire.Overloaded), never, maybe},
+		"bootstrapping":          {fail(wire.Bootstrapping), never, never},
+		"protocol error":         {fail(wire.ProtocolError), never, never},
+		"credentials":            {fail(wire.Credentials), never, never},
+		"syntax":                 {fail(wire.Syntax), never, never},
+		"unauthorized":           {fail(wire.Unauthorized), never, never},
+		"invalid":                {fail(wire.Invalid), never, never},
+		"config":                 {fail(wire.Config), never, never},
+		"already exists":         {fail(wire.AlreadyExists), never, never},
+		"function failure":       {fail(wire.FunctionFailure), never, never},
+		"server error":           {fail(wire.ServerError), maybe, maybe},
+		"server error, applied":  {[]wire.Step{wire.Apply, wire.Fail(wire.ServerError)}, maybe, maybe},
+		"truncate":               {fail(wire.Truncate), maybe, maybe},
+		"read timeout":           {fail(wire.ReadTimeout(1, 2)), maybe, maybe},
+		"read failure":           {fail(wire.ReadFailure(1, 2, 1)), maybe, maybe},
+		"CDC failure":            {fail(wire.CDCWriteFailure), maybe, maybe},
+		"CAS unknown":            {fail(wire.CASWriteUnknown(1, 2)), maybe, maybe},
+		"no such error":          {fail(wire.Code(0x4321)), maybe, maybe},
+		"dropped":                {[]wire.Step{wire.Drop}, maybe, maybe},
+		"applied, dropped":       {[]wire.Step{wire.Apply, wire.Drop}, maybe, maybe},
+		"dropped, applied later": {[]wire.Step{wire.Drop, wire.Delay(6 * time.Second), wire.Apply}, maybe, maybe},
+		"late":                   {[]wire.Step{wire.Apply, wire.Delay(4 * time.Second)}, maybe, maybe},
+		"cut":                    {[]wire.Step{wire.Cut}, maybe, maybe},
+		"applied, cut":           {[]wire.Step{wire.Apply, wire.Cut}, maybe, maybe},
+		"cut, applied later":     {[]wire.Step{wire.Cut, wire.Delay(6 * time.Second), wire.Apply}, maybe, maybe},
+		"cut in the header":      {[]wire.Step{wire.CutAfter(5)}, maybe, maybe},
+		"cut in the body":        {[]wire.Step{cutInBody}, maybe, maybe},
+		"stalled in the header":  {[]wire.Step{wire.StallAfter(5, 10*time.Second)}, maybe, maybe},
+		"stalled in the body":    {[]wire.Step{wire.StallAfter(11, 10*time.Second)}, maybe, maybe},
+	}
+	for _, typ := range []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "COUNTER", "BATCH_LOG", "CAS", "VIEW", "CDC", "NEW"} {
+		timeout := wireFault{steps: fail(wire.WriteTimeout(typ, 1, 2))}
+		if typ == "BATCH" {
+			timeout.logged = stored
+		}
+		faults["timeout "+typ] = timeout
+		timeout.steps = []wire.Step{wire.Apply, timeout.steps[0]}
+		faults["timeout "+typ+", applied"] = timeout
+		faults["failure "+typ] = wireFault{steps: fail(wire.WriteFailure(typ, 1, 2, 1))}
+	}
+	return faults
+}
+
+// wireSeconds are the faults that follow each of them: one of each kind.
+var wireSeconds = []string{
+	"answered", "unavailable", "overloaded", "syntax", "timeout SIMPLE, applied", "timeout BATCH", "applied, dropped",
+	"applied, cut", "cut in the body",
+}
+
+// known is what all attempts together say, one after the other.
+func known(attempts []wireKnown) Outcome {
+	switch {
+	case slices.Contains(attempts, done):
+		return Applied
+	case slices.Contains(attempts, stored):
+		return Pending
+	case slices.Contains(attempts, maybe):
+		return Unknown
+	}
+	return NotApplied
+}
+
+// statementsOf is how many statements a change has for each table.
+func statementsOf(tb testing.TB, change tables.Change) map[string]int {
+	tb.Helper()
+	r, err := change.Render(time.Now().UnixMicro(), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out := make(map[string]int)
+	for i := range r.Mutations {
+		out[r.Mutations[i].Table]++
+	}
+	return out
+}
+
+// wireTally counts what is claimed, and what of it was false.
+type wireTally struct{ cases, applied, notApplied, pending, unknown, falseApplied, falseNotApplied atomic.Int64 }
+
+func (c *wireTally) String() string {
+	return fmt.Sprintf("%d tables: %d applied, %d not applied, %d pending, %d unknown; false applied %d, false not applied %d",
+		c.cases.Load(), c.applied.Load(), c.notApplied.Load(), c.pending.Load(), c.unknown.Load(), c.falseApplied.Load(),
+		c.falseNotApplied.Load())
+}
+
+// report logs the tally. Without claims of each kind it shows nothing.
+func (c *wireTally) report(t *testing.T) {
+	t.Helper()
+	t.Log(c)
+	if c.falseApplied.Load() > 0 || c.falseNotApplied.Load() > 0 {
+		t.Error("a false claim")
+	}
+	if c.applied.Load() == 0 || c.notApplied.Load() == 0 || c.unknown.Load() == 0 {
+		t.Error("a kind of claim that was never made")
+	}
+}
+
+// judge holds a claim against how many of the table's statements were applied.
+func (c *wireTally) judge(o Outcome, applied, statements int) (honest bool) {
+	c.cases.Add(1)
+	switch o {
+	case Applied:
+		if c.applied.Add(1); applied < statements {
+			c.falseApplied.Add(1)
+			return false
+		}
+	case NotApplied:
+		if c.notApplied.Add(1); applied > 0 {
+			c.falseNotApplied.Add(1)
+			return false
+		}
+	case Pending:
+		c.pending.Add(1)
+	case Unknown:
+		c.unknown.Add(1)
+	}
+	return true
+}
+
+// Every error and every lost answer, followed by others if it is retried, on a real driver: what is claimed of each table is
+// what the attempts that were made allow to say, neither more nor less.
+func TestWireOutcomes(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	tally := &wireTally{}
+	t.Cleanup(func() { tally.report(t) })
+	for name, test := range map[string]struct {
+		change tables.Change
+		mode   Mode
+		table  string // the one at fault, which is all of them in one request
+		option Option
+	}{
+		"fan-out": {
+			orderSet(t).Insert(open), FanOut, "orders_by_user", Auto(),
+		},
+		"same partition": {noteSet(t).Insert(newNote()), SamePartition, "notes", Auto()},
+		"logged batch": {
+			orderSet(t).Update(open, paid), LoggedBatch, "orders_by_id", Logged(),
+		},
+	} {
+		for first := range wireFaults() {
+			t.Run(name+"/"+first, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					unwind(t)
+					s := openWire(t, wire.Pipes, 3, test.option, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
+					faults, broken, parts := wireFaults(), 0, statementsOf(t, test.change)
+					for _, second := range wireSeconds {
+						script := []wireFault{faults[first], faults[second]}
+						var made []wireKnown
+						rule := s.When(wire.Table(test.table)).Choose(func(wire.Request) []wire.Step {
+							f := script[len(made)]
+							if len(f.steps) > 0 && f.steps[0].String() == cutInBody.String() {
+								broken++
+							}
+							if test.mode == LoggedBatch {
+								made = append(made, f.logged)
+							} else {
+								made = append(made, f.partition)
+							}
+							return f.steps
+						})
+						at := s.stamp()
+						result, err := s.w.With(At(at)).Write(s.counted(t.Context()), "op", test.change)
+						if result.Mode != test.mode {
+							t.Fatalf("mode %v", result.Mode)
+						}
+						rule.End() // before made is read
+						want := known(made)
+						if len(made) != rule.Handled() || len(made) == 0 || (err == nil) != (want == Applied) {
+							t.Errorf("then %s: %d attempts, error %v", second, len(made), err)
+						}
+						claims := make(map[string]TableResult)
+						if err != nil {
+							for _, r := range asError(t, err).Tables {
+								claims[r.Table] = r
+							}
+							wantConsistent(t, asError(t, err))
+						}
+						<-time.After(10 * time.Second) // what comes late has come, and what was cut is connected
+						for table := range parts {
+							claim := claims[table]
+							if err == nil {
+								claim.Outcome, claim.Attempts = Applied, len(made)
+							}
+							applied := s.ledger.has(table, at)
+							if !tally.judge(claim.Outcome, applied, parts[table]) {
+								t.Errorf("then %s: %s is claimed to be %v, and of %d statements %d were applied", second, table, claim.Outcome, parts[table], applied)
+							}
+							switch {
+							case test.mode == FanOut && table != test.table: // it may lose its answer with the connection
+								if claim.Outcome != Applied && (claim.Outcome != Unknown || claim.Attempts != 2) {
+									t.Errorf("then %s: %s, which is not at fault, is %v", second, table, claim.Outcome)
+								}
+							case claim.Outcome != want || claim.Attempts != len(made):
+								t.Errorf("then %s: %s is %v after %d attempts, want %v after %d", second, table, claim.Outcome, claim.Attempts, want, len(made))
+							}
+						}
+					}
+					s.wantNoStreams(t, broken)
+				})
+			})
+		}
+	}
+}
+
+// What is refused before anything is sent, and what ends after something was.
+func TestWireEnds(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		before  func(s *wireShop, cancel context.CancelFunc)
+		during  func(s *wireShop, cancel context.CancelFunc) // when the first request has come
+		want    Outcome
+		is      error
+		sent    bool
+		applied bool
+	}{
+		"session closed": {
+			before: func(s *wireShop, _ context.CancelFunc) { s.session.Close() }, want: NotApplied, is: gocql.ErrSessionClosed,
+		},
+		"no connections": {
+			before: func(s *wireShop, _ context.CancelFunc) {
+				s.Node(1).Stop()
+				<-time.After(time.Second)
+			},
+			want: NotApplied, is: gocql.ErrNoConnections,
+		},
+		"cancelled before": {
+			before: func(_ *wireShop, cancel context.CancelFunc) { cancel() }, want: NotApplied, is: context.Canceled,
+		},
+		"cancelled, never applied": {
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Drop) },
+			during: func(_ *wireShop, cancel context.CancelFunc) { cancel() },
+			want:   Unknown, is: context.Canceled, sent: true,
+		},
+		"cancelled, applied": {
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Apply, wire.Drop) },
+			during: func(_ *wireShop, cancel context.CancelFunc) { cancel() },
+			want:   Unknown, is: context.Canceled, sent: true, applied: true,
+		},
+		"cancelled, applied later": {
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Delay(10 * time.Second)) },
+			during: func(_ *wireShop, cancel context.CancelFunc) { cancel() },
+			want:   Unknown, is: context.Canceled, sent: true, applied: true,
+		},
+		"all connections cut, applied": {
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Apply, wire.Drop) },
+			during: func(s *wireShop, _ context.CancelFunc) { s.Cut() },
+			want:   Unknown, sent: true, applied: true,
+		},
+		"session closed, applied": {
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Apply, wire.Drop) },
+			during: func(s *wireShop, _ context.CancelFunc) { s.session.Close() },
+			want:   Unknown, sent: true, applied: true,
+		},
+		"node stopped, applied": {
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Apply, wire.Drop) },
+			during: func(s *wireShop, _ context.CancelFunc) { s.Node(1).Stop() },
+			want:   Unknown, sent: true, applied: true,
+		},
+		"node frozen, applied when it goes on": { // what was in the sockets is read after the client has given up
+			before: func(s *wireShop, _ context.CancelFunc) {
+				s.Node(1).Freeze()
+				time.AfterFunc(4*time.Second, s.Heal)
+			},
+			want: Unknown, is: context.DeadlineExceeded, sent: true, applied: true,
+		},
+		"node silent": {
+			before: func(s *wireShop, _ context.CancelFunc) { s.Node(1).Silence() },
+			want:   Unknown, is: context.DeadlineExceeded, sent: true,
+		},
+	} {
+		for kind, change := range map[string]tables.Change{
+			"fan-out": orderSet(t).Insert(newOrder(Open)), "same partition": noteSet(t).Insert(newNote()),
+			"logged batch": orderSet(t).Update(move()),
+		} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					unwind(t)
+					s := openWire(t, wire.Pipes, 1, Logged(), once(), Timeout(3*time.Second))
+					if kind == "fan-out" {
+						s.w = s.w.With(Auto())
+					}
+					if _, err := s.w.Write(t.Context(), "prepare", change); err != nil {
+						t.Fatal(err)
+					}
+					ctx, cancel := context.WithCancel(s.counted(t.Context()))
+					defer cancel()
+					test.before(s, cancel)
+					if test.during != nil {
+						time.AfterFunc(100*time.Millisecond, func() { test.during(s, cancel) })
+					}
+					from, at := len(s.Journal()), s.stamp()
+					_, err := s.w.With(At(at)).Write(ctx, "op", change)
+					e := asError(t, err)
+					if test.is != nil && !errors.Is(err, test.is) {
+						t.Errorf("%v is not %v", err, test.is)
+					}
+					<-time.After(time.Minute)
+					if sent := s.writes(from); (len(sent) > 0) != test.sent {
+						t.Errorf("sent: %v", sent)
+					}
+					applied := 0
+					for _, r := range e.Tables {
+						applied += s.ledger.has(r.Table, at)
+						if r.Outcome != test.want {
+							t.Errorf("%s is %v", r.Table, r.Outcome)
+						}
+					}
+					if (applied > 0) != test.applied {
+						t.Errorf("%d statements are applied", applied)
+					}
+					wantConsistent(t, e)
+					if !s.session.Closed() { // closed, gocql does not say what became of its streams
+						s.wantNoStreams(t, 0)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A row that is not valid never gets to the wire.
+func TestWireRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWire(t, wire.Pipes, 1)
+		o := newOrder(Open)
+		o.Status = "lost"
+		_, err := s.w.Write(t.Context(), "op", orderSet(t).Insert(o))
+		if !errors.Is(err, ErrInvalid) || len(s.Journal(wire.Prepare)) != 0 {
+			t.Errorf("%v, %v", err, s.Journal(wire.Prepare))
+		}
+	})
+}

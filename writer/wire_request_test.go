@@ -1,0 +1,359 @@
+package writer
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// writes are the requests of the shop's tables that were sent after the one with number from.
+func (s *wireShop) writes(from int) []wire.Request {
+	return s.Journal(wire.Where(func(r wire.Request) bool {
+		return r.Number > from && (r.Kind == wire.Execute || r.Kind == wire.Batch) && !r.System()
+	}))
+}
+
+// What a write puts on the wire, in each mode: one timestamp in the statements and none of the protocol, the writer's
+// consistency, no serial one, and a request to a replica.
+func TestWireRequests(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change  tables.Change
+		options []Option
+		mode    Mode
+		kind    wire.Kind
+		logged  bool
+		want    int // requests
+		sweep   bool
+	}{
+		"fan-out":        {change: orderSet(t).Insert(newOrder(Open)), mode: FanOut, kind: wire.Execute, want: 3},
+		"same partition": {change: noteSet(t).Insert(newNote()), mode: SamePartition, kind: wire.Batch, want: 1},
+		"logged batch":   {change: orderSet(t).Update(move()), mode: LoggedBatch, kind: wire.Batch, logged: true, want: 1, sweep: true},
+		"one, fan-out":   {change: orderSet(t).Insert(newOrder(Open)), options: []Option{Consistency(gocql.One)}, mode: FanOut, kind: wire.Execute, want: 3},
+		"one, batch":     {change: noteSet(t).Insert(newNote()), options: []Option{Consistency(gocql.One)}, mode: SamePartition, kind: wire.Batch, want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWire(t, wire.Pipes, 5)
+				level := gocql.LocalQuorum
+				if test.options != nil {
+					level = gocql.One
+				}
+				result, err := s.w.With(test.options...).Write(t.Context(), "op", test.change)
+				if err != nil || result.Mode != test.mode {
+					t.Fatalf("%v, %v", result, err)
+				}
+				sent := s.writes(0)
+				if len(sent) != test.want {
+					t.Errorf("sent %v", sent)
+				}
+				for _, r := range sent {
+					if r.Kind != test.kind || r.Logged != test.logged || r.Consistency != level || r.Serial != 0 || r.DefaultTimestamp != nil || r.Applied != 1 {
+						t.Errorf("%+v", r)
+					}
+					for _, st := range r.Statements {
+						v, ok := st.Value("[timestamp]")
+						at := bytes.Clone(v.Bytes)
+						if !ok || len(at) != 8 {
+							t.Fatalf("no timestamp in %s", st.Text)
+						}
+						below := !bytes.Equal(at, be(result.Timestamp))
+						if below && (!test.sweep || !bytes.Equal(at, be(result.Timestamp-1))) {
+							t.Errorf("timestamp %x of %s, want %x", at, st.Text, be(result.Timestamp))
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+func be(n int64) []byte {
+	var out []byte
+	for shift := 56; shift >= 0; shift -= 8 {
+		out = append(out, byte(n>>shift))
+	}
+	return out
+}
+
+// Requests go to a replica of the partition they write: of a logged batch, of the first one.
+func TestWireRouting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWire(t, wire.Pipes, 9)
+		<-time.After(time.Second) // for the pools to be full
+		keys := map[string][]string{
+			"orders_by_id": {"order_id"}, "orders_by_user": {"user_id"}, "orders_by_status": {"status"}, "notes": {"user_id"},
+			"notes_by_time": {"user_id"},
+		}
+		nodes := make(map[int]int)
+		for i := range 100 {
+			o, n := newOrder(Open), newNote()
+			o.OrderID[0], o.UserID[0], n.UserID[0] = byte(i), byte(i*7), byte(i*3)
+			paid := o
+			paid.Status = Paid
+			from := len(s.Journal())
+			for _, change := range []tables.Change{orderSet(t).Insert(o), noteSet(t).Insert(n), orderSet(t).Update(o, paid)} {
+				if _, err := s.w.Write(t.Context(), "op", change); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, r := range s.writes(from) {
+				st := r.Statements[0]
+				v, _ := st.Value(keys[st.Table][0])
+				if replicas := s.Replicas("shop", v.Bytes); len(replicas) != 3 || !slices.Contains(replicas, r.Node) {
+					t.Fatalf("%v is sent to node %d, the replicas are %v", r, r.Node, replicas)
+				}
+				nodes[r.Node]++
+			}
+		}
+		for n := 1; n <= 9; n++ {
+			if nodes[n] < 10 {
+				t.Errorf("node %d has got %d of 500 requests", n, nodes[n])
+			}
+		}
+	})
+}
+
+// All attempts of a write, and of its Resume, also from a stored error in another process, are the same bytes.
+func TestWireSameBytes(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change tables.Change
+		option Option
+		table  string
+	}{
+		"fan-out":        {orderSet(t).Insert(newOrder(Open)), Auto(), "orders_by_user"},
+		"same partition": {noteSet(t).Insert(newNote()), Auto(), "notes_by_time"},
+		"logged batch":   {orderSet(t).Update(move()), Logged(), "orders_by_id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWire(t, wire.Pipes, 3, Retry(retry.Policy{MaxAttempts: 3}), test.option)
+				rule := s.When(wire.Table(test.table)).Do(wire.Apply, wire.Fail(wire.WriteTimeout("SIMPLE", 1, 2)))
+				_, err := s.w.Write(t.Context(), "op", test.change)
+				stored, err := asError(t, err).MarshalBinary()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if rule.Handled() != 3 {
+					t.Fatalf("%d attempts", rule.Handled())
+				}
+				s.Heal()
+				<-time.After(time.Hour)
+				var failed Error
+				if err := failed.UnmarshalBinary(stored); err != nil {
+					t.Fatal(err)
+				}
+				from := len(s.Journal())
+				other, err := New(s.session)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := other.Resume(t.Context(), &failed); err != nil {
+					t.Fatal(err)
+				}
+				all := s.Journal(wire.Table(test.table), wire.Where(func(r wire.Request) bool { return r.Kind != wire.Prepare }))
+				if len(all) != 4 {
+					t.Fatalf("%d requests", len(all))
+				}
+				for _, r := range all {
+					if !slices.EqualFunc(r.Statements, all[0].Statements, wire.Statement.Equal) || len(r.Statements) == 0 {
+						t.Errorf("%v differs from %v", r, all[0])
+					}
+				}
+				if resumed := s.writes(from); len(resumed) != 1 { // what is applied is left alone
+					t.Errorf("resumed: %v", resumed)
+				}
+			})
+		})
+	}
+}
+
+// A Resume that fails does not wash off what the write itself may have done.
+func TestWireResumeIsSticky(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]tables.Change{
+		"fan-out": orderSet(t).Insert(newOrder(Open)), "same partition": noteSet(t).Insert(newNote()), "logged batch": orderSet(t).Update(move()),
+	} {
+		for first, test := range map[string]struct {
+			step wire.Step
+			want Outcome
+		}{
+			"applied": {wire.Drop, Unknown}, "not applied": {wire.Fail(wire.Invalid), NotApplied},
+		} {
+			t.Run(name+"/"+first, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					unwind(t)
+					s := openWire(t, wire.Pipes, 3, once())
+					steps := []wire.Step{test.step}
+					if test.want == Unknown {
+						steps = []wire.Step{wire.Apply, test.step}
+					}
+					rule := s.When().Do(steps...)
+					e := failed(t, s.w, change)
+					rule.End()
+					s.When().Do(wire.Fail(wire.Unavailable(gocql.LocalQuorum, 2, 1)))
+					_, err := s.w.Resume(t.Context(), e)
+					for table, got := range outcomes(asError(t, err)) {
+						if got != test.want {
+							t.Errorf("%s is %v, want %v", table, got, test.want)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// Of a table with a materialized view the coordinator makes a logged batch, so that OVERLOADED may follow a part of the
+// write. The writer reads from the schema, when it matters, whether there is one.
+func TestWireOverloadedView(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]Outcome{"plain": NotApplied, "view": Unknown, "schema not read": Unknown} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWire(t, wire.Pipes, 3, once())
+				s.When(wire.Table("orders_by_user")).Do(wire.Fail(wire.Overloaded))
+				switch name {
+				case "view":
+					s.Create(`CREATE MATERIALIZED VIEW shop.big_orders AS SELECT * FROM orders_by_user WHERE total > 9 PRIMARY KEY (order_id, user_id)`)
+				case "schema not read":
+					s.When(wire.Table("system_schema.views")).Do(wire.Fail(wire.Unavailable(gocql.One, 1, 0)))
+				}
+				e := failed(t, s.w, orderSet(t).Insert(newOrder(Open)))
+				if got := outcomes(e); got["orders_by_user"] != want || got["orders_by_id"] != Applied || got["orders_by_status"] != Applied {
+					t.Errorf("%v", got)
+				}
+			})
+		})
+	}
+}
+
+// A batch that fails at the batchlog goes on as a fan-out, of the same statements, and what the batch may have done is
+// not forgotten.
+func TestWireFallback(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		batch  []wire.Step
+		fanOut []wire.Step // of orders_by_user
+		want   Outcome     // of orders_by_user
+	}{
+		"applied":               {[]wire.Step{wire.Fail(wire.WriteTimeout("BATCH_LOG", 1, 2))}, nil, Applied},
+		"then clean":            {[]wire.Step{wire.Fail(wire.WriteTimeout("BATCH_LOG", 1, 2))}, []wire.Step{wire.Fail(wire.Syntax)}, Unknown},
+		"replayed, then clean":  {[]wire.Step{wire.Apply, wire.Fail(wire.WriteTimeout("BATCH_LOG", 1, 2))}, []wire.Step{wire.Fail(wire.Syntax)}, Unknown},
+		"no nodes, then clean":  {[]wire.Step{wire.Fail(wire.Unavailable(gocql.Two, 1, 0))}, []wire.Step{wire.Fail(wire.Syntax)}, NotApplied},
+		"no nodes, then silent": {[]wire.Step{wire.Fail(wire.Unavailable(gocql.Two, 1, 0))}, []wire.Step{wire.Apply, wire.Drop}, Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWire(t, wire.Pipes, 3, once(), Timeout(time.Minute))
+				s.When(wire.Batch).Do(test.batch...)
+				s.When(wire.Execute, wire.Table("orders_by_user")).Do(test.fanOut...)
+				result, err := s.w.Write(t.Context(), "payOrder", orderSet(t).Update(move()))
+				if result.Mode != Fallback {
+					t.Errorf("%+v", result)
+				}
+				var batch, single []wire.Statement
+				for _, r := range s.writes(0) {
+					if r.Kind == wire.Batch && r.Logged {
+						batch = append(batch, r.Statements...)
+					} else {
+						single = append(single, r.Statements...)
+					}
+				}
+				for _, st := range batch {
+					if !slices.ContainsFunc(single, st.Equal) {
+						t.Errorf("%s is not in the fan-out", st.Text)
+					}
+				}
+				if len(batch) == 0 || len(single) != len(batch) {
+					t.Errorf("%d statements in the batch, %d after it", len(batch), len(single))
+				}
+				if test.want == Applied {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if got := outcomes(asError(t, err)); got["orders_by_user"] != test.want || got["orders_by_id"] != Applied {
+					t.Errorf("%v", got)
+				}
+			})
+		})
+	}
+}
+
+// A node that has lost its prepared statements, and one that loses them again and again: the write goes through, and
+// what it says is true.
+func TestWireUnprepared(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]tables.Change{
+		"fan-out": orderSet(t).Insert(newOrder(Open)), "same partition": noteSet(t).Insert(newNote()), "logged batch": orderSet(t).Update(move()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWire(t, wire.Pipes, 1)
+				if _, err := s.w.Write(t.Context(), "op", change); err != nil {
+					t.Fatal(err)
+				}
+				s.Node(1).Forget()
+				if _, err := s.w.Write(t.Context(), "op", change); err != nil {
+					t.Errorf("forgotten: %v", err)
+				}
+				s.When(wire.Nth(1, 2, 3, 4, 5, 6, 7)).Do(wire.Fail(wire.Unprepared))
+				if _, err := s.w.Write(t.Context(), "op", change); err != nil {
+					t.Errorf("forgotten again and again: %v", err)
+				}
+				s.Heal()
+				s.Node(1).Forget()
+				s.When(wire.Prepare).Do(wire.Drop)
+				at := s.stamp()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_, err := s.w.With(At(at), once()).Write(ctx, "op", change)
+				for table, outcome := range outcomes(asError(t, err)) {
+					if outcome != Unknown || s.ledger.has(table, at) != 0 { // gocql does not say that it was the PREPARE
+						t.Errorf("not prepared: %s is %v", table, outcome)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The tables that the tests declare from a set are those that the set wants.
+func TestWireCheck(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWire(t, wire.Pipes, 3)
+		if err := s.w.Check(t.Context(), orderSet(t), noteSet(t)); err != nil {
+			t.Error(err)
+		}
+		s.Create(`CREATE TABLE shop.notes (user_id uuid, note_id uuid, written timestamp, PRIMARY KEY (note_id))`)
+		if err := s.w.Check(t.Context(), orderSet(t), noteSet(t)); err == nil {
+			t.Error("another table is taken for that of the set")
+		}
+	})
+}
