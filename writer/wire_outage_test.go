@@ -1,0 +1,224 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
+)
+
+// stream is writes at an even rate, in virtual time.
+type stream struct {
+	mu     sync.Mutex
+	writes []streamed
+}
+
+type streamed struct {
+	begin time.Time
+	took  time.Duration
+	err   error
+}
+
+func (c *stream) run(write func(context.Context) error, perSecond int, long time.Duration) {
+	var wg sync.WaitGroup
+	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(time.Second / time.Duration(perSecond)) {
+		wg.Go(func() {
+			begin := time.Now()
+			err := write(context.Background())
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.writes = append(c.writes, streamed{begin, time.Since(begin), err})
+		})
+	}
+	wg.Wait()
+}
+
+// p99 of the writes that began from from to to, and how many of them failed.
+func (c *stream) p99(from, to time.Time) (p99 time.Duration, failed int) {
+	var took []time.Duration
+	for _, w := range c.writes {
+		if w.begin.Before(from) || !w.begin.Before(to) {
+			continue
+		}
+		took = append(took, w.took)
+		if w.err != nil {
+			failed++
+		}
+	}
+	if len(took) == 0 {
+		return 0, 0
+	}
+	slices.Sort(took)
+	return took[len(took)*99/100], failed
+}
+
+// sentWrites is how many requests with writes the nodes got.
+func (s *wireShop) sentWrites() int {
+	return len(s.Journal(wire.Where(func(r wire.Request) bool {
+		return (r.Kind == wire.Execute || r.Kind == wire.Batch) && r.On("orders_by_id") || r.Kind == wire.Execute &&
+			(r.On("orders_by_user") || r.On("orders_by_status"))
+	})))
+}
+
+// A total outage at 200 writes a second, seen from the nodes: they get at most 1.1 requests for each path of the writes
+// attempted in the first minute, and at most 1.05 after it.
+func TestWireOutage(t *testing.T) {
+	t.Parallel()
+	for name, outage := range map[string]func(*wireShop){
+		"unavailable": func(s *wireShop) { s.When().Do(wire.Fail(wire.Unavailable(gocql.LocalQuorum, 2, 1))) },
+		"silent": func(s *wireShop) {
+			for n := range 3 {
+				s.Node(n + 1).Silence()
+			}
+		},
+		"stopped": func(s *wireShop) {
+			for n := range 3 {
+				s.Node(n + 1).Stop()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWire(t, wire.Pipes, 3, Budget(retry.NewBudget(scaled(1000), 0)))
+				set := orderSet(t)
+				write := func(ctx context.Context) error {
+					_, err := s.w.Write(ctx, "createOrder", set.Insert(newOrder(Open)))
+					return err
+				}
+				var before stream
+				before.run(write, scaled(200), 5*time.Second)
+				outage(s)
+				for minute, most := range []float64{1.1, 1.05} {
+					var c stream
+					sent := s.sentWrites()
+					c.run(write, scaled(200), time.Minute)
+					paths, refused := 3*len(c.writes), 0
+					for _, w := range c.writes {
+						if w.err == nil {
+							t.Fatal("a write succeeded in a total outage")
+						}
+						if errors.Is(w.err, retry.ErrBudget) {
+							refused++
+						}
+					}
+					ratio := float64(s.sentWrites()-sent) / float64(paths)
+					t.Logf("minute %d: %d writes, %.3f requests a path, %d writes were refused a retry", minute+1, len(c.writes), ratio, refused)
+					if ratio > most {
+						t.Errorf("minute %d: %.3f requests a path, want at most %v", minute+1, ratio, most)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A call returns at most 10 ms after its context, also while the driver waits without a look at it: the sockets of a
+// node that does not read are full.
+func TestWireDeadline(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]func(*wire.Node){
+		"silent": (*wire.Node).Silence, "full sockets": (*wire.Node).Freeze, "vanished": (*wire.Node).Vanish,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWire(t, wire.Pipes, 3)
+				orders, notes := orderSet(t), noteSet(t)
+				open, paid := move()
+				if _, err := s.w.Write(t.Context(), "op", orders.Insert(open)); err != nil { // which prepares statements
+					t.Fatal(err)
+				}
+				for n := range 3 {
+					stop(s.Node(n + 1))
+				}
+				for _, limit := range []time.Duration{time.Millisecond, 700 * time.Millisecond, 4 * time.Second} {
+					for what, write := range map[string]func(context.Context) error{
+						"fan-out": func(ctx context.Context) error { _, err := s.w.Write(ctx, "op", orders.Insert(open)); return err },
+						"one":     func(ctx context.Context) error { _, err := s.w.Write(ctx, "op", notes.Insert(newNote())); return err },
+						"batch":   func(ctx context.Context) error { _, err := s.w.Write(ctx, "op", orders.Update(open, paid)); return err },
+						"check":   func(ctx context.Context) error { return s.w.Check(ctx, orders) },
+						"hedged": func(ctx context.Context) error {
+							_, err := s.w.With(Hedge(100*time.Millisecond)).Write(ctx, "op", notes.Insert(newNote()))
+							return err
+						},
+					} {
+						ctx, cancel := context.WithTimeout(t.Context(), limit)
+						begin := time.Now()
+						err := write(ctx)
+						took := time.Since(begin)
+						cancel()
+						if err == nil || took > limit+10*time.Millisecond {
+							t.Errorf("%s: %v after %v, limit %v", what, err, took, limit)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// One of three nodes goes silent under 100 writes a second. The 99th percentile is back within twice the normal one
+// within 5 s, and no write fails. In plain gocql, whose driver's policy goes on asking the node, it is not.
+func TestWireSilentNode(t *testing.T) {
+	t.Parallel()
+	const normal = 2 * time.Millisecond
+	for name, test := range map[string]struct {
+		configure func(*gocql.ClusterConfig)
+		calm      bool
+	}{
+		"Configure": {func(*gocql.ClusterConfig) {}, true},
+		"the driver's policy": {func(c *gocql.ClusterConfig) {
+			c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy(), gocql.ShuffleReplicas())
+			c.FrameHeaderObserver = nil
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWireConfigured(t, wire.Pipes, 3, test.configure, Timeout(20*time.Second),
+					Retry(retry.Policy{MaxElapsedTime: 15 * time.Second}))
+				s.When().Do(wire.Delay(normal), wire.Apply)
+				set := orderSet(t)
+				write := func(ctx context.Context) error {
+					_, err := s.w.Write(ctx, "createOrder", set.Insert(newOrder(Open)))
+					return err
+				}
+				var c stream
+				begin := time.Now()
+				time.AfterFunc(5*time.Second, s.Node(2).Silence)
+				time.AfterFunc(20*time.Second, s.Node(2).Restore)
+				c.run(write, 100, 30*time.Second)
+				var line strings.Builder
+				slow, failures := 0, 0
+				usual, _ := c.p99(begin.Add(time.Second), begin.Add(5*time.Second))
+				for second := range 30 {
+					p99, failed := c.p99(begin.Add(time.Duration(second)*time.Second), begin.Add(time.Duration(second+1)*time.Second))
+					line.WriteString(" " + p99.Round(time.Millisecond).String())
+					failures += failed
+					if second >= 10 && p99 > 2*usual {
+						slow++
+					}
+				}
+				t.Logf("p99 by second, silent from 5 s to 20 s:%s; %d failed", line.String(), failures)
+				if test.calm && failures > 0 {
+					t.Errorf("%d writes failed", failures)
+				}
+				if test.calm != (slow <= 3) { // some seconds have a trial in them
+					t.Errorf("%d of 20 seconds are slow from 5 s after the stop, normal is %v", slow, usual)
+				}
+			})
+		})
+	}
+}
