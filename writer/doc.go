@@ -22,7 +22,9 @@
 //	client killed        all of the write in the end, or nothing     repeat the request   TestGoroutines: one request
 //	                                                                 with At
 //	node down,           as before or as after: Unknown unless       Resume               TestOutcomesOfOneRequest,
-//	coordinator timeout  the error says "not applied" for sure                            TestOutcomesNeverLie
+//	coordinator timeout  the error says "not applied" for sure                            TestOutcomesNeverLie; on the
+//	                                                                                      wire TestWireOutcomes,
+//	                                                                                      TestWireRandom
 //	ctx cancelled        nothing if before the first request (then   Resume, or repeat    TestCancelled, TestDeadline
 //	                     NotApplied), otherwise as a timeout
 //
@@ -97,17 +99,29 @@
 //	                     back is not sent again                      anew
 //	any print of it      no bound value                              -                    TestNothingShowsValues
 //
+// In an outage:
+//
+//	fault                what the writer does                        settings             proved by
+//	node silent          each attempt goes to another replica; after Configure,           TestWireSilentNode
+//	                     three without an answer the node is asked   SelectHosts
+//	                     last, until it answers again
+//	cluster down         retries end when the budget is spent: at    Budget               TestWireOutage,
+//	                     most 1.1 requests a path in the first                            TestOutageIsNotMultiplied
+//	                     minute at 200 writes a second, 1.05 then
+//	scattered errors     retries: with one attempt in ten failing    Retry, Budget        TestScatteredErrorsAreRetried
+//	                     99.9 % of the writes succeed
+//	driver hangs         the call ends at most 10 ms after its       Timeout              TestWireDeadline,
+//	                     context; what is still under way is                              TestCallLeavesStragglers,
+//	                     Unknown, and counted                                             TestCallLeavesReads
+//	slow answers         Hedge: a second request to another          Hedge                TestHedge
+//	                     replica; the first success wins
+//
 // # What is not there yet
 //
 // Nothing reads the tables to compare them: a fan-out whose client was killed stays as it is until the entity is written
 // again. Filling a new table (backfill), finding differences (verify) and mending them (repair) are to come, and so are
-// conditional writes (Versioned, Unique) and counters. The faults above have been tried on a fake cluster and a model. On
-// three real nodes the tests under integration lose replies, move hot orders under skewed clocks, and kill and silence a
-// node under an order service; partitions, killed clients and long runs are to come, and so is what keeps a silent node
-// from slowing every caller down: until then it stays in rotation until gocql notices.
+// conditional writes (Versioned, Unique) and counters.
 //
-// Two promises depend on others. Resume must come within half of gc_grace_seconds, and so must the repeat of a request
-// with At, which the writer does not check. And where the driver waits without looking at the context, which gocql 1.7
-// does while it writes to a socket that takes no more bytes, a call may end later than its deadline, by as much as
-// ClusterConfig.WriteTimeout.
+// One promise depends on others: Resume must come within half of gc_grace_seconds, and so must the repeat of a request
+// with At, which the writer does not check.
 package writer
