@@ -25,6 +25,8 @@ const (
 	retryAttemptKey = attribute.Key("denorm.retry.attempt")
 	retryClassKey   = attribute.Key("denorm.retry.class")
 	retryWaitKey    = attribute.Key("denorm.retry.wait_ms")
+	retryRefusedKey = attribute.Key("denorm.retry.refused")
+	stragglersKey   = attribute.Key("denorm.stragglers")
 )
 
 // other stands for names beyond the limit and for errors without a type, as in the conventions.

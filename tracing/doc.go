@@ -20,6 +20,10 @@
 // another. All are of kind CLIENT: the library is the client of the database, and the conventions ask for a span of
 // what the caller sees, retries included.
 //
+// Where the driver does not look at the context, a call does not wait for it: the path is a straggler. Its span ends
+// when the driver returns, after that of the write, and with what came of it then. Nothing of the write changes with it.
+// If the tracer provider is shut down before, the span is lost.
+//
 //	createOrder                        CLIENT  denorm.mode=fan-out denorm.outcome=applied denorm.attempts=4
 //	├── INSERT orders_by_id            CLIENT  denorm.attempts=1
 //	├── INSERT orders_by_user          CLIENT  denorm.attempts=2
@@ -36,9 +40,11 @@
 //	db.operation.batch.size         P  statements, from two on
 //	db.query.summary              W P  W: the op. P: "INSERT orders_by_user"; "BATCH INSERT orders_by_user", or BATCH
 //	db.query.text                   P  statements joined by "; ", with ? for every value; only by WithStatementText
-//	db.response.status_code         PR error code of the native protocol as its specification prints it: 0x1100
+//	db.response.status_code         PR error code of the native protocol as its specification prints it: 0x1100; absent
+//	                                   if two requests of a hedged attempt were answered with different ones
 //	error.type                    W PR see Errors; absent if there was none
-//	server.address, server.port     PR the coordinator of the last attempt, or of the one that failed
+//	server.address, server.port     PR the coordinator of the last attempt, or of the one that failed; of a hedged
+//	                                   attempt the one that was heard last
 //	network.peer.address, .port     PR the same: the driver knows nodes by address
 //	cassandra.coordinator.id, .dc   PR
 //	cassandra.consistency.level     P  such as local_quorum
@@ -51,6 +57,8 @@
 //	denorm.paths                  W    paths the write was planned in
 //	denorm.changes                W    entities that change; absent if it is a Resume
 //	denorm.resume                 W    true if it is a Resume; absent otherwise
+//	denorm.stragglers             W    paths the driver had not returned from when the call ended; absent if there were none
+//	denorm.retry.refused            P  true if another attempt was due but the retry budget was spent; absent otherwise
 //	denorm.retry.attempt           R   number of the attempt that failed, from 1
 //	denorm.retry.class             R   what is known of it: unknown, safe, permanent, pending, decided
 //	denorm.retry.wait_ms           R   milliseconds until the next attempt, as a floating-point number
@@ -72,7 +80,9 @@
 //
 // error.type is the reason of package retry, such as unavailable, write_timeout.batch_log, attempt_timeout or
 // connection_closed: some sixty values that do not change. A write has that of its paths; several if they differ;
-// denorm.invalid, denorm.expired or denorm.conflict if the library refused it; _OTHER if there is none.
+// denorm.invalid, denorm.expired or denorm.conflict if the library refused it; _OTHER if there is none. Of a straggler
+// it counts why the call did not wait longer: deadline_exceeded or canceled. A path that was given up because the retry
+// budget was spent has the reason of its last failure.
 //
 // # Metrics
 //
@@ -82,17 +92,22 @@
 //	denorm.write.duration         histogram  s        db.system.name, denorm.op, denorm.mode, denorm.outcome, error.type
 //	denorm.retries                counter    {retry}  db.system.name, db.namespace, db.collection.name, denorm.op,
 //	                                                  denorm.retry.class, error.type
+//	denorm.retry.refusals         counter    {path}   db.system.name, db.namespace, db.collection.name, denorm.op,
+//	                                                  error.type
+//	denorm.stragglers             counter    {path}   db.system.name, denorm.op
 //	denorm.outcomes               counter    {table}  db.system.name, db.namespace, db.collection.name, denorm.op,
 //	                                                  denorm.outcome
 //
-// db.client.operation.duration is recorded once for a path, with its retries, as the path's span. denorm.write.duration
-// is recorded once for a logical write, so its count is the number of writes by outcome. Both have the conventional
-// buckets: 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5 and 10 seconds. denorm.retries counts attempts that were followed
-// by another. denorm.outcomes counts the tables of each write by what is known of them when it ends; a Resume counts
-// again those that it was to finish. A write that was refused has no tables.
+// db.client.operation.duration is recorded once for a path, with its retries, as the path's span; of a straggler when
+// the driver returns. denorm.write.duration is recorded once for a logical write, so its count is the number of writes by
+// outcome. Both have the conventional buckets: 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5 and 10 seconds. denorm.retries
+// counts attempts that were followed by another, denorm.retry.refusals paths that were given up because the retry budget
+// was spent, by their last failure; a hedge that the budget did not allow is not one. denorm.stragglers counts paths
+// that the driver had not returned from when the call ended. denorm.outcomes counts the tables of each write by what is
+// known of them when it ends, whatever comes of a straggler later; a Resume counts again those that it was to finish. A
+// write that was refused has no tables.
 //
-// There is no instrument for what a writer does not report: conflicts are the writes with the outcome conflict, and
-// refusals of a retry budget wait for the writer to tell them apart.
+// There is no instrument for conflicts: they are the writes with the outcome conflict.
 //
 // # Cardinality
 //

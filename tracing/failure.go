@@ -110,14 +110,31 @@ func openTables(err error) []string {
 	return names
 }
 
-// statusCode is the error code that the server answered with; empty if the error is not from a server.
+// statusCode is the error code that the server answered with; empty if the error is not from a server, or if it joins
+// answers that differ, as those of a hedged attempt may.
 func statusCode(err error) string {
-	if err == nil {
+	code, found, differ := answerCode(err)
+	if !found || differ {
 		return ""
 	}
-	var answer gocql.RequestError // only now, as it goes to the heap
-	if !errors.As(err, &answer) {
-		return ""
+	return fmt.Sprintf("0x%04X", code)
+}
+
+// answerCode looks for the code in the whole tree of err, where errors.As would take the first.
+func answerCode(err error) (code int, found, differ bool) {
+	switch e := err.(type) { //nolint:errorlint // walks the tree of errors itself
+	case gocql.RequestError:
+		return e.Code(), true, false
+	case interface{ Unwrap() error }:
+		return answerCode(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			c, ok, d := answerCode(one)
+			differ = differ || d || (found && ok && c != code)
+			if ok {
+				code, found = c, true
+			}
+		}
 	}
-	return fmt.Sprintf("0x%04X", answer.Code())
+	return code, found, differ
 }

@@ -17,6 +17,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
+const instruments = 6
+
 func meter(tb testing.TB) (*sdkmetric.MeterProvider, *sdkmetric.ManualReader) {
 	tb.Helper()
 	reader := sdkmetric.NewManualReader()
@@ -49,7 +51,7 @@ func TestMetrics(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, w := range []func(testing.TB) told{
-				fanOut, fanOut, failing, stillFailing, resumed, moved, fallenBack, refused,
+				fanOut, fanOut, failing, stillFailing, resumed, moved, fallenBack, spent, left, refused,
 			} {
 				w(t).to(t.Context(), tracer)
 			}
@@ -65,7 +67,7 @@ func TestCardinality(t *testing.T) {
 	meters, reader := meter(t)
 	tracer := tracing.New(tracing.WithMeterProvider(meters), tracing.WithMaxSeries(most))
 	for i := range 300 {
-		for _, w := range []told{fanOut(t), failing(t), fallenBack(t)} {
+		for _, w := range []told{fanOut(t), failing(t), fallenBack(t), spent(t), left(t)} {
 			w.start.Op += fmt.Sprint(i)
 			w.end.Op = w.start.Op
 			for p := range w.paths {
@@ -76,9 +78,12 @@ func TestCardinality(t *testing.T) {
 		}
 	}
 	for _, scope := range collect(t, reader) {
+		if len(scope.Metrics) != instruments {
+			t.Errorf("%d of %d instruments have series", len(scope.Metrics), instruments)
+		}
 		for _, m := range scope.Metrics {
 			_, series := points(m.Data)
-			// Of the 900 writes, those beyond the limit differ in enumerations alone: 3 combinations of mode, outcome and
+			// Of the 1500 writes, those beyond the limit differ in enumerations alone: 5 combinations of mode, outcome and
 			// error, and of paths one more.
 			if len(series) <= most || len(series) > most+6 {
 				t.Errorf("%s has %d series", m.Name, len(series))
@@ -107,12 +112,16 @@ func TestDefaultCardinality(t *testing.T) {
 func TestRefusedInstruments(t *testing.T) {
 	t.Parallel()
 	tracer := tracing.New(tracing.WithMeterProvider(refusing{}))
-	failing(t).to(t.Context(), tracer)
+	spent(t).to(t.Context(), tracer)
+	left(t).to(t.Context(), tracer)
 	err := tracer.Err()
 	if !errors.Is(err, errRefused) {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"db.client.operation.duration", "denorm.write.duration", "denorm.retries", "denorm.outcomes"} {
+	for _, name := range []string{
+		"db.client.operation.duration", "denorm.write.duration", "denorm.retries", "denorm.retry.refusals", "denorm.stragglers",
+		"denorm.outcomes",
+	} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%q does not name %s", err, name)
 		}

@@ -17,6 +17,8 @@ import (
 const (
 	writeDurationName = "denorm.write.duration"
 	retriesName       = "denorm.retries"
+	refusalsName      = "denorm.retry.refusals"
+	stragglersName    = "denorm.stragglers"
 	outcomesName      = "denorm.outcomes"
 )
 
@@ -28,43 +30,49 @@ type metrics struct {
 	pathDuration  metric.Float64Histogram
 	writeDuration metric.Float64Histogram
 	retries       metric.Int64Counter
+	refusals      metric.Int64Counter
+	stragglers    metric.Int64Counter
 	outcomes      metric.Int64Counter
 
-	ofPaths, ofWrites, ofRetries, ofOutcomes *allSeries
-	noNamespace                              bool
+	ofPaths, ofWrites, ofRetries, ofRefusals, ofStragglers, ofOutcomes *allSeries
+
+	noNamespace bool
 }
 
 // newMetrics makes all instruments; one that is refused records nothing.
 func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 	m := &metrics{
-		ofPaths: newSeries(c), ofWrites: newSeries(c), ofRetries: newSeries(c), ofOutcomes: newSeries(c),
+		ofPaths: newSeries(c), ofWrites: newSeries(c), ofRetries: newSeries(c), ofRefusals: newSeries(c),
+		ofStragglers: newSeries(c), ofOutcomes: newSeries(c),
 		noNamespace: c.noNamespace,
 	}
-	var errs [4]error
-	var pathDuration dbconv.ClientOperationDuration
-	pathDuration, errs[0] = dbconv.NewClientOperationDuration(meter, buckets)
-	m.pathDuration = pathDuration.Inst()
-	m.writeDuration, errs[1] = meter.Float64Histogram(writeDurationName, buckets, metric.WithUnit("s"),
-		metric.WithDescription("Duration of logical writes, over all their tables and with retries."))
-	m.retries, errs[2] = meter.Int64Counter(retriesName, metric.WithUnit("{retry}"),
-		metric.WithDescription("Attempts that failed and were followed by another."))
-	m.outcomes, errs[3] = meter.Int64Counter(outcomesName, metric.WithUnit("{table}"),
-		metric.WithDescription("Tables of logical writes by what is known of them when the write ends."))
-	for i, name := range [...]string{pathDuration.Name(), writeDurationName, retriesName, outcomesName} {
-		if errs[i] != nil {
-			errs[i] = fmt.Errorf("denorm: instrument %s: %w", name, errs[i])
+	var errs []error
+	refused := func(name string, err error) bool {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("denorm: instrument %s: %w", name, err))
 		}
+		return err != nil
 	}
-	if errs[1] != nil {
+	counter := func(name, unit, description string) metric.Int64Counter {
+		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+		if refused(name, err) {
+			return noop.Int64Counter{}
+		}
+		return c
+	}
+	pathDuration, err := dbconv.NewClientOperationDuration(meter, buckets)
+	refused(pathDuration.Name(), err)
+	m.pathDuration = pathDuration.Inst() // records nothing if it was refused
+	m.writeDuration, err = meter.Float64Histogram(writeDurationName, buckets, metric.WithUnit("s"),
+		metric.WithDescription("Duration of logical writes, over all their tables and with retries."))
+	if refused(writeDurationName, err) {
 		m.writeDuration = noop.Float64Histogram{}
 	}
-	if errs[2] != nil {
-		m.retries = noop.Int64Counter{}
-	}
-	if errs[3] != nil {
-		m.outcomes = noop.Int64Counter{}
-	}
-	return m, errors.Join(errs[:]...)
+	m.retries = counter(retriesName, "{retry}", "Attempts that failed and were followed by another.")
+	m.refusals = counter(refusalsName, "{path}", "Paths given up because the budget for retries was spent.")
+	m.stragglers = counter(stragglersName, "{path}", "Paths the driver had not returned from when the write ended.")
+	m.outcomes = counter(outcomesName, "{table}", "Tables of logical writes by what is known of them when the write ends.")
+	return m, errors.Join(errs...)
 }
 
 func (m *metrics) namespace(keyspace string) string {
@@ -89,10 +97,20 @@ func (m *metrics) retry(ctx context.Context, p *path, class, errorType string) {
 	m.retries.Add(ctx, 1, s.add...)
 }
 
+func (m *metrics) refusal(ctx context.Context, p *path, errorType string) {
+	s := m.ofRefusals.of(labels{
+		op: p.shape.op, namespace: m.namespace(p.shape.namespace), table: p.shape.table, errorType: errorType,
+	})
+	m.refusals.Add(ctx, 1, s.add...)
+}
+
 // writeEnd records a write that is locked.
 func (m *metrics) writeEnd(ctx context.Context, w *write, data writer.WriteEnd, outcome, errorType string) {
 	s := m.ofWrites.of(labels{op: data.Op, mode: data.Mode.String(), outcome: outcome, errorType: errorType})
 	m.writeDuration.Record(ctx, time.Since(w.start).Seconds(), s.record...)
+	if data.Stragglers > 0 {
+		m.stragglers.Add(ctx, int64(data.Stragglers), m.ofStragglers.of(labels{op: data.Op}).add...)
+	}
 	if data.Err == nil {
 		for _, t := range w.tables {
 			m.outcome(ctx, data.Op, t, writer.Applied)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,46 @@ func TestMultiOrder(t *testing.T) {
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+// keeper is a tracer that keeps the ends it is told of.
+type keeper struct {
+	notes
+	writes *[]writer.WriteEnd
+	paths  *[]writer.PathEnd
+}
+
+func (k keeper) TraceWriteEnd(_ context.Context, d writer.WriteEnd) { *k.writes = append(*k.writes, d) }
+
+func (k keeper) TracePathStart(ctx context.Context, _ writer.PathStart) context.Context { return ctx }
+
+func (k keeper) TracePathEnd(_ context.Context, d writer.PathEnd) { *k.paths = append(*k.paths, d) }
+
+// All of a Multi are told all of it: of refusals and stragglers, too.
+func TestMultiTellsAll(t *testing.T) {
+	t.Parallel()
+	var writes, wantWrites []writer.WriteEnd
+	var paths, wantPaths []writer.PathEnd
+	k := keeper{notes{"k", new([]string)}, &writes, &paths}
+	both := tracing.Multi(k, k)
+	refusals, stragglers := 0, 0
+	for _, w := range []told{spent(t), left(t)} {
+		w.to(t.Context(), both)
+		wantWrites = append(wantWrites, w.end, w.end)
+		stragglers += w.end.Stragglers
+		for _, p := range w.paths {
+			wantPaths = append(wantPaths, p.end, p.end)
+			if p.end.Refused {
+				refusals++
+			}
+		}
+	}
+	if refusals != 2 || stragglers != 2 {
+		t.Fatalf("%d refusals and %d stragglers were fed", refusals, stragglers)
+	}
+	if !reflect.DeepEqual(writes, wantWrites) || !reflect.DeepEqual(paths, wantPaths) {
+		t.Errorf("told of\n%+v\n%+v", writes, paths)
 	}
 }
 

@@ -69,13 +69,19 @@ func (t *Tracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
 	}
 	if t.metrics != nil {
 		t.metrics.pathEnd(ctx, p, errorType, status)
+		if data.Refused {
+			t.metrics.refusal(ctx, p, errorType)
+		}
 	}
 	if p.span == nil {
 		return
 	}
 	outcome := data.Outcome.String()
-	attributes := appendCoordinator(append(make([]attribute.KeyValue, 0, 10),
+	attributes := appendCoordinator(append(make([]attribute.KeyValue, 0, 11),
 		outcomeKey.String(outcome), attemptsKey.Int(data.Attempts)), data.Host)
+	if data.Refused {
+		attributes = append(attributes, retryRefusedKey.Bool(true))
+	}
 	if data.Err != nil {
 		attributes = appendError(attributes, errorType, status)
 		p.span.SetStatus(codes.Error, outcome+": "+errorType)

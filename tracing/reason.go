@@ -1,8 +1,11 @@
 package tracing
 
 import (
+	"context"
+	"errors"
 	"sync"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -28,6 +31,11 @@ func (r *reasons) start(mode writer.Mode) {
 func (r *reasons) failed(errorType string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.join(errorType)
+}
+
+// join is called with the lock held.
+func (r *reasons) join(errorType string) {
 	switch r.joined {
 	case "", errorType:
 		r.joined = errorType
@@ -36,9 +44,27 @@ func (r *reasons) failed(errorType string) {
 	}
 }
 
-// why is empty if no path failed.
-func (r *reasons) why() string {
+// why is what a write failed for; empty if no path did. Stragglers have told nothing yet, and were left because the
+// call's context had ended.
+func (r *reasons) why(end writer.WriteEnd) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if end.Stragglers > 0 {
+		r.join(contextType(end.Err))
+	}
 	return r.joined
+}
+
+// contextType is the error type of the end of a call's context, of which the write has the error err. An attempt's own
+// limit is a deadline too, so only a cancellation tells.
+func contextType(err error) string {
+	ended := context.DeadlineExceeded
+	if failed := asError(err); failed != nil {
+		for i := range failed.Tables {
+			if errors.Is(failed.Tables[i].Err, context.Canceled) {
+				ended = context.Canceled
+			}
+		}
+	}
+	return retry.Classify(ended, retry.Partition).Reason
 }

@@ -24,7 +24,9 @@ func TestNoValues(t *testing.T) {
 		tracing.Slog(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	)
 	fed := ""
-	for _, w := range []func(testing.TB) told{fanOut, failing, stillFailing, resumed, moved, fallenBack, refused} {
+	for _, w := range []func(testing.TB) told{
+		fanOut, failing, stillFailing, resumed, moved, fallenBack, spent, left, refused,
+	} {
 		w := w(t)
 		fed += fmt.Sprint(w.end.Err, w.end.Timestamp)
 		w.to(t.Context(), tracer)

@@ -27,13 +27,16 @@ var (
 //	"write applied"           debug  op, mode, attempts, paths, duration_ms, resume if it is one
 //	"path applied"            debug  op, mode, keyspace, tables, attempts, duration_ms, coordinator
 //	"attempt failed"          warn   op, mode, keyspace, tables, attempt, class, reason, status_code, wait_ms, coordinator
-//	"path failed"             warn   those of "path applied", outcome, reason, status_code
-//	"write failed"            error  those of "write applied", outcome, reason, open: the tables not known to have it
+//	"path failed"             warn   those of "path applied", outcome, reason, status_code, refused if the retry budget
+//	                                 was spent
+//	"write failed"            error  those of "write applied", outcome, reason, open: the tables not known to have it,
+//	                                 stragglers if there were any
 //
 // After an attempt that failed another follows, and after a path that failed the write may still succeed, where a
-// logged batch is replaced by a fan-out. duration_ms and wait_ms are milliseconds, as floating-point numbers. Outcomes
-// and reasons are the denorm.outcome and error.type of the package documentation. The coordinator is address, port and
-// dc, where known.
+// logged batch is replaced by a fan-out. The path of a straggler has its message when the driver returns, which is after
+// that of the write and may say that it was applied. duration_ms and wait_ms are milliseconds, as floating-point
+// numbers. Outcomes and reasons are the denorm.outcome and error.type of the package documentation. The coordinator is
+// address, port and dc, where known.
 //
 // No value and no text of an error is logged. The handler gets the context of write or path, so a handler that joins
 // logs to traces finds the span, if [Multi] has the tracer that makes it before this one. A nil logger logs nothing.
@@ -129,7 +132,7 @@ func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	if w == nil || !t.logger.Enabled(ctx, level) {
 		return
 	}
-	attributes := append(make([]slog.Attr, 0, 9),
+	attributes := append(make([]slog.Attr, 0, 10),
 		slog.String("op", data.Op), slog.String("mode", data.Mode.String()),
 		slog.Int("attempts", data.Attempts), slog.Int("paths", data.Paths), duration(w.start))
 	if w.resume {
@@ -137,9 +140,12 @@ func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	}
 	if data.Err != nil {
 		attributes = append(attributes, slog.String("outcome", writeOutcome(data.Err)),
-			slog.String("reason", writeErrorType(data.Err, w.reasons.why())))
+			slog.String("reason", writeErrorType(data.Err, w.reasons.why(data))))
 		if open := openTables(data.Err); len(open) > 0 {
 			attributes = append(attributes, slog.Any("open", open))
+		}
+		if data.Stragglers > 0 {
+			attributes = append(attributes, slog.Int("stragglers", data.Stragglers))
 		}
 	}
 	t.logger.LogAttrs(ctx, level, message, attributes...)
@@ -177,6 +183,9 @@ func (t *SlogTracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
 	if data.Err != nil {
 		attributes = append(attributes, slog.String("outcome", data.Outcome.String()))
 		attributes = appendReason(attributes, data.Err, data.Reason)
+		if data.Refused {
+			attributes = append(attributes, slog.Bool("refused", true))
+		}
 	}
 	t.logger.LogAttrs(ctx, level, message, appendHost(attributes, data.Host)...)
 }
@@ -212,7 +221,7 @@ func (t *SlogTracer) path(ctx context.Context) *loggedPath {
 
 // attributes are those that all messages of a path begin with.
 func (p *loggedPath) attributes() []slog.Attr {
-	return append(make([]slog.Attr, 0, 12),
+	return append(make([]slog.Attr, 0, 13),
 		slog.String("op", p.data.Op), slog.String("mode", p.data.Mode.String()),
 		slog.String("keyspace", p.data.Keyspace), slog.Any("tables", p.data.Tables))
 }

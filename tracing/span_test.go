@@ -25,6 +25,8 @@ func TestSpans(t *testing.T) {
 		"resumed":       {write: resumed},
 		"logged_batch":  {write: moved},
 		"fallen_back":   {write: fallenBack},
+		"spent":         {write: spent},
+		"left":          {write: left},
 		"refused":       {write: refused},
 		"several_kinds": {write: severalKinds},
 		"statement_text": {

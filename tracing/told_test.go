@@ -3,6 +3,7 @@ package tracing_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"reflect"
 	"testing"
@@ -25,28 +26,45 @@ type toldPath struct {
 	start   writer.PathStart
 	retries []writer.RetryData
 	end     writer.PathEnd
+	late    bool // it ends after the write
 }
 
 // to tells it, path after path.
 func (w told) to(ctx context.Context, t writer.Tracer) {
-	ctx = t.TraceWriteStart(ctx, w.start)
-	for _, p := range w.paths {
-		p.to(ctx, t)
+	for _, end := range w.inTime(ctx, t) {
+		end()
 	}
-	t.TraceWriteEnd(ctx, w.end)
 }
 
-func (p toldPath) to(ctx context.Context, t writer.Tracer) {
-	paths, follows := t.(writer.PathTracer)
-	if follows {
+// inTime tells it but for the ends of stragglers, which it returns.
+func (w told) inTime(ctx context.Context, t writer.Tracer) (late []func()) {
+	ctx = t.TraceWriteStart(ctx, w.start)
+	for _, p := range w.paths {
+		if end := p.begin(ctx, t); p.late {
+			late = append(late, end)
+		} else {
+			end()
+		}
+	}
+	t.TraceWriteEnd(ctx, w.end)
+	return late
+}
+
+func (p toldPath) to(ctx context.Context, t writer.Tracer) { p.begin(ctx, t)() }
+
+// begin tells all of it but the end.
+func (p toldPath) begin(ctx context.Context, t writer.Tracer) (end func()) {
+	end = func() {}
+	if paths, ok := t.(writer.PathTracer); ok {
 		ctx = paths.TracePathStart(ctx, p.start)
-		defer func() { paths.TracePathEnd(ctx, p.end) }()
+		end = func() { paths.TracePathEnd(ctx, p.end) }
 	}
 	if retries, ok := t.(writer.RetryTracer); ok {
 		for _, r := range p.retries {
 			retries.TraceRetry(ctx, r)
 		}
 	}
+	return end
 }
 
 const keyspace = "shop"
@@ -193,6 +211,55 @@ func fallenBack(tb testing.TB) told {
 		{Keyspace: keyspace, Table: "orders_by_id", Outcome: writer.Applied},
 		{Keyspace: keyspace, Table: "orders_by_user", Outcome: writer.Unknown, Err: answer(gocql.ErrCodeUnavailable)},
 	}}
+	return w
+}
+
+// spent is a fan-out of which two paths were not tried again for want of budget. Both were hedged: the requests of one
+// were answered alike, those of the other were not.
+func spent(tb testing.TB) told {
+	tb.Helper()
+	w := fanOut(tb)
+	alike := errors.Join(errors.Join(answer(gocql.ErrCodeUnavailable), answer(gocql.ErrCodeUnavailable)), retry.ErrBudget)
+	differing := errors.Join(
+		errors.Join(answer(gocql.ErrCodeUnavailable), answer(gocql.ErrCodeWriteTimeout)), retry.ErrBudget)
+	w.paths[1].end = writer.PathEnd{
+		Outcome: writer.Unknown, Attempts: 2, Host: w.paths[1].end.Host, Reason: "unavailable", Refused: true, Err: alike,
+	}
+	w.paths[2].end = writer.PathEnd{
+		Outcome: writer.Unknown, Attempts: 2, Host: w.paths[2].end.Host, Reason: "several", Refused: true, Err: differing,
+	}
+	w.end.Attempts = 5
+	w.end.Err = &writer.Error{
+		Op: "createOrder", Timestamp: w.end.Timestamp, Mode: writer.FanOut,
+		Tables: []writer.TableResult{
+			{Keyspace: keyspace, Table: "orders_by_id", Outcome: writer.Applied, Attempts: 1},
+			{Keyspace: keyspace, Table: "orders_by_user", Outcome: writer.Unknown, Attempts: 2, Err: alike},
+			{Keyspace: keyspace, Table: "orders_by_status", Outcome: writer.Unknown, Attempts: 2, Err: differing},
+		},
+	}
+	return w
+}
+
+// left is a fan-out of which two paths outlived the call: of one it becomes known later that it failed, of the other
+// that it was applied.
+func left(tb testing.TB) told {
+	tb.Helper()
+	w := fanOut(tb)
+	cause := fmt.Errorf("the driver has not returned: %w", context.DeadlineExceeded)
+	w.paths[1].late, w.paths[2].late = true, true
+	w.paths[1].end = writer.PathEnd{
+		Outcome: writer.Unknown, Attempts: 2, Host: w.paths[1].end.Host, Reason: "connection_closed",
+		Err: errors.Join(gocql.ErrConnectionClosed, context.DeadlineExceeded),
+	}
+	w.end.Stragglers = 2
+	w.end.Err = &writer.Error{
+		Op: "createOrder", Timestamp: w.end.Timestamp, Mode: writer.FanOut,
+		Tables: []writer.TableResult{
+			{Keyspace: keyspace, Table: "orders_by_id", Outcome: writer.Applied, Attempts: 1},
+			{Keyspace: keyspace, Table: "orders_by_user", Outcome: writer.Unknown, Attempts: 2, Err: cause},
+			{Keyspace: keyspace, Table: "orders_by_status", Outcome: writer.Unknown, Attempts: 1, Err: cause},
+		},
+	}
 	return w
 }
 

@@ -25,7 +25,7 @@ type write struct {
 	resume  bool
 
 	reasons reasons
-	mu      sync.Mutex // paths run at the same time
+	mu      sync.Mutex // paths run at the same time, and stragglers when the write has ended
 	tables  []table
 	first   [4]table // where tables begin, so that most writes need no more
 }
@@ -73,18 +73,21 @@ func (t *Tracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	outcome, errorType := writeOutcome(data.Err), writeErrorType(data.Err, w.reasons.why())
+	outcome, errorType := writeOutcome(data.Err), writeErrorType(data.Err, w.reasons.why(data))
 	if t.metrics != nil {
 		t.metrics.writeEnd(ctx, w, data, outcome, errorType)
 	}
 	if w.span == nil {
 		return
 	}
-	attributes := append(make([]attribute.KeyValue, 0, 10),
+	attributes := append(make([]attribute.KeyValue, 0, 11),
 		modeKey.String(data.Mode.String()), outcomeKey.String(outcome),
 		attemptsKey.Int(data.Attempts), pathsKey.Int(data.Paths))
 	if !w.resume {
 		attributes = append(attributes, changesKey.Int(w.changes))
+	}
+	if data.Stragglers > 0 {
+		attributes = append(attributes, stragglersKey.Int(data.Stragglers))
 	}
 	attributes = w.appendTables(attributes)
 	if data.Err != nil {

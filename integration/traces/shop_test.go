@@ -37,7 +37,7 @@ type shop struct {
 	w        *writer.Writer
 }
 
-func open(t *testing.T, tracer *tracing.Tracer) *shop {
+func open(t *testing.T, tracer *tracing.Tracer, options ...writer.NewOption) *shop {
 	t.Helper()
 	if err := tracer.Err(); err != nil {
 		t.Fatal(err)
@@ -55,8 +55,8 @@ func open(t *testing.T, tracer *tracing.Tracer) *shop {
 		c.Timeout, c.Dialer = patience, s.dialer
 	})
 	var err error
-	s.w, err = writer.New(writes, writer.Reads(s.session), writer.Trace(tracer), writer.Timeout(patience),
-		writer.Retry(retry.Policy{AttemptTimeout: patience / 2, MaxElapsedTime: patience}))
+	s.w, err = writer.New(writes, append(options, writer.Reads(s.session), writer.Trace(tracer), writer.Timeout(patience),
+		writer.Retry(retry.Policy{AttemptTimeout: patience / 2, MaxElapsedTime: patience}))...)
 	if err != nil {
 		t.Fatal(err)
 	}
