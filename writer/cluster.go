@@ -68,11 +68,11 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 // session, and not be token-aware itself.
 //
 // A node that does not answer three attempts in a row goes out of rotation: it is asked after all others. While it is out,
-// one attempt at a time goes there: as soon as the node sends anything, or else after a pause, from 1 s to 10 s. If that
-// is answered, the node is back; if not, the next one waits for its pause, and what the node sends does not shorten it.
+// one attempt at a time goes there, once the node has sent anything since it last failed to answer, such as the answer to a
+// heartbeat. If the attempt is answered, the node is back; if not, the next one waits longer, from 1 s to 10 s.
 //
-// What a node sends is seen by an observer of frame headers, which calls the one that cluster has already. If another
-// takes its place later, only the pauses are left.
+// What nodes send is seen by an observer of frame headers, which calls the one that cluster has already. If another takes
+// its place later, a node that is out is tried after the pauses alone, with a request now and then that is not answered.
 func SelectHosts(cluster *gocql.ClusterConfig, next gocql.HostSelectionPolicy) {
 	policy := hosts.New(next)
 	cluster.PoolConfig.HostSelectionPolicy = policy

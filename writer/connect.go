@@ -122,7 +122,7 @@ func (e *connectError) Error() string {
 		b.WriteString(text)
 	}
 	if more := len(e.refusals) - shownRefusals; more > 0 {
-		fmt.Fprintf(&b, "; and %d more hosts", more)
+		fmt.Fprintf(&b, "; and %d more", more)
 	}
 	if !told {
 		if len(e.refusals) > 0 {

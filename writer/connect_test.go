@@ -119,7 +119,7 @@ func TestConnectErrorIsShort(t *testing.T) {
 	cluster.Dialer, cluster.ConnectObserver = &scriptedDialer{err: errors.New("no route")}, seen
 	cluster.Logger = log.New(io.Discard, "", 0)
 	_, err := Connect(cluster)
-	if err == nil || strings.Count(err.Error(), ": no route") != 3 || !strings.HasSuffix(err.Error(), "; and 2 more hosts") {
+	if err == nil || strings.Count(err.Error(), ": no route") != 3 || !strings.HasSuffix(err.Error(), "; and 2 more") {
 		t.Errorf("error %v", err)
 	}
 	if seen.errs != 5 {

@@ -86,13 +86,10 @@ func (c *conn) read() {
 	}
 }
 
-// gate is a connection that gives nothing while the node is frozen.
+// gate is a connection that gives nothing while the node is frozen. What it has taken by then it keeps, as a socket would.
 type gate struct{ *conn }
 
 func (g gate) Read(p []byte) (int, error) {
-	if !g.node.thawed(g.done) {
-		return 0, net.ErrClosed
-	}
 	n, err := g.net.Read(p)
 	if !g.node.thawed(g.done) {
 		return 0, net.ErrClosed

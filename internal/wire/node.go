@@ -64,8 +64,8 @@ func (n *Node) ID() string { return n.id.String() }
 func (n *Node) Silence() { n.become(silent) }
 
 // Freeze makes the node stop reading and writing, so that the writes of its clients to their sockets block once the
-// buffers between are full (small ones, and none at all in memory). Connections are accepted. Restored, it goes on where
-// it was: what it was sent is then done.
+// buffers between are full. They are small; in memory one write passes. Connections are accepted. Restored, the node goes
+// on where it was: what it was sent is then done.
 func (n *Node) Freeze() { n.become(frozen) }
 
 // Vanish makes the node silent, and connecting to it last until the client gives up.

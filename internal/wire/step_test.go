@@ -161,6 +161,26 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// A request may be applied more than once, as by a network that repeats it.
+func TestAppliedTwice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := Pipes(t, 1)
+		session := open(t, s, nil)
+		kept := &shelf{}
+		s.Keep(kept)
+		s.When().Do(Apply, Delay(time.Second/2), Apply)
+		begin := time.Now()
+		if err := session.Query(insertNote, 1, "milk").Exec(); err != nil {
+			t.Fatal(err)
+		}
+		if r := last(t, s, Execute); r.Applied != 2 || len(kept.requests) != 2 || r.AppliedAt.Sub(begin) > time.Second/4 {
+			t.Errorf("applied %d times, first after %v", r.Applied, r.AppliedAt.Sub(begin))
+		}
+	})
+}
+
 // On sockets the connection ends as in memory.
 func TestCutSockets(t *testing.T) {
 	t.Parallel()
