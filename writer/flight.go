@@ -2,13 +2,11 @@ package writer
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/gocql/gocql"
 )
 
 // squadron is the paths that are under way together. It is also the context of their first attempts, which ends with
@@ -254,28 +252,18 @@ func (f *flight) send(ctx context.Context, r *sortie) error {
 }
 
 // leastSilence is how long an attempt must have waited for its end to say something of the host: a caller's deadline may
-// be shorter than any answer takes.
-const leastSilence = time.Second
+// be shorter than an answer takes.
+const leastSilence = 200 * time.Millisecond
 
 // resultOf says what the error of an attempt, begun at start, tells of the host.
 //
 //go:noinline
 func resultOf(err error, start time.Time) hosts.Result {
-	var answer gocql.RequestError
-	switch {
-	case errors.As(err, &answer):
-		return hosts.Answered
-	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse):
-		if time.Since(start) < leastSilence {
-			return hosts.Unsent
-		}
-		return hosts.TimedOut
-	case errors.Is(err, context.Canceled), errors.Is(err, gocql.ErrNoConnections), errors.Is(err, gocql.ErrNoStreams),
-		errors.Is(err, gocql.ErrSessionClosed):
-		return hosts.Unsent
-	default:
-		return hosts.Broken
+	result := hosts.ResultOf(err)
+	if result == hosts.TimedOut && time.Since(start) < leastSilence {
+		return hosts.Cancelled
 	}
+	return result
 }
 
 // note keeps what the error of a request says, and returns it.

@@ -30,6 +30,7 @@ func (f *flight) hedged(ctx context.Context) error {
 	timer := time.NewTimer(f.s.w.hedge)
 	defer timer.Stop()
 	var failures []error
+	var second *hosts.Attempt
 	for under > 0 {
 		select {
 		case a := <-answers:
@@ -41,14 +42,16 @@ func (f *flight) hedged(ctx context.Context) error {
 			failures = append(failures, f.note(a.err))
 		case <-timer.C:
 			if len(failures) == 0 && f.s.w.retrier.Spend() {
-				second := f.sortie.Fork()
+				second = f.sortie.Fork()
 				second.Avoid(first)
 				send(second)
 			}
 		}
 	}
-	if len(failures) == 1 {
+	f.sortie.Avoid(first) // the path's next attempt
+	if second == nil {
 		return failures[0]
 	}
+	f.sortie.Avoid(second)
 	return errors.Join(failures...)
 }

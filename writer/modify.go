@@ -55,12 +55,11 @@ func Modify[T any](
 var rowMapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 
 func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T) (row T, err error) {
-	values, err := set.Key(key)
+	base := set.Describe().Tables[0]
+	statement, names, values, err := set.SelectRow(w.physical(base.Keyspace), key)
 	if err != nil {
 		return row, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	base := set.Describe().Tables[0]
-	statement, names := set.SelectIn(w.physical(base.Keyspace))
 	return leave(ctx, func() (row T, err error) {
 		found := true
 		_, err = w.retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {

@@ -15,36 +15,35 @@ const (
 )
 
 // breaker takes a node out of rotation after three attempts in a row that it did not answer. While it is out, one attempt
-// at a time tries it: as soon as it sends anything, or after a pause that doubles from 1 s to 10 s. A trial with an answer
-// brings it back; one without makes the next wait for its pause, even if the node sends (its heartbeats may be well
-// while its disk is stuck).
+// at a time tries it, once the node has sent anything since it last failed to answer. A trial that is answered brings it
+// back; each one that is not makes the next wait longer, from 1 s to 10 s, whatever the node sends: its heartbeats may be
+// well while its disk is stuck. Where nobody tells what nodes send, the pauses have to do.
 //
 // The zero value is in rotation. It is safe for concurrent use, and costs one atomic load while all is well.
 type breaker struct {
-	silent atomic.Int32 // attempts in a row without an answer; limit while out
+	silent   atomic.Int32 // attempts in a row without an answer; limit while out
+	observed *atomic.Bool // what nodes send is told to hear; nil is never
 
 	mu    sync.Mutex
 	pause time.Duration // the last one, before jitter
 	next  time.Time     // when a trial may begin; while one is under way, when it is given up
-	trial bool          // one is under way
-	heard bool          // the node has sent something since it was taken out, or since the last trial failed
-	deaf  bool          // what it sends is no reason for a trial
+	heard bool          // the node has sent something since it last failed to answer
 	back  time.Time     // when it came back
 }
 
 // in says whether the node is in rotation.
 func (b *breaker) in() bool { return b.silent.Load() < limit }
 
+func (b *breaker) blind() bool { return b.observed == nil || !b.observed.Load() }
+
 // try begins a trial of a node that is out of rotation, if it is time for one.
 func (b *breaker) try(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	due := !now.Before(b.next)
-	if b.in() || !due && (b.trial || !b.heard || b.deaf) {
+	if b.in() || now.Before(b.next) || !b.heard && !b.blind() {
 		return false
 	}
-	// The end of a trial may never be told; maxPause is longer than one takes.
-	b.trial, b.next = true, now.Add(maxPause)
+	b.next = now.Add(maxPause) // its end may never be told; this is longer than one takes
 	return true
 }
 
@@ -60,7 +59,7 @@ func (b *breaker) end(r Result, trial bool, clock func() time.Time) {
 	case r == Answered:
 		b.silent.Store(0)
 		if out {
-			b.trial, b.back = false, now
+			b.back = now
 		}
 	case !out:
 		if r == TimedOut && b.silent.Add(1) == limit {
@@ -71,30 +70,32 @@ func (b *breaker) end(r Result, trial bool, clock func() time.Time) {
 	}
 }
 
-// open takes the node out of rotation.
+// open takes the node out of rotation. One that was out not long ago has to wait longer than then.
 func (b *breaker) open(now time.Time) {
-	b.trial, b.heard = false, false
-	b.deaf = b.pause > 0 && now.Sub(b.back) < steady
-	if !b.deaf {
+	again := now.Sub(b.back) < steady
+	if !again {
 		b.pause = 0
 	}
-	b.wait(now)
-}
-
-// fail ends a trial without an answer.
-func (b *breaker) fail(r Result, now time.Time) {
-	b.trial = false
-	switch r {
-	case Unsent:
-		b.next = now
-	case Cancelled:
-		b.heard, b.next = false, now.Add(jitter(b.pause))
-	default:
-		b.deaf, b.heard = b.heard, false
+	b.heard, b.next = false, now
+	if again || b.blind() {
 		b.wait(now)
 	}
 }
 
+// fail ends a trial without an answer.
+func (b *breaker) fail(r Result, now time.Time) {
+	switch r {
+	case Unsent:
+		b.next = now
+	case Cancelled:
+		b.heard, b.next = false, now.Add(jitter(max(b.pause, minPause)))
+	default:
+		b.heard = false
+		b.wait(now)
+	}
+}
+
+// wait makes the next trial wait longer than the last one did.
 func (b *breaker) wait(now time.Time) {
 	b.pause = min(max(2*b.pause, minPause), maxPause)
 	b.next = now.Add(jitter(b.pause))
@@ -120,6 +121,5 @@ func (b *breaker) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.silent.Store(0)
-	b.pause, b.next, b.back = 0, time.Time{}, time.Time{}
-	b.trial, b.heard, b.deaf = false, false, false
+	b.pause, b.next, b.heard, b.back = 0, time.Time{}, false, time.Time{}
 }

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,29 +10,21 @@ import (
 
 // law is what a breaker promises, in other words: with times of events in place of what is to happen next.
 type law struct {
-	row    int // attempts in a row without an answer, while in rotation
-	out    bool
-	trials int // under way
+	observed bool
+	row      int // attempts in a row without an answer, while in rotation
+	out      bool
 
-	began   time.Time // of the last trial
-	failed  time.Time // when it went out, or its last trial ended without an answer
-	pause   time.Duration
-	sent    bool // something, since failed
-	ignored bool // what it sends
-	back    time.Time
-}
-
-func (l *law) open(now time.Time) {
-	again := !l.back.IsZero() && now.Sub(l.back) < 30*time.Second
-	if !again {
-		l.pause = 0
-	}
-	l.out, l.row, l.trials, l.sent, l.ignored = true, 0, 0, false, again
-	l.grow(now)
+	underway bool
+	began    time.Time // of the last trial
+	failed   time.Time // when the pause began
+	pause    time.Duration
+	wait     bool // for the pause
+	sent     bool // something, since the node last failed to answer
+	back     time.Time
 }
 
 func (l *law) grow(now time.Time) {
-	l.failed = now
+	l.failed, l.wait = now, true
 	if l.pause == 0 {
 		l.pause = time.Second
 		return
@@ -45,22 +38,30 @@ func (l *law) end(r Result, trial bool, now time.Time) {
 		if l.out {
 			l.back = now
 		}
-		l.out, l.row, l.trials = false, 0, 0
+		l.out, l.row, l.underway = false, 0, false
 	case !l.out:
 		if r == TimedOut {
-			if l.row++; l.row == 3 {
-				l.open(now)
-			}
+			l.row++
+		}
+		if l.row < 3 {
+			return
+		}
+		l.out, l.row, l.sent, l.wait, l.underway = true, 0, false, false, false
+		again := !l.back.IsZero() && now.Sub(l.back) < 30*time.Second
+		if !again {
+			l.pause = 0
+		}
+		if again || !l.observed {
+			l.grow(now)
 		}
 	case trial:
-		l.trials = 0
+		l.underway = false
 		switch r {
 		case Unsent:
-			l.failed = time.Time{}
+			l.wait = false
 		case Cancelled:
-			l.failed, l.sent = now, false
+			l.failed, l.wait, l.sent = now, true, false
 		case TimedOut, Broken:
-			l.ignored = l.sent
 			l.sent = false
 			l.grow(now)
 		case Answered:
@@ -70,25 +71,28 @@ func (l *law) end(r Result, trial bool, now time.Time) {
 
 // may says whether a trial must or must not begin; if neither, that is left to the jitter.
 func (l *law) may(now time.Time) (must, mustNot bool) {
-	if !l.out {
+	if !l.out || l.observed && !l.sent {
 		return false, true
 	}
-	if l.trials > 0 { // given up after 10 s
+	if l.underway { // given up after 10 s
 		late := !now.Before(l.began.Add(10 * time.Second))
 		return late, !late
 	}
-	waited := now.Sub(l.failed)
-	if l.sent && !l.ignored {
+	if !l.wait {
 		return true, false
 	}
-	return waited >= l.pause*5/4, waited < l.pause*3/4
+	pause := max(l.pause, time.Second)
+	waited := now.Sub(l.failed)
+	return waited >= pause*5/4, waited < pause*3/4
 }
 
 func TestBreakerLaw(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var b breaker
-		l := law{}
+		var observed atomic.Bool
+		observed.Store(rapid.Bool().Draw(t, "observed"))
+		b := breaker{observed: &observed}
+		l := law{observed: observed.Load()}
 		now := time.Unix(1_700_000_000, 0)
 		clock := func() time.Time { return now }
 		results := rapid.SampledFrom([]Result{Answered, TimedOut, TimedOut, TimedOut, Cancelled, Unsent, Broken})
@@ -108,11 +112,10 @@ func TestBreakerLaw(t *testing.T) {
 				must, mustNot := l.may(now)
 				began := b.try(now)
 				if began && mustNot || !began && must {
-					t.Fatalf("trial %v after %v, pause %v, sent %v, ignored %v, under way %d", began, now.Sub(l.failed), l.pause,
-						l.sent, l.ignored, l.trials)
+					t.Fatalf("trial %v after %v: %+v", began, now.Sub(l.failed), l)
 				}
 				if began {
-					l.trials, l.began = 1, now
+					l.underway, l.began, l.wait = true, now, false
 				}
 			},
 			"trial": func(t *rapid.T) {
@@ -133,7 +136,7 @@ func TestBreakerLaw(t *testing.T) {
 			"reset": func(t *rapid.T) {
 				if rapid.IntRange(0, 9).Draw(t, "often enough") == 0 {
 					b.reset()
-					l = law{}
+					l = law{observed: l.observed}
 				}
 			},
 			"": func(t *rapid.T) {
@@ -143,4 +146,43 @@ func TestBreakerLaw(t *testing.T) {
 			},
 		})
 	})
+}
+
+// Pauses double up to 10 s. They begin anew only for a node that was back for 30 s.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	var b breaker // of a node whose sending nobody sees
+	now := time.Unix(1_700_000_000, 0)
+	clock := func() time.Time { return now }
+	want := func(pauses ...int) {
+		t.Helper()
+		for i, p := range pauses {
+			from, pause := now, time.Duration(p)*time.Second
+			for !b.try(now) {
+				now = now.Add(50 * time.Millisecond)
+			}
+			if took := now.Sub(from); took < pause*3/4 || took > pause*5/4+50*time.Millisecond {
+				t.Errorf("pause %d is %v, want about %v", i+1, took, pause)
+			}
+			b.end(TimedOut, true, clock)
+		}
+	}
+	silence := func() {
+		for range limit {
+			b.end(TimedOut, false, clock)
+		}
+	}
+	silence()
+	want(1, 2, 4, 8, 10, 10)
+	b.end(Answered, true, clock)
+	now = now.Add(29 * time.Second)
+	silence()
+	want(10, 10)
+	b.end(Answered, true, clock)
+	now = now.Add(30 * time.Second)
+	silence()
+	want(1, 2)
+	b.reset()
+	silence()
+	want(1, 2)
 }

@@ -66,7 +66,7 @@ func query(session *gocql.Session) (map[string]replication, error) {
 		found[name] = newReplication(options)
 	}
 	err := iter.Close()
-	attempt.End(resultOf(err))
+	attempt.End(ResultOf(err))
 	return found, err
 }
 

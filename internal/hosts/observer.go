@@ -23,6 +23,9 @@ type observer struct {
 
 // ObserveFrameHeader implements [gocql.FrameHeaderObserver].
 func (o *observer) ObserveFrameHeader(ctx context.Context, header gocql.ObservedFrameHeader) {
+	if !o.policy.observed.Load() {
+		o.policy.observed.Store(true)
+	}
 	if m := o.policy.find(header.Host); m != nil {
 		m.breaker.hear()
 	}

@@ -92,8 +92,12 @@ func (s *plan) next() gocql.SelectedHost {
 	return nil
 }
 
-// replica chooses the nearest replica that is in rotation and new to the path.
+// replica chooses the nearest replica that is in rotation and new to the path. Those that are not have been put into later
+// once the wrapped policy is asked, and come from there.
 func (s *plan) replica() (choice, bool) {
+	if s.rest != nil {
+		return choice{}, false
+	}
 	left := s.replicas[s.given:s.count]
 	for tier, more := uint(0), len(left) > 0; more; tier++ {
 		more = false
@@ -206,5 +210,5 @@ func (c *choice) Mark(err error) {
 	if err == nil && c.plan.request != nil {
 		err = c.plan.request.Context().Err()
 	}
-	c.member.breaker.end(resultOf(err), c.trial, time.Now)
+	c.member.breaker.end(ResultOf(err), c.trial, time.Now)
 }

@@ -24,6 +24,7 @@ type Policy struct {
 	reading      bool // keyspaces are being read
 	again        bool // and are to be read once more
 
+	observed atomic.Bool  // some header of a frame has been seen
 	readNext atomic.Int64 // when an unknown keyspace is a reason to read again, Unix nanoseconds
 }
 
@@ -155,7 +156,9 @@ func (p *Policy) add(h *gocql.HostInfo) {
 		n.breaker.hear()
 		return
 	}
-	p.nodes[h.HostID()] = &node{info: h}
+	n := &node{info: h}
+	n.breaker.observed = &p.observed
+	p.nodes[h.HostID()] = n
 }
 
 // rebuild replaces the ring. p.mu is held.

@@ -23,8 +23,8 @@ const (
 	Broken
 )
 
-// resultOf says what an error of gocql tells of the host of a request.
-func resultOf(err error) Result {
+// ResultOf says what an error of gocql tells of the host of a request. Nil is an answer.
+func ResultOf(err error) Result {
 	if err == nil {
 		return Answered // without what follows, which costs an allocation
 	}
