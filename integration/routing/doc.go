@@ -1,2 +1,2 @@
-// Package routing holds tests on real nodes: which host a request goes to, and what a silent one costs.
+// Package routing holds tests on real nodes of which host a request goes to.
 package routing
