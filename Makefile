@@ -20,16 +20,23 @@ test: lint unit integration faults ## everything: lint, unit tests with the race
 .PHONY: unit
 unit: compiler ## unit tests with the race detector; without it those that count allocations or take 1,000,000 cases
 	go test -race ./...
-	go test -run 'Convergence|Alloc' ./tables/ ./writer/ ./retry/ ./tracing/
+	cd cmd/denorm && go test -race ./...
+	go test -run 'Convergence|Alloc|Outage|Scattered' ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/
 
 .PHONY: integration
 integration: compiler ## tests on three real Cassandra nodes, which are started for them unless they run already
 	@cd integration && go run ./cmd/jaeger -build # first: go test has a time limit
-	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 -p 1 ./...
+	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 -p 1 -timeout 30m ./...
 
 .PHONY: faults
 faults: compiler ## tests that stop nodes under load, on local nodes; make faults ARGS=-long for the full length
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -v -run Node ./orderservice $(ARGS)
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 30m -v -run Node ./orderservice ./hot ./outage $(ARGS)
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 30m -v -run Node ./reading
+
+.PHONY: soak
+soak: ## all loads with and without faults at full length, half an hour; the figures of hot orders are left in bin/soak.md
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v ./hot -long -figures $(CURDIR)/bin/soak.md
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 1h -v -run Node ./orderservice ./outage -long
 
 .PHONY: compiler
 compiler:
@@ -39,6 +46,7 @@ compiler:
 lint: $(LINT) ## linters of .golangci.yml, over all modules
 	$(LINT) run ./...
 	cd integration && ../$(LINT) run ./...
+	cd cmd/denorm && ../../$(LINT) run ./...
 
 $(LINT): internal/tools/go.mod internal/tools/go.sum
 	cd internal/tools && go build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
@@ -46,9 +54,19 @@ $(LINT): internal/tools/go.mod internal/tools/go.sum
 
 .PHONY: bench
 bench: ## createOrder beside hand-written code on three nodes, into docs/, and the benchmarks that need no cluster
-	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./tracing/
+	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/
 	@cd integration && go build -o ../bin/ ./cmd/bench
 	@$(CLUSTER) run -nodes 3 -- ../bin/bench -out ../docs
+
+.PHONY: tombstones
+tombstones: ## what moved rows cost those who read: LIMIT 20 of each status after 200,000 changes, into docs/; half an hour
+	@cd integration && go build -o ../bin/ ./cmd/tombstones
+	@$(CLUSTER) run -nodes 3 -- ../bin/tombstones -out ../docs
+
+.PHONY: readbench
+readbench: ## 1,000,000 rows in 240 buckets read through the library and by hand on three nodes, into docs/reading.md
+	@cd integration && go build -o ../bin/ ./cmd/readbench
+	@$(CLUSTER) run -nodes 3 -- ../bin/readbench -out ../docs
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

@@ -1,0 +1,180 @@
+package history
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// checker checks one entity.
+type checker[T any] struct {
+	*layout[T]
+	report *Report
+	rows   [][]int32 // by table
+	images []image[T]
+	base   *Row           // nil: the base table has no row
+	odd    map[*Row][]int // the columns of a row whose values nobody wrote
+	apart  bool           // a row was found that is not as the base row
+	ties   bool           // two writes have the timestamp of the base row
+}
+
+// image is a write as it would show in the columns of the base table.
+type image[T any] struct {
+	write     *Write[T]
+	values    [][]byte
+	timestamp int64 // 0: not known
+}
+
+func (i *image[T]) puts() bool { return i.write.Kind != tables.Delete }
+
+// possible says whether the write may have been applied.
+func (i *image[T]) possible() bool { return i.write.Outcome != writer.NotApplied }
+
+func (c *checker[T]) check() error {
+	if len(c.images) == 0 {
+		c.strangers()
+		return nil
+	}
+	for n := range c.images {
+		i := &c.images[n]
+		var err error
+		if i.values, err = c.image(i.write.Row, i.write.Timestamp); err != nil {
+			return err
+		}
+		i.timestamp = i.write.Timestamp
+	}
+	if err := c.recognise(); err != nil {
+		return err
+	}
+	if len(c.rows[0]) > 0 {
+		c.base = &c.tables[0].Rows[c.rows[0][0]]
+		c.ties = len(c.at(c.base.time())) > 1
+		if c.ties {
+			c.report.Ties++
+		}
+	}
+	c.phantoms()
+	for t := 1; t < len(c.tables); t++ {
+		c.table(t)
+	}
+	c.newest()
+	c.lost()
+	c.unsound()
+	return nil
+}
+
+// each calls f for all rows of the entity.
+func (c *checker[T]) each(f func(p *place, r *Row)) {
+	for t := range c.rows {
+		for _, n := range c.rows[t] {
+			f(&c.tables[t], &c.tables[t].Rows[n])
+		}
+	}
+}
+
+func (c *checker[T]) find(kind Kind, p *place, r *Row, has, want string, concerned ...*image[T]) {
+	f := Finding{Kind: kind, Table: p.Name, Has: has, Want: want}
+	if r != nil {
+		f.Key = p.show(r, p.key)
+	} else {
+		i := &c.images[0]
+		base := &c.tables[0]
+		f.Key = base.show(&Row{Values: i.values, Times: make([]int64, len(i.values))}, base.key)
+	}
+	var writes []string
+	for _, i := range concerned {
+		if i != nil {
+			writes = append(writes, c.describe(i))
+		}
+	}
+	f.Writes = strings.Join(writes, "; ")
+	c.report.Findings = append(c.report.Findings, f)
+}
+
+// describe is a write, for a finding.
+func (c *checker[T]) describe(i *image[T]) string {
+	base := &c.tables[0]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s by %s at %d (%s", i.write.Kind, i.write.By, i.timestamp, i.write.Outcome)
+	for _, t := range c.tables {
+		if o, ok := i.write.Tables[t.Name]; ok {
+			fmt.Fprintf(&b, ", %s %s", t.Name, o)
+		}
+	}
+	b.WriteByte(')')
+	if i.puts() {
+		b.WriteString(" of " + base.show(&Row{Values: i.values, Times: make([]int64, len(i.values))}, base.rest()))
+	}
+	return b.String()
+}
+
+// strangers are the rows of an entity that has no writes.
+func (c *checker[T]) strangers() {
+	c.each(func(p *place, r *Row) {
+		c.report.Findings = append(c.report.Findings, Finding{
+			Kind: Phantom, Table: p.Name, Key: p.show(r, p.key), Has: p.show(r, p.rest()), Want: "no row: nobody wrote this entity",
+		})
+	})
+}
+
+// recognise finds the timestamps of writes whose clients did not learn them, in the rows that they have left.
+func (c *checker[T]) recognise() error {
+	var failed error
+	c.each(func(p *place, r *Row) {
+		at := r.time()
+		if at == 0 || len(c.at(at)) > 0 {
+			return
+		}
+		for n := range c.images {
+			i := &c.images[n]
+			if i.timestamp != 0 || !i.puts() || !i.possible() {
+				continue
+			}
+			values, err := c.image(i.write.Row, at)
+			if err != nil {
+				failed = err
+				return
+			}
+			if p.matches(r, values, nil) {
+				i.timestamp, i.values = at, values
+				return
+			}
+		}
+	})
+	return failed
+}
+
+// matches says whether the row has these values, given by column of the base table, but for columns in except.
+func (p *place) matches(r *Row, values [][]byte, except []int) bool {
+	for i, b := range p.base {
+		if !slices.Contains(except, i) && !same(r.Values[i], values[b]) {
+			return false
+		}
+	}
+	return true
+}
+
+func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
+
+// at is the writes with this timestamp.
+func (c *checker[T]) at(timestamp int64) []*image[T] {
+	var found []*image[T]
+	for n := range c.images {
+		if c.images[n].timestamp == timestamp && timestamp != 0 {
+			found = append(found, &c.images[n])
+		}
+	}
+	return found
+}
+
+// one is the first write with this timestamp, or nil.
+func (c *checker[T]) one(timestamp int64) *image[T] {
+	if found := c.at(timestamp); len(found) > 0 {
+		return found[0]
+	}
+	return nil
+}

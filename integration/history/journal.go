@@ -1,0 +1,95 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// journal is a history as lines of JSON.
+type journal[T any] struct {
+	out  io.Writer
+	line bytes.Buffer
+}
+
+// entry is a line: the begin of write N, or the end of it.
+type entry[T any] struct {
+	N     int           `json:"n"`
+	Begin *beginning[T] `json:"begin,omitempty"`
+	End   *ending       `json:"end,omitempty"`
+}
+
+type beginning[T any] struct {
+	By   string      `json:"by"`
+	Kind tables.Kind `json:"kind"`
+	Row  T           `json:"row"`
+}
+
+type ending struct {
+	Timestamp int64                     `json:"timestamp"`
+	Outcome   writer.Outcome            `json:"outcome"`
+	Tables    map[string]writer.Outcome `json:"tables,omitempty"`
+}
+
+func newJournal[T any](out io.Writer) *journal[T] { return &journal[T]{out: out} }
+
+func (j *journal[T]) begin(n int, w *Write[T]) {
+	if j != nil {
+		j.append(entry[T]{N: n, Begin: &beginning[T]{w.By, w.Kind, w.Row}})
+	}
+}
+
+func (j *journal[T]) end(n int, w *Write[T]) {
+	if j != nil {
+		j.append(entry[T]{N: n, End: &ending{w.Timestamp, w.Outcome, w.Tables}})
+	}
+}
+
+func (j *journal[T]) append(e entry[T]) {
+	j.line.Reset()
+	err := json.NewEncoder(&j.line).Encode(e)
+	if err == nil {
+		_, err = j.out.Write(j.line.Bytes())
+	}
+	if err != nil {
+		panic(fmt.Sprintf("history: append to the journal: %v", err))
+	}
+}
+
+// Load appends the writes of a journal. A last line that was cut off by the end of its process is left out: a write is
+// sent after its line is whole.
+func (h *History[T]) Load(in io.Reader) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	first := len(h.writes)
+	lines := bufio.NewReader(in)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("history: journal: %w", err)
+		}
+		var e entry[T]
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("history: line %d of the journal: %w", n, err)
+		}
+		at := first + e.N
+		switch {
+		case e.Begin != nil && at == len(h.writes):
+			h.writes = append(h.writes, Write[T]{By: e.Begin.By, Kind: e.Begin.Kind, Row: e.Begin.Row})
+		case e.End != nil && at >= first && at < len(h.writes):
+			w := &h.writes[at]
+			w.Timestamp, w.Outcome, w.Tables = e.End.Timestamp, e.End.Outcome, e.End.Tables
+		default:
+			return fmt.Errorf("history: line %d of the journal is of a write that did not begin there", n)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package history
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/writer"
+)
+
+// unsound holds what the clients were told in errors against what the tables show.
+func (c *checker[T]) unsound() {
+	for n := range c.images {
+		i := &c.images[n]
+		if i.timestamp == 0 {
+			continue
+		}
+		var shown, lacking []string
+		for t := range c.tables {
+			p := &c.tables[t]
+			switch i.write.of(p.Name) {
+			case writer.NotApplied:
+				if i.puts() && len(c.at(i.timestamp)) == 1 && c.shows(t, i) {
+					shown = append(shown, p.Name)
+				}
+			case writer.Applied:
+				if i.write.Tables != nil && c.lacks(t, i) {
+					lacking = append(lacking, p.Name)
+				}
+			case writer.Unknown, writer.Pending:
+			}
+		}
+		if shown != nil {
+			c.find(Unsound, &c.tables[0], nil, "the row in "+strings.Join(shown, ", "), "it nowhere that was told to be without", i)
+		}
+		if lacking != nil {
+			c.find(Unsound, &c.tables[0], nil, "neither the write nor a later one in "+strings.Join(lacking, ", "),
+				"it in each table that was told to have it", i)
+		}
+	}
+}
+
+// shows says whether a table shows the row of a write, and not of another one.
+func (c *checker[T]) shows(t int, i *image[T]) bool {
+	p := &c.tables[t]
+	return slices.ContainsFunc(c.rows[t], func(n int32) bool {
+		r := &p.Rows[n]
+		return r.time() == i.timestamp && p.matches(r, i.values, nil)
+	})
+}
+
+// lacks says whether a table shows neither a write nor a later one.
+func (c *checker[T]) lacks(t int, i *image[T]) bool {
+	p := &c.tables[t]
+	older, later := false, false
+	for _, n := range c.rows[t] {
+		if p.Rows[n].time() < i.timestamp {
+			older = true
+		} else {
+			later = true
+		}
+	}
+	if !i.puts() {
+		return older
+	}
+	for _, k := range p.key {
+		if i.values[p.base[k]] == nil {
+			return false // it has no row in this table
+		}
+	}
+	return !later && !slices.ContainsFunc(c.images, func(d image[T]) bool {
+		return !d.puts() && d.possible() && (d.timestamp == 0 || d.timestamp > i.timestamp)
+	})
+}

@@ -1,0 +1,85 @@
+package hot
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/history"
+)
+
+// Row is a load in a [Sheet].
+type Row struct {
+	Load     string
+	Figures  Figures
+	Findings *history.Report
+	Remark   string
+}
+
+// String is one line.
+func (r Row) String() string {
+	f := r.Figures
+	s := fmt.Sprintf("%s: %d writes acknowledged in %.1f s, %.0f a second, longest %.0f ms; %d unknown, %d resumed, %d not applied, "+
+		"%d overtaken; %s", r.Load, f.Acknowledged, f.Took.Seconds(), f.rate(), ms(f.Longest), f.Unknown, f.Resumed, f.NotApplied,
+		f.Overtaken, r.Findings.Summary())
+	if r.Remark != "" {
+		s += "; " + r.Remark
+	}
+	return s
+}
+
+func (f Figures) rate() float64 { return float64(f.Acknowledged) / max(f.Took.Seconds(), 1e-3) }
+
+func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// Sheet collects the figures of several loads. It is safe for concurrent use.
+type Sheet struct {
+	mu   sync.Mutex
+	rows []Row
+}
+
+// Add adds a load.
+func (s *Sheet) Add(r Row) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = append(s.rows, r)
+}
+
+// String is a table in Markdown, or empty if there were no loads.
+func (s *Sheet) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.rows) == 0 {
+		return ""
+	}
+	head := []string{"load", "s", "acknowledged", "a second", "longest ms", "unknown", "resumed", "not applied", "overtaken"}
+	for _, k := range history.Kinds {
+		head = append(head, k.String())
+	}
+	var b strings.Builder
+	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	line(head)
+	b.WriteString("|---" + strings.Repeat("|---:", len(head)-1) + "|\n")
+	var remarks []string
+	for _, r := range s.rows {
+		f := r.Figures
+		cells := []string{
+			r.Load, fmt.Sprintf("%.1f", f.Took.Seconds()), strconv.Itoa(f.Acknowledged), fmt.Sprintf("%.0f", f.rate()),
+			fmt.Sprintf("%.0f", ms(f.Longest)), strconv.Itoa(f.Unknown), strconv.Itoa(f.Resumed), strconv.Itoa(f.NotApplied),
+			strconv.Itoa(f.Overtaken),
+		}
+		for _, k := range history.Kinds {
+			cells = append(cells, strconv.Itoa(r.Findings.Count(k)))
+		}
+		line(cells)
+		if r.Remark != "" {
+			remarks = append(remarks, r.Load+": "+r.Remark+".")
+		}
+	}
+	for _, remark := range remarks {
+		b.WriteString("\n" + remark + "\n")
+	}
+	return b.String()
+}
