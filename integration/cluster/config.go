@@ -23,6 +23,10 @@ const tokensPerNode = 4
 
 // renderYAML writes the cassandra.yaml of node n out of nodes, whose directory is dir.
 func renderYAML(dir string, n, nodes int) ([]byte, error) {
+	return render(dir, loopback(n), tokens(n, nodes), loopbacks(nodes))
+}
+
+func render(dir, address string, tokens, seeds []string) ([]byte, error) {
 	parsed, err := template.New("cassandra.yaml").Option("missingkey=error").Funcs(template.FuncMap{
 		"quote": strconv.Quote,
 		"path":  func(name string) string { return filepath.Join(dir, "data", name) },
@@ -33,9 +37,9 @@ func renderYAML(dir string, n, nodes int) ([]byte, error) {
 	var out bytes.Buffer
 	err = parsed.Execute(&out, map[string]any{
 		"TokenCount":  tokensPerNode,
-		"Tokens":      strings.Join(tokens(n, nodes), ","),
-		"Seeds":       strings.Join(loopbacks(nodes), ","),
-		"Address":     loopback(n),
+		"Tokens":      strings.Join(tokens, ","),
+		"Seeds":       strings.Join(seeds, ","),
+		"Address":     address,
 		"StoragePort": storagePort,
 		"CQLPort":     cqlPort,
 	})
@@ -65,6 +69,10 @@ func writeConfig(dir string, n, nodes int) error {
 	if err != nil {
 		return err
 	}
+	return writeFiles(dir, n, yaml)
+}
+
+func writeFiles(dir string, n int, yaml []byte) error {
 	for _, sub := range []string{"conf", "data", "log", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return fmt.Errorf("node directory: %w", err)

@@ -61,6 +61,10 @@ func (h *Harness) join(ctx context.Context, nodes int, keep bool) (*Lease, error
 	if hosts != nil {
 		return &Lease{hosts: hosts}, checkExternal(ctx, hosts, nodes)
 	}
+	return h.lease(ctx, nodes, keep)
+}
+
+func (h *Harness) lease(ctx context.Context, nodes int, keep bool) (*Lease, error) {
 	transition, err := h.transition(ctx)
 	if err != nil {
 		return nil, err
@@ -293,6 +297,7 @@ type Lease struct {
 	harness *Harness // nil for a cluster of one's own
 	users   *lock
 	hosts   []string
+	only    *lock // of an [Extra], which one process has at a time; nil otherwise
 }
 
 // Hosts returns the cluster's hosts, as [TestHostsEnv] wants them.
@@ -310,6 +315,9 @@ func (l *Lease) Inherit() (*os.File, error) {
 // Close ends the use, also for those who inherited it and even if the context has ended. The last user stops the
 // cluster, unless it was asked to stay.
 func (l *Lease) Close(ctx context.Context) error {
+	if l.only != nil {
+		defer l.only.close()
+	}
 	if l.users == nil {
 		return nil
 	}

@@ -28,7 +28,7 @@ var (
 
 // jvmArgs returns the arguments of java for a node in dir. Without a JMX port, as nobody asks for one and it would be one
 // more to be held by somebody else.
-func jvmArgs(home, dir string, lib jars) []string {
+func jvmArgs(home, dir string, lib jars, properties ...string) []string {
 	args := []string{
 		homeMark + home,
 		// Small and quick to start; the first compiler is enough for tests.
@@ -43,6 +43,7 @@ func jvmArgs(home, dir string, lib jars) []string {
 	for _, name := range opened {
 		args = append(args, "--add-opens", name+"=ALL-UNNAMED")
 	}
+	args = append(args, properties...)
 	conf := filepath.Join(dir, "conf")
 	return append(args,
 		"-Djdk.attach.allowAttachSelf=true",
@@ -61,6 +62,8 @@ func jvmArgs(home, dir string, lib jars) []string {
 		"-Dcassandra.consistent.rangemovement=false",
 		// Follows from ring_delay_ms otherwise: a node that takes longer than a second to join would be forgotten again.
 		"-Dcassandra.gossip_quarantine_delay_ms=60000",
+		// Seconds between two looks at the sizes of tables, for tests that compare them; five minutes otherwise.
+		"-Dcassandra.size_recorder_interval=10",
 		"-cp", conf+string(filepath.ListSeparator)+filepath.Join(lib.dir, "*"),
 		"org.apache.cassandra.service.CassandraDaemon",
 	)

@@ -59,9 +59,9 @@ func (n localNode) alive(ctx context.Context) bool {
 
 // start starts the node's process in a session of its own: it outlives the process that starts it and gets none of its
 // terminal's signals. A shell in between makes it nobody's child, so that it never lingers as a zombie that looks alive.
-func (n localNode) start(ctx context.Context, javaPath string, lib jars) error {
+func (n localNode) start(ctx context.Context, javaPath string, lib jars, properties ...string) error {
 	const detach = `"$@" </dev/null >>log/out.log 2>&1 & echo $!`
-	args := append([]string{"-c", detach, "denorm", javaPath}, jvmArgs(n.home, n.dir(), lib)...)
+	args := append([]string{"-c", detach, "denorm", javaPath}, jvmArgs(n.home, n.dir(), lib, properties...)...)
 	cmd := exec.Command("/bin/sh", args...) // starting java is the purpose; it must outlive any context
 	cmd.Dir = n.dir()
 	cmd.Env = javaEnvironment(os.Environ())
@@ -203,6 +203,11 @@ const startTimeout = 4 * time.Minute
 // waitLocal waits until the nodes are ready and each sees as many others as it should, and no longer than until one of
 // them has died.
 func waitLocal(ctx context.Context, nodes []localNode, hosts []string, sees int) error {
+	return watch(ctx, nodes, func(ctx context.Context) error { return waitReady(ctx, hosts, sees) })
+}
+
+// watch waits as long as the nodes live, and not for ever.
+func watch(ctx context.Context, nodes []localNode, wait func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %s", startTimeout))
 	defer cancel()
 	ctx, died := context.WithCancelCause(ctx)
@@ -220,7 +225,7 @@ func waitLocal(ctx context.Context, nodes []localNode, hosts []string, sees int)
 			}
 		}
 	}()
-	err := waitReady(ctx, hosts, sees)
+	err := wait(ctx)
 	died(nil)
 	<-watched
 	return err

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/orders"
+)
+
+// limit is how many orders a reader wants.
+const limit = 20
+
+// result is what reading one status of one set is like.
+type result struct {
+	set       string
+	status    orders.Status
+	rows      int // that the reader gets: limit, or all there are
+	latencies []time.Duration
+	scan      scan
+}
+
+func (r result) quantile(q float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(r.latencies))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// measure reads each status of each set in turn, in random order within a round, so that a slow moment of the machine
+// meets all of them.
+func (s *shop) measure(ctx context.Context, rounds int) ([]result, error) {
+	var results []result
+	var statements []string
+	for _, set := range sets {
+		for _, status := range orders.Statuses {
+			results = append(results, result{set: set.name, status: status})
+			statements = append(statements, fmt.Sprintf(
+				`SELECT order_id, total, updated_at FROM %s WHERE status = ? LIMIT %d`, set.status, limit))
+		}
+	}
+	const warmUp = 10
+	for round := range rounds + warmUp {
+		for _, i := range rand.Perm(len(results)) {
+			r := &results[i]
+			begin := time.Now()
+			iter := s.session.Query(statements[i], r.status).WithContext(ctx).Iter()
+			r.rows = iter.NumRows()
+			if err := iter.Close(); err != nil {
+				return nil, fmt.Errorf("read %s of %s: %w", r.status, r.set, err)
+			}
+			if round >= warmUp {
+				r.latencies = append(r.latencies, time.Since(begin))
+			}
+		}
+	}
+	for i := range results {
+		var err error
+		if results[i].scan, err = s.scan(ctx, statements[i], results[i].status); err != nil {
+			return nil, fmt.Errorf("trace %s of %s: %w", results[i].status, results[i].set, err)
+		}
+	}
+	return results, nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/orders"
+)
+
+// scan is what a replica reads for one request.
+type scan struct{ live, tombstones int }
+
+// traced learns under which id a request was traced.
+type traced struct{ id []byte }
+
+// Trace implements gocql.Tracer.
+func (t *traced) Trace(id []byte) { t.id = id }
+
+// scan reads once with request tracing on.
+func (s *shop) scan(ctx context.Context, statement string, status orders.Status) (scan, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	var t traced
+	if err := s.session.Query(statement, status).WithContext(ctx).Trace(&t).Iter().Close(); err != nil {
+		return scan{}, err
+	}
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		done, err := s.traceDone(ctx, t.id)
+		if err != nil {
+			return scan{}, err
+		}
+		if done {
+			return s.largestScan(ctx, t.id)
+		}
+		select {
+		case <-ctx.Done():
+			return scan{}, fmt.Errorf("the trace is not complete: %w", ctx.Err())
+		case <-ticker.C: // traces are written behind
+		}
+	}
+}
+
+func (s *shop) traceDone(ctx context.Context, id []byte) (bool, error) {
+	var duration *int
+	err := s.session.Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, id).WithContext(ctx).Scan(&duration)
+	if errors.Is(err, gocql.ErrNotFound) {
+		return false, nil
+	}
+	return duration != nil, err
+}
+
+// largestScan is that of the replica that read most: they differ by what has not arrived yet.
+func (s *shop) largestScan(ctx context.Context, id []byte) (scan, error) {
+	var largest scan
+	found := false
+	events := s.session.Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, id).WithContext(ctx).Iter()
+	for activity := ""; events.Scan(&activity); {
+		if read, ok := parseActivity(activity); ok && (!found || read.tombstones > largest.tombstones) {
+			largest, found = read, true
+		}
+	}
+	if err := events.Close(); err != nil {
+		return scan{}, err
+	}
+	if !found {
+		return scan{}, errors.New("no replica says in the trace what it has read")
+	}
+	return largest, nil
+}
+
+var readActivity = regexp.MustCompile(`^Read (\d+) live rows and (\d+) tombstone`)
+
+func parseActivity(activity string) (scan, bool) {
+	match := readActivity.FindStringSubmatch(activity)
+	if match == nil {
+		return scan{}, false
+	}
+	live, err1 := strconv.Atoi(match[1])
+	tombstones, err2 := strconv.Atoi(match[2])
+	return scan{live: live, tombstones: tombstones}, err1 == nil && err2 == nil
+}

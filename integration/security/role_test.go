@@ -1,0 +1,48 @@
+package security
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gocql/gocql"
+)
+
+// newRole makes a role that may read the shop and write these of its tables.
+func newRole(t *testing.T, tables ...string) (user, password string) {
+	t.Helper()
+	user, password = "r"+strings.ReplaceAll(random(), "-", ""), random()
+	statements := []string{
+		`CREATE ROLE ` + user + ` WITH PASSWORD = '` + password + `' AND LOGIN = true`,
+		`GRANT SELECT ON KEYSPACE shop TO ` + user,
+	}
+	for _, table := range tables {
+		statements = append(statements, `GRANT MODIFY ON TABLE shop.`+table+` TO `+user)
+	}
+	administer(t, statements...)
+	return user, password
+}
+
+func changePassword(t *testing.T, user, password string) {
+	t.Helper()
+	administer(t, `ALTER ROLE `+user+` WITH PASSWORD = '`+password+`'`)
+}
+
+func administer(t *testing.T, statements ...string) {
+	t.Helper()
+	if err := node.administer(t.Context(), statements...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refusals counts the requests that the node answered with an error.
+type refusals struct{ atomic.Int64 }
+
+// ObserveFrameHeader implements gocql.FrameHeaderObserver.
+func (r *refusals) ObserveFrameHeader(_ context.Context, header gocql.ObservedFrameHeader) {
+	const errorOpcode = 0
+	if header.Opcode == errorOpcode {
+		r.Add(1)
+	}
+}
