@@ -1,0 +1,62 @@
+// Package command has the commands of denorm, to be mounted in a binary of one's own, where the declared sets are known:
+//
+//	root.AddCommand(command.New(command.Declared(shop.Schema)))
+//
+// What they exit with is for the binary to do: os.Exit(command.ExitCode(root.Execute())).
+package command
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+// Option is an argument of [New].
+type Option func(*config)
+
+type config struct {
+	declared *schema.Schema
+}
+
+// Declared makes the commands know what the service declares: without files and hosts they are about that, and with
+// hosts they review the live tables with the declared entities, queries and suppressions.
+func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s } }
+
+// New makes the command denorm with its subcommands.
+func New(options ...Option) *cobra.Command {
+	var c config
+	for _, o := range options {
+		o(&c)
+	}
+	root := &cobra.Command{
+		Use:           "denorm",
+		Short:         "Review, draw and write the schema of Cassandra tables",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newLint(&c), newDiagram(&c), newDDL(&c))
+	return root
+}
+
+// The exit codes.
+const (
+	ExitFine  = 0
+	ExitFound = 1 // findings, or differences
+	ExitError = 2 // it could not be done
+)
+
+// errFound is returned when a command found something. What, it has said already, so it has no text.
+var errFound = errors.New("")
+
+// ExitCode is the code to exit with for what a command returned.
+func ExitCode(err error) int {
+	switch {
+	case err == nil:
+		return ExitFine
+	case errors.Is(err, errFound):
+		return ExitFound
+	}
+	return ExitError
+}

@@ -1,0 +1,74 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+func newDDL(config *config) *cobra.Command {
+	s := &source{config: config}
+	var migrate bool
+	c := &cobra.Command{
+		Use:   "ddl [file.cql ...]",
+		Short: "Write the CQL that creates the tables, or that brings a cluster to what is declared",
+		Long: `Write the CQL that creates the tables: of a cluster (--hosts), of files, or of what the binary declares.
+
+With --migrate, compare what is declared with the cluster and write, for review, the statements that would mend each
+difference. Nothing is ever executed. Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be done.`,
+		RunE: func(c *cobra.Command, files []string) error {
+			if migrate {
+				return s.migrate(c, files)
+			}
+			found, err := s.tables(c, files)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(c.OutOrStdout(), found.CQL())
+			return err
+		},
+	}
+	s.flags(c)
+	c.Flags().BoolVar(&migrate, "migrate", false, "compare what is declared, in files or the binary, with the cluster of --hosts")
+	return c
+}
+
+// tables is what to write CQL of: the cluster's tables as they are, or the declared ones.
+func (s *source) tables(c *cobra.Command, files []string) (*schema.Schema, error) {
+	if len(s.hosts) > 0 {
+		return s.live(c.Context())
+	}
+	return s.schema(c.Context(), files)
+}
+
+func (s *source) migrate(c *cobra.Command, files []string) error {
+	if len(s.hosts) == 0 || len(files) == 0 && s.config.declared == nil {
+		return errors.New("--migrate needs a cluster (--hosts) and what is declared (files)")
+	}
+	declared, err := s.known(files)
+	if err != nil {
+		return err
+	}
+	session, err := s.connect()
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	found, err := schema.Differences(c.Context(), session, declared)
+	if err != nil {
+		return err
+	}
+	breaking := schema.Breaking(found)
+	if _, err := fmt.Fprintf(c.OutOrStdout(), "-- %d differences, of which %d matter.\n\n%s", len(found), len(breaking),
+		schema.Migration(found)); err != nil {
+		return err
+	}
+	if len(breaking) > 0 {
+		return errFound
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package command
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/schema/diagram"
+)
+
+func newDiagram(config *config) *cobra.Command {
+	s := &source{config: config}
+	var format string
+	c := &cobra.Command{
+		Use:   "diagram [file.cql ...]",
+		Short: "Draw tables, their keys, and what moves rows",
+		RunE: func(c *cobra.Command, files []string) error {
+			draw := map[string]bool{"mermaid": true, "svg": true}
+			if !draw[format] {
+				return fmt.Errorf("unknown --format %q: mermaid or svg", format)
+			}
+			schema, err := s.schema(c.Context(), files)
+			if err != nil {
+				return err
+			}
+			picture := diagram.Mermaid(schema)
+			if format == "svg" {
+				picture = diagram.SVG(schema)
+			}
+			_, err = io.WriteString(c.OutOrStdout(), picture)
+			return err
+		},
+	}
+	s.flags(c)
+	c.Flags().StringVar(&format, "format", "mermaid", "mermaid or svg")
+	return c
+}

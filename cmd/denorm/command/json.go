@@ -1,0 +1,42 @@
+package command
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/denorm-go/denorm/schema/lint"
+)
+
+// finding is one of the JSON output.
+type finding struct {
+	Code       string `json:"code"`
+	Rule       string `json:"rule"`
+	Severity   string `json:"severity"`
+	Keyspace   string `json:"keyspace,omitempty"`
+	Table      string `json:"table"`
+	Column     string `json:"column,omitempty"`
+	Query      string `json:"query,omitempty"`
+	Reason     string `json:"reason"`
+	Mend       string `json:"mend"`
+	Suppressed string `json:"suppressed,omitempty"`
+	File       string `json:"file,omitempty"`
+	Line       int    `json:"line,omitempty"`
+}
+
+// writeJSON writes {"findings": [...], "counts": {...}}.
+func writeJSON(out io.Writer, found []lint.Finding, _ colours) error {
+	report := struct {
+		Findings []finding `json:"findings"`
+		Counts   counts    `json:"counts"`
+	}{Findings: []finding{}, Counts: count(found)}
+	for _, f := range found {
+		report.Findings = append(report.Findings, finding{
+			Code: f.Code, Rule: f.Rule, Severity: f.Severity.String(), Keyspace: f.Table.Keyspace, Table: f.Table.Name, Column: f.Column,
+			Query: f.Query, Reason: f.Reason, Mend: f.Mend, Suppressed: f.Suppressed, File: f.At.File, Line: f.At.Line,
+		})
+	}
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(report)
+}

@@ -1,0 +1,71 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/schema/lint"
+)
+
+func newLint(config *config) *cobra.Command {
+	s := &source{config: config}
+	var format, failOn, colour string
+	var ignore []string
+	c := &cobra.Command{
+		Use:   "lint [file.cql ...]",
+		Short: "Look for what makes tables fail as they grow",
+		Long: `Look for what makes tables fail as they grow, in CQL files or in a live cluster (--hosts).
+
+Beside a cluster, files hold the queries of the service and notes, and say what a live table cannot:
+  -- denorm:entity order orders_by_id orders_by_user
+  -- denorm:volume orders_by_user rows=2000/year
+  -- denorm:ignore DN101 orders_by_status a few orders a day
+
+Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 it could not be done.`,
+		RunE: func(c *cobra.Command, files []string) error {
+			write, ok := lintFormats[format]
+			if !ok {
+				return fmt.Errorf("unknown --format %q: text, json or sarif", format)
+			}
+			limit, ok := severities[failOn]
+			if !ok {
+				return fmt.Errorf("unknown --fail-on %q: error, warning, note or never", failOn)
+			}
+			colours, err := colouring(colour, c.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			schema, err := s.schema(c.Context(), files)
+			if err != nil {
+				return err
+			}
+			found := slices.DeleteFunc(lint.Check(schema), func(f lint.Finding) bool { return slices.Contains(ignore, f.Code) })
+			if err := write(c.OutOrStdout(), found, colours); err != nil {
+				return err
+			}
+			if lint.Worst(found) >= limit {
+				return errFound
+			}
+			return nil
+		},
+	}
+	s.flags(c)
+	f := c.Flags()
+	f.StringVar(&format, "format", "text", "text, json or sarif")
+	f.StringVar(&failOn, "fail-on", "error", "the severity to exit with 1 for: error, warning, note or never")
+	f.StringSliceVar(&ignore, "ignore", nil, "codes of rules to leave out; a note in a file can do so for one table, with a reason")
+	f.BoolVar(&s.sizes, "sizes", true, "review the sizes of partitions that a cluster reports, too")
+	f.StringVar(&colour, "color", "auto", "auto, always or never; auto colours terminals, unless NO_COLOR is set")
+	return c
+}
+
+var severities = map[string]lint.Severity{
+	"error": lint.Error, "warning": lint.Warning, "note": lint.Note, "never": lint.Error + 1,
+}
+
+var lintFormats = map[string]func(io.Writer, []lint.Finding, colours) error{
+	"text": writeText, "json": writeJSON, "sarif": writeSARIF,
+}

@@ -1,0 +1,176 @@
+package command
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/gocql/gocql"
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/schema/estimate"
+)
+
+// source is where a schema comes from, by flags and arguments.
+type source struct {
+	config    *config
+	hosts     []string
+	keyspaces []string
+	username  string
+	ca        string
+	sizes     bool // a flag of lint only
+	timeout   time.Duration
+}
+
+// PasswordEnv holds the password of --username. A flag would be seen by everybody who lists processes.
+const PasswordEnv = "DENORM_PASSWORD"
+
+func (s *source) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringSliceVar(&s.hosts, "hosts", nil, "nodes of a cluster to read, host or host:port")
+	f.StringSliceVar(&s.keyspaces, "keyspace", nil, "keyspaces to read (default: all but Cassandra's own)")
+	f.StringVar(&s.username, "username", "", "user name; the password is read from "+PasswordEnv)
+	f.StringVar(&s.ca, "tls-ca", "", "file with the certificates that the nodes' are checked against; switches TLS on")
+	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "how long to wait for the cluster")
+}
+
+// errNoSource is returned when there is nothing to work on.
+var errNoSource = errors.New("name a CQL file, or a cluster with --hosts")
+
+// known is what files and the binary itself say. Names without a keyspace are put into the one of --keyspace, if that
+// is one.
+func (s *source) known(files []string) (*schema.Schema, error) {
+	var parts []*schema.Schema
+	if s.config.declared != nil {
+		parts = append(parts, s.config.declared)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file) //nolint:gosec // the user names it
+		if err != nil {
+			return nil, err
+		}
+		p, err := schema.Parse(file, string(text))
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	out := schema.Add(parts...)
+	if len(s.keyspaces) == 1 {
+		out = out.In(map[string]string{"": s.keyspaces[0]})
+	}
+	return out, nil
+}
+
+// live reads the cluster of --hosts, with the sizes of the partitions if that is asked for.
+func (s *source) live(ctx context.Context) (*schema.Schema, error) {
+	session, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	keyspaces := s.keyspaces
+	if len(keyspaces) == 0 {
+		if keyspaces, err = schema.UserKeyspaces(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	live, err := schema.Read(ctx, session, keyspaces...)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range s.keyspaces {
+		if live.Keyspace(k) == nil {
+			return nil, fmt.Errorf("the cluster has no keyspace %s", k)
+		}
+	}
+	if !s.sizes {
+		return live, nil
+	}
+	for i := range live.Tables {
+		reported, err := estimate.Measure(ctx, session, live.Tables[i].ID)
+		if err != nil {
+			return nil, fmt.Errorf("%w; --sizes=false does without", err)
+		}
+		if v, ok := reported.Volume(live); ok {
+			live.Volumes = append(live.Volumes, v)
+		}
+	}
+	return live, nil
+}
+
+func (s *source) connect() (*gocql.Session, error) {
+	config := gocql.NewCluster(s.hosts...)
+	config.ProtoVersion = 4
+	config.Timeout, config.ConnectTimeout = s.timeout, s.timeout
+	config.Events.DisableSchemaEvents = true
+	config.Logger = silent{}
+	if s.username != "" {
+		config.Authenticator = gocql.PasswordAuthenticator{Username: s.username, Password: os.Getenv(PasswordEnv)}
+	}
+	if s.ca != "" {
+		pem, err := os.ReadFile(s.ca)
+		if err != nil {
+			return nil, err
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s holds no certificate", s.ca)
+		}
+		config.SslOpts = &gocql.SslOptions{
+			Config: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, EnableHostVerification: true,
+		}
+	}
+	session, err := config.CreateSession()
+	if err != nil {
+		return nil, fmt.Errorf("connect to %v: %w", s.hosts, err)
+	}
+	return session, nil
+}
+
+// silent keeps the driver from writing into the output.
+type silent struct{}
+
+func (silent) Print(...any)          {}
+func (silent) Printf(string, ...any) {}
+func (silent) Println(...any)        {}
+
+// schema is what a command works on: the live tables if there are hosts, with what is known of their use; otherwise what
+// is known.
+func (s *source) schema(ctx context.Context, files []string) (*schema.Schema, error) {
+	known, err := s.known(files)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.hosts) == 0 {
+		if len(files) == 0 && s.config.declared == nil {
+			return nil, errNoSource
+		}
+		return known, nil
+	}
+	live, err := s.live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known.Keyspaces, known.Types, known.Indexes, known.Views = nil, nil, nil, nil
+	known.Tables = onlyKnownTo(live, known.Tables)
+	return schema.Add(live, known), nil
+}
+
+// onlyKnownTo leaves out tables that the cluster does not have: of those it has, the domains of columns are taken over.
+func onlyKnownTo(live *schema.Schema, tables []schema.Table) []schema.Table {
+	var out []schema.Table
+	for _, t := range tables {
+		if live.Table(t.ID) != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+// Command denorm reviews, draws and writes the schema of Cassandra tables: of CQL files or of a live cluster.
+//
+//	denorm lint schema.cql
+//	denorm lint --hosts 10.0.0.1 --keyspace shop queries.cql
+//	denorm diagram --hosts 10.0.0.1 --keyspace shop --format svg > shop.svg
+//	denorm ddl --hosts 10.0.0.1 --keyspace shop
+//	denorm ddl --hosts 10.0.0.1 --keyspace shop --migrate schema.cql
+//
+// Exit codes: 0 fine, 1 something was found, 2 it could not be done. Package command has the same commands for a
+// binary of one's own, in which the declared sets are known.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/denorm-go/denorm/cmd/denorm/command"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := command.New().ExecuteContext(ctx)
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(os.Stderr, "denorm:", err)
+	}
+	return command.ExitCode(err)
+}

@@ -1,0 +1,243 @@
+package anyschema
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+// Mutation is one change of a schema.
+type Mutation struct {
+	Name       string
+	Schema     *schema.Schema // as it is afterwards
+	Statements []string       // that make it so
+}
+
+// Mutations gives every kind of change that the schema admits, each once, made at a place that the numbers choose.
+func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
+	m := &mutator{r: r, s: s}
+	keyspace := s.Tables[0].Keyspace
+	m.alter("add a column", func(t *schema.Table) []string {
+		t.Columns = append(t.Columns, schema.Column{Name: "added", Type: "int", Kind: schema.Regular})
+		return []string{"ADD added int"}
+	})
+	m.alter("drop a column", func(t *schema.Table) []string {
+		for i, c := range t.Columns {
+			if c.Kind == schema.Regular && !m.indexed(t, c.Name) && !strings.HasPrefix(c.Type, "type_") { // Cassandra refuses that
+				t.Columns = slices.Delete(t.Columns, i, i+1)
+				return []string{"DROP " + c.Name}
+			}
+		}
+		return nil
+	})
+	m.alter("rename a key column", func(t *schema.Table) []string {
+		c := &t.Columns[0]
+		was := c.Name
+		c.Name = "renamed"
+		return []string{"RENAME " + was + " TO renamed"}
+	})
+	for _, o := range options {
+		if o.name == "cdc" {
+			continue // not every server lets it be switched on
+		}
+		m.alter("option "+o.name, func(t *schema.Table) []string {
+			was, value := t.Options[o.name], ""
+			for _, v := range o.values {
+				if probe := canonical(o.name, v); probe != was && probe != server[o.name] {
+					value = v
+				}
+			}
+			if value == "" {
+				return nil
+			}
+			t.Options[o.name] = canonical(o.name, value)
+			return []string{"WITH " + o.name + " = " + value}
+		})
+	}
+	m.recreate("turn the order of a clustering column", func(t *schema.Table) bool {
+		return m.some(t, schema.Clustering, func(c *schema.Column) { c.Desc = !c.Desc })
+	})
+	m.recreate("change the type of a column", func(t *schema.Table) bool {
+		return m.some(t, schema.Regular, func(c *schema.Column) {
+			if c.Type == "bigint" {
+				c.Type = "varint"
+			} else {
+				c.Type = "bigint"
+			}
+		})
+	})
+	m.recreate("change the type of a key column", func(t *schema.Table) bool {
+		return m.some(t, schema.PartitionKey, func(c *schema.Column) {
+			if c.Type == "uuid" {
+				c.Type = "timeuuid"
+			} else {
+				c.Type = "uuid"
+			}
+		})
+	})
+	m.recreate("swap two key columns", func(t *schema.Table) bool {
+		for i := 1; i < len(t.Columns); i++ {
+			if t.Columns[i].Kind == t.Columns[i-1].Kind && t.Columns[i].Kind != schema.Regular {
+				t.Columns[i], t.Columns[i-1] = t.Columns[i-1], t.Columns[i]
+				return true
+			}
+		}
+		return false
+	})
+	m.recreate("take a column out of the partition key", func(t *schema.Table) bool {
+		if n := len(t.Of(schema.PartitionKey)); n > 1 {
+			t.Columns[n-1].Kind = schema.Clustering
+			return true
+		}
+		return false
+	})
+	m.recreate("take a column out of the key", func(t *schema.Table) bool {
+		n := len(t.Of(schema.Clustering))
+		if n == 0 || n == 1 && len(t.Of(schema.Static)) > 0 {
+			return false
+		}
+		last := &t.Columns[len(t.Of(schema.PartitionKey))+n-1]
+		last.Kind, last.Desc = schema.Regular, false
+		return true
+	})
+	m.recreate("make a static column a regular one", func(t *schema.Table) bool {
+		return m.some(t, schema.Static, func(c *schema.Column) { c.Kind = schema.Regular })
+	})
+	dropped := m.copy()
+	last := dropped.Tables[len(dropped.Tables)-1]
+	dropped.Tables = dropped.Tables[:len(dropped.Tables)-1]
+	dropped.Indexes = slices.DeleteFunc(dropped.Indexes, func(i schema.Index) bool { return i.Table == last.Name })
+	m.add("drop a table", dropped, "DROP TABLE "+last.String())
+	m.create("one more table", "CREATE TABLE "+keyspace+".more (id uuid PRIMARY KEY)")
+	m.create("one more type", "CREATE TYPE "+keyspace+".more (field int)")
+	for _, t := range s.Tables {
+		if c := slices.IndexFunc(t.Columns, func(c schema.Column) bool { return c.Kind == schema.Regular && slices.Contains(natives, c.Type) }); c >= 0 {
+			m.create("one more index", fmt.Sprintf("CREATE INDEX more ON %s (%s)", t.ID, t.Columns[c].Name))
+			break
+		}
+	}
+	if len(s.Indexes) > 0 {
+		out := m.copy()
+		out.Indexes = out.Indexes[1:]
+		m.add("drop an index", out, "DROP INDEX "+s.Indexes[0].String())
+	}
+	if len(s.Keyspaces) > 0 {
+		out := m.copy()
+		out.Keyspaces = slices.Clone(s.Keyspaces)
+		out.Keyspaces[0].NonDurable = true
+		m.add("bypass the commit log", out, "ALTER KEYSPACE "+keyspace+" WITH durable_writes = false")
+		out = m.copy()
+		out.Keyspaces = slices.Clone(s.Keyspaces)
+		factors := make(map[string]int)
+		for dc := range s.Keyspaces[0].Replication {
+			if dc != "class" {
+				factors[dc] = 2
+			}
+		}
+		out.Keyspaces[0].Replication = schema.Replication(factors)
+		one := &schema.Schema{Keyspaces: out.Keyspaces[:1]}
+		m.add("change the replication", out, strings.Replace(one.Statements()[0], "CREATE", "ALTER", 1))
+	}
+	if len(s.Types) > 0 {
+		out := m.copy()
+		f := &out.Types[0]
+		f.Fields = append(slices.Clone(f.Fields), schema.Field{Name: "added", Type: "text"})
+		m.add("add a field", out, "ALTER TYPE "+f.String()+" ADD added text")
+		out = m.copy()
+		out.Types[0].Fields = slices.Clone(out.Types[0].Fields)
+		out.Types[0].Fields[0].Name = "renamed"
+		m.add("rename a field", out, "ALTER TYPE "+f.String()+" RENAME first TO renamed")
+	}
+	return m.out
+}
+
+type mutator struct {
+	r   *rand.Rand
+	s   *schema.Schema
+	out []Mutation
+}
+
+func (m *mutator) add(name string, s *schema.Schema, statements ...string) {
+	m.out = append(m.out, Mutation{name, s, statements})
+}
+
+// copy copies the schema as deep as mutations go.
+func (m *mutator) copy() *schema.Schema {
+	out := *m.s
+	out.Tables = slices.Clone(m.s.Tables)
+	for i := range out.Tables {
+		t := &out.Tables[i]
+		t.Columns = slices.Clone(t.Columns)
+		options := make(map[string]string)
+		for k, v := range t.Options {
+			options[k] = v
+		}
+		t.Options = options
+	}
+	out.Types = slices.Clone(m.s.Types)
+	out.Indexes = slices.Clone(m.s.Indexes)
+	return &out
+}
+
+// alter changes some table by ALTER TABLE.
+func (m *mutator) alter(name string, change func(*schema.Table) []string) {
+	for _, i := range m.r.Perm(len(m.s.Tables)) {
+		out := m.copy()
+		t := &out.Tables[i]
+		if parts := change(t); parts != nil {
+			m.add(name, out, "ALTER TABLE "+t.String()+" "+strings.Join(parts, " "))
+			return
+		}
+	}
+}
+
+// recreate changes some table by making it anew. Its indexes go with it.
+func (m *mutator) recreate(name string, change func(*schema.Table) bool) {
+	for _, i := range m.r.Perm(len(m.s.Tables)) {
+		out := m.copy()
+		t := &out.Tables[i]
+		if slices.ContainsFunc(out.Indexes, func(x schema.Index) bool { return x.Table == t.Name }) || !change(t) {
+			continue
+		}
+		one := &schema.Schema{Tables: []schema.Table{*t}}
+		m.add(name, out, append([]string{"DROP TABLE " + t.String()}, one.Statements()...)...)
+		return
+	}
+}
+
+func (m *mutator) create(name, statement string) {
+	more, err := schema.Parse("mutation", statement)
+	if err != nil {
+		panic(err)
+	}
+	m.add(name, schema.Add(m.copy(), more), statement)
+}
+
+func (m *mutator) some(t *schema.Table, kind schema.Kind, change func(*schema.Column)) bool {
+	for i := range t.Columns {
+		if t.Columns[i].Kind == kind {
+			change(&t.Columns[i])
+			return true
+		}
+	}
+	return false
+}
+
+func (m *mutator) indexed(t *schema.Table, column string) bool {
+	return slices.ContainsFunc(m.s.Indexes, func(i schema.Index) bool { return i.Table == t.Name && i.Column() == column })
+}
+
+// server are the values of options that are the server's anyway.
+var server = map[string]string{"gc_grace_seconds": "864000"}
+
+// canonical spells the value of an option as a schema holds it.
+func canonical(option, value string) string {
+	s, err := schema.Parse("option", "CREATE TABLE t (a int PRIMARY KEY) WITH "+option+" = "+value)
+	if err != nil {
+		panic(err)
+	}
+	return s.Tables[0].Options[option]
+}

@@ -1,0 +1,130 @@
+package cqltype
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/big"
+
+	"github.com/gocql/gocql"
+)
+
+// Compare orders two encoded values of a type that can stand in a key as the server orders them (package
+// org.apache.cassandra.db.marshal). An empty value comes first.
+func (t *Type) Compare(a, b []byte) int {
+	if len(a) == 0 || len(b) == 0 || t.Size() > 0 && (len(a) != t.Size() || len(b) != t.Size()) {
+		return cmp.Compare(len(a), len(b))
+	}
+	switch t.kind {
+	case gocql.TypeTinyInt:
+		return cmp.Compare(int8(a[0]), int8(b[0]))
+	case gocql.TypeSmallInt:
+		return cmp.Compare(int16(binary.BigEndian.Uint16(a)), int16(binary.BigEndian.Uint16(b)))
+	case gocql.TypeInt:
+		return cmp.Compare(int32(binary.BigEndian.Uint32(a)), int32(binary.BigEndian.Uint32(b)))
+	case gocql.TypeBigInt, gocql.TypeTimestamp, gocql.TypeTime, gocql.TypeCounter:
+		return cmp.Compare(int64(binary.BigEndian.Uint64(a)), int64(binary.BigEndian.Uint64(b)))
+	case gocql.TypeFloat:
+		return compareFloat(float64(math.Float32frombits(binary.BigEndian.Uint32(a))),
+			float64(math.Float32frombits(binary.BigEndian.Uint32(b))))
+	case gocql.TypeDouble:
+		return compareFloat(math.Float64frombits(binary.BigEndian.Uint64(a)), math.Float64frombits(binary.BigEndian.Uint64(b)))
+	case gocql.TypeVarint:
+		return twosComplement(a).Cmp(twosComplement(b))
+	case gocql.TypeUUID:
+		return compareUUID(a, b)
+	case gocql.TypeTimeUUID:
+		return compareTimeUUID(a, b)
+	case gocql.TypeList:
+		return t.compareList(a, b)
+	}
+	return bytes.Compare(a, b) // text, ascii, blob, boolean, inet, and date, which is unsigned
+}
+
+// compareFloat is Java's Double.compare: 0.0 is above -0.0, and NaN above everything.
+func compareFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	rank := func(f float64) int {
+		switch {
+		case math.IsNaN(f):
+			return 2
+		case f == 0 && math.Signbit(f):
+			return 0
+		}
+		return 1
+	}
+	return cmp.Compare(rank(a), rank(b))
+}
+
+func twosComplement(data []byte) *big.Int {
+	n := new(big.Int).SetBytes(data)
+	if data[0]&0x80 != 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(data))))
+	}
+	return n
+}
+
+// compareUUID is UUIDType: by version, those of version 1 by time, then by bytes.
+func compareUUID(a, b []byte) int {
+	if c := cmp.Compare(a[6]>>4, b[6]>>4); c != 0 {
+		return c
+	}
+	if a[6]>>4 == 1 {
+		if c := cmp.Compare(uuidTime(a), uuidTime(b)); c != 0 {
+			return c
+		}
+		return bytes.Compare(a[8:], b[8:])
+	}
+	return bytes.Compare(a, b)
+}
+
+// compareTimeUUID is TimeUUIDType: by time, then by bytes as signed numbers, which is a heritage.
+func compareTimeUUID(a, b []byte) int {
+	if c := cmp.Compare(uuidTime(a), uuidTime(b)); c != 0 {
+		return c
+	}
+	for i := 8; i < 16; i++ {
+		if c := cmp.Compare(int8(a[i]), int8(b[i])); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func uuidTime(data []byte) uint64 {
+	return uint64(binary.BigEndian.Uint16(data[6:])&0x0fff)<<48 | uint64(binary.BigEndian.Uint16(data[4:]))<<32 |
+		uint64(binary.BigEndian.Uint32(data))
+}
+
+// compareList is ListType: element by element, then by length.
+func (t *Type) compareList(a, b []byte) int {
+	n, m := binary.BigEndian.Uint32(a), binary.BigEndian.Uint32(b)
+	a, b = a[4:], b[4:]
+	for range min(n, m) {
+		var x, y []byte
+		x, a = cutValue(a)
+		y, b = cutValue(b)
+		if c := t.elems[0].Compare(x, y); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(n, m)
+}
+
+func cutValue(data []byte) (value, rest []byte) {
+	if len(data) < 4 {
+		return nil, nil
+	}
+	size := int(int32(binary.BigEndian.Uint32(data)))
+	data = data[4:]
+	if size < 0 || size > len(data) {
+		return nil, nil
+	}
+	return data[:size], data[size:]
+}

@@ -1,0 +1,106 @@
+package schema_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; go test ./schema -update writes it anew.\ngot\n%s", file, got)
+	}
+}
+
+const declaredText = `
+-- denorm:entity order shop.orders shop.orders_by_user stock.orders_by_item
+CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 3};
+CREATE TYPE shop.place (street text, city text, zip text);
+CREATE TABLE shop.orders (order_id timeuuid PRIMARY KEY, user_id uuid, total decimal, place frozen<place>, note text)
+    WITH default_time_to_live = 3600;
+CREATE TABLE shop.orders_by_user (user_id uuid, order_id timeuuid, item_id uuid, total decimal, PRIMARY KEY (user_id, order_id))
+    WITH CLUSTERING ORDER BY (order_id DESC) AND comment = 'a user''s page';
+CREATE TABLE stock.orders_by_item (item_id uuid, day date, order_id timeuuid, PRIMARY KEY ((item_id, day), order_id));
+CREATE TABLE shop.missing (id uuid PRIMARY KEY);
+CREATE INDEX ON shop.orders (user_id);`
+
+const liveText = `
+CREATE KEYSPACE shop WITH replication = {'class': 'org.apache.cassandra.locator.NetworkTopologyStrategy', 'dc1': '2'} AND durable_writes = false;
+CREATE KEYSPACE stock WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': '1'};
+CREATE TYPE shop.place (street text, town text, extra int);
+CREATE TABLE shop.orders (order_id uuid PRIMARY KEY, user_id uuid, total double, extra int, note text) WITH speculative_retry = 'NEVER';
+CREATE TABLE shop.orders_by_user (customer_id uuid, order_id timeuuid, item_id uuid, total decimal, PRIMARY KEY (customer_id, order_id, item_id))
+    WITH gc_grace_seconds = 0;
+CREATE TABLE stock.orders_by_item (item_id uuid, day date, order_id timeuuid, PRIMARY KEY ((day, item_id), order_id)) WITH default_time_to_live = 60;
+CREATE TABLE shop.unknown (id uuid PRIMARY KEY);
+CREATE INDEX other ON shop.orders (note);`
+
+// TestDifferences: all differences come in one error, each with the statement that mends it or why there is none.
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	declared, live := parse(t, declaredText), parse(t, liveText)
+	found := schema.Compare(declared, live)
+	golden(t, "differences.golden", (&schema.DifferenceError{Differences: found}).Error()+"\n")
+	golden(t, "migration.golden", schema.Migration(found))
+	breaking := schema.Breaking(found)
+	for _, d := range breaking {
+		if strings.Contains(d.Reason, "not declared") && d.Mend != "" && !strings.Contains(d.Reason, "vanish") {
+			t.Errorf("what is only more than declared breaks nothing: %s", d)
+		}
+	}
+	if len(breaking) == 0 || len(breaking) == len(found) {
+		t.Errorf("%d of %d differences break something", len(breaking), len(found))
+	}
+}
+
+// The text of a migration changes nothing by itself that it should not: what would lose data is a comment.
+func TestMigrationDestroysNothing(t *testing.T) {
+	t.Parallel()
+	text := schema.Migration(schema.Compare(parse(t, declaredText), parse(t, liveText)))
+	for _, line := range strings.Split(text, "\n") {
+		if strings.Contains(line, "DROP") && !strings.HasPrefix(line, "--") {
+			t.Errorf("not a comment: %s", line)
+		}
+	}
+}
+
+func TestReplication(t *testing.T) {
+	t.Parallel()
+	keyspace := func(replication string) *schema.Schema {
+		return parse(t, "CREATE KEYSPACE k WITH replication = "+replication)
+	}
+	for _, c := range []struct {
+		declared, live string
+		same           bool
+	}{
+		{"{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}", "{'class': 'NetworkTopologyStrategy', 'dc1': '3', 'dc2': '3'}", true},
+		{"{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}", "{'class': 'NetworkTopologyStrategy', 'dc1': '3', 'dc2': '2'}", false},
+		{"{'class': 'NetworkTopologyStrategy', 'replication_factor': 3, 'dc2': 2}", "{'class': 'NetworkTopologyStrategy', 'dc1': '3', 'dc2': '2'}", true},
+		{"{'class': 'NetworkTopologyStrategy', 'replication_factor': 3}", "{'class': 'SimpleStrategy', 'replication_factor': '3'}", false},
+		{"{'class': 'SimpleStrategy', 'replication_factor': 3}", "{'class': 'org.apache.cassandra.locator.SimpleStrategy', 'replication_factor': '3'}", true},
+		{"{'class': 'NetworkTopologyStrategy', 'dc1': 3}", "{'class': 'NetworkTopologyStrategy', 'dc1': '3'}", true},
+		{"{'class': 'NetworkTopologyStrategy', 'dc1': 3}", "{'class': 'NetworkTopologyStrategy', 'dc1': '3', 'dc2': '1'}", false},
+	} {
+		found := schema.Compare(keyspace(c.declared), keyspace(c.live))
+		if (len(found) == 0) != c.same {
+			t.Errorf("%s and %s: %v", c.declared, c.live, found)
+		}
+	}
+}

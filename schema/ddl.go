@@ -1,0 +1,184 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// CQL is the schema as text: a CREATE for everything in it, in an order in which it can be executed. The same schema
+// gives the same text, and [Parse] reads it back.
+func (s *Schema) CQL() string {
+	var b strings.Builder
+	for i, statement := range s.Statements() {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(statement + ";\n")
+	}
+	return b.String()
+}
+
+// Statements are the statements of [Schema.CQL], without semicolons.
+func (s *Schema) Statements() []string {
+	var out []string
+	for _, c := range s.creates(false) {
+		out = append(out, c.text)
+	}
+	return out
+}
+
+// create is a CREATE statement.
+type create struct {
+	id   ID // the name of a keyspace is ID{Keyspace: name}
+	text string
+}
+
+// creates renders everything, in the order of dependence.
+func (s *Schema) creates(ifNotExists bool) []create {
+	head := func(what string) string {
+		if ifNotExists {
+			return "CREATE " + what + " IF NOT EXISTS "
+		}
+		return "CREATE " + what + " "
+	}
+	var out []create
+	for _, k := range s.Keyspaces {
+		if len(k.Replication) > 0 {
+			out = append(out, create{ID{Keyspace: k.Name}, head("KEYSPACE") + k.body()})
+		}
+	}
+	for _, t := range s.sortedTypes() {
+		out = append(out, create{t.ID, head("TYPE") + t.body()})
+	}
+	for i := range s.Tables {
+		if t := &s.Tables[i]; t.Rotates == nil {
+			out = append(out, create{t.ID, head("TABLE") + t.body()})
+		}
+	}
+	for i := range s.Indexes {
+		x := &s.Indexes[i]
+		what := "INDEX"
+		if x.Class != "" {
+			what = "CUSTOM INDEX"
+		}
+		out = append(out, create{x.ID, head(what) + x.body()})
+	}
+	for i := range s.Views {
+		out = append(out, create{s.Views[i].ID, head("MATERIALIZED VIEW") + s.Views[i].body()})
+	}
+	return out
+}
+
+func (k *Keyspace) body() string {
+	out := quoted(k.Name) + " WITH replication = " + mapLiteral(k.Replication)
+	if k.NonDurable {
+		out += " AND durable_writes = false"
+	}
+	return out
+}
+
+// sortedTypes gives the types such that each comes after those it is made of.
+func (s *Schema) sortedTypes() []Type {
+	var out []Type
+	done := make(map[ID]bool)
+	var add func(t Type)
+	add = func(t Type) {
+		if done[t.ID] {
+			return
+		}
+		done[t.ID] = true
+		for _, f := range t.Fields {
+			for _, name := range udtsOf(f.Type) {
+				for _, o := range s.Types {
+					if o.ID == (ID{t.Keyspace, name}) {
+						add(o)
+					}
+				}
+			}
+		}
+		out = append(out, t)
+	}
+	for _, t := range s.Types {
+		add(t)
+	}
+	return out
+}
+
+func (t *Type) body() string {
+	fields := make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		fields[i] = "    " + quoted(f.Name) + " " + f.Type
+	}
+	return t.ID.String() + " (\n" + strings.Join(fields, ",\n") + "\n)"
+}
+
+func (t *Table) body() string { return t.ID.String() + " " + t.Definition() }
+
+// Definition is what follows the name in the table's CREATE TABLE: the columns in brackets, and the options.
+func (t *Table) Definition() string {
+	var b strings.Builder
+	b.WriteString("(\n")
+	for _, c := range t.Columns {
+		b.WriteString("    " + quoted(c.Name) + " " + c.Type)
+		if c.Kind == Static {
+			b.WriteString(" static")
+		}
+		b.WriteString(",\n")
+	}
+	b.WriteString("    PRIMARY KEY " + t.Key() + "\n)")
+	with := " WITH "
+	add := func(text string) {
+		b.WriteString(with + text)
+		with = "\n    AND "
+	}
+	if order := orderText(t.Columns); order != "" {
+		add(order)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Options)) {
+		add(name + " = " + t.Options[name])
+	}
+	return b.String()
+}
+
+// orderText is CLUSTERING ORDER BY, if it is needed.
+func orderText(columns []Column) string {
+	var order []string
+	desc := false
+	for _, c := range columns {
+		if c.Kind != Clustering {
+			continue
+		}
+		direction := " ASC"
+		if c.Desc {
+			direction, desc = " DESC", true
+		}
+		order = append(order, quoted(c.Name)+direction)
+	}
+	if !desc {
+		return ""
+	}
+	return "CLUSTERING ORDER BY (" + strings.Join(order, ", ") + ")"
+}
+
+func (i *Index) body() string {
+	out := fmt.Sprintf("%s ON %s (%s)", quoted(i.Name), ID{i.Keyspace, i.Table}, i.Target)
+	if i.Class != "" {
+		out += " USING " + textLiteral(i.Class)
+	}
+	return out
+}
+
+func (v *View) body() string {
+	names := make([]string, len(v.Columns))
+	for i, c := range v.Columns {
+		names[i] = quoted(c.Name)
+	}
+	out := fmt.Sprintf("%s AS\n    SELECT %s\n    FROM %s\n    WHERE %s\n    PRIMARY KEY %s", v.ID, strings.Join(names, ", "),
+		ID{v.Keyspace, v.Base}, v.Where, keyText(v.Columns))
+	if order := orderText(v.Columns); order != "" {
+		out += " WITH " + order
+	}
+	return out
+}

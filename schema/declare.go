@@ -1,0 +1,182 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Declaration is an argument of [Declare].
+type Declaration interface{ declare(*Schema) error }
+
+type declaration func(*Schema) error
+
+func (f declaration) declare(s *Schema) error { return f(s) }
+
+// Declare puts a schema together from what a service declares. The error names every fault.
+func Declare(parts ...Declaration) (*Schema, error) {
+	s := &Schema{}
+	var errs []error
+	for _, p := range parts {
+		if p == nil {
+			errs = append(errs, errors.New("schema: a declaration is nil"))
+			continue
+		}
+		if err := p.declare(s); err != nil {
+			errs = append(errs, fmt.Errorf("schema: %w", err))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Must returns the schema, or panics with the error: for declarations in package variables.
+func Must(s *Schema, err error) *Schema {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Sets declares the tables of sets.
+func Sets(sets ...tables.Described) Declaration {
+	return declaration(func(s *Schema) error {
+		var errs []error
+		for _, set := range sets {
+			errs = append(errs, s.set(set.Describe()))
+		}
+		return errors.Join(errs...)
+	})
+}
+
+func (s *Schema) set(d tables.Description) error {
+	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: true}
+	for n, t := range d.Tables {
+		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}}
+		if t.Rotation != nil {
+			out.Rotates = func(name string) bool {
+				_, ok := t.Rotation.Of(name)
+				return ok
+			}
+		}
+		if s.Table(out.ID) != nil {
+			return fmt.Errorf("table %s is declared twice", out.ID)
+		}
+		for _, c := range t.Columns {
+			typ, err := canonicalType(c.Type)
+			if err != nil {
+				return fmt.Errorf("table %s: column %s: %w", out.ID, c.Name, err)
+			}
+			out.Columns = append(out.Columns, Column{
+				Name: c.Name, Type: typ, Kind: Kind(c.Kind), Desc: c.Desc, Domain: c.Domain, Derived: c.Derived, Buckets: c.Buckets,
+			})
+			if c.Changes && n > 0 && Kind(c.Kind) != Regular && !slices.Contains(e.Moves, c.Name) {
+				e.Moves = append(e.Moves, c.Name)
+			}
+		}
+		e.Tables = append(e.Tables, out.ID)
+		s.Tables = append(s.Tables, out)
+	}
+	s.Entities = append(s.Entities, e)
+	return nil
+}
+
+// With gives a declared table its options. It comes after what declares the table, whose name is qualified by its
+// keyspace if that was declared, for example "shop.orders_by_id".
+func With(table string, options Options) Declaration {
+	return declaration(func(s *Schema) error {
+		t := s.Table(parseID(table))
+		if t == nil {
+			return fmt.Errorf("With: no table %q has been declared", table)
+		}
+		literals, err := options.literals()
+		if err != nil {
+			return fmt.Errorf("table %s: %w", table, err)
+		}
+		t.Options = maps.Clone(t.Options)
+		maps.Copy(t.Options, literals)
+		return nil
+	})
+}
+
+// Keyspaces declares the replication of keyspaces.
+func Keyspaces(keyspaces ...Keyspace) Declaration {
+	return declaration(func(s *Schema) error {
+		for _, k := range keyspaces {
+			if s.Keyspace(k.Name) != nil {
+				return fmt.Errorf("keyspace %s is declared twice", k.Name)
+			}
+			if len(k.Replication) > 0 {
+				k.Replication = normalReplication(k.Replication)
+			}
+			s.Keyspaces = append(s.Keyspaces, k)
+		}
+		return nil
+	})
+}
+
+// Replication is a NetworkTopologyStrategy of so many replicas in each datacentre. Datacentre "" stands for all of them.
+func Replication(factors map[string]int) map[string]string {
+	out := map[string]string{"class": "NetworkTopologyStrategy"}
+	for dc, n := range factors {
+		if dc == "" {
+			dc = "replication_factor"
+		}
+		out[dc] = strconv.Itoa(n)
+	}
+	return out
+}
+
+// CQL declares what the text says, see [Parse]: user-defined types, tables of other code, queries, and notes.
+func CQL(text string) Declaration {
+	return declaration(func(s *Schema) error {
+		p, err := Parse("CQL", text)
+		if err != nil {
+			return err
+		}
+		for _, t := range p.Tables {
+			if s.Table(t.ID) != nil {
+				return fmt.Errorf("table %s is declared twice", t.ID)
+			}
+		}
+		*s = *Add(s, p)
+		return nil
+	})
+}
+
+// Accept accepts findings of a lint rule in a table, "" for all, for a reason.
+func Accept(code, table, reason string) Declaration {
+	return declaration(func(s *Schema) error {
+		if reason == "" {
+			return fmt.Errorf("Accept %s: a reason is missing", code)
+		}
+		s.Ignores = append(s.Ignores, Ignore{Code: code, Table: parseID(table), Reason: reason})
+		return nil
+	})
+}
+
+// Expect states what is expected of a declared table.
+func Expect(table string, v Volume) Declaration {
+	return declaration(func(s *Schema) error {
+		v.Table = parseID(table)
+		if s.Table(v.Table) == nil {
+			return fmt.Errorf("Expect: no table %q has been declared", table)
+		}
+		s.Volumes = append(s.Volumes, v)
+		return nil
+	})
+}
+
+func parseID(s string) ID {
+	if keyspace, name, ok := strings.Cut(s, "."); ok {
+		return ID{keyspace, name}
+	}
+	return ID{Name: s}
+}

@@ -1,0 +1,92 @@
+package schema_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+)
+
+type order struct {
+	OrderID   gocql.UUID
+	UserID    gocql.UUID
+	Status    string
+	Total     *inf.Dec
+	Tags      map[string]struct{}
+	UpdatedAt int64
+}
+
+func orders(t *testing.T) *tables.Set[order] {
+	t.Helper()
+	s, err := tables.New[order]("order",
+		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
+		tables.Table{Name: "orders_by_user", Keyspace: "shop", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
+		tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id DESC"}, Columns: []string{"total"}},
+		tables.OneOf("status", "open", "paid"), tables.Stamp("updated_at"), tables.Type("order_id", "timeuuid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestDeclare(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Declare(
+		schema.Keyspaces(schema.Keyspace{Name: "shop", Replication: schema.Replication(map[string]int{"dc1": 3, "dc2": 2}), NonDurable: true}),
+		schema.Sets(orders(t)),
+		schema.With("shop.orders_by_user", schema.Options{
+			Comment: "a user's page", Compaction: schema.Leveled(), Compression: schema.Chunks(4), GCGrace: 3 * time.Hour,
+		}),
+		schema.With("orders_by_status", schema.Options{
+			Compaction: schema.TimeWindow(36 * time.Hour), Compression: schema.NoCompression(), TTL: 90 * 24 * time.Hour, GCGrace: schema.NoGCGrace,
+			Other: map[string]string{"speculative_retry": "'95p'", "bloom_filter_fp_chance": "0.10"},
+		}),
+		schema.CQL(`CREATE TYPE place (street text, "City" text); SELECT * FROM orders_by_id WHERE order_id = ?`),
+		schema.Accept("DN101", "orders_by_status", "few orders"),
+		schema.Expect("orders_by_id", schema.Volume{Rows: 1}),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "declared.cql", s.CQL())
+	e := s.Entities[0]
+	if e.Name != "order" || len(e.Tables) != 3 || !e.Timestamped || len(e.Moves) != 1 || e.Moves[0] != "status" {
+		t.Errorf("%+v", e)
+	}
+	if c := s.Table(schema.ID{Name: "orders_by_status"}).Column("status"); c.Domain != 2 {
+		t.Errorf("%+v", c)
+	}
+	if len(s.Queries) != 1 || len(s.Ignores) != 1 || len(s.Volumes) != 1 {
+		t.Errorf("%+v", s)
+	}
+	moved := s.In(map[string]string{"": "tenant", "shop": "tenant_shop"})
+	if moved.Keyspaces[0].Name != "tenant_shop" || moved.Table(schema.ID{Keyspace: "tenant", Name: "orders_by_id"}) == nil ||
+		moved.Entities[0].Tables[1] != (schema.ID{Keyspace: "tenant_shop", Name: "orders_by_user"}) || s.Tables[0].Keyspace != "" {
+		t.Errorf("%s", moved.CQL())
+	}
+}
+
+func TestDeclareRefuses(t *testing.T) {
+	t.Parallel()
+	for want, parts := range map[string][]schema.Declaration{
+		"a declaration is nil":                       {nil},
+		`With: no table "orders" has been declared`:  {schema.With("orders", schema.Options{})},
+		"table orders_by_id is declared twice":       {schema.Sets(orders(t)), schema.Sets(orders(t))},
+		"CQL: line 1":                                {schema.CQL("DROP TABLE t")},
+		"default_time_to_live must be whole seconds": {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{TTL: time.Millisecond})},
+		"gc_grace_seconds must be whole seconds":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{GCGrace: -time.Hour})},
+		"Accept DN101: a reason is missing":          {schema.Accept("DN101", "t", "")},
+		`Expect: no table "t" has been declared`:     {schema.Expect("t", schema.Volume{Rows: 1})},
+		"keyspace k is declared twice":               {schema.Keyspaces(schema.Keyspace{Name: "k"}, schema.Keyspace{Name: "k"})},
+		"option speculative_retry":                   {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"speculative_retry": "'95p"}})},
+	} {
+		if _, err := schema.Declare(parts...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

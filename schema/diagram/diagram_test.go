@@ -1,0 +1,100 @@
+package diagram_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/schema/diagram"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; go test ./schema/diagram -update writes it anew.\ngot\n%s", file, got)
+	}
+}
+
+func system(t *testing.T, name string) *schema.Schema {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../testdata/systems", name+".cql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.Parse(name, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"s01_orders", "s13_customers"} {
+		s := system(t, name)
+		golden(t, name+".mmd", diagram.Mermaid(s))
+		golden(t, name+".svg", diagram.SVG(s))
+	}
+}
+
+// TestSystems: each picture is well-formed, and shows every table and column.
+func TestSystems(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../testdata/systems/*.cql")
+	if err != nil || len(files) != 17 {
+		t.Fatalf("%d systems, %v", len(files), err)
+	}
+	for _, file := range files {
+		s := system(t, strings.TrimSuffix(filepath.Base(file), ".cql"))
+		svg := diagram.SVG(s)
+		var shown strings.Builder
+		decoder := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			token, err := decoder.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if text, ok := token.(xml.CharData); ok {
+				shown.Write(text)
+				shown.WriteByte('\n')
+			}
+		}
+		mermaid := diagram.Mermaid(s)
+		for _, table := range s.Tables {
+			for _, want := range append([]string{table.ID.String()}, columns(table)...) {
+				if !strings.Contains(shown.String(), want) || !strings.Contains(mermaid, want) {
+					t.Errorf("%s: %s of %s is not shown", file, want, table.ID)
+				}
+			}
+		}
+	}
+}
+
+func columns(t schema.Table) []string {
+	var out []string
+	for _, c := range t.Columns {
+		out = append(out, c.Name, c.Type)
+	}
+	return out
+}

@@ -1,0 +1,41 @@
+package diagram_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/schema/diagram"
+)
+
+// TestDocs keeps the pictures in the documentation those of the schemas.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../testdata/systems/*.cql")
+	if err != nil || len(files) != 17 {
+		t.Fatalf("%d systems, %v", len(files), err)
+	}
+	var b strings.Builder
+	b.WriteString(`# The model in pictures
+
+Written by ` + "`go test ./schema/diagram -update`" + ` with what draws ` + "`denorm diagram`" + `. An entity's base table is on the left, green, its
+query tables on the right. Blue columns are the key. An arrow says what a change of the entity does to its row there: it
+stays the same row, or it moves, because a column of the key changes.
+
+Several tables keep a flaw on purpose, with the mended form beside it; ` + "[lint.md](lint.md)" + ` has the rules that find them.
+`)
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".cql")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		title := strings.TrimSuffix(strings.TrimPrefix(first, "-- "), ".")
+		fmt.Fprintf(&b, "\n## %s\n\n![%s](model/%s.svg)\n\n[CQL](../schema/testdata/systems/%[3]s.cql)\n", title, strings.ReplaceAll(name, "_", " "), name)
+		golden(t, "../../../docs/model/"+name+".svg", diagram.SVG(system(t, name)))
+	}
+	golden(t, "../../../docs/model.md", b.String())
+}

@@ -1,0 +1,85 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Difference is one disagreement of a live schema with what is declared.
+type Difference struct {
+	Keyspace string
+	Table    string // or type, index, view; empty if the keyspace as a whole is meant
+	Column   string // empty if the table as a whole is meant
+	Reason   string
+	// Mend is the statement that makes the live schema as declared. It is for a person to read and to run. Empty if no
+	// statement can; Impossible then says why, and what to do instead.
+	Mend       string
+	Impossible string
+	// Destroys says that Mend loses data.
+	Destroys bool
+	// Extra says that the cluster has more than is declared, or options that the declaration leaves to it, and that
+	// nothing declared is hurt by it. During a rolling upgrade the newer schema has such columns.
+	Extra bool
+}
+
+func (d Difference) String() string {
+	var b strings.Builder
+	if d.Table == "" {
+		fmt.Fprintf(&b, "keyspace %s: ", d.Keyspace)
+	} else {
+		fmt.Fprintf(&b, "%s: ", ID{d.Keyspace, d.Table})
+	}
+	if d.Column != "" {
+		fmt.Fprintf(&b, "column %s: ", quoted(d.Column))
+	}
+	b.WriteString(d.Reason)
+	if d.Mend != "" {
+		b.WriteString("\n\t\tmend: " + strings.ReplaceAll(d.Mend, "\n", "\n\t\t") + ";")
+	} else {
+		b.WriteString("\n\t\tno statement mends it: " + d.Impossible)
+	}
+	return b.String()
+}
+
+// DifferenceError is returned where a live schema is not as declared. It names every difference.
+type DifferenceError struct{ Differences []Difference }
+
+func (e *DifferenceError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "schema: %d difference(s) between declared and live", len(e.Differences))
+	for _, d := range e.Differences {
+		b.WriteString("\n\t" + d.String())
+	}
+	return b.String()
+}
+
+// Migration is the statements that mend the differences, as text for review, in the order in which they were found. It is
+// never run by this package. What loses data, and what is only more than is declared, is commented out; what no
+// statement can mend is described.
+func Migration(differences []Difference) string {
+	var b strings.Builder
+	for i, d := range differences {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		what := "keyspace " + d.Keyspace
+		if d.Table != "" {
+			what = ID{d.Keyspace, d.Table}.String()
+		}
+		if d.Column != "" {
+			what += ", column " + quoted(d.Column)
+		}
+		fmt.Fprintf(&b, "-- %s: %s.\n", what, strings.ReplaceAll(d.Reason, "\n", "\n-- "))
+		switch {
+		case d.Mend == "":
+			fmt.Fprintf(&b, "-- No statement mends it: %s.\n", d.Impossible)
+		case d.Destroys:
+			fmt.Fprintf(&b, "-- This would lose data:\n-- %s;\n", strings.ReplaceAll(d.Mend, "\n", "\n-- "))
+		case d.Extra:
+			fmt.Fprintf(&b, "-- Not declared, and harmless:\n-- %s;\n", strings.ReplaceAll(d.Mend, "\n", "\n-- "))
+		default:
+			b.WriteString(d.Mend + ";\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,257 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// ensureTimeout limits an [Ensure] whose context has no deadline.
+const ensureTimeout = 2 * time.Minute
+
+// Ensure creates what is declared and missing, waits until all nodes agree on the schema, and then validates it. It is
+// for development and tests: a schema in production is changed by people, with [Migration] for a start. It never alters
+// or drops anything; what differs is a [*DifferenceError].
+//
+// Many processes may call it at once. Cassandra up to 5.0 lets two nodes create one table at the same moment, each
+// under an id of its own, after which both are broken; so whoever has something to create takes a lock first: a row of
+// the table denorm_schema_lock, which Ensure leaves in the first of the declared keyspaces and which everything else in
+// this package overlooks. A process that dies leaves the lock for two minutes.
+//
+// It ends with ctx, or if that has no deadline after 2 minutes. While a node is down nodes do not agree. Each statement
+// takes a second or two, the time in which nodes hear of each other's schema by gossip.
+func Ensure(ctx context.Context, session *gocql.Session, declared *Schema) error {
+	ctx, cancel := limited(ctx, ensureTimeout)
+	defer cancel()
+	declared, err := physical(session, declared)
+	if err != nil {
+		return err
+	}
+	e := &ensurer{session: session, declared: declared, reader: sessionReader{session}}
+	if err := e.run(ctx); err != nil {
+		return fmt.Errorf("schema: Ensure: %w", err)
+	}
+	return e.validate(ctx)
+}
+
+type ensurer struct {
+	session  *gocql.Session
+	declared *Schema
+	reader   reader
+}
+
+func (e *ensurer) run(ctx context.Context) error {
+	var l *lock
+	var last error
+	for {
+		missing, err := e.missing(ctx)
+		if err != nil || len(missing) == 0 {
+			return errors.Join(err, e.agree(ctx, nil))
+		}
+		if l == nil {
+			if l, err = e.prepare(ctx, missing); err != nil {
+				return err
+			}
+		}
+		held, err := l.try(ctx)
+		if held {
+			if err = e.create(ctx, l); !errors.Is(err, errLockLost) {
+				l.release(ctx)
+				return err
+			}
+		}
+		if err != nil {
+			last = err
+		}
+		// Most likely another process creates it all meanwhile.
+		if err := wait(ctx, 200*time.Millisecond+rand.N(400*time.Millisecond)); err != nil { //nolint:gosec // jitter
+			return fmt.Errorf("wait for the lock in %s: %w", l.table, errors.Join(err, last))
+		}
+	}
+}
+
+// prepare makes what the lock needs.
+func (e *ensurer) prepare(ctx context.Context, missing []create) (*lock, error) {
+	keyspace := e.declared.names()[0]
+	if err := e.keyspaces(ctx, missing); err != nil {
+		return nil, err
+	}
+	l := newLock(e.session, keyspace)
+	if err := e.again(ctx, l.create); err != nil { // until the node that is asked knows the keyspace
+		return nil, fmt.Errorf("create the lock's table in keyspace %s: %w", keyspace, err)
+	}
+	return l, e.agree(ctx, nil)
+}
+
+// keyspaces creates the keyspaces that are missing, without a lock, for it lies in one of them. A keyspace has no id, so
+// that two nodes make the same one.
+func (e *ensurer) keyspaces(ctx context.Context, missing []create) error {
+	for _, m := range missing {
+		if m.id.Name != "" {
+			continue
+		}
+		if err := e.again(ctx, func(ctx context.Context) error { return e.exec(ctx, m.text) }); err != nil {
+			return fmt.Errorf("create keyspace %s: %w", m.id.Keyspace, err)
+		}
+	}
+	for {
+		live, err := read(ctx, e.reader, e.declared.names())
+		if err != nil {
+			return err
+		}
+		unknown := slices.DeleteFunc(e.declared.names(), func(name string) bool { return live.Keyspace(name) != nil })
+		if len(unknown) == 0 {
+			return nil
+		}
+		if k := e.declared.Keyspace(unknown[0]); k == nil || len(k.Replication) == 0 {
+			return fmt.Errorf("keyspace %s does not exist, and its replication is not declared", unknown[0])
+		}
+		if err := wait(ctx, 100*time.Millisecond); err != nil { // the node that was asked has not heard of it yet
+			return err
+		}
+	}
+}
+
+// settle is how long a node may lag behind the one that another process has spoken to.
+const settle = 10 * time.Second
+
+// validate is [Validate], but a node that has not heard yet of what there is has a while to do so. Agreement is what one
+// node believes of the others, and it may have heard of a change as late as they.
+func (e *ensurer) validate(ctx context.Context) error {
+	for began := time.Now(); ; {
+		err := Validate(ctx, e.session, e.declared)
+		var found *DifferenceError
+		if !errors.As(err, &found) || time.Since(began) > settle ||
+			!slices.ContainsFunc(found.Differences, func(d Difference) bool { return d.Column == "" && strings.HasSuffix(d.Reason, "not exist") }) {
+			return err
+		}
+		if waited := wait(ctx, 100*time.Millisecond); waited != nil {
+			return err
+		}
+	}
+}
+
+// create creates what is missing under the lock.
+func (e *ensurer) create(ctx context.Context, l *lock) error {
+	if err := e.agree(ctx, l); err != nil { // on what the holder before made
+		return err
+	}
+	missing, err := e.missing(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		if err := l.renew(ctx); err != nil {
+			return err
+		}
+		if err := e.again(ctx, func(ctx context.Context) error { return e.one(ctx, m) }); err != nil {
+			return fmt.Errorf("create %s: %w", m.id, err)
+		}
+		if err := e.agree(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one creates one thing. A statement without an answer may still be under way: sent again too early it would be executed
+// by two nodes at once, so it has a while to show what it did.
+func (e *ensurer) one(ctx context.Context, m create) error {
+	err := e.exec(ctx, m.text)
+	var request gocql.RequestError
+	if err == nil || errors.As(err, &request) {
+		return err
+	}
+	for began := time.Now(); time.Since(began) < settle; {
+		if missing, unread := e.missing(ctx); unread == nil && !slices.ContainsFunc(missing, func(o create) bool { return o.id == m.id }) {
+			return nil
+		}
+		if waited := wait(ctx, 500*time.Millisecond); waited != nil {
+			return errors.Join(err, waited)
+		}
+	}
+	return err
+}
+
+// missing gives the statements for what is declared and does not exist.
+func (e *ensurer) missing(ctx context.Context) ([]create, error) {
+	live, err := read(ctx, e.reader, e.declared.names())
+	if err != nil {
+		return nil, err
+	}
+	exist := make(map[ID]bool)
+	for _, k := range live.Keyspaces {
+		exist[ID{Keyspace: k.Name}] = true
+	}
+	for _, t := range live.Types {
+		exist[t.ID] = true
+	}
+	for _, t := range live.Tables {
+		exist[t.ID] = true
+	}
+	for _, i := range live.Indexes {
+		exist[i.ID] = true
+	}
+	for _, v := range live.Views {
+		exist[v.ID] = true
+	}
+	return slices.DeleteFunc(e.declared.creates(true), func(c create) bool { return exist[c.id] }), nil
+}
+
+func (e *ensurer) exec(ctx context.Context, statement string) error {
+	return e.session.Query(statement).WithContext(ctx).RetryPolicy(nil).Exec()
+}
+
+// agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one.
+func (e *ensurer) agree(ctx context.Context, l *lock) error {
+	for {
+		err := e.session.AwaitSchemaAgreement(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("the nodes do not agree on the schema: %w", err)
+		}
+		if l != nil {
+			if err := l.renew(ctx); err != nil {
+				return err
+			}
+		}
+		if err := wait(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// again does something until it succeeds: it is refused while the node that is asked has not heard of what another one
+// created. What is refused for its own sake is not repeated.
+func (e *ensurer) again(ctx context.Context, do func(context.Context) error) error {
+	for {
+		err := do(ctx)
+		var request gocql.RequestError
+		if err == nil || errors.As(err, &request) && request.Code() >= gocql.ErrCodeSyntax &&
+			!strings.Contains(request.Message(), "exist") {
+			return err
+		}
+		if waited := wait(ctx, 200*time.Millisecond); waited != nil {
+			return errors.Join(err, waited)
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,170 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+// Limits of one partition. The first two are where reads, compaction and repair begin to hurt, the third where they do,
+// and the last is Cassandra's own.
+const (
+	GoodRows  = 100_000
+	GoodBytes = 10_000_000
+	BadBytes  = 100_000_000
+	MaxCells  = 2_000_000_000
+)
+
+// Size is that of a partition. Its numbers are expectations, so they need not be whole.
+type Size struct{ Rows, Cells, Bytes float64 }
+
+// Estimate is what a table's partitions come to. It is immutable.
+type Estimate struct {
+	table  *schema.Table
+	volume schema.Volume
+	keep   time.Duration // how long a row counts: the time of a bucket or the TTL; 0 is for ever
+
+	row, partition Size // of a row, and of what a partition has once
+}
+
+// New reckons with a stated volume of a table of the schema.
+func New(s *schema.Schema, v schema.Volume) (*Estimate, error) {
+	t := s.Table(v.Table)
+	if t == nil {
+		return nil, fmt.Errorf("estimate: there is no table %s", v.Table)
+	}
+	for _, columns := range []map[string]float64{v.Width, v.Elements, v.Filled} {
+		for name := range columns {
+			if t.Column(name) == nil {
+				return nil, fmt.Errorf("estimate: table %s has no column %s", v.Table, name)
+			}
+		}
+	}
+	if v.Largest == 0 {
+		v.Largest = 1
+	}
+	e := &Estimate{table: t, volume: v, keep: v.Window}
+	if e.keep == 0 {
+		e.keep = Window(t)
+	}
+	if ttl := t.TTL(); ttl > 0 && (e.keep == 0 || ttl < e.keep) {
+		e.keep = ttl
+	}
+	e.measure(&widths{schema: s, keyspace: t.Keyspace, volume: &e.volume})
+	return e, nil
+}
+
+// measure follows the layout of Cassandra's data files, format nb, which 4.0 to 5.0 write.
+func (e *Estimate) measure(w *widths) {
+	const (
+		timestamp = 5 // of a row, relative to the oldest of its file
+		expiry    = 5 // the same of a TTL and its end
+		deletion  = 12
+	)
+	var key, clustering float64
+	part := e.table.Of(schema.PartitionKey)
+	for _, c := range part {
+		key += w.bytes(c.Name, c.Type)
+		if len(part) > 1 {
+			key += 3 // length and end of a component
+		}
+	}
+	e.partition.Bytes = 2 + key + deletion + 1 // with the mark of its end
+	for _, c := range e.table.Of(schema.Clustering) {
+		clustering += w.stored(c.Name, c.Type)
+	}
+	if clustering > 0 {
+		clustering++ // which of them are empty
+	}
+	missing := false
+	body := float64(timestamp)
+	if e.table.TTL() > 0 {
+		body += expiry
+	}
+	for _, c := range e.table.Of(schema.Regular) {
+		cells, bytes := w.cells(c)
+		e.row.Cells += cells
+		body += bytes
+		missing = missing || w.filled(c.Name) < 1
+	}
+	if missing {
+		body++ // which columns are there
+	}
+	e.row.Rows = 1
+	e.row.Cells = max(e.row.Cells, 1) // the row itself
+	e.row.Bytes = 1 + clustering + body + 2*vint(body)
+	static := e.table.Of(schema.Static)
+	if len(static) == 0 {
+		return
+	}
+	body = timestamp
+	for _, c := range static {
+		cells, bytes := w.cells(c)
+		e.partition.Cells += cells
+		body += bytes
+	}
+	e.partition.Bytes += 2 + body + 2*vint(body)
+}
+
+// Table is the table that is reckoned with.
+func (e *Estimate) Table() schema.ID { return e.table.ID }
+
+// Row is the size of one row.
+func (e *Estimate) Row() Size { return e.row }
+
+// Of is the size of a partition with so many rows.
+func (e *Estimate) Of(rows float64) Size {
+	return Size{rows, e.partition.Cells + rows*e.row.Cells, e.partition.Bytes + rows*e.row.Bytes}
+}
+
+// At is the size of the largest partition once the table has been written to for age.
+func (e *Estimate) At(age time.Duration) Size { return e.Of(e.rows(age) * e.volume.Largest) }
+
+// Mean is the size of the average partition at that age.
+func (e *Estimate) Mean(age time.Duration) Size { return e.Of(e.rows(age)) }
+
+// rows is how many the average partition has at an age: what has come since, less what has left or went to other
+// buckets.
+func (e *Estimate) rows(age time.Duration) float64 {
+	if e.volume.Per == 0 {
+		return e.volume.Rows
+	}
+	from := time.Duration(0)
+	if e.keep > 0 && age > e.keep {
+		from = age - e.keep
+	}
+	return e.came(age) - e.came(from)
+}
+
+// came is how many rows came in a time, at a rate that grows every moment.
+func (e *Estimate) came(age time.Duration) float64 {
+	periods := age.Seconds() / e.volume.Per.Seconds()
+	if e.volume.Growth == 0 {
+		return e.volume.Rows * periods
+	}
+	year := schema.Year.Seconds()
+	k := math.Log1p(e.volume.Growth) / year
+	return e.volume.Rows / e.volume.Per.Seconds() * math.Expm1(k*age.Seconds()) / k
+}
+
+// Horizon is how far [Estimate.When] looks.
+const Horizon = 100 * schema.Year
+
+// When says at which age the largest partition reaches a limit, for example func(s Size) bool { return s.Cells >= MaxCells
+// }. It does not within a hundred years if ok is false.
+func (e *Estimate) When(reached func(Size) bool) (age time.Duration, ok bool) {
+	if !reached(e.At(Horizon)) {
+		return 0, false
+	}
+	low, high := time.Duration(0), Horizon
+	for high-low > time.Minute {
+		if middle := low + (high-low)/2; reached(e.At(middle)) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high, true
+}

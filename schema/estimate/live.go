@@ -1,0 +1,90 @@
+package estimate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/denorm-go/denorm/schema"
+	"github.com/gocql/gocql"
+)
+
+// Live is what a node reports of a table: of the partitions whose first replica it is, in its data files, so after a
+// flush and a while, five minutes unless the node is set up otherwise.
+type Live struct {
+	Table schema.ID
+	// Share is the part of all partitions that the node reports, between 0 and 1.
+	Share float64
+	// Partitions is how many there are in the whole table, by the node's share of them.
+	Partitions float64
+	// MeanBytes is the mean size of a partition, 0 if nothing is reported. Cassandra keeps a histogram whose steps are 20 %
+	// wide and takes their upper ends, so that this is up to a fifth too large.
+	MeanBytes float64
+	// LargestBytes is the size of the largest partition, in steps of a MiB, 0 where the server does not say.
+	LargestBytes float64
+}
+
+// Measure reads what the coordinator reports of a table.
+func Measure(ctx context.Context, session *gocql.Session, table schema.ID) (Live, error) {
+	l := Live{Table: table}
+	iter := session.Query(`SELECT range_start, range_end, mean_partition_size, partitions_count FROM system.size_estimates
+		WHERE keyspace_name = ? AND table_name = ?`, table.Keyspace, table.Name).
+		WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
+	var from, to string
+	var mean, count int64
+	var bytes, counted, ranges, sum float64
+	for iter.Scan(&from, &to, &mean, &count) {
+		l.Share += share(from, to)
+		counted += float64(count)
+		bytes += float64(mean) * float64(count)
+		if mean > 0 {
+			ranges++
+			sum += float64(mean)
+		}
+	}
+	if err := iter.Close(); err != nil {
+		return l, fmt.Errorf("estimate: read the sizes of %s: %w", table, err)
+	}
+	switch {
+	case counted > 0:
+		l.MeanBytes = bytes / counted
+	case ranges > 0: // too few partitions for the node to count them
+		l.MeanBytes = sum / ranges
+	}
+	if l.Share > 0 {
+		l.Partitions = counted / min(l.Share, 1)
+	}
+	var mebibytes int64
+	if err := session.Query(`SELECT mebibytes FROM system_views.max_partition_size WHERE keyspace_name = ? AND table_name = ?`,
+		table.Keyspace, table.Name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&mebibytes); err == nil {
+		l.LargestBytes = float64(mebibytes) * (1 << 20)
+	}
+	return l, nil
+}
+
+// Volume turns what is reported of a table into a volume to reckon with: rows of the width that New assumes, as many as
+// fill what is reported. It is false if nothing is reported.
+func (l Live) Volume(s *schema.Schema) (schema.Volume, bool) {
+	v := schema.Volume{Table: l.Table, Measured: true}
+	e, err := New(s, v)
+	if err != nil || l.MeanBytes == 0 {
+		return v, false
+	}
+	v.Rows = max(e.Rows(l.MeanBytes), 1)
+	v.Largest = max(1, e.Rows(l.LargestBytes)/v.Rows)
+	return v, true
+}
+
+// share is the part of the ring between two tokens of the Murmur3 partitioner.
+func share(from, to string) float64 {
+	a, errA := strconv.ParseInt(from, 10, 64)
+	b, errB := strconv.ParseInt(to, 10, 64)
+	if errA != nil || errB != nil {
+		return 0
+	}
+	return float64(uint64(b)-uint64(a)) / math.Pow(2, 64) // around the end of the ring too
+}
+
+// Rows is how many rows a partition of a size has.
+func (e *Estimate) Rows(bytes float64) float64 { return max(0, (bytes-e.partition.Bytes)/e.row.Bytes) }

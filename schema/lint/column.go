@@ -1,0 +1,97 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+var columnRules = []Rule{
+	{
+		Code: "DN301", Name: "collection-not-frozen", Severity: Warning,
+		Doc:   "A set, map or user-defined type that is not frozen: overwriting it as a whole leaves a range tombstone each time.",
+		check: collections,
+	},
+	{
+		Code: "DN302", Name: "list-not-frozen", Severity: Error,
+		Doc:   "A list that is not frozen: a write that is repeated doubles its elements, and a change by index reads first.",
+		check: lists,
+	},
+	{
+		Code: "DN303", Name: "counters-mixed", Severity: Error,
+		Doc:   "Counters beside other columns or in one write with them: a counter cannot be repeated, what is beside it must be.",
+		check: counters,
+	},
+}
+
+// multiCell calls do for the columns that are stored as several cells.
+func (r *review) multiCell(do func(t *schema.Table, c schema.Column, name string)) {
+	for _, t := range r.tables() {
+		for _, c := range t.Columns {
+			if schema.MultiCell(c.Type) {
+				name, _, _ := schema.TypeParts(c.Type)
+				do(t, c, name)
+			}
+		}
+	}
+}
+
+func collections(r *review) {
+	r.multiCell(func(t *schema.Table, c schema.Column, name string) {
+		if name != "list" {
+			r.finding(t, fmt.Sprintf("frozen<%s>, unless single elements are changed without reading, and then never write it as a whole", c.Type),
+				"%s is a %s that is not frozen", c.Name, name).Column = c.Name
+		}
+	})
+}
+
+func lists(r *review) {
+	r.multiCell(func(t *schema.Table, c schema.Column, name string) {
+		if name == "list" {
+			r.finding(t, fmt.Sprintf("frozen<%s>, or a set, or a clustering column", c.Type), "%s is a list that is not frozen", c.Name).Column = c.Name
+		}
+	})
+}
+
+func counting(t *schema.Table) bool {
+	return slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Type == "counter" })
+}
+
+func counters(r *review) {
+	for _, t := range r.tables() {
+		plain := slices.ContainsFunc(t.Columns, func(c schema.Column) bool {
+			return c.Type != "counter" && (c.Kind == schema.Regular || c.Kind == schema.Static)
+		})
+		if counting(t) && plain {
+			r.finding(t, "put the counters into a table of their own", "counters and other columns in one table, which Cassandra refuses")
+		}
+	}
+	for _, e := range r.entities {
+		var counted *schema.Table
+		plain := false
+		for _, id := range e.Tables {
+			if t := r.schema.Table(id); t != nil && counting(t) {
+				counted = t
+			} else if t != nil {
+				plain = true
+			}
+		}
+		if counted != nil && plain && !e.guessed {
+			r.finding(counted, "make the counters an entity of their own", "entity %s has counters beside ordinary tables", e.Name)
+		}
+	}
+	first := make(map[int]*schema.Table)
+	told := make(map[int]bool)
+	for q, t := range r.queries {
+		other := first[q.Batch]
+		switch {
+		case q.Batch == 0 || told[q.Batch]:
+		case other == nil:
+			first[q.Batch] = t
+		case counting(other) != counting(t):
+			told[q.Batch] = true
+			r.finding(t, "write counters on their own", "one batch writes counters and other columns, which Cassandra refuses").of(q)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package lint_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/schema/lint"
+)
+
+// TestDocs keeps the page on the rules what the rules and their corpus say.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(`# Lint rules
+
+Written by ` + "`go test ./schema/lint -update`" + ` from the rules and from the schemas they are tested with.
+
+A finding is accepted with a reason: ` + "`-- denorm:ignore DN101 orders_by_status few orders a day`" + ` in a CQL file,
+` + "`schema.Accept`" + ` in Go, or ` + "`denorm:ignore DN101 few orders a day`" + ` in the comment of a live table. What a rule guesses from
+names and types is better said: ` + "`-- denorm:entity`, `-- denorm:domain` and `-- denorm:volume`" + `, see package
+[schema](../schema/parse.go).
+
+An error loses rows, is refused, or takes nodes down as the table grows. A warning works while the table is small, or
+costs more than it seems.
+
+| code | rule | severity |
+| --- | --- | --- |
+`)
+	for _, r := range lint.Rules() {
+		fmt.Fprintf(&b, "| %s | [%s](#%[2]s) | %s |\n", r.Code, r.Name, r.Severity)
+	}
+	for _, r := range lint.Rules() {
+		fmt.Fprintf(&b, "\n## %s\n\n`%s`, %s. %s\n", r.Name, r.Code, r.Severity, r.Doc)
+		for _, e := range []struct{ kind, says string }{{"fires", "Found in"}, {"near", "Not in"}} {
+			text, err := os.ReadFile(filepath.Join("testdata/corpus", r.Code+"_"+e.kind+".cql"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for _, l := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+				if !strings.HasPrefix(l, "-- want ") {
+					lines = append(lines, l)
+				}
+			}
+			fmt.Fprintf(&b, "\n%s\n\n```sql\n%s\n```\n", e.says, strings.Join(lines, "\n"))
+		}
+	}
+	golden(t, "../../../docs/lint.md", b.String())
+}

@@ -1,0 +1,51 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+// Severity says how bad a finding is.
+type Severity uint8
+
+// The severities.
+const (
+	Note    Severity = iota + 1 // good to know
+	Warning                     // works while it is small, or costs more than it seems
+	Error                       // loses rows, is refused, or takes a cluster down as it grows
+)
+
+func (s Severity) String() string {
+	switch s {
+	case Note:
+		return "note"
+	case Warning:
+		return "warning"
+	case Error:
+		return "error"
+	}
+	return fmt.Sprintf("Severity(%d)", uint8(s))
+}
+
+// MarshalText is [Severity.String].
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Finding is what a rule has to say of a table.
+type Finding struct {
+	Code     string // of the rule; it never changes its meaning
+	Rule     string // its name
+	Severity Severity
+	Table    schema.ID
+	Column   string `json:",omitempty"`
+	Query    string `json:",omitempty"` // the query that shows it
+	Reason   string // a sentence without its full stop, as is Mend
+	Mend     string
+	// Suppressed is the reason for which the finding was accepted; empty if it was not.
+	Suppressed string `json:",omitempty"`
+	At         schema.Position
+}
+
+func (f Finding) String() string {
+	return fmt.Sprintf("%s %s %s: %s", f.Severity, f.Code, f.Table, f.Reason)
+}

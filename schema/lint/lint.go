@@ -1,0 +1,152 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+// Rule is one thing that is looked for.
+type Rule struct {
+	Code     string // stable
+	Name     string // stable too
+	Severity Severity
+	Doc      string // one sentence: what is wrong with it
+
+	check func(*review)
+}
+
+// Rules lists all of them, by code. The slice is the caller's.
+func Rules() []Rule { return slices.Clone(rules()) }
+
+func rules() []Rule {
+	return slices.Concat(noteRules, partitionRules, sizeRules, keyRules, columnRules, indexRules, queryRules, entityRules)
+}
+
+// Check applies all rules to a schema. Findings come in the order of the schema's tables, those of one table by code;
+// suppressed ones are among them.
+func Check(s *schema.Schema) []Finding {
+	r := &review{schema: s, used: make(map[int]bool)}
+	r.entities = entities(s)
+	for _, rule := range rules() {
+		if rule.check != nil {
+			r.rule = rule
+			rule.check(r)
+		}
+	}
+	r.unused()
+	place := make(map[schema.ID]int)
+	for i, t := range s.Tables {
+		place[t.ID] = i + 1
+	}
+	slices.SortStableFunc(r.found, func(a, b Finding) int {
+		if d := place[a.Table] - place[b.Table]; d != 0 {
+			return d
+		}
+		return strings.Compare(a.Code, b.Code)
+	})
+	return r.found
+}
+
+// Worst gives the highest severity among the findings that are not suppressed, 0 if there are none.
+func Worst(findings []Finding) Severity {
+	var worst Severity
+	for _, f := range findings {
+		if f.Suppressed == "" {
+			worst = max(worst, f.Severity)
+		}
+	}
+	return worst
+}
+
+// review is one run of the rules.
+type review struct {
+	schema   *schema.Schema
+	entities []entity
+	rule     Rule // at hand
+	found    []Finding
+	used     map[int]bool // of schema.Ignores
+}
+
+// finding reports one of the rule at hand.
+func (r *review) finding(t *schema.Table, mend, reason string, args ...any) *Finding {
+	f := Finding{
+		Code: r.rule.Code, Rule: r.rule.Name, Severity: r.rule.Severity, Table: t.ID, Reason: fmt.Sprintf(reason, args...), Mend: mend,
+		At: t.At, Suppressed: r.accepted(t),
+	}
+	r.found = append(r.found, f)
+	return &r.found[len(r.found)-1]
+}
+
+// accepted gives the reason for which the rule at hand is accepted for a table, from the schema or from a comment of the
+// table, which is all that a live one can carry.
+func (r *review) accepted(t *schema.Table) string {
+	reason := ""
+	for i, ignore := range r.schema.Ignores {
+		if ignore.Code == r.rule.Code && (ignore.Table == t.ID || ignore.Table.Name == "") {
+			r.used[i] = true
+			reason = ignore.Reason
+		}
+	}
+	for _, said := range strings.Split(t.Comment(), "denorm:ignore ")[1:] {
+		if rest, ok := strings.CutPrefix(said, r.rule.Code+" "); ok {
+			reason, _, _ = strings.Cut(rest, ";")
+		}
+	}
+	return strings.TrimSpace(reason)
+}
+
+var noteRules = []Rule{{
+	Code: "DN001", Name: "unused-ignore", Severity: Note,
+	Doc: "A suppression that suppresses nothing hides what comes later.",
+}}
+
+// unused reports suppressions that matched nothing.
+func (r *review) unused() {
+	rule := noteRules[0]
+	for i, ignore := range r.schema.Ignores {
+		if !r.used[i] {
+			r.found = append(r.found, Finding{
+				Code: rule.Code, Rule: rule.Name, Severity: rule.Severity, Table: ignore.Table, At: ignore.At,
+				Reason: fmt.Sprintf("nothing of %s is found there any more", ignore.Code), Mend: "remove the suppression",
+			})
+		}
+	}
+}
+
+// tables gives the tables of the schema.
+func (r *review) tables() []*schema.Table {
+	out := make([]*schema.Table, len(r.schema.Tables))
+	for i := range r.schema.Tables {
+		out[i] = &r.schema.Tables[i]
+	}
+	return out
+}
+
+// queries gives the queries whose table is known, with it.
+func (r *review) queries(yield func(*schema.Query, *schema.Table) bool) {
+	for i := range r.schema.Queries {
+		q := &r.schema.Queries[i]
+		if t := r.schema.Table(q.Table); t != nil && !yield(q, t) {
+			return
+		}
+	}
+}
+
+// of says where a finding that a query shows comes from.
+func (f *Finding) of(q *schema.Query) {
+	f.Query = q.Text
+	if q.At.Line > 0 {
+		f.At = q.At
+	}
+}
+
+func names(columns []schema.Column) string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = c.Name
+	}
+	return strings.Join(out, ", ")
+}

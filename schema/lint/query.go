@@ -1,0 +1,197 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+var queryRules = []Rule{
+	{
+		Code: "DN501", Name: "partition-key-not-used", Severity: Error,
+		Doc:   "A query that does not name its partition: it reads the whole table, or is refused.",
+		check: partitionUnused,
+	},
+	{
+		Code: "DN502", Name: "query-not-served", Severity: Error,
+		Doc:   "A query that the order of the table's key does not serve: Cassandra refuses it.",
+		check: notServed,
+	},
+	{
+		Code: "DN503", Name: "clustering-order", Severity: Warning,
+		Doc:   "A query that wants the rows the other way round than the table keeps them: it reads backwards.",
+		check: backwards,
+	},
+	{
+		Code: "DN504", Name: "allow-filtering", Severity: Error,
+		Doc:   "ALLOW FILTERING outside of one partition: the query reads everything and throws most of it away.",
+		check: filtering,
+	},
+	{
+		Code: "DN505", Name: "large-in", Severity: Warning,
+		Doc:   "An IN with many partitions, or with a list of unknown length: one coordinator reads them all and answers when the slowest has.",
+		check: largeIn,
+	},
+}
+
+// largest is the number of partitions that one query may well name.
+const largest = 20
+
+// exact says whether a query names a column's value, or a list of them.
+func exact(q *schema.Query, column string) bool {
+	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool {
+		return (w.Op == "=" || w.Op == "IN") && !w.Token && slices.Contains(w.Columns, column)
+	})
+}
+
+// restricted says whether a query says anything of a column.
+func restricted(q *schema.Query, column string) bool {
+	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return slices.Contains(w.Columns, column) })
+}
+
+// located says whether a query names its partition.
+func located(q *schema.Query, t *schema.Table) bool {
+	return !slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return !exact(q, c.Name) })
+}
+
+// indexed says whether the query can go by an index.
+func (r *review) indexed(q *schema.Query, t *schema.Table) bool {
+	return slices.ContainsFunc(r.schema.Indexes, func(i schema.Index) bool {
+		return i.Keyspace == t.Keyspace && i.Table == t.Name && restricted(q, i.Column())
+	})
+}
+
+// scans says whether a query goes through the table by tokens, piece by piece, as those do that are meant to read all.
+func scans(q *schema.Query) bool {
+	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Token })
+}
+
+func partitionUnused(r *review) {
+	for q, t := range r.queries {
+		if q.Verb != schema.Select || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) {
+			continue
+		}
+		var missing []string
+		for _, c := range t.Of(schema.PartitionKey) {
+			if !exact(q, c.Name) {
+				missing = append(missing, c.Name)
+			}
+		}
+		reason := "reads the whole table"
+		if len(q.Where) > 0 {
+			reason = "names no " + strings.Join(missing, ", ") + ", which the partition key has"
+		}
+		r.finding(t, "a query table whose partition key is what the query knows", "a query %s", reason).of(q)
+	}
+}
+
+func notServed(r *review) {
+	for q, t := range r.queries {
+		if q.Verb != schema.Select || q.AllowFiltering || !located(q, t) || r.indexed(q, t) {
+			continue
+		}
+		if reason := refused(q, t); reason != "" {
+			r.finding(t, "a query table whose clustering columns come in the order in which the query knows them", "a query %s", reason).of(q)
+		}
+	}
+}
+
+// refused says why Cassandra would not run a query that names its partition.
+func refused(q *schema.Query, t *schema.Table) string {
+	free := "" // the first clustering column whose value the query does not name
+	for _, c := range t.Of(schema.Clustering) {
+		if free != "" && restricted(q, c.Name) && !alongside(q, free, c.Name) {
+			return "restricts " + c.Name + " without naming a value of " + free + " before it"
+		}
+		if free == "" && !exact(q, c.Name) {
+			free = c.Name
+		}
+	}
+	for _, c := range t.Columns {
+		if (c.Kind == schema.Regular || c.Kind == schema.Static) && restricted(q, c.Name) {
+			return "restricts " + c.Name + ", which is not in the key"
+		}
+	}
+	if order, ok := direction(q, t); !ok {
+		return "wants an order (" + order + ") that the clustering columns do not have, not backwards either"
+	}
+	return ""
+}
+
+// alongside says whether one relation has both columns, as (a, b) > (?, ?) does.
+func alongside(q *schema.Query, a, b string) bool {
+	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool {
+		return slices.Contains(w.Columns, a) && slices.Contains(w.Columns, b)
+	})
+}
+
+// direction says whether an ORDER BY goes with the table; order is backwards if it wants its reverse. Columns that the
+// query names a value of do not matter.
+func direction(q *schema.Query, t *schema.Table) (order string, ok bool) {
+	var wanted []string
+	for _, o := range q.Order {
+		wanted = append(wanted, o.Column)
+	}
+	clustering := t.Of(schema.Clustering)
+	backwards, forwards := false, false
+	at := 0
+	for _, o := range q.Order {
+		for at < len(clustering) && clustering[at].Name != o.Column && exact(q, clustering[at].Name) {
+			at++
+		}
+		if at == len(clustering) || clustering[at].Name != o.Column {
+			return strings.Join(wanted, ", "), false
+		}
+		if clustering[at].Desc == o.Desc {
+			forwards = true
+		} else {
+			backwards = true
+		}
+		at++
+	}
+	if backwards && forwards {
+		return strings.Join(wanted, ", "), false
+	}
+	if backwards {
+		return "backwards", true
+	}
+	return "", true
+}
+
+func backwards(r *review) {
+	for q, t := range r.queries {
+		if order, ok := direction(q, t); q.Verb == schema.Select && ok && order == "backwards" {
+			r.finding(t, "CLUSTERING ORDER BY as the query wants it, in a new table", "a query reads %s backwards", t.ID).of(q)
+		}
+	}
+}
+
+func filtering(r *review) {
+	for q, t := range r.queries {
+		if q.AllowFiltering && !located(q, t) {
+			r.finding(t, "a query table whose key is what the query knows", "a query filters the whole table").of(q)
+		}
+	}
+}
+
+func largeIn(r *review) {
+	for q, t := range r.queries {
+		for _, w := range q.Where {
+			partition := slices.ContainsFunc(w.Columns, func(name string) bool {
+				c := t.Column(name)
+				return c != nil && c.Kind == schema.PartitionKey
+			})
+			if w.Op != "IN" || !partition {
+				continue
+			}
+			mend := "one query for each partition, side by side"
+			switch {
+			case w.Values < 0:
+				r.finding(t, mend, "a query names partitions by a list of unknown length").of(q)
+			case w.Values > largest:
+				r.finding(t, mend, "a query names %d partitions", w.Values).of(q)
+			}
+		}
+	}
+}

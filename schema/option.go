@@ -1,0 +1,252 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Options are what a declaration says of a table beside its columns. What is left zero is the server's choice.
+type Options struct {
+	// Compaction is the option of that name; see [TimeWindow] and [Leveled].
+	Compaction map[string]string
+	// Compression is the option of that name; see [Chunks] and [NoCompression].
+	Compression map[string]string
+	// TTL is the default time to live of what is written without one, in whole seconds. 0: rows stay. It is compared with
+	// the live table also when it is 0.
+	TTL time.Duration
+	// GCGrace is gc_grace_seconds, how long tombstones are kept, in whole seconds. 0 stands for the server's default, 10
+	// days; [NoGCGrace] for none.
+	GCGrace time.Duration
+	Comment string
+	// Other holds further options by name. Values are CQL literals, text in its quotes.
+	Other map[string]string
+}
+
+// NoGCGrace is gc_grace_seconds = 0. A table with it must be in no logged batch, which the batchlog would drop.
+const NoGCGrace time.Duration = -1
+
+// DefaultGCGrace is the gc_grace_seconds of a table for which nobody chose another.
+const DefaultGCGrace = 10 * 24 * time.Hour
+
+// TimeWindow is the compaction of time series: rows of one window end up in one file, which is dropped as a whole when
+// all of it has expired. The window must be whole minutes; a thirtieth of the TTL is a good one.
+func TimeWindow(window time.Duration) map[string]string {
+	m := map[string]string{"class": "TimeWindowCompactionStrategy"}
+	for _, unit := range []struct {
+		name string
+		size time.Duration
+	}{{"DAYS", 24 * time.Hour}, {"HOURS", time.Hour}, {"MINUTES", time.Minute}} {
+		if window >= unit.size && window%unit.size == 0 {
+			m["compaction_window_unit"], m["compaction_window_size"] = unit.name, strconv.FormatInt(int64(window/unit.size), 10)
+			break
+		}
+	}
+	return m
+}
+
+// Leveled is the compaction for tables that are read much more than written.
+func Leveled() map[string]string { return map[string]string{"class": "LeveledCompactionStrategy"} }
+
+// Chunks is LZ4 compression in chunks of so many KiB, a power of two. A read decompresses whole chunks: small ones suit
+// small rows that are read one by one.
+func Chunks(kib int) map[string]string {
+	return map[string]string{"class": "LZ4Compressor", "chunk_length_in_kb": strconv.Itoa(kib)}
+}
+
+// NoCompression stores as is.
+func NoCompression() map[string]string { return map[string]string{"enabled": "false"} }
+
+// The options that this package knows by name.
+const (
+	optComment     = "comment"
+	optCompaction  = "compaction"
+	optCompression = "compression"
+	optTTL         = "default_time_to_live"
+	optGCGrace     = "gc_grace_seconds"
+)
+
+// literals gives the options as [Table.Options] holds them.
+func (o Options) literals() (map[string]string, error) {
+	out := make(map[string]string)
+	for name, value := range o.Other {
+		literal, err := canonicalLiteral(name, value)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = literal
+	}
+	if o.Comment != "" {
+		out[optComment] = textLiteral(o.Comment)
+	}
+	if o.Compaction != nil {
+		out[optCompaction] = mapLiteral(normalOption(optCompaction, o.Compaction))
+	}
+	if o.Compression != nil {
+		out[optCompression] = mapLiteral(normalOption(optCompression, o.Compression))
+	}
+	for _, t := range []struct {
+		name  string
+		value time.Duration
+	}{{optTTL, o.TTL}, {optGCGrace, o.GCGrace}} {
+		switch {
+		case t.value == NoGCGrace && t.name == optGCGrace:
+			out[t.name] = "0"
+		case t.value < 0 || t.value%time.Second != 0:
+			return nil, fmt.Errorf("%s must be whole seconds, not %s", t.name, t.value)
+		case t.value > 0:
+			out[t.name] = strconv.FormatInt(int64(t.value/time.Second), 10)
+		}
+	}
+	return out, nil
+}
+
+// canonicalLiteral spells the value of an option in the one way in which it is compared.
+func canonicalLiteral(option, value string) (string, error) {
+	tokens, err := lex(value)
+	if err != nil {
+		return "", fmt.Errorf("option %s: %w", option, err)
+	}
+	p := &parser{source: value, tokens: tokens}
+	literal := p.optionValue(option)
+	if p.err == nil && p.peek().kind != end {
+		p.fail("unexpected %q", p.peek().text)
+	}
+	if p.err != nil {
+		return "", fmt.Errorf("option %s: %w", option, p.err)
+	}
+	return literal, nil
+}
+
+func textLiteral(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// mapLiteral writes a map, its class first.
+func mapLiteral(m map[string]string) string {
+	keys := slices.Sorted(maps.Keys(m))
+	if i := slices.Index(keys, "class"); i > 0 {
+		keys = slices.Insert(slices.Delete(keys, i, i+1), 0, "class")
+	}
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = textLiteral(k) + ": " + textLiteral(m[k])
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// numberLiteral gives a number one spelling.
+func numberLiteral(s string) string {
+	if f, err := strconv.ParseFloat(s, 64); err == nil {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return s
+}
+
+// impliedOptions are entries that the server adds where nothing is said, by option.
+var impliedOptions = map[string]map[string]string{
+	optCompaction:  {"max_threshold": "32", "min_threshold": "4", "enabled": "true"},
+	optCompression: {"chunk_length_in_kb": "16", "enabled": "true"},
+}
+
+// normalOption brings the value of a map option into the form in which it is compared: classes without their package,
+// and without entries that say what would be so anyway.
+func normalOption(option string, m map[string]string) map[string]string {
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		if k == "sstable_compression" {
+			k = "class"
+		}
+		if k == "class" {
+			v = v[strings.LastIndex(v, ".")+1:]
+		}
+		if k == "chunk_length_kb" {
+			k = "chunk_length_in_kb"
+		}
+		if impliedOptions[option][k] == v {
+			continue
+		}
+		out[k] = v
+	}
+	if option == optCompaction && out["class"] == "TimeWindowCompactionStrategy" { // it reads better with its window
+		if out["compaction_window_unit"] == "" {
+			out["compaction_window_unit"] = "DAYS"
+		}
+		if out["compaction_window_size"] == "" {
+			out["compaction_window_size"] = "1"
+		}
+	}
+	if option == optCompression && out["enabled"] == "false" {
+		return map[string]string{"enabled": "false"}
+	}
+	return out
+}
+
+// serverDefaults are the options of a table for which nothing is said, in Cassandra 4 and 5. What a server's
+// configuration chooses is not among them.
+var serverDefaults = map[string]string{
+	optComment:                    "''",
+	optCompaction:                 mapLiteral(map[string]string{"class": "SizeTieredCompactionStrategy"}),
+	optCompression:                mapLiteral(map[string]string{"class": "LZ4Compressor"}),
+	optTTL:                        "0",
+	optGCGrace:                    "864000",
+	"additional_write_policy":     "'99p'",
+	"allow_auto_snapshot":         "true",
+	"bloom_filter_fp_chance":      "0.01",
+	"caching":                     mapLiteral(map[string]string{"keys": "ALL", "rows_per_partition": "NONE"}),
+	"cdc":                         "false",
+	"crc_check_chance":            "1",
+	"extensions":                  "{}",
+	"incremental_backups":         "true",
+	"max_index_interval":          "2048",
+	"memtable":                    "'default'",
+	"memtable_flush_period_in_ms": "0",
+	"min_index_interval":          "128",
+	"read_repair":                 "'BLOCKING'",
+	"speculative_retry":           "'99p'",
+}
+
+// option gives the literal of an option, or what holds where nothing is said.
+func (t *Table) option(name string) string {
+	if v, ok := t.Options[name]; ok {
+		return v
+	}
+	if name == "bloom_filter_fp_chance" && t.Compaction() == "LeveledCompactionStrategy" {
+		return "0.1"
+	}
+	return serverDefaults[name]
+}
+
+// TTL is the default time to live of the table, 0 if it has none.
+func (t *Table) TTL() time.Duration { return seconds(t.option(optTTL)) }
+
+// GCGrace is how long the table keeps tombstones.
+func (t *Table) GCGrace() time.Duration { return seconds(t.option(optGCGrace)) }
+
+// Compaction is the class of the table's compaction, without its package.
+func (t *Table) Compaction() string { return t.entry(optCompaction, "class") }
+
+// Comment is the comment of the table.
+func (t *Table) Comment() string {
+	value, _, _ := unquote(t.option(optComment))
+	return value
+}
+
+// entry gives an entry of a map option.
+func (t *Table) entry(option, key string) string {
+	tokens, err := lex(t.option(option))
+	if err != nil {
+		return ""
+	}
+	p := &parser{tokens: tokens}
+	return p.mapValue()[key]
+}
+
+func seconds(literal string) time.Duration {
+	n, err := strconv.ParseInt(literal, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}

@@ -1,0 +1,251 @@
+package schema_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+func parse(tb testing.TB, text string) *schema.Schema {
+	tb.Helper()
+	s, err := schema.Parse("test", text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// systems are the schemas of testdata/systems by file.
+func systems(tb testing.TB) map[string]*schema.Schema {
+	tb.Helper()
+	files, err := filepath.Glob("testdata/systems/*.cql")
+	if err != nil || len(files) != 17 {
+		tb.Fatalf("%d systems, %v", len(files), err)
+	}
+	out := make(map[string]*schema.Schema)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		s, err := schema.Parse(filepath.Base(file), string(data))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out[filepath.Base(file)] = s
+	}
+	return out
+}
+
+// TestSystemsRoundTrip: the text of a schema is read back as the same schema, and both ways nothing is found to differ.
+func TestSystemsRoundTrip(t *testing.T) {
+	t.Parallel()
+	for file, s := range systems(t) {
+		text := s.CQL()
+		again := parse(t, text)
+		if found := schema.Compare(s, again); len(found) > 0 {
+			t.Errorf("%s: %s", file, &schema.DifferenceError{Differences: found})
+		}
+		if found := schema.Compare(again, s); len(found) > 0 {
+			t.Errorf("%s, backwards: %s", file, &schema.DifferenceError{Differences: found})
+		}
+		if again.CQL() != text {
+			t.Errorf("%s: the text is not stable:\n%s\n%s", file, text, again.CQL())
+		}
+	}
+}
+
+// TestParseDescribe reads what DESCRIBE prints.
+func TestParseDescribe(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `
+CREATE TABLE shop.t (
+    k int,
+    c text,
+    s text static,
+    "Quo" int,
+    fl frozen<list<frozen<addr>>>,
+    t frozen<tuple<int, text>>,
+    v vector<float, 3>,
+    a addr2,
+    lt list<frozen<tuple<int, text>>>,
+    PRIMARY KEY (k, c)
+) WITH CLUSTERING ORDER BY (c DESC)
+    AND additional_write_policy = '99p'
+    AND allow_auto_snapshot = true
+    AND bloom_filter_fp_chance = 0.01
+    AND caching = {'keys': 'ALL', 'rows_per_partition': 'NONE'}
+    AND cdc = false
+    AND comment = 'it''s'
+    AND compaction = {'class': 'org.apache.cassandra.db.compaction.SizeTieredCompactionStrategy', 'max_threshold': '32', 'min_threshold': '4'}
+    AND compression = {'chunk_length_in_kb': '16', 'class': 'org.apache.cassandra.io.compress.LZ4Compressor'}
+    AND memtable = 'default'
+    AND crc_check_chance = 1.0
+    AND default_time_to_live = 0
+    AND extensions = {}
+    AND gc_grace_seconds = 864000
+    AND speculative_retry = '99p';
+CREATE INDEX t_s_idx ON shop.t (s);
+CREATE CUSTOM INDEX x2 ON shop.t ("Quo") USING 'sai';
+CREATE INDEX x3 ON shop.t (values(lt));
+CREATE MATERIALIZED VIEW shop.mv AS SELECT c, k, s FROM shop.t WHERE k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (c, k)
+    WITH CLUSTERING ORDER BY (k DESC) AND comment = '';`)
+	want := `CREATE TABLE shop.t (
+    k int,
+    c text,
+    s text static,
+    "Quo" int,
+    fl frozen<list<frozen<addr>>>,
+    t frozen<tuple<int, text>>,
+    v vector<float, 3>,
+    a addr2,
+    lt list<frozen<tuple<int, text>>>,
+    PRIMARY KEY (k, c)
+) WITH CLUSTERING ORDER BY (c DESC)
+    AND comment = 'it''s';
+`
+	plain := parse(t, want)
+	if found := schema.Breaking(schema.Compare(plain, s)); len(found) > 0 {
+		t.Error(found)
+	}
+	for _, i := range s.Indexes {
+		if i.Keyspace != "shop" || i.Table != "t" {
+			t.Errorf("index %+v", i)
+		}
+	}
+	if x := s.Indexes[1]; x.Class != "sai" || x.Column() != "Quo" {
+		t.Errorf("%+v, column %s", x, x.Column())
+	}
+	if x := s.Indexes[2]; x.Class != "" || x.Column() != "lt" {
+		t.Errorf("%+v, column %s", x, x.Column())
+	}
+	if v := s.Views[0]; v.Base != "t" || v.Where != "k IS NOT NULL AND c IS NOT NULL" || len(v.Columns) != 3 || !v.Columns[1].Desc {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestParseTypes(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"varchar":                                     "text",
+		"MAP<text,int>":                               "map<text, int>",
+		"frozen<map<text, list<set<int>>>>":           "frozen<map<text, frozen<list<frozen<set<int>>>>>>",
+		"frozen<list<address>>":                       "frozen<list<frozen<address>>>",
+		"list<frozen<Address>>":                       "list<frozen<address>>",
+		`frozen<"Address">`:                           `frozen<"Address">`,
+		"tuple<int,frozen<list<text>>>":               "frozen<tuple<int, frozen<list<text>>>>",
+		"tuple<int, list<text>>":                      "frozen<tuple<int, frozen<list<text>>>>",
+		"list<frozen<tuple<int,text>>>":               "list<frozen<tuple<int, text>>>",
+		"vector<float,3>":                             "vector<float, 3>",
+		"frozen<int>":                                 "frozen<int>",
+		"frozen<frozen<set<uuid>>>":                   "frozen<set<uuid>>",
+		"'org.apache.cassandra.db.marshal.BytesType'": "'org.apache.cassandra.db.marshal.BytesType'",
+	} {
+		s := parse(t, "CREATE TABLE t (k int PRIMARY KEY, v "+in+")")
+		if got := s.Tables[0].Columns[1].Type; got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestParseQueries(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `
+USE shop;
+CREATE TABLE t (a int, b int, c int, d map<text, int>, PRIMARY KEY ((a), b, c));
+SELECT * FROM t WHERE a IN (1, 2, 3) AND (b, c) > (?, ?) ORDER BY b DESC, c LIMIT 10 ALLOW FILTERING;
+SELECT a, count(*), writetime(c) FROM other.t WHERE a IN ? AND token(a, b) >= token(?, ?) AND d CONTAINS KEY 'x' AND d['y'] = 4;
+INSERT INTO t (a, b, c) VALUES (?, :b, {'x': [1, (2)]}) IF NOT EXISTS USING TTL 86400;
+UPDATE t USING TIMESTAMP ? AND TTL ? SET d[?] = -1, c = c + 1 WHERE a = ? AND b = 7b3d0f2e-1111-2222-3333-444455556666;
+BEGIN BATCH USING TIMESTAMP 5
+  INSERT INTO t (a) VALUES (1); -- 'it'
+  DELETE d['x'] FROM t WHERE a = 1
+APPLY BATCH;
+BEGIN UNLOGGED BATCH UPDATE t SET c = 1 WHERE a = 1 IF c = 2; APPLY BATCH;
+`)
+	id := schema.ID{Keyspace: "shop", Name: "t"}
+	want := []schema.Query{
+		{
+			Verb: schema.Select, Table: id, AllowFiltering: true, Order: []schema.Order{{"b", true}, {"c", false}},
+			Where: []schema.Relation{{Columns: []string{"a"}, Op: "IN", Values: 3}, {Columns: []string{"b", "c"}, Op: ">"}},
+		},
+		{Verb: schema.Select, Table: schema.ID{Keyspace: "other", Name: "t"}, Where: []schema.Relation{
+			{Columns: []string{"a"}, Op: "IN", Values: -1},
+			{Columns: []string{"a", "b"}, Op: ">=", Token: true},
+			{Columns: []string{"d"}, Op: "CONTAINS"},
+			{Columns: []string{"d"}, Op: "ENTRY"},
+		}},
+		{Verb: schema.Insert, Table: id, Conditional: true, TTL: 86400},
+		{Verb: schema.Update, Table: id, Timestamped: true, TTL: -1, Where: []schema.Relation{
+			{Columns: []string{"a"}, Op: "="}, {Columns: []string{"b"}, Op: "="},
+		}},
+		{Verb: schema.Insert, Table: id, Batch: 1, Logged: true, Timestamped: true},
+		{Verb: schema.Delete, Table: id, Batch: 1, Logged: true, Timestamped: true, Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}}},
+		{Verb: schema.Update, Table: id, Batch: 2, Conditional: true, Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}}},
+	}
+	if len(s.Queries) != len(want) {
+		t.Fatalf("%d queries: %+v", len(s.Queries), s.Queries)
+	}
+	for i, q := range s.Queries {
+		q.Text, q.At = "", schema.Position{}
+		if !reflect.DeepEqual(q, want[i]) {
+			t.Errorf("query %d\n got %+v\nwant %+v", i, q, want[i])
+		}
+	}
+	if q := s.Queries[0]; q.At.Line != 4 || !strings.HasPrefix(q.Text, "SELECT * FROM t WHERE a IN (1, 2, 3)") {
+		t.Errorf("%q at line %d", q.Text, q.At.Line)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"DROP TABLE t":                  `line 1: "drop" begins no statement that is understood here`,
+		"\n\nCREATE TABLE t (a int)":    "line 3: no PRIMARY KEY",
+		"CREATE TABLE t (a int, a int)": "line 1: column a stands twice",
+		"CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE t (a int PRIMARY KEY)":  "table t stands twice",
+		"CREATE TABLE t (a int, PRIMARY KEY (b))":                                 "key column b is none of the columns",
+		"CREATE TABLE t (a int PRIMARY KEY) WITH CLUSTERING ORDER BY (a DESC)":    "a, which is no clustering column",
+		"CREATE TABLE t (a int PRIMARY KEY) WITH COMPACT STORAGE":                 "COMPACT STORAGE is not supported",
+		"CREATE TABLE t (a int PRIMARY KEY) WITH comment = 'a' AND comment = 'b'": "option comment stands twice",
+		"CREATE TABLE t (a int PRIMARY KEY":                                       `want ")", not ""`,
+		"SELECT 'abc FROM t":                                                      "' without its end",
+		"CREATE TABLE t (a int PRIMARY KEY) /* x":                                 "a comment without end",
+		"SELECT * FROM t WHERE":                                                   "the text ends too early",
+		"SELECT *":                                                                "want FROM before the end of the statement",
+		"-- denorm:nonsense":                                                      "want denorm:entity, ignore, volume or domain",
+		"-- denorm:ignore DN101 t":                                                "want denorm:ignore <code> <table or *> <reason>",
+		"-- denorm:volume t rows=1/fortnight":                                     `unknown time "fortnight"`,
+		"-- denorm:domain t.a 4":                                                  "there is no column a in a table t",
+		"\x00":                                                                    "unexpected",
+	} {
+		if _, err := schema.Parse("f.cql", text); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f.cql: ") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// FuzzParse: what can be read is written in a way that is read as the same.
+func FuzzParse(f *testing.F) {
+	for _, s := range systems(f) {
+		f.Add(s.CQL())
+	}
+	f.Add(`CREATE TABLE "a""b" ("c d" frozen<list<int>> PRIMARY KEY) WITH comment = 'x''y' AND bloom_filter_fp_chance = 1e-3;`)
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := schema.Parse("fuzz", text)
+		if err != nil {
+			return
+		}
+		again, err := schema.Parse("fuzz", s.CQL())
+		if err != nil {
+			t.Fatalf("%q is written as\n%s\nwhich is not read: %v", text, s.CQL(), err)
+		}
+		if again.CQL() != s.CQL() {
+			t.Fatalf("%q is written as\n%s\nand that as\n%s", text, s.CQL(), again.CQL())
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package schema
+
+// Verb is what a [Query] does.
+type Verb string
+
+// The verbs.
+const (
+	Select Verb = "SELECT"
+	Insert Verb = "INSERT"
+	Update Verb = "UPDATE"
+	Delete Verb = "DELETE"
+)
+
+// Query is a statement that the service sends, as far as a review of its tables needs to understand it.
+type Query struct {
+	Text  string // in one line
+	Verb  Verb
+	Table ID
+	Where []Relation
+	Order []Order
+
+	AllowFiltering bool
+	Conditional    bool // IF
+	Timestamped    bool // USING TIMESTAMP
+	// TTL is the literal of USING TTL in seconds, 0 if there is none, -1 if it is bound.
+	TTL int64
+	// Batch tells queries of one batch apart from those of others; 0 is in none.
+	Batch int
+	// Logged says that the batch is a logged one.
+	Logged bool
+	At     Position
+}
+
+// Relation is one restriction of a WHERE.
+type Relation struct {
+	Columns []string // one, or several of (a, b) > (?, ?)
+	Token   bool     // of the token of the columns
+	Op      string   // =, <, IN, CONTAINS, ...
+	// Values is how many values stand in an IN, -1 if that is bound as one.
+	Values int
+}
+
+// Order is one column of an ORDER BY.
+type Order struct {
+	Column string
+	Desc   bool
+}

@@ -1,0 +1,251 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/gocql/gocql"
+)
+
+// reader reads rows of the schema tables. It is the seam to gocql.
+type reader interface {
+	rows(ctx context.Context, statement string, values ...any) ([]map[string]any, error)
+}
+
+type sessionReader struct{ session *gocql.Session }
+
+func (r sessionReader) rows(ctx context.Context, statement string, values ...any) ([]map[string]any, error) {
+	// The columns differ by the server's version, so all are selected, with the metadata that the answer has.
+	iter := r.session.Query(statement, values...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).NoSkipMetadata().Iter()
+	var rows []map[string]any
+	for {
+		// Into pointers to pointers, because null is not false: an option that nobody set is null.
+		into := make([]any, len(iter.Columns()))
+		for i, c := range iter.Columns() {
+			value, err := c.TypeInfo.NewWithError()
+			if err != nil {
+				return nil, errors.Join(err, iter.Close())
+			}
+			into[i] = reflect.New(reflect.TypeOf(value)).Interface()
+		}
+		if !iter.Scan(into...) {
+			return rows, iter.Close()
+		}
+		row := make(map[string]any, len(into))
+		for i, c := range iter.Columns() {
+			if p := reflect.ValueOf(into[i]).Elem(); !p.IsNil() {
+				row[c.Name] = p.Elem().Interface()
+			}
+		}
+		rows = append(rows, row)
+	}
+}
+
+// Read reads the live schema of keyspaces from the node that happens to coordinate. A keyspace that does not exist is
+// left out. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
+func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Schema, error) {
+	s, err := read(ctx, sessionReader{session}, keyspaces)
+	if err != nil {
+		return nil, fmt.Errorf("schema: read the live schema: %w", err)
+	}
+	return s, nil
+}
+
+// UserKeyspaces lists the keyspaces of a cluster that are not Cassandra's own.
+func UserKeyspaces(ctx context.Context, session *gocql.Session) ([]string, error) {
+	rows, err := sessionReader{session}.rows(ctx, `SELECT * FROM system_schema.keyspaces`)
+	if err != nil {
+		return nil, fmt.Errorf("schema: list the keyspaces: %w", err)
+	}
+	var names []string
+	for _, r := range rows {
+		if n := str(r, "keyspace_name"); n != "system" && !strings.HasPrefix(n, "system_") && n != "dse_system" {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func read(ctx context.Context, r reader, keyspaces []string) (*Schema, error) {
+	s := &Schema{}
+	for _, name := range keyspaces {
+		if err := readKeyspace(ctx, r, name, s); err != nil {
+			return nil, fmt.Errorf("keyspace %s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) error {
+	of := func(table string) ([]map[string]any, error) {
+		return r.rows(ctx, `SELECT * FROM system_schema.`+table+` WHERE keyspace_name = ?`, keyspace)
+	}
+	rows, err := of("keyspaces")
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	s.Keyspaces = append(s.Keyspaces, Keyspace{
+		Name: keyspace, Replication: normalReplication(stringMap(rows[0]["replication"])), NonDurable: rows[0]["durable_writes"] == false,
+	})
+	if rows, err = of("types"); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		t := Type{ID: ID{keyspace, str(row, "type_name")}}
+		names, types := stringList(row["field_names"]), stringList(row["field_types"])
+		for i := range min(len(names), len(types)) {
+			t.Fields = append(t.Fields, Field{names[i], liveType(types[i])})
+		}
+		s.Types = append(s.Types, t)
+	}
+	columnRows, err := of("columns")
+	if err != nil {
+		return err
+	}
+	columns := make(map[string][]Column)
+	position := make(map[string]map[string]int)
+	for _, row := range columnRows {
+		table := str(row, "table_name")
+		c := Column{
+			Name: str(row, "column_name"), Type: liveType(str(row, "type")), Kind: Kind(str(row, "kind")),
+			Desc: str(row, "clustering_order") == "desc",
+		}
+		columns[table] = append(columns[table], c)
+		if position[table] == nil {
+			position[table] = make(map[string]int)
+		}
+		position[table][c.Name], _ = row["position"].(int)
+	}
+	for table, list := range columns {
+		sortColumns(list, position[table])
+	}
+	if rows, err = of("tables"); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		name := str(row, "table_name")
+		if name == lockTable {
+			continue
+		}
+		s.Tables = append(s.Tables, Table{ID: ID{keyspace, name}, Columns: columns[name], Options: liveOptions(row)})
+	}
+	if rows, err = of("indexes"); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		options := stringMap(row["options"])
+		s.Indexes = append(s.Indexes, Index{
+			ID: ID{keyspace, str(row, "index_name")}, Table: str(row, "table_name"), Target: options["target"],
+			Class: indexClass(options["class_name"]),
+		})
+	}
+	if rows, err = of("views"); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		name := str(row, "view_name")
+		s.Views = append(s.Views, View{
+			ID: ID{keyspace, name}, Base: str(row, "base_table_name"), Columns: columns[name], Where: str(row, "where_clause"),
+		})
+	}
+	s.sort()
+	return nil
+}
+
+// sortColumns brings columns into the order that [Table] promises. What is not in the key comes by name, as the server
+// keeps it.
+func sortColumns(columns []Column, position map[string]int) {
+	rank := map[Kind]int{PartitionKey: 0, Clustering: 1, Static: 2, Regular: 3}
+	sort.SliceStable(columns, func(i, j int) bool {
+		a, b := columns[i], columns[j]
+		if rank[a.Kind] != rank[b.Kind] {
+			return rank[a.Kind] < rank[b.Kind]
+		}
+		if p, q := position[a.Name], position[b.Name]; p != q {
+			return p < q
+		}
+		return a.Name < b.Name
+	})
+}
+
+// sort brings what the server lists in no order of meaning into that of names.
+func (s *Schema) sort() {
+	by := func(a, b ID) int { return strings.Compare(a.Keyspace+"."+a.Name, b.Keyspace+"."+b.Name) }
+	slices.SortFunc(s.Types, func(a, b Type) int { return by(a.ID, b.ID) })
+	slices.SortFunc(s.Tables, func(a, b Table) int { return by(a.ID, b.ID) })
+	slices.SortFunc(s.Indexes, func(a, b Index) int { return by(a.ID, b.ID) })
+	slices.SortFunc(s.Views, func(a, b View) int { return by(a.ID, b.ID) })
+}
+
+// liveType spells a type of the schema tables. They spell it so already, except where a version did otherwise.
+func liveType(cql string) string {
+	if t, err := canonicalType(cql); err == nil {
+		return t
+	}
+	return cql
+}
+
+// notOptions are the columns of system_schema.tables that say nothing of how a table is made, or are gone since
+// Cassandra 4.
+var notOptions = []string{
+	"keyspace_name", "table_name", "id", "flags", "dclocal_read_repair_chance", "read_repair_chance",
+}
+
+// liveOptions gives what differs from the server's defaults.
+func liveOptions(row map[string]any) map[string]string {
+	t := Table{Options: make(map[string]string)}
+	for name, value := range row {
+		if slices.Contains(notOptions, name) || value == nil {
+			continue
+		}
+		var literal string
+		switch v := value.(type) {
+		case map[string]string:
+			literal = mapLiteral(normalOption(name, v))
+		case map[string][]byte:
+			literal = "{}" // extensions; they hold nothing that this package could show
+		case string:
+			if name == "memtable" && v == "" {
+				continue
+			}
+			literal = textLiteral(v)
+		case float64:
+			literal = strconv.FormatFloat(v, 'f', -1, 64)
+		case float32:
+			literal = strconv.FormatFloat(float64(v), 'f', -1, 32)
+		default:
+			literal = fmt.Sprint(v)
+		}
+		t.Options[name] = literal
+	}
+	live := t.Options
+	t.Options = map[string]string{optCompaction: live[optCompaction]} // on which a default depends
+	for name, literal := range live {
+		if name != optCompaction && literal == t.option(name) {
+			delete(live, name)
+		}
+	}
+	return live
+}
+
+func str(row map[string]any, column string) string {
+	s, _ := row[column].(string)
+	return s
+}
+
+func stringMap(value any) map[string]string {
+	m, _ := value.(map[string]string)
+	return m
+}
+
+func stringList(value any) []string {
+	l, _ := value.([]string)
+	return l
+}

@@ -1,0 +1,284 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cqlname"
+)
+
+// Schema is tables and what goes with them: declared in Go, written as CQL, or read from a cluster. The zero value is
+// empty. It is data: nothing in it is connected to a cluster, and it must not be changed while it is used.
+type Schema struct {
+	Keyspaces []Keyspace
+	Types     []Type
+	Tables    []Table
+	Indexes   []Index
+	Views     []View
+
+	Entities []Entity // which tables belong together; a live schema does not know
+	Queries  []Query  // what is asked of the tables, as far as known
+	Volumes  []Volume // how many rows are expected, as far as stated
+	Ignores  []Ignore // findings that are accepted, each with its reason
+}
+
+// ID names something within a keyspace. An empty keyspace is that of the session.
+type ID struct{ Keyspace, Name string }
+
+// String is the name as it stands in CQL.
+func (id ID) String() string {
+	if id.Keyspace == "" {
+		return quoted(id.Name)
+	}
+	return quoted(id.Keyspace) + "." + quoted(id.Name)
+}
+
+// Position is where something was written. The zero value is nowhere: a cluster, or Go code.
+type Position struct {
+	File string
+	Line int // from 1
+}
+
+// Keyspace is a keyspace that the schema says something about.
+type Keyspace struct {
+	Name string
+	// Replication is the option of that name: class, and factors by datacentre. Empty means that it is not known or not
+	// declared: such a keyspace is neither created nor compared.
+	Replication map[string]string
+	// NonDurable is durable_writes = false: writes to the keyspace bypass the commit log.
+	NonDurable bool
+	At         Position
+}
+
+// Type is a user-defined type.
+type Type struct {
+	ID
+	Fields []Field
+	At     Position
+}
+
+// Field is a field of a [Type].
+type Field struct {
+	Name string
+	Type string // CQL, as system_schema spells it
+}
+
+// Table is a table.
+type Table struct {
+	ID
+	Columns []Column // the partition key in order, the clustering columns in order, the others
+	// Options are the options of the table that are not the server's own choice, by name. Values are CQL literals in one
+	// spelling: numbers, quoted text, maps in the order of their keys.
+	Options map[string]string
+	// Rotates is nil for a table. Otherwise this is the pattern of some that follow each other in time, and says of a name
+	// whether it is that of one of them. A pattern is compared with all of those and creates none: package rotation does.
+	Rotates func(name string) bool
+	At      Position
+}
+
+// Kind says what a column is for. Its values are those of system_schema.columns.
+type Kind string
+
+// The kinds of columns.
+const (
+	PartitionKey Kind = "partition_key"
+	Clustering   Kind = "clustering"
+	Static       Kind = "static"
+	Regular      Kind = "regular"
+)
+
+// Column is a column of a [Table].
+type Column struct {
+	Name string
+	Type string // CQL, as system_schema spells it
+	Kind Kind
+	Desc bool // clustering order
+	// Domain is the number of values that the column can have, 0 if that is not known.
+	Domain int
+	// Derived is the bucket function that the column follows from, as text, and empty for a column of its own. Buckets is how
+	// many values it has, 0 for buckets of time.
+	Derived string
+	Buckets int
+}
+
+// Index is a secondary index.
+type Index struct {
+	ID
+	Table  string
+	Target string // a column, or keys(column), values(column), entries(column), full(column)
+	// Class is empty for the index that CREATE INDEX makes, otherwise what USING names, for example sai.
+	Class string
+	At    Position
+}
+
+// View is a materialized view.
+type View struct {
+	ID
+	Base    string
+	Columns []Column
+	Where   string // restrictions, as CQL
+	At      Position
+}
+
+// Entity is an entity and the tables that hold it.
+type Entity struct {
+	Name   string
+	Tables []ID // the base table first
+	// Atomic says that its writes demand a logged batch.
+	Atomic bool
+	// Timestamped says that its writes carry USING TIMESTAMP, as those of package writer do.
+	Timestamped bool
+	// Moves are key columns that may change, so that the row moves.
+	Moves []string
+}
+
+// Ignore accepts a finding.
+type Ignore struct {
+	Code   string // of the rule
+	Table  ID     // an empty name stands for all tables
+	Reason string
+	At     Position
+}
+
+// Table gives the table of a name, or nil.
+func (s *Schema) Table(id ID) *Table {
+	for i := range s.Tables {
+		if s.Tables[i].ID == id {
+			return &s.Tables[i]
+		}
+	}
+	return nil
+}
+
+// Keyspace gives the keyspace of a name, or nil.
+func (s *Schema) Keyspace(name string) *Keyspace {
+	for i := range s.Keyspaces {
+		if s.Keyspaces[i].Name == name {
+			return &s.Keyspaces[i]
+		}
+	}
+	return nil
+}
+
+// Column gives the column of a name, or nil.
+func (t *Table) Column(name string) *Column {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return &t.Columns[i]
+		}
+	}
+	return nil
+}
+
+// Of gives the columns of a kind, in order.
+func (t *Table) Of(kind Kind) []Column {
+	var out []Column
+	for _, c := range t.Columns {
+		if c.Kind == kind {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Key is the primary key as it stands in CQL, for example ((tenant, user_id), order_id).
+func (t *Table) Key() string { return keyText(t.Columns) }
+
+func keyText(columns []Column) string {
+	var part, rest []string
+	for _, c := range columns {
+		switch c.Kind {
+		case PartitionKey:
+			part = append(part, quoted(c.Name))
+		case Clustering:
+			rest = append(rest, quoted(c.Name))
+		case Static, Regular:
+		}
+	}
+	first := strings.Join(part, ", ")
+	if len(part) > 1 {
+		first = "(" + first + ")"
+	}
+	return "(" + strings.Join(append([]string{first}, rest...), ", ") + ")"
+}
+
+// In gives a copy of the schema with other keyspaces, by name: in["orders"] is where that which is declared in keyspace
+// orders is found. A keyspace that in does not name stays as it is. The empty name is that of the session's keyspace.
+func (s *Schema) In(in map[string]string) *Schema {
+	to := func(name string) string {
+		if other, ok := in[name]; ok {
+			return other
+		}
+		return name
+	}
+	out := *s
+	out.Keyspaces = slices.Clone(s.Keyspaces)
+	for i := range out.Keyspaces {
+		out.Keyspaces[i].Name = to(out.Keyspaces[i].Name)
+	}
+	out.Types = slices.Clone(s.Types)
+	for i := range out.Types {
+		out.Types[i].Keyspace = to(out.Types[i].Keyspace)
+	}
+	out.Tables = slices.Clone(s.Tables)
+	for i := range out.Tables {
+		out.Tables[i].Keyspace = to(out.Tables[i].Keyspace)
+	}
+	out.Indexes = slices.Clone(s.Indexes)
+	for i := range out.Indexes {
+		out.Indexes[i].Keyspace = to(out.Indexes[i].Keyspace)
+	}
+	out.Views = slices.Clone(s.Views)
+	for i := range out.Views {
+		out.Views[i].Keyspace = to(out.Views[i].Keyspace)
+	}
+	out.Entities = slices.Clone(s.Entities)
+	for i := range out.Entities {
+		e := &out.Entities[i]
+		e.Tables = slices.Clone(e.Tables)
+		for n := range e.Tables {
+			e.Tables[n].Keyspace = to(e.Tables[n].Keyspace)
+		}
+	}
+	out.Queries = slices.Clone(s.Queries)
+	for i := range out.Queries {
+		out.Queries[i].Table.Keyspace = to(out.Queries[i].Table.Keyspace)
+	}
+	out.Volumes = slices.Clone(s.Volumes)
+	for i := range out.Volumes {
+		out.Volumes[i].Table.Keyspace = to(out.Volumes[i].Table.Keyspace)
+	}
+	out.Ignores = slices.Clone(s.Ignores)
+	for i := range out.Ignores {
+		out.Ignores[i].Table.Keyspace = to(out.Ignores[i].Table.Keyspace)
+	}
+	return &out
+}
+
+// names gives the keyspaces that the schema has anything in, in order of appearance.
+func (s *Schema) names() []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, k := range s.Keyspaces {
+		add(k.Name)
+	}
+	for _, t := range s.Types {
+		add(t.Keyspace)
+	}
+	for _, t := range s.Tables {
+		add(t.Keyspace)
+	}
+	return names
+}
+
+// quoted is a name as it stands in CQL: without quotes where it can.
+func quoted(name string) string {
+	if cqlname.Column(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}

@@ -1,0 +1,126 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Volume is what is expected of a table.
+type Volume struct {
+	Table ID
+	// Rows is how many rows the average partition gets in a time of length Per. Per 0: how many it has in all.
+	Rows float64
+	Per  time.Duration
+	// Largest says how much more than the average the largest partition gets, for example 20. 0 means 1: all alike.
+	Largest float64
+	// Growth is how the rate grows in a year, for example 0.5 for half as much again.
+	Growth float64
+	// Window is the time that a partition covers, where a bucket in its key ends it. 0: as its key columns are named and
+	// typed, or without end.
+	Window time.Duration
+	// Width is the mean size in bytes of the values of a column of variable size, or of one element of a collection.
+	Width map[string]float64
+	// Elements is the mean number of elements of a collection.
+	Elements map[string]float64
+	// Filled is the share of rows in which a column has a value; 1 for those that are not named.
+	Filled map[string]float64
+	// Measured says that the volume is what a cluster has at the moment, not what is expected of it.
+	Measured bool
+	At       Position
+}
+
+// Units of time that volumes are stated in.
+const (
+	Day   = 24 * time.Hour
+	Month = 365 * Day / 12
+	Year  = 365 * Day
+)
+
+var periods = map[string]time.Duration{
+	"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": Day, "week": 7 * Day, "month": Month, "year": Year,
+}
+
+// parseVolume reads the fields of a volume, for example rows=1000000/month largest=20 growth=50%/year window=1month
+// width.note=200 elements.products=12 filled.note=0.1.
+func parseVolume(fields []string) (Volume, error) {
+	v := Volume{Width: map[string]float64{}, Elements: map[string]float64{}, Filled: map[string]float64{}}
+	for _, f := range fields {
+		key, value, ok := strings.Cut(f, "=")
+		if !ok {
+			return v, fmt.Errorf("volume: want name=value, not %q", f)
+		}
+		var err error
+		kind, column, _ := strings.Cut(key, ".")
+		switch {
+		case key == "rows":
+			rows, per, rate := strings.Cut(value, "/")
+			v.Rows, err = quantity(rows)
+			if rate && err == nil {
+				if v.Per, ok = periods[per]; !ok {
+					err = fmt.Errorf("unknown time %q", per)
+				}
+			}
+		case key == "largest":
+			v.Largest, err = quantity(value)
+		case key == "growth":
+			v.Growth, err = quantity(strings.TrimSuffix(value, "/year"))
+		case key == "window":
+			v.Window, err = period(value)
+		case kind == "width" && column != "":
+			v.Width[column], err = quantity(value)
+		case kind == "elements" && column != "":
+			v.Elements[column], err = quantity(value)
+		case kind == "filled" && column != "":
+			v.Filled[column], err = quantity(value)
+		default:
+			err = errors.New("unknown field")
+		}
+		if err != nil {
+			return v, fmt.Errorf("volume: %s: %w", f, err)
+		}
+	}
+	if v.Rows == 0 {
+		return v, errors.New("volume: rows=... is missing")
+	}
+	return v, nil
+}
+
+// quantity reads a number that is not negative, also with a %, or k, M or G behind it.
+func quantity(s string) (float64, error) {
+	factor := 1.0
+	for suffix, f := range map[string]float64{"%": 0.01, "k": 1e3, "M": 1e6, "G": 1e9} {
+		if cut, ok := strings.CutSuffix(s, suffix); ok {
+			s, factor = cut, f
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("want a number, not %q", s)
+	}
+	return n * factor, nil
+}
+
+// period reads a number and a unit, for example 30day.
+func period(s string) (time.Duration, error) {
+	i := strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+	if i < 0 {
+		return 0, fmt.Errorf("want a number and a unit such as 7day, not %q", s)
+	}
+	unit, ok := periods[strings.TrimSuffix(s[i:], "s")]
+	n, err := strconv.ParseFloat(orOne(s[:i]), 64)
+	if !ok || err != nil {
+		return 0, fmt.Errorf("want a number and a unit such as 7day, not %q", s)
+	}
+	return time.Duration(n * float64(unit)), nil
+}
+
+func orOne(s string) string {
+	if s == "" {
+		return "1"
+	}
+	return s
+}
