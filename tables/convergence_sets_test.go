@@ -106,6 +106,14 @@ type (
 		Memo      *string     `db:"memo"`
 		UpdatedAt int64       `db:"updated_at"`
 	}
+	lawJob struct {
+		ID        gocql.UUID `db:"id"`
+		Queue     lawStatus  `db:"queue"`
+		Slot      int32      `db:"slot"` // derived
+		Due       time.Time  `db:"due"`
+		Note      *string    `db:"note"`
+		UpdatedAt int64      `db:"updated_at"`
+	}
 )
 
 const (
@@ -180,6 +188,19 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 		)), []string{"state", "lane"}, 1, func(r *rand.Rand, _ int) lawTask {
 			return lawTask{
 				lawUUID(1), one(r, lawOpen, lawPaid, lawCancelled), one[int32](r, 1, 2), perhaps(r, "a", "b"), r.Int64(),
+			}
+		}),
+		// A hash bucket that follows from a OneOf column and from the id. The draw computes it by itself.
+		newFamily("jobs", tables.Must(tables.New[lawJob]("job",
+			tables.Table{Name: "jobs", PartKey: []string{"id"}},
+			tables.Table{Name: "jobs_by_queue", PartKey: []string{"queue", "slot"}, SortKey: []string{"id"}},
+			tables.OneOf("queue", lawOpen, lawPaid, lawShipped, lawCancelled),
+			tables.Derive("slot", tables.Hash(3, "queue", "id")),
+			tables.Stamp("updated_at"),
+		)), []string{"queue"}, 1, func(r *rand.Rand, _ int) lawJob {
+			queue := one(r, lawOpen, lawPaid, lawShipped, lawCancelled)
+			return lawJob{
+				lawUUID(1), queue, hashOf(3, []byte(queue), lawUUID(1).Bytes()), time.UnixMilli(1), perhaps(r, "a", "b"), r.Int64(),
 			}
 		}),
 		// A OneOf column in clustering position only: all rows of the entity in one partition.

@@ -36,10 +36,12 @@ func declare(entity string, typ reflect.Type, options []Option) (*set, error) {
 		return nil, b.err()
 	}
 	b.readColumns()
+	b.readDerived()
 	b.readTables()
 	b.readRules()
 	b.checkTypes()
 	b.checkKeys()
+	b.checkDerived()
 	b.checkSweep()
 	return b.set, b.err()
 }
@@ -158,6 +160,7 @@ func (b *builder) readTables() {
 			seen[id] = true
 		}
 		b.readKey(t, decl)
+		b.readRotation(t, decl)
 		b.readTableColumns(t, decl, n == 0)
 		b.set.tables = append(b.set.tables, t)
 	}
@@ -200,7 +203,7 @@ func (b *builder) readTableColumns(t *table, decl Table, base bool) {
 	t.columns = slices.Clone(t.key)
 	if decl.Columns == nil {
 		for i := range b.set.columns {
-			if !slices.Contains(t.key, i) {
+			if !slices.Contains(t.key, i) && b.set.columns[i].index != nil {
 				t.columns = append(t.columns, i)
 			}
 		}
@@ -215,13 +218,26 @@ func (b *builder) readTableColumns(t *table, decl Table, base bool) {
 			t.columns = append(t.columns, i)
 		}
 	}
-	if base && len(t.columns) < len(b.set.columns) {
+	if base && b.leavesOut(t) {
 		b.fault(decl.Name, "", "the base table holds all columns of the entity: leave Columns empty, "+
 			"or take fields out of the row type with db:\"-\"")
 	}
 	for _, i := range t.columns {
 		t.columnNames = append(t.columnNames, b.set.columns[i].name)
+		if b.set.columns[i].index != nil {
+			t.fieldNames = append(t.fieldNames, b.set.columns[i].name)
+		}
 	}
+}
+
+// leavesOut says whether t lacks a field of the entity.
+func (b *builder) leavesOut(t *table) bool {
+	for i := range b.set.columns {
+		if b.set.columns[i].index != nil && !slices.Contains(t.columns, i) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *builder) readRules() {
@@ -242,6 +258,7 @@ func (b *builder) readRules() {
 		}
 		s.columns[i].cql = cql
 	}
+	b.deriveTypes()
 	b.inferTypes()
 	for _, o := range b.oneOf {
 		if i, ok := b.changing(o.column, "OneOf"); ok {
@@ -283,6 +300,7 @@ func (b *builder) inferTypes() {
 		elem := deref(c.goType)
 		c.isTime = elem == reflect.TypeFor[time.Time]()
 		c.aliases = elem.Kind() == reflect.Slice || c.goType.Implements(marshalerType)
+		c.marshals = c.goType.Implements(marshalerType)
 	}
 }
 
@@ -298,7 +316,9 @@ func (b *builder) changing(name, what string) (int, bool) {
 		b.fault("", name, "has more than one OneOf or SingleWriter")
 	case !c.key:
 		b.fault("", name, "%s concerns key columns, and no table has this one in its key", what)
-	case len(b.set.tables) > 0 && b.set.inBaseKey(i):
+	case c.derived != nil:
+		b.fault("", name, "is derived, and changes as the columns can that it follows from: %s is for those", what)
+	case len(b.set.tables) > 0 && b.set.identifies(i):
 		b.fault(b.set.tables[0].name, name, "the base key identifies the entity and cannot change, so %s is refused", what)
 	default:
 		return i, true

@@ -472,7 +472,7 @@ func TestDescribe(t *testing.T) {
 	want := tables.TableDescription{Name: "orders_by_user", Columns: []tables.ColumnDescription{
 		{Name: "user_id", Type: "uuid", Kind: "partition_key"},
 		{Name: "order_id", Type: "timeuuid", Kind: "clustering", Desc: true},
-		{Name: "status", Type: "text", Kind: "regular"},
+		{Name: "status", Type: "text", Kind: "regular", Changes: true, Domain: 4},
 		{Name: "total", Type: "decimal", Kind: "regular"},
 		{Name: "updated_at", Type: "bigint", Kind: "regular"},
 	}}

@@ -10,7 +10,9 @@ type Description struct {
 // TableDescription is one table of a [Description].
 type TableDescription struct {
 	Name, Keyspace string // as declared
-	Columns        []ColumnDescription
+	// Rotation says how the table rotates, nil if it does not. If it does, Name is what the names of the tables begin with.
+	Rotation *Rotation
+	Columns  []ColumnDescription
 }
 
 // ColumnDescription is one column of a [TableDescription].
@@ -21,6 +23,12 @@ type ColumnDescription struct {
 	Kind     string
 	Position int
 	Desc     bool // clustering order
+	Changes  bool // OneOf or SingleWriter: the column may change, and with it the key of a row
+	Domain   int  // how many values a OneOf column has, 0 if that is not declared
+	// Derived is the bucket function in use, as text, and empty for a column of its own. Buckets is how many values it has
+	// if that is known, 0 for buckets of time.
+	Derived string
+	Buckets int
 }
 
 // Described is a set of any row type.
@@ -34,8 +42,15 @@ func (s *Set[T]) Describe() Description {
 	d := Description{Entity: s.def.entity, Atomic: s.def.atomic}
 	for _, t := range s.def.tables {
 		td := TableDescription{Name: t.name, Keyspace: t.keyspace}
+		if t.rotation != nil {
+			td.Rotation = &Rotation{t.name, t.rotation.versions[0].bucket}
+		}
 		for n, i := range t.columns {
-			c := ColumnDescription{Name: s.def.columns[i].name, Type: s.def.columns[i].cql.String(), Kind: "regular"}
+			col := &s.def.columns[i]
+			c := ColumnDescription{
+				Name: col.name, Type: col.cql.String(), Kind: "regular", Changes: col.rule != immutable, Domain: len(col.domain),
+			}
+			s.def.describeDerived(col, &c)
 			switch {
 			case n < t.part:
 				c.Kind, c.Position = "partition_key", n
@@ -49,10 +64,22 @@ func (s *Set[T]) Describe() Description {
 	return d
 }
 
+func (s *set) describeDerived(col *column, c *ColumnDescription) {
+	if col.derived == nil {
+		return
+	}
+	last := col.derived.versions[len(col.derived.versions)-1].bucket
+	c.Derived, c.Buckets = last.String(), last.n
+	for _, i := range col.derived.sources {
+		c.Changes = c.Changes || s.columns[i].rule != immutable
+	}
+}
+
 // Statements gives, for a table of the set in the given physical keyspace, the CQL texts that its mutations carry. A
 // writer prepares them ahead.
 func (s *Set[T]) Statements(table int, keyspace string) []string {
-	st := s.def.tables[table].statements(keyspace)
+	t := s.def.tables[table]
+	st := t.statements(keyspace, t.name)
 	if s.def.expiry >= 0 {
 		return []string{st.insert, st.insertTTL, st.delete}
 	}

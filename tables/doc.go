@@ -26,6 +26,11 @@
 // before-image leave a ghost, a row that the base table does not confirm, although both writes are acknowledged. See
 // [OneOf] and [SingleWriter].
 //
+// # Buckets
+//
+// A key column can follow from other columns of the row, see [Derive]: from a time or from a hash. Package reader reads all
+// partitions of such a table as one.
+//
 // # Convergence
 //
 // For a set of [OneOf] and immutable key columns, any updates and deletes, and at most one insert, whose timestamp is

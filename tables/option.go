@@ -15,6 +15,7 @@ type declaration struct {
 	single       []string
 	stamps       []string
 	expiries     []string
+	derived      []deriveOption
 	sweepInserts bool
 	atomic       bool
 }

@@ -3,6 +3,7 @@ package tables
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"github.com/gocql/gocql"
 )
@@ -22,17 +23,37 @@ func (r *renderer) reserve() {
 
 func (r *renderer) table(t *table) {
 	keyspace := r.keyspace(t.keyspace)
-	text := t.statements(keyspace)
+	p := placed{table: t, keyspace: keyspace, name: r.name(t)}
+	p.text = t.statements(keyspace, p.name)
 	var stays []*Value // the key that the row has after the change, nil if it has none
 	if r.after != nil {
 		if key := t.keyOf(r.after); present(key) {
 			stays = key
-			r.put(t, keyspace, text, key)
+			r.put(p, key)
 		}
 	}
-	if r.after == nil || r.replacing && len(t.sweeps)+len(t.moves) > 0 {
-		r.removes(t, keyspace, text, stays)
+	if r.after == nil || r.replacing && len(t.sweeps)+len(t.moves) > 0 || len(t.follows) > 0 {
+		r.removes(p, stays)
 	}
+}
+
+// placed is a table with what it is called for the row at hand.
+type placed struct {
+	*table
+	keyspace, name string
+	text           *statements
+}
+
+// name is that of the table in which the row stands. Where it rotates, it does so by a time that cannot change.
+func (r *renderer) name(t *table) string {
+	if t.rotation == nil {
+		return t.name
+	}
+	row := r.after
+	if row == nil {
+		row = r.before
+	}
+	return t.rotated(instantOf(&row[t.rotation.clock]))
 }
 
 // keyOf gives the primary key of row in t, in key order.
@@ -54,9 +75,10 @@ func present(key []*Value) bool {
 	return true
 }
 
-func (r *renderer) put(t *table, keyspace string, text *statements, key []*Value) {
+func (r *renderer) put(t placed, key []*Value) {
+	text := t.text
 	m := Mutation{
-		Keyspace: keyspace, Table: t.name, Kind: Put, Timestamp: r.timestamp, PartitionKey: partitionKey(key[:t.part]),
+		Keyspace: t.keyspace, Table: t.name, Kind: Put, Timestamp: r.timestamp, PartitionKey: partitionKey(key[:t.part]),
 		Statement: text.insert, Names: text.insertNames, keys: len(key), part: t.part,
 	}
 	start := len(r.args)
@@ -74,7 +96,7 @@ func (r *renderer) put(t *table, keyspace string, text *statements, key []*Value
 	r.args = append(r.args, r.at)
 	m.Args = r.args[start:len(r.args):len(r.args)]
 	if r.expiresAt != 0 {
-		expired := r.delete(t, keyspace, text, key, r.timestamp)
+		expired := r.delete(t, key, r.timestamp)
 		m.expired = &expired
 	}
 	r.out = append(r.out, m)
@@ -91,7 +113,8 @@ func (r *renderer) nulls(i int) bool {
 
 // removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. The columns that a
 // single writer moves stand as in the before-image or as in the after-image; a OneOf column may have any of its values.
-func (r *renderer) removes(t *table, keyspace string, text *statements, stays []*Value) {
+func (r *renderer) removes(p placed, stays []*Value) {
+	t := p.table
 	remove := func(key []*Value) {
 		if !present(key) {
 			return
@@ -105,13 +128,17 @@ func (r *renderer) removes(t *table, keyspace string, text *statements, stays []
 				timestamp--
 			}
 		}
-		r.out = append(r.out, r.delete(t, keyspace, text, key, timestamp))
+		r.out = append(r.out, r.delete(p, key, timestamp))
+	}
+	sweeps := t.sweeps
+	if !r.replacing && r.after != nil {
+		sweeps = nil // an insert is the first write of its entity, except under another bucket function
 	}
 	if r.before != nil {
-		r.sweep(t, t.keyOf(r.before), t.sweeps, remove)
+		r.sweep(t, r.before, t.keyOf(r.before), sweeps, remove)
 	}
 	if r.after != nil && (r.before == nil || r.moved(t)) {
-		r.sweep(t, t.keyOf(r.after), t.sweeps, remove)
+		r.sweep(t, r.after, t.keyOf(r.after), sweeps, remove)
 	}
 }
 
@@ -126,17 +153,50 @@ func (r *renderer) moved(t *table) bool {
 }
 
 // sweep calls visit once for every combination of values of the OneOf columns at positions of key, with key holding
-// the combination.
-func (r *renderer) sweep(t *table, key []*Value, positions []int, visit func([]*Value)) {
+// the combination, and within that for every value of the derived columns that have several.
+func (r *renderer) sweep(t *table, row []Value, key []*Value, positions []int, visit func([]*Value)) {
 	if len(positions) == 0 {
-		visit(key)
+		r.rebucket(t, row, key, t.follows, visit)
 		return
 	}
 	k := positions[0]
 	domain := r.set.columns[t.key[k]].domain
 	for d := range domain {
 		key[k] = &domain[d]
-		r.sweep(t, key, positions[1:], visit)
+		r.sweep(t, row, key, positions[1:], visit)
+	}
+}
+
+// rebucket calls visit with the derived columns at positions of key computed anew, once for every function that they may
+// be computed by. What is in the key has the value that it has there, and the rest that of row.
+func (r *renderer) rebucket(t *table, row []Value, key []*Value, positions []int, visit func([]*Value)) {
+	if len(positions) == 0 {
+		visit(key)
+		return
+	}
+	k := positions[0]
+	c := &r.set.columns[t.key[k]]
+	of := func(i int) *Value {
+		if at := slices.Index(t.key, i); at >= 0 {
+			return key[at]
+		}
+		return &row[i]
+	}
+	var seen [][]byte
+	add := func(data []byte, err error) {
+		if err != nil || slices.ContainsFunc(seen, func(s []byte) bool { return bytes.Equal(s, data) }) {
+			return // absent, or in no bucket: there is no row to remove
+		}
+		seen = append(seen, data)
+		key[k] = &Value{typ: c.cql, data: data}
+		r.rebucket(t, row, key, positions[1:], visit)
+	}
+	if !c.derived.swept() {
+		add(c.derived.value(of))
+		return
+	}
+	for v := range c.derived.versions {
+		add(c.derived.under(&c.derived.versions[v], 0, of))
 	}
 }
 
@@ -155,11 +215,16 @@ func compare(t *table, key, stays []*Value) int {
 			return order
 		}
 	}
+	for _, k := range t.follows {
+		if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
+			return order
+		}
+	}
 	return 0
 }
 
 // delete is a Remove of the row of t under key.
-func (r *renderer) delete(t *table, keyspace string, text *statements, key []*Value, timestamp int64) Mutation {
+func (r *renderer) delete(t placed, key []*Value, timestamp int64) Mutation {
 	at := r.at
 	if timestamp != r.timestamp {
 		if r.below == nil {
@@ -173,8 +238,8 @@ func (r *renderer) delete(t *table, keyspace string, text *statements, key []*Va
 		r.args = append(r.args, v)
 	}
 	return Mutation{
-		Keyspace: keyspace, Table: t.name, Kind: Remove, Timestamp: timestamp, PartitionKey: partitionKey(key[:t.part]),
-		Statement: text.delete, Names: text.deleteNames, Args: r.args[start:len(r.args):len(r.args)],
+		Keyspace: t.keyspace, Table: t.name, Kind: Remove, Timestamp: timestamp, PartitionKey: partitionKey(key[:t.part]),
+		Statement: t.text.delete, Names: t.text.deleteNames, Args: r.args[start:len(r.args):len(r.args)],
 		keys: len(key), part: t.part,
 	}
 }

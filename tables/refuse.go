@@ -129,7 +129,7 @@ func (b *builder) checkKeys() {
 	}
 	base := b.set.tables[0]
 	for _, i := range base.key {
-		if c := &b.set.columns[i]; c.goType.Kind() == reflect.Pointer {
+		if c := &b.set.columns[i]; c.derived == nil && c.goType.Kind() == reflect.Pointer {
 			b.fault(base.name, c.name, "a column of the base key cannot be a pointer: every entity has a base row")
 		}
 	}
@@ -138,7 +138,7 @@ func (b *builder) checkKeys() {
 			continue
 		}
 		for _, i := range base.key {
-			if !slices.Contains(t.key, i) {
+			if !b.determines(t, i) {
 				b.fault(t.name, b.set.columns[i].name, "the key of a query table must contain the base key: "+
 					"without this column two entities share a row, and one overwrites the other")
 			}
@@ -157,6 +157,15 @@ func (b *builder) checkKeys() {
 	}
 }
 
+// determines says whether the key of t settles the value of column i: it holds the column, or all that it follows from.
+func (b *builder) determines(t *table, i int) bool {
+	if slices.Contains(t.key, i) {
+		return true
+	}
+	d := b.set.columns[i].derived
+	return d != nil && !slices.ContainsFunc(d.sources, func(s int) bool { return !slices.Contains(t.key, s) })
+}
+
 // checkSweep bounds what one change deletes.
 func (b *builder) checkSweep() {
 	total := 0
@@ -168,7 +177,10 @@ func (b *builder) checkSweep() {
 		if len(t.moves) > 0 {
 			product *= 2 // the rows under the former key, and under the new one
 		}
-		if len(t.sweeps) > 0 {
+		for _, k := range t.follows {
+			product = min(product*len(b.set.columns[t.key[k]].derived.versions), 1<<20)
+		}
+		if len(t.sweeps)+len(t.follows) > 0 {
 			total += product - 1
 		}
 	}

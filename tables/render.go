@@ -74,6 +74,9 @@ func (r *renderer) encode(c Change) error {
 	if c.After != nil {
 		row, values := reflect.ValueOf(c.After), make([]Value, len(s.columns))
 		for i := range s.columns {
+			if s.columns[i].derived != nil {
+				continue
+			}
 			if i == s.stamp {
 				values[i] = Value{typ: s.columns[i].cql, data: encodeInt64(r.timestamp)}
 				continue
@@ -84,12 +87,15 @@ func (r *renderer) encode(c Change) error {
 			}
 			values[i] = v
 		}
+		if err := s.derive(values, all); err != nil {
+			return err
+		}
 		r.after = values
 	}
 	if c.Before != nil { // only its keys matter
 		row, values := reflect.ValueOf(c.Before), make([]Value, len(s.columns))
 		for i := range s.columns {
-			if !s.columns[i].key {
+			if !s.columns[i].key || s.columns[i].derived != nil {
 				continue
 			}
 			v, err := s.encode(row, i)
@@ -102,11 +108,16 @@ func (r *renderer) encode(c Change) error {
 			}
 			values[i] = v
 		}
+		if err := s.derive(values, all); err != nil {
+			return err
+		}
 		r.before = values
 	}
 	r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
 	return nil
 }
+
+func all(int) bool { return true }
 
 // check holds the change against the declaration and decides how it is rendered.
 func (r *renderer) check() error {
@@ -121,7 +132,7 @@ func (r *renderer) check() error {
 	}
 	for i := range s.columns {
 		c := &s.columns[i]
-		if !c.key {
+		if !c.key || c.derived != nil {
 			continue
 		}
 		if err := r.checkKey(i, c); err != nil {
@@ -130,6 +141,9 @@ func (r *renderer) check() error {
 	}
 	for _, row := range [][]Value{r.before, r.after} {
 		for _, t := range s.tables {
+			if err := r.checkRotated(t, row); err != nil {
+				return err
+			}
 			if size := t.partitionSize(row); size > maxKeyBytes {
 				return s.invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", maxKeyBytes, size))
 			}
@@ -156,7 +170,7 @@ func (r *renderer) checkKey(i int, c *column) error {
 	switch {
 	case r.before == nil || r.after == nil:
 	case c.rule == immutable && !bytes.Equal(r.before[i].data, r.after[i].data):
-		if s.inBaseKey(i) {
+		if s.identifies(i) {
 			return s.invalid(nil, c.name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
 		}
 		return s.invalid(nil, c.name, "a key column is immutable unless the set says how it may change: "+

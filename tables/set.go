@@ -59,23 +59,59 @@ func (s *Set[T]) Select() (stmt string, names []string) {
 // SelectIn is [Set.Select] with the base table in the given keyspace; empty stands for the session's.
 func (s *Set[T]) SelectIn(keyspace string) (stmt string, names []string) {
 	base := s.def.tables[0]
-	return base.statements(keyspace).sel, append([]string(nil), base.keyNames...)
+	return base.statements(keyspace, base.name).sel, append([]string(nil), base.keyNames...)
 }
 
 // Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
 // if the row has no valid key. Other fields of row are not looked at.
 func (s *Set[T]) Key(row T) ([]any, error) {
 	base := s.def.tables[0]
+	encoded, err := s.def.identity(reflect.ValueOf(row))
+	if err != nil {
+		return nil, err
+	}
 	values := make([]any, 0, len(base.key))
-	v := reflect.ValueOf(row)
 	for _, i := range base.key {
-		encoded, err := s.def.encode(v, i)
+		values = append(values, &encoded[i])
+	}
+	return values, nil
+}
+
+// SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
+// names the table in which the row stands. Of row the fields are used that identify the entity.
+func (s *Set[T]) SelectRow(keyspace string, row T) (stmt string, names []string, values []any, err error) {
+	base := s.def.tables[0]
+	encoded, err := s.def.identity(reflect.ValueOf(row))
+	if err != nil {
+		return "", nil, nil, err
+	}
+	for _, i := range base.key {
+		values = append(values, &encoded[i])
+	}
+	name := base.name
+	if base.rotation != nil {
+		if _, err := base.rotation.versions[0].bucket.text(instantOf(&encoded[base.rotation.clock])); err != nil {
+			return "", nil, nil, s.def.invalid(base, "", err.Error())
+		}
+		name = base.rotated(instantOf(&encoded[base.rotation.clock]))
+	}
+	return base.statements(keyspace, name).sel, append([]string(nil), base.keyNames...), values, nil
+}
+
+// identity encodes what identifies the entity of row, by column.
+func (s *set) identity(row reflect.Value) ([]Value, error) {
+	encoded := make([]Value, len(s.columns))
+	for i := range s.columns {
+		if s.columns[i].derived != nil || !s.identifies(i) {
+			continue
+		}
+		v, err := s.encode(row, i)
 		if err != nil {
 			return nil, err
 		}
-		values = append(values, &encoded)
+		encoded[i] = v
 	}
-	return values, nil
+	return encoded, s.derive(encoded, s.inBaseKey)
 }
 
 // SetStamp stores timestamp, in microseconds, in the stamp field of row. It does nothing in a set without [Stamp].
@@ -91,6 +127,7 @@ type set struct {
 	typ          reflect.Type
 	columns      []column
 	tables       []*table // the base table first
+	derived      []int    // columns of Derive
 	stamp        int      // column of Stamp, or -1
 	expiry       int      // column of ExpiresAt, or -1
 	sweepInserts bool
@@ -107,15 +144,17 @@ const (
 )
 
 type column struct {
-	name    string
-	index   []int // of the field in T
-	goType  reflect.Type
-	cql     *cqltype.Type
-	key     bool // in the primary key of some table
-	rule    changeRule
-	domain  []Value // of a oneOf column, in declared order
-	aliases bool    // the driver's encoding may share memory with the field
-	isTime  bool    // a zero time.Time is absent
+	name     string
+	index    []int // of the field in T; nil if it is derived and no field
+	goType   reflect.Type
+	cql      *cqltype.Type
+	key      bool // in the primary key of some table
+	rule     changeRule
+	domain   []Value     // of a oneOf column, in declared order
+	aliases  bool        // the driver's encoding may share memory with the field
+	isTime   bool        // a zero time.Time is absent
+	derived  *derivation // nil for a column of its own
+	marshals bool        // the field's type encodes itself
 }
 
 func (s *set) invalid(t *table, column, reason string) error {

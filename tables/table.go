@@ -22,6 +22,9 @@ type Table struct {
 	// Columns names the columns that the table holds beside its key. Nil stands for all columns of the entity. The base
 	// table holds all of them.
 	Columns []string
+	// Rotate, if given, is a time bucket function, and the table is one of many, a table a bucket: Name is followed by the
+	// text of the bucket, as in events_2024_01 for Month. Package rotation creates them ahead and drops old ones.
+	Rotate Bucket
 }
 
 func (t Table) apply(d *declaration) { d.tables = append(d.tables, t) }
@@ -29,17 +32,21 @@ func (t Table) apply(d *declaration) { d.tables = append(d.tables, t) }
 // table is a validated Table: key and columns are positions in set.columns.
 type table struct {
 	name, keyspace string
-	key            []int  // primary key columns: the partition key, then the clustering columns
-	part           int    // how many of key are the partition key
-	desc           []bool // by position in key
-	sweeps         []int  // positions in key of its OneOf columns
-	moves          []int  // positions in key of its SingleWriter columns
-	columns        []int  // all columns, those of key first
+	key            []int       // primary key columns: the partition key, then the clustering columns
+	part           int         // how many of key are the partition key
+	desc           []bool      // by position in key
+	sweeps         []int       // positions in key of its OneOf columns
+	moves          []int       // positions in key of its SingleWriter columns, and of derived ones that follow from such
+	follows        []int       // positions in key of derived columns that have several values for one row: see sweep
+	columns        []int       // all columns, those of key first
+	rotation       *derivation // nil if there is one table
 	columnNames    []string
+	fieldNames     []string // of the columns that are fields
 	keyNames       []string
 
-	// compiled holds the CQL texts by physical keyspace, copied on write: a service has one keyspace, or one a tenant.
-	compiled atomic.Pointer[map[string]*statements]
+	// compiled holds the CQL texts by physical keyspace and table, copied on write: a service has one keyspace, or one a
+	// tenant, and a table that rotates a few names.
+	compiled atomic.Pointer[map[[2]string]*statements]
 }
 
 // statements are the CQL texts of one table in one keyspace, with the names of their bound values.
@@ -54,34 +61,34 @@ const (
 	ttlName       = "[ttl]"
 )
 
-func (t *table) statements(keyspace string) *statements {
+func (t *table) statements(keyspace, name string) *statements {
+	id := [2]string{keyspace, name}
 	for {
 		known := t.compiled.Load()
 		if known != nil {
-			if s, ok := (*known)[keyspace]; ok {
+			if s, ok := (*known)[id]; ok {
 				return s
 			}
 		}
-		next := make(map[string]*statements)
+		next := make(map[[2]string]*statements)
 		if known != nil {
 			for k, s := range *known {
 				next[k] = s
 			}
 		}
-		next[keyspace] = t.compile(keyspace)
+		next[id] = t.compile(qualified(keyspace, name))
 		if t.compiled.CompareAndSwap(known, &next) {
-			return next[keyspace]
+			return next[id]
 		}
 	}
 }
 
-func (t *table) compile(keyspace string) *statements {
-	name := qualified(keyspace, t.name)
+func (t *table) compile(name string) *statements {
 	var s statements
 	s.insert, s.insertNames = putText(name, t.columnNames, false)
 	s.insertTTL, s.ttlNames = putText(name, t.columnNames, true)
 	s.delete, s.deleteNames = removeText(name, t.keyNames)
-	s.sel, _ = trimmed(qb.Select(name).Columns(t.columnNames...).Where(where(t.keyNames)...).ToCql())
+	s.sel, _ = trimmed(qb.Select(name).Columns(t.fieldNames...).Where(where(t.keyNames)...).ToCql())
 	return &s
 }
 

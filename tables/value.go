@@ -71,7 +71,7 @@ func encodeField(c *column, field reflect.Value) ([]byte, error) {
 		if field.IsNil() {
 			return nil, nil
 		}
-		if !field.Type().Implements(marshalerType) {
+		if !c.marshals {
 			field = field.Elem()
 		}
 	}

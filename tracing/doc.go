@@ -109,6 +109,24 @@
 //
 // There is no instrument for conflicts: they are the writes with the outcome conflict.
 //
+// # Reads
+//
+// A Tracer is one for [reader.Trace], too. A read has a span named by its op, from the first row to the last, so with what the
+// caller does meanwhile; below it, each partition that was asked has one named by its query summary, SELECT and the table,
+// until its last page. Retries are events as of paths. Beside the attributes above:
+//
+//	denorm.partitions  read       partitions of the query; not all need have been asked
+//	denorm.rows        both       rows given; of a partition rows fetched
+//	denorm.limit       read       the limit; absent if there is none
+//	denorm.continued   read       true if it continues at a token; absent otherwise
+//	denorm.partition   partition  its number in the order of the query, from 1
+//	denorm.bucket      partition  the derived columns of its key, such as "hour 2024-01-31-15, bucket 7"; absent if there is none
+//	denorm.pages       partition  pages fetched
+//
+// The bucket is the only value in a trace, see [reader.Error]. denorm.read.duration, a histogram in seconds with the same
+// buckets as the others, counts reads by db.system.name, db.namespace, db.collection.name (as declared), denorm.op and
+// error.type, which is denorm.invalid for a query that was refused. Retries and refusals are counted with those of writes.
+//
 // # Cardinality
 //
 // Attributes of metrics are names and enumerations, never values, coordinators or errors' texts. The names are

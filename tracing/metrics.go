@@ -16,6 +16,7 @@ import (
 // Names of the instruments that the conventions do not have.
 const (
 	writeDurationName = "denorm.write.duration"
+	readDurationName  = "denorm.read.duration"
 	retriesName       = "denorm.retries"
 	refusalsName      = "denorm.retry.refusals"
 	stragglersName    = "denorm.stragglers"
@@ -29,12 +30,13 @@ var buckets = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1,
 type metrics struct {
 	pathDuration  metric.Float64Histogram
 	writeDuration metric.Float64Histogram
+	readDuration  metric.Float64Histogram
 	retries       metric.Int64Counter
 	refusals      metric.Int64Counter
 	stragglers    metric.Int64Counter
 	outcomes      metric.Int64Counter
 
-	ofPaths, ofWrites, ofRetries, ofRefusals, ofStragglers, ofOutcomes *allSeries
+	ofPaths, ofWrites, ofReads, ofRetries, ofRefusals, ofStragglers, ofOutcomes *allSeries
 
 	noNamespace bool
 }
@@ -42,7 +44,7 @@ type metrics struct {
 // newMetrics makes all instruments; one that is refused records nothing.
 func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 	m := &metrics{
-		ofPaths: newSeries(c), ofWrites: newSeries(c), ofRetries: newSeries(c), ofRefusals: newSeries(c),
+		ofPaths: newSeries(c), ofWrites: newSeries(c), ofReads: newSeries(c), ofRetries: newSeries(c), ofRefusals: newSeries(c),
 		ofStragglers: newSeries(c), ofOutcomes: newSeries(c),
 		noNamespace: c.noNamespace,
 	}
@@ -67,6 +69,11 @@ func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 		metric.WithDescription("Duration of logical writes, over all their tables and with retries."))
 	if refused(writeDurationName, err) {
 		m.writeDuration = noop.Float64Histogram{}
+	}
+	m.readDuration, err = meter.Float64Histogram(readDurationName, buckets, metric.WithUnit("s"),
+		metric.WithDescription("Duration of reads, over all their partitions, with what the caller does with the rows."))
+	if refused(readDurationName, err) {
+		m.readDuration = noop.Float64Histogram{}
 	}
 	m.retries = counter(retriesName, "{retry}", "Attempts that failed and were followed by another.")
 	m.refusals = counter(refusalsName, "{path}", "Paths given up because the budget for retries was spent.")

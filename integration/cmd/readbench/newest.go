@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/denorm-go/denorm/reader"
+)
+
+// figure is one number of a contender, once a round.
+type figure struct{ rounds []float64 }
+
+func (f figure) median() float64 {
+	sorted := slices.Sorted(slices.Values(f.rounds))
+	return sorted[len(sorted)/2]
+}
+
+func (f figure) least() float64 { return slices.Min(f.rounds) }
+func (f figure) most() float64  { return slices.Max(f.rounds) }
+
+// latency is what a contender for the newest rows needs, in milliseconds.
+type latency struct {
+	name     string
+	p50, p95 figure
+}
+
+const (
+	wanted     = 10
+	byReader   = "this library"
+	unmerged   = "ten reads, not merged"
+	oneAtATime = "one partition after the other"
+)
+
+const oneBucket = `SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket = ? LIMIT 10`
+
+// newestOf reads the ten newest rows of one bucket of the last hour.
+func (st *stream) newestOf(ctx context.Context, bucket int) ([]Measurement, error) {
+	iter := st.session.Query(oneBucket, name, st.hour(hours-1), bucket).WithContext(ctx).RetryPolicy(nil).Iter()
+	var out []Measurement
+	var m Measurement
+	for iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note) {
+		out = append(out, m)
+	}
+	return out, iter.Close()
+}
+
+// concurrently reads all buckets of the last hour at once.
+func (st *stream) concurrently(ctx context.Context) ([]Measurement, error) {
+	var rows [buckets][]Measurement
+	var errs [buckets]error
+	var wg sync.WaitGroup
+	for b := range buckets {
+		wg.Go(func() { rows[b], errs[b] = st.newestOf(ctx, b) })
+	}
+	wg.Wait()
+	return slices.Concat(rows[:]...), cmp.Or(errs[:]...)
+}
+
+func newer(a, b Measurement) int {
+	return -cmp.Or(a.Ts.Time().Compare(b.Ts.Time()), bytes.Compare(a.Ts[:], b.Ts[:]))
+}
+
+type newestContender struct {
+	name string
+	read func(context.Context) ([]Measurement, error)
+	rows int
+}
+
+func (st *stream) newestContenders() []newestContender {
+	q := st.all().OrderBy("ts DESC").Limit(wanted)
+	return []newestContender{
+		{byReader, func(ctx context.Context) ([]Measurement, error) {
+			rows, _, err := reader.List(ctx, st.reader, "newest", q)
+			return rows, err
+		}, wanted},
+		{unmerged, st.concurrently, wanted * buckets},
+		{"by hand: goroutines, sorted", func(ctx context.Context) ([]Measurement, error) {
+			rows, err := st.concurrently(ctx)
+			slices.SortFunc(rows, newer)
+			return rows[:min(wanted, len(rows))], err
+		}, wanted},
+		{"one IN of ten buckets", func(ctx context.Context) ([]Measurement, error) {
+			iter := st.session.Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket IN ?
+				ORDER BY ts DESC LIMIT 10`, name, st.hour(hours-1), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).PageSize(0).WithContext(ctx).
+				RetryPolicy(nil).Iter()
+			var out []Measurement
+			var m Measurement
+			for iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note) {
+				out = append(out, m)
+			}
+			return out, iter.Close()
+		}, wanted},
+		{"one read of one bucket", func(ctx context.Context) ([]Measurement, error) { return st.newestOf(ctx, 0) }, wanted},
+	}
+}
+
+func (st *stream) measureNewest(ctx context.Context) ([]latency, error) {
+	contenders := st.newestContenders()
+	out := make([]latency, len(contenders))
+	var first []Measurement
+	for round := range st.newestRounds + 1 {
+		fmt.Fprintf(os.Stderr, "readbench: newest, round %d of %d\n", round, st.newestRounds)
+		took := make([][]time.Duration, len(contenders))
+		for range st.times { // a turn of each, not many of one: what the machine does meanwhile meets them all
+			for _, i := range rand.Perm(len(contenders)) {
+				start := time.Now()
+				rows, err := contenders[i].read(ctx)
+				took[i] = append(took[i], time.Since(start))
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", contenders[i].name, err)
+				}
+				if len(rows) != contenders[i].rows {
+					return nil, fmt.Errorf("%s: %d rows", contenders[i].name, len(rows))
+				}
+				switch {
+				case i == 0 && first == nil:
+					first = rows
+				case first != nil && (i == 0 || i == 2 || i == 3) && !slices.Equal(rows, first):
+					return nil, fmt.Errorf("%s: other rows than %s", contenders[i].name, byReader)
+				}
+			}
+		}
+		for i := range contenders {
+			out[i].name = contenders[i].name
+			if round == 0 { // it prepares statements and warms the servers
+				continue
+			}
+			slices.Sort(took[i])
+			ms := func(share float64) float64 {
+				return float64(took[i][int(share*float64(len(took[i])))].Microseconds()) / 1000
+			}
+			out[i].p50.rounds = append(out[i].p50.rounds, ms(0.5))
+			out[i].p95.rounds = append(out[i].p95.rounds, ms(0.95))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+type report struct {
+	settings
+	hosts  int
+	newest []latency
+	scans  []throughput
+}
+
+func (r report) text() string { return r.newestTable() + "\n" + r.scanTable() }
+
+func (r report) newestTable() string {
+	var base latency
+	for _, x := range r.newest {
+		if x.name == unmerged {
+			base = x
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| newest 10 | p50 | of the ten reads | p95 |\n| --- | --- | --- | --- |\n")
+	for _, x := range r.newest {
+		fmt.Fprintf(&b, "| %s | %s | %.2f x | %s |\n", x.name, cell(x.p50, "%.2f ms"), x.p50.median()/base.p50.median(), cell(x.p95, "%.2f ms"))
+	}
+	return b.String()
+}
+
+func (r report) scanTable() string {
+	var base throughput
+	for _, x := range r.scans {
+		if x.name == oneAtATime {
+			base = x
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| all rows | rows a second | of one after the other | heap, at most |\n| --- | --- | --- | --- |\n")
+	for _, x := range r.scans {
+		fmt.Fprintf(&b, "| %s | %s | %.0f %% | %s |\n", x.name, cell(x.perSecond, "%.0f"),
+			100*x.perSecond.median()/base.perSecond.median(), cell(x.heap, "%.0f MB"))
+	}
+	return b.String()
+}
+
+// cell is a median with its range.
+func cell(f figure, format string) string {
+	return fmt.Sprintf("**"+format+"** ("+format+" to "+format+")", f.median(), f.least(), f.most())
+}
+
+func (r report) write() error {
+	text := fmt.Sprintf(`# Reading a bucketed stream
+
+A stream of %d rows of about 100 bytes over %d hours by %d hash buckets, so %d partitions, at LOCAL_QUORUM on %d real
+Cassandra nodes on this machine. Contenders take turns in random order; medians over the rounds, in brackets the smallest
+and the largest round. Client and servers share %d cores, so the servers are the limit, and so is whatever else the machine
+did: compare the lines of a table with each other, not with another run.
+
+## The newest ten rows
+
+%d rounds of %d reads each. "Ten reads, not merged" asks the ten buckets of the newest hour for ten rows each at the same
+time, with prepared gocql queries, and is done when all have answered; a query for the newest ten rows cannot be faster. "By
+hand" sorts what these give. This library finds the partitions, merges, and goes on to earlier hours if there are too few
+rows; the others know that there are not. "One read of one bucket" is what a single such request takes.
+
+%s
+## All rows, in order
+
+%d rounds. "One partition after the other" uses the driver's paging, 1000 rows a page, and does not merge. "By hand" reads
+the ten buckets of an hour with goroutines and merges them with a heap. "One IN an hour" cannot be paged, as the server
+would have to sort: an hour is one answer. The heap is that of the whole process, looked at every 20 ms.
+
+%s
+Written by `+"`make readbench`"+` on %s, %s %s/%s.
+`, r.rows, hours, buckets, hours*buckets, r.hosts, runtime.NumCPU(), r.newestRounds, r.times, r.newestTable(), r.scanRounds, r.scanTable(),
+		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return os.WriteFile(filepath.Join(r.out, "reading.md"), []byte(text), 0o644)
+}

@@ -1,0 +1,101 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+var (
+	// ErrInvalid is matched by a query that is refused: nothing was sent.
+	ErrInvalid = errors.New("denorm: invalid query")
+
+	// ErrToken is matched, beside ErrInvalid, when a query cannot continue at its token: the token is of another query, or
+	// is none.
+	ErrToken = errors.New("denorm: token of another query")
+)
+
+// QueryError says why a query is refused, and which column it lacks or cannot have. It matches [ErrInvalid].
+type QueryError struct {
+	Op, Table, Column, Reason string
+	cause                     error
+}
+
+func (e *QueryError) Error() string {
+	op := ""
+	if e.Op != "" {
+		op = e.Op + ": "
+	}
+	return "denorm: " + op + "invalid query: " + tables.Fault{Table: e.Table, Column: e.Column, Reason: e.Reason}.String()
+}
+
+// Is matches ErrInvalid.
+func (e *QueryError) Is(target error) bool { return target == ErrInvalid }
+
+// Unwrap gives the cause, if there is one.
+func (e *QueryError) Unwrap() error { return e.cause }
+
+func (q *query) invalid(table, column, reason string) error {
+	return &QueryError{Table: table, Column: column, Reason: reason}
+}
+
+// reason is the sentence of an error of package tables, without what QueryError says itself.
+func reason(err error) string {
+	var invalid *tables.InvalidError
+	if errors.As(err, &invalid) {
+		return invalid.Reason
+	}
+	return err.Error()
+}
+
+// Error says which partition of a query could not be read. Rows that were given before it are right, and not the whole.
+//
+// The partition is named by its place among those of the query and by its buckets, the derived columns of its key. Other
+// values of the key are not in it. A bucket of time is a stretch of time, and a hash bucket a number that many keys
+// share, so as a rule that tells of no one; who derives buckets so narrow that they do must keep the errors to
+// himself.
+type Error struct {
+	Op              string
+	Keyspace, Table string // physical
+	Partition       int    // from 1, in the order of the query
+	Partitions      int
+	Buckets         []Bucket // empty if the table has none in its partition key
+	Attempts        int      // of the page that failed
+	Err             error
+}
+
+// Bucket is the value of one derived column of a partition key.
+type Bucket struct{ Column, Value string }
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("denorm: ")
+	if e.Op != "" {
+		b.WriteString(e.Op + ": ")
+	}
+	b.WriteString("table ")
+	if e.Keyspace != "" {
+		b.WriteString(e.Keyspace + ".")
+	}
+	fmt.Fprintf(&b, "%s: partition %d of %d", e.Table, e.Partition, e.Partitions)
+	for i, bucket := range e.Buckets {
+		sep := ", "
+		if i == 0 {
+			sep = " ("
+		}
+		b.WriteString(sep + bucket.Column + " " + bucket.Value)
+	}
+	if len(e.Buckets) > 0 {
+		b.WriteString(")")
+	}
+	b.WriteString(" not read")
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, " after %d attempts", e.Attempts)
+	}
+	return b.String() + ": " + e.Err.Error()
+}
+
+// Unwrap gives what the driver or the server said.
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,252 @@
+package reader
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/scylladb/gocqlx/v2/qb"
+)
+
+// plan is what one read asks: partitions in groups, of which one after the other is merged.
+type plan struct {
+	*bound
+	keyspace   string // physical
+	mark       []byte
+	from       *position
+	selected   []string // columns to select, the clustering columns first
+	groups     [][]*partition
+	partitions int
+	statements map[string]string
+}
+
+// partition is one partition of a plan.
+type partition struct {
+	number int // from 1
+	table  string
+	key    []*tables.Value
+	id     []byte // orders rows of equal clustering keys
+	scans  []scan // one after the other
+	shown  []Bucket
+}
+
+// scan is one statement on a partition, with what is bound to it.
+type scan struct {
+	statement string
+	values    []any
+}
+
+// plan works out what a query asks.
+func (r *Reader) plan(q *query) (*plan, error) {
+	b, err := q.bind()
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{bound: b, keyspace: r.physical(b.layout.Keyspace()), selected: b.layout.Columns(), statements: make(map[string]string)}
+	p.mark = b.mark(p.keyspace)
+	if p.from, err = b.position(p.mark); err != nil {
+		return nil, err
+	}
+	slots, err := b.slots(p.from, r.partitions)
+	if err != nil {
+		return nil, slotsError(b.name, err)
+	}
+	var group []*partition
+	ordered := slots.Clock != "" && b.fixed < len(b.columns) && slots.Clock == b.columns[b.fixed]
+	for i := range slots.List {
+		s := &slots.List[i]
+		if i > 0 && ordered && s.Group != slots.List[i-1].Group {
+			p.groups, group = append(p.groups, group), nil
+		}
+		group = append(group, p.place(s))
+	}
+	if len(group) > 0 {
+		p.groups = append(p.groups, group)
+	}
+	if ordered && b.descending(b.fixed) {
+		slices.Reverse(p.groups)
+	}
+	for _, group := range p.groups {
+		slices.SortFunc(group, func(x, y *partition) int { return bytes.Compare(x.id, y.id) })
+		for _, x := range group {
+			p.partitions++
+			x.number = p.partitions
+		}
+	}
+	return p, nil
+}
+
+func slotsError(table string, err error) error {
+	e := &QueryError{Table: table, Reason: err.Error(), cause: err}
+	switch err := err.(type) { //nolint:errorlint // both come as they are
+	case *tables.MissingError:
+		e.Column, e.Reason = err.Column, err.Reason
+	case *tables.TooManyError:
+		e.Reason = "the query asks more than " + strconv.Itoa(err.Limit) + " partitions: narrow its range of time, or see the option Partitions"
+	}
+	return e
+}
+
+func (p *plan) place(s *tables.Slot) *partition {
+	out := &partition{table: s.Table, id: append([]byte(s.Table), 0)}
+	n := 0
+	for _, name := range p.partition {
+		if !p.layout.Derived(name) {
+			out.key = append(out.key, p.equal[name])
+			continue
+		}
+		v := s.Buckets[n]
+		n++
+		out.key = append(out.key, v)
+		out.id = binary.AppendUvarint(out.id, uint64(len(v.Bytes())))
+		out.id = append(out.id, v.Bytes()...)
+		if p.equal[name] == nil {
+			out.shown = append(out.shown, Bucket{name, shown(v)})
+		}
+	}
+	out.scans = p.scans(out)
+	return out
+}
+
+// shown is a bucket as text.
+func shown(v *tables.Value) string {
+	data := v.Bytes()
+	switch v.Type() {
+	case "text":
+		return string(data)
+	case "date":
+		days := int64(binary.BigEndian.Uint32(data)) - 1<<31
+		return time.Unix(days*24*60*60, 0).UTC().Format(time.DateOnly)
+	}
+	n := int64(0)
+	for i, b := range data {
+		if n = n<<8 | int64(b); i == 0 {
+			n = int64(int8(b)) // two's complement
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// relation is a condition of a statement.
+type relation struct {
+	column string
+	op     operator
+	value  any
+}
+
+// scans are the statements that give the rows of a partition in order. From the beginning it is one. What comes after a key
+// (a, b, c) is not one range for Cassandra if the columns are clustered in different directions, so it is read as
+// several: those with a and b and after c, then those with a and after b, then those after a.
+func (p *plan) scans(x *partition) []scan {
+	var fixed []relation
+	for _, name := range p.columns[:p.fixed] {
+		fixed = append(fixed, relation{name, eq, p.equal[name]})
+	}
+	if p.from == nil {
+		return []scan{p.scan(x, append(fixed, p.limits(true, true)...))}
+	}
+	inclusive := bytes.Compare(x.id, p.from.id) > 0 // a row with the same key in this partition comes later
+	if p.fixed == len(p.columns) {
+		if inclusive {
+			return []scan{p.scan(x, fixed)}
+		}
+		return nil
+	}
+	var out []scan
+	for last := len(p.columns) - 1; last >= p.fixed; last-- {
+		relations := slices.Clone(fixed)
+		for i := p.fixed; i < last; i++ {
+			relations = append(relations, relation{p.columns[i], eq, p.layout.Raw(i, p.from.key[i])})
+		}
+		op := gt
+		if p.descending(last) {
+			op = lt
+		}
+		if inclusive && last == len(p.columns)-1 {
+			op += "="
+		}
+		relations = append(relations, relation{p.columns[last], op, p.layout.Raw(last, p.from.key[last])})
+		if last == p.fixed {
+			relations = append(relations, p.limits(p.descending(last), !p.descending(last))...)
+		}
+		out = append(out, p.scan(x, relations))
+	}
+	return out
+}
+
+// limits are the ends of the query's range.
+func (p *plan) limits(low, high bool) []relation {
+	var out []relation
+	if low && p.low != nil {
+		op := gtOrEq
+		if p.low.Open {
+			op = gt
+		}
+		out = append(out, relation{p.ranged, op, p.low.Value})
+	}
+	if high && p.high != nil {
+		op := ltOrEq
+		if p.high.Open {
+			op = lt
+		}
+		out = append(out, relation{p.ranged, op, p.high.Value})
+	}
+	return out
+}
+
+func (p *plan) scan(x *partition, relations []relation) scan {
+	var values []any
+	for _, v := range x.key {
+		values = append(values, v)
+	}
+	var shape strings.Builder
+	shape.WriteString(x.table)
+	for _, r := range relations {
+		values = append(values, r.value)
+		shape.WriteString(" " + r.column + string(r.op))
+	}
+	statement, ok := p.statements[shape.String()]
+	if !ok {
+		statement = p.compile(x.table, relations)
+		p.statements[shape.String()] = statement
+	}
+	return scan{statement, values}
+}
+
+// compile makes the CQL text. Names in it come from the declaration, which checks them.
+func (p *plan) compile(table string, relations []relation) string {
+	if p.keyspace != "" {
+		table = p.keyspace + "." + table
+	}
+	b := qb.Select(table).Columns(p.selected...)
+	for _, name := range p.partition {
+		b.Where(qb.Eq(name))
+	}
+	for _, r := range relations {
+		switch r.op {
+		case eq:
+			b.Where(qb.Eq(r.column))
+		case gt:
+			b.Where(qb.Gt(r.column))
+		case gtOrEq:
+			b.Where(qb.GtOrEq(r.column))
+		case lt:
+			b.Where(qb.Lt(r.column))
+		case ltOrEq:
+			b.Where(qb.LtOrEq(r.column))
+		}
+	}
+	if p.reverse { // the first column turns all of them
+		order := qb.DESC
+		if p.layout.Desc(0) {
+			order = qb.ASC
+		}
+		b.OrderBy(p.columns[0], order)
+	}
+	text, _ := b.ToCql()
+	return strings.TrimSpace(text)
+}

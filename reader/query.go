@@ -1,0 +1,260 @@
+package reader
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Query says which rows of a declared table to read, in which order, and how many. It is made by [From]. Its methods give
+// another query and leave the one they are called on as it is. What is wrong with it is reported when it is read. The zero
+// value is a query of nothing, which is refused.
+type Query[T any] struct{ query }
+
+// query is a Query without its row type.
+type query struct {
+	layout     tables.Layout
+	name       string // of the table, as given
+	known      bool   // the table is declared
+	conditions []condition
+	order      string
+	limit      int
+	token      Token
+}
+
+type condition struct {
+	column string
+	op     operator
+	value  any
+}
+
+type operator string
+
+const (
+	eq     operator = "="
+	gt     operator = ">"
+	gtOrEq operator = ">="
+	lt     operator = "<"
+	ltOrEq operator = "<="
+)
+
+// From begins a query of the table declared under name in the set: of all its rows under the partition key that Eq gives.
+func From[T any](set *tables.Set[T], name string) Query[T] {
+	layout, ok := set.Layout(name)
+	return Query[T]{query{layout: layout, name: name, known: ok}}
+}
+
+// Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value is
+// of the Go type of the column's field.
+func (q Query[T]) Eq(column string, value any) Query[T] { return q.where(column, eq, value) }
+
+// Gt limits the query to rows whose clustering column is greater than value. A time.Time stands, in a timeuuid column,
+// for all timeuuids of that moment. So it does for the other three.
+func (q Query[T]) Gt(column string, value any) Query[T] { return q.where(column, gt, value) }
+
+// GtOrEq is [Query.Gt] with the value itself included.
+func (q Query[T]) GtOrEq(column string, value any) Query[T] { return q.where(column, gtOrEq, value) }
+
+// Lt limits the query to rows whose clustering column is less than value.
+func (q Query[T]) Lt(column string, value any) Query[T] { return q.where(column, lt, value) }
+
+// LtOrEq is [Query.Lt] with the value itself included.
+func (q Query[T]) LtOrEq(column string, value any) Query[T] { return q.where(column, ltOrEq, value) }
+
+func (q Query[T]) where(column string, op operator, value any) Query[T] {
+	q.conditions = append(slices.Clip(q.conditions), condition{column, op, value})
+	return q
+}
+
+// OrderBy chooses the direction: the first clustering column that does not equal a value, followed by ASC or DESC. Without it
+// rows come as the table is clustered.
+func (q Query[T]) OrderBy(order string) Query[T] {
+	q.order = order
+	return q
+}
+
+// Limit is the number of rows to read at most; 0 stands for all.
+func (q Query[T]) Limit(rows int) Query[T] {
+	q.limit = rows
+	return q
+}
+
+// After continues a query: it begins behind the last row before [Rows.Token] was taken. An empty token stands for the
+// beginning.
+func (q Query[T]) After(token Token) Query[T] {
+	q.token = token
+	return q
+}
+
+// bound is a query with its values encoded and its columns in place.
+type bound struct {
+	query
+	equal     map[string]*tables.Value
+	partition []string
+	columns   []string // clustering columns
+	fixed     int      // how many of the clustering columns equal a value
+	low, high *tables.Bound
+	ranged    string // the column of low and high
+	reverse   bool
+}
+
+// bind checks what can be checked without looking at buckets.
+func (q *query) bind() (*bound, error) {
+	if !q.known {
+		return nil, q.invalid(q.name, "", "no table of this name is declared in the set")
+	}
+	b := &bound{
+		query: *q, equal: make(map[string]*tables.Value), partition: q.layout.Partition(), columns: q.layout.Clustering(),
+	}
+	if q.limit < 0 {
+		return nil, q.invalid(q.name, "", fmt.Sprintf("the limit is %d", q.limit))
+	}
+	for _, c := range q.conditions {
+		if err := b.condition(c); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range b.partition {
+		if b.equal[name] == nil && !q.layout.Derived(name) {
+			return nil, q.invalid(q.name, name, "is missing: a query gives every column of the partition key with Eq")
+		}
+	}
+	for b.fixed < len(b.columns) && b.equal[b.columns[b.fixed]] != nil {
+		b.fixed++
+	}
+	for i, name := range b.columns[b.fixed:] {
+		if b.equal[name] != nil || name == b.ranged && i > 0 {
+			return nil, q.invalid(q.name, b.columns[b.fixed], "is missing: it stands before "+name+
+				" in the clustering key, and a range of it would have to be filtered")
+		}
+	}
+	if b.ranged != "" && slices.Contains(b.columns[:b.fixed], b.ranged) {
+		return nil, q.invalid(q.name, b.ranged, "has a value and a range")
+	}
+	return b, b.direction()
+}
+
+func (b *bound) condition(c condition) error {
+	clustering := slices.Contains(b.columns, c.column)
+	switch {
+	case !clustering && !slices.Contains(b.partition, c.column):
+		return b.invalid(b.name, c.column, "is no key column of the table, so rows would have to be filtered by it: "+
+			"declare a table keyed by it")
+	case !clustering && c.op != eq:
+		return b.invalid(b.name, c.column, "is a column of the partition key, which has no order: give it with Eq")
+	case b.equal[c.column] != nil:
+		return b.invalid(b.name, c.column, "has two conditions, one of them Eq")
+	}
+	v, open, err := b.value(c)
+	if err != nil {
+		return err
+	}
+	if c.op == eq {
+		b.equal[c.column] = v
+		return nil
+	}
+	if b.ranged != "" && b.ranged != c.column {
+		return b.invalid(b.name, c.column, "has a range, and "+b.ranged+" has one too: rows would have to be filtered by one of them")
+	}
+	b.ranged = c.column
+	end := &b.low
+	if c.op == lt || c.op == ltOrEq {
+		end = &b.high
+	}
+	if *end != nil {
+		return b.invalid(b.name, c.column, "has two conditions of one kind")
+	}
+	*end = &tables.Bound{Value: v, Open: open}
+	return nil
+}
+
+// value encodes the value of a condition, and says whether it is itself out of the range.
+func (b *bound) value(c condition) (v *tables.Value, open bool, err error) {
+	open = c.op == gt || c.op == lt
+	if t, ok := c.value.(time.Time); ok && c.op != eq {
+		if t.IsZero() {
+			return nil, false, b.invalid(b.name, c.column, "the value is the zero time")
+		}
+		if c.op == lt || c.op == gtOrEq { // the first value that is not before t, the others the last one not after it
+			t = b.layout.Ceil(c.column, t)
+			c.value = t
+		}
+		if v, ok := b.layout.Moment(c.column, t, c.op == gt || c.op == ltOrEq); ok {
+			return v, open, nil
+		}
+	}
+	v, err = b.layout.Encode(c.column, c.value)
+	if err != nil {
+		return nil, false, &QueryError{Table: b.name, Column: c.column, Reason: reason(err), cause: err}
+	}
+	return v, open, nil
+}
+
+// direction reads OrderBy.
+func (b *bound) direction() error {
+	if b.order == "" {
+		return nil
+	}
+	words := strings.Fields(b.order)
+	desc := len(words) == 2 && strings.EqualFold(words[1], "desc")
+	if len(words) == 0 || len(words) > 2 || len(words) == 2 && !desc && !strings.EqualFold(words[1], "asc") {
+		return b.invalid(b.name, "", fmt.Sprintf("OrderBy(%q): want a column, optionally followed by ASC or DESC", b.order))
+	}
+	i := slices.Index(b.columns, words[0])
+	switch {
+	case i < 0:
+		return b.invalid(b.name, words[0], "OrderBy: is no clustering column of the table")
+	case i > b.fixed:
+		return b.invalid(b.name, words[0], "OrderBy: rows come in the order of "+b.columns[b.fixed]+", which stands before it")
+	}
+	b.reverse = desc != b.layout.Desc(i)
+	return nil
+}
+
+// slots lists the partitions. from, if not nil, is where the query continues.
+func (b *bound) slots(from *position, limit int) (tables.Slots, error) {
+	bounds := tables.Bounds{Equal: b.equal, Low: make(map[string]tables.Bound), High: make(map[string]tables.Bound)}
+	low, high := b.low, b.high
+	if from != nil && b.ranged != "" {
+		here := &tables.Bound{Value: b.layout.Raw(b.fixed, from.key[b.fixed])}
+		if b.descending(b.fixed) {
+			high = narrower(high, here)
+		} else {
+			low = narrower(low, here)
+		}
+	}
+	if low != nil {
+		bounds.Low[b.ranged] = *low
+	}
+	if high != nil {
+		bounds.High[b.ranged] = *high
+	}
+	return b.layout.Slots(bounds, limit)
+}
+
+// narrower is the place where a query continues, if the query has that end at all.
+func narrower(end, here *tables.Bound) *tables.Bound {
+	if end == nil {
+		return nil
+	}
+	return here
+}
+
+// descending says whether rows come with falling values of clustering column i.
+func (b *bound) descending(i int) bool { return b.layout.Desc(i) != b.reverse }
+
+// compare orders two clustering keys as the query does.
+func (b *bound) compare(x, y [][]byte) int {
+	for i := b.fixed; i < len(b.columns); i++ {
+		if c := b.layout.Compare(i, x[i], y[i]); c != 0 {
+			if b.descending(i) {
+				return -c
+			}
+			return c
+		}
+	}
+	return 0
+}

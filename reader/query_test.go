@@ -1,0 +1,192 @@
+package reader
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// Every query that Cassandra could only answer by filtering, or not at all, is refused before anything is sent, with the name
+// of the column that it lacks or cannot have.
+func TestRefusedQueries(t *testing.T) {
+	t.Parallel()
+	set, f := filled(t, 1)
+	all := From(set, "logs").Eq("host", "h").GtOrEq("at", midnight).Lt("at", midnight.Add(time.Hour))
+	tests := []struct {
+		name string
+		q    Query[line]
+		want string
+	}{
+		{"no table", From(set, "log"), "table log: no table of this name is declared in the set"},
+		{"zero query", Query[line]{}, "no table of this name is declared in the set"},
+		{
+			"no partition key", From(set, "logs").GtOrEq("at", midnight).Lt("at", midnight),
+			"table logs: column host: is missing: a query gives every column of the partition key with Eq",
+		},
+		{
+			"no lower bound", From(set, "logs").Eq("host", "h").Lt("at", midnight),
+			"table logs: column at: a lower bound is missing: which buckets hold the rows follows from it",
+		},
+		{
+			"no upper bound", From(set, "logs").Eq("host", "h").Gt("at", midnight),
+			"table logs: column at: an upper bound is missing: which buckets hold the rows follows from it",
+		},
+		{"no key column", all.Eq("text", "x"), "table logs: column text: is no key column of the table, so rows would have to be filtered"},
+		{"unknown column", all.Eq("nonsense", "x"), "table logs: column nonsense: is no key column of the table"},
+		{"range of the partition key", all.Gt("host", "a"), "table logs: column host: is a column of the partition key, which has no order"},
+		{"two values", all.Eq("host", "a"), "table logs: column host: has two conditions, one of them Eq"},
+		{
+			"range of a bucket", From(set, "logs").Eq("host", "h").Gt("hour", "a"),
+			"table logs: column hour: is a column of the partition key, which has no order",
+		},
+		{
+			"second range", all.Gt("n", int32(1)),
+			"table logs: column n: has a range, and at has one too: rows would have to be filtered",
+		},
+		{
+			"gap", From(set, "logs").Eq("host", "h").Eq("hour", "2024-05-01-00").Eq("n", int32(1)),
+			"table logs: column at: is missing: it stands before n in the clustering key",
+		},
+		{
+			"gap before a range", From(set, "logs").Eq("host", "h").Eq("hour", "2024-05-01-00").Gt("n", int32(1)),
+			"table logs: column at: is missing: it stands before n in the clustering key",
+		},
+		{"twice", all.Gt("at", midnight), "table logs: column at: has two conditions of one kind"},
+		{"value and range", all.Eq("at", midnight), "table logs: column at: has a value and a range"},
+		{"type", From(set, "logs").Eq("host", 7), "table logs: column host: a value of Go type int, it must be string"},
+		{"too large a number", all.Eq("bucket", 1<<40), "table logs: column bucket: a value of Go type int, it must be int32"},
+		{"nil", From(set, "logs").Eq("host", nil), "table logs: column host: a value of Go type <nil>"},
+		{"empty", From(set, "logs").Eq("host", ""), "table logs: column host: a key column must not be empty"},
+		{"zero time", From(set, "logs").Eq("host", "h").Gt("at", time.Time{}), "table logs: column at: the value is the zero time"},
+		{"order by no column", all.OrderBy(" "), `table logs: OrderBy(" "): want a column`},
+		{"order by an other column", all.OrderBy("text"), "table logs: column text: OrderBy: is no clustering column"},
+		{"order by a later column", all.OrderBy("n DESC"), "table logs: column n: OrderBy: rows come in the order of at"},
+		{"order in words", all.OrderBy("at up"), `OrderBy("at up"): want a column`},
+		{"limit", all.Limit(-1), "the limit is -1"},
+		{
+			"too many partitions", From(set, "logs").Eq("host", "h").Gt("at", midnight).Lt("at", midnight.AddDate(1, 0, 0)),
+			"table logs: the query asks more than 10000 partitions: narrow its range of time",
+		},
+		{"token", all.After("nonsense!"), "table logs: the token was not made by this library"},
+	}
+	r := newReader(f, "shop")
+	for _, tc := range tests {
+		got, token, err := List(t.Context(), r, "list", tc.q)
+		var refused *QueryError
+		if !errors.As(err, &refused) || !errors.Is(err, ErrInvalid) || len(got) > 0 {
+			t.Errorf("%s: %v, want a *QueryError", tc.name, err)
+			continue
+		}
+		if !strings.HasPrefix(err.Error(), "denorm: list: invalid query: ") || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %q, want %q", tc.name, err, tc.want)
+		}
+		if token != tc.q.token {
+			t.Errorf("%s: the token changed", tc.name)
+		}
+	}
+	if len(f.requests) > 0 {
+		t.Errorf("%d requests were sent", len(f.requests))
+	}
+}
+
+// A token continues its own query, with any limit and in any process, and no other one. What it says is not believed: it cannot
+// lead out of the query's range.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	set, f := filled(t, 3)
+	r := newReader(f, "shop")
+	q := lastHours(set, 3)
+	first, token, err := List(t.Context(), r, "list", q.Limit(7))
+	if err != nil || len(first) != 7 {
+		t.Fatal(err)
+	}
+	again, _, err := List(t.Context(), newReader(f, "shop"), "list", lastHours(logs(t), 3).Limit(2).After(token))
+	if err != nil || len(again) != 2 || again[0].N != first[6].N-1 {
+		t.Errorf("continued with %v, %v", again, err)
+	}
+	others := map[string]Query[line]{
+		"another host":   From(set, "logs").Eq("host", "h").GtOrEq("at", midnight).Lt("at", midnight.Add(3*time.Hour)),
+		"another range":  lastHours(set, 2),
+		"another bound":  From(set, "logs").Eq("host", "web-secret").Gt("at", midnight).Lt("at", midnight.Add(3*time.Hour)),
+		"another order":  q.OrderBy("at ASC"),
+		"another bucket": q.Eq("bucket", 1),
+	}
+	for name, other := range others {
+		if _, _, err := List(t.Context(), r, "list", other.After(token)); !errors.Is(err, ErrToken) || !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v, want ErrToken", name, err)
+		}
+	}
+	if _, _, err := List(t.Context(), r.With(Keyspaces(map[string]string{"": "tenant2"})), "list", q.After(token)); !errors.Is(err, ErrToken) {
+		t.Errorf("another keyspace: %v, want ErrToken", err)
+	}
+	p, err := r.plan(&q.query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encode := func(at time.Time, n int32) [][]byte {
+		a, _ := gocql.Marshal(f.types["at"], at)
+		b, _ := gocql.Marshal(f.types["n"], n)
+		return [][]byte{a, b}
+	}
+	for name, forged := range map[string]position{
+		"before the range":  {encode(midnight.Add(-1*time.Hour), 1), nil},
+		"at its open end":   {encode(midnight.Add(3*time.Hour), 1), nil},
+		"too few columns":   {encode(midnight, 1)[:1], nil},
+		"a value too short": {[][]byte{{1}, {0, 0, 0, 1}}, nil},
+		"an empty value":    {[][]byte{encode(midnight, 1)[0], nil}, nil},
+	} {
+		if _, _, err := List(t.Context(), r, "list", q.After(forged.token(p.mark))); !errors.Is(err, ErrToken) {
+			t.Errorf("%s: %v, want ErrToken", name, err)
+		}
+	}
+}
+
+// Garbage is refused, whatever it is.
+func FuzzToken(f *testing.F) {
+	set, fake := filled(f, 2)
+	r := newReader(fake, "shop")
+	q := lastHours(set, 2)
+	_, token, err := List(f.Context(), r, "list", q.Limit(3))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(token))
+	f.Add("")
+	f.Add("AQ")
+	f.Fuzz(func(t *testing.T, text string) {
+		rows, _, err := List(t.Context(), r, "list", q.After(Token(text)))
+		if err != nil && !errors.Is(err, ErrToken) {
+			t.Errorf("%v", err)
+		}
+		for _, row := range rows {
+			if row.At.Before(midnight) || !row.At.Before(midnight.Add(2*time.Hour)) {
+				t.Errorf("a row out of the range: %v", row.At)
+			}
+		}
+	})
+}
+
+// Options that make no sense are named by New, and by the next read of a derived reader.
+func TestBadOptions(t *testing.T) {
+	t.Parallel()
+	if _, err := New(nil); err == nil || !strings.Contains(err.Error(), "the session is nil") {
+		t.Error(err)
+	}
+	set, f := filled(t, 1)
+	r := newReader(f, "shop").With(Parallel(0), PageSize(-1), Partitions(0), nil, Consistency(gocql.Any),
+		Keyspaces(map[string]string{"": "a; DROP"}))
+	_, _, err := List(t.Context(), r, "list", lastHours(set, 1))
+	if !errors.Is(err, ErrInvalid) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Parallel: 0 is not positive", "PageSize: -1", "Partitions: 0", "an option is nil", "Consistency: ANY is no level", "Keyspaces: what",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v lacks %q", err, want)
+		}
+	}
+}

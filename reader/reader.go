@@ -1,0 +1,76 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
+)
+
+// Reader carries out queries. It is made by [New], starts no goroutine that outlives a read, needs no Close, and is safe
+// for concurrent use.
+type Reader struct {
+	config
+	source  source
+	session string // its keyspace, or empty
+	retrier *retry.Retrier
+}
+
+// New makes a reader that reads through session, which must not be the session of a writer (see the package's text on
+// sessions). The error names every option that is not valid.
+func New(session *gocql.Session, options ...Option) (*Reader, error) {
+	if session == nil {
+		return nil, errors.New("denorm: reader: the session is nil")
+	}
+	r := newReader(gocqlSource{session}, session.Query("").Keyspace(), options...)
+	if r.err != nil {
+		return nil, fmt.Errorf("denorm: reader: %w", r.err)
+	}
+	return r, nil
+}
+
+func newReader(source source, session string, options ...Option) *Reader {
+	r := &Reader{config: defaults(), source: source, session: session}
+	if !cqlname.Table(session) {
+		r.session = "" // unquoted it would be another one; CQL then leaves it to the session
+	}
+	r.apply(options)
+	return r
+}
+
+// With derives a reader with other options for some reads. The two share the session and the retry budget. An option that is
+// not valid is reported by the next read.
+func (r *Reader) With(options ...Option) *Reader {
+	derived := *r
+	derived.apply(options)
+	return &derived
+}
+
+func (r *Reader) apply(options []Option) {
+	for _, o := range options {
+		if o == nil {
+			r.fail("an option is nil")
+			continue
+		}
+		o(&r.config)
+	}
+	if r.budget == nil {
+		r.budget = retry.NewBudget(0, 0)
+	}
+	if retrier, err := retry.New(r.policy, r.budget); err == nil { // else the option has failed
+		r.retrier = retrier
+	}
+}
+
+// physical is the keyspace of a table declared with the logical one; empty leaves it to the session.
+func (r *Reader) physical(logical string) string {
+	if to, ok := r.keyspaces[logical]; ok {
+		return to
+	}
+	if logical == "" {
+		return r.session
+	}
+	return logical
+}

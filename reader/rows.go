@@ -1,0 +1,209 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+)
+
+// Rows is a query that is ready to be read. It is not safe for concurrent use.
+type Rows[T any] struct {
+	ctx    context.Context //nolint:containedctx // of the one call that All makes
+	reader *Reader
+	op     string
+	query  query
+	plan   *plan
+	given  *position // the last row that was given; nil for none
+	count  int
+}
+
+// Read readies a query under ctx. op names it in errors and traces, for example newestLogs. Nothing is sent before the rows are
+// ranged over. ctx limits the whole of it; without a deadline only the requests are limited, by the retry policy.
+func Read[T any](ctx context.Context, r *Reader, op string, q Query[T]) *Rows[T] {
+	return &Rows[T]{ctx: ctx, reader: r, op: op, query: q.query}
+}
+
+// List reads a query that has few rows, or a limit, into a slice. The token continues it, and is empty if there are no more
+// rows; with a limit that was met there may be none after all. On an error the rows before it are returned with it, and
+// the token that continues after them.
+func List[T any](ctx context.Context, r *Reader, op string, q Query[T]) ([]T, Token, error) {
+	rows := Read(ctx, r, op, q)
+	var out []T
+	for row, err := range rows.All() {
+		if err != nil {
+			return out, rows.Token(), err
+		}
+		out = append(out, row)
+	}
+	if q.limit == 0 || len(out) < q.limit {
+		return out, "", nil
+	}
+	return out, rows.Token(), nil
+}
+
+// Token continues the query after the last row that was given, and is empty if there was none and the query began without
+// one. It is good at any time: in the loop, after a break, after an error. When the query was read to its end, the rest of it
+// is what comes later.
+func (r *Rows[T]) Token() Token {
+	if r.given == nil {
+		return r.query.token
+	}
+	return r.given.token(r.plan.mark)
+}
+
+// All gives the rows. It can be ranged over once: again, it goes on after the last row that was given, under the rest
+// of the limit. The error, if any, comes last, without a row; it is a [*QueryError] if the query was refused, otherwise an [*Error].
+func (r *Rows[T]) All() iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if err := r.all(func(row T) bool { return yield(row, nil) }); err != nil {
+			yield(*new(T), err)
+		}
+	}
+}
+
+func (r *Rows[T]) all(yield func(T) bool) error {
+	q := r.query
+	if r.given != nil {
+		q.token = r.Token()
+		if q.limit > 0 {
+			if q.limit -= r.count; q.limit == 0 {
+				return nil
+			}
+		}
+	}
+	ctx := r.reader.tracer.readStart(r.ctx, ReadStart{Op: r.op, Table: q.name, Limit: q.limit, Continued: q.token != ""})
+	end := ReadEnd{Op: r.op}
+	err := func() error {
+		if r.reader.err != nil {
+			return &QueryError{Op: r.op, Table: q.name, Reason: r.reader.err.Error(), cause: r.reader.err}
+		}
+		p, err := r.reader.plan(&q)
+		if err != nil {
+			var refused *QueryError
+			if errors.As(err, &refused) {
+				refused.Op = r.op
+			}
+			return err
+		}
+		r.plan = p
+		end.Keyspace, end.Partitions = p.keyspace, p.partitions
+		return newRead[T](ctx, r.reader, r.op, p, &end).run(func(s *stream[T], pos int) bool {
+			r.place(s.page.key(pos, len(p.columns)), s.partition.id)
+			r.count++
+			end.Rows++
+			return yield(s.page.rows[pos])
+		})
+	}()
+	end.Err = err
+	r.reader.tracer.readEnd(ctx, end)
+	return err
+}
+
+// place notes the row that is given. Its bytes stay as they are when the page is used again, the slices of them do not.
+func (r *Rows[T]) place(key [][]byte, id []byte) {
+	if r.given == nil {
+		r.given = &position{}
+	}
+	r.given.key, r.given.id = append(r.given.key[:0], key...), id
+}
+
+// read is one run of a plan.
+type read[T any] struct {
+	*Reader
+	caller context.Context //nolint:containedctx // lives as long as the run, as does ctx
+	ctx    context.Context //nolint:containedctx // see above
+	cancel context.CancelFunc
+	op     string
+	plan   *plan
+	limit  int           // rows still wanted, 0 for all
+	slots  chan struct{} // one for each request under way
+	wait   sync.WaitGroup
+	groups []*group[T] // begun
+	end    *ReadEnd
+}
+
+func newRead[T any](ctx context.Context, r *Reader, op string, p *plan, end *ReadEnd) *read[T] {
+	x := &read[T]{Reader: r, caller: ctx, op: op, plan: p, limit: p.limit, slots: make(chan struct{}, r.parallel), end: end}
+	x.ctx, x.cancel = context.WithCancel(ctx) //nolint:gosec // run calls it
+	return x
+}
+
+// stopped says whether the read has come to its end while requests were under way.
+func (r *read[T]) stopped() bool { return r.ctx.Err() != nil && r.caller.Err() == nil }
+
+// run gives all rows, group after group. When it returns, nothing of it runs any more.
+func (r *read[T]) run(yield func(*stream[T], int) bool) error {
+	defer r.wait.Wait()
+	defer r.cancel()
+	ahead := 0 // how many groups are begun before they are needed
+	for n := range r.plan.groups {
+		r.begin(n + ahead)
+		g := r.groups[n]
+		m, err := newMerger(r, g.streams)
+		if err != nil {
+			return err
+		}
+		before := r.end.Rows
+		for {
+			s, pos, ok := m.next()
+			if !ok {
+				break
+			}
+			if !yield(s, pos) {
+				return nil
+			}
+			if r.limit > 0 && r.end.Rows >= r.limit {
+				return nil
+			}
+			r.foresee(n, before)
+			if err := m.advance(); err != nil {
+				return err
+			}
+		}
+		// Where nothing is found, look at more and more of what comes next at once.
+		if r.end.Rows == before {
+			ahead = min(max(1, 2*ahead), max(1, r.parallel/max(1, len(g.streams))))
+		} else {
+			ahead = min(ahead, 1)
+		}
+		r.groups[n] = nil
+	}
+	return nil
+}
+
+// foresee begins the next group when all of group n has been fetched and will not do.
+func (r *read[T]) foresee(n, before int) {
+	if len(r.groups) > n+1 {
+		return
+	}
+	g := r.groups[n]
+	if int(g.exhausted.Load()) < len(g.streams) {
+		return
+	}
+	if r.limit > 0 && before+int(g.fetched.Load()) >= r.limit {
+		return
+	}
+	r.begin(n + 1)
+}
+
+// begin begins all groups up to n that have not begun.
+func (r *read[T]) begin(n int) {
+	for len(r.groups) <= n && len(r.groups) < len(r.plan.groups) {
+		g := &group[T]{}
+		for _, p := range r.plan.groups[len(r.groups)] {
+			if len(p.scans) == 0 {
+				continue // all of it came before the place where the query continues
+			}
+			s := &stream[T]{read: r, partition: p, pages: make(chan *page[T]), spare: make(chan *page[T], 2), group: g}
+			if r.limit > 0 {
+				s.limit = r.limit - r.end.Rows
+			}
+			g.streams = append(g.streams, s)
+		}
+		r.groups = append(r.groups, g)
+		for _, s := range g.streams {
+			r.wait.Go(func() { s.fetch(r.ctx) })
+		}
+	}
+}

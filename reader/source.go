@@ -1,0 +1,73 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/gocql/gocql"
+)
+
+// source sends requests. It is the seam to the driver: tests put a fake behind it.
+type source interface {
+	// page asks for one page and waits for it.
+	page(ctx context.Context, r request) answer
+}
+
+// request is one attempt at one page.
+type request struct {
+	statement   string
+	values      []any
+	key         []byte // the encoded partition key
+	size        int    // rows at most
+	state       []byte // where the page begins; nil is the beginning
+	consistency gocql.Consistency
+}
+
+// answer is a page. A [gocql.Iter] is one.
+type answer interface {
+	NumRows() int
+	Scan(dest ...any) bool
+	PageState() []byte
+	Host() *gocql.HostInfo
+	Close() error
+}
+
+// gocqlSource reads through gocql, with everything switched off that would act on its own: retries, whose errors it hides, and
+// paging, which would go on behind the reader's back.
+type gocqlSource struct{ session *gocql.Session }
+
+func (s gocqlSource) page(ctx context.Context, r request) answer {
+	return s.session.Query(r.statement, r.values...).
+		Consistency(r.consistency).
+		RoutingKey(r.key).
+		PageSize(r.size).
+		PageState(r.state). // also when it is nil: it turns automatic paging off
+		Idempotent(true).
+		RetryPolicy(nil).
+		WithContext(ctx).
+		Iter()
+}
+
+// leastSilence is how long an attempt must have waited for its end to say something of the host.
+const leastSilence = time.Second
+
+// resultOf says what the error of an attempt, begun at start, tells of the host.
+func resultOf(err error, start time.Time) hosts.Result {
+	var server gocql.RequestError
+	switch {
+	case err == nil || errors.As(err, &server):
+		return hosts.Answered
+	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse):
+		if time.Since(start) < leastSilence {
+			return hosts.Unsent
+		}
+		return hosts.TimedOut
+	case errors.Is(err, context.Canceled), errors.Is(err, gocql.ErrNoConnections), errors.Is(err, gocql.ErrNoStreams),
+		errors.Is(err, gocql.ErrSessionClosed):
+		return hosts.Unsent
+	default:
+		return hosts.Broken
+	}
+}

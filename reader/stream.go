@@ -1,0 +1,175 @@
+package reader
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/gocql/gocql"
+)
+
+// stream reads one partition, a page ahead of its consumer.
+type stream[T any] struct {
+	read      *read[T]
+	partition *partition
+	limit     int           // rows that are needed at most, 0 for all
+	pages     chan *page[T] // without room: what waits in it is the page ahead
+	spare     chan *page[T] // pages that the consumer is done with
+	group     *group[T]
+
+	// Of the consumer.
+	page *page[T]
+	pos  int
+}
+
+// fetch is the goroutine of a stream. It ends when the partition does, when enough rows were read, at an error, and when ctx
+// ends.
+func (s *stream[T]) fetch(ctx context.Context) {
+	ctx = s.read.tracer.partitionStart(ctx, s.read.op, s.read.plan, s.partition, s.read.consistency)
+	end := PartitionEnd{}
+	f := fetcher[T]{read: s.read, partition: s.partition, decoder: newDecoder[T](s.read.plan), end: &end}
+	defer func() {
+		if s.read.stopped() {
+			end.Err, end.Reason = nil, "" // nobody waits for it any more
+		}
+		s.read.tracer.partitionEnd(ctx, end)
+	}()
+	var state []byte
+	for n := 0; n < len(s.partition.scans); {
+		p := s.next()
+		var err error
+		size := s.size(end.Rows)
+		state, err = f.page(ctx, &s.partition.scans[n], state, size, p)
+		if err != nil {
+			p.reset(0)
+			p.err = err
+		}
+		if len(state) == 0 {
+			n++
+		}
+		end.Rows += len(p.rows)
+		exhausted := err == nil && n == len(s.partition.scans)
+		p.last = exhausted || s.limit > 0 && end.Rows >= s.limit
+		if exhausted {
+			s.group.exhausted.Add(1)
+		}
+		s.group.fetched.Add(int64(len(p.rows)))
+		if len(p.rows) == 0 && !p.last && p.err == nil {
+			s.give(p)
+			continue
+		}
+		select {
+		case s.pages <- p:
+		case <-ctx.Done():
+			return
+		}
+		if p.err != nil || p.last {
+			return
+		}
+	}
+}
+
+// next is a page to read into.
+func (s *stream[T]) next() *page[T] {
+	select {
+	case p := <-s.spare:
+		return p
+	default:
+		return &page[T]{}
+	}
+}
+
+// give takes back a page that is done with.
+func (s *stream[T]) give(p *page[T]) {
+	select {
+	case s.spare <- p:
+	default:
+	}
+}
+
+// size is how many rows to ask for after so many. It grows, so that who stops early has not asked for much.
+func (s *stream[T]) size(rows int) int {
+	size := min(s.read.pageSize, max(firstPage, 4*rows))
+	if s.limit > 0 {
+		size = min(size, s.limit-rows)
+	}
+	return size
+}
+
+// firstPage is the size of the first page where there is no limit.
+const firstPage = 100
+
+// fetcher reads the pages of one partition.
+type fetcher[T any] struct {
+	read      *read[T]
+	partition *partition
+	decoder   *decoder[T]
+	key       []byte // of the partition, encoded
+	end       *PartitionEnd
+}
+
+// page reads one page, again if need be, and gives where the next one begins: nil at the end.
+func (f *fetcher[T]) page(ctx context.Context, s *scan, state []byte, size int, p *page[T]) ([]byte, error) {
+	r := f.read
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return nil, f.fail(ctx.Err(), 0)
+	}
+	if f.key == nil {
+		f.key = r.plan.layout.PartitionKey(f.partition.key)
+	}
+	attempt := &hosts.Attempt{Keyspace: r.plan.keyspace, Key: f.key}
+	var next []byte
+	outcome, err := r.retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
+		f.end.Attempts++
+		start := time.Now()
+		attempt.Next(ctx)
+		a := r.source.page(attempt, request{s.statement, s.values, f.key, size, state, r.consistency}) //nolint:contextcheck // it is ctx now
+		if h := a.Host(); h != nil {
+			f.end.Host = h
+		}
+		f.decoder.decode(a, p)
+		next = bytes.Clone(a.PageState())
+		err := a.Close()
+		attempt.End(resultOf(err, start))
+		return final(err)
+	}, r.tracer.observer(ctx, f.end))
+	f.end.Pages++
+	if err != nil {
+		f.end.Reason, f.end.Refused = outcome.Last.Reason, outcome.Refused
+		f.end.Err = f.fail(err, outcome.Attempts)
+		return nil, f.end.Err
+	}
+	return next, nil
+}
+
+// final marks errors that come again whatever is tried.
+func final(err error) error {
+	var unmarshal gocql.UnmarshalError
+	if errors.As(err, &unmarshal) {
+		return retry.Stop(err)
+	}
+	return err
+}
+
+// fail names the partition.
+func (f *fetcher[T]) fail(err error, attempts int) error {
+	p := f.read.plan
+	return &Error{
+		Op: f.read.op, Keyspace: p.keyspace, Table: f.partition.table, Partition: f.partition.number, Partitions: p.partitions,
+		Buckets: f.partition.shown, Attempts: attempts, Err: err,
+	}
+}
+
+// group is partitions that are merged.
+type group[T any] struct {
+	streams   []*stream[T]
+	exhausted atomic.Int64 // streams whose last page was fetched, though perhaps not given
+	fetched   atomic.Int64 // rows
+}

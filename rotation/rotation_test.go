@@ -1,0 +1,161 @@
+package rotation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+type event struct {
+	ID gocql.UUID
+	At time.Time
+}
+
+func eventsBy(b tables.Bucket) *tables.Set[event] {
+	return tables.Must(tables.New[event]("event",
+		tables.Table{Name: "events", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: b},
+		tables.Table{Name: "all_events", PartKey: []string{"id"}, SortKey: []string{"at"}}))
+}
+
+// fake is a keyspace with tables.
+type fake struct {
+	names []string
+	err   error
+	done  []string
+}
+
+func (f *fake) tables(context.Context, string) ([]string, error) { return f.names, f.err }
+
+func (f *fake) execute(_ context.Context, statement string) error {
+	f.done = append(f.done, statement)
+	return f.err
+}
+
+const definition = "(id uuid, at timestamp, PRIMARY KEY (id, at))"
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	day := 24 * time.Hour
+	tests := []struct {
+		name   string
+		by     tables.Bucket
+		now    string
+		w      Window
+		exist  string
+		create string
+		drop   string
+	}{
+		{"the month at hand", tables.Month("at"), "2024-01-31T23:59:59Z", Window{}, "", "events_2024_01", ""},
+		{"the next one too", tables.Month("at"), "2024-01-31T23:59:59Z", Window{Ahead: time.Second}, "", "events_2024_01 events_2024_02", ""},
+		{"it is there", tables.Month("at"), "2024-12-15T00:00:00Z", Window{Ahead: 31 * day}, "events_2024_12 events_2025_01", "", ""},
+		{"late rows", tables.Month("at"), "2024-01-01T00:00:00Z", Window{Back: time.Millisecond}, "", "events_2023_12 events_2024_01", ""},
+		{
+			"kept to the last moment", tables.Month("at"), "2024-03-30T23:59:59Z",
+			Window{Retain: 59 * day},
+			"events_2024_01 events_2024_02 events_2024_03", "", "",
+		},
+		{
+			"and dropped then", tables.Month("at"), "2024-04-01T00:00:00Z",
+			Window{Retain: 60 * day},
+			"events_2023_11 events_2024_01 events_2024_02 events_2024_03 events_2024_04", "", "events_2023_11 events_2024_01",
+		},
+		{
+			"tables of others", tables.Month("at"), "2024-03-15T00:00:00Z",
+			Window{Retain: day},
+			"events events_2023_13 events_2023_1 events_2023_011 events_old events_2023_01_01 xevents_2023_01 all_events events_2024_03", "", "",
+		},
+		{"days", tables.Day("at"), "2024-02-28T12:00:00Z", Window{Ahead: 2 * day}, "", "events_2024_02_28 events_2024_02_29 events_2024_03_01", ""},
+		{"hours", tables.Hour("at"), "2023-12-31T23:30:00Z", Window{Ahead: time.Hour}, "", "events_2023_12_31_23 events_2024_01_01_00", ""},
+		{
+			"weeks, which begin on Thursdays as 1970 did", tables.Every(7*day, "at"), "2024-01-04T00:00:00Z",
+			Window{Ahead: 7 * day, Retain: 7 * day},
+			"events_2023_12_21 events_2023_12_22 events_2023_12_28", "events_2024_01_04 events_2024_01_11", "events_2023_12_21",
+		},
+	}
+	for _, tc := range tests {
+		f := &fake{names: strings.Fields(tc.exist)}
+		r, err := newTables(f, "shop", eventsBy(tc.by), "events", definition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := time.Parse(time.RFC3339, tc.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := r.Plan(t.Context(), now, tc.w)
+		if err != nil || strings.Join(p.Create, " ") != tc.create || strings.Join(p.Drop, " ") != tc.drop {
+			t.Errorf("%s: create %v, drop %v, %v; want %s and %s", tc.name, p.Create, p.Drop, err, tc.create, tc.drop)
+		}
+		if len(f.done) > 0 {
+			t.Errorf("%s: a plan changed something: %v", tc.name, f.done)
+		}
+	}
+}
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	f := &fake{names: []string{"events_2023_01", "other"}}
+	r, err := newTables(f, "shop", eventsBy(tables.Month("at")), "events", definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Plan(t.Context(), time.Date(2024, 1, 15, 0, 0, 0, 0, time.UTC), Window{Retain: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"CREATE TABLE IF NOT EXISTS shop.events_2024_01 " + definition, "DROP TABLE IF EXISTS shop.events_2023_01"}
+	if err := p.Apply(t.Context()); err != nil || !slices.Equal(f.done, want) {
+		t.Errorf("done %v, %v, want %v", f.done, err, want)
+	}
+	if got := p.String(); got != strings.Join(want, ";\n")+";" {
+		t.Errorf("the dry run says %s", got)
+	}
+	if got := (Plan{tables: r}).String(); got != "nothing to do" {
+		t.Error(got)
+	}
+	f.err, f.done = errors.New("no"), nil
+	if err := p.Apply(t.Context()); !errors.Is(err, f.err) || len(f.done) != 1 ||
+		err.Error() != "rotation: CREATE TABLE IF NOT EXISTS shop.events_2024_01: no" {
+		t.Errorf("%v after %v", err, f.done)
+	}
+	if _, err := r.Plan(t.Context(), time.Now(), Window{}); !errors.Is(err, f.err) {
+		t.Error(err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	set := eventsBy(tables.Day("at"))
+	if _, err := New(nil, "shop", set, "events", definition); err == nil {
+		t.Error("no session: want an error")
+	}
+	for name, err := range map[string]error{
+		"a table that does not rotate": second(newTables(&fake{}, "shop", set, "all_events", definition)),
+		"no table":                     second(newTables(&fake{}, "shop", set, "nothing", definition)),
+		"a keyspace that is none":      second(newTables(&fake{}, "a; DROP", set, "events", definition)),
+		"no definition":                second(newTables(&fake{}, "shop", set, "events", "id uuid")),
+	} {
+		if err == nil {
+			t.Errorf("%s: want an error", name)
+		}
+	}
+	r, err := newTables(&fake{}, "shop", set, "events", definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, w := range map[string]Window{
+		"negative": {Ahead: -1}, "kept for less than written": {Back: 2, Retain: 1}, "too many": {Ahead: 1000 * 24 * time.Hour},
+	} {
+		if _, err := r.Plan(t.Context(), time.Now(), w); err == nil {
+			t.Errorf("%s: want an error", name)
+		}
+	}
+}
+
+func second(_ *Tables, err error) error { return err }
