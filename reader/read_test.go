@@ -140,6 +140,7 @@ func TestBreakLeavesNothing(t *testing.T) {
 		f.before = func(ctx context.Context, r request) error {
 			if r.state != nil {
 				<-ctx.Done()
+				time.Sleep(time.Second) // a driver that takes its time
 				return ctx.Err()
 			}
 			return nil
@@ -150,6 +151,9 @@ func TestBreakLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			break
+		}
+		if n := f.active.Load(); n > 0 {
+			t.Errorf("%d requests are still under way", n)
 		}
 		f.before = nil
 		count := 0

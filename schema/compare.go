@@ -407,12 +407,12 @@ func (c *comparison) more() {
 	for _, i := range c.live.Indexes {
 		if !slices.ContainsFunc(c.declared.Indexes, func(o Index) bool { return o.ID == i.ID }) {
 			extra(ID{i.Keyspace, i.Table}, "index "+quoted(i.Name)+" is not declared: every write of the table pays for it",
-				"DROP INDEX "+i.ID.String(), false)
+				"DROP INDEX "+i.String(), false)
 		}
 	}
 	for _, v := range c.live.Views {
 		if !slices.ContainsFunc(c.declared.Views, func(o View) bool { return o.ID == v.ID }) {
-			extra(v.ID, "a view that is not declared: every write of "+quoted(v.Base)+" pays for it", "DROP MATERIALIZED VIEW "+v.ID.String(), true)
+			extra(v.ID, "a view that is not declared: every write of "+quoted(v.Base)+" pays for it", "DROP MATERIALIZED VIEW "+v.String(), true)
 		}
 	}
 }

@@ -111,10 +111,10 @@ func (t *Type) body() string {
 	for i, f := range t.Fields {
 		fields[i] = "    " + quoted(f.Name) + " " + f.Type
 	}
-	return t.ID.String() + " (\n" + strings.Join(fields, ",\n") + "\n)"
+	return t.String() + " (\n" + strings.Join(fields, ",\n") + "\n)"
 }
 
-func (t *Table) body() string { return t.ID.String() + " " + t.Definition() }
+func (t *Table) body() string { return t.String() + " " + t.Definition() }
 
 // Definition is what follows the name in the table's CREATE TABLE: the columns in brackets, and the options.
 func (t *Table) Definition() string {

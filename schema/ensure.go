@@ -20,8 +20,8 @@ const ensureTimeout = 2 * time.Minute
 // or drops anything; what differs is a [*DifferenceError].
 //
 // Many processes may call it at once. Cassandra up to 5.0 lets two nodes create one table at the same moment, each
-// under an id of its own, after which both are broken; so whoever has something to create takes a lock first: a row of
-// the table denorm_schema_lock, which Ensure leaves in the first of the declared keyspaces and which everything else in
+// under an id of its own; until one of them wins nodes refuse each other's writes, and what was written under the other is
+// lost. So whoever has something to create takes a lock first: a row of the table denorm_schema_lock, which Ensure leaves in the first of the declared keyspaces and which everything else in
 // this package overlooks. A process that dies leaves the lock for two minutes.
 //
 // It ends with ctx, or if that has no deadline after 2 minutes. While a node is down nodes do not agree. Each statement

@@ -13,7 +13,7 @@ import (
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	mutations := make(map[string]int)
-	for seed := range uint64(300) {
+	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := anyschema.Generate(r, "ks")
 		s.Keyspaces = []schema.Keyspace{{Name: "ks", Replication: schema.Replication(map[string]int{"dc1": 3})}}

@@ -115,9 +115,66 @@ func TestEnsureAtOnce(t *testing.T) {
 	}
 }
 
-// wantOneSchema asks each node by itself. They must have the same tables under the same ids, and come to one schema
-// version: not necessarily at once, for others change their own tables in the same cluster.
-func wantOneSchema(t *testing.T, keyspace string) {
+// Three callers, each on a node of its own, create one table at the same moment, several times. Cassandra 5.0 lets each node
+// make a table under an id of its own; for a second or several, until one of them wins, nodes refuse each other's writes,
+// and rows in the others are lost. So at no time may there be more than one id.
+func TestEnsureOnEachNode(t *testing.T) {
+	t.Parallel()
+	keyspace := cluster.Keyspace(t, 3)
+	nodes := eachNode(t)
+	for round := range 6 {
+		table := fmt.Sprintf("shops_%d", round)
+		declared := schema.Must(schema.Declare(schema.CQL("CREATE TABLE " + keyspace + "." + table + " (shop_id uuid PRIMARY KEY)")))
+		var all sync.WaitGroup
+		failures := make([]error, len(nodes))
+		for i, node := range nodes {
+			all.Go(func() { failures[i] = schema.Ensure(t.Context(), node, declared) })
+		}
+		ended := make(chan struct{})
+		go func() { defer close(ended); all.Wait() }()
+		if ids := watch(t, nodes, keyspace, table, ended); len(ids) != 1 {
+			t.Errorf("round %d: the table had the ids %v", round, ids)
+		}
+		if err := errors.Join(failures...); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		if err := nodes[0].Query(`INSERT INTO `+keyspace+`.`+table+` (shop_id) VALUES (?)`, gocql.MustRandomUUID()).
+			Consistency(gocql.All).Exec(); err != nil {
+			t.Fatalf("round %d: write to all nodes: %v", round, err)
+		}
+	}
+}
+
+// watch collects the ids that a table has on any node until ended is closed.
+func watch(t *testing.T, nodes []session, keyspace, table string, ended <-chan struct{}) map[gocql.UUID]bool {
+	t.Helper()
+	ids := make(map[gocql.UUID]bool)
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for last := false; ; {
+		for _, node := range nodes {
+			var id gocql.UUID
+			err := node.Query(`SELECT id FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, keyspace, table).
+				Consistency(gocql.One).Scan(&id)
+			if err == nil {
+				ids[id] = true
+			} else if !errors.Is(err, gocql.ErrNotFound) {
+				t.Error(err)
+			}
+		}
+		if last {
+			return ids
+		}
+		select {
+		case <-ended:
+			last = true
+		case <-ticker.C:
+		}
+	}
+}
+
+// eachNode opens a session to each node that speaks to no other.
+func eachNode(t *testing.T) []session {
 	t.Helper()
 	var nodes []session
 	for _, host := range cluster.Hosts(t) {
@@ -125,6 +182,14 @@ func wantOneSchema(t *testing.T, keyspace string) {
 			c.Hosts, c.DisableInitialHostLookup, c.Timeout = []string{host}, true, 30*time.Second
 		}))
 	}
+	return nodes
+}
+
+// wantOneSchema asks each node by itself. They must have the same tables under the same ids, and come to one schema
+// version: not necessarily at once, for others change their own tables in the same cluster.
+func wantOneSchema(t *testing.T, keyspace string) {
+	t.Helper()
+	nodes := eachNode(t)
 	var first string
 	for i, node := range nodes {
 		iter := node.Query(`SELECT table_name, id FROM system_schema.tables WHERE keyspace_name = ?`, keyspace).Consistency(gocql.One).Iter()

@@ -25,12 +25,20 @@ func TestCompare(t *testing.T) {
 		"boolean":           {false, true},
 		"frozen<list<int>>": {[]int32{}, []int32{-1}, []int32{-1, 5}, []int32{0}},
 		"timeuuid": {
-			gocql.UUID{0, 0, 0, 1, 0, 0, 0x10, 0, 0x80}, gocql.UUID{0, 0, 0, 1, 0, 0, 0x10, 0, 0xbf}, gocql.UUID{0, 0, 0, 1, 0, 0, 0x10, 0, 0x7f},
-			gocql.UUID{0, 0, 0, 0, 0, 1, 0x10, 0, 0x80}, gocql.UUID{0, 0, 0, 0, 0, 0, 0x10, 1, 0x80}, gocql.UUID{0, 0, 0, 0, 0, 0, 0x11, 0, 0x80},
+			gocql.UUID{0, 0, 0, 1, 0, 0, 0x10, 0, 0x80},
+			gocql.UUID{0, 0, 0, 1, 0, 0, 0x10, 0, 0xbf},
+			gocql.UUID{0, 0, 0, 1, 0, 0, 0x10, 0, 0x7f},
+			gocql.UUID{0, 0, 0, 0, 0, 1, 0x10, 0, 0x80},
+			gocql.UUID{0, 0, 0, 0, 0, 0, 0x10, 1, 0x80},
+			gocql.UUID{0, 0, 0, 0, 0, 0, 0x11, 0, 0x80},
 		},
 		"uuid": {
-			gocql.UUID{9, 0, 0, 0, 0, 0, 0x10, 0, 0x80}, gocql.UUID{9, 0, 0, 0, 0, 0, 0x10, 0, 0xbf}, gocql.UUID{0, 0, 0, 0, 0, 1, 0x10, 0, 0x80},
-			gocql.UUID{0, 0, 0, 0, 0, 0, 0x40, 0, 0x80}, gocql.UUID{0x80, 0, 0, 0, 0, 0, 0x40, 0, 0x80}, gocql.UUID{0, 0, 0, 0, 0, 0, 0x70, 0, 0x80},
+			gocql.UUID{9, 0, 0, 0, 0, 0, 0x10, 0, 0x80},
+			gocql.UUID{9, 0, 0, 0, 0, 0, 0x10, 0, 0xbf},
+			gocql.UUID{0, 0, 0, 0, 0, 1, 0x10, 0, 0x80},
+			gocql.UUID{0, 0, 0, 0, 0, 0, 0x40, 0, 0x80},
+			gocql.UUID{0x80, 0, 0, 0, 0, 0, 0x40, 0, 0x80},
+			gocql.UUID{0, 0, 0, 0, 0, 0, 0x70, 0, 0x80},
 		},
 	} {
 		typ := mustParse(t, name)

@@ -82,7 +82,7 @@ func TestSystems(t *testing.T) {
 		}
 		mermaid := diagram.Mermaid(s)
 		for _, table := range s.Tables {
-			for _, want := range append([]string{table.ID.String()}, columns(table)...) {
+			for _, want := range append([]string{table.String()}, columns(table)...) {
 				if !strings.Contains(shown.String(), want) || !strings.Contains(mermaid, want) {
 					t.Errorf("%s: %s of %s is not shown", file, want, table.ID)
 				}

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/orders"
 )
@@ -19,6 +22,7 @@ type result struct {
 	status    orders.Status
 	rows      int // that the reader gets: limit, or all there are
 	latencies []time.Duration
+	timeouts  int // reads that the server gave up on; their latencies are until then
 	scan      scan
 }
 
@@ -45,9 +49,16 @@ func (s *shop) measure(ctx context.Context, rounds int) ([]result, error) {
 			r := &results[i]
 			begin := time.Now()
 			iter := s.session.Query(statements[i], r.status).WithContext(ctx).Iter()
-			r.rows = iter.NumRows()
-			if err := iter.Close(); err != nil {
+			rows := iter.NumRows()
+			err := iter.Close()
+			var timeout *gocql.RequestErrReadTimeout
+			switch {
+			case err == nil:
+				r.rows = rows
+			case !errors.As(err, &timeout):
 				return nil, fmt.Errorf("read %s of %s: %w", r.status, r.set, err)
+			case round >= warmUp:
+				r.timeouts++
 			}
 			if round >= warmUp {
 				r.latencies = append(r.latencies, time.Since(begin))

@@ -28,7 +28,11 @@ func (r report) table() string {
 		fmt.Fprintf(&b, "| %s | %.1f %% |", status, 100*share(status))
 		for _, set := range sets {
 			x := r.find(set.name, status)
-			fmt.Fprintf(&b, " %.1f ms, %.1f ms | %d", milliseconds(x.quantile(0.5)), milliseconds(x.quantile(0.99)), x.scan.tombstones)
+			fmt.Fprintf(&b, " %.1f ms, %.1f ms", milliseconds(x.quantile(0.5)), milliseconds(x.quantile(0.99)))
+			if x.timeouts > 0 {
+				fmt.Fprintf(&b, ", %d timeouts", x.timeouts)
+			}
+			fmt.Fprintf(&b, " | %d", x.scan.tombstones)
 			if x.rows < limit { // the whole partition was read for them
 				fmt.Fprintf(&b, ", %d rows", x.rows)
 			}
@@ -67,7 +71,8 @@ SELECT order_id, total, updated_at FROM orders_by_status WHERE status = ? LIMIT 
 
 %s
 Tombstones are what a replica says it has read for one such request (`+"`Read 20 live rows and 19980 tombstone cells`"+` in
-its trace). Latencies are of %d reads of each, in random order, at LOCAL_QUORUM, one at a time.
+its trace). Latencies are of %d reads of each, in random order, at LOCAL_QUORUM, one at a time. A timeout is a read
+that the server gave up after five seconds.
 
 What follows from it:
 

@@ -22,9 +22,19 @@ type traced struct{ id []byte }
 // Trace implements gocql.Tracer.
 func (t *traced) Trace(id []byte) { t.id = id }
 
-// scan reads once with request tracing on.
-func (s *shop) scan(ctx context.Context, statement string, status orders.Status) (scan, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+// scan reads with request tracing on, once more if the server gives up.
+func (s *shop) scan(ctx context.Context, statement string, status orders.Status) (result scan, err error) {
+	for range 10 {
+		var timeout *gocql.RequestErrReadTimeout
+		if result, err = s.scanOnce(ctx, statement, status); !errors.As(err, &timeout) {
+			break
+		}
+	}
+	return result, err
+}
+
+func (s *shop) scanOnce(ctx context.Context, statement string, status orders.Status) (scan, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var t traced
 	if err := s.session.Query(statement, status).WithContext(ctx).Trace(&t).Iter().Close(); err != nil {
