@@ -34,19 +34,32 @@ func share(tb testing.TB) {
 
 func lockFaults(tb testing.TB, how int) {
 	tb.Helper()
-	home, err := Home()
+	release, err := lockNodes(how)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	tb.Cleanup(release)
+}
+
+// Share keeps tests that stop nodes away from the cluster until release is called, and waits for one that runs. It is for
+// commands that measure.
+func Share() (release func(), err error) { return lockNodes(syscall.LOCK_SH) }
+
+func lockNodes(how int) (release func(), err error) {
+	home, err := Home()
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(home, 0o755); err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(home, faultsLock), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
-	tb.Cleanup(func() { _ = f.Close() }) // which unlocks it
 	if err := syscall.Flock(int(f.Fd()), how); err != nil {
-		tb.Fatal(err)
+		_ = f.Close()
+		return nil, err
 	}
+	return func() { _ = f.Close() }, nil // which unlocks it
 }

@@ -44,6 +44,11 @@ func run(ctx context.Context, rounds int, dir, only, profile string) error {
 	if hosts == "" {
 		return fmt.Errorf("%s is not set: make bench", cluster.TestHostsEnv)
 	}
+	release, err := cluster.Share()
+	if err != nil {
+		return err
+	}
+	defer release()
 	s, err := openShop(ctx, strings.Split(hosts, ","))
 	if err != nil {
 		return err
