@@ -3,7 +3,7 @@
 //
 // Nothing of it happens by itself. A job calls [Tables.Plan], which changes nothing and says what there is to do, and then
 // [Plan.Apply]. Run one such job at a time: Cassandra up to 5.0 lets two nodes create one table at the same moment, each
-// under an id of its own, after which both are broken.
+// under an id of its own, and until one of them wins what was written under the other is lost.
 package rotation
 
 import (

@@ -21,8 +21,9 @@ const ensureTimeout = 2 * time.Minute
 //
 // Many processes may call it at once. Cassandra up to 5.0 lets two nodes create one table at the same moment, each
 // under an id of its own; until one of them wins nodes refuse each other's writes, and what was written under the other is
-// lost. So whoever has something to create takes a lock first: a row of the table denorm_schema_lock, which Ensure leaves in the first of the declared keyspaces and which everything else in
-// this package overlooks. A process that dies leaves the lock for two minutes.
+// lost. So whoever has something to create takes a lock first: a row of the table denorm_schema_lock, which Ensure leaves
+// in the first of the declared keyspaces and which everything else in this package overlooks. A process that dies leaves
+// the lock for two minutes.
 //
 // It ends with ctx, or if that has no deadline after 2 minutes. While a node is down nodes do not agree. Each statement
 // takes a second or two, the time in which nodes hear of each other's schema by gossip.
@@ -169,7 +170,8 @@ func (e *ensurer) one(ctx context.Context, m create) error {
 		return err
 	}
 	for began := time.Now(); time.Since(began) < settle; {
-		if missing, unread := e.missing(ctx); unread == nil && !slices.ContainsFunc(missing, func(o create) bool { return o.id == m.id }) {
+		missing, unread := e.missing(ctx)
+		if unread == nil && !slices.ContainsFunc(missing, func(o create) bool { return o.id == m.id }) {
 			return nil
 		}
 		if waited := wait(ctx, 500*time.Millisecond); waited != nil {
