@@ -15,7 +15,7 @@ import (
 
 var (
 	seed  = flag.Uint64("reader.seed", 1, "seed of the property tests")
-	cases = flag.Int("reader.cases", 1000, "cases of the property tests")
+	cases = flag.Int("reader.cases", 300, "cases of the property tests")
 )
 
 type reading struct {
