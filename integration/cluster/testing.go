@@ -107,7 +107,12 @@ func Keyspace(tb testing.TB, replication int) string {
 		tb.Fatalf("create keyspace %s: %v", name, err)
 	}
 	tb.Cleanup(func() {
-		if err := execute(session, "DROP KEYSPACE IF EXISTS "+name); err != nil {
+		err := execute(session, "DROP KEYSPACE IF EXISTS "+name)
+		if err != nil && strings.Contains(err.Error(), "Unknown CF") {
+			// Cassandra 5.0.6, after a node was killed: its commit log still knows a table that is gone, and the drop, which
+			// is done by then, ends in this when it recycles the log (AbstractCommitLogSegmentManager.flushDataFrom).
+			tb.Logf("drop keyspace %s: %v", name, err)
+		} else if err != nil {
 			tb.Errorf("drop keyspace %s: %v", name, err)
 		}
 	})
