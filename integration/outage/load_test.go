@@ -38,13 +38,19 @@ type write struct {
 	err      error
 }
 
-const perSecond = 40 // writes of each contender
+// perSecond is how many writes each contender begins.
+func perSecond() time.Duration {
+	if *long {
+		return 40
+	}
+	return 10 // the short form shows what becomes of writes, on machines that may have no more than two cores for three nodes
+}
 
 // run writes at a steady rate, however long writes take, until ctx ends.
 func (c *contender) run(ctx context.Context, begin time.Time) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	tick := time.NewTicker(time.Second / perSecond)
+	tick := time.NewTicker(time.Second / perSecond())
 	defer tick.Stop()
 	for {
 		select {
