@@ -50,6 +50,11 @@ func run(ctx context.Context, s settings) error {
 	if list == "" {
 		return fmt.Errorf("%s is not set: make readbench", cluster.TestHostsEnv)
 	}
+	release, err := cluster.Share()
+	if err != nil {
+		return err
+	}
+	defer release()
 	hosts := strings.Split(list, ",")
 	st, err := openStream(ctx, hosts, s)
 	if err != nil {
