@@ -1,33 +1,12 @@
 package schema_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/schema"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; go test ./schema -update writes it anew.\ngot\n%s", file, got)
-	}
-}
 
 const declaredText = `
 -- denorm:entity order shop.orders shop.orders_by_user stock.orders_by_item
@@ -57,8 +36,8 @@ func TestDifferences(t *testing.T) {
 	t.Parallel()
 	declared, live := parse(t, declaredText), parse(t, liveText)
 	found := schema.Compare(declared, live)
-	golden(t, "differences.golden", (&schema.DifferenceError{Differences: found}).Error()+"\n")
-	golden(t, "migration.golden", schema.Migration(found))
+	golden.Check(t, "differences.golden", (&schema.DifferenceError{Differences: found}).Error()+"\n")
+	golden.Check(t, "migration.golden", schema.Migration(found))
 	breaking := schema.Breaking(found)
 	for _, d := range breaking {
 		if strings.Contains(d.Reason, "not declared") && d.Mend != "" && !strings.Contains(d.Reason, "vanish") {

@@ -8,6 +8,7 @@ import (
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -53,7 +54,7 @@ func TestDeclare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "declared.cql", s.CQL())
+	golden.Check(t, "declared.cql", s.CQL())
 	e := s.Entities[0]
 	if e.Name != "order" || len(e.Tables) != 3 || !e.Timestamped || len(e.Moves) != 1 || e.Moves[0] != "status" {
 		t.Errorf("%+v", e)

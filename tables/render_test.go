@@ -2,23 +2,19 @@ package tables_test
 
 import (
 	"encoding/hex"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
 	"pgregory.net/rapid"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // dump shows mutations with their values, which the library itself never prints.
 func dump(r tables.Rendered) string {
@@ -120,28 +116,8 @@ func TestRenderGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, tc.name, dump(r))
+			golden.Check(t, tc.name+".golden", dump(r))
 		})
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path) // a file of the test
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; with -update it is written anew\n%s", path, got)
 	}
 }
 

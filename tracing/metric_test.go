@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/attribute"
@@ -55,7 +56,7 @@ func TestMetrics(t *testing.T) {
 			} {
 				w(t).to(t.Context(), tracer)
 			}
-			golden(t, name, table(collect(t, reader)))
+			golden.Check(t, name+".golden", table(collect(t, reader)))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tracing"
@@ -42,8 +43,8 @@ func TestReads(t *testing.T) {
 	meters, metrics := meter(t)
 	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters), tracing.WithStatementText())
 	readTo(t.Context(), tracer)
-	golden(t, "read", tree(exporter.GetSpans()))
-	golden(t, "read_metrics", table(collect(t, metrics)))
+	golden.Check(t, "read.golden", tree(exporter.GetSpans()))
+	golden.Check(t, "read_metrics.golden", table(collect(t, metrics)))
 	readTo(t.Context(), tracing.New()) // nobody listens
 	refused := tracer.TraceReadStart(t.Context(), reader.ReadStart{Op: "refused"})
 	tracer.TraceReadEnd(refused, reader.ReadEnd{Op: "refused", Err: &reader.QueryError{Table: "logs"}})

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -37,7 +38,7 @@ func TestSlog(t *testing.T) {
 					slowly := waits{tracer}
 					w(t).to(t.Context(), slowly)
 				}
-				golden(t, name, out.String())
+				golden.Check(t, name+".golden", out.String())
 			})
 		})
 	}

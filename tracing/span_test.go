@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -44,7 +45,7 @@ func TestSpans(t *testing.T) {
 			test.write(t).to(ctx, tracer)
 			server.End()
 			spans := exporter.GetSpans()
-			golden(t, name, tree(spans))
+			golden.Check(t, name+".golden", tree(spans))
 			for _, s := range spans {
 				if scope := s.InstrumentationScope; s.Name != "POST /orders" &&
 					(scope.Name != tracing.Scope || scope.SchemaURL != tracing.SchemaURL) {

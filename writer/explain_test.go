@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -64,7 +65,7 @@ func TestExplain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, plan.String())
+			golden.Check(t, name+".golden", plan.String())
 			if len(x.sent()) > 0 {
 				t.Error("Explain has sent a request")
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -126,7 +127,7 @@ func TestRefusals(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "# %s\n%v\n\n", test.name, err)
 	}
-	golden(t, "refusals", text.String())
+	golden.Check(t, "refusals.golden", text.String())
 }
 
 // Where a table has no keyspace, or one that cannot stand in CQL without quotes, nothing is sent: shop and "Shop" are

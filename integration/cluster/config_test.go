@@ -1,15 +1,14 @@
 package cluster
 
 import (
-	"flag"
 	"math/big"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/denorm-go/denorm/internal/golden"
+)
 
 func TestRenderYAML(t *testing.T) {
 	t.Parallel()
@@ -17,19 +16,7 @@ func TestRenderYAML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const golden = "testdata/cassandra.yaml"
-	if *update {
-		if err := os.WriteFile(golden, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("cassandra.yaml has changed (go test -update if that was meant):\n%s", got)
-	}
+	golden.Check(t, "cassandra.yaml", string(got))
 }
 
 func TestTokensAreSpreadEvenly(t *testing.T) {

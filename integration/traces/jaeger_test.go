@@ -15,6 +15,7 @@ import (
 
 	"github.com/denorm-go/denorm/integration/jaeger"
 	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
@@ -30,14 +31,14 @@ func TestTraces(t *testing.T) {
 		o := newOrder()
 		secrets.add(o)
 		trace := undisturbed(t, service, shop, secrets, 3, "createOrder", orders.Orders.Insert(o), nil)
-		golden(t, "create_order", render(trace, shop.keyspace))
+		golden.Check(t, "create_order.golden", render(trace, shop.keyspace))
 	})
 	t.Run("a logged batch", func(t *testing.T) {
 		before := shop.create(t)
 		after := withStatus(before, orders.Cancelled)
 		secrets.add(before)
 		trace := undisturbed(t, service, shop, secrets, 1, "cancelOrder", orders.Orders.Update(before, after), nil)
-		golden(t, "cancel_order", render(trace, shop.keyspace))
+		golden.Check(t, "cancel_order.golden", render(trace, shop.keyspace))
 	})
 	t.Run("a lost reply", func(t *testing.T) { testLostReply(t, service, shop, secrets) })
 	t.Run("several writes", func(t *testing.T) { testSeveralWrites(t, service, shop, secrets) })
@@ -46,7 +47,7 @@ func TestTraces(t *testing.T) {
 		secrets.add(o)
 		shop.execute(t, `DROP TABLE orders_by_user`)
 		trace := undisturbed(t, service, shop, secrets, 3, "createOrder", orders.Orders.Insert(o), writer.ErrPartial)
-		golden(t, "missing_table", render(trace, shop.keyspace))
+		golden.Check(t, "missing_table.golden", render(trace, shop.keyspace))
 	})
 	t.Run("no bound value", func(t *testing.T) {
 		traces, err := service.jaeger.Traces(t.Context(), service.name, 1000)

@@ -3,35 +3,16 @@ package diagram_test
 import (
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/diagram"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; go test ./schema/diagram -update writes it anew.\ngot\n%s", file, got)
-	}
-}
 
 func system(t *testing.T, name string) *schema.Schema {
 	t.Helper()
@@ -50,8 +31,8 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"s01_orders", "s13_customers"} {
 		s := system(t, name)
-		golden(t, name+".mmd", diagram.Mermaid(s))
-		golden(t, name+".svg", diagram.SVG(s))
+		golden.Check(t, name+".mmd", diagram.Mermaid(s))
+		golden.Check(t, name+".svg", diagram.SVG(s))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/schema/diagram"
 )
 
@@ -35,7 +36,7 @@ Several tables keep a flaw on purpose, with the mended form beside it; ` + "[lin
 		first, _, _ := strings.Cut(string(text), "\n")
 		title := strings.TrimSuffix(strings.TrimPrefix(first, "-- "), ".")
 		fmt.Fprintf(&b, "\n## %s\n\n![%s](model/%s.svg)\n\n[CQL](../schema/testdata/systems/%[3]s.cql)\n", title, strings.ReplaceAll(name, "_", " "), name)
-		golden(t, "../../../docs/model/"+name+".svg", diagram.SVG(system(t, name)))
+		golden.Check(t, "../../../docs/model/"+name+".svg", diagram.SVG(system(t, name)))
 	}
-	golden(t, "../../../docs/model.md", b.String())
+	golden.Check(t, "../../../docs/model.md", b.String())
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/lint"
 )
@@ -75,7 +76,7 @@ func TestRules(t *testing.T) {
 		}
 		b.WriteString(r.Code + " " + r.Severity.String() + " " + r.Name + "\n\t" + r.Doc + "\n")
 	}
-	golden(t, "rules.golden", b.String())
+	golden.Check(t, "rules.golden", b.String())
 }
 
 func TestSuppressed(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
@@ -48,5 +49,5 @@ costs more than it seems.
 			fmt.Fprintf(&b, "\n%s\n\n```sql\n%s\n```\n", e.says, strings.Join(lines, "\n"))
 		}
 	}
-	golden(t, "../../../docs/lint.md", b.String())
+	golden.Check(t, "../../../docs/lint.md", b.String())
 }

@@ -1,7 +1,6 @@
 package lint_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,28 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/lint"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; go test ./schema/lint -update writes it anew.\ngot\n%s", file, got)
-	}
-}
 
 func load(t *testing.T, file string) *schema.Schema {
 	t.Helper()
@@ -70,5 +51,5 @@ func TestSystems(t *testing.T) {
 	if !slices.Equal(wrong, flaws) {
 		t.Errorf("errors\n%s\nwant\n%s", strings.Join(wrong, "\n"), strings.Join(flaws, "\n"))
 	}
-	golden(t, "systems.golden", b.String())
+	golden.Check(t, "systems.golden", b.String())
 }

@@ -4,36 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/schema"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; go test ./command -update writes it anew.\ngot\n%s", file, got)
-	}
-}
 
 // run runs the command and returns what it wrote and the exit code.
 func run(t *testing.T, options []command.Option, args ...string) (out string, code int, err error) {
@@ -59,7 +38,7 @@ func TestLintFormats(t *testing.T) {
 		if code != command.ExitFound {
 			t.Errorf("%s: exit code %d, want %d", format, code, command.ExitFound)
 		}
-		golden(t, "shop."+format, out)
+		golden.Check(t, "shop."+format, out)
 		if strings.Contains(out, "\x1b") {
 			t.Errorf("%s: colours, and this is no terminal", format)
 		}
@@ -156,7 +135,7 @@ func TestDDLAndDiagram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, out)
+		golden.Check(t, name, out)
 	}
 	out, _, _ := run(t, nil, "ddl", shop)
 	if _, err := schema.Parse("ddl", out); err != nil {

@@ -1,39 +1,14 @@
 package traces
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/denorm-go/denorm/integration/jaeger"
 )
-
-var update = flag.Bool("update", false, "write golden files")
-
-// golden compares with a file in testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("got\n%s\nwant\n%s\n(-update writes it to %s)", got, want, path)
-	}
-}
 
 // anyOf are tags whose values differ from run to run, and the form that they must have.
 var anyOf = map[string]*regexp.Regexp{
