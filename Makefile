@@ -21,7 +21,7 @@ test: lint unit integration faults ## everything: lint, unit tests with the race
 unit: compiler ## unit tests with the race detector; without it those that count allocations or take 1,000,000 cases
 	go test -race ./...
 	cd cmd/denorm && go test -race ./...
-	go test -run 'Convergence|Alloc|Outage|Scattered' ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/
+	go test -run 'Convergence|Alloc|Outage|Scattered' ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/ ./internal/versioned/
 
 .PHONY: integration
 integration: compiler ## tests on three real Cassandra nodes, which are started for them unless they run already
@@ -45,7 +45,7 @@ compiler:
 .PHONY: lint
 lint: $(LINT) ## linters of .golangci.yml, over all modules
 	$(LINT) run ./...
-	cd integration && ../$(LINT) run ./...
+	cd integration && ../$(LINT) run --build-tags faults ./...
 	cd cmd/denorm && ../../$(LINT) run ./...
 
 $(LINT): internal/tools/go.mod internal/tools/go.sum
@@ -67,6 +67,11 @@ tombstones: ## what moved rows cost those who read: LIMIT 20 of each status afte
 readbench: ## 1,000,000 rows in 240 buckets read through the library and by hand on three nodes, into docs/reading.md
 	@cd integration && go build -o ../bin/ ./cmd/readbench
 	@$(CLUSTER) run -nodes 3 -- ../bin/readbench -out ../docs
+
+.PHONY: changes
+changes: ## what inserts and updates cost by the rules of a set, side by side on three nodes, into docs/changes.md
+	@cd integration && go build -o ../bin/ ./cmd/changes
+	@$(CLUSTER) run -nodes 3 -- ../bin/changes -out ../docs
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

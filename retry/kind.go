@@ -26,6 +26,12 @@ const (
 
 	// Counter is an update of counters in one partition. It is not idempotent.
 	Counter
+
+	// Swap is a [Conditional] whose condition no longer holds once it is applied, and which leaves a mark of its own: the
+	// same one sent again does no harm, and its answer tells whether the first was applied. So it is repeated where others
+	// are given up, also after WRITE_TIMEOUT of type CAS, which contention causes. What is known after a failure is as for
+	// Conditional.
+	Swap
 )
 
 // String returns the kind in lower case, such as "logged batch".
@@ -41,19 +47,21 @@ func (k Kind) String() string {
 		return "conditional"
 	case Counter:
 		return "counter"
+	case Swap:
+		return "swap"
 	default:
 		return fmt.Sprintf("Kind(%d)", uint8(k))
 	}
 }
 
-// Idempotent reports whether the write may be applied more than once without harm: [Partition], [LoggedBatch] and
-// [UnloggedBatch], by their pinned timestamp. A value that is none of the constants is not idempotent.
+// Idempotent reports whether the write may be sent more than once without harm: [Partition], [LoggedBatch] and
+// [UnloggedBatch], by their pinned timestamp, and [Swap], by its condition. A value that is none of the constants is not idempotent.
 //
 // The timestamp makes cells idempotent, not every statement: an append to a list doubles the elements whatever its
 // timestamp. Such a statement must not be sent with these kinds.
 func (k Kind) Idempotent() bool {
 	switch k {
-	case Partition, LoggedBatch, UnloggedBatch:
+	case Partition, LoggedBatch, UnloggedBatch, Swap:
 		return true
 	case Conditional, Counter:
 		return false

@@ -55,11 +55,11 @@ func writeTimeout(writeType string, kind Kind) Verdict {
 	case "BATCH_LOG":
 		v.Batchlog = true
 	case "SIMPLE":
-		if kind == Conditional {
+		if kind == Conditional || kind == Swap {
 			v.Class = Decided
 		}
 	case "COUNTER", "CAS":
-		v.Retry = false
+		v.Retry = kind == Swap && writeType == "CAS"
 	}
 	return v
 }
@@ -74,7 +74,7 @@ func writeFailure(writeType string, kind Kind) Verdict {
 	case "BATCH_LOG":
 		v.Batchlog = true
 	case "COUNTER", "CAS":
-		v.Retry, v.Once = false, false
+		v.Retry, v.Once = kind == Swap && writeType == "CAS", false
 	}
 	return v
 }
@@ -117,7 +117,7 @@ func unavailable(consistency gocql.Consistency, alive int, kind Kind) Verdict {
 		return v
 	case Partition, Counter:
 		return safe("unavailable")
-	case UnloggedBatch, Conditional:
+	case UnloggedBatch, Conditional, Swap:
 		return unknown(kind, "unavailable")
 	default:
 		return unknown(kind, "unavailable")

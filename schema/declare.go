@@ -45,7 +45,7 @@ func Must(s *Schema, err error) *Schema {
 	return s
 }
 
-// Sets declares the tables of sets.
+// Sets declares the tables of sets, and the user-defined types of their columns.
 func Sets(sets ...tables.Described) Declaration {
 	return declaration(func(s *Schema) error {
 		var errs []error
@@ -57,7 +57,7 @@ func Sets(sets ...tables.Described) Declaration {
 }
 
 func (s *Schema) set(d tables.Description) error {
-	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: true}
+	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional}
 	for n, t := range d.Tables {
 		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}}
 		if t.Rotation != nil {
@@ -68,6 +68,15 @@ func (s *Schema) set(d tables.Description) error {
 		}
 		if s.Table(out.ID) != nil {
 			return fmt.Errorf("table %s is declared twice", out.ID)
+		}
+		for _, d := range t.Types {
+			u := Type{ID: ID{t.Keyspace, d.Name}}
+			for _, f := range d.Fields {
+				u.Fields = append(u.Fields, Field(f))
+			}
+			if !slices.ContainsFunc(s.Types, func(o Type) bool { return o.ID == u.ID }) {
+				s.Types = append(s.Types, u)
+			}
 		}
 		for _, c := range t.Columns {
 			typ, err := canonicalType(c.Type)

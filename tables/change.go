@@ -14,6 +14,8 @@ const (
 	Update
 	Upsert
 	Delete
+	Add
+	Patch
 )
 
 func (k Kind) String() string {
@@ -26,6 +28,10 @@ func (k Kind) String() string {
 		return "upsert"
 	case Delete:
 		return "delete"
+	case Add:
+		return "add"
+	case Patch:
+		return "patch"
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
@@ -36,7 +42,8 @@ func (k Kind) String() string {
 type Change struct {
 	Entity        string
 	Kind          Kind
-	Before, After any // of the set's row type; nil where the verb has none
+	Before, After any    // of the set's row type; nil where the verb has none
+	Edits         []Edit // of a Patch
 	set           *set
 }
 

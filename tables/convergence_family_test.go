@@ -81,6 +81,7 @@ func newFamily[T any](name string, set *tables.Set[T], moving []string, worlds i
 			return set.Upsert(pool[after])
 		case tables.Delete:
 			return set.Delete(pool[before])
+		case tables.Add, tables.Patch:
 		}
 		panic(kind)
 	}

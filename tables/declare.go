@@ -17,7 +17,7 @@ import (
 // declare validates a declaration. It goes on after a fault, so that all are named at once.
 func declare(entity string, typ reflect.Type, options []Option) (*set, error) {
 	b := &builder{
-		set: &set{entity: entity, typ: typ, stamp: -1, expiry: -1},
+		set: &set{entity: entity, typ: typ, stamp: -1, expiry: -1, version: -1},
 		of:  make(map[string]int),
 		bad: make(map[*table]bool),
 	}
@@ -35,13 +35,18 @@ func declare(entity string, typ reflect.Type, options []Option) (*set, error) {
 		b.fault("", "", "rows must be a struct, not %s", typ)
 		return nil, b.err()
 	}
+	if b.readUserTypes(); b.stop {
+		return nil, b.err()
+	}
 	b.readColumns()
 	b.readDerived()
 	b.readTables()
 	b.readRules()
 	b.checkTypes()
+	b.checkCounters()
 	b.checkKeys()
 	b.checkDerived()
+	b.checkConditions()
 	b.checkSweep()
 	return b.set, b.err()
 }
@@ -53,6 +58,8 @@ type builder struct {
 	of     map[string]int  // column name -> position
 	bad    map[*table]bool // its key has a fault: what follows from the key is not looked at
 	faults []Fault
+	user   cqltype.Types
+	stop   bool // after the types were read
 }
 
 func (b *builder) fault(table, column, format string, args ...any) {
@@ -160,6 +167,10 @@ func (b *builder) readTables() {
 			seen[id] = true
 		}
 		b.readKey(t, decl)
+		if decl.Unique {
+			b.readUnique(t, decl, n == 0)
+			continue
+		}
 		b.readRotation(t, decl)
 		b.readTableColumns(t, decl, n == 0)
 		b.set.tables = append(b.set.tables, t)
@@ -248,8 +259,11 @@ func (b *builder) readRules() {
 		if !ok {
 			continue
 		}
-		cql, err := cqltype.Parse(o.cql)
+		cql, err := b.user.Parse(o.cql)
 		if err != nil {
+			if isCounterType(o.cql) {
+				err = fmt.Errorf("%w: a counter stands alone in its column, neither in a collection nor frozen", err)
+			}
 			b.fault("", o.column, "%s", err)
 			continue
 		}
@@ -281,6 +295,7 @@ func (b *builder) readRules() {
 		b.fault("", "", "OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind "+
 			"loses its update")
 	}
+	b.readConditions()
 	if b.sweepInserts && len(b.oneOf) == 0 {
 		b.fault("", "", "SweepInserts without a OneOf column has nothing to sweep")
 	}
@@ -290,7 +305,7 @@ func (b *builder) inferTypes() {
 	for i := range b.set.columns {
 		c := &b.set.columns[i]
 		if c.cql == nil {
-			cql, err := cqltype.Infer(c.goType)
+			cql, err := b.user.Infer(c.goType)
 			if err != nil {
 				b.fault("", c.name, "%s: declare it with Type", err)
 				continue
@@ -301,6 +316,7 @@ func (b *builder) inferTypes() {
 		c.isTime = elem == reflect.TypeFor[time.Time]()
 		c.aliases = elem.Kind() == reflect.Slice || c.goType.Implements(marshalerType)
 		c.marshals = c.goType.Implements(marshalerType)
+		c.composed = composed(c.cql) && !c.marshals
 	}
 }
 

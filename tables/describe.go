@@ -1,10 +1,20 @@
 package tables
 
+import (
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+)
+
 // Description is what a set declares, for code that compares it with a live schema or draws it.
 type Description struct {
 	Entity string
 	Atomic bool
-	Tables []TableDescription // the base table first
+	// Counts says that all columns beside the keys are counters.
+	Counts bool
+	// Conditional says that the base table is written by lightweight transactions: the set is Versioned or has Compare.
+	Conditional bool
+	Tables      []TableDescription // the base table first, Unique tables last
 }
 
 // TableDescription is one table of a [Description].
@@ -13,6 +23,11 @@ type TableDescription struct {
 	// Rotation says how the table rotates, nil if it does not. If it does, Name is what the names of the tables begin with.
 	Rotation *Rotation
 	Columns  []ColumnDescription
+	// Types are the user-defined types of its columns, each after those that it uses itself.
+	Types []TypeDescription
+	// Unique is Table.Unique. Columns of the library's own, claim here and pending in the base table of a Versioned set, are
+	// among Columns.
+	Unique bool
 }
 
 // ColumnDescription is one column of a [TableDescription].
@@ -31,6 +46,18 @@ type ColumnDescription struct {
 	Buckets int
 }
 
+// TypeDescription is a user-defined type of a [TableDescription].
+type TypeDescription struct {
+	Name   string
+	Fields []FieldDescription // in order
+}
+
+// FieldDescription is one field of a [TypeDescription].
+type FieldDescription struct {
+	Name string
+	Type string // CQL; what is not atomic is frozen, as it is in effect whether CREATE TYPE says so or not
+}
+
 // Described is a set of any row type.
 type Described interface {
 	Describe() Description
@@ -39,9 +66,9 @@ type Described interface {
 
 // Describe gives the declaration as data.
 func (s *Set[T]) Describe() Description {
-	d := Description{Entity: s.def.entity, Atomic: s.def.atomic}
-	for _, t := range s.def.tables {
-		td := TableDescription{Name: t.name, Keyspace: t.keyspace}
+	d := Description{Entity: s.def.entity, Atomic: s.def.atomic, Counts: s.def.counts, Conditional: s.def.conditional()}
+	for at, t := range slices.Concat(s.def.tables, s.def.unique) {
+		td := TableDescription{Name: t.name, Keyspace: t.keyspace, Unique: at >= len(s.def.tables)}
 		if t.rotation != nil {
 			td.Rotation = &Rotation{t.name, t.rotation.versions[0].bucket}
 		}
@@ -58,10 +85,31 @@ func (s *Set[T]) Describe() Description {
 				c.Kind, c.Position, c.Desc = "clustering", n-t.part, t.desc[n]
 			}
 			td.Columns = append(td.Columns, c)
+			td.describeTypes(col.cql)
+		}
+		switch {
+		case td.Unique:
+			td.Columns = append(td.Columns, ColumnDescription{Name: TokenColumn, Type: "timeuuid", Kind: "regular"})
+		case at == 0 && s.def.version >= 0:
+			td.Columns = append(td.Columns, ColumnDescription{Name: PendingColumn, Type: "map<timeuuid, blob>", Kind: "regular"})
 		}
 		d.Tables = append(d.Tables, td)
 	}
 	return d
+}
+
+// describeTypes adds the user-defined types that t is made of.
+func (d *TableDescription) describeTypes(t *cqltype.Type) {
+	for _, u := range t.Users() {
+		if slices.ContainsFunc(d.Types, func(known TypeDescription) bool { return known.Name == u.Name }) {
+			continue
+		}
+		td := TypeDescription{Name: u.Name}
+		for _, f := range u.Fields {
+			td.Fields = append(td.Fields, FieldDescription{f.Name, f.Type.String()})
+		}
+		d.Types = append(d.Types, td)
+	}
 }
 
 func (s *set) describeDerived(col *column, c *ColumnDescription) {
@@ -78,8 +126,14 @@ func (s *set) describeDerived(col *column, c *ColumnDescription) {
 // Statements gives, for a table of the set in the given physical keyspace, the CQL texts that its mutations carry. A
 // writer prepares them ahead.
 func (s *Set[T]) Statements(table int, keyspace string) []string {
+	if table >= len(s.def.tables) || table == 0 && s.def.conditional() {
+		return nil // lightweight transactions, whose texts depend on the change
+	}
 	t := s.def.tables[table]
 	st := t.statements(keyspace, t.name)
+	if s.def.counts {
+		return []string{st.increment}
+	}
 	if s.def.expiry >= 0 {
 		return []string{st.insert, st.insertTTL, st.delete}
 	}

@@ -104,3 +104,56 @@ func ExampleChange() {
 	fmt.Println(change.Kind, change.Entity, change.Before.(Order).Status, "->", change.After.(Order).Status)
 	// Output: update order open -> cancelled
 }
+
+// A basket is a row with a map whose products are put and removed one by one, without reading it.
+func ExampleSet_Patch() {
+	type Basket struct {
+		CustomerID gocql.UUID
+		Products   map[gocql.UUID]int32
+	}
+	baskets := tables.Must(tables.New[Basket]("basket", tables.Table{Name: "basket_by_customer", PartKey: []string{"customer_id"}}))
+
+	customer, apples := gocql.MustRandomUUID(), gocql.MustRandomUUID()
+	for _, change := range []tables.Change{
+		baskets.Patch(Basket{customer, map[gocql.UUID]int32{apples: 3}}, tables.Elements("products")),
+		baskets.Patch(Basket{CustomerID: customer}, tables.Without("products", apples)),
+	} {
+		rendered, err := change.Render(time.Now().UnixMicro(), nil)
+		if err != nil {
+			fmt.Println(err)
+		}
+		for _, m := range rendered.Mutations {
+			fmt.Println(m.Statement)
+		}
+	}
+	// Output:
+	// INSERT INTO basket_by_customer (customer_id) VALUES (?) USING TIMESTAMP ?
+	// UPDATE basket_by_customer USING TIMESTAMP ? SET products=products+? WHERE customer_id=?
+	// INSERT INTO basket_by_customer (customer_id) VALUES (?) USING TIMESTAMP ?
+	// UPDATE basket_by_customer USING TIMESTAMP ? SET products=products-? WHERE customer_id=?
+}
+
+// An address is a user-defined type. Its columns are frozen unless Type says otherwise.
+func ExampleUserType() {
+	type Address struct {
+		StreetName string `cql:"street_name"`
+		Zipcode    int32  `cql:"zipcode"`
+	}
+	type Customer struct {
+		ID   gocql.UUID
+		Home *Address
+		Work *Address
+	}
+	customers := tables.Must(tables.New[Customer]("customer",
+		tables.Table{Name: "customers", PartKey: []string{"id"}},
+		tables.UserType[Address]("address_type"),
+		tables.Type("work", "address_type"),
+	))
+	for _, c := range customers.Describe().Tables[0].Columns {
+		fmt.Println(c.Name, c.Type)
+	}
+	// Output:
+	// id uuid
+	// home frozen<address_type>
+	// work address_type
+}

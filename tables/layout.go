@@ -20,7 +20,7 @@ type Layout struct {
 
 // Layout gives that of the table declared under name, and false if there is none.
 func (s *Set[T]) Layout(name string) (Layout, bool) {
-	for _, t := range s.def.tables {
+	for _, t := range slices.Concat(s.def.tables, s.def.unique) {
 		if t.name == name {
 			return Layout{s.def, t}, true
 		}

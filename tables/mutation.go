@@ -3,6 +3,7 @@ package tables
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -10,10 +11,14 @@ import (
 type MutationKind uint8
 
 const (
-	// Put writes the whole row.
+	// Put writes the row: all of it, or in a [Set.Patch] the columns that are edited.
 	Put MutationKind = iota + 1
 	// Remove deletes a row that the same write does not put: a moved or swept key, or a deleted entity.
 	Remove
+	// Increment adds to the counters of a row. It has no timestamp and is not idempotent.
+	Increment
+	// Merge puts or removes elements of maps and sets, and leaves the others alone. A Put of the same row goes with it.
+	Merge
 )
 
 func (k MutationKind) String() string {
@@ -22,6 +27,10 @@ func (k MutationKind) String() string {
 		return "put"
 	case Remove:
 		return "remove"
+	case Increment:
+		return "increment"
+	case Merge:
+		return "merge"
 	}
 	return fmt.Sprintf("MutationKind(%d)", uint8(k))
 }
@@ -30,7 +39,7 @@ func (k MutationKind) String() string {
 type Mutation struct {
 	Keyspace, Table string // physical; Keyspace is empty for the session's
 	Kind            MutationKind
-	Timestamp       int64 // microseconds
+	Timestamp       int64 // microseconds; 0 for an Increment
 	// PartitionKey is the encoded partition key, as the driver's routing key. Mutations of one keyspace with equal
 	// ones travel together.
 	PartitionKey []byte
@@ -41,9 +50,10 @@ type Mutation struct {
 	Names     []string
 	Args      []any
 
-	keys, part int       // how many columns of Names are the primary key, and how many of these the partition key
-	expiresAt  int64     // milliseconds; 0 is never
-	expired    *Mutation // sent in place of this one once it has expired
+	keys, part int           // how many columns of Names are the primary key, and how many of these the partition key
+	merges     []mergeColumn // of a Merge
+	expiresAt  int64         // milliseconds; 0 is never
+	expired    *Mutation     // sent in place of this one once it has expired
 }
 
 // String says what the mutation does to which table, without values.
@@ -74,7 +84,7 @@ func (m *Mutation) At(now time.Time) (statement string, args []any) {
 		return m.expired.Statement, m.expired.Args
 	}
 	args = append(make([]any, 0, len(m.Args)), m.Args...)
-	args[len(args)-2] = encodeInt(min(remaining, maxTTL))
+	args[slices.Index(m.Names, ttlName)] = encodeInt(min(remaining, maxTTL))
 	return m.Statement, args
 }
 
@@ -84,7 +94,7 @@ func (m *Mutation) Size() int {
 	for _, a := range m.Args {
 		size += cellOverhead
 		if v, ok := a.(*Value); ok {
-			size += len(v.data)
+			size += len(v.data) + v.cells()*cellOverhead
 		}
 	}
 	return size

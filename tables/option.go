@@ -11,6 +11,7 @@ func (f optionFunc) apply(d *declaration) { f(d) }
 type declaration struct {
 	tables       []Table
 	types        []typeOption
+	userTypes    []userTypeOption
 	oneOf        []oneOfOption
 	single       []string
 	stamps       []string
@@ -18,6 +19,9 @@ type declaration struct {
 	derived      []deriveOption
 	sweepInserts bool
 	atomic       bool
+	versions     []string
+	compare      []string
+	localSerial  bool
 }
 
 type typeOption struct{ column, cql string }
@@ -70,7 +74,10 @@ func ExpiresAt(column string) Option {
 }
 
 // Type declares the CQL type of a column where the one that follows from the Go type is not meant, for example
-// timeuuid for a gocql.UUID or date for a time.Time.
+// timeuuid for a gocql.UUID or date for a time.Time. See [UserType] for user-defined types.
+//
+// Two Go types can be written and not be read by gocql 1.7: map[K]struct{} for a set, which it reads into a slice only (declare
+// the slice with Type(column, "set<...>")), and a net.IP that is absent, for which *net.IP is right.
 func Type(column, cqlType string) Option {
 	return optionFunc(func(d *declaration) { d.types = append(d.types, typeOption{column, cqlType}) })
 }
@@ -83,3 +90,31 @@ func SweepInserts() Option { return optionFunc(func(d *declaration) { d.sweepIns
 // stored it, the server completes it even if the client dies. It is strict: while no batchlog can be written, the
 // write fails instead of falling back to a fan-out.
 func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true }) }
+
+// Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row, and lets every key column but
+// those of the base key change, in any domain. The base row is written by lightweight transactions: an update or delete
+// applies only to the version it was made from, and anything else is a conflict. The query tables follow at the time in the version, and
+// what a client that died has not done of them the next one does. No ghost, no lost update; about twice the latency.
+//
+// The library fills the version, and keeps a column named pending (map<timeuuid, blob>) in the base table, which is no
+// field. A deleted entity leaves a base row for [FenceTTL] that has a version and nothing else: a base row whose columns
+// are all null is absent. So some column beside the base key must be one that is never absent: no pointer, time, slice or map.
+//
+// writer.Load knows, and whoever reads the base table by other means has to.
+//
+// All writes of the set go through the library: lightweight transactions and plain writes must not be mixed.
+func Versioned(column string) Option {
+	return optionFunc(func(d *declaration) { d.versions = append(d.versions, column) })
+}
+
+// Compare makes every change of the set, which has one table, a lightweight transaction: an update or delete applies
+// only if the named columns are as in its before-image, and an insert only if there is no row. It is for reservations:
+// whoever finds the slot free takes it. At least one of the columns must be one that is never absent, or a row that does
+// not exist could pass for one that is free.
+func Compare(columns ...string) Option {
+	return optionFunc(func(d *declaration) { d.compare = append(d.compare, columns...) })
+}
+
+// LocalSerial makes the conditions of a [Versioned] or [Compare] set hold within each datacentre alone (LOCAL_SERIAL). The
+// default, SERIAL, holds in the whole cluster. All writers of the set agree on it, as it is declared here.
+func LocalSerial() Option { return optionFunc(func(d *declaration) { d.localSerial = true }) }

@@ -288,8 +288,12 @@ func (r *renderer) entityKey() string {
 	if row == nil {
 		row = r.before
 	}
+	return encodedKey(r.set.tables[0].keyOf(row))
+}
+
+func encodedKey(key []*Value) string {
 	var out []byte
-	for _, v := range r.set.tables[0].keyOf(row) {
+	for _, v := range key {
 		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) // keys are at most maxKeyBytes
 		out = append(out, v.data...)
 	}

@@ -20,12 +20,13 @@ func (b *builder) checkTypes() {
 		if c.cql == nil {
 			continue // its fault is named already
 		}
-		if c.cql.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeCounter }) {
-			b.fault("", c.name, "counters cannot stand beside other columns")
-		}
 		if !c.key && c.cql.Kind() == gocql.TypeList && c.cql.MultiCell() {
 			b.fault("", c.name, "a non-frozen list doubles when it is written twice at one timestamp, as a retry does: "+
 				"declare Type(%q, \"frozen<%s>\") or use a set", c.name, c.cql)
+		}
+		if c.cql.Kind() == gocql.TypeTuple {
+			b.fault("", c.name, "a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into a "+
+				"user-defined type or a frozen collection, or declare a UserType instead of it")
 		}
 		if c.key {
 			b.checkKeyType(c)
@@ -36,6 +37,8 @@ func (b *builder) checkTypes() {
 
 func (b *builder) checkKeyType(c *column) {
 	switch {
+	case c.cql.MultiCell() && c.cql.User() != nil:
+		b.fault("", c.name, "a user-defined type in a key must be frozen: declare Type(%q, \"frozen<%s>\")", c.name, c.cql)
 	case c.cql.MultiCell():
 		b.fault("", c.name, "a key column cannot be a non-frozen collection")
 	case c.cql.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }):
@@ -73,6 +76,8 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	}
 	elems := c.Elems()
 	switch c.Kind() {
+	case gocql.TypeUDT, gocql.TypeTuple:
+		return disagreeParts(t, c)
 	case gocql.TypeList, gocql.TypeSet:
 		switch {
 		case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
@@ -134,7 +139,7 @@ func (b *builder) checkKeys() {
 		}
 	}
 	for _, t := range b.set.tables[1:] {
-		if b.bad[base] || b.bad[t] {
+		if b.bad[base] || b.bad[t] || b.set.counts {
 			continue
 		}
 		for _, i := range base.key {

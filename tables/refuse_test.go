@@ -54,7 +54,6 @@ func TestRefuseTypes(t *testing.T) {
 		return []string{"column v: Go type " + goType + " cannot be encoded as CQL type " + cql + ": the driver has no such encoding"}
 	}
 	runFaultCases(t, []faultCase{
-		{"counter", declare[cell[int64]](cells, as("counter")), []string{"column v: counters cannot stand beside other columns"}},
 		{"list", declare[cell[[]string]](cells), []string{
 			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
 				`declare Type("v", "frozen<list<text>>") or use a set`,

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"github.com/gocql/gocql"
 )
 
 // Rendered is a change as mutations.
@@ -22,10 +24,20 @@ func (r Rendered) String() string { return fmt.Sprintf("%d mutations", len(r.Mut
 // GoString is [Rendered.String].
 func (r Rendered) GoString() string { return r.String() }
 
-// StampOf is the stamp of the before-image in microseconds, 0 if there is none.
+// StampOf is the stamp of the before-image in microseconds, or the time of its version, 0 if there is none. That of a patch is
+// in its row.
 func (c Change) StampOf() int64 {
-	if !c.Valid() || c.set.stamp < 0 || c.Before == nil {
+	if c.Kind == Patch {
+		c.Before = c.After
+	}
+	if !c.Valid() || c.set.version < 0 && c.set.stamp < 0 || c.Before == nil {
 		return 0
+	}
+	if v := c.VersionOf(); c.set.version >= 0 {
+		if v.Version() != 1 {
+			return 0 // refused when it is rendered
+		}
+		return v.Time().UnixMicro()
 	}
 	return reflect.ValueOf(c.Before).FieldByIndex(c.set.columns[c.set.stamp].index).Int()
 }
@@ -36,11 +48,21 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	if !c.Valid() {
 		return Rendered{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set, or its rows were replaced"}
 	}
+	if c.Conditional() {
+		return Rendered{}, c.set.invalid(nil, "", "the base row is written by a lightweight transaction: RenderConditional renders that")
+	}
+	if err := c.checkVerb(); err != nil {
+		return Rendered{}, err
+	}
 	r := renderer{set: c.set, kind: c.Kind, timestamp: timestamp, keyspace: keyspace}
 	if r.keyspace == nil {
 		r.keyspace = func(name string) string { return name }
 	}
-	if err := r.encode(c); err != nil {
+	encode := r.encode
+	if c.Kind == Patch {
+		encode = r.encodePatch
+	}
+	if err := encode(c); err != nil {
 		return Rendered{}, err
 	}
 	if err := r.check(); err != nil {
@@ -48,7 +70,17 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	}
 	r.reserve()
 	for _, t := range c.set.tables {
-		r.table(t)
+		switch {
+		case c.set.counts:
+			r.count(t)
+		case c.Kind == Patch:
+			r.edit(t)
+		default:
+			r.table(t)
+		}
+	}
+	if c.set.counts && len(r.out) == 0 {
+		return Rendered{}, c.set.nothingToAdd()
 	}
 	return Rendered{Mutations: r.out, Key: r.entityKey()}, nil
 }
@@ -58,9 +90,11 @@ type renderer struct {
 	set       *set
 	kind      Kind
 	timestamp int64
+	version   gocql.UUID // of a Versioned set
 	keyspace  func(string) string
 
 	before, after []Value // by column; nil where the verb has none
+	patch         patch   // of a Patch
 	at, below     *Value  // the timestamp, and one microsecond less
 	replacing     bool    // the entity may exist: absent values are sent as null, and its rows under other keys removed
 	expiresAt     int64   // milliseconds, 0 is never
@@ -75,6 +109,10 @@ func (r *renderer) encode(c Change) error {
 		row, values := reflect.ValueOf(c.After), make([]Value, len(s.columns))
 		for i := range s.columns {
 			if s.columns[i].derived != nil {
+				continue
+			}
+			if i == s.version {
+				values[i] = *uuidValue(r.version)
 				continue
 			}
 			if i == s.stamp {

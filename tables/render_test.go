@@ -622,6 +622,8 @@ func TestRenderRules(t *testing.T) {
 					t.Fatalf("%s: a second one, or at %d", m, m.Timestamp)
 				}
 				removed[at] = true
+			case tables.Increment, tables.Merge:
+				t.Fatalf("%s: a row is written whole", m)
 			}
 		}
 		for at := range removed {

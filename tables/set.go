@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
 )
 
 // Set is an entity's tables, declared once and used by every write of the entity. Its verbs are pure: they say what is
@@ -121,6 +122,29 @@ func (s *Set[T]) SetStamp(row *T, timestamp int64) {
 	}
 }
 
+// Base is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
+// keyspace of a table to the physical one; nil leaves them as declared. The error is an [*InvalidError].
+func (s *Set[T]) Base(key T, keyspace func(string) string) (*Base, error) {
+	encoded, err := s.def.identity(reflect.ValueOf(key))
+	if err != nil {
+		return nil, err
+	}
+	if keyspace == nil {
+		keyspace = func(name string) string { return name }
+	}
+	return s.def.base(keyspace, encoded), nil
+}
+
+// Conditional says whether the set is [Versioned] or has [Compare].
+func (s *Set[T]) Conditional() bool { return s.def.conditional() }
+
+// SetVersion stores version in the version field of row. It does nothing in a set that is not [Versioned].
+func (s *Set[T]) SetVersion(row *T, version gocql.UUID) {
+	if s.def.version >= 0 {
+		reflect.ValueOf(row).Elem().FieldByIndex(s.def.columns[s.def.version].index).Set(reflect.ValueOf(version))
+	}
+}
+
 // set is the validated declaration, without the type parameter.
 type set struct {
 	entity       string
@@ -131,7 +155,12 @@ type set struct {
 	stamp        int      // column of Stamp, or -1
 	expiry       int      // column of ExpiresAt, or -1
 	sweepInserts bool
+	counts       bool // all columns beside the keys are counters
 	atomic       bool
+	unique       []*table // tables with Table.Unique, which are not among tables
+	version      int      // column of Versioned, or -1
+	compare      []int    // columns of Compare
+	localSerial  bool
 }
 
 // changeRule says how a key column may change.
@@ -155,6 +184,7 @@ type column struct {
 	isTime   bool        // a zero time.Time is absent
 	derived  *derivation // nil for a column of its own
 	marshals bool        // the field's type encodes itself
+	composed bool        // the type holds user-defined types or tuples
 }
 
 func (s *set) invalid(t *table, column, reason string) error {

@@ -25,6 +25,10 @@ type Table struct {
 	// Rotate, if given, is a time bucket function, and the table is one of many, a table a bucket: Name is followed by the
 	// text of the bucket, as in events_2024_01 for Month. Package rotation creates them ahead and drops old ones.
 	Rotate Bucket
+	// Unique makes the table a register of keys that only one entity can have, such as e-mail addresses. Its primary key is
+	// what has to be unique; beside it the table holds the base key of the owner, and a column named claim (timeuuid), which
+	// is no field. Only a [Versioned] set can have such tables.
+	Unique bool
 }
 
 func (t Table) apply(d *declaration) { d.tables = append(d.tables, t) }
@@ -39,6 +43,7 @@ type table struct {
 	moves          []int       // positions in key of its SingleWriter columns, and of derived ones that follow from such
 	follows        []int       // positions in key of derived columns that have several values for one row: see sweep
 	columns        []int       // all columns, those of key first
+	counters       []int       // columns that are counters; all but those of key, or none
 	rotation       *derivation // nil if there is one table
 	columnNames    []string
 	fieldNames     []string // of the columns that are fields
@@ -53,6 +58,9 @@ type table struct {
 type statements struct {
 	insert, insertTTL, delete, sel     string
 	insertNames, ttlNames, deleteNames []string
+
+	increment      string // of all counters, where the table has any
+	incrementNames []string
 }
 
 // Names under which the values of USING clauses are bound. The brackets keep them apart from columns.
@@ -88,6 +96,9 @@ func (t *table) compile(name string) *statements {
 	s.insert, s.insertNames = putText(name, t.columnNames, false)
 	s.insertTTL, s.ttlNames = putText(name, t.columnNames, true)
 	s.delete, s.deleteNames = removeText(name, t.keyNames)
+	if len(t.counters) > 0 {
+		s.increment, s.incrementNames = incrementText(name, t.counterNames(), t.keyNames)
+	}
 	s.sel, _ = trimmed(qb.Select(name).Columns(t.fieldNames...).Where(where(t.keyNames)...).ToCql())
 	return &s
 }

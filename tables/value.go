@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net"
 	"reflect"
 	"time"
 	"unicode/utf8"
@@ -81,22 +80,13 @@ func encodeField(c *column, field reflect.Value) ([]byte, error) {
 // encodeGo encodes one Go value of column c, a pointer only if its MarshalCQL wants one. The texts of its errors hold
 // no value.
 func encodeGo(c *column, value any) ([]byte, error) {
-	switch x := value.(type) {
-	case time.Time:
-		if c.isTime && x.IsZero() {
-			return nil, nil // the driver would send an empty value, which is neither null nor a time
-		}
-		if c.cql.Kind() == gocql.TypeDate {
-			value = floorDay(x)
-		}
-	case net.IP:
-		if n := len(x); n != 0 && n != net.IPv4len && n != net.IPv6len {
-			return nil, fmt.Errorf("an IP address has 4 or 16 bytes, this one %d", n)
-		}
+	encode := encodeLeaf
+	if c.composed {
+		encode = func(t *cqltype.Type, value any) ([]byte, error) { return encodeParts(t, reflect.ValueOf(value)) }
 	}
-	data, err := gocql.Marshal(c.cql.Info(), value)
+	data, err := encode(c.cql, value)
 	if err != nil {
-		return nil, fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s", value, c.cql)
+		return nil, err
 	}
 	if c.aliases && data != nil {
 		data = append(make([]byte, 0, len(data)), data...)
@@ -107,7 +97,7 @@ func encodeGo(c *column, value any) ([]byte, error) {
 	if reason := malformed(c.cql, data); reason != "" {
 		return nil, errors.New(reason)
 	}
-	if c.cql.MultiCell() && len(data) == 4 {
+	if c.cql.MultiCell() && (c.cql.User() == nil && len(data) == 4 || c.cql.User() != nil && allNull(data)) {
 		return nil, nil // an empty non-frozen collection and none are the same in Cassandra
 	}
 	return data, nil
@@ -142,6 +132,8 @@ func malformed(t *cqltype.Type, data []byte) string {
 		}
 	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
 		return malformedCollection(t, data)
+	case gocql.TypeTuple, gocql.TypeUDT:
+		return malformedParts(t, data)
 	}
 	return ""
 }
@@ -223,4 +215,16 @@ func encodeInt64(n int64) []byte {
 
 func encodeInt(n int64) *Value {
 	return &Value{typ: integer, data: binary.BigEndian.AppendUint32(nil, uint32(n))} // at most maxTTL
+}
+
+// cells is how many cells a value is that is not stored as one, and 0 for others.
+func (v *Value) cells() int {
+	switch {
+	case !v.typ.MultiCell() || v.data == nil:
+		return 0
+	case v.typ.User() != nil:
+		return len(v.typ.User().Fields)
+	}
+	n, _, _ := cutInt(v.data)
+	return n
 }

@@ -30,6 +30,7 @@ type wireColumn struct {
 	State uint8
 	Type  string
 	Data  []byte
+	Edit  EditKind // of a Merge, beside the key
 }
 
 const (
@@ -39,6 +40,7 @@ const (
 )
 
 // MarshalBinary encodes the mutation with its bound values, so that the same bytes can be sent by another process.
+// Of an [Increment] only kind and table are encoded: it must not be sent again.
 func (m *Mutation) MarshalBinary() ([]byte, error) {
 	wire, err := m.wire()
 	if err != nil {
@@ -52,11 +54,17 @@ func (m *Mutation) MarshalBinary() ([]byte, error) {
 }
 
 func (m *Mutation) wire() (*wireMutation, error) {
+	if m.Kind == Increment {
+		return m.wireIncrement(), nil
+	}
 	w := &wireMutation{
 		Kind: m.Kind, Keyspace: m.Keyspace, Table: m.Table, Timestamp: m.Timestamp, ExpiresAt: m.expiresAt, Keys: m.keys, Part: m.part,
 	}
 	if m.keys == 0 || len(m.Names) != len(m.Args) {
 		return nil, errors.New("it was not rendered from a change")
+	}
+	if m.Kind == Merge {
+		return w, m.wireMerge(w)
 	}
 	for i, a := range m.Args {
 		if m.Names[i] == timestampName || m.Names[i] == ttlName {
@@ -65,9 +73,9 @@ func (m *Mutation) wire() (*wireMutation, error) {
 		c := wireColumn{Name: m.Names[i]}
 		switch v, ok := a.(*Value); {
 		case ok && v.data == nil:
-			c.State, c.Type = wireNull, v.Type()
+			c.State, c.Type = wireNull, v.typ.Definition()
 		case ok:
-			c.State, c.Type, c.Data = wireValue, v.Type(), v.data
+			c.State, c.Type, c.Data = wireValue, v.typ.Definition(), v.data
 		case a != any(gocql.UnsetValue):
 			return nil, fmt.Errorf("an argument is of Go type %T", a)
 		}
@@ -92,6 +100,9 @@ func (m *Mutation) UnmarshalBinary(data []byte) error {
 }
 
 func (w *wireMutation) mutation() (*Mutation, error) {
+	if w.Kind == Increment {
+		return w.increment()
+	}
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -115,6 +126,9 @@ func (w *wireMutation) mutation() (*Mutation, error) {
 	if w.Kind == Remove {
 		return remove, nil
 	}
+	if w.Kind == Merge {
+		return w.merge(names, args, key, remove)
+	}
 	m := *remove
 	m.Kind = Put
 	m.Statement, m.Names = putText(qualified(w.Keyspace, w.Table), names, w.ExpiresAt != 0)
@@ -130,10 +144,12 @@ func (w *wireMutation) mutation() (*Mutation, error) {
 // check refuses what no change renders.
 func (w *wireMutation) check() error {
 	switch {
-	case w.Kind != Put && w.Kind != Remove:
+	case w.Kind != Put && w.Kind != Remove && w.Kind != Merge:
 		return errors.New("of a kind of a later version")
 	case w.Timestamp <= 0 || w.Part < 1 || w.Part > w.Keys || w.Keys > len(w.Columns):
 		return errors.New("incomplete")
+	case w.Kind == Merge && w.Keys == len(w.Columns):
+		return errors.New("a merge of nothing")
 	case w.Kind == Remove && (w.Keys < len(w.Columns) || w.ExpiresAt != 0):
 		return errors.New("a remove has nothing but a key")
 	case w.Keyspace != "" && !cqlname.Table(w.Keyspace) || !cqlname.Table(w.Table):
@@ -145,6 +161,9 @@ func (w *wireMutation) check() error {
 			return fmt.Errorf("columns must be %s", cqlname.ColumnRule)
 		case slices.ContainsFunc(w.Columns[:i], func(c wireColumn) bool { return c.Name == name }):
 			return errors.New("a column stands twice in it")
+		case (w.Columns[i].Edit != 0) != (w.Kind == Merge && i >= w.Keys) || w.Columns[i].Edit != 0 &&
+			w.Columns[i].Edit != PutElements && w.Columns[i].Edit != RemoveElements:
+			return errors.New("elements beside what has none, or the other way")
 		}
 	}
 	return nil
@@ -158,7 +177,7 @@ func (c *wireColumn) arg() (any, error) {
 	default:
 		return nil, errors.New("a value in a state of a later version")
 	}
-	typ, err := cqltype.Parse(c.Type)
+	typ, err := cqltype.ParseDefinition(c.Type)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ const (
 	outcomeKey      = attribute.Key("denorm.outcome")
 	attemptsKey     = attribute.Key("denorm.attempts")
 	pathsKey        = attribute.Key("denorm.paths")
+	countersKey     = attribute.Key("denorm.counters")
 	changesKey      = attribute.Key("denorm.changes")
 	resumeKey       = attribute.Key("denorm.resume")
 	tablesKey       = attribute.Key("denorm.tables")

@@ -49,12 +49,13 @@
 //	cassandra.coordinator.id, .dc   PR
 //	cassandra.consistency.level     P  such as local_quorum
 //	denorm.op                     W P  the op
-//	denorm.mode                   W P  single, same-partition, fan-out, logged-batch, fallback; none if nothing was sent
+//	denorm.mode                   W P  single, same-partition, fan-out, logged-batch, fallback, counter; none if nothing was sent
 //	denorm.outcome                W P  see below
 //	denorm.attempts               W P  requests sent by this call; a write's are those of all its paths
 //	denorm.tables                 W P  tables that something was sent to; those of a write in alphabetical order
 //	denorm.tables.open            W    of a failed write: the tables that are not known to have it
 //	denorm.paths                  W    paths the write was planned in
+//	denorm.counters               W    paths of counters among them, if there are any
 //	denorm.changes                W    entities that change; absent if it is a Resume
 //	denorm.resume                 W    true if it is a Resume; absent otherwise
 //	denorm.stragglers             W    paths the driver had not returned from when the call ended; absent if there were none

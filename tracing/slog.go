@@ -132,9 +132,12 @@ func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	if w == nil || !t.logger.Enabled(ctx, level) {
 		return
 	}
-	attributes := append(make([]slog.Attr, 0, 10),
+	attributes := append(make([]slog.Attr, 0, 11),
 		slog.String("op", data.Op), slog.String("mode", data.Mode.String()),
 		slog.Int("attempts", data.Attempts), slog.Int("paths", data.Paths), duration(w.start))
+	if data.Counters > 0 {
+		attributes = append(attributes, slog.Int("counters", data.Counters))
+	}
 	if w.resume {
 		attributes = append(attributes, slog.Bool("resume", true))
 	}

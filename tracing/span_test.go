@@ -29,6 +29,7 @@ func TestSpans(t *testing.T) {
 		"spent":         {write: spent},
 		"left":          {write: left},
 		"refused":       {write: refused},
+		"counted":       {write: counted},
 		"several_kinds": {write: severalKinds},
 		"statement_text": {
 			write: severalKinds,

@@ -80,11 +80,14 @@ func (t *Tracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	if w.span == nil {
 		return
 	}
-	attributes := append(make([]attribute.KeyValue, 0, 11),
+	attributes := append(make([]attribute.KeyValue, 0, 12),
 		modeKey.String(data.Mode.String()), outcomeKey.String(outcome),
 		attemptsKey.Int(data.Attempts), pathsKey.Int(data.Paths))
 	if !w.resume {
 		attributes = append(attributes, changesKey.Int(w.changes))
+	}
+	if data.Counters > 0 {
+		attributes = append(attributes, countersKey.Int(data.Counters))
 	}
 	if data.Stragglers > 0 {
 		attributes = append(attributes, stragglersKey.Int(data.Stragglers))

@@ -71,7 +71,7 @@ func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 	c := checker{ctx: ctx, w: w, session: session}
 	for _, set := range sets {
 		d := set.Describe()
-		c.batches = len(d.Tables) > 1 && w.choice != alwaysConcurrent
+		c.batches = len(d.Tables) > 1 && !d.Counts && w.choice != alwaysConcurrent
 		for _, t := range d.Tables {
 			if err := c.table(t); err != nil {
 				return fmt.Errorf("denorm: Check: %w", err)
@@ -161,7 +161,7 @@ func (c *checker) table(t tables.TableDescription) error {
 	for _, name := range extra {
 		add(name, "is %s, and not declared", kindName(columns[name].kind))
 	}
-	return nil
+	return c.types(keyspace, t, add)
 }
 
 func kindName(kind string) string {

@@ -68,13 +68,62 @@
 //	all others           as FanOut; what the failed batch may have   Resume               TestFallbackOutcomes,
 //	                     done is not forgotten                                            TestResumeHeedsBatchlogPause
 //
+// [Counter], counters, in requests of their own beside whatever else the write has, whose mode is then the write's; TableResult
+// says of a table that it is one:
+//
+//	fault                a reader sees                               what to do           proved by
+//	none                 some counters before others, and before or  -                    TestCountersTravel,
+//	                     after the other tables                                           TestWireCounters
+//	client killed        some counters with the addition, others     nothing: nobody can  TestLostReplies (integration/
+//	                     without                                     tell; a repeated     pageviews): counted at most
+//	                                                                 request counts again once, at least if acknowledged
+//	node down,           as before or as after: Unknown, and not     nothing; Resume      TestCounterOutcomes,
+//	coordinator timeout  sent again, unless it surely was not        finishes the other   TestWireCounterOutcomes,
+//	                     counted                                     tables               TestWireCounterSum
+//	batchlog down        the same: a fan-out in place of the batch   -                    TestFallbackLeavesCounters
+//	                     beside them leaves them alone
+//	ctx cancelled        nothing if before the request (then         nothing              TestWireCounterCancelled
+//	                     NotApplied), otherwise as a timeout
+//	Resume               counters as they were, NotApplied ones too: stop when Resumable  TestResumeLeavesCounters,
+//	                     they are never sent again. While one is     is false, or at      TestForeignCounters
+//	                     not Applied no Resume returns nil           ErrInvalid
+//
+// [Conditional], a lightweight transaction of the base row first ([tables.Versioned], [tables.Compare]). Beside other entities,
+// whose mode the write then has, it comes first as well, and nothing else is sent unless it holds:
+//
+//	fault                a reader sees                               what to do           proved by
+//	none                 the base row first, the query tables for    -                    TestConditionOutcomes
+//	                     the time of a fan-out after it
+//	another write first  nothing of it: ErrConflict, and Current     Modify, or decide    TestConditionOutcomes, TestLife
+//	                     has the row as it is                        anew                 (integration/users)
+//	client killed        before the transaction nothing; after it    nothing: the next    TestConvergenceVersioned
+//	  Versioned          the base row alone, until the entity is     write or Modify of   (internal/versioned),
+//	                     written again: query tables as they were    the entity finishes  TestContendedOrders
+//	                                                                 it first             (integration/contended)
+//	  Compare, and what  after the transaction its row alone; once   Resume, if the       TestClientDiesAfterEachStep
+//	  is written beside  the batch of the rest is stored, all of it  error was stored     (integration/supermarket)
+//	  it
+//	answer lost          nothing wrong: the same transaction is      Resume               TestOwnVersionIsApplied,
+//	                     sent again, and its answer tells; Unknown,                       TestCompareAfterALostAnswer,
+//	                     with ErrConflict, if another write came                          TestAnswerLostAfterEachStep,
+//	                     in between                                                       TestConditionIsStoredAndResumed
+//	concurrent moves,    one of them, the others ErrConflict: no     Modify               TestConvergenceVersioned,
+//	clock skew           ghost, no lost update                                            TestContendedOrders
+//	deleted and created  every table as the last of them; below a    -                    TestInsertOverAFence,
+//	again                younger delete the insert is made anew                           TestConvergenceVersioned
+//	one key, two         one owner, never two; the other ErrTaken.   another key; or      TestOneAddressOneOwner
+//	entities (Unique)    If the owner died before it had the key,    later                (integration/users),
+//	                     anyone can take it after ClaimGrace                              TestConvergenceVersioned
+//	ctx cancelled        nothing if before the first request,        Resume               TestConditionEndsWithItsContext
+//	                     otherwise as an answer that was lost
+//
 // By what a set declares of its key columns, in every mode, once every write has been finished (acknowledged or resumed):
 //
 //	fault                a reader sees                               what to do           proved by
 //	OneOf:
-//	  concurrent moves   every table shows the row of the largest    Versioned, when it   TestConvergence,
-//	                     timestamp, no ghost; the edit of the        is there, if no      TestConvergenceTies (in tables)
-//	                     other writer is lost as a whole             edit may be lost
+//	  concurrent moves   every table shows the row of the largest    Versioned, if no     TestConvergence,
+//	                     timestamp, no ghost; the edit of the        edit may be lost     TestConvergenceTies (in tables)
+//	                     other writer is lost as a whole
 //	  clock skew         the same; a write above a stamp that is     mend the clock       TestStamp, TestTimestampsRise,
 //	                     10 s ahead is refused                                            TestRefusals
 //	  expiry             all tables lose the row at one moment       -                    TestConvergenceExpiry (in tables),
@@ -138,8 +187,8 @@
 // # What is not there yet
 //
 // Nothing reads the tables to compare them: a fan-out whose client was killed stays as it is until the entity is written
-// again. Filling a new table (backfill), finding differences (verify) and mending them (repair) are to come, and so are
-// conditional writes (Versioned, Unique) and counters.
+// again. Filling a new table (backfill), finding differences (verify) and mending them (repair) are to come. An error of a write with a
+// condition that comes out of storage cannot finish what another client has left of the entity: write the entity first.
 //
 // One promise depends on others: Resume must come within half of gc_grace_seconds, and so must the repeat of a request
 // with At, which the writer does not check.

@@ -28,6 +28,15 @@ type wireError struct {
 	Mode      Mode
 	Strict    bool
 	Paths     []wirePath
+	Condition *wireDecision
+}
+
+// wireDecision is a condition with what is known of it.
+type wireDecision struct {
+	Outcome   Outcome
+	Attempts  int
+	Err       string
+	Condition []byte
 }
 
 type wirePath struct {
@@ -39,12 +48,23 @@ type wirePath struct {
 
 // MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: a queue is
 // where failed writes go. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces
-// are physical. An error that cannot be resumed, because nothing was sent, cannot be encoded.
+// are physical. Counters keep their outcome, and nothing that could be sent again. An error that cannot be resumed, because
+// nothing was sent, cannot be encoded.
 func (e *Error) MarshalBinary() ([]byte, error) {
-	if len(e.paths) == 0 {
+	if len(e.paths) == 0 && e.condition == nil {
 		return nil, errNothingToResume
 	}
 	w := wireError{Op: e.Op, Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict}
+	if c := e.condition; c != nil {
+		data, err := c.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Condition: data}
+		if c.err != nil {
+			w.Condition.Err = causeText(c.err)
+		}
+	}
 	for i := range e.paths {
 		p := &e.paths[i]
 		stored := wirePath{Outcome: p.outcome, Attempts: p.attempts}
@@ -91,10 +111,16 @@ func (e *Error) UnmarshalBinary(data []byte) error {
 }
 
 func (w *wireError) error() (*Error, error) {
-	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Fallback || len(w.Paths) == 0 || w.Mode == LoggedBatch && len(w.Paths) > 1 {
+	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Conditional || len(w.Paths) == 0 && w.Condition == nil {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
 	e := &Error{Op: w.Op, Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict}
+	if w.Condition != nil {
+		var err error
+		if e.condition, err = w.Condition.condition(); err != nil {
+			return nil, err
+		}
+	}
 	for _, stored := range w.Paths {
 		if stored.Outcome > Pending || stored.Attempts < 0 || len(stored.Mutations) == 0 {
 			return nil, errors.New("denorm: decode error: incomplete")
@@ -113,8 +139,37 @@ func (w *wireError) error() (*Error, error) {
 			}
 			p.mutations = append(p.mutations, m)
 		}
+		increments := 0
+		for _, m := range p.mutations {
+			if isIncrement(m) {
+				increments++
+			}
+		}
+		switch {
+		case increments == len(p.mutations):
+			p.kind = retry.Counter
+		case increments > 0 || w.Mode == Counter || w.Mode == LoggedBatch && len(e.paths) > 0 || countersOf(e.paths) < len(e.paths):
+			return nil, errors.New("denorm: decode error: incomplete")
+		}
 		e.paths = append(e.paths, p)
 	}
-	e.Tables = tableResults(e.paths)
+	e.Tables = e.results()
 	return e, nil
+}
+
+func (w *wireDecision) condition() (*condition, error) {
+	if w.Outcome > Pending || w.Attempts < 0 {
+		return nil, errors.New("denorm: decode error: incomplete")
+	}
+	c := &condition{Conditional: new(tables.Conditional), outcome: w.Outcome, attempts: w.Attempts}
+	if w.Err != "" {
+		c.err = errors.New(w.Err)
+	}
+	if err := c.UnmarshalBinary(w.Condition); err != nil {
+		return nil, err
+	}
+	if c.Condition.Versioned {
+		c.version = c.Condition.Version
+	}
+	return c, nil
 }

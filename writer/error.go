@@ -1,10 +1,13 @@
 package writer
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/denorm-go/denorm/retry"
 )
 
 // TableResult is what is known about one table after a write that failed.
@@ -13,6 +16,7 @@ type TableResult struct {
 	Outcome         Outcome
 	Attempts        int   // requests that carried the table, in earlier calls too; the largest, if it was several paths
 	Err             error // why it is not Applied; nil if it is
+	Counter         bool  // it holds counters, and is never sent again
 }
 
 // Error is the error of every failed write. It says per table what is known, unwraps to all causes, and matches
@@ -31,7 +35,9 @@ type Error struct {
 	refusal error // why nothing was sent; nil if something was, or might have been
 	expired bool
 	strict  bool // a logged batch must stay one
-	paths   []path
+
+	condition *condition // nil if the write has none
+	paths     []path
 }
 
 var (
@@ -73,6 +79,9 @@ func (e *Error) Error() string {
 		default:
 			fmt.Fprintf(&b, " after %d attempts", r.Attempts)
 		}
+		if r.Counter {
+			b.WriteString(", and counters are never sent again")
+		}
 		if cause := causeText(r.Err); cause != last { // a batch fails all tables alike
 			b.WriteString(": " + cause)
 			last = cause
@@ -109,6 +118,8 @@ func (e *Error) Is(target error) bool {
 		return e.expired
 	case ErrInvalid:
 		return e.refusal != nil && !e.expired
+	case ErrConflict:
+		return e.condition != nil && e.condition.conflict
 	case ErrUnknown:
 		return e.any(func(o Outcome) bool { return o == Unknown || o == Pending })
 	case ErrPartial:
@@ -132,12 +143,27 @@ func (e *Error) Unwrap() []error {
 		return []error{e.refusal}
 	}
 	var causes []error
+	if e.condition != nil && e.condition.err != nil && e.condition.outcome != Applied {
+		causes = append(causes, e.condition.err)
+	}
 	for i := range e.paths {
 		if e.paths[i].err != nil {
 			causes = append(causes, e.paths[i].err)
 		}
 	}
 	return causes
+}
+
+// Current gives the row as it was when err's write met [ErrConflict], and false if err is no such conflict, if the row does
+// not exist, or if it could not be read. T is the row type of the set.
+func Current[T any](err error) (T, bool) {
+	var e *Error
+	if errors.As(err, &e) && e.condition != nil && e.condition.conflict {
+		row, ok := e.condition.current.(T)
+		return row, ok
+	}
+	var none T
+	return none, false
 }
 
 // NotApplied says whether the write is surely in no table, and will not appear: the request may be failed, or made
@@ -147,6 +173,15 @@ func (e *Error) NotApplied() bool {
 		return e.refusal != nil
 	}
 	return !e.any(func(o Outcome) bool { return o != NotApplied })
+}
+
+// results has the base table first if a condition decided about it.
+func (e *Error) results() []TableResult {
+	paths := tableResults(e.paths)
+	if e.condition == nil {
+		return paths
+	}
+	return append([]TableResult{e.condition.result()}, paths...)
 }
 
 // tableResults combines the paths of a write into one result a table.
@@ -168,6 +203,7 @@ func tableResults(paths []path) []TableResult {
 			}
 			out = append(out, TableResult{
 				Keyspace: m.Keyspace, Table: m.Table, Outcome: p.outcome, Attempts: p.attempts, Err: p.err,
+				Counter: p.kind == retry.Counter,
 			})
 		}
 	}

@@ -10,8 +10,10 @@ var (
 	ErrPartial = errors.New("partially applied")
 	// ErrUnknown: of at least one table it is not known whether it has the write, or will have. Resume it.
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrConflict: another writer changed the row first. Reserved for conditional writes.
+	// ErrConflict: the condition of the write did not hold, because another writer came first. [Current] gives the row as it is.
 	ErrConflict = errors.New("conflict")
+	// ErrTaken: another entity has, or is about to have, a key that the set declares Unique. It comes with ErrConflict.
+	ErrTaken = errors.New("taken by another entity")
 	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables; a delete
 	// that followed the write may have been forgotten by the server, and the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")

@@ -27,12 +27,12 @@ type request struct {
 
 // gocqlExecutor sends through gocql, with everything switched off that would act on its own: retries, because gocql
 // hides the errors of earlier attempts and repeats counters (CASSGO-27); timestamps, because gocql takes a new one an
-// attempt, and the statements carry their own. Speculation, whose first error wins over a success, is off in gocql
-// unless a query asks for it.
+// attempt, and the statements carry their own, or are of counters, which have none. Speculation, whose first error wins
+// over a success, is off in gocql unless a query asks for it.
 type gocqlExecutor struct{ session *gocql.Session }
 
 func (x gocqlExecutor) execute(ctx context.Context, r *request) error {
-	if len(r.mutations) == 1 && r.kind == retry.Partition {
+	if len(r.mutations) == 1 && (r.kind == retry.Partition || r.kind == retry.Counter) {
 		return x.query(ctx, r)
 	}
 	return x.batch(ctx, r)
@@ -46,7 +46,7 @@ func (x gocqlExecutor) query(ctx context.Context, r *request) error {
 		Consistency(r.consistency).
 		DefaultTimestamp(false).
 		RoutingKey(m.PartitionKey).
-		Idempotent(true).
+		Idempotent(r.kind.Idempotent()).
 		RetryPolicy(nil).
 		WithContext(ctx).
 		Iter()
@@ -59,8 +59,12 @@ func (x gocqlExecutor) query(ctx context.Context, r *request) error {
 // batch uses Session.NewBatch: gocql.NewBatch would write at consistency ANY.
 func (x gocqlExecutor) batch(ctx context.Context, r *request) error {
 	kind := gocql.UnloggedBatch
-	if r.kind == retry.LoggedBatch {
+	switch r.kind {
+	case retry.LoggedBatch:
 		kind = gocql.LoggedBatch
+	case retry.Counter:
+		kind = gocql.CounterBatch
+	case retry.Partition, retry.UnloggedBatch, retry.Conditional, retry.Swap:
 	}
 	b := x.session.NewBatch(kind).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx)
 	b.Cons = r.consistency
@@ -70,7 +74,7 @@ func (x gocqlExecutor) batch(ctx context.Context, r *request) error {
 	b.Entries = make([]gocql.BatchEntry, len(r.mutations))
 	for i, m := range r.mutations {
 		statement, args := m.At(r.now)
-		b.Entries[i] = gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: true}
+		b.Entries[i] = gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: r.kind.Idempotent()}
 	}
 	return x.session.ExecuteBatch(b)
 }

@@ -2,6 +2,7 @@ package writer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,11 +13,13 @@ import (
 
 // Plan is what a write would send, and what that guarantees. It holds no values of rows.
 type Plan struct {
-	Op       string
-	Mode     Mode
-	Reason   string // why the mode
-	Strict   bool   // a LoggedBatch fails rather than become a fan-out
-	Requests []PlannedRequest
+	Op     string
+	Mode   Mode
+	Reason string // why the mode
+	Strict bool   // a LoggedBatch fails rather than become a fan-out
+	// Condition is what has to hold before Requests are sent, nil if there is none.
+	Condition *PlannedCondition
+	Requests  []PlannedRequest
 
 	Expires bool // some row has a TTL
 
@@ -28,10 +31,21 @@ type Plan struct {
 	Consistency gocql.Consistency // at which each request is acknowledged
 }
 
+// PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent.
+type PlannedCondition struct {
+	Keyspace, Table string
+	Texts           []string // CQL; several travel in one batch
+	Serial          gocql.SerialConsistency
+	Versioned       bool
+	Claims          []string // Unique tables in which a key is taken before
+	Releases        []string // and given up at the end
+}
+
 // PlannedRequest is one request of a [Plan].
 type PlannedRequest struct {
 	Statements []PlannedStatement
 	Partitions int
+	Counter    bool // it adds to counters
 }
 
 // PlannedStatement is one statement of a [PlannedRequest].
@@ -44,7 +58,7 @@ type PlannedStatement struct {
 // Explain says what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. Its
 // error is that of Write for changes that are not valid; only what the live schema decides is left to Write.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
-	p, err := w.plan(op, changes)
+	p, err := w.plan(op, changes, 0)
 	if err != nil {
 		return nil, refuse(op, err)
 	}
@@ -52,10 +66,11 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.strict, BatchLimit: w.batchLimit, Policy: w.policy.WithDefaults(),
 		Timeout: w.timeout, Consistency: w.consistency,
 	}
+	out.Condition = p.condition.planned()
 	for _, phase := range p.phases {
 		for i := range phase {
 			path := &phase[i]
-			r := PlannedRequest{Partitions: len(group(path.mutations))}
+			r := PlannedRequest{Partitions: len(group(path.mutations)), Counter: path.kind == retry.Counter}
 			for _, m := range path.mutations {
 				r.Statements = append(r.Statements, PlannedStatement{m.Keyspace, m.Table, m.Kind, m.Statement})
 				if _, expires := m.ExpiresAt(); expires {
@@ -82,6 +97,12 @@ func (p *Plan) String() string {
 	}
 	line("write", "%s", p.Op)
 	line("mode", "%s: %s", p.Mode, p.Reason)
+	p.Condition.write(line)
+	if len(p.Requests) == 0 && p.Condition != nil {
+		line("requests", "none beside")
+		line("time limit", "%v for all of it, or the deadline of the call's context if that is earlier", p.Timeout)
+		return b.String()
+	}
 	if len(p.Requests) == 0 {
 		line("requests", "none")
 		return b.String()
@@ -101,7 +122,12 @@ func (p *Plan) String() string {
 	if p.Mode == LoggedBatch {
 		line("batchlog fails", "%s", p.batchlogFails())
 	}
-	line("request fails", "%s", p.requestFails())
+	if p.Mode != Counter {
+		line("request fails", "%s", p.requestFails())
+	}
+	if p.counts() {
+		line("counters", "%s", p.counters())
+	}
 	line("time limit", "%v for all of it, or the deadline of the call's context if that is earlier", p.Timeout)
 	if p.Mode == LoggedBatch {
 		line("size limit", "about %s of %s (batch_size_fail_threshold)", kib(p.BatchBytes), kib(p.BatchLimit))
@@ -109,6 +135,21 @@ func (p *Plan) String() string {
 		line("size limit", "none for the write; max_mutation_size of the server for each request")
 	}
 	return b.String()
+}
+
+// counts says whether counters are added to.
+func (p *Plan) counts() bool {
+	return slices.ContainsFunc(p.Requests, func(r PlannedRequest) bool { return r.Counter })
+}
+
+// counters is what differs for them.
+func (p *Plan) counters() string {
+	beside := ""
+	if p.Mode != Counter {
+		beside = "what is said above is said of the other tables; "
+	}
+	return fmt.Sprintf("%sa request of counters is sent again, in all up to %d times, only while it surely was not counted; after a lost answer "+
+		"it may have been, Write says unknown, and neither it nor Resume sends it again", beside, p.Policy.MaxAttempts)
 }
 
 func (p *Plan) has(kind tables.MutationKind) bool {
@@ -127,7 +168,14 @@ func (p *Plan) writeRequests(b *strings.Builder) {
 	if len(p.Requests) > 1 {
 		b.WriteString(", all at the same time")
 	}
-	b.WriteString("; one timestamp for all statements")
+	switch {
+	case p.Mode == Counter:
+		b.WriteString("; counters have no timestamp")
+	case p.counts():
+		b.WriteString("; one timestamp for all statements but those of counters, which have none")
+	default:
+		b.WriteString("; one timestamp for all statements")
+	}
 	if p.has(tables.Remove) {
 		b.WriteString(", but a remove that must not win a tie is 1 µs below it")
 	}
@@ -135,7 +183,9 @@ func (p *Plan) writeRequests(b *strings.Builder) {
 	for i, r := range p.Requests {
 		what := "1 statement"
 		switch {
-		case p.Mode == LoggedBatch:
+		case r.Counter && len(r.Statements) > 1:
+			what = fmt.Sprintf("counter batch of %d statements for 1 partition", len(r.Statements))
+		case p.Mode == LoggedBatch && !r.Counter:
 			what = fmt.Sprintf("logged batch of %d statements for %d partitions", len(r.Statements), r.Partitions)
 		case len(r.Statements) > 1:
 			what = fmt.Sprintf("batch of %d statements for 1 partition", len(r.Statements))
@@ -202,5 +252,15 @@ var guarantees = map[Mode]struct{ atomic, reader, death string }{
 		"each request by itself, not all of them together",
 		"some tables with the write and others still without, while it is under way, and after an error until Resume has returned nil",
 		"some tables have the write and others do not, until the entity is written again",
+	},
+	Conditional: {
+		"the condition with the base row; each request after it by itself",
+		"the base row with the write and query tables still without, while it is under way, and after an error until Resume has returned nil or the entity is written again",
+		"nothing is done before the condition holds; after that the next write of the entity finishes the query tables first",
+	},
+	Counter: {
+		"each request by itself, not all of them together",
+		"some counters with the addition and others still without, while it is under way",
+		"some counters have the addition and others do not, and nobody can tell",
 	},
 }

@@ -52,7 +52,11 @@ func TestExplain(t *testing.T) {
 			w: fakeWriter(nopExecutor{}, Retry(retry.Policy{MaxAttempts: 1}), Timeout(time.Second)), op: "createOrder",
 			changes: []tables.Change{orders.Insert(open)},
 		},
-		"no_change": {op: "nothing"},
+		"counters":              {op: "viewPage", changes: []tables.Change{viewSet(t).Add(newView())}},
+		"create_order_counters": {op: "createOrder", changes: []tables.Change{orders.Insert(open), viewSet(t).Add(newView())}},
+		"pay_order_counters":    {op: "payOrder", changes: []tables.Change{orders.Update(open, paid), viewSet(t).Add(newView())}},
+		"no_change":             {op: "nothing"},
+		"patch":                 {op: "putProduct", changes: []tables.Change{patched(t)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,4 +133,18 @@ func sameElements(a, b []string) bool {
 		}
 	}
 	return true
+}
+
+// patched changes elements of one table and a column of two.
+func patched(tb testing.TB) tables.Change {
+	tb.Helper()
+	type cart struct {
+		ID, Owner string
+		Note      *string
+		Products  map[string]int32
+	}
+	set := mustSet[cart](tb, "cart",
+		tables.Table{Name: "carts", Keyspace: "shop", PartKey: []string{"id"}},
+		tables.Table{Name: "carts_by_owner", Keyspace: "shop", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{"note"}})
+	return set.Patch(cart{ID: "1", Owner: "o"}, tables.Column("note"), tables.Without("products", "a"))
 }

@@ -11,11 +11,12 @@ import (
 
 // squadron is the paths that are under way together. It is also the context of their first attempts, which ends with
 // that of the call and after the limit of an attempt: the caller waits for both anyway, so they need no timer and no
-// goroutine of their own.
+// goroutine of their own. Nil stands for no path at all.
 type squadron struct {
 	w       *Writer
 	p       *plan
 	ctx     context.Context //nolint:containedctx // of the call; lives as long
+	limit   time.Duration   // of first attempts
 	start   time.Time       // of first attempts
 	now     time.Time       // the same by the writer's clock
 	ended   chan struct{}   // closed when first attempts have to end
@@ -47,16 +48,29 @@ type sortie struct {
 	start   time.Time
 }
 
-// launch starts the open paths, of which there are n.
-func (w *Writer) launch(ctx context.Context, p *plan, paths []path, n int) *squadron {
+// launch starts the open paths. They are counters, or none is.
+func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
+	n := 0
+	for i := range paths {
+		if paths[i].open() {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
 	s := &squadron{
-		w: w, p: p, ctx: ctx, start: time.Now(), now: w.clock.now(), ended: make(chan struct{}),
+		w: w, p: p, ctx: ctx, limit: w.retrier.AttemptTimeout(), start: time.Now(), now: w.clock.now(), ended: make(chan struct{}),
 		flights: make([]flight, n), landed: make(chan struct{}),
+	}
+	if d, ok := ctx.Deadline(); ok && paths[0].kind == retry.Counter {
+		// Another attempt would not follow, and the server takes its time over counters (counter_write_request_timeout, 5 s).
+		s.limit = max(s.limit, time.Until(d)+leeway)
 	}
 	s.aloft.Store(int32(n))
 	n = 0
 	for i := range paths {
-		if paths[i].outcome == Applied {
+		if !paths[i].open() {
 			continue
 		}
 		f := &s.flights[n]
@@ -74,7 +88,10 @@ func (w *Writer) launch(ctx context.Context, p *plan, paths []path, n int) *squa
 
 // wait returns when all have landed, or a moment after the end of the call's context.
 func (s *squadron) wait() {
-	timer := time.NewTimer(s.w.retrier.AttemptTimeout())
+	if s == nil {
+		return
+	}
+	timer := time.NewTimer(s.limit)
 	defer timer.Stop()
 	select {
 	case <-s.landed:
@@ -107,7 +124,7 @@ func (s *squadron) end(err error) {
 
 // Deadline implements [context.Context].
 func (s *squadron) Deadline() (time.Time, bool) {
-	limit := s.start.Add(s.w.retrier.AttemptTimeout())
+	limit := s.start.Add(s.limit)
 	if d, ok := s.ctx.Deadline(); ok && d.Before(limit) {
 		return d, true
 	}
@@ -132,6 +149,9 @@ func (s *squadron) Value(key any) any { return s.ctx.Value(key) }
 
 // collect puts the paths back as they landed, and says how many are still under way. Of those nothing is known.
 func (s *squadron) collect(paths []path) (stragglers int) {
+	if s == nil {
+		return 0
+	}
 	for i := range s.flights {
 		f := &s.flights[i]
 		if f.landed.Load() {

@@ -20,6 +20,13 @@ const (
 	// Fallback is a FanOut in place of a LoggedBatch, because the batchlog failed: if the client dies in the middle,
 	// nobody completes the write.
 	Fallback
+	// Counter is one request per partition of counters, all at the same time, where a write has nothing else. Beside other
+	// tables, whose mode the write then has, counters travel in the same way. Such a request has no timestamp. It is sent
+	// again only if it surely was not applied, and never by [Writer.Resume].
+	Counter
+	// Conditional is a lightweight transaction of one row, and then, if the set has more tables, a FanOut. Beside other
+	// entities, whose mode the write then has, the transaction comes first in the same way.
+	Conditional
 )
 
 func (m Mode) String() string {
@@ -36,6 +43,10 @@ func (m Mode) String() string {
 		return "logged-batch"
 	case Fallback:
 		return "fallback"
+	case Counter:
+		return "counter"
+	case Conditional:
+		return "conditional"
 	}
 	return fmt.Sprintf("Mode(%d)", uint8(m))
 }

@@ -16,8 +16,10 @@ import (
 // the fields of the base key are used. It returns the row as written, with its new stamp. It needs a writer with [Reads].
 //
 // Rows win as a whole: if two actors modify one entity at the same time, the one with the larger timestamp wins and the
-// other's edit is lost, though both are told of success. change may be called more than once in later versions and must
-// not have side effects; its error ends Modify and is returned as it is.
+// other's edit is lost, though both are told of success. Not so in a set that is Versioned or has Compare: there the second
+// one meets a conflict, and Modify begins again with the row as it is then, until the policy's MaxElapsedTime has
+// passed. So change may be called more than once, and must not have side effects; its error ends Modify and is returned as
+// it is.
 //
 // A missing base row is [ErrNotFound]. If the read fails, nothing was sent. If the write fails the error is as from
 // [Writer.Write], and the row returned is the one that [Writer.Resume] will complete.
@@ -30,8 +32,11 @@ func Modify[T any](
 	if w.err != nil {
 		return none, refuse(op, w.err)
 	}
-	if w.reads == nil {
+	if w.reads == nil && w.transact == nil {
 		return none, refuse(op, errors.New("Modify reads, and the writer has no session to read with: give New the option Reads"))
+	}
+	if set.Conditional() {
+		return modify(ctx, w, op, set, key, change)
 	}
 	before, err := read(ctx, w, set, key)
 	if err != nil {
@@ -77,4 +82,35 @@ func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T) (row
 		}
 		return row, err
 	})
+}
+
+// Load reads the base row of the entity of key, of which the fields of the base key are used. A missing row is [ErrNotFound]; so
+// is, in a Versioned set, one that was deleted and still has a version. It reads at the writer's consistency: of a set with
+// conditions it may miss a change that is decided and not yet everywhere, so a write from what it returns may meet
+// [ErrConflict]. It needs a writer with [Reads].
+func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
+	ctx, cancel := w.deadline(ctx)
+	defer cancel()
+	var none T
+	switch {
+	case w.err != nil:
+		return none, refuse(op, w.err)
+	case w.reads == nil && w.transact == nil:
+		return none, refuse(op, errors.New("Load reads, and the writer has no session to read with: give New the option Reads"))
+	}
+	var row T
+	var err error
+	if set.Conditional() {
+		var base *tables.Base
+		if base, err = set.Base(key, w.physical); err != nil {
+			return none, refuse(op, err)
+		}
+		row, err = readBase[T](ctx, w, op, base, true)
+	} else if row, err = read(ctx, w, set, key); errors.Is(err, ErrInvalid) {
+		return none, refuse(op, err)
+	}
+	if err != nil {
+		return none, fmt.Errorf("denorm: %s: read row: %w", op, err)
+	}
+	return row, nil
 }

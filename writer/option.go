@@ -45,6 +45,7 @@ type config struct {
 	consistency gocql.Consistency
 	timeout     time.Duration
 	batchLimit  int
+	claimGrace  time.Duration
 	err         error // every bad option; With has no error to return, so the next call does
 }
 
@@ -214,6 +215,18 @@ func Timeout(d time.Duration) Option {
 			c.fail("Timeout: %v is not positive", d)
 		}
 		c.timeout = d
+	})
+}
+
+// ClaimGrace is how long another entity's claim of a Unique key is left alone while that entity does not hold the key: its
+// client may be in the middle of the write. After that the client counts as gone, its write is fenced, and the key taken.
+// Default: 10 s.
+func ClaimGrace(d time.Duration) Option {
+	return option(func(c *config) {
+		if d <= 0 {
+			c.fail("ClaimGrace: %v is not positive", d)
+		}
+		c.claimGrace = d
 	})
 }
 

@@ -19,6 +19,7 @@ type path struct {
 	err      error   // why it is not Applied
 
 	// Of this call alone:
+	closed     bool // it is not sent, whatever its outcome
 	requests   int
 	batchlog   bool // some attempt failed at the batchlog
 	overloaded bool // some attempt was answered OVERLOADED
@@ -27,7 +28,8 @@ type path struct {
 
 // group puts mutations of one keyspace and one partition into one path: Cassandra applies them as one mutation on every
 // replica, atomically and without batchlog, even if they are of different tables (BatchUpdatesCollector keys by
-// keyspace and partition key bytes). Paths are in the order of their first mutation, so the base table's comes first.
+// keyspace and partition key bytes). Paths are in the order of their first mutation, so the base table's comes first. The
+// mutations are of counters, or none is: Cassandra takes counters in no batch with anything else.
 func group(mutations []*tables.Mutation) []path {
 	paths := make([]path, 0, len(mutations))
 next:
@@ -39,7 +41,11 @@ next:
 				continue next
 			}
 		}
-		paths = append(paths, path{kind: retry.Partition, mutations: mutations[i : i+1 : i+1], outcome: NotApplied})
+		kind := retry.Partition
+		if isIncrement(m) {
+			kind = retry.Counter
+		}
+		paths = append(paths, path{kind: kind, mutations: mutations[i : i+1 : i+1], outcome: NotApplied})
 	}
 	return paths
 }
@@ -53,10 +59,14 @@ func (p *path) split() []path {
 	return paths
 }
 
-// fresh is the path without what belongs to the call that sent it.
+// fresh is the path without what belongs to the call that sent it, for a call that sends it again. Counters are never sent
+// again.
 func (p *path) fresh() path {
-	return path{kind: p.kind, mutations: p.mutations, outcome: p.outcome, attempts: p.attempts, err: p.err}
+	return path{closed: p.kind == retry.Counter, kind: p.kind, mutations: p.mutations, outcome: p.outcome, attempts: p.attempts, err: p.err}
 }
+
+// open says whether the path is to be sent.
+func (p *path) open() bool { return p.outcome != Applied && !p.closed }
 
 func applied(paths []path) bool {
 	for i := range paths {

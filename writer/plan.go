@@ -8,15 +8,17 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// plan is what one logical write sends: phases one after the other, the paths of a phase at the same time. Today there
-// is one phase; conditions will come before it and releases after it.
+// plan is what one logical write sends: its condition, if it has one, then phases one after the other, the paths of a
+// phase at the same time. Today there is one phase.
 type plan struct {
 	op        string
 	timestamp int64
 	mode      Mode
-	reason    string // why the mode
-	strict    bool   // a logged batch stays one
+	reason    string     // why the mode
+	strict    bool       // a logged batch stays one
+	condition *condition // comes before all phases; nil if there is none
 	phases    [][]path
+	counters  int // paths of counters, which come last in their phase
 	requests  int // sent by this call in paths that are no longer among the phases
 
 	stragglers int // paths that the driver had not returned from
@@ -26,32 +28,46 @@ type plan struct {
 
 func (p *plan) phase(paths []path) { p.phases = append(p.only[:0], paths) }
 
-// plan renders the changes and decides how they travel. Every error is a refusal.
-func (w *Writer) plan(op string, changes []tables.Change) (*plan, error) {
+// plan renders the changes, at a timestamp above the given one, and decides how they travel. Every error is a refusal.
+func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
 	if len(changes) == 0 {
 		return &plan{op: op, reason: "no changes"}, nil
 	}
-	timestamp, err := w.timestamp(changes)
+	timestamp, err := w.timestamp(changes, above)
 	if err != nil {
 		return nil, err
 	}
 	p := &plan{op: op, timestamp: timestamp}
-	mutations, err := w.render(timestamp, changes)
+	mutations, err := w.render(p, changes)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.choose(p, changes, mutations); err != nil {
-		return nil, err
+	changes, mutations, counters := apart(changes, mutations)
+	if len(counters) > 0 {
+		if err := w.refuseCounters(); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(mutations) > 0:
+		if err := w.choose(p, changes, mutations); err != nil {
+			return nil, err
+		}
+	case p.condition != nil:
+		p.mode, p.reason = Conditional, "one row is written, if its condition holds"
+	}
+	if len(counters) > 0 {
+		p.beside(counters)
 	}
 	return p, nil
 }
 
 // timestamp picks the one timestamp of a write.
-func (w *Writer) timestamp(changes []tables.Change) (int64, error) {
-	var stamp int64
+func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) {
+	stamp := above
 	now := w.clock.now().UnixMicro()
 	ahead := now + w.maxSkew.Microseconds()
 	for _, c := range changes {
@@ -77,12 +93,12 @@ func (w *Writer) timestamp(changes []tables.Change) (int64, error) {
 	return w.at, nil
 }
 
-func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mutation, error) {
+func (w *Writer) render(p *plan, changes []tables.Change) ([]*tables.Mutation, error) {
 	var out []*tables.Mutation
 	var seen map[string]bool
 	var owner map[[2]string]string // of a physical table: the entity
 	for i, c := range changes {
-		r, err := c.Render(timestamp, w.physical)
+		r, err := w.renderOne(p, c)
 		if err != nil {
 			return nil, err
 		}
@@ -96,6 +112,13 @@ func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mut
 			}
 			seen[key] = true
 		}
+		if owner != nil && c.Conditional() {
+			base := p.condition.Condition
+			if other, ok := owner[[2]string{base.Keyspace, base.Table}]; ok && other != c.Entity {
+				return nil, mixed(base.Keyspace, base.Table, other, c.Entity)
+			}
+			owner[[2]string{base.Keyspace, base.Table}] = c.Entity
+		}
 		if out == nil {
 			out = make([]*tables.Mutation, 0, len(r.Mutations)*len(changes))
 		}
@@ -106,8 +129,7 @@ func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mut
 			if owner != nil {
 				table := [2]string{r.Mutations[m].Keyspace, r.Mutations[m].Table}
 				if other, ok := owner[table]; ok && other != c.Entity {
-					return nil, fmt.Errorf("table %s.%s is of entity %s and of entity %s: at one timestamp a row of the one could "+
-						"delete that of the other; write them one after the other", table[0], table[1], other, c.Entity)
+					return nil, mixed(table[0], table[1], other, c.Entity)
 				}
 				owner[table] = c.Entity
 			}
@@ -115,6 +137,18 @@ func (w *Writer) render(timestamp int64, changes []tables.Change) ([]*tables.Mut
 		}
 	}
 	return out, nil
+}
+
+func mixed(keyspace, table, one, other string) error {
+	return fmt.Errorf("table %s.%s is of entity %s and of entity %s: at one timestamp a row of the one could "+
+		"delete that of the other; write them one after the other", keyspace, table, one, other)
+}
+
+func (w *Writer) renderOne(p *plan, c tables.Change) (tables.Rendered, error) {
+	if c.Conditional() {
+		return w.conditionOf(p, c)
+	}
+	return c.Render(p.timestamp, w.physical)
 }
 
 // noKeyspace says why a table that is declared without keyspace has none.
@@ -135,6 +169,10 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*tables.Mu
 			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
 		}
 		p.phase(paths)
+		return nil
+	}
+	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
+		p.fanOut(Conditional, "the set has conditions, and what a client that dies leaves undone the next one does", paths)
 		return nil
 	}
 	reason, needed, atomic := required(changes, mutations)
@@ -167,11 +205,11 @@ func (p *plan) fanOut(mode Mode, reason string, paths []path) {
 
 // failure is the error of a plan of which not every path is applied.
 func (p *plan) failure() *Error {
-	e := &Error{Op: p.op, Timestamp: p.timestamp, Mode: p.mode, strict: p.strict}
+	e := &Error{Op: p.op, Timestamp: p.timestamp, Mode: p.mode, strict: p.strict, condition: p.condition}
 	for _, phase := range p.phases {
 		e.paths = append(e.paths, phase...)
 	}
-	e.Tables = tableResults(e.paths)
+	e.Tables = e.results()
 	return e
 }
 

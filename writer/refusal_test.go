@@ -80,6 +80,16 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "batch too large, strict", with: []Option{Logged(), BatchLimit(500)}, changes: insert},
 		{name: "batch too large, default limit", with: []Option{Logged()}, changes: []tables.Change{single.Insert(newTask(long(30_000)))}},
 
+		// Counters.
+		{name: "counter in a logged batch", with: []Option{Logged()}, changes: []tables.Change{orders.Insert(open), viewSet(t).Add(newView())}},
+		{name: "counter alone, Logged", with: []Option{Logged()}, changes: []tables.Change{viewSet(t).Add(newView())}},
+		{name: "counter with At", options: []NewOption{clock}, with: at(now), changes: []tables.Change{viewSet(t).Add(newView())}},
+		{name: "counter inserted", changes: []tables.Change{viewSet(t).Insert(newView())}},
+		{name: "counter deleted", changes: []tables.Change{viewSet(t).Delete(newView())}},
+		{name: "nothing to count", changes: []tables.Change{viewSet(t).Add(View{PageID: newView().PageID, At: now, Region: "eu"})}},
+		{name: "Add without counters", changes: []tables.Change{orders.Add(open)}},
+		{name: "one page counted twice", changes: []tables.Change{viewSet(t).Add(newView()), viewSet(t).Add(newView())}},
+
 		// Keyspaces.
 		{name: "Keyspaces empty", with: []Option{Keyspaces(map[string]string{"": ""})}, changes: insert},
 		{name: "Keyspaces upper case", with: []Option{Keyspaces(map[string]string{"": "Shop"})}, changes: insert},

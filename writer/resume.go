@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
 )
 
 // leastAge is how long every write may be resumed: also a table that keeps deletes for no time sees the retries of a first
@@ -19,6 +22,12 @@ const leastAge = time.Minute
 // An error that is older than half the smallest gc_grace_seconds of its tables, but at least a minute, is refused with
 // [ErrExpired]. One that matches [ErrInvalid] is refused again: there is nothing to send.
 //
+// Counters are never sent again, not even those that are NotApplied: only the caller can say whether an addition that came
+// late, or twice, would do harm. While one of them is not Applied no Resume returns nil. When all other tables are Applied
+// the error still says what is known of each counter, [Error.Resumable] is false, and Resume with it is refused: that error
+// matches ErrInvalid beside what it matched before. So a caller that resumes until nil stops at ErrInvalid, or asks
+// Resumable.
+//
 // Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the
 // write.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
@@ -31,7 +40,7 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	if w.err != nil {
 		return w.refused(ctx, failed.Op, w.err)
 	}
-	if len(failed.paths) == 0 {
+	if len(failed.paths) == 0 && failed.condition == nil {
 		return w.refused(ctx, failed.Op, errNothingToResume)
 	}
 	batch, err := w.fresh(ctx, failed)
@@ -48,23 +57,43 @@ var errNothingToResume = errors.New("nothing to resume: the write was refused be
 // logged batch may be sent.
 func (w *Writer) rest(failed *Error, batch bool) *plan {
 	p := &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict}
-	paths := make([]path, len(failed.paths))
-	for i := range paths {
-		paths[i] = failed.paths[i].fresh()
+	if c := failed.condition; c != nil {
+		again := *c
+		again.requests, again.conflict = 0, false
+		p.condition = &again
 	}
-	if p.mode == LoggedBatch && !p.strict && (!batch || w.batchlog.down(w.clock.now())) {
-		p.mode, paths = Fallback, paths[0].split()
+	fallBack := p.mode == LoggedBatch && !p.strict && (!batch || w.batchlog.down(w.clock.now()))
+	if fallBack {
+		p.mode = Fallback
 	}
-	p.phase(paths)
+	paths := make([]path, 0, len(failed.paths))
+	for i := range failed.paths {
+		next := failed.paths[i].fresh()
+		if fallBack && next.kind == retry.LoggedBatch {
+			paths = append(paths, next.split()...)
+		} else {
+			paths = append(paths, next)
+		}
+	}
+	p.counters = len(paths) - countersOf(paths)
+	if len(paths) > 0 {
+		p.phase(paths)
+	}
 	return p
 }
 
-// fresh refuses a write that is too old to be sent again. batch is whether its tables still allow a logged batch; a
+// fresh refuses a write that is too old to be sent again, or of which nothing may be. batch is whether its tables still allow a logged batch; a
 // strict one is refused if they do not.
 func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
+	if failed.onlyCounters() {
+		return false, failed.counted()
+	}
 	smallest, table := time.Duration(1<<62), ""
 	batch = true
 	for i := range failed.paths {
+		if failed.paths[i].kind == retry.Counter {
+			continue
+		}
 		for _, m := range failed.paths[i].mutations {
 			t, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
 			if err != nil {
@@ -82,6 +111,9 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		}
 	}
 	limit := max(smallest/2, leastAge)
+	if c := failed.condition; c != nil && c.Condition.Kind == tables.Insert && c.outcome != Applied && limit > oldestInsert {
+		limit, smallest, table = oldestInsert, tables.FenceTTL, c.Condition.Table
+	}
 	if age := w.clock.now().Sub(time.UnixMicro(failed.Timestamp)); age > limit {
 		e := *failed
 		e.expired = true
@@ -98,7 +130,7 @@ func (e *Error) again(cause error) *Error {
 	next := *e
 	next.paths = slices.Clone(e.paths)
 	for i := range next.paths {
-		if next.paths[i].outcome != Applied {
+		if resumable(next.paths[i]) {
 			next.paths[i].err = cause
 		}
 	}

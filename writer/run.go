@@ -2,24 +2,35 @@ package writer
 
 import (
 	"context"
+	"slices"
 
 	"github.com/denorm-go/denorm/retry"
 )
 
 // run sends a plan, phase after phase, and says what became of it.
 func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
+	if p.condition != nil {
+		if holds, _ := w.settle(ctx, p); !holds {
+			return w.finish(ctx, p)
+		}
+	}
+	done := true
 	for i := range p.phases {
 		p.phases[i] = w.runPhase(ctx, p, p.phases[i])
-		if !applied(p.phases[i]) {
+		// Counters are not waited for twice: what a Resume cannot mend does not keep the rest from its end.
+		if done = applied(p.phases[i][:countersOf(p.phases[i])]); !done {
 			break
 		}
+	}
+	if p.condition != nil && done {
+		w.conclude(ctx, p.condition)
 	}
 	return w.finish(ctx, p)
 }
 
 // finish is the end of a write that has a plan.
 func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
-	result := Result{Timestamp: p.timestamp, Mode: p.mode, Attempts: p.requests}
+	result := Result{Timestamp: p.timestamp, Mode: p.mode, Attempts: p.requests, Counters: p.counters}
 	paths, done := 0, true
 	for _, phase := range p.phases {
 		paths, done = paths+len(phase), done && applied(phase)
@@ -27,12 +38,18 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 			result.Attempts += phase[i].requests
 		}
 	}
+	if p.condition != nil {
+		result.Attempts += p.condition.requests
+		result.Version = p.condition.version
+		paths, done = paths+1, done && p.condition.outcome == Applied
+	}
 	var err error
 	if !done {
 		err = p.failure()
 	}
 	w.tracer.writeEnd(ctx, WriteEnd{
-		Op: p.op, Timestamp: p.timestamp, Mode: p.mode, Paths: paths, Attempts: result.Attempts, Stragglers: p.stragglers, Err: err,
+		Op: p.op, Timestamp: p.timestamp, Mode: p.mode, Paths: paths, Counters: p.counters, Attempts: result.Attempts,
+		Stragglers: p.stragglers, Err: err,
 	})
 	return result, err
 }
@@ -40,21 +57,29 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 // runPhase sends the paths of a phase at the same time and waits for all of them, also when one has failed: to cancel
 // its siblings would turn one failed table into several. A path that is applied already is left alone. It returns the
 // paths as they travelled.
+//
+// Counters are under way by themselves: a batch that becomes a fan-out does not wait for them, and leaves them alone.
 func (w *Writer) runPhase(ctx context.Context, p *plan, paths []path) []path {
-	open := 0
-	for i := range paths {
-		if paths[i].outcome != Applied {
-			open++
-		}
+	at := countersOf(paths)
+	if at == len(paths) {
+		return w.runPaths(ctx, p, paths)
 	}
-	if open == 0 {
-		return paths
-	}
-	s := w.launch(ctx, p, paths, open)
+	counters := paths[at:]
+	s := w.launch(ctx, p, counters)
+	rest := w.runPaths(ctx, p, paths[:at:at])
+	s.wait()
+	p.stragglers += s.collect(counters)
+	return append(rest, counters...)
+}
+
+// runPaths is runPhase without counters.
+func (w *Writer) runPaths(ctx context.Context, p *plan, paths []path) []path {
+	s := w.launch(ctx, p, paths)
 	s.wait()
 	p.stragglers += s.collect(paths)
-	if batch := &paths[0]; batch.kind == retry.LoggedBatch && batch.outcome != Applied && batch.batchlog && !p.strict {
-		return w.fallBack(ctx, p, batch)
+	at := slices.IndexFunc(paths, func(p path) bool { return p.kind == retry.LoggedBatch })
+	if at >= 0 && paths[at].outcome != Applied && paths[at].batchlog && !p.strict {
+		return w.fallBack(ctx, p, &paths[at])
 	}
 	return paths
 }
@@ -69,7 +94,7 @@ func (w *Writer) fallBack(ctx context.Context, p *plan, batch *path) []path {
 	if ctx.Err() != nil { // nothing more can be sent, and the batch's own error says more
 		return paths
 	}
-	return w.runPhase(ctx, p, paths)
+	return w.runPaths(ctx, p, paths)
 }
 
 // single makes one attempt.

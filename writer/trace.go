@@ -27,7 +27,7 @@ func (t tracers) pathStart(ctx context.Context, p *plan, path *path, level gocql
 		return ctx
 	}
 	return t.path.TracePathStart(ctx, PathStart{
-		Op: p.op, Mode: p.mode, Keyspace: path.mutations[0].Keyspace, Tables: path.tables(), Statements: path.statements(),
+		Op: p.op, Mode: path.travels(p.mode), Keyspace: path.mutations[0].Keyspace, Tables: path.tables(), Statements: path.statements(),
 		Consistency: level,
 	})
 }

@@ -44,6 +44,7 @@ type WriteEnd struct {
 	Timestamp int64 // microseconds; 0 if the write was refused before it had one
 	Mode      Mode
 	Paths     int
+	Counters  int // paths of counters among them; in a Resume they are not sent
 	Attempts  int // requests sent, over all paths
 	// Stragglers is how many paths the driver had not returned from when the call ended, because it does not look at the
 	// context everywhere. Their TracePathEnd comes later.
@@ -54,7 +55,7 @@ type WriteEnd struct {
 // PathStart is what is known when a path begins. Slices must not be changed.
 type PathStart struct {
 	Op          string
-	Mode        Mode
+	Mode        Mode     // of the write, or Counter
 	Keyspace    string   // physical; of the first mutation, if a batch spans several
 	Tables      []string // without repeats, in declared order
 	Statements  []string // CQL texts with ? for every value

@@ -20,6 +20,7 @@ type Writer struct {
 	session  string              // its keyspace, or empty
 	odd      string              // its keyspace if that cannot stand in CQL text as it is
 	physical func(string) string // maps declared keyspaces
+	transact transactor          // nil without Reads
 	batchlog *batchlog           // shared with derived writers, as is live
 	live     *live
 	deep     bool // the executor needs a large stack
@@ -37,6 +38,9 @@ func New(session *gocql.Session, options ...NewOption) (*Writer, error) {
 		schema = session
 	}
 	w.live.read, w.deep = readLive(schema), true
+	if w.reads != nil {
+		w.transact = gocqlTransactor{session, w.reads}
+	}
 	if w.reads == session {
 		w.fail("Reads: this is the session of the writes; reads need one of their own")
 	}
@@ -108,10 +112,13 @@ func (c *config) keyspace(session string) func(string) string {
 // Result describes a write. It is filled as far as it is known when the write has failed, too.
 type Result struct {
 	// Timestamp of all its mutations, in microseconds since the Unix epoch: the new stamp of the rows. 0 if there were
-	// no changes.
+	// no changes. Counters have none.
 	Timestamp int64
-	Mode      Mode
-	Attempts  int // requests sent by this call, over all paths
+	Mode      Mode // of all but the counters, if there is anything else
+	// Version of the row that a [tables.Versioned] change has made: the version of the next before-image. Zero without one.
+	Version  gocql.UUID
+	Attempts int // requests sent by this call, over all paths
+	Counters int // paths of counters, each of one partition
 }
 
 // Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and
@@ -129,9 +136,19 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	ctx, cancel := w.deadline(ctx)
 	defer cancel()
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: op, Changes: len(changes)})
-	p, err := w.plan(op, changes)
+	p, err := w.plan(op, changes, 0)
 	if err == nil {
 		err = w.guard(ctx, p)
+	}
+	if err == nil && p.condition != nil {
+		// An insert after a delete has to be above it.
+		if holds, above := w.settle(ctx, p); !holds && above > 0 && !w.pinned {
+			if p, err = w.plan(op, changes, above); err == nil {
+				err = w.guard(ctx, p)
+			}
+		} else if !holds {
+			return w.finish(ctx, p)
+		}
 	}
 	var unread *unreadError
 	switch {

@@ -3,6 +3,7 @@ package faulty
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"sync/atomic"
@@ -11,9 +12,25 @@ import (
 // Dialer dials for gocql. It can lose the replies of writes: the server has applied them, and the client sees its
 // connection break. The zero value is ready and loses nothing. It is safe for concurrent use.
 type Dialer struct {
-	net  net.Dialer
-	lose atomic.Int64
+	net   net.Dialer
+	lose  atomic.Int64
+	dying atomic.Bool
+	sends atomic.Int64 // writes until death
+	dead  atomic.Bool
 }
+
+// DieAfter kills the client, as far as the cluster can tell, when n more writes have been sent: nothing that comes after
+// them is sent, and no answer arrives, the last write's included. It is for good.
+func (d *Dialer) DieAfter(n int) {
+	d.sends.Store(int64(n))
+	d.dead.Store(n == 0)
+	d.dying.Store(true)
+}
+
+// Dead says whether the client has been killed.
+func (d *Dialer) Dead() bool { return d.dead.Load() }
+
+var errDead = errors.New("faulty: the client is dead")
 
 // LoseReplies makes the next n writes (EXECUTE of a statement, BATCH) lose their replies. Other requests on the same
 // connection are lost with them.
@@ -24,6 +41,9 @@ func (d *Dialer) Left() int { return int(max(0, d.lose.Load())) }
 
 // DialContext implements gocql.Dialer.
 func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	if d.dead.Load() {
+		return nil, errDead
+	}
 	c, err := d.net.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
@@ -45,17 +65,28 @@ const (
 
 // Write is called by gocql with one frame at a time.
 func (c *conn) Write(frame []byte) (int, error) {
-	if len(frame) > 4 && (frame[4] == opExecute || frame[4] == opBatch) && c.dialer.lose.Load() > 0 &&
+	if c.dialer.dead.Load() {
+		_ = c.Close()
+		return 0, errDead
+	}
+	if c.dialer.dying.Load() && isWrite(frame) && c.dialer.sends.Add(-1) <= 0 {
+		c.dialer.dead.Store(true)
+	}
+	if isWrite(frame) && c.dialer.lose.Load() > 0 &&
 		c.dialer.lose.Add(-1) >= 0 {
 		c.broken.Store(true)
 	}
 	return c.Conn.Write(frame)
 }
 
+func isWrite(frame []byte) bool {
+	return len(frame) > 4 && (frame[4] == opExecute || frame[4] == opBatch)
+}
+
 // Read drops the reply that the server has sent, so that the write is surely applied when the client sees the end.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if err == nil && c.broken.Load() {
+	if err == nil && (c.broken.Load() || c.dialer.dead.Load()) {
 		_ = c.Close()
 		return 0, io.EOF
 	}

@@ -1,40 +1,22 @@
 package orders
 
 import (
-	"hash/fnv"
+	"context"
 
-	"github.com/gocql/gocql"
-
+	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Buckets is over how many partitions each status is spread. It cannot be changed while there are rows.
+// Buckets is over how many partitions each status is spread.
 const Buckets = 8
 
-// BucketedOrder is an Order for a shop with so many that one partition a status grows too large and too hot: each
-// status is spread over Buckets partitions.
-type BucketedOrder struct {
-	Order
-	StatusBucket int8
-}
-
-// NewBucketed gives the order its bucket, which follows from its id, so that every later change finds the row.
-func NewBucketed(o Order) BucketedOrder {
-	return BucketedOrder{Order: o, StatusBucket: BucketOf(o.OrderID)}
-}
-
-// BucketOf is the bucket of an order.
-func BucketOf(id gocql.UUID) int8 {
-	h := fnv.New32a()
-	_, _ = h.Write(id[:]) // never fails
-	return int8(h.Sum32() % Buckets)
-}
-
-// Bucketed is Orders with the status table in buckets. To list a status, read all of its buckets at once and merge.
-var Bucketed = tables.Must(tables.New[BucketedOrder]("order",
+// Bucketed is Orders for a shop with so many that one partition a status grows too large and too hot: beside the status the
+// partition key has a bucket, which follows from the id of the order, so that every later change finds the row.
+var Bucketed = tables.Must(tables.New[Order]("order",
 	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
 	tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
 	tables.Table{Name: "orders_by_status", PartKey: []string{"status", "status_bucket"}, SortKey: []string{"order_id DESC"}},
+	tables.Derive("status_bucket", tables.Hash(Buckets, "order_id")),
 	tables.OneOf("status", Statuses...),
 	tables.Stamp("updated_at"),
 	tables.Type("order_id", "timeuuid"),
@@ -43,12 +25,19 @@ var Bucketed = tables.Must(tables.New[BucketedOrder]("order",
 // BucketedSchema creates the tables of Bucketed in the keyspace of the session.
 var BucketedSchema = []string{
 	`CREATE TABLE IF NOT EXISTS orders_by_id (
-		order_id timeuuid, user_id uuid, status text, total decimal, updated_at bigint, status_bucket tinyint,
+		order_id timeuuid, user_id uuid, status text, total decimal, updated_at bigint,
 		PRIMARY KEY (order_id))`,
 	`CREATE TABLE IF NOT EXISTS orders_by_user (
-		user_id uuid, order_id timeuuid, status text, total decimal, updated_at bigint, status_bucket tinyint,
+		user_id uuid, order_id timeuuid, status text, total decimal, updated_at bigint,
 		PRIMARY KEY (user_id, order_id)) WITH CLUSTERING ORDER BY (order_id DESC)`,
 	`CREATE TABLE IF NOT EXISTS orders_by_status (
-		status text, status_bucket tinyint, order_id timeuuid, user_id uuid, total decimal, updated_at bigint,
+		status text, status_bucket int, order_id timeuuid, user_id uuid, total decimal, updated_at bigint,
 		PRIMARY KEY ((status, status_bucket), order_id)) WITH CLUSTERING ORDER BY (order_id DESC)`,
+}
+
+// BucketedByStatus lists the newest orders in a status, of all buckets at once, and gives a token for the page after them. An
+// empty token stands for the first page, and for none after the last.
+func BucketedByStatus(ctx context.Context, r *reader.Reader, status Status, limit int, token reader.Token) ([]Order, reader.Token, error) {
+	q := reader.From(Bucketed, "orders_by_status").Eq("status", status).Limit(limit).After(token)
+	return reader.List(ctx, r, "ordersByStatus", q)
 }

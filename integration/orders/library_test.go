@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/cluster"
 	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -122,41 +125,89 @@ func TestKeyspaces(t *testing.T) {
 	}
 }
 
-// The status table in buckets: a status change moves the row within its bucket, and all buckets together have it once.
+// The status table in buckets: a status change moves the row within its bucket, all buckets together have it once, and a list
+// of a status has the orders of all buckets, newest first, page by page.
 func TestBucketedOrders(t *testing.T) {
 	t.Parallel()
 	s := open(t, orders.BucketedSchema)
 	if err := s.w.Check(t.Context(), orders.Bucketed); err != nil {
 		t.Fatal(err)
 	}
-	o := orders.NewBucketed(newOrder())
-	res, err := s.w.Write(t.Context(), "createOrder", orders.Bucketed.Insert(o))
+	r, err := reader.New(s.read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.UpdatedAt = res.Timestamp
-	paid := o
-	paid.Status = orders.Paid
-	if _, err := s.w.Write(t.Context(), "payOrder", orders.Bucketed.Update(o, paid)); err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, status := range orders.Statuses {
-		for bucket := range int8(orders.Buckets) {
-			var n int
-			if err := s.read.Query(`SELECT count(*) FROM orders_by_status WHERE status = ? AND status_bucket = ? AND order_id = ?`,
-				status, bucket, o.OrderID).Scan(&n); err != nil {
-				t.Fatal(err)
-			}
-			if n > 0 && (status != orders.Paid || bucket != o.StatusBucket) {
-				t.Errorf("a row under status %s, bucket %d", status, bucket)
-			}
-			found += n
+	var paid []string // newest first
+	buckets := make(map[int]bool)
+	start := time.Now()
+	for i := range 20 {
+		o := newOrder()
+		o.OrderID = gocql.UUIDFromTime(start.Add(time.Duration(i) * time.Second))
+		res, err := s.w.Write(t.Context(), "createOrder", orders.Bucketed.Insert(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%4 == 0 {
+			continue
+		}
+		o.UpdatedAt = res.Timestamp
+		next := o
+		next.Status = orders.Paid
+		if _, err := s.w.Write(t.Context(), "payOrder", orders.Bucketed.Update(o, next)); err != nil {
+			t.Fatal(err)
+		}
+		paid = append([]string{o.OrderID.String()}, paid...)
+		if found := s.placesOf(t, o.OrderID); len(found) != 1 || found[0].status != orders.Paid {
+			t.Errorf("a paid order stands under %v", found)
+		} else {
+			buckets[found[0].bucket] = true
 		}
 	}
-	if found != 1 {
-		t.Errorf("%d rows, want 1", found)
+	if len(buckets) < 3 {
+		t.Errorf("15 orders in %d buckets", len(buckets))
 	}
+	var got []string
+	var token reader.Token
+	for {
+		page, next, err := orders.BucketedByStatus(t.Context(), r, orders.Paid, 4, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range page {
+			got = append(got, o.OrderID.String())
+		}
+		if token = next; token == "" {
+			break
+		}
+	}
+	if !slices.Equal(got, paid) {
+		t.Errorf("paid: %v, want %v", got, paid)
+	}
+}
+
+// place is a partition of the bucketed status table.
+type place struct {
+	status orders.Status
+	bucket int
+}
+
+// placesOf are the partitions of the bucketed status table in which an order stands.
+func (s *shop) placesOf(t *testing.T, id gocql.UUID) []place {
+	t.Helper()
+	var out []place
+	for _, status := range orders.Statuses {
+		for bucket := range orders.Buckets {
+			var n int
+			if err := s.read.Query(`SELECT count(*) FROM orders_by_status WHERE status = ? AND status_bucket = ? AND order_id = ?`,
+				status, bucket, id).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			if n > 0 {
+				out = append(out, place{status, bucket})
+			}
+		}
+	}
+	return out
 }
 
 // The server refuses batches above batch_size_fail_threshold. The library refuses them before, and what it lets through

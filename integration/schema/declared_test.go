@@ -12,7 +12,9 @@ import (
 	"github.com/denorm-go/denorm/integration/hourlylogs"
 	"github.com/denorm-go/denorm/integration/orders"
 	"github.com/denorm-go/denorm/integration/ordersplit"
+	"github.com/denorm-go/denorm/integration/pageviews"
 	"github.com/denorm-go/denorm/integration/sensors"
+	"github.com/denorm-go/denorm/integration/tenants"
 	"github.com/denorm-go/denorm/integration/usermessages"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/lint"
@@ -38,6 +40,11 @@ var examples = map[string]struct {
 	}},
 	"conversations": {set: conversations.Messages, byHand: conversations.Schema},
 	"orders split":  {set: ordersplit.Orders, byHand: ordersplit.Schema},
+	"page views": {set: pageviews.Counts, byHand: pageviews.Schema[:2], options: []schema.Declaration{
+		schema.With("page_views", schema.Options{Compression: schema.Chunks(4)}), schema.With("page_views_by_day", schema.Options{Compression: schema.Chunks(4)}),
+	}},
+	"visits":       {set: pageviews.Visits, byHand: pageviews.Schema[2:]},
+	"shared items": {set: tenants.Shared, byHand: tenants.SharedSchema},
 }
 
 // The examples have their CQL written by hand. The declarations make the same tables of it, and their review finds the one

@@ -32,12 +32,18 @@ var inferredKinds = map[reflect.Kind]gocql.Type{
 // timestamp, inf.Dec decimal, big.Int varint, net.IP inet, gocql.Duration duration, map[K]V map, map[K]struct{} set,
 // slice list; a pointer stands for its element. Types that could mean several things (time.Duration, unsigned
 // integers, types with their own MarshalCQL) are refused: their CQL type must be declared.
-func Infer(t reflect.Type) (*Type, error) { return infer(t, 0) }
+func Infer(t reflect.Type) (*Type, error) { return (*Types)(nil).Infer(t) }
+
+// Infer is [Infer] with the user-defined types ts, which are frozen.
+func (ts *Types) Infer(t reflect.Type) (*Type, error) { return ts.infer(t, 0) }
 
 // maxDepth ends the walk through a Go type that contains itself.
 const maxDepth = 16
 
-func infer(t reflect.Type, depth int) (*Type, error) {
+func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
+	if user := ts.Of(t); user != nil {
+		return &Type{kind: gocql.TypeUDT, user: user, frozen: true}, nil
+	}
 	if kind, ok := inferred[t]; ok {
 		return native(kind), nil
 	}
@@ -45,7 +51,7 @@ func infer(t reflect.Type, depth int) (*Type, error) {
 		return nil, fmt.Errorf("no CQL type follows from Go type %s, which is nested too deep", t)
 	}
 	if t.Kind() == reflect.Pointer {
-		return infer(t.Elem(), depth+1)
+		return ts.infer(t.Elem(), depth+1)
 	}
 	// A pointer has the methods of its element too.
 	if t == reflect.TypeFor[time.Duration]() || reflect.PointerTo(t).Implements(reflect.TypeFor[gocql.Marshaler]()) {
@@ -63,27 +69,24 @@ func infer(t reflect.Type, depth int) (*Type, error) {
 		if t.Elem().Kind() == reflect.Uint8 {
 			return native(gocql.TypeBlob), nil
 		}
-		return inferCollection(gocql.TypeList, depth, t.Elem())
+		return ts.inferCollection(gocql.TypeList, depth, t.Elem())
 	case reflect.Map:
 		if t.Elem().Kind() == reflect.Struct && t.Elem().NumField() == 0 {
-			return inferCollection(gocql.TypeSet, depth, t.Key())
+			return ts.inferCollection(gocql.TypeSet, depth, t.Key())
 		}
-		return inferCollection(gocql.TypeMap, depth, t.Key(), t.Elem())
+		return ts.inferCollection(gocql.TypeMap, depth, t.Key(), t.Elem())
 	}
 	return nil, fmt.Errorf("no CQL type follows from Go type %s", t)
 }
 
-func inferCollection(kind gocql.Type, depth int, parts ...reflect.Type) (*Type, error) {
+func (ts *Types) inferCollection(kind gocql.Type, depth int, parts ...reflect.Type) (*Type, error) {
 	elems := make([]*Type, len(parts))
 	for i, part := range parts {
-		e, err := infer(part, depth+1)
+		e, err := ts.infer(part, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		if len(e.elems) > 0 {
-			e.frozen = true
-		}
-		elems[i] = e
+		elems[i] = e.freeze()
 	}
-	return newCollection(kind, elems), nil
+	return composed(kind, elems, false), nil
 }

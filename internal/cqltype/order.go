@@ -38,6 +38,8 @@ func (t *Type) Compare(a, b []byte) int {
 		return compareTimeUUID(a, b)
 	case gocql.TypeList:
 		return t.compareList(a, b)
+	case gocql.TypeTuple, gocql.TypeUDT:
+		return t.compareParts(a, b)
 	}
 	return bytes.Compare(a, b) // text, ascii, blob, boolean, inet, and date, which is unsigned
 }
@@ -117,13 +119,33 @@ func (t *Type) compareList(a, b []byte) int {
 	return cmp.Compare(n, m)
 }
 
+// compareParts is TupleType: element by element, a null before everything, then by length.
+func (t *Type) compareParts(a, b []byte) int {
+	for _, e := range t.Elems() {
+		if len(a) < 4 || len(b) < 4 {
+			break
+		}
+		nulls := cmp.Compare(int32(binary.BigEndian.Uint32(a))>>31, int32(binary.BigEndian.Uint32(b))>>31)
+		var x, y []byte
+		x, a = cutValue(a)
+		y, b = cutValue(b)
+		if c := cmp.Or(nulls, e.Compare(x, y)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
 func cutValue(data []byte) (value, rest []byte) {
 	if len(data) < 4 {
 		return nil, nil
 	}
 	size := int(int32(binary.BigEndian.Uint32(data)))
 	data = data[4:]
-	if size < 0 || size > len(data) {
+	if size < 0 {
+		return nil, data
+	}
+	if size > len(data) {
 		return nil, nil
 	}
 	return data[:size], data[size:]

@@ -3,7 +3,6 @@
 package cqltype
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/gocql/gocql"
@@ -17,7 +16,8 @@ const protocol = 4
 type Type struct {
 	kind   gocql.Type
 	frozen bool
-	elems  []*Type
+	elems  []*Type   // of a collection or a tuple
+	user   *UserType // of a user-defined type
 	info   gocql.TypeInfo
 }
 
@@ -37,109 +37,80 @@ var collections = map[string]struct {
 	"list": {gocql.TypeList, 1}, "set": {gocql.TypeSet, 1}, "map": {gocql.TypeMap, 2},
 }
 
-// Parse reads a CQL type name. Case does not matter, nor do spaces between words. What is inside a frozen collection is
-// frozen, as in Cassandra. User-defined types, tuples and vectors are not known.
-func Parse(name string) (*Type, error) {
-	p := parser{rest: strings.ToLower(name)}
-	t, err := p.read(false)
-	if err == nil && p.rest != "" {
-		err = fmt.Errorf("unexpected %q", p.rest)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("CQL type %q: %w", name, err)
-	}
-	return t, nil
-}
-
-type parser struct{ rest string }
-
-// read reads one type. With frozen it stands inside a frozen collection.
-func (p *parser) read(frozen bool) (*Type, error) {
-	word := p.rest
-	if i := strings.IndexAny(p.rest, "<>,"); i >= 0 {
-		word = p.rest[:i]
-	}
-	p.rest = p.rest[len(word):]
-	word = strings.TrimSpace(word)
-	if kind, ok := natives[word]; ok {
-		return native(kind), nil
-	}
-	if word == "frozen" {
-		elems, err := p.arguments(word, 1, true)
-		if err != nil {
-			return nil, err
-		}
-		if len(elems[0].elems) == 0 {
-			return nil, fmt.Errorf("frozen applies to collections, not to %s", elems[0])
-		}
-		return elems[0], nil
-	}
-	collection, ok := collections[word]
-	if !ok {
-		return nil, fmt.Errorf("unknown or unsupported type %q", word)
-	}
-	elems, err := p.arguments(word, collection.arity, frozen)
-	if err != nil {
-		return nil, err
-	}
-	for i, e := range elems {
-		if len(e.elems) > 0 && !e.frozen {
-			return nil, fmt.Errorf("a collection inside %s must be frozen", word)
-		}
-		if e.kind == gocql.TypeCounter || e.kind == gocql.TypeDuration && (word == "set" || word == "map" && i == 0) {
-			return nil, fmt.Errorf("%s cannot hold %s", word, e)
-		}
-	}
-	t := newCollection(collection.kind, elems)
-	t.frozen = frozen
-	return t, nil
-}
-
-func (p *parser) arguments(word string, arity int, frozen bool) ([]*Type, error) {
-	var elems []*Type
-	for open := "<"; ; open = "," {
-		if !strings.HasPrefix(p.rest, open) {
-			return nil, fmt.Errorf("%s needs %d type arguments", word, arity)
-		}
-		p.rest = p.rest[1:]
-		e, err := p.read(frozen)
-		if err != nil {
-			return nil, err
-		}
-		if elems = append(elems, e); len(elems) == arity {
-			break
-		}
-	}
-	if !strings.HasPrefix(p.rest, ">") {
-		return nil, fmt.Errorf("%s needs %d type arguments", word, arity)
-	}
-	p.rest = strings.TrimLeft(p.rest[1:], " ")
-	return elems, nil
-}
-
 func native(kind gocql.Type) *Type {
 	return &Type{kind: kind, info: gocql.NewNativeType(protocol, kind, "")}
 }
 
-func newCollection(kind gocql.Type, elems []*Type) *Type {
-	info := gocql.CollectionType{NativeType: gocql.NewNativeType(protocol, kind, ""), Elem: elems[len(elems)-1].info}
-	if kind == gocql.TypeMap {
-		info.Key = elems[0].info
+// composed is a type with parts that have no names.
+func composed(kind gocql.Type, elems []*Type, frozen bool) *Type {
+	t := &Type{kind: kind, elems: elems, frozen: frozen}
+	if !t.Contains(func(t *Type) bool { return t.user != nil }) { // whose fields may yet be filled in
+		t.info = t.Info()
 	}
-	return &Type{kind: kind, elems: elems, info: info}
+	return t
 }
 
 // Kind is the driver's name of the outermost type.
 func (t *Type) Kind() gocql.Type { return t.kind }
 
 // Info is what the driver needs to encode a value of the type.
-func (t *Type) Info() gocql.TypeInfo { return t.info }
+func (t *Type) Info() gocql.TypeInfo {
+	if t.info != nil {
+		return t.info
+	}
+	outer := gocql.NewNativeType(protocol, t.kind, "")
+	switch t.kind {
+	case gocql.TypeMap:
+		return gocql.CollectionType{NativeType: outer, Key: t.elems[0].Info(), Elem: t.elems[1].Info()}
+	case gocql.TypeList, gocql.TypeSet:
+		return gocql.CollectionType{NativeType: outer, Elem: t.elems[0].Info()}
+	case gocql.TypeTuple:
+		info := gocql.TupleTypeInfo{NativeType: outer}
+		for _, e := range t.elems {
+			info.Elems = append(info.Elems, e.Info())
+		}
+		return info
+	case gocql.TypeUDT:
+		info := gocql.UDTTypeInfo{NativeType: outer, Name: t.user.Name}
+		for _, f := range t.user.Fields {
+			info.Elements = append(info.Elements, gocql.UDTField{Name: f.Name, Type: f.Type.Info()})
+		}
+		return info
+	}
+	return outer
+}
 
-// Frozen says whether a collection is stored as one cell.
+// Frozen says whether a collection or user-defined type is stored as one cell. A tuple always is.
 func (t *Type) Frozen() bool { return t.frozen }
 
-// Elems are the element types of a collection: key and value of a map.
-func (t *Type) Elems() []*Type { return t.elems }
+// Elems are the types inside a type: of the elements of a collection, key and value of a map, of the elements of a tuple,
+// of the fields of a user-defined type.
+func (t *Type) Elems() []*Type {
+	if t.user == nil {
+		return t.elems
+	}
+	elems := make([]*Type, len(t.user.Fields))
+	for i, f := range t.user.Fields {
+		elems[i] = f.Type
+	}
+	return elems
+}
+
+// User is the user-defined type, nil for any other.
+func (t *Type) User() *UserType { return t.user }
+
+// composite says whether there are types inside the type.
+func (t *Type) composite() bool { return len(t.elems) > 0 || t.user != nil }
+
+// freeze is the type as it stands inside another one.
+func (t *Type) freeze() *Type {
+	if !t.MultiCell() {
+		return t
+	}
+	frozen := *t
+	frozen.frozen = true
+	return &frozen
+}
 
 // Size is the number of bytes of every value of the type, 0 if they differ.
 func (t *Type) Size() int {
@@ -159,14 +130,14 @@ func (t *Type) Size() int {
 }
 
 // MultiCell says whether a value is stored as many cells, so that overwriting it costs a range tombstone.
-func (t *Type) MultiCell() bool { return len(t.elems) > 0 && !t.frozen }
+func (t *Type) MultiCell() bool { return t.composite() && !t.frozen }
 
 // Contains says whether the type or a type inside it satisfies is.
 func (t *Type) Contains(is func(*Type) bool) bool {
 	if is(t) {
 		return true
 	}
-	for _, e := range t.elems {
+	for _, e := range t.Elems() {
 		if e.Contains(is) {
 			return true
 		}
@@ -174,7 +145,8 @@ func (t *Type) Contains(is func(*Type) bool) bool {
 	return false
 }
 
-// Matches says whether the driver's metadata describes the same type. The protocol does not carry frozen.
+// Matches says whether the driver's metadata describes the same type, with fields of the same names in the same order. The
+// protocol does not carry frozen, and in which keyspace a user-defined type was created does not matter.
 func (t *Type) Matches(info gocql.TypeInfo) bool {
 	kind := info.Type()
 	if kind == gocql.TypeText {
@@ -183,33 +155,59 @@ func (t *Type) Matches(info gocql.TypeInfo) bool {
 	if kind != t.kind {
 		return false
 	}
-	if len(t.elems) == 0 {
+	switch live := info.(type) {
+	case gocql.CollectionType:
+		return t.elems[len(t.elems)-1].Matches(live.Elem) && (kind != gocql.TypeMap || t.elems[0].Matches(live.Key))
+	case gocql.TupleTypeInfo:
+		if len(live.Elems) != len(t.elems) {
+			return false
+		}
+		for i, e := range t.elems {
+			if !e.Matches(live.Elems[i]) {
+				return false
+			}
+		}
+		return true
+	case gocql.UDTTypeInfo:
+		if live.Name != t.user.Name || len(live.Elements) != len(t.user.Fields) {
+			return false
+		}
+		for i, f := range t.user.Fields {
+			if f.Name != live.Elements[i].Name || !f.Type.Matches(live.Elements[i].Type) {
+				return false
+			}
+		}
 		return true
 	}
-	collection, ok := info.(gocql.CollectionType)
-	if !ok || !t.elems[len(t.elems)-1].Matches(collection.Elem) {
-		return false
-	}
-	return kind != gocql.TypeMap || t.elems[0].Matches(collection.Key)
+	return !t.composite()
 }
 
-// Equal says whether both are the same type, frozen included.
-func (t *Type) Equal(other *Type) bool { return t.String() == other.String() }
+// Equal says whether both are the same type, frozen and the fields of user-defined types included.
+func (t *Type) Equal(other *Type) bool { return t.Definition() == other.Definition() }
 
 // String is the type as system_schema.columns spells it.
-func (t *Type) String() string {
+func (t *Type) String() string { return t.spell(false) }
+
+// Definition is the type as [ParseDefinition] reads it: what a user-defined type consists of follows its name, as in
+// frozen<place{city text, zip int}>.
+func (t *Type) Definition() string { return t.spell(true) }
+
+func (t *Type) spell(define bool) string {
 	name := t.kind.String()
-	if t.kind == gocql.TypeVarchar {
+	switch {
+	case t.kind == gocql.TypeVarchar:
 		name = "text"
+	case t.user != nil && define:
+		name = t.user.definition()
+	case t.user != nil:
+		name = t.user.Name
+	case len(t.elems) > 0:
+		elems := make([]string, len(t.elems))
+		for i, e := range t.elems {
+			elems[i] = e.spell(define)
+		}
+		name += "<" + strings.Join(elems, ", ") + ">"
 	}
-	if len(t.elems) == 0 {
-		return name
-	}
-	elems := make([]string, len(t.elems))
-	for i, e := range t.elems {
-		elems[i] = e.String()
-	}
-	name += "<" + strings.Join(elems, ", ") + ">"
 	if t.frozen {
 		name = "frozen<" + name + ">"
 	}

@@ -1,6 +1,7 @@
 package cqltype_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -110,7 +111,6 @@ func TestParseRefuses(t *testing.T) {
 		{"", `CQL type "": unknown or unsupported type ""`},
 		{"string", `CQL type "string": unknown or unsupported type "string"`},
 		{"big int", `CQL type "big int": unknown or unsupported type "big int"`},
-		{"tuple<int, int>", `CQL type "tuple<int, int>": unknown or unsupported type "tuple"`},
 		{"frozen<address>", `CQL type "frozen<address>": unknown or unsupported type "address"`},
 		{"vector<float, 3>", `CQL type "vector<float, 3>": unknown or unsupported type "vector"`},
 		{"list", `CQL type "list": list needs 1 type arguments`},
@@ -118,10 +118,11 @@ func TestParseRefuses(t *testing.T) {
 		{"list<>", `CQL type "list<>": unknown or unsupported type ""`},
 		{"list<int, int>", `CQL type "list<int, int>": list needs 1 type arguments`},
 		{"map<int>", `CQL type "map<int>": map needs 2 type arguments`},
+		{strings.Repeat("frozen<", 65) + "int", `CQL type "` + strings.Repeat("frozen<", 65) + `int": nested deeper than 64`},
 		{"int<int>", `CQL type "int<int>": unexpected "<int>"`},
 		{"list<int>>", `CQL type "list<int>>": unexpected ">"`},
-		{"frozen<int>", `CQL type "frozen<int>": frozen applies to collections, not to int`},
-		{"list<list<int>>", `CQL type "list<list<int>>": a collection inside list must be frozen`},
+		{"frozen<int>", `CQL type "frozen<int>": frozen applies to collections and user-defined types, not to int`},
+		{"list<list<int>>", `CQL type "list<list<int>>": a collection or user-defined type inside list must be frozen`},
 		{"set<counter>", `CQL type "set<counter>": set cannot hold counter`},
 		{"set<duration>", `CQL type "set<duration>": set cannot hold duration`},
 		{"map<duration, int>", `CQL type "map<duration, int>": map cannot hold duration`},

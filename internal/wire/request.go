@@ -45,7 +45,9 @@ type Request struct {
 	// name was prepared.
 	Statements []Statement
 	// Logged is whether a batch is.
-	Logged      bool
+	Logged bool
+	// Counter is whether a batch is one of counters.
+	Counter     bool
 	Consistency gocql.Consistency
 	Serial      gocql.SerialConsistency // 0 if there is none
 	// DefaultTimestamp is the one of the protocol, in microseconds, nil if there is none. It is not that of USING TIMESTAMP.
@@ -143,7 +145,7 @@ func (c *conn) request(f *frame.Frame) *Request {
 		r.options(m.Options)
 		r.prepared(c, m.QueryId, m.Options.PositionalValues)
 	case *message.Batch:
-		r.Kind, r.Logged = Batch, m.Type == primitive.BatchTypeLogged
+		r.Kind, r.Logged, r.Counter = Batch, m.Type == primitive.BatchTypeLogged, m.Type == primitive.BatchTypeCounter
 		r.Consistency, r.DefaultTimestamp = gocql.Consistency(m.Consistency), m.DefaultTimestamp
 		r.serial(m.SerialConsistency)
 		for _, child := range m.Children {

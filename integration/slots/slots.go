@@ -1,0 +1,97 @@
+// Package slots is an example: delivery slots of a supermarket, each of which is reserved for a customer for a while, and
+// then confirmed or free again. Whoever finds the slot as it was read gets it, and everybody else learns who has it.
+package slots
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// Slot is a stretch of time in which a team delivers to one customer.
+type Slot struct {
+	DeliveryDate      time.Time
+	StartTime         time.Duration // since midnight
+	DeliveryTeamID    gocql.UUID
+	Confirmed         bool
+	CustomerID        *gocql.UUID // nil: nobody's
+	ReservationExpiry *time.Time
+}
+
+// Slots are changed by lightweight transactions only: a change applies if these columns are as they were read. Confirmed
+// is never absent, so a slot that was never planned cannot pass for a free one.
+var Slots = tables.Must(tables.New[Slot]("slot",
+	tables.Table{
+		Name: "delivery_timeslots", Keyspace: "order_delivery",
+		PartKey: []string{"delivery_date"}, SortKey: []string{"start_time", "delivery_team_id"},
+	},
+	tables.Type("delivery_date", "date"),
+	tables.Type("start_time", "time"),
+	tables.Compare("confirmed", "customer_id", "reservation_expiry"),
+))
+
+// Schema creates the table in the keyspace of the session.
+var Schema = []string{
+	`CREATE TABLE IF NOT EXISTS delivery_timeslots (delivery_date date, start_time time, delivery_team_id uuid, confirmed boolean,
+		customer_id uuid, reservation_expiry timestamp, PRIMARY KEY (delivery_date, start_time, delivery_team_id))`,
+}
+
+// Why a slot is not to be had.
+var (
+	ErrReserved = errors.New("the slot is reserved for somebody else")
+	ErrLost     = errors.New("the slot is not reserved for this customer any more")
+)
+
+// Plan makes a slot that nobody has. To plan it again is no fault, and changes nothing.
+func Plan(ctx context.Context, w *writer.Writer, s Slot) error {
+	s.Confirmed, s.CustomerID, s.ReservationExpiry = false, nil, nil
+	_, err := w.Write(ctx, "planSlot", Slots.Insert(s))
+	if errors.Is(err, writer.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// Reserve gives the slot to a customer until a moment. One whose reservation has expired by now is free. A customer who
+// has the slot already keeps it, until the later moment.
+func Reserve(ctx context.Context, w *writer.Writer, slot Slot, customer gocql.UUID, now, until time.Time) (Slot, error) {
+	return writer.Modify(ctx, w, "reserveSlot", Slots, slot, func(s Slot) (Slot, error) {
+		if s.CustomerID != nil && *s.CustomerID != customer && (s.Confirmed || s.ReservationExpiry == nil || s.ReservationExpiry.After(now)) {
+			return s, ErrReserved
+		}
+		until := until.UTC().Truncate(time.Millisecond) // as it is stored
+		s.CustomerID, s.ReservationExpiry = &customer, &until
+		return s, nil
+	})
+}
+
+// Confirm makes a reservation last. It is a change and no write, for a write that confirms the slot and does the rest of
+// an order with it.
+func Confirm(reserved Slot) tables.Change {
+	confirmed := reserved
+	confirmed.Confirmed, confirmed.ReservationExpiry = true, nil
+	return Slots.Update(reserved, confirmed)
+}
+
+// Release gives a reservation back.
+func Release(ctx context.Context, w *writer.Writer, slot Slot, customer gocql.UUID) (Slot, error) {
+	return writer.Modify(ctx, w, "releaseSlot", Slots, slot, func(s Slot) (Slot, error) {
+		if s.Confirmed || s.CustomerID == nil || *s.CustomerID != customer {
+			return s, ErrLost
+		}
+		s.CustomerID, s.ReservationExpiry = nil, nil
+		return s, nil
+	})
+}
+
+// OfDay gives the slots of a day, the earliest first.
+func OfDay(ctx context.Context, r *reader.Reader, day time.Time) iter.Seq2[Slot, error] {
+	return reader.Read(ctx, r, "slotsOfDay", reader.From(Slots, "delivery_timeslots").Eq("delivery_date", day)).All()
+}

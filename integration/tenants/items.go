@@ -1,0 +1,118 @@
+// Package tenants is an example: one service, many tenants, and none sees what is another's. It shows two ways. With the tenant
+// in the partition key all share the tables. With a keyspace for each, a tenant can be replicated, backed up, limited and dropped
+// by itself; Cassandra bears some hundreds of tables, so that is for dozens of tenants, not for thousands.
+package tenants
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// State of an item.
+type State string
+
+// The states.
+const (
+	Draft     State = "draft"
+	Published State = "published"
+)
+
+// Item is something that a tenant keeps.
+type Item struct {
+	TenantID  string
+	EntityID  gocql.UUID // unique within the tenant
+	State     State
+	Title     string
+	UpdatedAt int64 // stamp, microseconds; filled by the library
+}
+
+// Shared has the tenant in every partition key. It is part of the base key, so no change can give an item to another tenant,
+// and what a change sweeps is within the tenant; and every query names it.
+var Shared = tables.Must(tables.New[Item]("shared_item",
+	tables.Table{Name: "items_by_id", PartKey: []string{"tenant_id", "entity_id"}},
+	tables.Table{Name: "items_by_state", PartKey: []string{"tenant_id", "state"}, SortKey: []string{"entity_id"}},
+	tables.OneOf("state", Draft, Published),
+	tables.Stamp("updated_at"),
+))
+
+// SharedSchema creates the tables of Shared in the keyspace of the session.
+var SharedSchema = []string{
+	`CREATE TABLE IF NOT EXISTS items_by_id (tenant_id text, entity_id uuid, state text, title text, updated_at bigint,
+		PRIMARY KEY ((tenant_id, entity_id)))`,
+	`CREATE TABLE IF NOT EXISTS items_by_state (tenant_id text, state text, entity_id uuid, title text, updated_at bigint,
+		PRIMARY KEY ((tenant_id, state), entity_id))`,
+}
+
+// InState gives the first items of a tenant in a state.
+func InState(ctx context.Context, r *reader.Reader, tenant string, state State, count int) ([]Item, error) {
+	q := reader.From(Shared, "items_by_state").Eq("tenant_id", tenant).Eq("state", state).Limit(count)
+	items, _, err := reader.List(ctx, r, "itemsInState", q)
+	return items, err
+}
+
+// Own is for a keyspace a tenant: the same tables in each, and no tenant in the key. Tenant is the logical name of the keyspace;
+// a write that nobody has mapped to a tenant finds no such keyspace.
+var Own = tables.Must(tables.New[OwnItem]("own_item",
+	tables.Table{Name: "items_by_id", Keyspace: Tenant, PartKey: []string{"entity_id"}},
+	tables.Table{Name: "items_by_state", Keyspace: Tenant, PartKey: []string{"state"}, SortKey: []string{"entity_id"}},
+	tables.OneOf("state", Draft, Published),
+	tables.Stamp("updated_at"),
+))
+
+// Tenant is the logical keyspace of Own.
+const Tenant = "tenant"
+
+// OwnItem is an Item in its tenant's keyspace.
+type OwnItem struct {
+	EntityID  gocql.UUID
+	State     State
+	Title     string
+	UpdatedAt int64 // stamp, microseconds; filled by the library
+}
+
+// OwnSchema creates the tables of Own in a keyspace.
+func OwnSchema(keyspace string) []string {
+	return []string{
+		`CREATE TABLE IF NOT EXISTS ` + keyspace + `.items_by_id (entity_id uuid PRIMARY KEY, state text, title text, updated_at bigint)`,
+		`CREATE TABLE IF NOT EXISTS ` + keyspace + `.items_by_state (state text, entity_id uuid, title text, updated_at bigint,
+			PRIMARY KEY (state, entity_id))`,
+	}
+}
+
+// Directory gives each tenant a writer and a reader of its own. They share sessions, clock, retry budget and what is known of
+// the cluster, so a tenant costs a few hundred bytes. It is safe for concurrent use.
+type Directory struct {
+	writers map[string]*writer.Writer
+	readers map[string]*reader.Reader
+}
+
+// NewDirectory makes one for the keyspaces of all tenants, by tenant.
+func NewDirectory(w *writer.Writer, r *reader.Reader, keyspaces map[string]string) *Directory {
+	d := &Directory{writers: make(map[string]*writer.Writer), readers: make(map[string]*reader.Reader)}
+	for tenant, keyspace := range keyspaces {
+		mapped := map[string]string{Tenant: keyspace}
+		d.writers[tenant], d.readers[tenant] = w.With(writer.Keyspaces(mapped)), r.With(reader.Keyspaces(mapped))
+	}
+	return d
+}
+
+// Of gives those of a tenant. What a client sends as its tenant's name is only looked up here: it never becomes part of CQL.
+func (d *Directory) Of(tenant string) (*writer.Writer, *reader.Reader, error) {
+	w, ok := d.writers[tenant]
+	if !ok {
+		return nil, nil, fmt.Errorf("tenants: no tenant %q", tenant)
+	}
+	return w, d.readers[tenant], nil
+}
+
+// OwnInState gives the first items in a state of the tenant whose reader it is.
+func OwnInState(ctx context.Context, r *reader.Reader, state State, count int) ([]OwnItem, error) {
+	items, _, err := reader.List(ctx, r, "itemsInState", reader.From(Own, "items_by_state").Eq("state", state).Limit(count))
+	return items, err
+}

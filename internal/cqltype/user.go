@@ -1,0 +1,122 @@
+package cqltype
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gocql/gocql"
+)
+
+// UserType is a user-defined type, as CREATE TYPE makes it in a keyspace.
+type UserType struct {
+	Name   string
+	Fields []Field      // in order
+	Go     reflect.Type // the struct that holds its values, nil where that is not known
+}
+
+// Field is a field of a [UserType]. What has parts is frozen in it.
+type Field struct {
+	Name  string
+	Type  *Type
+	Index int // of the field in the struct, if that is known
+}
+
+// Add appends a field, which is field index of the struct.
+func (u *UserType) Add(name string, t *Type, index int) {
+	u.Fields = append(u.Fields, Field{name, t.freeze(), index})
+}
+
+// Field is the position of the field called name, or -1.
+func (u *UserType) Field(name string) int {
+	return slices.IndexFunc(u.Fields, func(f Field) bool { return f.Name == name })
+}
+
+func (u *UserType) definition() string {
+	fields := make([]string, len(u.Fields))
+	for i, f := range u.Fields {
+		fields[i] = f.Name + " " + f.Type.Definition()
+	}
+	return u.Name + "{" + strings.Join(fields, ", ") + "}"
+}
+
+// Uses are the user-defined types in the fields of u, each after those that it uses itself, without repeats.
+// With cyclic, one of them is u.
+func (u *UserType) Uses() (uses []*UserType, cyclic bool) {
+	seen := make(map[*UserType]bool)
+	var walk func(*UserType)
+	visit := func(t *Type) bool {
+		return t.walk(func(inner *UserType) bool {
+			if inner == u {
+				cyclic = true
+			} else if !seen[inner] {
+				seen[inner] = true
+				walk(inner)
+				uses = append(uses, inner)
+			}
+			return cyclic
+		})
+	}
+	walk = func(w *UserType) {
+		for _, f := range w.Fields {
+			if visit(f.Type) {
+				return
+			}
+		}
+	}
+	walk(u)
+	return uses, cyclic
+}
+
+// walk calls visit for the user-defined types that the type names itself, not for those in their fields, until it returns
+// true.
+func (t *Type) walk(visit func(*UserType) bool) bool {
+	if t.user != nil {
+		return visit(t.user)
+	}
+	for _, e := range t.elems {
+		if e.walk(visit) {
+			return true
+		}
+	}
+	return false
+}
+
+// Users are the user-defined types that the type is made of, each after those that it uses itself, without repeats.
+func (t *Type) Users() []*UserType {
+	outer := UserType{Fields: []Field{{Type: t}}}
+	uses, _ := outer.Uses()
+	return uses
+}
+
+// Types are the user-defined types that a declaration knows. Nil knows none. The fields of a type may be filled in after
+// others refer to it.
+type Types struct{ list []*UserType }
+
+// Add makes u known.
+func (ts *Types) Add(u *UserType) { ts.list = append(ts.list, u) }
+
+// Named gives the type called name, nil if there is none.
+func (ts *Types) Named(name string) *UserType {
+	return ts.find(func(u *UserType) bool { return u.Name == name })
+}
+
+// Of gives the type whose values a Go type holds, nil if there is none.
+func (ts *Types) Of(t reflect.Type) *UserType {
+	return ts.find(func(u *UserType) bool { return u.Go == t })
+}
+
+func (ts *Types) find(is func(*UserType) bool) *UserType {
+	if ts == nil {
+		return nil
+	}
+	for _, u := range ts.list {
+		if is(u) {
+			return u
+		}
+	}
+	return nil
+}
+
+// SetOf is the type of a bound set of elements, as m - ? takes it.
+func SetOf(elem *Type) *Type { return composed(gocql.TypeSet, []*Type{elem}, false) }

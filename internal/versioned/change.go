@@ -1,0 +1,112 @@
+package versioned
+
+import (
+	"context"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// Change is one change of an entity: a compare-and-set of its base row between what has to come before it, claims of
+// unique keys, and after it, once the query tables have been written. It is for one use.
+//
+// A key is claimed with a token that nothing else has. The rule that keeps two entities from one key is: a swap whose
+// condition is a version is sent only if its claims have got their tokens after that version was seen. So a claim is made
+// when the before-image is known, is made again when an insert meets a fence, and a change that goes on after a conflict
+// is another Change.
+type Change struct {
+	Store  Store
+	Swap   Swap
+	Insert bool // Swap.Before is zero, and the fence of a delete is not a conflict
+	// Sent says that an earlier call has sent this very swap and it is not known what has come of it. Then the outcome is
+	// Applied or Unknown, and no claim is freed: those that are there now may be of later writes.
+	Sent bool
+
+	Gained []Key // unique keys that the row has afterwards and had not before
+	Lost   []Key // and the other way round; of a delete all
+
+	// Next makes a timeuuid that is not used for anything else, of a time that is now and above this timestamp. It is
+	// needed with unique keys only.
+	Next func(above int64) gocql.UUID
+	// Grace is the age that a claim without a base row must have before it is taken from its owner. It is a courtesy to
+	// writes under way, which the fence would stop: nothing else depends on it. 0 is 10 s.
+	Grace time.Duration
+
+	held []holding
+	lost []gocql.UUID // tokens of Lost
+}
+
+const defaultGrace = 10 * time.Second
+
+// Commit claims the keys and carries out the swap. If the outcome is Applied, the rows of the query tables are to be
+// written at the version's timestamp, and then Finish is to be called; if that does not happen, whoever meets the row next
+// rolls it forward. If it is anything else, nothing is to be written: of a swap that was not applied, the rows would be
+// ghosts. What was claimed is given back if the outcome is NotApplied. If another entity has a key, the result's error
+// is a [TakenError].
+func (c *Change) Commit(ctx context.Context) Result {
+	if c.Grace == 0 {
+		c.Grace = defaultGrace
+	}
+	s := settlement{store: c.Store, swap: c.Swap, maybe: c.Sent}
+	if len(c.Gained) > 0 {
+		s.renew = c.renew
+	}
+	var result Result
+	if err := c.claim(ctx); err != nil {
+		result = s.stop(err)
+	} else {
+		result = s.settle(ctx, c.Insert)
+	}
+	if result.Outcome == NotApplied {
+		c.release(ctx)
+	}
+	return result
+}
+
+// claim reads the tokens of keys that will be given up before the swap, so that the claim of a later write for the same
+// entity, which may want the key back, is not mistaken for the one that is to be freed.
+func (c *Change) claim(ctx context.Context) error {
+	for _, key := range c.Lost {
+		if c.Sent {
+			break
+		}
+		var claim Claim
+		if _, err := c.Store.Try(ctx, func(ctx context.Context) (err error) {
+			claim, err = key.Read(ctx)
+			return err
+		}); err != nil {
+			return err
+		}
+		token := claim.Token
+		if claim.Owner != key.Self() {
+			token = gocql.UUID{}
+		}
+		c.lost = append(c.lost, token)
+	}
+	c.held = make([]holding, len(c.Gained))
+	for i, key := range c.Gained {
+		c.held[i].key = key
+	}
+	return c.renew(ctx)
+}
+
+// renew gives every claim a new token.
+func (c *Change) renew(ctx context.Context) error {
+	for i := range c.held {
+		if err := c.held[i].claim(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Finish clears the change's entry of pending, when the query tables are known to have its rows, and gives up the keys
+// that the row no longer has. What fails of it is done by whoever meets it next.
+func (c *Change) Finish(ctx context.Context) {
+	_ = clearEntries(ctx, c.Store, []gocql.UUID{c.Swap.Version})
+	for i, token := range c.lost {
+		if token != (gocql.UUID{}) {
+			free(ctx, c.Store, c.Lost[i], token)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package versioned
+
+import (
+	"context"
+
+	"github.com/gocql/gocql"
+)
+
+// holding is a key that this write has claimed.
+type holding struct {
+	key   Key
+	token gocql.UUID
+	// alone says that no other write for the entity can rely on the claim: there was none for this entity before this
+	// write's, and its token has been this write's since.
+	alone bool
+}
+
+// claim takes the key with a token made just now, or finds that another entity has it. On an error the claim may be
+// there or not.
+func (h *holding) claim(ctx context.Context, c *Change) error {
+	for range rounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		own, alone := c.Next(0), true
+		applied, now, err := h.take(ctx, c.Store, own)
+		if err != nil {
+			return err
+		}
+		if !applied {
+			if now == (Claim{}) {
+				continue // freed meanwhile
+			}
+			if now.Owner == h.key.Self() {
+				// The token is ours of before, or that of another write for this entity. That one may be about to give
+				// the key up, by the token that it has seen: it shall not find it.
+				alone = h.alone && now.Token == h.token
+			} else if fenced, err := c.evict(ctx, h.key, now, Timestamp(own)); err != nil {
+				return err
+			} else if !fenced {
+				continue
+			}
+			if applied, err = h.replace(ctx, c.Store, now.Token, own); err != nil {
+				return err
+			}
+		}
+		if applied {
+			h.token, h.alone = own, alone
+			return nil
+		}
+	}
+	return ErrRounds
+}
+
+// take says that an attempt was applied too if its answer was lost and the next one finds its token.
+func (h *holding) take(ctx context.Context, store Store, own gocql.UUID) (applied bool, now Claim, err error) {
+	_, err = store.Try(ctx, func(ctx context.Context) error {
+		applied, now, err = h.key.Take(ctx, own)
+		return err
+	})
+	return applied || now.Token == own, now, err
+}
+
+func (h *holding) replace(ctx context.Context, store Store, seen, own gocql.UUID) (bool, error) {
+	var applied bool
+	var now gocql.UUID
+	_, err := store.Try(ctx, func(ctx context.Context) (err error) {
+		applied, now, err = h.key.Replace(ctx, seen, own)
+		return err
+	})
+	return applied || now == own, err
+}
+
+// evict sees to it that the owner of a claim cannot come to hold the key by that claim any more. It says whether it has,
+// or fails because the owner holds the key or has claimed it a moment ago.
+//
+// Nothing that the owner's writes have read before may count after that: its base row gets a new version, which any
+// later write for it has to see before it renews its claim, and then either finds the key taken or changes the token
+// that the taker has seen. Age alone proves nothing, as a write can be delayed for longer than any.
+func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fenced bool, err error) {
+	base := key.Base(claim.Owner)
+	row, err := read(ctx, base)
+	if err != nil {
+		return false, err
+	}
+	// The claim of a clock ahead of ours is a recent one.
+	recent := now-Timestamp(claim.Token) < c.Grace.Microseconds()
+	if key.Held(row) || recent {
+		return false, &TakenError{Key: key, Owner: claim.Owner}
+	}
+	return fence(ctx, base, row, c.Next(Timestamp(row.Current())))
+}
+
+// fence gives a row, there or not, a new version and changes nothing else. It says whether it has: not if somebody else
+// has written the row.
+func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool, error) {
+	result := Settle(ctx, store, Swap{Before: row.Version, Version: version, After: row.Columns}, false, nil)
+	if result.Outcome != Applied {
+		return false, result.Err
+	}
+	row.Version, row.Pending = version, map[gocql.UUID][]byte{version: nil}
+	_ = RollForward(ctx, store, row) // if it fails, the next one to meet the entry does it
+	return true, nil
+}
+
+// release frees the claims that only this write can rely on. If that fails, or the write dies first, the next claimer
+// evicts.
+func (c *Change) release(ctx context.Context) {
+	for _, h := range c.held {
+		if h.alone {
+			free(ctx, c.Store, h.key, h.token)
+		}
+	}
+	c.held = nil
+}
+
+func free(ctx context.Context, store Store, key Key, token gocql.UUID) {
+	_, _ = store.Try(ctx, func(ctx context.Context) error { return key.Free(ctx, token) })
+}

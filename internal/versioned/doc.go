@@ -1,0 +1,46 @@
+// Package versioned is the protocol by which an entity's base row is changed by lightweight transactions, while its query
+// tables are written without any. It is free of CQL and of the driver: the writer runs it against Cassandra, and the
+// tests of this package against a model with crashes, delays and skewed clocks.
+//
+// The base row has two more columns, version (timeuuid) and pending (map<timeuuid, blob>). A change is
+//
+//  1. a compare-and-set of the row: the new columns, version = v and pending[v] = the keys that the row had in the query
+//     tables, if version is that of the before-image and pending is empty;
+//  2. the rows of the query tables, at the timestamp in v;
+//  3. the removal of pending[v].
+//
+// Whoever meets an entry in pending rolls forward: does 2 and 3 for the client that has not. A delete leaves a fence: a
+// base row without columns, whose version lives for a while.
+//
+// [Settle] is step 1 and [RollForward] the steps 2 and 3 of others; [Change] is a change with its unique keys.
+//
+// # Why it converges
+//
+// The versions of a row rise, and there is one entry of pending at a time: the next change waits until the query tables
+// are known to have the last one. (A read may miss a removal of which only few replicas know, and see an older entry
+// beside the newest. What it names is removed once more, at the newer version.) Everything that is written to a query
+// table for an entity carries the timestamp of one of its versions, so whatever comes late is covered by what is newer. It
+// takes the version's own bits, not the clock, to say whose a version is.
+//
+// # What the fence's life must be
+//
+// Only while a fence lives does it stop what was begun before it. It must outlive, taken together, the age that the
+// version of an insert can have when a call first sends it (a kept timestamp, or a write that is resumed), that call with
+// its attempts, the time that the network and a coordinator can hold a request back, and two clock errors. An insert that
+// comes later, below a fence which has expired, is in the base table and under tombstones in the query tables, and a claim
+// for one that comes later may be somebody else's. A fence is one small row, so it may well live much longer. Updates and
+// deletes have no such limit: a version that was theirs never comes back.
+//
+// # Unique keys
+//
+// A row of a unique table is a claim: an owner, and a token that is new whenever a write claims the key, be it for the
+// same owner. At any moment, the owner of a claim is the only entity whose base row can have the key. A claim is taken
+// from an owner who lacks the key in three steps: the token is read; the owner's base row, read after it, gets a new
+// version, the fence; the claim is replaced if it still has that token. A swap of the owner's that could bring the key
+// after all has the fence, or a later version, as its condition, so it has been seen, and by the rule of [Change] the
+// token was changed after that: either the taker does not find its token any more, or the owner finds the taker.
+//
+// For the same reason no write frees a claim by name: only by the token that it has set itself and that nobody has used
+// since, if it was certainly not applied; or by the token that was there before the change that gave the key up was first
+// sent. All others leak the claim, and the next one who wants the key takes it in the same three steps.
+package versioned

@@ -1,0 +1,190 @@
+package versioned_test
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/gocql/gocql"
+)
+
+// operate is one call of a client: it looks at an entity, or remembers it, and changes it.
+func (p *process) operate() {
+	w, e := p.w, p.w.rand.IntN(entities)
+	p.deadline = w.now + lifetime
+	if w.chance(128) {
+		p.skew = -p.skew // the clock is put right, or wrong
+	}
+	if len(p.queue) > 0 && w.chance(512) {
+		p.resume()
+		return
+	}
+	if im := &p.images[e]; !im.known || w.chance(512) {
+		row, ok := p.look(e)
+		if !ok {
+			return
+		}
+		*im = image{true, row.Version, nil}
+		im.columns, _ = row.Columns.(*columns)
+	}
+	im := p.images[e]
+	if w.chance(256) {
+		p.wait(struct{}{})
+		p.deadline = w.now + lifetime // it has thought before it has called
+	}
+	switch n := w.rand.IntN(10); {
+	case im.columns == nil || n == 0:
+		version := p.next(0)
+		if w.chance(256) {
+			w.tokens++
+			version = versioned.Version(versioned.Timestamp(version)-w.rand.Int64N(w.plan.kept()), w.tokens)
+		}
+		p.insert(e, version, p.draw(nil))
+	case n < 3:
+		p.replace(e, im, nil)
+	default:
+		p.replace(e, im, p.draw(im.columns))
+	}
+}
+
+// look reads an entity, and like any reader it may finish what it finds unfinished.
+func (p *process) look(e int) (row versioned.Row, ok bool) {
+	s := p.store(e)
+	_, err := s.Try(p, func(ctx context.Context) error {
+		var err error
+		row, err = s.Read(ctx)
+		return err
+	})
+	if err == nil && p.w.chance(256) {
+		_ = versioned.RollForward(p, s, row)
+	}
+	return row, err == nil
+}
+
+// draw is the row of an insert, or what an update makes of one.
+func (p *process) draw(before *columns) *columns {
+	w, c := p.w, &columns{count: 1}
+	if before != nil {
+		*c = *before
+		c.count++
+	}
+	for t := range c.places {
+		if before == nil || w.chance(512) {
+			c.places[t] = uint8(w.rand.IntN(4))
+		}
+	}
+	for u := range c.keys {
+		if w.unique > 0 && (before == nil || w.chance(512)) {
+			c.keys[u] = uint8(w.rand.IntN(w.unique + 1))
+		}
+	}
+	return c
+}
+
+// insert begins again when it is behind a fence.
+func (p *process) insert(e int, version gocql.UUID, c *columns) versioned.Result {
+	for {
+		result := p.change(stored{e, "insert", versioned.Swap{Version: version, After: c}, nil, c}, false)
+		if result.Behind == (gocql.UUID{}) || p.dead {
+			return result
+		}
+		p.w.coverage.behind = true
+		version = p.next(versioned.Timestamp(result.Behind))
+	}
+}
+
+// replace is an update, or without columns a delete.
+func (p *process) replace(e int, im image, c *columns) versioned.Result {
+	swap := versioned.Swap{Before: im.version, Version: p.next(versioned.Timestamp(im.version)), Keys: im.columns.entry()}
+	if c == nil {
+		return p.change(stored{e, "delete", swap, im.columns, nil}, false)
+	}
+	swap.After = c
+	return p.change(stored{e, "update", swap, im.columns, c}, false)
+}
+
+// resume sends a change again of which it is not known what has come of it: the same bytes, under the same version.
+// Inserts that are too old for a fence to have stopped them are given up.
+func (p *process) resume() {
+	s := p.queue[0]
+	p.queue = p.queue[1:]
+	if s.kind == "insert" && p.w.now+p.skew-versioned.Timestamp(s.swap.Version) > p.w.plan.kept() {
+		return
+	}
+	p.w.coverage.resumed = true
+	p.change(s, true)
+}
+
+// change does what a writer does with a change.
+// It may be one that was sent before.
+func (p *process) change(what stored, resumed bool) versioned.Result {
+	e, kind, swap, before, after := what.e, what.kind, what.swap, what.before, what.after
+	w, s := p.w, p.store(e)
+	change := versioned.Change{
+		Store: s, Swap: swap, Insert: kind == "insert", Sent: resumed,
+		Next: p.next, Grace: time.Duration(grace) * time.Microsecond,
+	}
+	var had, has [2]uint8
+	if before != nil {
+		had = before.keys
+	}
+	if after != nil {
+		has = after.keys
+	}
+	for u := range has {
+		if has[u] != had[u] && has[u] != 0 {
+			change.Gained = append(change.Gained, p.key(e, u, has[u]))
+		}
+		if has[u] != had[u] && had[u] != 0 {
+			change.Lost = append(change.Lost, p.key(e, u, had[u]))
+		}
+	}
+	c := &call{process: p.number, entity: e, kind: kind, version: swap.Version}
+	w.calls = append(w.calls, c)
+	w.logf("client %d: %s %d: %s -> %s, version %s", p.number, kind, e, before, after, swap.Version)
+	result := change.Commit(p)
+	if result.Outcome == versioned.Unknown || p.dead {
+		p.queue = append(p.queue, what)
+	}
+	if p.dead {
+		return result
+	}
+	c.result, c.ended = result, true
+	w.coverage.note(&result)
+	w.logf("client %d: %s %d: %s", p.number, kind, e, tell(&result))
+	switch {
+	case result.Outcome == versioned.Applied:
+		row := versioned.Row{Version: swap.Version, Present: after != nil}
+		if after != nil {
+			row.Columns = after
+		}
+		if _, err := s.Try(p, func(ctx context.Context) error {
+			return (&store{p, e}).Spread(ctx, row, swap.Version, [][]byte{swap.Keys})
+		}); err == nil {
+			change.Finish(p)
+		}
+		p.images[e] = image{true, swap.Version, after}
+	case result.Conflict && result.Err == nil:
+		p.images[e] = image{known: true, version: result.Row.Version}
+		p.images[e].columns, _ = result.Row.Columns.(*columns)
+	case errors.Is(result.Err, versioned.ErrTaken):
+	default:
+		p.images[e].known = w.chance(512)
+	}
+	return result
+}
+
+func tell(r *versioned.Result) string {
+	out := [...]string{"unknown", "applied", "not applied"}[r.Outcome]
+	if r.Conflict {
+		out += ", conflict"
+	}
+	if r.Behind != (gocql.UUID{}) {
+		out += ", behind " + short(r.Behind)
+	}
+	if r.Err != nil {
+		out += ", " + r.Err.Error()
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package versioned
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gocql/gocql"
+)
+
+// Outcome is what is known of a swap.
+type Outcome uint8
+
+// Outcomes of a swap. NotApplied is a promise: it has not changed the row, and no attempt that is still under way will.
+const (
+	Unknown Outcome = iota
+	Applied
+	NotApplied
+)
+
+// Result says what has become of a swap. The zero value is one of which nothing is known.
+type Result struct {
+	Outcome Outcome
+	// Conflict says that another write was first, and Row is what it has left, the zero Row if it could not be read. If
+	// the outcome is then Unknown, the row may have had this write's version in between.
+	Conflict bool
+	Row      Row
+	// Behind is not zero if an insert has met the fence of a delete that is not older than its own version: the rows
+	// in the query tables would be covered by their tombstones. The outcome is NotApplied; the insert is to be begun
+	// again with a version above this one.
+	Behind gocql.UUID
+	// Err is why the outcome is not Applied, where a conflict or a fence does not say it.
+	Err error
+}
+
+// ErrRounds is the error of a change that has met other writers' changes so often that it has given up.
+var ErrRounds = errors.New("other writers came first too often")
+
+// rounds bounds how often a change begins again because of what it has met. Each time it was another writer's progress.
+const rounds = 8
+
+// Settle carries out a compare-and-set, and finishes what it finds unfinished on its way: it sends the swap again while
+// the answer is not known or while nothing but an unfinished write stands against it.
+//
+// An insert, whose Before is zero, is also carried out over the fence of a delete; before it is sent with the fence
+// as its condition, renew is called unless it is nil, and an error of it ends the insert. Claims of unique keys need
+// that: see [Change].
+func Settle(ctx context.Context, store Store, swap Swap, insert bool, renew func(context.Context) error) Result {
+	s := settlement{store: store, swap: swap, renew: renew}
+	return s.settle(ctx, insert)
+}
+
+// settlement is a swap under way.
+type settlement struct {
+	store Store
+	swap  Swap
+	renew func(context.Context) error
+	maybe bool // some attempt may have been applied, or may yet be
+}
+
+func (s *settlement) settle(ctx context.Context, insert bool) Result {
+	store, swap := s.store, s.swap
+	for range rounds {
+		if err := ctx.Err(); err != nil {
+			return s.stop(err)
+		}
+		reply, err := s.send(ctx)
+		switch {
+		case err != nil:
+			return s.stop(err)
+		case reply.Applied || reply.Version == swap.Version || slices.Contains(reply.Pending, swap.Version):
+			return Result{Outcome: Applied}
+		case reply.Version != s.swap.Before && !insert:
+			row, err := read(ctx, store)
+			return s.conflict(ctx, row, err)
+		}
+		row, err := read(ctx, store)
+		if err != nil {
+			return s.stop(err)
+		}
+		if row.has(swap.Version) {
+			return Result{Outcome: Applied}
+		}
+		if insert {
+			if row.Present {
+				return s.conflict(ctx, row, nil)
+			}
+			if fence := row.Current(); Timestamp(fence) >= Timestamp(swap.Version) {
+				return s.behind(fence, row)
+			}
+		}
+		if err := RollForward(ctx, store, row); err != nil {
+			return s.stop(err)
+		}
+		if insert {
+			if err := s.over(ctx, row.Version); err != nil {
+				return s.stop(err)
+			}
+		}
+	}
+	return s.stop(ErrRounds)
+}
+
+func (s *settlement) send(ctx context.Context) (reply Reply, err error) {
+	maybe, err := s.store.Try(ctx, func(ctx context.Context) error {
+		reply, err = s.store.Swap(ctx, s.swap)
+		return err
+	})
+	s.maybe = s.maybe || maybe
+	return reply, err
+}
+
+// over makes a fence the condition of an insert. It renews the claims even if the fence has expired meanwhile: whoever
+// has set it may have been after one of them.
+func (s *settlement) over(ctx context.Context, fence gocql.UUID) error {
+	s.swap.Before = fence
+	if s.renew == nil {
+		return nil
+	}
+	return s.renew(ctx)
+}
+
+// outcome of a swap that was not seen to be applied. After an attempt of which nothing is known, neither a refused one
+// nor a read proves anything: it may have been applied and overwritten, or be applied after the read.
+func (s *settlement) outcome() Outcome {
+	if s.maybe {
+		return Unknown
+	}
+	return NotApplied
+}
+
+func (s *settlement) stop(err error) Result { return Result{Outcome: s.outcome(), Err: err} }
+
+// conflict ends a swap that another write has forestalled, err being why its row could not be read. If that write is
+// unfinished it is finished, as its client may be gone; should that fail, the next one to meet it does it.
+func (s *settlement) conflict(ctx context.Context, row Row, err error) Result {
+	if err != nil {
+		return Result{Outcome: s.outcome(), Conflict: true, Err: err}
+	}
+	if row.has(s.swap.Version) {
+		return Result{Outcome: Applied}
+	}
+	_ = RollForward(ctx, s.store, row)
+	return Result{Outcome: s.outcome(), Conflict: true, Row: row}
+}
+
+// behind ends an insert below a fence. If it may have been applied, that fence may be the delete of what it inserted.
+func (s *settlement) behind(fence gocql.UUID, row Row) Result {
+	if s.maybe {
+		return Result{Outcome: Unknown, Conflict: true, Row: row}
+	}
+	return Result{Outcome: NotApplied, Behind: fence}
+}
+
+// has says whether the row is or was at the version, as far as can be seen.
+func (r Row) has(version gocql.UUID) bool {
+	_, pending := r.Pending[version]
+	return pending || r.Version == version
+}

@@ -1,0 +1,189 @@
+package tables_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/golden"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+func accountSet(tb testing.TB) *tables.Set[account] {
+	tb.Helper()
+	return tables.Must(tables.New[account]("account", accounts, accountsByLevel, accountsByEmail, versioned))
+}
+
+var (
+	accountID = gocql.UUID{1, 6: 0x40, 8: 0x80}
+	at        = time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+	before    = gocql.TimeUUIDWith(gocql.UUIDFromTime(at.Add(-time.Second)).Timestamp(), 7, []byte("before"))
+	version   = gocql.TimeUUIDWith(gocql.UUIDFromTime(at).Timestamp(), 7, []byte("after!"))
+)
+
+func newAccount(edit func(*account)) account {
+	email := "a@example.org"
+	a := account{ID: accountID, Email: &email, Level: 3, Version: before}
+	if edit != nil {
+		edit(&a)
+	}
+	return a
+}
+
+// write puts a statement and what is bound to it into words.
+func words(b *strings.Builder, title string, s tables.Statement) {
+	fmt.Fprintf(b, "%s\n  %s\n ", title, s.Text)
+	for _, a := range s.Args {
+		switch v := a.(type) {
+		case nil:
+			b.WriteString(" null")
+		case *tables.Value:
+			if v.Bytes() == nil {
+				b.WriteString(" null")
+			} else {
+				fmt.Fprintf(b, " %x", v.Bytes())
+			}
+		default:
+			b.WriteString(" unset")
+		}
+	}
+	b.WriteString("\n")
+}
+
+// What is sent for each change of a set with conditions, to the byte.
+func TestConditionalRendering(t *testing.T) {
+	t.Parallel()
+	set := accountSet(t)
+	compared := tables.Must(tables.New[account]("account", accounts, tables.Compare("level", "email"), tables.LocalSerial()))
+	gone := newAccount(func(a *account) { a.Email = nil })
+	up := newAccount(func(a *account) { a.Level = 4 })
+	var b strings.Builder
+	for _, tc := range []struct {
+		name   string
+		change tables.Change
+	}{
+		{"insert", set.Insert(newAccount(nil))},
+		{"update that moves", set.Update(newAccount(nil), up)},
+		{"update that gives the e-mail up", set.Update(newAccount(nil), gone)},
+		{"update that takes one", set.Update(gone, newAccount(nil))},
+		{"delete", set.Delete(newAccount(nil))},
+		{"compare: insert", compared.Insert(gone)},
+		{"compare: update", compared.Update(gone, up)},
+		{"compare: delete", compared.Delete(gone)},
+	} {
+		fmt.Fprintf(&b, "# %s\n\n", tc.name)
+		c, err := tc.change.RenderConditional(at.UnixMicro(), version, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", tc.name, err)
+		}
+		if !c.Condition.Versioned {
+			words(&b, "condition", c.Condition.Compare())
+			b.WriteString("\n")
+			continue
+		}
+		for i, s := range c.Condition.Base().Swap(c.Condition.Before, c.Condition.Version, c.Condition.After(), c.Condition.Keys) {
+			words(&b, fmt.Sprintf("condition %d", i+1), s)
+		}
+		for i := range c.Mutations {
+			m := &c.Mutations[i]
+			words(&b, fmt.Sprintf("%s at %d", m.Kind, m.Timestamp-at.UnixMicro()), tables.Statement{Text: m.Statement, Args: m.Args})
+		}
+		for _, k := range c.Claims {
+			words(&b, "claim: take", k.Take(version))
+			words(&b, "claim: replace", k.Replace(version, before))
+		}
+		for _, k := range c.Releases {
+			words(&b, "release", k.Free(before))
+		}
+		words(&b, "clear", c.Condition.Base().Clear(c.Condition.Version, at.Add(-time.Hour)))
+		b.WriteString("\n")
+	}
+	golden.Check(t, "conditions.golden", b.String())
+}
+
+// What a client that died has left is rendered from the entry of pending as the client itself would have.
+func TestSpreadIsWhatTheWriterSends(t *testing.T) {
+	t.Parallel()
+	set := accountSet(t)
+	up := newAccount(func(a *account) { a.Level = 4 })
+	for name, change := range map[string]tables.Change{
+		"insert": set.Insert(up), "move": set.Update(newAccount(nil), up), "delete": set.Delete(up), "no move": set.Update(up, up),
+	} {
+		c, err := change.RenderConditional(at.UnixMicro(), version, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := tables.Row{Version: version}
+		if after := c.Condition.After(); after != nil {
+			row = *after
+		}
+		spread, err := c.Condition.Base().Spread(row, version, [][]byte{c.Condition.Keys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := mutations(spread), mutations(c.Mutations); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+func mutations(list []tables.Mutation) string {
+	var b strings.Builder
+	for i := range list {
+		words(&b, fmt.Sprintf("%s at %d", list[i].Kind, list[i].Timestamp), tables.Statement{Text: list[i].Statement, Args: list[i].Args})
+	}
+	return b.String()
+}
+
+// An entry of pending that cannot be read stops the roll-forward: to go on would leave rows behind.
+func TestDamagedKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	c, err := accountSet(t).Delete(newAccount(nil)).RenderConditional(at.UnixMicro(), version, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := c.Condition.Keys
+	for n := 1; n < len(whole); n++ {
+		_, err := c.Condition.Base().Spread(tables.Row{}, version, [][]byte{whole[:n]})
+		whole := n == 1 || n == 1+2+len("email")+2+len("a@example.org") // of no column, and of one
+		if (err == nil) != whole {
+			t.Errorf("the first %d bytes of %d: %v", n, len(c.Condition.Keys), err)
+		}
+	}
+	later := append([]byte{2}, whole[1:]...)
+	if _, err := c.Condition.Base().Spread(tables.Row{}, version, [][]byte{later}); err == nil {
+		t.Error("an entry of a later version passes")
+	}
+}
+
+func TestConditionalChangesAreRefused(t *testing.T) {
+	t.Parallel()
+	set := accountSet(t)
+	fresh := newAccount(func(a *account) { a.Version = gocql.UUID{} })
+	random := newAccount(func(a *account) { a.Version = gocql.UUID{6: 0x40, 8: 0x80} })
+	other := newAccount(func(a *account) { a.ID[0]++ })
+	empty := newAccount(func(a *account) { a.Email = new(string) })
+	for name, change := range map[string]tables.Change{
+		"update from a row without version": set.Update(fresh, fresh), "delete of one": set.Delete(fresh),
+		"a version that is no time": set.Update(random, random), "another base key": set.Update(newAccount(nil), other),
+		"upsert": set.Upsert(fresh), "an empty key": set.Insert(empty), "no set": {},
+	} {
+		_, err := change.RenderConditional(at.UnixMicro(), version, nil)
+		var invalid *tables.InvalidError
+		if !errors.As(err, &invalid) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		t.Logf("%s: %v", name, err)
+	}
+	if _, err := set.Insert(fresh).Render(1, nil); err == nil {
+		t.Error("Render passes a change with a condition: its base row would be written without")
+	}
+	plain := tables.Must(tables.New[account]("account", accounts))
+	if _, err := plain.Insert(fresh).RenderConditional(1, version, nil); err == nil {
+		t.Error("RenderConditional passes a change without a condition")
+	}
+}

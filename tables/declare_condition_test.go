@@ -1,0 +1,108 @@
+package tables_test
+
+import (
+	"testing"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// account is a row type with what a Versioned set wants.
+type account struct {
+	ID        gocql.UUID
+	Email     *string
+	Level     int32
+	Note      *string
+	UpdatedAt int64
+	Version   gocql.UUID
+}
+
+var (
+	accounts        = tables.Table{Name: "accounts", PartKey: []string{"id"}}
+	accountsByLevel = tables.Table{Name: "accounts_by_level", PartKey: []string{"level"}, SortKey: []string{"id"}}
+	accountsByEmail = tables.Table{Name: "accounts_by_email", PartKey: []string{"email"}, Unique: true}
+	versioned       = tables.Versioned("version")
+)
+
+func TestConditionsAreDeclaredSoundly(t *testing.T) {
+	t.Parallel()
+	type absent struct {
+		ID      gocql.UUID
+		Note    *string
+		Tags    map[string]struct{}
+		Version gocql.UUID
+	}
+	type own struct {
+		ID      gocql.UUID
+		Level   int32
+		Pending string
+		Version gocql.UUID
+	}
+	type claimed struct {
+		ID      gocql.UUID
+		Claim   string
+		Version gocql.UUID
+	}
+	type number struct {
+		ID      gocql.UUID
+		Level   int32
+		Version int64
+	}
+	runFaultCases(t, []faultCase{
+		{"a version that is a number", declare[number](accounts, versioned), []string{
+			"column version: Versioned wants a Go gocql.UUID and CQL timeuuid, this is Go type int64 and CQL type bigint",
+		}},
+		{"nothing that is never absent", declare[absent](tables.Table{Name: "accounts", PartKey: []string{"id"}}, versioned), []string{
+			"table accounts: a Versioned set needs a column beside the base key that is never absent (no pointer, time, slice or map): " +
+				"a base row without columns is that of a deleted entity",
+		}},
+		{"a column called pending", declare[own](accounts, versioned), []string{
+			"table accounts: column pending: the base table of a Versioned set has a column of this name of its own",
+		}},
+		{"a key called claim", declare[claimed](accounts, versioned,
+			tables.Table{Name: "by_claim", PartKey: []string{"claim"}, Unique: true}), []string{
+			"table by_claim: column claim: a Unique table has a column of this name of its own",
+		}},
+		{"Unique without Versioned", declare[account](accounts, accountsByEmail), []string{
+			"table accounts_by_email: only a Versioned set can have Unique tables: who owns a key is settled by the version of the base row",
+		}},
+		{"a Unique base table", declare[account](tables.Table{Name: "accounts", PartKey: []string{"id"}, Unique: true}, versioned), []string{
+			"table accounts: the base table cannot be Unique: its key names the entity already",
+		}},
+		{"a Unique table with more in it", declare[account](accounts, versioned,
+			tables.Table{Name: "accounts_by_email", PartKey: []string{"email"}, Columns: []string{"id", "level"}, Unique: true}), []string{
+			"table accounts_by_email: column level: a Unique table holds its key and the base key of the owner, nothing else: leave Columns empty",
+		}},
+		{"other rules beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.OneOf[int32]("level", 1, 2),
+			tables.Stamp("updated_at"), tables.Atomic(), tables.SweepInserts()), []string{
+			"Versioned beside OneOf: its key columns may change already, and a sweep is for writers without conditions",
+			"Versioned beside Stamp: the condition orders the writes",
+			"Versioned beside SweepInserts: an insert is conditional",
+			"Versioned beside Atomic: what a client that died has not written, the next one writes",
+		}},
+		{"SingleWriter beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.SingleWriter("level")), []string{
+			"Versioned beside SingleWriter: its key columns may change already",
+		}},
+		{"Compare and Versioned", declare[account](accounts, versioned, tables.Compare("level")), []string{
+			"Versioned and Compare: the version is compared already",
+		}},
+		{"Compare with query tables", declare[account](accounts, accountsByLevel, tables.Compare("updated_at")), []string{
+			"table accounts_by_level: a set with Compare has one table: the order of changes, which query tables follow, is known " +
+				"only where rows have versions; declare Versioned",
+		}},
+		{"Compare of a key", declare[account](accounts, tables.Compare("id", "level")), []string{
+			"column id: Compare is for columns that are no key: the row is found by its key",
+		}},
+		{"Compare of what may be absent", declare[account](accounts, tables.Compare("email", "note")), []string{
+			"Compare needs a column that is never absent (no pointer, time, slice or map): a row that does not exist could " +
+				"pass for one in which all columns are null, and would be created",
+		}},
+		{"Compare of nothing that is there", declare[account](accounts, tables.Compare("color", "level", "level")), []string{
+			"column color: Compare names a column that is no field of tables_test.account",
+			"column level: stands twice in Compare",
+		}},
+		{"LocalSerial alone", declare[account](accounts, tables.LocalSerial()), []string{
+			"LocalSerial without Versioned or Compare: nothing in the set is conditional",
+		}},
+	})
+}

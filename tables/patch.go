@@ -1,0 +1,348 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+	"github.com/scylladb/gocqlx/v2/qb"
+)
+
+// This file is about the one verb that leaves columns of the row alone.
+
+// Patch changes some columns, or some elements of maps and sets, without a before-image. Of row the key columns of all tables
+// are used, the fields that the edits name, and stamp and expiry: where the set has these columns they are written too, the
+// stamp as in every write, the expiry as row has it, because the TTL of what is written follows from it. The stamp in row, if
+// it is not zero, is that of a before-image.
+//
+// It is for sets in which no key column can change: a row that moves would leave its patch behind. Every table gets the row
+// marker and those of the columns that it has, so patches, inserts and deletes at distinct timestamps end the same in all
+// tables. A Patch of an entity that has been deleted, or never was, makes a row of what it has written. One that failed and is
+// not resumed stays half done until the same columns are written again.
+func (s *Set[T]) Patch(row T, edits ...Edit) Change {
+	c := s.change(Patch, nil, row)
+	c.Edits = edits
+	return c
+}
+
+// Edit says what a [Set.Patch] does to a column. It prints without values.
+type Edit struct {
+	Column string
+	Kind   EditKind
+	Keys   []any // of the elements that a RemoveElements removes
+}
+
+// EditKind is one of the things that an [Edit] can do.
+type EditKind uint8
+
+const (
+	// PutColumn writes the column.
+	PutColumn EditKind = iota + 1
+	// PutElements writes elements of the column.
+	PutElements
+	// RemoveElements removes elements of the column.
+	RemoveElements
+)
+
+func (k EditKind) String() string {
+	switch k {
+	case PutColumn:
+		return "put"
+	case PutElements:
+		return "put elements of"
+	case RemoveElements:
+		return "remove elements of"
+	}
+	return fmt.Sprintf("EditKind(%d)", uint8(k))
+}
+
+// Column writes what the row holds in the column. What is absent is sent as null. A map, a set or a user-defined type that is
+// not frozen is replaced as a whole, which costs a range tombstone.
+func Column(name string) Edit { return Edit{Column: name, Kind: PutColumn} }
+
+// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone.
+func Elements(name string) Edit { return Edit{Column: name, Kind: PutElements} }
+
+// Without removes elements of a map, by key, or of a set. Each costs a tombstone, whether it was there or not.
+func Without[K any](name string, keys ...K) Edit {
+	e := Edit{Column: name, Kind: RemoveElements}
+	for _, k := range keys {
+		e.Keys = append(e.Keys, k)
+	}
+	return e
+}
+
+// String says what is done to which column.
+func (e Edit) String() string { return e.Kind.String() + " " + e.Column }
+
+// Format prints [Edit.String] for every verb: an edit printed in full would show the keys of elements.
+func (e Edit) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.String()) }
+
+// MarshalText is [Edit.String]: a structured logger would show the keys.
+func (e Edit) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// patch is the edits of a change, by column; the zero Edit where there is none.
+type patch []Edit
+
+// encodePatch checks the edits and encodes what they need of the row.
+func (r *renderer) encodePatch(c Change) error {
+	s := r.set
+	if err := s.patchable(); err != nil {
+		return err
+	}
+	if len(c.Edits) == 0 {
+		return s.invalid(nil, "", "a Patch needs an edit: Column, Elements or Without")
+	}
+	r.patch = make(patch, len(s.columns))
+	for _, e := range c.Edits {
+		i := slices.IndexFunc(s.columns, func(c column) bool { return c.name == e.Column })
+		if i < 0 {
+			return s.invalid(nil, e.Column, "an edit names it, and it is no column of the entity")
+		}
+		if reason := s.refuseEdit(i, e, r.patch[i].Kind != 0); reason != "" {
+			return s.invalid(nil, e.Column, reason)
+		}
+		r.patch[i] = e
+	}
+	row, values := reflect.ValueOf(c.After), make([]Value, len(s.columns))
+	for i := range s.columns {
+		col, edit := &s.columns[i], r.patch[i]
+		var err error
+		switch {
+		case col.derived != nil:
+		case i == s.stamp:
+			values[i] = Value{typ: col.cql, data: encodeInt64(r.timestamp)}
+		case edit.Kind == RemoveElements:
+			values[i], err = s.encodeKeysOf(i, edit.Keys)
+		case col.key || i == s.expiry || edit.Kind != 0:
+			values[i], err = s.encode(row, i)
+		}
+		if err != nil {
+			return err
+		}
+		if edit.Kind == PutElements && values[i].data == nil {
+			return s.invalid(nil, col.name, "Elements puts the elements that the row holds, and it holds none")
+		}
+	}
+	if err := s.derive(values, all); err != nil {
+		return err
+	}
+	r.after = values
+	r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
+	return nil
+}
+
+// patchable refuses a set in which the row of an entity may stand under another key than the one at hand.
+func (s *set) patchable() error {
+	for _, t := range s.tables {
+		for _, positions := range [][]int{t.sweeps, t.moves, t.follows} {
+			if len(positions) > 0 {
+				return s.invalid(t, s.columns[t.key[positions[0]]].name, "a Patch leaves the row where it is, and this key column can change "+
+					"or has several bucket functions: Update from a before-image")
+			}
+		}
+	}
+	return nil
+}
+
+// refuseEdit says why column i cannot be edited so, or "".
+func (s *set) refuseEdit(i int, e Edit, again bool) string {
+	c := &s.columns[i]
+	switch {
+	case again:
+		return "is edited twice in one Patch: at one timestamp the two would mix"
+	case c.key:
+		return "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
+	case i == s.stamp:
+		return "the stamp cannot be edited: every write fills it"
+	case i == s.expiry:
+		return "the expiry cannot be edited: it is that of all columns of the row, so Update the row"
+	case e.Kind == PutColumn:
+		return ""
+	case e.Kind != PutElements && e.Kind != RemoveElements:
+		return "an edit is made by Column, Elements or Without"
+	case c.cql.Kind() == gocql.TypeList:
+		return "a list has no elements that could be written again and be the same: edit it as a whole, with Column, or declare a set or map"
+	case c.cql.Kind() != gocql.TypeMap && c.cql.Kind() != gocql.TypeSet:
+		return fmt.Sprintf("only maps and sets have elements, and this is %s: edit it as a whole, with Column", c.cql)
+	case !c.cql.MultiCell():
+		return "it is frozen, which makes it one cell: edit it as a whole, with Column"
+	case e.Kind == RemoveElements && c.marshals:
+		return fmt.Sprintf("Go type %s encodes itself, so what its elements are is not known: edit it as a whole, with Column", c.goType)
+	case e.Kind == RemoveElements && len(e.Keys) == 0:
+		return "Without names no element"
+	}
+	return ""
+}
+
+// encodeKeysOf encodes keys of elements of column i, as the set that CQL wants.
+func (s *set) encodeKeysOf(i int, keys []any) (Value, error) {
+	c := &s.columns[i]
+	want := deref(c.goType)
+	if want.Kind() == reflect.Map {
+		want = want.Key()
+	} else {
+		want = want.Elem()
+	}
+	values := reflect.MakeSlice(reflect.SliceOf(want), len(keys), len(keys))
+	for n, key := range keys {
+		v := reflect.ValueOf(key)
+		if !v.IsValid() || !like(v, want) {
+			return Value{}, s.invalid(nil, c.name, fmt.Sprintf("key %d of Without is of Go type %T, it must be %s", n+1, key, want))
+		}
+		values.Index(n).Set(v.Convert(want))
+	}
+	out := Value{typ: cqltype.SetOf(c.cql.Elems()[0])}
+	data, err := encodeParts(out.typ, values)
+	if err != nil {
+		return out, s.invalid(nil, c.name, err.Error())
+	}
+	if reason := malformed(out.typ, data); reason != "" {
+		return out, s.invalid(nil, c.name, reason)
+	}
+	out.data = data
+	return out, nil
+}
+
+// edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements.
+func (r *renderer) edit(t *table) {
+	key := t.keyOf(r.after)
+	if !present(key) {
+		return
+	}
+	p := placed{table: t, keyspace: r.keyspace(t.keyspace), name: r.name(t)}
+	p.text = t.statements(p.keyspace, p.name)
+	put := Mutation{Kind: Put}
+	merge := Mutation{Kind: Merge}
+	names, elements := slices.Clone(t.keyNames), []mergeColumn(nil)
+	for _, v := range key {
+		put.Args = append(put.Args, v)
+	}
+	for _, i := range t.columns[len(t.key):] {
+		name, v := r.set.columns[i].name, &r.after[i]
+		switch kind := r.patch[i].Kind; {
+		case kind == PutColumn || i == r.set.stamp || i == r.set.expiry:
+			names, put.Args = append(names, name), append(put.Args, v)
+		case kind != 0:
+			elements, merge.Args = append(elements, mergeColumn{name, kind == RemoveElements}), append(merge.Args, v)
+		}
+	}
+	qualified := qualified(p.keyspace, p.name)
+	put.Statement, put.Names = putText(qualified, names, r.expiresAt != 0)
+	if r.expiresAt != 0 {
+		put.Args = append(put.Args, encodeInt(maxTTL))
+	}
+	put.Args = append(put.Args, r.at)
+	r.out = append(r.out, r.edited(p, key, put))
+	if elements == nil {
+		return
+	}
+	merge.merges = elements
+	merge.Statement, merge.Names = mergeText(qualified, elements, t.keyNames, r.expiresAt != 0)
+	merge.Args = mergeArgs(merge.Args, key, r.at, r.expiresAt != 0)
+	r.out = append(r.out, r.edited(p, key, merge))
+}
+
+// edited completes a mutation of a patch.
+func (r *renderer) edited(t placed, key []*Value, m Mutation) Mutation {
+	m.Keyspace, m.Table, m.Timestamp, m.PartitionKey = t.keyspace, t.name, r.timestamp, partitionKey(key[:t.part])
+	m.keys, m.part = len(key), t.part
+	if r.expiresAt != 0 {
+		expired := r.delete(t, key, r.timestamp)
+		m.expiresAt, m.expired = r.expiresAt, &expired
+	}
+	return m
+}
+
+// mergeColumn is a column of a Merge.
+type mergeColumn struct {
+	name    string
+	without bool // elements are removed, not put
+}
+
+// mergeText compiles a Merge.
+func mergeText(qualified string, columns []mergeColumn, keys []string, ttl bool) (text string, names []string) {
+	update := qb.Update(qualified)
+	if ttl {
+		update.TTLNamed(ttlName)
+	}
+	update.TimestampNamed(timestampName)
+	for _, c := range columns {
+		if c.without {
+			update.Remove(c.name)
+		} else {
+			update.Add(c.name)
+		}
+	}
+	return trimmed(update.Where(where(keys)...).ToCql())
+}
+
+// mergeArgs are what is bound to a Merge.
+func mergeArgs(elements []any, key []*Value, at *Value, ttl bool) []any {
+	args := make([]any, 0, len(elements)+len(key)+2)
+	if ttl {
+		args = append(args, encodeInt(maxTTL))
+	}
+	args = append(append(args, at), elements...)
+	for _, v := range key {
+		args = append(args, v)
+	}
+	return args
+}
+
+// A Merge is stored with its key first, as a Put is, and what is done to the elements beside each column.
+
+func (m *Mutation) wireMerge(w *wireMutation) error {
+	first := len(m.Args) - m.keys - len(m.merges)
+	if first < 0 || len(m.merges) == 0 {
+		return errors.New("it was not rendered from a change")
+	}
+	column := func(n int, kind EditKind) error {
+		v, ok := m.Args[n].(*Value)
+		if !ok {
+			return fmt.Errorf("an argument is of Go type %T", m.Args[n])
+		}
+		w.Columns = append(w.Columns, wireColumn{m.Names[n], wireValue, v.typ.Definition(), v.data, kind})
+		return nil
+	}
+	for n := len(m.Args) - m.keys; n < len(m.Args); n++ {
+		if err := column(n, 0); err != nil {
+			return err
+		}
+	}
+	for n, c := range m.merges {
+		kind := PutElements
+		if c.without {
+			kind = RemoveElements
+		}
+		if err := column(first+n, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge makes the Merge out of what follows the key. remove is the Remove of its row.
+func (w *wireMutation) merge(names []string, args []any, key []*Value, remove *Mutation) (*Mutation, error) {
+	m := *remove
+	m.Kind = Merge
+	for n := w.Keys; n < len(names); n++ {
+		v, ok := args[n].(*Value)
+		c := mergeColumn{names[n], w.Columns[n].Edit == RemoveElements}
+		if !ok || len(v.data) < 4 || !v.typ.MultiCell() || v.typ.Kind() != gocql.TypeSet && (c.without || v.typ.Kind() != gocql.TypeMap) {
+			return nil, errors.New("elements without a value, or of a type that has none")
+		}
+		m.merges = append(m.merges, c)
+	}
+	m.Statement, m.Names = mergeText(qualified(w.Keyspace, w.Table), m.merges, names[:w.Keys], w.ExpiresAt != 0)
+	at, _ := remove.Args[0].(*Value)
+	m.Args = mergeArgs(args[w.Keys:], key, at, w.ExpiresAt != 0)
+	if w.ExpiresAt != 0 {
+		m.expiresAt, m.expired = w.ExpiresAt, remove
+	}
+	return &m, nil
+}

@@ -1,0 +1,177 @@
+package tables_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/golden"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// cart is an entity that can be patched, with everything that a patch meets: a table of all columns, a sparse one with
+// elements, one that has nothing but a key; stamp and expiry.
+type cart struct {
+	ID        gocql.UUID
+	Owner     string
+	Voucher   *string
+	Note      *string
+	Products  map[gocql.UUID]int32
+	Tags      map[string]struct{}
+	Log       []string
+	Labels    map[string]string
+	Place     *geo
+	UpdatedAt int64
+	Ends      time.Time
+}
+
+func carts(tb testing.TB) *tables.Set[cart] {
+	tb.Helper()
+	s, err := tables.New[cart]("cart",
+		tables.Table{Name: "carts", Keyspace: "shop", PartKey: []string{"id"}},
+		tables.Table{Name: "carts_by_voucher", PartKey: []string{"voucher"}, SortKey: []string{"id"}, Columns: []string{"products", "ends"}},
+		tables.Table{Name: "carts_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{}},
+		tables.Stamp("updated_at"), tables.ExpiresAt("ends"), tables.Type("log", "frozen<list<text>>"),
+		tables.Type("labels", "frozen<map<text, text>>"), geoType, tables.Type("place", "geo"),
+	)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+func aCart() cart {
+	return cart{
+		ID: uuid1, Owner: "o", Voucher: ptr("v"), Note: ptr("n"), Products: map[gocql.UUID]int32{uuid4: 3}, Tags: map[string]struct{}{"t": {}},
+		UpdatedAt: now - 5, Ends: time.UnixMicro(now).Add(time.Hour),
+	}
+}
+
+func TestPatchGolden(t *testing.T) {
+	t.Parallel()
+	s := carts(t)
+	immortal := with(aCart(), func(c *cart) { c.Ends = time.Time{} })
+	for name, change := range map[string]tables.Change{
+		"patch_column":   s.Patch(immortal, tables.Column("note")),
+		"patch_clear":    s.Patch(cart{ID: uuid1, Owner: "o"}, tables.Column("note"), tables.Column("products"), tables.Column("place")),
+		"patch_elements": s.Patch(immortal, tables.Elements("products"), tables.Without("tags", "a", "b")),
+		"patch_without":  s.Patch(immortal, tables.Without("products", uuid1)),
+		"patch_expiring": s.Patch(aCart(), tables.Column("note"), tables.Elements("products")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := change.Render(now, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.Check(t, name+".golden", dump(r))
+		})
+	}
+}
+
+// A patch of an entity that has ended deletes what may be left of it, elements included.
+func TestPatchExpired(t *testing.T) {
+	t.Parallel()
+	for _, m := range rendered(t, carts(t).Patch(aCart(), tables.Elements("products"))) {
+		soon, args := m.At(time.UnixMicro(now).Add(time.Minute))
+		if i := strings.Index(soon, "TTL ?"); i < 0 || shown(args[strings.Count(soon[:i], "?")]) != "0x00000dd4" {
+			t.Errorf("%s: TTL of the 59 minutes that are left: %s", soon, dumpAll(m))
+		}
+		if late, _ := m.At(time.UnixMicro(now).Add(time.Hour)); !strings.HasPrefix(late, "DELETE FROM ") {
+			t.Errorf("%s after its end", late)
+		}
+	}
+}
+
+// The stamp of the row that was read orders the patch after it.
+func TestPatchStamp(t *testing.T) {
+	t.Parallel()
+	if got := carts(t).Patch(aCart(), tables.Column("note")).StampOf(); got != now-5 {
+		t.Errorf("%d, want that of the row", got)
+	}
+	if got := carts(t).Insert(aCart()).StampOf(); got != 0 {
+		t.Errorf("insert: %d, want none", got)
+	}
+}
+
+func TestPatchRefuses(t *testing.T) {
+	t.Parallel()
+	s, row := carts(t), aCart()
+	const twice = "is edited twice in one Patch: at one timestamp the two would mix"
+	const key = "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
+	for name, test := range map[string]struct {
+		change tables.Change
+		want   string
+	}{
+		"nothing":               {s.Patch(row), "entity cart: a Patch needs an edit: Column, Elements or Without"},
+		"no column":             {s.Patch(row, tables.Column("nope")), "column nope: an edit names it, and it is no column of the entity"},
+		"zero edit":             {s.Patch(row, tables.Edit{Column: "note"}), "column note: an edit is made by Column, Elements or Without"},
+		"twice":                 {s.Patch(row, tables.Column("note"), tables.Column("note")), "column note: " + twice},
+		"put and remove":        {s.Patch(row, tables.Elements("tags"), tables.Without("tags", "a")), "column tags: " + twice},
+		"base key":              {s.Patch(row, tables.Column("id")), "column id: " + key},
+		"another table's key":   {s.Patch(row, tables.Column("owner")), "column owner: " + key},
+		"stamp":                 {s.Patch(row, tables.Column("updated_at")), "column updated_at: the stamp cannot be edited: every write fills it"},
+		"expiry":                {s.Patch(row, tables.Column("ends")), "column ends: the expiry cannot be edited: it is that of all columns of the row, so Update the row"},
+		"elements of a text":    {s.Patch(row, tables.Elements("note")), "column note: only maps and sets have elements, and this is text: edit it as a whole, with Column"},
+		"elements of a type":    {s.Patch(row, tables.Elements("place")), "column place: only maps and sets have elements, and this is geo: edit it as a whole, with Column"},
+		"elements of a list":    {s.Patch(row, tables.Elements("log")), "column log: a list has no elements that could be written again and be the same: edit it as a whole, with Column, or declare a set or map"},
+		"elements, frozen":      {s.Patch(row, tables.Elements("labels")), "column labels: it is frozen, which makes it one cell: edit it as a whole, with Column"},
+		"without, frozen":       {s.Patch(row, tables.Without("labels", "a")), "column labels: it is frozen, which makes it one cell: edit it as a whole, with Column"},
+		"no elements":           {s.Patch(cart{ID: uuid1, Owner: "o"}, tables.Elements("tags")), "column tags: Elements puts the elements that the row holds, and it holds none"},
+		"without nothing":       {s.Patch(row, tables.Without[string]("tags")), "column tags: Without names no element"},
+		"a key of another type": {s.Patch(row, tables.Without("products", "secret")), "column products: key 1 of Without is of Go type string, it must be gocql.UUID"},
+		"a key that is nil":     {s.Patch(row, tables.Without[any]("tags", nil)), "column tags: key 1 of Without is of Go type <nil>, it must be string"},
+		"a key that is no text": {s.Patch(row, tables.Without("tags", "secret\xff")), "column tags: inside a collection: text is not valid UTF-8"},
+		"no base key":           {s.Patch(with(row, func(c *cart) { c.ID = gocql.UUID{} }), tables.Column("note")), "column id: a key column must not be the zero UUID"},
+		"a key that moves":      {jobs(t).Patch(aJob(), tables.Column("note")), "table jobs_by_state: column state: a Patch leaves the row where it is, and this key column can change or has several bucket functions: Update from a before-image"},
+	} {
+		_, err := test.change.Render(now, nil)
+		var invalid *tables.InvalidError
+		if !errors.As(err, &invalid) || !strings.HasSuffix(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
+	}
+}
+
+// A change and its edits are readable, for a service that fakes its writer, and print without values.
+func TestPatchPrints(t *testing.T) {
+	t.Parallel()
+	c := carts(t).Patch(aCart(), tables.Without("tags", "secret"), tables.Elements("products"), tables.Column("note"))
+	if c.Kind != tables.Patch || len(c.Edits) != 3 || c.Edits[0].Column != "tags" || c.Edits[0].Keys[0] != "secret" || c.Edits[2].Kind != tables.PutColumn {
+		t.Errorf("%v", c)
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "change", c, "edits", c.Edits, "edit", c.Edits[0])
+	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s %d", c, c, c, c, c.Edits), fmt.Sprintf("%#v %+v %q", c.Edits, c.Edits, c.Edits), log.String()} {
+		if strings.Contains(text, "secret") {
+			t.Errorf("a value is shown: %s", text)
+		}
+	}
+	if got := fmt.Sprint(c, c.Edits); got != "patch cart [remove elements of tags put elements of products put note]" {
+		t.Error(got)
+	}
+}
+
+// Elements count one by one against the limit of a batch, as each is a cell of its own.
+func TestPatchSize(t *testing.T) {
+	t.Parallel()
+	size := func(n int) int {
+		row := aCart()
+		for i := range n {
+			row.Products[gocql.UUID{byte(i), 6: 0x40}] = 1
+		}
+		total := 0
+		for _, m := range rendered(t, carts(t).Patch(row, tables.Elements("products"))) {
+			total += m.Size()
+		}
+		return total
+	}
+	// In two tables: a timestamp and an expiry with each of them, the key and the value.
+	if more := size(100) - size(0); more < 2*100*(16+16+4) {
+		t.Errorf("100 elements more are %d bytes more", more)
+	}
+}

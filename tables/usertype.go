@@ -1,0 +1,163 @@
+package tables
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+	"github.com/scylladb/go-reflectx"
+)
+
+// userTypeOption is a UserType option.
+type userTypeOption struct {
+	name   string
+	goType reflect.Type
+	fields declaration // of the Type options of its fields
+}
+
+// UserType declares a user-defined type, as CREATE TYPE makes it in the keyspace of each table that uses it. Its fields are
+// the exported fields of T, a struct, in order. They are named by their cql tag, by which gocql reads them back; in a T that is
+// a gocql.UDTUnmarshaler they are named as columns are where they have none. The CQL type of a field that does not follow from
+// its Go type is an option, Type("zipcode", "int").
+//
+// A column of Go type T or *T is frozen<name>, which is one cell. Type(column, name) makes it one of a cell for every field. As
+// rows are always written whole, that gains nothing, and costs a range tombstone with every write of a value.
+//
+// A nil pointer and a zero time.Time inside a value are null. The fields of the live type must be these, in this order.
+func UserType[T any](name string, fields ...Option) Option {
+	return optionFunc(func(d *declaration) {
+		o := userTypeOption{name: name, goType: reflect.TypeFor[T]()}
+		for _, f := range fields {
+			if f != nil {
+				f.apply(&o.fields)
+			}
+		}
+		d.userTypes = append(d.userTypes, o)
+	})
+}
+
+// readUserTypes makes the user-defined types known to the columns.
+func (b *builder) readUserTypes() {
+	var read []*cqltype.UserType
+	for i := range b.userTypes {
+		o := &b.userTypes[i]
+		switch {
+		case !cqlname.Table(o.name):
+			b.fault("", "", "the name of user-defined type %q must be %s", o.name, cqlname.TableRule)
+		case o.goType.Kind() != reflect.Struct:
+			b.fault("", "", "user-defined type %s: its values must be a struct, not %s", o.name, o.goType)
+		case b.user.Named(o.name) != nil:
+			b.fault("", "", "user-defined type %s is declared twice", o.name)
+		case b.user.Of(o.goType) != nil:
+			b.fault("", "", "user-defined type %s: Go type %s stands for type %s already", o.name, o.goType, b.user.Of(o.goType).Name)
+		default:
+			u := &cqltype.UserType{Name: o.name, Go: o.goType}
+			b.user.Add(u)
+			read = append(read, u)
+			continue
+		}
+		read = append(read, nil)
+	}
+	for i, u := range read { // types may refer to one another, in any order
+		if u != nil {
+			b.readFields(u, &b.userTypes[i].fields)
+		}
+	}
+	for _, u := range read {
+		if u == nil {
+			continue
+		}
+		if _, cyclic := u.Uses(); cyclic {
+			b.fault("", "", "user-defined type %s contains itself, which Cassandra does not know", u.Name)
+			b.stop = true // whatever walks through the type would not come to an end
+		}
+	}
+}
+
+// readFields finds the fields of a user-defined type in those of the struct.
+func (b *builder) readFields(u *cqltype.UserType, options *declaration) {
+	fault := func(field, format string, args ...any) {
+		b.fault("", "", "user-defined type "+u.Name+": field "+field+" "+format, args...)
+	}
+	types := make(map[string]*cqltype.Type)
+	for _, o := range options.types {
+		t, err := b.user.Parse(o.cql)
+		if err != nil {
+			fault(o.column, "%s", err)
+			continue
+		}
+		types[o.column] = t
+	}
+	others := *options
+	if others.types = nil; !reflect.ValueOf(others).IsZero() {
+		b.fault("", "", "user-defined type %s: only Type options can be given for its fields", u.Name)
+	}
+	for i := range u.Go.NumField() {
+		f := u.Go.Field(i)
+		name, ok := fieldName(f)
+		if !ok {
+			continue
+		}
+		if f.Anonymous {
+			fault(f.Name, "is embedded: the driver does not look for fields in it")
+			continue
+		}
+		if !cqlname.Column(name) {
+			fault(f.Name, "has no usable name: %s; name it with a cql tag", cqlname.ColumnRule)
+			continue
+		}
+		if u.Field(name) >= 0 {
+			fault(name, "stands twice in it")
+			continue
+		}
+		if f.Tag.Get("cql") != name && !reads(u.Go) {
+			fault(name, "has no cql tag: gocql reads fields by it, and would leave this one empty; tag it cql:%q", name)
+		}
+		t := types[name]
+		delete(types, name)
+		if t == nil {
+			var err error
+			if t, err = b.user.Infer(f.Type); err != nil {
+				fault(name, "%s: declare it with Type in UserType", err)
+				continue
+			}
+		}
+		if t.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeCounter }) {
+			fault(name, "is a counter, which stands alone in its column")
+		} else if reason := disagree(f.Type, t); reason != "" {
+			fault(name, "of Go type %s cannot be encoded as CQL type %s%s", f.Type, t, reason)
+		}
+		u.Add(name, t, i)
+	}
+	for name := range types {
+		fault(name, "is named by Type, and is no field of %s", u.Go)
+	}
+	if len(u.Fields) == 0 {
+		b.fault("", "", "user-defined type %s has no fields", u.Name)
+	}
+}
+
+// fieldName is that of a field of a user-defined type, and whether the struct field is one. The marker gocqlx.UDT is none.
+func fieldName(f reflect.StructField) (name string, ok bool) {
+	if !f.IsExported() && !f.Anonymous || f.Anonymous && f.Type.Kind() == reflect.Interface {
+		return "", false
+	}
+	for _, tag := range []string{"cql", "db"} {
+		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
+		if name == "-" {
+			return "", false
+		}
+		if name != "" {
+			return name, true
+		}
+	}
+	return reflectx.CamelToSnakeASCII(f.Name), true
+}
+
+// reads says whether values of a Go type read themselves.
+func reads(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[gocql.UDTUnmarshaler]()) || p.Implements(reflect.TypeFor[gocql.Unmarshaler]())
+}

@@ -1,0 +1,146 @@
+package writer
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// requests sends the requests that a condition takes, for one partition, and counts them.
+type requests struct {
+	w    *Writer
+	op   string
+	path *hosts.Attempt // of the partition
+	o    transaction
+	sent *atomic.Int32
+}
+
+func (w *Writer) requests(op, keyspace string, key []byte, local bool, sent *atomic.Int32) requests {
+	return requests{
+		w: w, op: op, path: &hosts.Attempt{Keyspace: keyspace, Key: key}, sent: sent,
+		o: transaction{key: key, consistency: w.consistency, local: local},
+	}
+}
+
+// one makes one attempt at something.
+func (r *requests) one(ctx context.Context, send func(context.Context) error) error {
+	start := time.Now()
+	r.path.Next(ctx)
+	r.sent.Add(1)
+	err := send(r.path) //nolint:contextcheck // it is ctx now
+	if err != nil {
+		r.path.End(resultOf(err, start))
+	} else {
+		r.path.End(hosts.Answered)
+	}
+	return err
+}
+
+// Try implements [versioned.Store].
+func (r *requests) Try(ctx context.Context, attempt func(context.Context) error) (maybe bool, err error) {
+	_, err = r.w.retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
+		err := attempt(ctx)
+		if err != nil && !retry.Classify(err, retry.Swap).Class.NotApplied() {
+			maybe = true
+		}
+		return err
+	}, nil)
+	return maybe, err
+}
+
+// baseStore is an entity of a Versioned set on the cluster.
+type baseStore struct {
+	requests
+	base *tables.Base
+}
+
+var _ versioned.Store = (*baseStore)(nil)
+
+func (w *Writer) store(op string, base *tables.Base, sent *atomic.Int32) *baseStore {
+	keyspace, _, key := base.Place()
+	return &baseStore{w.requests(op, keyspace, key, base.Local(), sent), base}
+}
+
+// Read implements [versioned.Store].
+func (s *baseStore) Read(ctx context.Context) (versioned.Row, error) { return s.read(ctx, false) }
+
+// read reads at the writer's own consistency if plain: what is decided, but not yet committed, it may not see.
+func (s *baseStore) read(ctx context.Context, plain bool) (out versioned.Row, err error) {
+	statement, dest, row := s.base.Select()
+	err = s.one(ctx, func(ctx context.Context) error {
+		found, err := s.w.transact.read(ctx, statement, dest, plain, s.o)
+		if err != nil || !found {
+			return err
+		}
+		read := row()
+		out = versioned.Row{Version: read.Version, Present: read.Present, Pending: read.Pending}
+		if read.Present {
+			out.Columns = &read
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Swap implements [versioned.Store].
+func (s *baseStore) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Reply, err error) {
+	after, _ := swap.After.(*tables.Row)
+	err = s.one(ctx, func(ctx context.Context) error {
+		applied, row, err := s.w.transact.swap(ctx, s.base.Swap(swap.Before, swap.Version, after, swap.Keys), s.o)
+		if err != nil {
+			return err
+		}
+		reply.Applied = applied
+		if !applied {
+			reply.Version, _ = row[s.base.VersionColumn()].(gocql.UUID)
+			pending, _ := row[tables.PendingColumn].(map[gocql.UUID][]byte)
+			reply.Pending = slices.Collect(maps.Keys(pending))
+		}
+		return nil
+	})
+	return reply, err
+}
+
+// Spread implements [versioned.Store]. Its paths have retries of their own.
+func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
+	var current tables.Row
+	if stored, ok := row.Columns.(*tables.Row); ok {
+		current = *stored
+	}
+	mutations, err := s.base.Spread(current, version, keys)
+	if err != nil || len(mutations) == 0 {
+		return err
+	}
+	pointers := make([]*tables.Mutation, len(mutations))
+	for i := range mutations {
+		pointers[i] = &mutations[i]
+	}
+	p := &plan{op: s.op, timestamp: versioned.Timestamp(version)}
+	p.fanOut(FanOut, "", group(pointers))
+	p.phases[0] = s.w.runPhase(ctx, p, p.phases[0])
+	for i := range p.phases[0] {
+		s.sent.Add(int32(p.phases[0][i].requests))
+	}
+	if !applied(p.phases[0]) {
+		return p.failure()
+	}
+	return nil
+}
+
+// Clear implements [versioned.Store].
+func (s *baseStore) Clear(ctx context.Context, versions []gocql.UUID) error {
+	for _, v := range versions {
+		if err := s.one(ctx, func(ctx context.Context) error { return s.w.transact.exec(ctx, s.base.Clear(v, s.w.clock.now()), s.o) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// types compares the user-defined types that a table needs with those of its keyspace. Column types name them and nothing
+// more. What is different is reported with the table.
+func (c *checker) types(keyspace string, t tables.TableDescription, add func(column, reason string, args ...any)) error {
+	for _, declared := range t.Types {
+		var live []tables.FieldDescription
+		if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
+			live, err = c.fields(ctx, keyspace, declared.Name)
+			return err
+		}, nil); err != nil {
+			return err
+		}
+		if live == nil {
+			add("", "user-defined type %s does not exist", declared.Name)
+			continue
+		}
+		if got, want := fieldList(live), fieldList(declared.Fields); thawed(got) != thawed(want) {
+			add("", "user-defined type %s is (%s), declared (%s)", declared.Name, got, want)
+		}
+	}
+	return nil
+}
+
+// fields are those of a live user-defined type, nil if there is none.
+func (c *checker) fields(ctx context.Context, keyspace, name string) ([]tables.FieldDescription, error) {
+	var names, types []string
+	err := c.session.Query(`SELECT field_names, field_types FROM system_schema.types WHERE keyspace_name = ? AND type_name = ?`,
+		keyspace, name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&names, &types)
+	if errors.Is(err, gocql.ErrNotFound) {
+		return nil, nil
+	}
+	if err == nil && len(names) != len(types) {
+		err = fmt.Errorf("system_schema.types has %d names and %d types of the fields of %s", len(names), len(types), name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]tables.FieldDescription, len(names))
+	for i := range names {
+		out[i] = tables.FieldDescription{Name: names[i], Type: types[i]}
+	}
+	return out, nil
+}
+
+func fieldList(fields []tables.FieldDescription) string {
+	texts := make([]string, len(fields))
+	for i, f := range fields {
+		texts[i] = f.Name + " " + f.Type
+	}
+	return strings.Join(texts, ", ")
+}
+
+// thawed is the text of types without frozen<...>: inside a frozen value everything is, whether it says so or not.
+func thawed(text string) string {
+	const frozen = "frozen<"
+	var out strings.Builder
+	var open []bool // of every bracket: whether it stays
+	for i := 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], frozen):
+			open = append(open, false)
+			i += len(frozen) - 1
+			continue
+		case text[i] == '<':
+			open = append(open, true)
+		case text[i] == '>' && len(open) > 0:
+			stays := open[len(open)-1]
+			if open = open[:len(open)-1]; !stays {
+				continue
+			}
+		}
+		out.WriteByte(text[i])
+	}
+	return out.String()
+}

@@ -1,0 +1,87 @@
+package writer
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// claimKey is a key of a Unique table on the cluster.
+type claimKey struct {
+	requests
+	claim *tables.Claim
+	own   string
+	bases map[string]*tables.Base // of the owners that were seen
+}
+
+var _ versioned.Key = (*claimKey)(nil)
+
+func (w *Writer) claimKey(op string, c *tables.Claim, own *tables.Base, sent *atomic.Int32) *claimKey {
+	return &claimKey{
+		w.requests(op, c.Keyspace, c.PartitionKey, own.Local(), sent), c, own.Key(), make(map[string]*tables.Base),
+	}
+}
+
+// Self implements [versioned.Key].
+func (k *claimKey) Self() string { return k.own }
+
+// Read implements [versioned.Key].
+func (k *claimKey) Read(ctx context.Context) (out versioned.Claim, err error) {
+	statement, dest, holder := k.claim.Select()
+	err = k.one(ctx, func(ctx context.Context) error {
+		found, err := k.w.transact.read(ctx, statement, dest, false, k.o)
+		if err != nil || !found {
+			return err
+		}
+		h := holder()
+		out = versioned.Claim{Owner: h.Base.Key(), Token: h.Token}
+		k.bases[out.Owner] = h.Base
+		return nil
+	})
+	return out, err
+}
+
+// Take implements [versioned.Key].
+func (k *claimKey) Take(ctx context.Context, token gocql.UUID) (applied bool, now versioned.Claim, err error) {
+	err = k.one(ctx, func(ctx context.Context) (err error) {
+		applied, _, err = k.w.transact.swap(ctx, []tables.Statement{k.claim.Take(token)}, k.o)
+		return err
+	})
+	if err != nil || applied {
+		return applied, now, err
+	}
+	now, err = k.Read(ctx) // a zero claim if it is gone meanwhile
+	return false, now, err
+}
+
+// Replace implements [versioned.Key].
+func (k *claimKey) Replace(ctx context.Context, seen, token gocql.UUID) (applied bool, now gocql.UUID, err error) {
+	err = k.one(ctx, func(ctx context.Context) error {
+		var row map[string]any
+		if applied, row, err = k.w.transact.swap(ctx, []tables.Statement{k.claim.Replace(token, seen)}, k.o); err == nil && !applied {
+			now, _ = row[tables.TokenColumn].(gocql.UUID)
+		}
+		return err
+	})
+	return applied, now, err
+}
+
+// Free implements [versioned.Key].
+func (k *claimKey) Free(ctx context.Context, token gocql.UUID) error {
+	return k.one(ctx, func(ctx context.Context) error {
+		_, _, err := k.w.transact.swap(ctx, []tables.Statement{k.claim.Free(token)}, k.o)
+		return err
+	})
+}
+
+// Base implements [versioned.Key].
+func (k *claimKey) Base(owner string) versioned.Store { return k.w.store(k.op, k.bases[owner], k.sent) }
+
+// Held implements [versioned.Key].
+func (k *claimKey) Held(row versioned.Row) bool {
+	stored, ok := row.Columns.(*tables.Row)
+	return ok && k.claim.Holds(*stored)
+}

@@ -1,0 +1,265 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// condition is what a lightweight transaction has to decide before the rest of a write is sent, and what it decided.
+type condition struct {
+	*tables.Conditional
+	version gocql.UUID
+	change  *versioned.Change // of a Versioned set, once it is under way
+
+	outcome  Outcome
+	attempts int // requests, in earlier calls too
+	requests int // of this call
+	conflict bool
+	taken    *tables.Claim // the key that another entity has
+	current  any           // the row as it is, after a conflict
+	err      error
+}
+
+// oldestInsert is how old an insert with a condition may be. What was deleted after it is remembered for twice that.
+const oldestInsert = tables.FenceTTL / 2
+
+// conditionOf renders a change of a set with conditions.
+func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) {
+	if p.condition != nil {
+		return tables.Rendered{}, fmt.Errorf("entity %s and another one both have a condition: a lightweight transaction is of one partition, "+
+			"so two conditions cannot hold together; write them one after the other", c.Entity)
+	}
+	if w.transact == nil {
+		return tables.Rendered{}, fmt.Errorf("entity %s has conditions, and after a conflict its row is read: give New the option Reads", c.Entity)
+	}
+	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind == tables.Insert && age > oldestInsert {
+		return tables.Rendered{}, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
+			"as it could be below a delete that nobody remembers", c.Entity, age.Round(time.Second), oldestInsert)
+	}
+	version := versioned.Version(p.timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
+	r, err := c.RenderConditional(p.timestamp, version, w.physical)
+	if err != nil {
+		return tables.Rendered{}, err
+	}
+	if r.Condition.Keyspace == "" {
+		return tables.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", r.Condition.Table, w.noKeyspace())
+	}
+	p.condition = &condition{Conditional: &r, outcome: NotApplied}
+	if r.Condition.Versioned {
+		p.condition.version = version
+	}
+	return r.Rendered, nil
+}
+
+// settle carries out the condition of a plan, and says whether it holds. An insert that has met the fence of a delete as
+// young as itself is to be planned anew above the timestamp it returns.
+func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) {
+	c := p.condition
+	if c.outcome == Applied {
+		return true, 0
+	}
+	earlier := c.outcome
+	result, err := leave(ctx, func() (settled, error) { return w.decide(ctx, p.op, c.Conditional, earlier), nil })
+	if err != nil {
+		result = settled{outcome: Unknown, err: err}
+	}
+	c.outcome = earlier.then(result.outcome)
+	c.conflict, c.taken, c.current, c.err, c.change = result.conflict, result.taken, result.current, result.err, result.change
+	c.requests = int(result.sent)
+	c.attempts += c.requests
+	if c.outcome == Applied {
+		c.conflict, c.err = false, nil
+		return true, 0
+	}
+	if c.err == nil {
+		c.err = errChanged
+	}
+	p.unsent(errCondition)
+	return false, result.above
+}
+
+var (
+	errChanged   = errors.New("another write came first: the row is not what the before-image says")
+	errExists    = errors.New("the entity exists already")
+	errCondition = errors.New("the condition of the write is not known to hold")
+)
+
+// settled is what decide found.
+type settled struct {
+	outcome  Outcome
+	conflict bool
+	taken    *tables.Claim
+	current  any
+	err      error
+	above    int64
+	sent     int32
+	change   *versioned.Change
+}
+
+// decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
+func (w *Writer) decide(ctx context.Context, op string, c *tables.Conditional, earlier Outcome) settled {
+	var sent atomic.Int32
+	ctx, end := w.traceCondition(ctx, op, c)
+	var s settled
+	if c.Condition.Versioned {
+		s = w.decideVersioned(ctx, op, c, earlier == Unknown, &sent)
+	} else {
+		s = w.decideCompared(ctx, op, c.Condition, earlier == Unknown, &sent)
+	}
+	s.sent = sent.Load()
+	end(s)
+	return s
+}
+
+func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Conditional, maybe bool, sent *atomic.Int32) settled {
+	cond := c.Condition
+	change := &versioned.Change{
+		Store: w.store(op, cond.Base(), sent), Insert: cond.Kind == tables.Insert, Grace: w.claimGrace, Sent: maybe,
+		Swap: versioned.Swap{Before: cond.Before, Version: cond.Version, Keys: cond.Keys},
+		Next: func(above int64) gocql.UUID {
+			return versioned.Version(w.clock.next(above, w.maxSkew), rand.Uint64()) //nolint:gosec // as above
+		},
+	}
+	if after := cond.After(); after != nil {
+		change.Swap.After = after
+	}
+	for _, k := range c.Claims {
+		change.Gained = append(change.Gained, w.claimKey(op, k, cond.Base(), sent))
+	}
+	for _, k := range c.Releases {
+		change.Lost = append(change.Lost, w.claimKey(op, k, cond.Base(), sent))
+	}
+	result := change.Commit(ctx)
+	s := settled{err: result.Err, conflict: result.Conflict, change: change}
+	switch result.Outcome {
+	case versioned.Applied:
+		s.outcome = Applied
+	case versioned.NotApplied:
+		s.outcome = NotApplied
+	case versioned.Unknown:
+	}
+	var taken *versioned.TakenError
+	if errors.As(result.Err, &taken) {
+		s.conflict = true
+		if key, ok := taken.Key.(*claimKey); ok {
+			s.taken, s.err = key.claim, fmt.Errorf("%w: table %s", ErrTaken, key.claim.Table)
+		}
+	}
+	if result.Behind != (gocql.UUID{}) {
+		s.conflict, s.above = true, versioned.Timestamp(result.Behind)
+	}
+	if s.conflict && s.err == nil {
+		s.err = errChanged
+		if change.Insert {
+			s.err = errExists
+		}
+	}
+	if row, ok := result.Row.Columns.(*tables.Row); ok {
+		row.Version = result.Row.Current()
+		s.current, _ = cond.Base().Decode(*row)
+	}
+	return s
+}
+
+// decideCompared settles a condition of a set with Compare. maybe says that it was sent before, and may have been applied.
+//
+// If the row then is as the change wanted to make it, it counts as the change's own work: it would be that of another
+// write with the same values otherwise, which comes to the same.
+func (w *Writer) decideCompared(ctx context.Context, op string, c *tables.Condition, maybe bool, sent *atomic.Int32) settled {
+	store := w.store(op, c.Base(), sent)
+	var applied bool
+	again, err := store.Try(ctx, func(ctx context.Context) error {
+		return store.one(ctx, func(ctx context.Context) (err error) {
+			applied, _, err = w.transact.swap(ctx, []tables.Statement{c.Compare()}, store.o)
+			return err
+		})
+	})
+	maybe = maybe || again
+	outcome := NotApplied
+	if maybe {
+		outcome = Unknown
+	}
+	switch {
+	case err != nil:
+		return settled{outcome: outcome, err: err}
+	case applied:
+		return settled{outcome: Applied}
+	}
+	var row versioned.Row
+	if _, err := store.Try(ctx, func(ctx context.Context) (err error) {
+		row, err = store.Read(ctx)
+		return err
+	}); err != nil {
+		return settled{outcome: outcome, conflict: true, err: err}
+	}
+	s := settled{outcome: outcome, conflict: true, err: errChanged}
+	if c.Kind == tables.Insert {
+		s.err = errExists
+	}
+	stored, _ := row.Columns.(*tables.Row)
+	if maybe && (stored != nil && c.Made(*stored) || stored == nil && c.Kind == tables.Delete) {
+		return settled{outcome: Applied}
+	}
+	if stored != nil {
+		s.current, _ = c.Base().Decode(*stored)
+	}
+	return s
+}
+
+// conclude does what is left when every table has the write. It is no loss if it fails: the next writer does it.
+func (w *Writer) conclude(ctx context.Context, c *condition) {
+	if c.change == nil {
+		return
+	}
+	_, _ = leave(ctx, func() (struct{}, error) {
+		c.change.Finish(ctx)
+		return struct{}{}, nil
+	})
+}
+
+// traceCondition tells the tracer of the condition as of a path.
+func (w *Writer) traceCondition(ctx context.Context, op string, c *tables.Conditional) (traced context.Context, end func(settled)) {
+	if w.tracer.path == nil {
+		return ctx, func(settled) {}
+	}
+	start := PathStart{
+		Op: op, Mode: Conditional, Keyspace: c.Condition.Keyspace, Tables: []string{c.Condition.Table}, Statements: c.Condition.Statements(),
+		Consistency: w.consistency,
+	}
+	traced = w.tracer.path.TracePathStart(ctx, start)
+	return traced, func(s settled) {
+		e := PathEnd{Outcome: s.outcome, Attempts: int(s.sent), Err: s.err}
+		if s.outcome == Applied {
+			e.Err = nil
+		}
+		if e.Err != nil {
+			e.Reason = reasonConflict
+			if !s.conflict {
+				e.Reason = retry.Classify(e.Err, retry.Swap).Reason
+			}
+		}
+		w.tracer.pathEnd(traced, e)
+	}
+}
+
+const reasonConflict = "conflict"
+
+// result is what is known of the base table.
+func (c *condition) result() TableResult {
+	r := TableResult{
+		Keyspace: c.Condition.Keyspace, Table: c.Condition.Table, Outcome: c.outcome, Attempts: c.attempts, Err: c.err,
+	}
+	if c.outcome == Applied {
+		r.Err = nil
+	}
+	return r
+}

@@ -1,0 +1,388 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// Item is versioned, and stands in two tables.
+type Item struct {
+	ItemID  gocql.UUID
+	Shelf   string
+	Count   int32
+	Version gocql.UUID
+}
+
+func itemSet(tb testing.TB) *tables.Set[Item] {
+	tb.Helper()
+	return mustSet[Item](tb, "item",
+		tables.Table{Name: "items", PartKey: []string{"item_id"}},
+		tables.Table{Name: "items_by_shelf", PartKey: []string{"shelf"}, SortKey: []string{"item_id"}},
+		tables.Versioned("version"),
+	)
+}
+
+// seatSet is changed by Compare.
+func seatSet(tb testing.TB) *tables.Set[Item] {
+	tb.Helper()
+	return mustSet[Item](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"))
+}
+
+func newItem() Item {
+	return Item{ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a", Version: versioned.Version(time.Now().Add(-time.Second).UnixMicro(), 1)}
+}
+
+// scripted is the answer to one request of a condition.
+type scripted struct {
+	applied bool
+	row     map[string]any
+	err     error
+	found   func(dest []any) // what a read finds; nil is no row
+}
+
+// fakeTransactor answers from a script, and remembers what was asked. After the script everything is applied.
+type fakeTransactor struct {
+	steps []scripted
+	block chan struct{} // if not nil, a swap waits for it and ignores its context
+
+	mu   sync.Mutex
+	sent []string
+}
+
+func (x *fakeTransactor) next(text string) scripted {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sent = append(x.sent, text[:strings.Index(text+" ", " ")])
+	if len(x.steps) == 0 {
+		return scripted{applied: true}
+	}
+	s := x.steps[0]
+	x.steps = x.steps[1:]
+	return s
+}
+
+func (x *fakeTransactor) swap(_ context.Context, statements []tables.Statement, _ transaction) (bool, map[string]any, error) {
+	if x.block != nil {
+		<-x.block
+	}
+	s := x.next(statements[0].Text)
+	return s.applied, s.row, s.err
+}
+
+func (x *fakeTransactor) read(_ context.Context, s tables.Statement, dest []any, _ bool, _ transaction) (bool, error) {
+	a := x.next(s.Text)
+	if a.found != nil {
+		a.found(dest)
+	}
+	return a.found != nil, a.err
+}
+
+func (x *fakeTransactor) exec(_ context.Context, s tables.Statement, _ transaction) error {
+	return x.next(s.Text).err
+}
+
+func (x *fakeTransactor) asked() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return strings.Join(x.sent, " ")
+}
+
+// conditional is a writer on both fakes, which waits little.
+func conditional(steps []scripted, options ...NewOption) (*Writer, *fakeTransactor, *fakeExecutor) {
+	x, e := &fakeTransactor{steps: steps}, &fakeExecutor{}
+	w := fakeWriter(e, append([]NewOption{
+		Retry(retry.Policy{InitialInterval: time.Microsecond, MaxInterval: time.Microsecond, MaxAttempts: 3}),
+	}, options...)...)
+	w.transact = x
+	return w, x, e
+}
+
+// item scans the columns of an Item, as items lies in Cassandra: shelf, count, version, pending.
+func item(shelf string, version gocql.UUID) func([]any) {
+	return func(dest []any) {
+		for i, data := range [][]byte{[]byte(shelf), {0, 0, 0, 7}} {
+			u, _ := dest[i].(gocql.Unmarshaler)
+			_ = u.UnmarshalCQL(nil, data)
+		}
+		if len(dest) > 2 {
+			*dest[2].(*gocql.UUID) = version //nolint:forcetypeassert // that is what Select gives
+		}
+	}
+}
+
+var errLost = &gocql.RequestErrWriteTimeout{WriteType: "CAS"}
+
+// The outcome of a write with a condition, for what a lightweight transaction can answer.
+func TestConditionOutcomes(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	after := before
+	after.Shelf = "b"
+	other := versioned.Version(time.Now().UnixMicro(), 2)
+	gone := scripted{row: map[string]any{"version": other}}
+	read := scripted{found: item("c", other)}
+	for name, tc := range map[string]struct {
+		steps    []scripted
+		base     Outcome
+		rest     Outcome // of the query table
+		conflict bool
+		asked    string
+	}{
+		"applied":                            {nil, Applied, Applied, false, "UPDATE DELETE"},
+		"refused, then applied":              {[]scripted{{err: errUnavailableAt(gocql.ErrCodeBootstrapping)}}, Applied, Applied, false, "UPDATE UPDATE DELETE"},
+		"answer lost, another version found": {[]scripted{{err: errLost}, gone, read}, Unknown, NotApplied, true, "UPDATE UPDATE SELECT"},
+		"answer lost, and it was not":        {[]scripted{{err: errLost}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE DELETE"},
+		"every answer lost":                  {[]scripted{{err: errLost}, {err: errLost}, {err: errLost}}, Unknown, NotApplied, false, "UPDATE UPDATE UPDATE"},
+		"another write came first":           {[]scripted{gone, read}, NotApplied, NotApplied, true, "UPDATE SELECT"},
+		"it, and the row cannot be read":     {[]scripted{gone, {err: errSyntax}}, NotApplied, NotApplied, true, "UPDATE SELECT"},
+		"not a valid statement":              {[]scripted{{err: errSyntax}}, NotApplied, NotApplied, false, "UPDATE"},
+		"answer lost, then not a valid one":  {[]scripted{{err: errLost}, {err: errSyntax}}, Unknown, NotApplied, false, "UPDATE UPDATE"},
+		"decided, but not yet seen by reads": {[]scripted{{err: errSimple}, {applied: true}}, Applied, Applied, false, "UPDATE UPDATE DELETE"},
+		"the entry cannot be cleared":        {[]scripted{{applied: true}, {err: errSyntax}}, Applied, Applied, false, "UPDATE DELETE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, x, e := conditional(tc.steps)
+			result, err := w.Write(t.Context(), "moveItem", itemSet(t).Update(before, after))
+			if got := x.asked(); got != tc.asked {
+				t.Errorf("sent %s, want %s", got, tc.asked)
+			}
+			if tc.base == Applied {
+				if err != nil || len(e.sent()) != 2 || versioned.Timestamp(result.Version) != result.Timestamp || result.Mode != Conditional {
+					t.Errorf("%+v, %v, %d requests to the query table", result, err, len(e.sent()))
+				}
+				return
+			}
+			var failed *Error
+			if !errors.As(err, &failed) || len(failed.Tables) != 2 {
+				t.Fatalf("%v", err)
+			}
+			if failed.Tables[0].Outcome != tc.base || failed.Tables[1].Outcome != tc.rest || len(e.sent()) > 0 {
+				t.Errorf("%v, and %d requests to the query table", failed, len(e.sent()))
+			}
+			if errors.Is(err, ErrConflict) != tc.conflict || failed.NotApplied() != (tc.base == NotApplied) || errors.Is(err, ErrUnknown) != (tc.base == Unknown) {
+				t.Errorf("%v: conflict %t, not applied %t, unknown %t", err, errors.Is(err, ErrConflict), failed.NotApplied(), errors.Is(err, ErrUnknown))
+			}
+			row, ok := Current[Item](err)
+			if want := tc.conflict && !strings.Contains(name, "cannot be read"); ok != want || ok && (row.Shelf != "c" || row.Count != 7 || row.Version != other) {
+				t.Errorf("the row as it is: %+v, %t", row, ok)
+			}
+		})
+	}
+}
+
+func errUnavailableAt(code int) error { return answer{code, "bootstrapping"} }
+
+// A repeated transaction that finds its own version was applied the first time.
+func TestOwnVersionIsApplied(t *testing.T) {
+	t.Parallel()
+	w, x, _ := conditional(nil)
+	own := scripted{err: errLost}
+	x.steps = []scripted{own}
+	recorded := make(chan gocql.UUID, 1)
+	w.transact = ownVersion{x, recorded}
+	before := newItem()
+	if result, err := w.Write(t.Context(), "countItem", itemSet(t).Update(before, before)); err != nil || result.Version != <-recorded {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// ownVersion answers every swap but the first as a row would that has the version of the first.
+type ownVersion struct {
+	*fakeTransactor
+	version chan gocql.UUID
+}
+
+func (x ownVersion) swap(ctx context.Context, statements []tables.Statement, o transaction) (bool, map[string]any, error) {
+	if applied, row, err := x.fakeTransactor.swap(ctx, statements, o); err != nil {
+		return applied, row, err
+	}
+	for _, a := range statements[0].Args {
+		if v, ok := a.(*tables.Value); ok && v.Type() == "timeuuid" {
+			id, err := gocql.UUIDFromBytes(v.Bytes())
+			x.version <- id
+			return false, map[string]any{"version": id}, err
+		}
+	}
+	return false, nil, errors.New("no version in the statement")
+}
+
+// An insert that meets the fence of a delete as young as itself is made anew above it.
+func TestInsertOverAFence(t *testing.T) {
+	t.Parallel()
+	fence := versioned.Version(time.Now().Add(2*time.Second).UnixMicro(), 3)
+	met := scripted{row: map[string]any{"version": fence}}
+	read := scripted{found: func(dest []any) { *dest[2].(*gocql.UUID) = fence }} //nolint:forcetypeassert // as above
+	w, x, _ := conditional([]scripted{met, read, met, read})
+	result, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem()))
+	if err != nil || versioned.Timestamp(result.Version) <= versioned.Timestamp(fence) {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if got := x.asked(); got != "UPDATE SELECT UPDATE SELECT UPDATE DELETE" {
+		t.Errorf("sent %s", got)
+	}
+	w, _, _ = conditional([]scripted{met, read}, At(time.Now().UnixMicro()))
+	if _, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem())); !errors.Is(err, ErrConflict) {
+		t.Errorf("at a timestamp that is pinned: %v", err)
+	}
+}
+
+// A change of a set with Compare that finds the row as it wanted to make it, after an answer was lost, counts it as its own.
+func TestCompareAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	after := before
+	after.Count, after.Version = 7, gocql.UUID{}
+	made := scripted{found: func(dest []any) {
+		item("a", gocql.UUID{})(dest[:2])
+		u, _ := dest[2].(gocql.Unmarshaler)
+		_ = u.UnmarshalCQL(nil, make([]byte, 16))
+	}}
+	for name, tc := range map[string]struct {
+		steps []scripted
+		want  Outcome
+	}{
+		"it is made":           {[]scripted{{err: errLost}, {}, made}, Applied},
+		"it is made by others": {[]scripted{{}, made}, NotApplied},
+		"it is not there":      {[]scripted{{err: errLost}, {}, {}}, Unknown},
+	} {
+		w, _, _ := conditional(tc.steps)
+		_, err := w.Write(t.Context(), "takeSeat", seatSet(t).Update(before, after))
+		var failed *Error
+		switch {
+		case err == nil && tc.want == Applied:
+		case !errors.As(err, &failed) || failed.Tables[0].Outcome != tc.want || !errors.Is(err, ErrConflict):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A write whose condition is not known to hold is stored, read back elsewhere and finished there with the same version.
+func TestConditionIsStoredAndResumed(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	after := before
+	after.Shelf = "b"
+	for name, change := range map[string]tables.Change{
+		"versioned": itemSet(t).Update(before, after), "delete": itemSet(t).Delete(before), "insert": itemSet(t).Insert(before),
+		"compare": seatSet(t).Update(before, after), "compare: insert": seatSet(t).Insert(after),
+	} {
+		w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+		result, err := w.Write(t.Context(), "moveItem", change)
+		var failed, stored *Error
+		if !errors.As(err, &failed) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		data, err := failed.MarshalBinary()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		stored = new(Error)
+		if err := stored.UnmarshalBinary(data); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if stored.Error() != failed.Error() {
+			t.Errorf("%s: %v, stored %v", name, failed, stored)
+		}
+		want, got := failed.condition.Condition.Statements(), stored.condition.Condition.Statements()
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s: stored as\n%s\nwant\n%s", name, got, want)
+		}
+		again, _, e := conditional(nil)
+		resumed, err := again.Resume(t.Context(), stored)
+		if err != nil || resumed.Version != result.Version || resumed.Timestamp != result.Timestamp {
+			t.Errorf("%s: resumed as %+v, %v, was %+v", name, resumed, err, result)
+		}
+		if wantSent := len(failed.paths); len(e.sent()) != wantSent {
+			t.Errorf("%s: %d requests after the condition, want %d", name, len(e.sent()), wantSent)
+		}
+	}
+}
+
+// A transaction that ignores its context does not keep the call.
+func TestConditionEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	w, x, _ := conditional(nil)
+	x.block = make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	before := newItem()
+	ctx2, cancel2 := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel2()
+	for name, ctx := range map[string]context.Context{"cancelled before": ctx, "in the middle": ctx2} {
+		_, err := w.Write(ctx, "countItem", itemSet(t).Update(before, before))
+		var failed *Error
+		if !errors.As(err, &failed) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if want := map[string]Outcome{"cancelled before": NotApplied, "in the middle": Unknown}[name]; failed.Tables[0].Outcome != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	close(x.block)
+}
+
+// Modify begins again after a conflict, from the row as it is then, and ends if it cannot be read.
+func TestModifyAfterAConflict(t *testing.T) {
+	t.Parallel()
+	first, second := newItem(), versioned.Version(time.Now().UnixMicro(), 9)
+	gone := scripted{row: map[string]any{"version": second}}
+	for name, tc := range map[string]struct {
+		steps []scripted
+		want  error
+		calls int
+	}{
+		"and then it applies":        {[]scripted{{found: item("a", first.Version)}, gone, {found: item("c", second)}}, nil, 2},
+		"and the row is gone":        {[]scripted{{found: item("a", first.Version)}, gone, {}, {}}, ErrNotFound, 1},
+		"and the row cannot be read": {[]scripted{{found: item("a", first.Version)}, gone, {err: errSyntax}, {err: errSyntax}}, errSyntax, 1},
+	} {
+		w, x, _ := conditional(tc.steps)
+		calls := 0
+		row, err := Modify(t.Context(), w, "countItem", itemSet(t), first, func(i Item) (Item, error) {
+			calls++
+			i.Count++
+			return i, nil
+		})
+		if !errors.Is(err, tc.want) || calls != tc.calls || err == nil && (row.Shelf != "c" || row.Count != 8 || row.Version == second) {
+			t.Errorf("%s: %+v, %v after %d calls, sent %s", name, row, err, calls, x.asked())
+		}
+	}
+}
+
+// An insert with a condition that is older than deletes are surely remembered for is refused, by At and by Resume.
+func TestOldInsertsAreRefused(t *testing.T) {
+	t.Parallel()
+	then := time.Now().Add(-oldestInsert - time.Minute)
+	w, x, _ := conditional(nil, At(then.UnixMicro()))
+	if _, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem())); !errors.Is(err, ErrInvalid) || x.asked() != "" {
+		t.Errorf("At: %v, sent %q", err, x.asked())
+	}
+	lost := []scripted{{err: errLost}, {err: errLost}, {err: errLost}}
+	w, _, _ = conditional(lost, WithClock(fixed(then)))
+	for name, change := range map[string]tables.Change{"insert": itemSet(t).Insert(newItem()), "delete": itemSet(t).Delete(newItem())} {
+		if name == "delete" { // the version of its before-image has to be older
+			before := newItem()
+			before.Version = versioned.Version(then.Add(-time.Hour).UnixMicro(), 1)
+			change = itemSet(t).Delete(before)
+			w, _, _ = conditional(lost, WithClock(fixed(then)))
+		}
+		_, err := w.Write(t.Context(), "addItem", change)
+		var failed *Error
+		if !errors.As(err, &failed) {
+			t.Fatal(err)
+		}
+		later, _, _ := conditional(nil)
+		if _, err := later.Resume(t.Context(), failed); errors.Is(err, ErrExpired) != (name == "insert") {
+			t.Errorf("Resume of the %s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// This file is about counters, which travel in paths of their own, beside what else a write has: without timestamp, so not
+// idempotent, never sent again once they may have been counted, and never by Resume.
+
+// apart separates the counters of a write, and its changes of other things, from the rest.
+func apart(changes []tables.Change, mutations []*tables.Mutation) (rest []tables.Change, ordinary, counters []*tables.Mutation) {
+	if !slices.ContainsFunc(mutations, isIncrement) {
+		return changes, mutations, nil
+	}
+	for _, c := range changes {
+		if c.Kind != tables.Add {
+			rest = append(rest, c)
+		}
+	}
+	for _, m := range mutations {
+		if isIncrement(m) {
+			counters = append(counters, m)
+		} else {
+			ordinary = append(ordinary, m)
+		}
+	}
+	return rest, ordinary, counters
+}
+
+func isIncrement(m *tables.Mutation) bool { return m.Kind == tables.Increment }
+
+// refuseCounters refuses what a write with counters could not keep.
+func (w *Writer) refuseCounters() error {
+	switch {
+	case w.choice == alwaysLogged:
+		return errors.New("a counter in a logged batch, which Cassandra refuses because a replay would count twice; and the writer " +
+			"was told Logged, so that all of a write is in the batch: write counters with Auto(), beside the batch and without its promise")
+	case w.pinned:
+		return errors.New("a counter with At, by which a repeated request is the same write: a counter has no timestamp, and would be " +
+			"counted again; write the counters in a Write of their own, without At")
+	}
+	return nil
+}
+
+// beside adds counters to what is sent last, one path a partition. Nothing is sent after them whose failure could
+// make them false.
+func (p *plan) beside(counters []*tables.Mutation) {
+	paths := group(counters)
+	p.counters = len(paths)
+	if p.mode == None {
+		p.mode, p.reason = Counter, "counters, which have no timestamp"
+	}
+	if len(p.phases) == 0 {
+		p.phase(paths)
+		return
+	}
+	last := &p.phases[len(p.phases)-1]
+	*last = append(*last, paths...)
+}
+
+// countersOf is the index of the first path of counters, which come after all others.
+func countersOf(paths []path) int {
+	if at := slices.IndexFunc(paths, func(p path) bool { return p.kind == retry.Counter }); at >= 0 {
+		return at
+	}
+	return len(paths)
+}
+
+// travels is the mode of one path.
+func (p *path) travels(mode Mode) Mode {
+	if p.kind == retry.Counter {
+		return Counter
+	}
+	return mode
+}
+
+// Resumable says whether [Writer.Resume] has anything to send: a table that is not Applied, and that holds no counters, which
+// are never sent again. It does not know whether the write has meanwhile become too old.
+func (e *Error) Resumable() bool { return e.refusal == nil && e.open() }
+
+// open says whether the write lacks anything but counters.
+func (e *Error) open() bool {
+	return e.condition != nil && e.condition.outcome != Applied || slices.ContainsFunc(e.paths, resumable)
+}
+
+func resumable(p path) bool { return p.kind != retry.Counter && p.outcome != Applied }
+
+// onlyCounters says whether all that the write lacks is counters.
+func (e *Error) onlyCounters() bool { return !e.open() && !applied(e.paths) }
+
+// counted is the error of a Resume that has only counters before it.
+func (e *Error) counted() *Error {
+	var left []string
+	for i := range e.Tables {
+		if r := &e.Tables[i]; r.Counter && r.Outcome != Applied {
+			left = append(left, fmt.Sprintf("%s (%v)", r.Table, r.Outcome))
+		}
+	}
+	next := *e
+	next.refusal = fmt.Errorf("nothing may be resumed: what is left are counters, and counters are never sent again: %s", strings.Join(left, ", "))
+	return &next
+}

@@ -1,0 +1,52 @@
+package writer
+
+import (
+	"strings"
+
+	"github.com/gocql/gocql"
+)
+
+// planned describes a condition; nil stays nil.
+func (c *condition) planned() *PlannedCondition {
+	if c == nil {
+		return nil
+	}
+	cond := c.Condition
+	out := &PlannedCondition{
+		Keyspace: cond.Keyspace, Table: cond.Table, Texts: cond.Statements(), Serial: gocql.Serial, Versioned: cond.Versioned,
+	}
+	if cond.Local {
+		out.Serial = gocql.LocalSerial
+	}
+	for _, k := range c.Claims {
+		out.Claims = append(out.Claims, k.Table)
+	}
+	for _, k := range c.Releases {
+		out.Releases = append(out.Releases, k.Table)
+	}
+	return out
+}
+
+// write adds the lines of a condition to those of a plan.
+func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
+	if c == nil {
+		return
+	}
+	if len(c.Claims) > 0 {
+		line("first", "the new key is claimed in %s, by a lightweight transaction: %v if another entity has it", strings.Join(c.Claims, ", "), ErrTaken)
+	}
+	line("condition", "a lightweight transaction at %v decides; nothing below is sent unless it holds", c.Serial)
+	for _, text := range c.Texts {
+		line("", "%s", text)
+	}
+	if c.Versioned {
+		line("", "if the row is not the one that was read: %v, with the row as it is", ErrConflict)
+	} else {
+		line("", "if the columns are not as they were read: %v, with the row as it is", ErrConflict)
+		line("between", "a client that dies after the condition leaves its row alone with the write; Resume finishes it")
+	}
+	if len(c.Releases) > 0 {
+		line("last", "the old key is given up in %s; if the client dies before, whoever claims it next sees that it is free",
+			strings.Join(c.Releases, ", "))
+	}
+}

@@ -1,0 +1,91 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Waits between two tries of Modify that met a conflict. Each conflict is another writer's success, so they are short.
+const (
+	leastConflictWait = 2 * time.Millisecond
+	mostConflictWait  = 200 * time.Millisecond
+)
+
+// modify is [Modify] of a set with conditions.
+func modify[T any](
+	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
+) (row T, err error) {
+	base, err := set.Base(key, w.physical)
+	if err != nil {
+		return row, refuse(op, err)
+	}
+	before, unread := readBase[T](ctx, w, op, base, true)
+	end := time.Now().Add(w.policy.WithDefaults().MaxElapsedTime)
+	for wait := leastConflictWait; ; wait = min(2*wait, mostConflictWait) {
+		if unread != nil {
+			return before, fmt.Errorf("denorm: %s: read before-image: %w", op, unread)
+		}
+		after, err := change(before)
+		if err != nil {
+			return before, err
+		}
+		result, err := w.Write(ctx, op, set.Update(before, after))
+		set.SetVersion(&after, result.Version)
+		var failed *Error
+		if !errors.As(err, &failed) || !failed.Is(ErrConflict) || !failed.NotApplied() || time.Now().Add(wait).After(end) {
+			return after, err
+		}
+		if !sleep(ctx, rand.N(wait)) { //nolint:gosec // it spreads
+			return after, failed
+		}
+		// The row that the conflict left was read at SERIAL.
+		var found bool
+		if before, found = Current[T](failed); !found {
+			before, unread = readBase[T](ctx, w, op, base, false)
+		}
+	}
+}
+
+// sleep waits, and says whether ctx still goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+func readBase[T any](ctx context.Context, w *Writer, op string, base *tables.Base, plain bool) (row T, err error) {
+	return leave(ctx, func() (row T, err error) {
+		var sent atomic.Int32
+		store := w.store(op, base, &sent)
+		var read versioned.Row
+		if _, err := store.Try(ctx, func(ctx context.Context) (err error) {
+			read, err = store.read(ctx, plain)
+			return err
+		}); err != nil {
+			return row, err
+		}
+		stored, ok := read.Columns.(*tables.Row)
+		if !ok {
+			return row, ErrNotFound
+		}
+		stored.Version = read.Current()
+		decoded, err := base.Decode(*stored)
+		if err != nil {
+			return row, err
+		}
+		row, _ = decoded.(T)
+		return row, nil
+	})
+}
