@@ -20,6 +20,7 @@ type refused struct {
 	options []NewOption
 	with    []Option
 	changes []tables.Change
+	unread  bool // without Reads
 }
 
 func refusedCalls(t *testing.T) []refused {
@@ -90,6 +91,23 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "Add without counters", changes: []tables.Change{orders.Add(open)}},
 		{name: "one page counted twice", changes: []tables.Change{viewSet(t).Add(newView()), viewSet(t).Add(newView())}},
 
+		// Conditions.
+		{name: "a condition without Reads", unread: true, changes: []tables.Change{itemSet(t).Insert(newItem())}},
+		{name: "two conditions", changes: []tables.Change{itemSet(t).Insert(newItem()), seatSet(t).Insert(newItem())}},
+		{name: "a condition twice on one entity", changes: []tables.Change{itemSet(t).Insert(newItem()), itemSet(t).Delete(newItem())}},
+		{name: "one table with and without condition", changes: []tables.Change{itemSet(t).Insert(newItem()), plainItems.Insert(newItem())}},
+		{name: "versioned row without version", changes: []tables.Change{itemSet(t).Update(Item{ItemID: newItem().ItemID}, newItem())}},
+		{name: "versioned upsert", changes: []tables.Change{itemSet(t).Upsert(newItem())}},
+		{name: "versioned base key changes", changes: []tables.Change{itemSet(t).Update(newItem(), Item{ItemID: mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), Shelf: "a"})}},
+		{name: "empty key in a versioned row", changes: []tables.Change{itemSet(t).Insert(Item{ItemID: newItem().ItemID})}},
+		{name: "patch of a versioned row", changes: []tables.Change{itemSet(t).Patch(newItem(), tables.Column("count"))}},
+		{name: "versioned insert at an old timestamp", options: []NewOption{clock}, with: at(now.Add(-13 * time.Hour)), changes: []tables.Change{itemSet(t).Insert(newItem())}},
+
+		// Patches.
+		{name: "patch where keys may change", changes: []tables.Change{orders.Patch(open, tables.Column("total"))}},
+		{name: "patch of a key column", changes: []tables.Change{plainItems.Patch(newItem(), tables.Column("item_id"))}},
+		{name: "patch of nothing", changes: []tables.Change{plainItems.Patch(newItem())}},
+
 		// Keyspaces.
 		{name: "Keyspaces empty", with: []Option{Keyspaces(map[string]string{"": ""})}, changes: insert},
 		{name: "Keyspaces upper case", with: []Option{Keyspaces(map[string]string{"": "Shop"})}, changes: insert},
@@ -116,13 +134,20 @@ func refusedCalls(t *testing.T) []refused {
 	}
 }
 
+// plainItems has a table of itemSet, and no conditions.
+var plainItems = tables.Must(tables.New[Item]("plain_item", tables.Table{Name: "items", PartKey: []string{"item_id"}}))
+
 // Every fault of a call is one clear error before anything is sent, from Write and from Explain alike.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	for _, test := range refusedCalls(t) {
 		x := &fakeExecutor{}
+		lwt := &fakeTransactor{}
 		w := fakeWriter(x, test.options...).With(test.with...)
+		if !test.unread {
+			w.transact = lwt
+		}
 		res, err := w.Write(t.Context(), "createOrder", test.changes...)
 		wantRefusal(t, test.name, err)
 		if res != (Result{}) {
@@ -132,7 +157,7 @@ func TestRefusals(t *testing.T) {
 		if explained == nil || err != nil && explained.Error() != err.Error() {
 			t.Errorf("%s: Explain says %v, Write says %v", test.name, explained, err)
 		}
-		if n := len(x.sent()); n > 0 {
+		if n := len(x.sent()); n > 0 || lwt.asked() != "" {
 			t.Errorf("%s: %d requests were sent", test.name, n)
 		}
 		fmt.Fprintf(&text, "# %s\n%v\n\n", test.name, err)

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/integration/baskets"
 	"github.com/denorm-go/denorm/integration/bucketedlogs"
+	"github.com/denorm-go/denorm/integration/contended"
 	"github.com/denorm-go/denorm/integration/conversations"
 	"github.com/denorm-go/denorm/integration/events"
 	"github.com/denorm-go/denorm/integration/hourlylogs"
@@ -14,8 +16,12 @@ import (
 	"github.com/denorm-go/denorm/integration/ordersplit"
 	"github.com/denorm-go/denorm/integration/pageviews"
 	"github.com/denorm-go/denorm/integration/sensors"
+	"github.com/denorm-go/denorm/integration/slots"
+	"github.com/denorm-go/denorm/integration/supermarket"
 	"github.com/denorm-go/denorm/integration/tenants"
+	"github.com/denorm-go/denorm/integration/useractivity"
 	"github.com/denorm-go/denorm/integration/usermessages"
+	"github.com/denorm-go/denorm/integration/users"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/lint"
 	"github.com/denorm-go/denorm/tables"
@@ -27,6 +33,8 @@ var examples = map[string]struct {
 	byHand  []string
 	options []schema.Declaration
 	errors  []string // that the review finds
+	// keyspace is that of the declared tables, which the CQL by hand leaves to the session.
+	keyspace string
 }{
 	"orders":        {set: orders.Orders, byHand: orders.Schema, errors: []string{"DN101 orders_by_status"}},
 	"orders mended": {set: orders.Bucketed, byHand: orders.BucketedSchema},
@@ -44,6 +52,12 @@ var examples = map[string]struct {
 		schema.With("page_views", schema.Options{Compression: schema.Chunks(4)}), schema.With("page_views_by_day", schema.Options{Compression: schema.Chunks(4)}),
 	}},
 	"visits":       {set: pageviews.Visits, byHand: pageviews.Schema[2:]},
+	"users":        {set: users.Users, byHand: users.Schema},
+	"slots":        {set: slots.Slots, byHand: slots.Schema, keyspace: "order_delivery"},
+	"supermarket":  {set: supermarket.Orders, byHand: supermarket.Schema[:2], keyspace: "order_delivery"},
+	"baskets":      {set: baskets.Baskets, byHand: baskets.Schema, keyspace: "customer"},
+	"activity":     {set: useractivity.Activities, byHand: useractivity.Schema},
+	"contended":    {set: contended.Orders, byHand: contended.Schema[:2], errors: []string{"DN101 orders_by_status"}},
 	"shared items": {set: tenants.Shared, byHand: tenants.SharedSchema},
 }
 
@@ -52,7 +66,11 @@ var examples = map[string]struct {
 func TestDeclaredIsAsWrittenByHand(t *testing.T) {
 	t.Parallel()
 	for name, e := range examples {
-		byHand, err := schema.Parse(name, strings.Join(e.byHand, ";\n"))
+		text := strings.Join(e.byHand, ";\n")
+		if e.keyspace != "" {
+			text = strings.ReplaceAll(text, "IF NOT EXISTS ", "IF NOT EXISTS "+e.keyspace+".")
+		}
+		byHand, err := schema.Parse(name, text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/baskets"
 	"github.com/denorm-go/denorm/integration/slots"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tables"
@@ -43,39 +44,24 @@ var Orders = tables.Must(tables.New[Order]("order",
 	tables.Type("start_time", "time"),
 ))
 
-// Basket is what a customer wants to order.
-type Basket struct {
-	CustomerID gocql.UUID
-	Products   map[gocql.UUID]int32
-}
-
-// Baskets has one row a customer, in the keyspace of the customers.
-var Baskets = tables.Must(tables.New[Basket]("basket",
-	tables.Table{Name: "basket_by_customer", Keyspace: "customer", PartKey: []string{"customer_id"}},
-))
-
-// Schema creates the tables of the keyspace order_delivery, and CustomerSchema that of customer, in the keyspace of the session.
-var (
-	Schema = append([]string{
-		`CREATE TABLE IF NOT EXISTS orders_by_customer (customer_id uuid, order_id uuid, submission_time timestamp, delivery_date date,
-			delivery_team_id uuid, start_time time, products map<uuid, int>, address text,
-			PRIMARY KEY (customer_id, order_id, submission_time)) WITH CLUSTERING ORDER BY (order_id ASC, submission_time DESC)`,
-		`CREATE TABLE IF NOT EXISTS orders_by_delivery_date (delivery_date date, delivery_team_id uuid, start_time time, customer_id uuid,
-			order_id uuid, submission_time timestamp, products map<uuid, int>, address text,
-			PRIMARY KEY ((delivery_date, delivery_team_id), start_time, customer_id, order_id, submission_time))`,
-	}, slots.Schema...)
-	CustomerSchema = []string{
-		`CREATE TABLE IF NOT EXISTS basket_by_customer (customer_id uuid PRIMARY KEY, products map<uuid, int>)`,
-	}
-)
+// Schema creates the tables of the keyspace order_delivery in the keyspace of the session; that of customer is in package
+// baskets.
+var Schema = append([]string{
+	`CREATE TABLE IF NOT EXISTS orders_by_customer (customer_id uuid, order_id uuid, submission_time timestamp, delivery_date date,
+		delivery_team_id uuid, start_time time, products map<uuid, int>, address text,
+		PRIMARY KEY (customer_id, order_id, submission_time)) WITH CLUSTERING ORDER BY (order_id ASC, submission_time DESC)`,
+	`CREATE TABLE IF NOT EXISTS orders_by_delivery_date (delivery_date date, delivery_team_id uuid, start_time time, customer_id uuid,
+		order_id uuid, submission_time timestamp, products map<uuid, int>, address text,
+		PRIMARY KEY ((delivery_date, delivery_team_id), start_time, customer_id, order_id, submission_time))`,
+}, slots.Schema...)
 
 // Submit makes an order of a basket, for a slot that is reserved for the customer. Nothing is written unless the slot is
 // still as it was read: otherwise the error matches writer.ErrConflict. An error that matches writer.ErrPartial or
 // writer.ErrUnknown is finished with Resume; see the package documentation of writer for what readers may see until then.
-func Submit(ctx context.Context, w *writer.Writer, o Order, basket Basket, reserved slots.Slot) (writer.Result, error) {
+func Submit(ctx context.Context, w *writer.Writer, o Order, basket baskets.Basket, reserved slots.Slot) (writer.Result, error) {
 	o.CustomerID, o.Products = basket.CustomerID, basket.Products
 	o.DeliveryDate, o.DeliveryTeamID, o.StartTime = reserved.DeliveryDate, reserved.DeliveryTeamID, reserved.StartTime
-	return w.Write(ctx, "submitOrder", slots.Confirm(reserved), Orders.Insert(o), Baskets.Delete(basket))
+	return w.Write(ctx, "submitOrder", slots.Confirm(reserved), Orders.Insert(o), baskets.Clear(basket.CustomerID))
 }
 
 // OfCustomer gives the orders of a customer.

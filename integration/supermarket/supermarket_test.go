@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/baskets"
 	"github.com/denorm-go/denorm/integration/cluster"
 	"github.com/denorm-go/denorm/integration/faulty"
 	"github.com/denorm-go/denorm/integration/reading"
@@ -32,7 +33,7 @@ func open(t *testing.T) *shop {
 	s := &shop{Place: reading.Open(t, 3, supermarket.Schema...)}
 	customer := cluster.Keyspace(t, 3)
 	s.customers = cluster.Session(t, customer, func(c *gocql.ClusterConfig) { c.Timeout = time.Minute })
-	for _, statement := range supermarket.CustomerSchema {
+	for _, statement := range baskets.Schema {
 		if err := s.customers.Query(statement).Exec(); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func open(t *testing.T) *shop {
 // purchase is an order that is about to be submitted.
 type purchase struct {
 	order  supermarket.Order
-	basket supermarket.Basket
+	basket baskets.Basket
 	slot   slots.Slot
 }
 
@@ -58,7 +59,7 @@ func (s *shop) prepare(t *testing.T) purchase {
 	day := time.Date(2026, time.December, 24, 0, 0, 0, 0, time.UTC)
 	p := purchase{
 		order: supermarket.Order{OrderID: gocql.MustRandomUUID(), SubmissionTime: time.Now().UTC().Truncate(time.Millisecond), Address: "1 Long Road"},
-		basket: supermarket.Basket{
+		basket: baskets.Basket{
 			CustomerID: gocql.MustRandomUUID(), Products: map[gocql.UUID]int32{gocql.MustRandomUUID(): 2, gocql.MustRandomUUID(): 1},
 		},
 		slot: slots.Slot{DeliveryDate: day, StartTime: 9 * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()},
@@ -70,7 +71,7 @@ func (s *shop) prepare(t *testing.T) purchase {
 	if p.slot, err = slots.Reserve(t.Context(), s.Writer, p.slot, p.basket.CustomerID, time.Now(), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = s.Writer.Write(t.Context(), "fillBasket", supermarket.Baskets.Insert(p.basket)); err != nil {
+	if _, err = s.Writer.Write(t.Context(), "fillBasket", baskets.Baskets.Insert(p.basket)); err != nil {
 		t.Fatal(err)
 	}
 	return p

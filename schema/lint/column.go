@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
 )
 
 var columnRules = []Rule{
@@ -25,11 +26,14 @@ var columnRules = []Rule{
 	},
 }
 
+// marks says whether the column is that in which versioned sets mark what is unfinished, element by element.
+func marks(c schema.Column) bool { return c.Name == tables.PendingColumn && c.Type == "map<timeuuid, blob>" }
+
 // multiCell calls do for the columns that are stored as several cells.
 func (r *review) multiCell(do func(t *schema.Table, c schema.Column, name string)) {
 	for _, t := range r.tables() {
 		for _, c := range t.Columns {
-			if schema.MultiCell(c.Type) {
+			if schema.MultiCell(c.Type) && !marks(c) {
 				name, _, _ := schema.TypeParts(c.Type)
 				do(t, c, name)
 			}

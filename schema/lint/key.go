@@ -97,7 +97,7 @@ func incomplete(r *review) {
 			}
 			var missing []string
 			for _, c := range base.Columns {
-				if t.Column(c.Name) == nil {
+				if t.Column(c.Name) == nil && !marks(c) {
 					missing = append(missing, c.Name)
 				}
 			}
