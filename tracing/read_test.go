@@ -1,9 +1,12 @@
 package tracing_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/golden"
@@ -13,8 +16,15 @@ import (
 	"github.com/gocql/gocql"
 )
 
+// readTracer is what all tracers of reads implement here.
+type readTracer interface {
+	reader.Tracer
+	reader.PartitionTracer
+	reader.RetryTracer
+}
+
 // readTo tells a tracer of a read of two partitions, one of which is repeated and then fails.
-func readTo(ctx context.Context, t *tracing.Tracer) {
+func readTo(ctx context.Context, t readTracer) {
 	failed := &reader.Error{
 		Op: "newest", Table: "logs", Partition: 2, Partitions: 2, Err: &gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum},
 	}
@@ -50,5 +60,44 @@ func TestReads(t *testing.T) {
 	tracer.TraceReadEnd(refused, reader.ReadEnd{Op: "refused", Err: &reader.QueryError{Table: "logs"}})
 	if got := table(collect(t, metrics)); !strings.Contains(got, "denorm.invalid") {
 		t.Errorf("a refused query counts as\n%s", got)
+	}
+}
+
+// The log has what the spans have, but no bucket, which is a value of a row; and what a level leaves out is left out.
+func TestSlogReads(t *testing.T) {
+	t.Parallel()
+	for name, level := range map[string]slog.Level{"slog_read.golden": slog.LevelDebug, "slog_read_errors.golden": slog.LevelError} {
+		synctest.Test(t, func(t *testing.T) { // for its clock
+			var out bytes.Buffer
+			tracer := tracing.Slog(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level})))
+			readTo(t.Context(), tracer)
+			ctx := tracer.TraceReadStart(t.Context(), reader.ReadStart{Op: "all", Table: "logs"})
+			tracer.TraceReadEnd(ctx, reader.ReadEnd{Op: "all", Keyspace: "shop", Partitions: 3, Rows: 7})
+			golden.Check(t, name, out.String())
+			if strings.Contains(out.String(), "2024-01-01-00") {
+				t.Error("the log shows a bucket")
+			}
+		})
+	}
+	readTo(t.Context(), tracing.Slog(nil))
+}
+
+// Several tracers of reads are told in order, and of the ends in the reverse order; one that knows reads alone is left alone.
+func TestMultiReads(t *testing.T) {
+	t.Parallel()
+	provider, exporter := recorder(t)
+	var out bytes.Buffer
+	whole := tracing.New(tracing.WithTracerProvider(provider))
+	logger := tracing.Slog(slog.New(slog.NewTextHandler(&out, nil)))
+	all, ok := tracing.MultiReads(whole, nil, struct{ reader.Tracer }{tracing.New(tracing.WithTracerProvider(provider))}, logger).(readTracer)
+	if !ok {
+		t.Fatal("it does not know partitions and retries")
+	}
+	readTo(t.Context(), all)
+	if n := len(exporter.GetSpans()); n != 4 || !strings.Contains(out.String(), "partition failed") {
+		t.Errorf("%d spans, log\n%s", n, out.String())
+	}
+	if tracing.MultiReads(nil) != nil || tracing.MultiReads(whole) != reader.Tracer(whole) {
+		t.Error("several of none, or of one, are more than that")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// SlogTracer logs writes. It is made by [Slog] and safe for concurrent use.
+// SlogTracer logs writes and reads. It is made by [Slog] and safe for concurrent use.
 type SlogTracer struct {
 	logger                  *slog.Logger
 	success, retry, failure slog.Level
@@ -21,7 +21,7 @@ var (
 	_ writer.RetryTracer = (*SlogTracer)(nil)
 )
 
-// Slog makes a tracer for [writer.Trace] that logs to logger:
+// Slog makes a tracer for [writer.Trace] and [reader.Trace] that logs to logger:
 //
 //	message                   level  attributes
 //	"write applied"           debug  op, mode, attempts, paths, duration_ms, resume if it is one
@@ -31,6 +31,11 @@ var (
 //	                                 was spent
 //	"write failed"            error  those of "write applied", outcome, reason, open: the tables not known to have it,
 //	                                 stragglers if there were any
+//	"read done"               debug  op, keyspace, table, partitions, rows, duration_ms, continued if it is by a token
+//	"request failed"          warn   op, keyspace, table, partition (its number), attempt, class, reason, status_code, wait_ms,
+//	                                 coordinator
+//	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, refused, coordinator
+//	"read failed"             error  those of "read done", reason, status_code
 //
 // After an attempt that failed another follows, and after a path that failed the write may still succeed, where a
 // logged batch is replaced by a fan-out. The path of a straggler has its message when the driver returns, which is after
