@@ -91,15 +91,19 @@ func (s *squadron) wait() {
 	if s == nil {
 		return
 	}
-	timer := time.NewTimer(s.limit)
+	done, limit, early := limits(s.ctx, s.limit)
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case <-s.landed:
 		s.end(context.Canceled)
 		return
-	case <-s.ctx.Done():
+	case <-done:
 	case <-timer.C:
 		s.end(context.DeadlineExceeded)
+		if early {
+			break
+		}
 		select {
 		case <-s.landed:
 			return

@@ -171,7 +171,8 @@ func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, e
 // only a deadline stops it.
 func (w *Writer) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if d, ok := ctx.Deadline(); ok && time.Until(d) <= w.timeout {
-		return ctx, func() {}
+		return ctx, nobody
 	}
-	return context.WithTimeout(ctx, w.timeout)
+	c := &call{Context: ctx, deadline: time.Now().Add(w.timeout)}
+	return c, c.end
 }

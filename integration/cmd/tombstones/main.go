@@ -44,6 +44,11 @@ func run(ctx context.Context, changes, rounds int, dir string) (err error) {
 		return errors.New("-changes and -rounds must be positive")
 	}
 	r := report{hosts: len(strings.Split(hosts, ",")), changes: changes, rounds: rounds, busy: loadAverage()}
+	release, err := cluster.Share()
+	if err != nil {
+		return err
+	}
+	defer release()
 	s, err := openShop(ctx, strings.Split(hosts, ","))
 	if err != nil {
 		return err
