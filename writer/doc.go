@@ -166,6 +166,15 @@
 //	SingleWriter, fan-out; Logged                937; 1272      43 ghosts; 55 ghosts      TestHotOrders
 //	OneOf, Logged, a coordinator stopped when    16 batches     0                         TestNodeStopsBetweenBatchlogAndAnswer
 //	  the batchlog had stored it; Resume
+//	Versioned, any status, clocks skewed by      4300, 131      0, and no lost update     TestContendedOrders
+//	  500 ms, 221 clients killed; 60 s           unknown                                  (integration/contended)
+//	  beside a compare-and-set and a logged      0.81 times     0; by hand 11 ghosts      TestContendedOrdersByHand
+//	  batch by hand, no fault
+//	Unique, two users and one e-mail address,    1000 rounds,   never two owners; of 218  TestOneAddressOneOwner
+//	  645 clients killed, answers lost           734 signed up  left to nobody each was   (integration/users)
+//	                                                            to be had after 1 s
+//	Compare, 50 customers for one slot, answers  200 races      one owner each; 40 % of   TestRaceForOneSlot
+//	  lost                                                      the answers unknown       (integration/slots)
 //
 // In an outage:
 //
