@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -211,4 +212,12 @@ func (b *Base) Clear(version gocql.UUID, now time.Time) Statement {
 		"DELETE " + PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?" + where,
 		append([]any{uuidValue(version), &Value{typ: bigint, data: encodeInt64(at)}}, key...),
 	}
+}
+
+// Format prints the table for every verb: printed in full it would show the key.
+func (b *Base) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "base row in "+b.table()) }
+
+// Format prints whether the row is there, and nothing of it.
+func (r Row) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "row (present: %t, pending: %d)", r.Present, len(r.Pending))
 }

@@ -2,6 +2,8 @@ package tables
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -130,3 +132,6 @@ func (c *Claim) Holds(row Row) bool {
 	}
 	return true
 }
+
+// Format prints the table for every verb: printed in full a claim would show its key.
+func (c *Claim) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "claim in "+c.name()) }

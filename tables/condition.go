@@ -2,6 +2,8 @@ package tables
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"reflect"
 	"strings"
 
@@ -100,6 +102,10 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 			return Conditional{}, err
 		}
 		cond.before = r.before
+		if c.Kind == Update && !r.compares() {
+			return Conditional{}, s.invalid(nil, s.columns[s.compare[0]].name, "an update changes none of the compared columns: its condition would "+
+				"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
+		}
 		out.Key = r.entityKey()
 		return out, nil
 	}
@@ -113,7 +119,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	for _, t := range s.unique {
 		before, after := t.claim(&r, r.before), t.claim(&r, r.after)
 		switch {
-		case before != nil && after != nil && bytes.Equal(before.PartitionKey, after.PartitionKey):
+		case before != nil && after != nil && encodedKey(before.key) == encodedKey(after.key):
 		default:
 			if after != nil {
 				out.Claims = append(out.Claims, after)
@@ -139,6 +145,16 @@ func (r *renderer) encodeCompared(c Change) error {
 		r.before[i] = v
 	}
 	return nil
+}
+
+// compares says whether the change is seen in a compared column.
+func (r *renderer) compares() bool {
+	for _, i := range r.set.compare {
+		if !bytes.Equal(r.before[i].data, r.after[i].data) || (r.before[i].data == nil) != (r.after[i].data == nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // Base is the row that the condition is about.
@@ -182,20 +198,10 @@ func (c *Condition) Compare() Statement {
 	return Statement{text + where + " IF " + strings.Join(conditions, " AND "), args}
 }
 
-// Made says whether row is what the change wanted to make.
-func (c *Condition) Made(row Row) bool {
-	if c.after == nil {
-		return false
-	}
-	for _, i := range c.base.regular() {
-		if c.base.set.columns[i].cql.MultiCell() {
-			continue // its bytes depend on the order in which Go walks it
-		}
-		if !bytes.Equal(c.after[i].data, row.values[i].data) || (c.after[i].data == nil) != (row.values[i].data == nil) {
-			return false
-		}
-	}
-	return true
+// Own says whether row was made by this very change, as its [Mark] tells.
+func (c *Condition) Own(row Row) bool {
+	i := c.base.set.mark
+	return i >= 0 && bytes.Equal(row.values[i].data, c.Version.Bytes())
 }
 
 // Statements are the CQL texts of the condition.
@@ -208,4 +214,15 @@ func (c *Condition) Statements() []string {
 		out = append(out, s.Text)
 	}
 	return out
+}
+
+// String says what the condition is about, without values.
+func (c *Condition) String() string { return c.Kind.String() + " " + qualified(c.Keyspace, c.Table) }
+
+// Format prints [Condition.String] for every verb: printed in full it would show keys.
+func (c *Condition) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// Format prints how many mutations and claims there are.
+func (c Conditional) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "condition, %d mutations, %d claims, %d releases", len(c.Mutations), len(c.Claims), len(c.Releases))
 }

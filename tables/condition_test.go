@@ -169,7 +169,8 @@ func TestConditionalChangesAreRefused(t *testing.T) {
 	for name, change := range map[string]tables.Change{
 		"update from a row without version": set.Update(fresh, fresh), "delete of one": set.Delete(fresh),
 		"a version that is no time": set.Update(random, random), "another base key": set.Update(newAccount(nil), other),
-		"upsert": set.Upsert(fresh), "an empty key": set.Insert(empty), "no set": {},
+		"nothing compared changes": tables.Must(tables.New[account]("account", accounts, tables.Compare("level"))).Update(newAccount(nil), newAccount(nil)),
+		"upsert":                   set.Upsert(fresh), "an empty key": set.Insert(empty), "no set": {},
 	} {
 		_, err := change.RenderConditional(at.UnixMicro(), version, nil)
 		var invalid *tables.InvalidError
@@ -185,5 +186,42 @@ func TestConditionalChangesAreRefused(t *testing.T) {
 	plain := tables.Must(tables.New[account]("account", accounts))
 	if _, err := plain.Insert(fresh).RenderConditional(1, version, nil); err == nil {
 		t.Error("RenderConditional passes a change without a condition")
+	}
+}
+
+// Nothing that a change with a condition is made of shows a value when it is printed.
+func TestConditionsShowNoValues(t *testing.T) {
+	t.Parallel()
+	before := newAccount(nil)
+	secret := "secret@example.org"
+	after := newAccount(func(a *account) { a.Email = &secret })
+	c, err := accountSet(t).Update(before, after).RenderConditional(at.UnixMicro(), version, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := *c.Condition.After()
+	row.Pending = map[gocql.UUID][]byte{version: c.Condition.Keys}
+	for _, v := range []any{c, &c, c.Condition, c.Claims, c.Claims[0], c.Condition.Base(), row, &row, c.Condition.Base().Swap(before.Version, version, &row, c.Condition.Keys)} {
+		for _, verb := range []string{"%v", "%+v", "%s", "%q", "%#v", "%x"} {
+			text := fmt.Sprintf(verb, v)
+			if strings.Contains(text, "example.org") || strings.Contains(text, "6578616d706c65") || strings.Contains(text, "101 120 97 109") {
+				t.Errorf("%T printed with %s: %s", v, verb, text)
+			}
+		}
+	}
+}
+
+// A Unique table whose key is in one partition with others is told apart by the whole of it.
+func TestClaimsByTheWholeKey(t *testing.T) {
+	t.Parallel()
+	set := tables.Must(tables.New[account]("account", accounts, versioned,
+		tables.Table{Name: "accounts_by_level_and_email", PartKey: []string{"level"}, SortKey: []string{"email"}, Unique: true}))
+	other := "b@example.org"
+	c, err := set.Update(newAccount(nil), newAccount(func(a *account) { a.Email = &other })).RenderConditional(at.UnixMicro(), version, nil)
+	if err != nil || len(c.Claims) != 1 || len(c.Releases) != 1 {
+		t.Errorf("%d claims, %d releases, %v", len(c.Claims), len(c.Releases), err)
+	}
+	if c, err := set.Update(newAccount(nil), newAccount(nil)).RenderConditional(at.UnixMicro(), version, nil); err != nil || len(c.Claims)+len(c.Releases) != 0 {
+		t.Errorf("the same key: %d claims, %d releases, %v", len(c.Claims), len(c.Releases), err)
 	}
 }

@@ -38,6 +38,12 @@ func (b *builder) readUnique(t *table, decl Table, base bool) {
 			b.fault(decl.Name, name, "a Unique table holds its key and the base key of the owner, nothing else: leave Columns empty")
 		}
 	}
+	for _, i := range t.key {
+		if b.set.columns[i].derived != nil {
+			b.fault(decl.Name, b.set.columns[i].name, "a derived column in the key of a Unique table: the base row does not hold it, so nobody could tell "+
+				"who has the key; make it a column of its own")
+		}
+	}
 	for _, i := range t.columns {
 		if b.set.columns[i].name == TokenColumn {
 			b.fault(decl.Name, TokenColumn, "a Unique table has a column of this name of its own")
@@ -58,6 +64,9 @@ func (b *builder) readConditions() {
 	if s.version >= 0 && s.columns[s.version].cql != nil && s.columns[s.version].cql.Kind() == gocql.TypeUUID {
 		s.columns[s.version].cql = timeuuid // what a gocql.UUID stands for where nothing is declared is uuid
 	}
+	s.mark = b.special(b.marks, "Mark", "a Go gocql.UUID and CQL uuid or timeuuid", func(c *column) bool {
+		return c.goType == reflect.TypeFor[gocql.UUID]() && (c.cql.Kind() == gocql.TypeTimeUUID || c.cql.Kind() == gocql.TypeUUID)
+	})
 	for _, name := range b.compare {
 		i, ok := b.column("", name, "Compare")
 		switch {
@@ -85,6 +94,9 @@ func (b *builder) checkConditions() {
 	versioned, compared := len(b.versions) > 0, len(b.compare) > 0
 	if versioned && compared {
 		b.fault("", "", "Versioned and Compare: the version is compared already")
+	}
+	if len(b.marks) > 0 && !compared {
+		b.fault("", "", "Mark without Compare: there is no change to be known again")
 	}
 	what := "Compare"
 	switch {

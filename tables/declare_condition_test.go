@@ -73,6 +73,11 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 			tables.Table{Name: "accounts_by_email", PartKey: []string{"email"}, Columns: []string{"id", "level"}, Unique: true}), []string{
 			"table accounts_by_email: column level: a Unique table holds its key and the base key of the owner, nothing else: leave Columns empty",
 		}},
+		{"a derived key in a Unique table", declare[account](accounts, versioned, tables.Derive("bucket", tables.Hash(4, "email")),
+			tables.Table{Name: "by_bucket", PartKey: []string{"bucket"}, SortKey: []string{"email"}, Unique: true}), []string{
+			"table by_bucket: column bucket: a derived column in the key of a Unique table: the base row does not hold it, so nobody could tell " +
+				"who has the key; make it a column of its own",
+		}},
 		{"other rules beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.OneOf[int32]("level", 1, 2),
 			tables.Stamp("updated_at"), tables.Atomic(), tables.SweepInserts()), []string{
 			"Versioned beside OneOf: its key columns may change already, and a sweep is for writers without conditions",
@@ -100,6 +105,12 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 		{"Compare of nothing that is there", declare[account](accounts, tables.Compare("color", "level", "level")), []string{
 			"column color: Compare names a column that is no field of tables_test.account",
 			"column level: stands twice in Compare",
+		}},
+		{"Mark alone", declare[account](accounts, tables.Mark("version")), []string{
+			"Mark without Compare: there is no change to be known again",
+		}},
+		{"a Mark that is a number", declare[account](accounts, tables.Compare("level"), tables.Mark("updated_at")), []string{
+			"column updated_at: Mark wants a Go gocql.UUID and CQL uuid or timeuuid, this is Go type int64 and CQL type bigint",
 		}},
 		{"LocalSerial alone", declare[account](accounts, tables.LocalSerial()), []string{
 			"LocalSerial without Versioned or Compare: nothing in the set is conditional",

@@ -21,6 +21,7 @@ type declaration struct {
 	atomic       bool
 	versions     []string
 	compare      []string
+	marks        []string
 	localSerial  bool
 }
 
@@ -103,17 +104,30 @@ func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true 
 //
 // writer.Load knows, and whoever reads the base table by other means has to.
 //
-// All writes of the set go through the library: lightweight transactions and plain writes must not be mixed.
+// All writes of the set go through the library: lightweight transactions and plain writes must not be mixed. Rows that are
+// older than the declaration have no version, and cannot be updated before they have been given one by other means.
 func Versioned(column string) Option {
 	return optionFunc(func(d *declaration) { d.versions = append(d.versions, column) })
 }
 
 // Compare makes every change of the set, which has one table, a lightweight transaction: an update or delete applies
 // only if the named columns are as in its before-image, and an insert only if there is no row. It is for reservations:
-// whoever finds the slot free takes it. At least one of the columns must be one that is never absent, or a row that does
-// not exist could pass for one that is free.
+// whoever finds the slot free takes it. An update changes at least one of them, and at least one must be a column that is
+// never absent, or a row that does not exist could pass for one that is free.
+//
+// There is no version: a change whose answer was lost, and that is sent again or resumed, applies once more if the
+// columns have come back to what they were. Where that matters, name one whose values do not recur, such as an expiry.
+// After a lost answer a change knows itself again by its [Mark]. Without one only the service can say whether a row that is as
+// the change wanted to make it is so by this change or by another one like it: the write is Unknown, with ErrConflict, and
+// writer.Current has the row.
 func Compare(columns ...string) Option {
 	return optionFunc(func(d *declaration) { d.compare = append(d.compare, columns...) })
+}
+
+// Mark names a column (Go gocql.UUID) of a set with [Compare] in which the library notes which change has made the row: a
+// random UUID a write. What the field holds in a change is ignored.
+func Mark(column string) Option {
+	return optionFunc(func(d *declaration) { d.marks = append(d.marks, column) })
 }
 
 // LocalSerial makes the conditions of a [Versioned] or [Compare] set hold within each datacentre alone (LOCAL_SERIAL). The

@@ -111,6 +111,10 @@ func (r *renderer) encode(c Change) error {
 			if s.columns[i].derived != nil {
 				continue
 			}
+			if i == s.mark {
+				values[i] = Value{typ: s.columns[i].cql, data: r.version.Bytes()}
+				continue
+			}
 			if i == s.version {
 				values[i] = *uuidValue(r.version)
 				continue

@@ -160,6 +160,7 @@ type set struct {
 	unique       []*table // tables with Table.Unique, which are not among tables
 	version      int      // column of Versioned, or -1
 	compare      []int    // columns of Compare
+	mark         int      // column of Mark, or -1
 	localSerial  bool
 }
 

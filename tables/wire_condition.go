@@ -18,6 +18,7 @@ type wireCondition struct {
 	Versioned, Local bool
 	Before, Version  gocql.UUID
 	VersionColumn    string // of a Versioned set
+	Mark             string // column of Mark, or empty
 	Keys             []byte
 	Keyspace, Table  string
 	Key, Part        int          // of the columns, the first Key are the primary key, the first Part the partition key
@@ -44,6 +45,9 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	}
 	if cond.Versioned {
 		w.VersionColumn = cond.base.VersionColumn()
+	}
+	if s.mark >= 0 {
+		w.Mark = s.columns[s.mark].name
 	}
 	for k, v := range cond.base.key {
 		w.Columns = append(w.Columns, wireOf(s.tables[0].keyNames[k], v))
@@ -127,6 +131,8 @@ func (w *wireCondition) check() error {
 		return fmt.Errorf("keyspace and table must be %s", cqlname.TableRule)
 	case w.Versioned && (!cqlname.Column(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
 		return errors.New("a version that is none")
+	case w.Mark != "" && !names[w.Mark]:
+		return errors.New("a mark that is no column")
 	case !w.Versioned && (len(w.Compared) == 0 || len(w.Claims)+len(w.Releases) > 0):
 		return errors.New("incomplete")
 	}
@@ -150,7 +156,7 @@ func (w *wireCondition) check() error {
 
 // conditional makes a set of just what is stored.
 func (w *wireCondition) conditional() (*Conditional, error) {
-	s := &set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, localSerial: w.Local}
+	s := &set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local}
 	base := &table{name: w.Table, keyspace: w.Keyspace, part: w.Part}
 	s.tables = []*table{base}
 	of := make(map[string]int)
@@ -176,6 +182,9 @@ func (w *wireCondition) conditional() (*Conditional, error) {
 		s.columns = append(s.columns, column{name: w.VersionColumn, cql: timeuuid})
 		row = append(row, Value{typ: timeuuid})
 		base.columns, base.columnNames = append(base.columns, s.version), append(base.columnNames, w.VersionColumn)
+	}
+	if w.Mark != "" {
+		s.mark = of[w.Mark]
 	}
 	b := s.base(func(name string) string { return name }, row)
 	b.stored = true

@@ -2,6 +2,8 @@ package writer
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -109,7 +111,7 @@ func (s *baseStore) Swap(ctx context.Context, swap versioned.Swap) (reply versio
 	return reply, err
 }
 
-// Spread implements [versioned.Store]. Its paths have retries of their own.
+// Spread implements [versioned.Store].
 func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
 	var current tables.Row
 	if stored, ok := row.Columns.(*tables.Row); ok {
@@ -125,12 +127,16 @@ func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql
 	}
 	p := &plan{op: s.op, timestamp: versioned.Timestamp(version)}
 	p.fanOut(FanOut, "", group(pointers))
-	p.phases[0] = s.w.runPhase(ctx, p, p.phases[0])
+	once := *s.w // Try does the retries
+	once.retrier = *single
+	p.phases[0] = once.runPhase(ctx, p, p.phases[0])
 	for i := range p.phases[0] {
 		s.sent.Add(int32(p.phases[0][i].requests))
 	}
 	if !applied(p.phases[0]) {
-		return p.failure()
+		// Not as an Error: what it says of its tables is not said of the write that met this one.
+		failed := p.failure()
+		return fmt.Errorf("finish what another client left: %s: %w", failed.Error(), errors.Join(failed.Unwrap()...))
 	}
 	return nil
 }

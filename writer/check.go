@@ -121,7 +121,7 @@ func (c *checker) table(t tables.TableDescription) error {
 	if err != nil {
 		return err
 	}
-	if live.gcGrace == 0 && c.batches {
+	if live.gcGrace == 0 && c.batches && !t.Unique {
 		add("", "gc_grace_seconds is 0, so the batchlog would drop every logged batch it is in: ALTER TABLE %s.%s WITH "+
 			"gc_grace_seconds = %d", keyspace, t.Name, int((10 * 24 * time.Hour).Seconds()))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -53,6 +54,11 @@ func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) 
 	if r.Condition.Keyspace == "" {
 		return tables.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", r.Condition.Table, w.noKeyspace())
 	}
+	for _, k := range slices.Concat(r.Claims, r.Releases) {
+		if k.Keyspace == "" {
+			return tables.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", k.Table, w.noKeyspace())
+		}
+	}
 	p.condition = &condition{Conditional: &r, outcome: NotApplied}
 	if r.Condition.Versioned {
 		p.condition.version = version
@@ -68,13 +74,14 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 		return true, 0
 	}
 	earlier := c.outcome
-	result, err := leave(ctx, func() (settled, error) { return w.decide(ctx, p.op, c.Conditional, earlier), nil })
+	var sent atomic.Int32
+	result, err := leave(ctx, func() (settled, error) { return w.decide(ctx, p.op, c.Conditional, earlier, &sent), nil })
 	if err != nil {
 		result = settled{outcome: Unknown, err: err}
 	}
 	c.outcome = earlier.then(result.outcome)
 	c.conflict, c.taken, c.current, c.err, c.change = result.conflict, result.taken, result.current, result.err, result.change
-	c.requests = int(result.sent)
+	c.requests = int(sent.Load())
 	c.attempts += c.requests
 	if c.outcome == Applied {
 		c.conflict, c.err = false, nil
@@ -84,6 +91,10 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 		c.err = errChanged
 	}
 	p.unsent(errCondition)
+	if ahead := w.clock.now().Add(w.maxSkew).UnixMicro(); result.above > ahead {
+		c.err = fmt.Errorf("the entity was deleted by a clock more than %v ahead of this one: writing above that would shut out all other writers", w.maxSkew)
+		return false, 0
+	}
 	return false, result.above
 }
 
@@ -93,6 +104,8 @@ var (
 	errCondition = errors.New("the condition of the write is not known to hold")
 )
 
+func errTaken(table string) error { return fmt.Errorf("%w: table %s", ErrTaken, table) }
+
 // settled is what decide found.
 type settled struct {
 	outcome  Outcome
@@ -101,22 +114,19 @@ type settled struct {
 	current  any
 	err      error
 	above    int64
-	sent     int32
 	change   *versioned.Change
 }
 
 // decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
-func (w *Writer) decide(ctx context.Context, op string, c *tables.Conditional, earlier Outcome) settled {
-	var sent atomic.Int32
+func (w *Writer) decide(ctx context.Context, op string, c *tables.Conditional, earlier Outcome, sent *atomic.Int32) settled {
 	ctx, end := w.traceCondition(ctx, op, c)
 	var s settled
 	if c.Condition.Versioned {
-		s = w.decideVersioned(ctx, op, c, earlier == Unknown, &sent)
+		s = w.decideVersioned(ctx, op, c, earlier == Unknown, sent)
 	} else {
-		s = w.decideCompared(ctx, op, c.Condition, earlier == Unknown, &sent)
+		s = w.decideCompared(ctx, op, c.Condition, earlier == Unknown, sent)
 	}
-	s.sent = sent.Load()
-	end(s)
+	end(s, int(sent.Load()))
 	return s
 }
 
@@ -151,7 +161,7 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Condi
 	if errors.As(result.Err, &taken) {
 		s.conflict = true
 		if key, ok := taken.Key.(*claimKey); ok {
-			s.taken, s.err = key.claim, fmt.Errorf("%w: table %s", ErrTaken, key.claim.Table)
+			s.taken, s.err = key.claim, errTaken(key.claim.Table)
 		}
 	}
 	if result.Behind != (gocql.UUID{}) {
@@ -172,8 +182,8 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Condi
 
 // decideCompared settles a condition of a set with Compare. maybe says that it was sent before, and may have been applied.
 //
-// If the row then is as the change wanted to make it, it counts as the change's own work: it would be that of another
-// write with the same values otherwise, which comes to the same.
+// If the row then has the change's Mark, it was applied. Without a Mark a row that is as the change wanted to make it may be its
+// own work or another's with the same values: it stays unknown, and whoever knows the values can tell from the row.
 func (w *Writer) decideCompared(ctx context.Context, op string, c *tables.Condition, maybe bool, sent *atomic.Int32) settled {
 	store := w.store(op, c.Base(), sent)
 	var applied bool
@@ -205,39 +215,45 @@ func (w *Writer) decideCompared(ctx context.Context, op string, c *tables.Condit
 	if c.Kind == tables.Insert {
 		s.err = errExists
 	}
-	stored, _ := row.Columns.(*tables.Row)
-	if maybe && (stored != nil && c.Made(*stored) || stored == nil && c.Kind == tables.Delete) {
-		return settled{outcome: Applied}
-	}
-	if stored != nil {
+	if stored, ok := row.Columns.(*tables.Row); ok {
+		if maybe && c.Own(*stored) {
+			return settled{outcome: Applied}
+		}
 		s.current, _ = c.Base().Decode(*stored)
 	}
 	return s
 }
 
 // conclude does what is left when every table has the write. It is no loss if it fails: the next writer does it.
-func (w *Writer) conclude(ctx context.Context, c *condition) {
-	if c.change == nil {
+func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
+	if !c.Condition.Versioned || w.transact == nil {
 		return
 	}
 	_, _ = leave(ctx, func() (struct{}, error) {
-		c.change.Finish(ctx)
-		return struct{}{}, nil
+		if c.change != nil {
+			c.change.Finish(ctx)
+			return struct{}{}, nil
+		}
+		// The condition was decided in another call, which had the tokens of the keys that are given up; they are left to
+		// whoever claims them next.
+		store := w.store(op, c.Condition.Base(), new(atomic.Int32))
+		_, err := store.Try(ctx, func(ctx context.Context) error { return store.Clear(ctx, []gocql.UUID{c.version}) })
+		return struct{}{}, err
 	})
 }
 
 // traceCondition tells the tracer of the condition as of a path.
-func (w *Writer) traceCondition(ctx context.Context, op string, c *tables.Conditional) (traced context.Context, end func(settled)) {
+func (w *Writer) traceCondition(ctx context.Context, op string, c *tables.Conditional) (traced context.Context, end func(s settled, requests int)) {
 	if w.tracer.path == nil {
-		return ctx, func(settled) {}
+		return ctx, func(settled, int) {}
 	}
 	start := PathStart{
 		Op: op, Mode: Conditional, Keyspace: c.Condition.Keyspace, Tables: []string{c.Condition.Table}, Statements: c.Condition.Statements(),
 		Consistency: w.consistency,
 	}
 	traced = w.tracer.path.TracePathStart(ctx, start)
-	return traced, func(s settled) {
-		e := PathEnd{Outcome: s.outcome, Attempts: int(s.sent), Err: s.err}
+	return traced, func(s settled, requests int) {
+		e := PathEnd{Outcome: s.outcome, Attempts: requests, Err: s.err}
 		if s.outcome == Applied {
 			e.Err = nil
 		}

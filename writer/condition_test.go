@@ -5,9 +5,11 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -35,6 +37,12 @@ func itemSet(tb testing.TB) *tables.Set[Item] {
 func seatSet(tb testing.TB) *tables.Set[Item] {
 	tb.Helper()
 	return mustSet[Item](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"))
+}
+
+// markedSet is seatSet with a Mark.
+func markedSet(tb testing.TB) *tables.Set[Item] {
+	tb.Helper()
+	return mustSet[Item](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"), tables.Mark("version"))
 }
 
 func newItem() Item {
@@ -236,7 +244,8 @@ func TestInsertOverAFence(t *testing.T) {
 	}
 }
 
-// A change of a set with Compare that finds the row as it wanted to make it, after an answer was lost, counts it as its own.
+// A change of a set with Compare that finds the row as it wanted to make it, after an answer was lost, does not claim it: another
+// may have made it so.
 func TestCompareAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	before := newItem()
@@ -251,7 +260,8 @@ func TestCompareAfterALostAnswer(t *testing.T) {
 		steps []scripted
 		want  Outcome
 	}{
-		"it is made":           {[]scripted{{err: errLost}, {}, made}, Applied},
+		"it is made":           {[]scripted{{err: errLost}, {}, made}, Unknown},
+		"it is made now":       {[]scripted{{err: errLost}, {applied: true}}, Applied},
 		"it is made by others": {[]scripted{{}, made}, NotApplied},
 		"it is not there":      {[]scripted{{err: errLost}, {}, {}}, Unknown},
 	} {
@@ -272,9 +282,11 @@ func TestConditionIsStoredAndResumed(t *testing.T) {
 	before := newItem()
 	after := before
 	after.Shelf = "b"
+	counted := before
+	counted.Count++
 	for name, change := range map[string]tables.Change{
 		"versioned": itemSet(t).Update(before, after), "delete": itemSet(t).Delete(before), "insert": itemSet(t).Insert(before),
-		"compare": seatSet(t).Update(before, after), "compare: insert": seatSet(t).Insert(after),
+		"compare": seatSet(t).Update(before, counted), "mark": markedSet(t).Update(before, counted), "compare: insert": seatSet(t).Insert(after),
 	} {
 		w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
 		result, err := w.Write(t.Context(), "moveItem", change)
@@ -385,4 +397,143 @@ func TestOldInsertsAreRefused(t *testing.T) {
 			t.Errorf("Resume of the %s: %v", name, err)
 		}
 	}
+}
+
+// With a Mark, a change of a set with Compare knows itself again after a lost answer, and nobody else's for its own.
+func TestMarkAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	after := before
+	after.Count = 7
+	for _, own := range []bool{true, false} {
+		w, x, _ := conditional([]scripted{{err: errLost}})
+		w.transact = markedRow{x, own, new(atomic.Pointer[[]byte])}
+		_, err := w.Write(t.Context(), "takeSeat", markedSet(t).Update(before, after))
+		if (err == nil) != own || !own && (!errors.Is(err, ErrConflict) || !errors.Is(err, ErrUnknown)) {
+			t.Errorf("the row has the own mark: %t, and Write says %v", own, err)
+		}
+	}
+}
+
+// markedRow refuses every swap after the first, and then has the row that it wanted to make, with its mark or another.
+type markedRow struct {
+	*fakeTransactor
+	own  bool
+	mark *atomic.Pointer[[]byte]
+}
+
+func (x markedRow) swap(ctx context.Context, statements []tables.Statement, o transaction) (bool, map[string]any, error) {
+	for _, a := range statements[0].Args {
+		if v, ok := a.(*tables.Value); ok && v.Type() == "uuid" && len(x.sentMarks()) == 0 {
+			mark := append([]byte{}, v.Bytes()...)
+			x.mark.Store(&mark)
+		}
+	}
+	if _, _, err := x.fakeTransactor.swap(ctx, statements, o); err != nil {
+		return false, nil, err
+	}
+	return false, nil, nil
+}
+
+func (x markedRow) sentMarks() []byte {
+	if m := x.mark.Load(); m != nil {
+		return *m
+	}
+	return nil
+}
+
+func (x markedRow) read(_ context.Context, _ tables.Statement, dest []any, _ bool, _ transaction) (bool, error) {
+	mark := x.sentMarks()
+	if !x.own {
+		mark = make([]byte, 16)
+	}
+	for i, data := range [][]byte{[]byte("a"), {0, 0, 0, 7}, mark} {
+		u, _ := dest[i].(gocql.Unmarshaler)
+		_ = u.UnmarshalCQL(nil, data)
+	}
+	return true, nil
+}
+
+// What is not known of a condition stays so when a Resume cannot even begin: the schema cannot be read, or there is nothing to
+// read with.
+func TestResumeThatCannotBegin(t *testing.T) {
+	t.Parallel()
+	w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+	_, err := w.Write(t.Context(), "countItem", itemSet(t).Update(newItem(), newItem()))
+	var failed *Error
+	if !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	blind, _, _ := conditional(nil)
+	blind.live.read = func(context.Context, string, string) (liveTable, error) { return liveTable{}, errUnavailable }
+	unequipped, _, _ := conditional(nil)
+	unequipped.transact = nil
+	for name, w := range map[string]*Writer{"schema": blind, "Reads": unequipped} {
+		_, err := w.Resume(t.Context(), failed)
+		var again *Error
+		if !errors.As(err, &again) || again.NotApplied() || !errors.Is(err, ErrUnknown) || len(again.Tables) != 2 || !again.Resumable() {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		able, _, _ := conditional(nil)
+		if _, err := able.Resume(t.Context(), again); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What another client left unfinished, and cannot be finished, is not said to be the outcome of the write that met it.
+func TestUnfinishedWriteInTheWay(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	met := scripted{row: map[string]any{"version": before.Version, "pending": map[gocql.UUID][]byte{before.Version: nil}}}
+	read := scripted{found: func(dest []any) {
+		item("a", before.Version)(dest)
+		*dest[3].(*map[gocql.UUID][]byte) = map[gocql.UUID][]byte{before.Version: nil} //nolint:forcetypeassert // as Select gives
+	}}
+	w, _, e := conditional([]scripted{met, read})
+	e.answer = fail("", errSyntax, errSyntax, errSyntax, errSyntax)
+	_, err := w.Write(t.Context(), "countItem", itemSet(t).Update(before, before))
+	var failed *Error
+	if !errors.As(err, &failed) || !failed.NotApplied() || errors.Is(err, ErrUnknown) || errors.Is(err, ErrPartial) || !errors.Is(err, errSyntax) {
+		t.Errorf("%v", err)
+	}
+	if n := len(e.sent()); n != 1 {
+		t.Errorf("%d requests to the query table", n)
+	}
+}
+
+// Two versions never have one timestamp, and nothing is written above a clock that is far ahead.
+func TestVersionsAreApart(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	w, _, _ := conditional(nil, At(versioned.Timestamp(before.Version)))
+	if _, err := w.Write(t.Context(), "countItem", itemSet(t).Update(before, before)); !errors.Is(err, ErrInvalid) {
+		t.Errorf("At that of the before-image: %v", err)
+	}
+	fence := versioned.Version(time.Now().Add(time.Hour).UnixMicro(), 3)
+	met := scripted{row: map[string]any{"version": fence}}
+	read := scripted{found: func(dest []any) { *dest[2].(*gocql.UUID) = fence }} //nolint:forcetypeassert // as above
+	w, x, _ := conditional([]scripted{met, read})
+	if _, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(before)); !errors.Is(err, ErrConflict) || x.asked() != "UPDATE SELECT" {
+		t.Errorf("over a fence far ahead: %v, sent %s", err, x.asked())
+	}
+}
+
+// Explain says of a versioned write that a condition comes first, however few requests follow.
+func TestExplainConditions(t *testing.T) {
+	t.Parallel()
+	w, _, _ := conditional(nil)
+	var b strings.Builder
+	for _, changes := range [][]tables.Change{
+		{itemSet(t).Insert(newItem())}, {itemSet(t).Delete(newItem())}, {seatSet(t).Insert(newItem())},
+		{itemSet(t).Insert(newItem()), orderSet(t).Insert(newOrder(Open))},
+	} {
+		p, err := w.Explain("changeItem", changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(p.String() + "\n")
+	}
+	golden.Check(t, "conditions.golden", b.String())
 }

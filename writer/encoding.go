@@ -36,6 +36,8 @@ type wireDecision struct {
 	Outcome   Outcome
 	Attempts  int
 	Err       string
+	Conflict  bool
+	Taken     string // the table, if another entity has the key
 	Condition []byte
 }
 
@@ -60,7 +62,10 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Condition: data}
+		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Condition: data}
+		if c.taken != nil {
+			w.Condition.Taken = c.taken.Table
+		}
 		if c.err != nil {
 			w.Condition.Err = causeText(c.err)
 		}
@@ -165,6 +170,10 @@ func (w *wireDecision) condition() (*condition, error) {
 	if w.Err != "" {
 		c.err = errors.New(w.Err)
 	}
+	if w.Taken != "" {
+		c.err = errTaken(w.Taken)
+	}
+	c.conflict = w.Conflict
 	if err := c.UnmarshalBinary(w.Condition); err != nil {
 		return nil, err
 	}

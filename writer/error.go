@@ -167,7 +167,7 @@ func Current[T any](err error) (T, bool) {
 }
 
 // NotApplied says whether the write is surely in no table, and will not appear: the request may be failed, or made
-// anew.
+// anew. Not counted is what the write claimed in Unique tables: it is given back, and if that fails the next claimer takes it.
 func (e *Error) NotApplied() bool {
 	if len(e.Tables) == 0 {
 		return e.refusal != nil

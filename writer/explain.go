@@ -39,6 +39,7 @@ type PlannedCondition struct {
 	Versioned       bool
 	Claims          []string // Unique tables in which a key is taken before
 	Releases        []string // and given up at the end
+	Beside          bool     // other entities are written after it
 }
 
 // PlannedRequest is one request of a [Plan].
@@ -67,6 +68,9 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		Timeout: w.timeout, Consistency: w.consistency,
 	}
 	out.Condition = p.condition.planned()
+	if out.Condition != nil {
+		out.Condition.Beside = len(changes) > 1
+	}
 	for _, phase := range p.phases {
 		for i := range phase {
 			path := &phase[i]

@@ -43,7 +43,9 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 		line("", "if the row is not the one that was read: %v, with the row as it is", ErrConflict)
 	} else {
 		line("", "if the columns are not as they were read: %v, with the row as it is", ErrConflict)
-		line("between", "a client that dies after the condition leaves its row alone with the write; Resume finishes it")
+	}
+	if c.Beside {
+		line("between", "a client that dies after the condition and before the rest leaves its row alone with the write; Resume finishes it")
 	}
 	if len(c.Releases) > 0 {
 		line("last", "the old key is given up in %s; if the client dies before, whoever claims it next sees that it is free",

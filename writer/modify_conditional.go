@@ -39,7 +39,7 @@ func modify[T any](
 		result, err := w.Write(ctx, op, set.Update(before, after))
 		set.SetVersion(&after, result.Version)
 		var failed *Error
-		if !errors.As(err, &failed) || !failed.Is(ErrConflict) || !failed.NotApplied() || time.Now().Add(wait).After(end) {
+		if !errors.As(err, &failed) || !failed.Is(ErrConflict) || failed.condition.taken != nil || !failed.NotApplied() || time.Now().Add(wait).After(end) {
 			return after, err
 		}
 		if !sleep(ctx, rand.N(wait)) { //nolint:gosec // it spreads

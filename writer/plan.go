@@ -6,6 +6,7 @@ import (
 
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 // plan is what one logical write sends: its condition, if it has one, then phases one after the other, the paths of a
@@ -78,6 +79,9 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 		if s > ahead {
 			return 0, fmt.Errorf("entity %s: the stamp of the before-image is more than %v ahead of this clock: "+
 				"one of the two clocks is wrong, and writing above it would shut out all other writers", c.Entity, w.maxSkew)
+		}
+		if c.VersionOf() != (gocql.UUID{}) && w.pinned && w.at == s {
+			return 0, errors.New("the timestamp given to At is that of the before-image's version: two versions of one timestamp would mix")
 		}
 		stamp = max(stamp, s)
 	}
@@ -163,16 +167,16 @@ func (w *Writer) noKeyspace() string {
 // choose decides the mode.
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*tables.Mutation) error {
 	paths := group(mutations)
+	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
+		p.fanOut(Conditional, "the set has conditions, and what a client that dies leaves undone the next one does", paths)
+		return nil
+	}
 	if len(paths) == 1 {
 		p.mode, p.reason = Single, "one row is written, by one statement"
 		if len(mutations) > 1 {
 			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
 		}
 		p.phase(paths)
-		return nil
-	}
-	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
-		p.fanOut(Conditional, "the set has conditions, and what a client that dies leaves undone the next one does", paths)
 		return nil
 	}
 	reason, needed, atomic := required(changes, mutations)

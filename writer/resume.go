@@ -85,6 +85,9 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 // fresh refuses a write that is too old to be sent again, or of which nothing may be. batch is whether its tables still allow a logged batch; a
 // strict one is refused if they do not.
 func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
+	if c := failed.condition; c != nil && c.outcome != Applied && w.transact == nil {
+		return false, failed.again(errors.New("the write has a condition, and after a conflict its row is read: give New the option Reads"))
+	}
 	if failed.onlyCounters() {
 		return false, failed.counted()
 	}
@@ -134,6 +137,11 @@ func (e *Error) again(cause error) *Error {
 			next.paths[i].err = cause
 		}
 	}
-	next.Tables = tableResults(next.paths)
+	if c := next.condition; c != nil && c.outcome != Applied {
+		again := *c
+		again.err, again.conflict = cause, false
+		next.condition = &again
+	}
+	next.Tables = next.results()
 	return &next
 }

@@ -23,7 +23,7 @@ func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
 		}
 	}
 	if p.condition != nil && done {
-		w.conclude(ctx, p.condition)
+		w.conclude(ctx, p.op, p.condition)
 	}
 	return w.finish(ctx, p)
 }

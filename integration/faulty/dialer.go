@@ -13,6 +13,7 @@ import (
 // connection break. The zero value is ready and loses nothing. It is safe for concurrent use.
 type Dialer struct {
 	net   net.Dialer
+	skip  atomic.Int64 // writes that keep their replies before those that lose them
 	lose  atomic.Int64
 	dying atomic.Bool
 	sends atomic.Int64 // writes until death
@@ -34,7 +35,13 @@ var errDead = errors.New("faulty: the client is dead")
 
 // LoseReplies makes the next n writes (EXECUTE of a statement, BATCH) lose their replies. Other requests on the same
 // connection are lost with them.
-func (d *Dialer) LoseReplies(n int) { d.lose.Store(int64(n)) }
+func (d *Dialer) LoseReplies(n int) { d.LoseRepliesAfter(0, n) }
+
+// LoseRepliesAfter is LoseReplies for those that come after the next skip writes.
+func (d *Dialer) LoseRepliesAfter(skip, n int) {
+	d.skip.Store(int64(skip))
+	d.lose.Store(int64(n))
+}
 
 // Left is how many of them are still to be lost.
 func (d *Dialer) Left() int { return int(max(0, d.lose.Load())) }
@@ -72,7 +79,7 @@ func (c *conn) Write(frame []byte) (int, error) {
 	if c.dialer.dying.Load() && isWrite(frame) && c.dialer.sends.Add(-1) <= 0 {
 		c.dialer.dead.Store(true)
 	}
-	if isWrite(frame) && c.dialer.lose.Load() > 0 &&
+	if isWrite(frame) && c.dialer.lose.Load() > 0 && c.dialer.skip.Add(-1) < 0 &&
 		c.dialer.lose.Add(-1) >= 0 {
 		c.broken.Store(true)
 	}

@@ -23,6 +23,7 @@ type Slot struct {
 	Confirmed         bool
 	CustomerID        *gocql.UUID // nil: nobody's
 	ReservationExpiry *time.Time
+	ChangeID          gocql.UUID // filled by the library: which change made the row
 }
 
 // Slots are changed by lightweight transactions only: a change applies if these columns are as they were read. Confirmed
@@ -35,12 +36,13 @@ var Slots = tables.Must(tables.New[Slot]("slot",
 	tables.Type("delivery_date", "date"),
 	tables.Type("start_time", "time"),
 	tables.Compare("confirmed", "customer_id", "reservation_expiry"),
+	tables.Mark("change_id"),
 ))
 
 // Schema creates the table in the keyspace of the session.
 var Schema = []string{
 	`CREATE TABLE IF NOT EXISTS delivery_timeslots (delivery_date date, start_time time, delivery_team_id uuid, confirmed boolean,
-		customer_id uuid, reservation_expiry timestamp, PRIMARY KEY (delivery_date, start_time, delivery_team_id))`,
+		customer_id uuid, reservation_expiry timestamp, change_id uuid, PRIMARY KEY (delivery_date, start_time, delivery_team_id))`,
 }
 
 // Why a slot is not to be had.
@@ -60,16 +62,30 @@ func Plan(ctx context.Context, w *writer.Writer, s Slot) error {
 }
 
 // Reserve gives the slot to a customer until a moment. One whose reservation has expired by now is free. A customer who
-// has the slot already keeps it, until the later moment.
+// has the slot already keeps it, until that moment.
 func Reserve(ctx context.Context, w *writer.Writer, slot Slot, customer gocql.UUID, now, until time.Time) (Slot, error) {
-	return writer.Modify(ctx, w, "reserveSlot", Slots, slot, func(s Slot) (Slot, error) {
+	until = until.UTC().Truncate(time.Millisecond) // as it is stored
+	reserved, err := writer.Modify(ctx, w, "reserveSlot", Slots, slot, func(s Slot) (Slot, error) {
 		if s.CustomerID != nil && *s.CustomerID != customer && (s.Confirmed || s.ReservationExpiry == nil || s.ReservationExpiry.After(now)) {
 			return s, ErrReserved
 		}
-		until := until.UTC().Truncate(time.Millisecond) // as it is stored
+		if s.has(customer, until) {
+			return s, errAlready
+		}
 		s.CustomerID, s.ReservationExpiry = &customer, &until
 		return s, nil
 	})
+	if errors.Is(err, errAlready) {
+		return reserved, nil
+	}
+	return reserved, err
+}
+
+var errAlready = errors.New("the customer has the slot until then")
+
+// has says whether a customer has the slot until a moment.
+func (s Slot) has(customer gocql.UUID, until time.Time) bool {
+	return s.CustomerID != nil && *s.CustomerID == customer && s.ReservationExpiry != nil && s.ReservationExpiry.Equal(until)
 }
 
 // Confirm makes a reservation last. It is a change and no write, for a write that confirms the slot and does the rest of

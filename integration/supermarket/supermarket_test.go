@@ -201,33 +201,37 @@ func TestClientDiesAfterEachStep(t *testing.T) {
 	}
 }
 
-// An answer is lost after each step, and nothing is tried again: the error says what is known, and Resume finishes.
+// An answer is lost after each step: the condition's, or the batch's. If nothing is tried again the error says what is known,
+// and Resume finishes; otherwise the writer does.
 func TestAnswerLostAfterEachStep(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	for name, policy := range map[string]retry.Policy{"one attempt": {MaxAttempts: 1}, "the default policy": {}} {
-		p := s.prepare(t)
-		w, dialer := s.client(t, writer.Retry(policy))
-		warm := s.prepare(t)
-		if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
-			t.Fatal(err)
-		}
-		dialer.LoseReplies(1)
-		_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
-		if policy.MaxAttempts == 1 {
-			if !errors.Is(err, writer.ErrUnknown) {
-				t.Errorf("%s: %v", name, err)
+	confirmed := view{confirmed: true, basket: true}
+	for step, seen := range []view{confirmed, everything} {
+		for name, policy := range map[string]retry.Policy{"one attempt": {MaxAttempts: 1}, "the default policy": {}} {
+			p := s.prepare(t)
+			w, dialer := s.client(t, writer.Retry(policy))
+			warm := s.prepare(t)
+			if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
+				t.Fatal(err)
 			}
-			if v := s.view(t, p); v != (view{confirmed: true, basket: true}) {
-				t.Errorf("%s: readers see %+v", name, v)
-			}
+			dialer.LoseRepliesAfter(step, 1)
+			_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
 			var failed *writer.Error
-			if errors.As(err, &failed) {
-				_, err = w.Resume(t.Context(), failed)
+			if policy.MaxAttempts == 1 {
+				if !errors.Is(err, writer.ErrUnknown) {
+					t.Errorf("step %d, %s: %v", step, name, err)
+				}
+				if v := s.view(t, p); v != seen {
+					t.Errorf("step %d, %s: readers see %+v", step, name, v)
+				}
+				if errors.As(err, &failed) {
+					_, err = w.Resume(t.Context(), failed)
+				}
 			}
-		}
-		if v := s.view(t, p); err != nil || v != everything {
-			t.Errorf("%s: %v, readers see %+v", name, err, v)
+			if v := s.view(t, p); err != nil || v != everything {
+				t.Errorf("step %d, %s: %v, readers see %+v", step, name, err, v)
+			}
 		}
 	}
 }

@@ -29,6 +29,13 @@ func TestLife(t *testing.T) {
 	if _, err := users.SignUp(t.Context(), p.Writer, u); !errors.Is(err, writer.ErrConflict) || errors.Is(err, users.ErrTaken) {
 		t.Errorf("signed up again: %v", err)
 	}
+	second, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "e@example.org", Name: "E"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := users.ChangeEmail(t.Context(), p.Writer, second.UserID, u.Email); !errors.Is(err, users.ErrTaken) {
+		t.Errorf("changed to an address that is taken: %v", err)
+	}
 	moved, err := users.ChangeEmail(t.Context(), p.Writer, u.UserID, "b@example.org")
 	if err != nil {
 		t.Fatal(err)

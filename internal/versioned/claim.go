@@ -83,8 +83,10 @@ func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fe
 	if err != nil {
 		return false, err
 	}
-	// The claim of a clock ahead of ours is a recent one.
-	recent := now-Timestamp(claim.Token) < c.Grace.Microseconds()
+	// The claim of a clock a little ahead of ours is a recent one; one far ahead is of a clock that was wrong, and could be
+	// waited for for ever.
+	old := now - Timestamp(claim.Token)
+	recent := old < c.Grace.Microseconds() && old > -max(c.Grace, defaultGrace).Microseconds()
 	if key.Held(row) || recent {
 		return false, &TakenError{Key: key, Owner: claim.Owner}
 	}
