@@ -526,7 +526,9 @@ func TestExplainConditions(t *testing.T) {
 	w, _, _ := conditional(nil)
 	var b strings.Builder
 	for _, changes := range [][]tables.Change{
-		{itemSet(t).Insert(newItem())}, {itemSet(t).Delete(newItem())}, {seatSet(t).Insert(newItem())},
+		{itemSet(t).Insert(newItem())},
+		{itemSet(t).Delete(newItem())},
+		{seatSet(t).Insert(newItem())},
 		{itemSet(t).Insert(newItem()), orderSet(t).Insert(newOrder(Open))},
 	} {
 		p, err := w.Explain("changeItem", changes...)

@@ -24,7 +24,7 @@ func (h Hand) Change(ctx context.Context, id gocql.UUID, status string) error {
 		if err != nil || applied {
 			return err
 		}
-		timer := time.NewTimer(rand.N(wait)) //nolint:gosec // it spreads
+		timer := time.NewTimer(rand.N(wait))
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -79,12 +79,12 @@ func Run(ctx context.Context, clients []Client, orders []gocql.UUID, d time.Dura
 	for _, c := range clients {
 		all.Go(func() {
 			for time.Now().Before(end) && ctx.Err() == nil {
-				id := orders[rand.IntN(len(orders))] //nolint:gosec // a load
+				id := orders[rand.IntN(len(orders))]
 				own, cancel, dies := ctx, context.CancelFunc(func() {}), kill > 0 && rand.IntN(kill) == 0
 				if dies {
-					own, cancel = context.WithTimeout(ctx, rand.N(80*time.Millisecond)) //nolint:gosec // a load
+					own, cancel = context.WithTimeout(ctx, rand.N(80*time.Millisecond))
 				}
-				err := c.Change(own, id, fmt.Sprintf("status %d", rand.IntN(1000))) //nolint:gosec // a load
+				err := c.Change(own, id, fmt.Sprintf("status %d", rand.IntN(1000)))
 				cancel()
 				t.note(id, err, dies)
 			}

@@ -27,7 +27,9 @@ var columnRules = []Rule{
 }
 
 // marks says whether the column is that in which versioned sets mark what is unfinished, element by element.
-func marks(c schema.Column) bool { return c.Name == tables.PendingColumn && c.Type == "map<timeuuid, blob>" }
+func marks(c schema.Column) bool {
+	return c.Name == tables.PendingColumn && c.Type == "map<timeuuid, blob>"
+}
 
 // multiCell calls do for the columns that are stored as several cells.
 func (r *review) multiCell(do func(t *schema.Table, c schema.Column, name string)) {

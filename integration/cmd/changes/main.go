@@ -66,7 +66,7 @@ func run(ctx context.Context, rounds, writes int, dir string) error {
 	if dir == "" {
 		return nil
 	}
-	return os.WriteFile(filepath.Join(dir, "changes.md"), []byte(text), 0o644) //nolint:gosec // documentation
+	return os.WriteFile(filepath.Join(dir, "changes.md"), []byte(text), 0o644)
 }
 
 // clients write at the same time in the second figure.
