@@ -3,6 +3,7 @@ package writer
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -208,6 +209,62 @@ func TestBatchLogTimeoutOfOnePartitionIsRetried(t *testing.T) {
 		res, err := fakeWriter(x).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
 		if err != nil || res.Mode != FanOut || res.Attempts != 4 {
 			t.Errorf("%+v, %v, want a fan-out of 4 attempts", res, err)
+		}
+	})
+}
+
+// After the pause one write tries the batchlog, and the others go on without it until it has shown that it works: they would
+// all wait for the server's timeout otherwise.
+func TestOneWriteTriesTheBatchlog(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		open, paid := move()
+		var down atomic.Bool
+		down.Store(true)
+		x := &fakeExecutor{answer: func(_ context.Context, r request) error {
+			if r.kind == retry.LoggedBatch {
+				time.Sleep(2 * time.Second) // the server's timeout
+				if down.Load() {
+					return errBatchLog
+				}
+			}
+			return nil
+		}}
+		w := fakeWriter(x, WithClock(NewClock(time.Now)))
+		batches := func() int {
+			n := 0
+			for _, r := range x.sent() {
+				if r.kind == retry.LoggedBatch {
+					n++
+				}
+			}
+			return n
+		}
+		write := func(writers int) {
+			var all sync.WaitGroup
+			for range writers {
+				all.Go(func() {
+					if _, err := w.Write(t.Context(), "payOrder", orderSet(t).Update(open, paid)); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+		}
+		for n, step := range []struct {
+			wait    time.Duration
+			down    bool
+			writers int
+			want    int // batches so far
+		}{
+			{0, true, 1, 1}, {time.Second, true, 8, 1}, {batchlogPause, true, 8, 2}, {time.Second, true, 8, 2},
+			{batchlogPause, false, 8, 3}, {0, false, 8, 11},
+		} {
+			time.Sleep(step.wait)
+			down.Store(step.down)
+			if write(step.writers); batches() != step.want {
+				t.Errorf("step %d: %d logged batches, want %d", n+1, batches(), step.want)
+			}
 		}
 	})
 }

@@ -17,6 +17,7 @@ type plan struct {
 	mode      Mode
 	reason    string     // why the mode
 	strict    bool       // a logged batch stays one
+	trial     bool       // it is to show whether the batchlog works again
 	condition *condition // comes before all phases; nil if there is none
 	phases    [][]path
 	counters  int // paths of counters, which come last in their phase
@@ -193,7 +194,11 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*tables.Mu
 		return nil
 	}
 	p.strict = atomic || w.choice == alwaysLogged
-	if !p.strict && w.batchlog.down(w.clock.now()) {
+	down := false
+	if !p.strict {
+		down, p.trial = w.batchlog.down(w.clock.now())
+	}
+	if down {
 		p.fanOut(Fallback, reason+", but the batchlog failed within the last "+batchlogPause.String(), paths)
 		return nil
 	}

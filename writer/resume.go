@@ -62,7 +62,10 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 		again.requests, again.conflict = 0, false
 		p.condition = &again
 	}
-	fallBack := p.mode == LoggedBatch && !p.strict && (!batch || w.batchlog.down(w.clock.now()))
+	fallBack := p.mode == LoggedBatch && !p.strict
+	if fallBack && batch {
+		fallBack, p.trial = w.batchlog.down(w.clock.now())
+	}
 	if fallBack {
 		p.mode = Fallback
 	}

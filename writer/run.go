@@ -78,6 +78,9 @@ func (w *Writer) runPaths(ctx context.Context, p *plan, paths []path) []path {
 	s.wait()
 	p.stragglers += s.collect(paths)
 	at := slices.IndexFunc(paths, func(p path) bool { return p.kind == retry.LoggedBatch })
+	if at >= 0 && paths[at].outcome == Applied && p.trial {
+		w.batchlog.worked()
+	}
 	if at >= 0 && paths[at].outcome != Applied && paths[at].batchlog && !p.strict {
 		return w.fallBack(ctx, p, &paths[at])
 	}
