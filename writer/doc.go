@@ -154,17 +154,18 @@
 // after all nodes are back (docs/hot-orders.md has the run):
 //
 //	load                                         acknowledged   findings                  test (integration/hot)
-//	OneOf, fan-out; clocks skewed by 500 ms      1118; 868      0; 0                      TestHotOrders
-//	OneOf, logged batch; skewed                  815; 1052      0; 0                      TestHotOrders
+//	OneOf, fan-out; clocks skewed by 500 ms      4023; 3354     0; 0                      TestHotOrders
+//	OneOf, logged batch; skewed                  5425; 4722     0; 0                      TestHotOrders
 //	OneOf, a node silent for 10 s:
-//	  fan-out, auto, Logged                      951, 706, 632  0, 0, 0                   TestNodeAwayFromHotOrders
+//	  fan-out, auto, Logged                      4793, 3707,    0, 0, 0                   TestNodeAwayFromHotOrders
+//	                                             2876
 //	OneOf, a node killed and started again:
-//	  fan-out, auto, Logged                      1222, 856, 275 0, 0, 0                   TestNodeAwayFromHotOrders
+//	  fan-out, auto, Logged                      4907, 3617,    0, 0, 0                   TestNodeAwayFromHotOrders
+//	                                             1580
 //	OneOf, clients killed, nobody resumes:
-//	  Logged (12 kills)                          963            0                         TestHotOrders
-//	  fan-out (13 kills)                         791            1 ghost, 2 missing,       TestHotOrders
-//	                                                            2 differing
-//	SingleWriter, fan-out; Logged                937; 1272      43 ghosts; 55 ghosts      TestHotOrders
+//	  Logged (26 kills)                          2226           0                         TestHotOrders
+//	  fan-out (43 kills)                         3637           4 ghosts                  TestHotOrders
+//	SingleWriter, fan-out; Logged                6553; 5883     41 ghosts; 41 ghosts      TestHotOrders
 //	OneOf, Logged, a coordinator stopped when    16 batches     0                         TestNodeStopsBetweenBatchlogAndAnswer
 //	  the batchlog had stored it; Resume
 //	Versioned, any status, clocks skewed by      4300, 131      0, and no lost update     TestContendedOrders

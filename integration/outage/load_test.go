@@ -112,9 +112,31 @@ func length() fault {
 	return fault{4, 11, 14}
 }
 
+// warm has the contenders write one at a time before the load begins: nodes that have just started are slow for as long as
+// they compile.
+func warm(t *testing.T, contenders ...*contender) {
+	t.Helper()
+	writes := 50
+	if *long {
+		writes = 1000
+	}
+	var wg sync.WaitGroup
+	for _, c := range contenders {
+		wg.Go(func() {
+			for range writes {
+				if _, err := c.write(t.Context()); err != nil {
+					t.Logf("warming up, %s: %v", c.name, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // endure runs the contenders side by side, with the fault in between.
 func endure(t *testing.T, f fault, begin, end func(context.Context) error, contenders ...*contender) {
 	t.Helper()
+	warm(t, contenders...)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var wg sync.WaitGroup
