@@ -73,14 +73,22 @@ var ended = func() *timed {
 // nobody is the end of a call that had an end already.
 func nobody() {}
 
-// limits says what ends the wait for first attempts that may last so long: a channel, which may be nil, and a time. early says
+// over says whether ctx has ended, as far as it is known without looking at the clock: of its deadline the squadron knows.
+func over(ctx context.Context) bool {
+	if c, ok := ctx.(*call); ok && c.timed.Load() == nil {
+		return c.Context.Err() != nil
+	}
+	return ctx.Err() != nil
+}
+
+// limits says what ends the wait for first attempts, begun at start, that may last so long: a channel, which may be nil, and a time. early says
 // that this is the end of ctx.
-func limits(ctx context.Context, attempt time.Duration) (done <-chan struct{}, limit time.Duration, early bool) {
+func limits(ctx context.Context, start time.Time, attempt time.Duration) (done <-chan struct{}, limit time.Duration, early bool) {
 	c, ok := ctx.(*call)
 	if !ok || c.timed.Load() != nil {
 		return ctx.Done(), attempt, false
 	}
-	if left := time.Until(c.deadline); left < attempt {
+	if left := c.deadline.Sub(start); left < attempt {
 		return c.Context.Done(), left, true
 	}
 	return c.Context.Done(), attempt, false

@@ -257,8 +257,12 @@ func TestOneWriteTriesTheBatchlog(t *testing.T) {
 			writers int
 			want    int // batches so far
 		}{
-			{0, true, 1, 1}, {time.Second, true, 8, 1}, {batchlogPause, true, 8, 2}, {time.Second, true, 8, 2},
-			{batchlogPause, false, 8, 3}, {0, false, 8, 11},
+			{0, true, 1, 1},
+			{time.Second, true, 8, 1},
+			{batchlogPause, true, 8, 2},
+			{time.Second, true, 8, 2},
+			{batchlogPause, false, 8, 3},
+			{0, false, 8, 11},
 		} {
 			time.Sleep(step.wait)
 			down.Store(step.down)

@@ -91,7 +91,7 @@ func (s *squadron) wait() {
 	if s == nil {
 		return
 	}
-	done, limit, early := limits(s.ctx, s.limit)
+	done, limit, early := limits(s.ctx, s.start, s.limit)
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -189,7 +189,7 @@ func (f *flight) fly() {
 	if f.s.w.tracer.path != nil {
 		ctx, first = f.traced()
 	}
-	if ctx.Err() != nil {
+	if over(ctx) {
 		f.stay(ctx)
 	} else if err := f.again(first, 1); err != nil {
 		f.goOn(ctx, first, err)
