@@ -15,6 +15,9 @@ import (
 func TestLife(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, users.Schema...)
+	if err := p.Writer.Check(t.Context(), users.Users); err != nil {
+		t.Fatal(err)
+	}
 	u, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "a@example.org", Name: "A"})
 	if err != nil {
 		t.Fatal(err)
