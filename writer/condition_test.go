@@ -180,6 +180,9 @@ func TestConditionOutcomes(t *testing.T) {
 			if errors.Is(err, ErrConflict) != tc.conflict || failed.NotApplied() != (tc.base == NotApplied) || errors.Is(err, ErrUnknown) != (tc.base == Unknown) {
 				t.Errorf("%v: conflict %t, not applied %t, unknown %t", err, errors.Is(err, ErrConflict), failed.NotApplied(), errors.Is(err, ErrUnknown))
 			}
+			if failed.Resumable() == tc.conflict {
+				t.Errorf("%v: resumable %t", err, failed.Resumable())
+			}
 			row, ok := Current[Item](err)
 			if want := tc.conflict && !strings.Contains(name, "cannot be read"); ok != want || ok && (row.Shelf != "c" || row.Count != 7 || row.Version != other) {
 				t.Errorf("the row as it is: %+v, %t", row, ok)

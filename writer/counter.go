@@ -81,8 +81,9 @@ func (p *path) travels(mode Mode) Mode {
 }
 
 // Resumable says whether [Writer.Resume] has anything to send: a table that is not Applied, and that holds no counters, which
-// are never sent again. It does not know whether the write has meanwhile become too old.
-func (e *Error) Resumable() bool { return e.refusal == nil && e.open() }
+// are never sent again, unless its condition can never hold again. It does not know whether the write has meanwhile become
+// too old.
+func (e *Error) Resumable() bool { return e.refusal == nil && e.open() && !e.condition.lost() }
 
 // open says whether the write lacks anything but counters.
 func (e *Error) open() bool {
