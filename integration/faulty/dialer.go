@@ -3,6 +3,7 @@ package faulty
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -33,7 +34,7 @@ func (d *Dialer) Dead() bool { return d.dead.Load() }
 
 var errDead = errors.New("faulty: the client is dead")
 
-// LoseReplies makes the next n writes (EXECUTE of a statement, BATCH) lose their replies. Other requests on the same
+// LoseReplies makes the next n writes (EXECUTE of a statement above consistency ONE, BATCH) lose their replies. Other requests on the same
 // connection are lost with them.
 func (d *Dialer) LoseReplies(n int) { d.LoseRepliesAfter(0, n) }
 
@@ -86,8 +87,17 @@ func (c *conn) Write(frame []byte) (int, error) {
 	return c.Conn.Write(frame)
 }
 
+// isWrite leaves out what is executed at consistency ONE: the driver and the library read the schema so, and whenever they like.
 func isWrite(frame []byte) bool {
-	return len(frame) > 4 && (frame[4] == opExecute || frame[4] == opBatch)
+	const header, one = 9, 1
+	if len(frame) < header+2 || frame[4] != opExecute {
+		return len(frame) > 4 && frame[4] == opBatch
+	}
+	level := frame[header+2:]
+	if n := int(binary.BigEndian.Uint16(frame[header:])); len(level) >= n+2 {
+		return binary.BigEndian.Uint16(level[n:]) != one
+	}
+	return true
 }
 
 // Read drops the reply that the server has sent, so that the write is surely applied when the client sees the end.
