@@ -13,13 +13,31 @@ const batchlogPause = 15 * time.Second
 // an attempt and a little. If all did, all would wait for the server's timeout together, every 15 s.
 const batchlogTrial = 3 * time.Second
 
+// batchlogTrials is how many trials in a row have to succeed, one after the other. While the nodes do not agree that one
+// is dead some batches work and others do not (seen 19 s after a node was killed).
+const batchlogTrials = 10
+
 // batchlog remembers when the batchlog failed last. It is shared by a writer and all derived from it.
-type batchlog struct{ at atomic.Pointer[time.Time] }
+type batchlog struct {
+	at     atomic.Pointer[time.Time]
+	worked atomic.Int32 // trials in a row
+}
 
-func (b *batchlog) failed(now time.Time) { b.at.Store(&now) }
+func (b *batchlog) failed(now time.Time) {
+	b.worked.Store(0)
+	b.at.Store(&now)
+}
 
-// worked is said by a trial that succeeded. Others may have begun before the batchlog failed.
-func (b *batchlog) worked() { b.at.Store(nil) }
+// succeeded is said by a trial. Other writes do not count: they may have begun before the batchlog failed.
+func (b *batchlog) succeeded(now time.Time) {
+	if b.worked.Add(1) >= batchlogTrials {
+		b.worked.Store(0)
+		b.at.Store(nil)
+		return
+	}
+	next := now.Add(-batchlogPause)
+	b.at.Store(&next)
+}
 
 // down says whether to leave the batchlog out, and if not, whether this write is the one that tries it again. It
 // compares moments, which the process's monotonic clock keeps right when the wall clock steps.

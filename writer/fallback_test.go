@@ -262,7 +262,19 @@ func TestOneWriteTriesTheBatchlog(t *testing.T) {
 			{batchlogPause, true, 8, 2},
 			{time.Second, true, 8, 2},
 			{batchlogPause, false, 8, 3},
-			{0, false, 8, 11},
+			{0, false, 8, 4},
+			{0, true, 8, 5},
+			{batchlogPause, false, 1, 6},
+			{0, false, 1, 7},
+			{0, false, 1, 8},
+			{0, false, 1, 9},
+			{0, false, 1, 10},
+			{0, false, 1, 11},
+			{0, false, 1, 12},
+			{0, false, 1, 13},
+			{0, false, 1, 14},
+			{0, false, 1, 15},
+			{0, false, 8, 23},
 		} {
 			time.Sleep(step.wait)
 			down.Store(step.down)

@@ -79,7 +79,7 @@ func (w *Writer) runPaths(ctx context.Context, p *plan, paths []path) []path {
 	p.stragglers += s.collect(paths)
 	at := slices.IndexFunc(paths, func(p path) bool { return p.kind == retry.LoggedBatch })
 	if at >= 0 && paths[at].outcome == Applied && p.trial {
-		w.batchlog.worked()
+		w.batchlog.succeeded(w.clock.now())
 	}
 	if at >= 0 && paths[at].outcome != Applied && paths[at].batchlog && !p.strict {
 		return w.fallBack(ctx, p, &paths[at])
