@@ -118,7 +118,11 @@ func TestScatteredErrorsAreRetried(t *testing.T) {
 				ratio := float64(x.requests.Load()) / float64(c.paths)
 				share := float64(c.acknowledged) / float64(c.writes)
 				t.Logf("%d writes, %.3f %% acknowledged, %.3f requests a path, %d refused a retry", c.writes, 100*share, ratio, c.refused)
-				if share < 0.999 || ratio > 1.15 {
+				least := 0.999 // 99.97 % is what four attempts can give
+				if raceEnabled {
+					least = 0.997 // chance fails three of 2,400 once in thirty runs
+				}
+				if share < least || ratio > 1.15 {
 					t.Errorf("%.3f %% acknowledged with %.3f requests a path", 100*share, ratio)
 				}
 			})
