@@ -382,14 +382,13 @@ func TestOldInsertsAreRefused(t *testing.T) {
 		t.Errorf("At: %v, sent %q", err, x.asked())
 	}
 	lost := []scripted{{err: errLost}, {err: errLost}, {err: errLost}}
-	w, _, _ = conditional(lost, WithClock(fixed(then)))
 	for name, change := range map[string]tables.Change{"insert": itemSet(t).Insert(newItem()), "delete": itemSet(t).Delete(newItem())} {
 		if name == "delete" { // the version of its before-image has to be older
 			before := newItem()
 			before.Version = versioned.Version(then.Add(-time.Hour).UnixMicro(), 1)
 			change = itemSet(t).Delete(before)
-			w, _, _ = conditional(lost, WithClock(fixed(then)))
 		}
+		w, _, _ := conditional(lost, WithClock(fixed(then)))
 		_, err := w.Write(t.Context(), "addItem", change)
 		var failed *Error
 		if !errors.As(err, &failed) {
