@@ -34,7 +34,7 @@ func (b *builder) checkCounters() {
 		return
 	}
 	s.counts = true
-	b.refuseBesideCounters()
+	b.refuseRules("%s in a set of counters", besideCounters)
 	for i := range s.columns {
 		c := &s.columns[i]
 		switch {
@@ -81,25 +81,16 @@ func (b *builder) readCounters(t *table) {
 	}
 }
 
-// refuseBesideCounters refuses the options that have no meaning for counters.
-func (b *builder) refuseBesideCounters() {
-	for _, option := range []struct {
-		there        bool
-		name, reason string
-	}{
-		{len(b.oneOf) > 0, "OneOf", "a row of counters cannot move, as what it has counted cannot be set elsewhere"},
-		{len(b.single) > 0, "SingleWriter", "a row of counters cannot move, as what it has counted cannot be set elsewhere"},
-		{len(b.stamps) > 0, "Stamp", "Cassandra gives counters their timestamps itself, and nothing orders additions"},
-		{len(b.expiries) > 0, "ExpiresAt", "Cassandra refuses a TTL on counters"},
-		{len(b.versions) > 0, "Versioned", "Cassandra refuses conditions on counters"},
-		{len(b.compare) > 0, "Compare", "Cassandra refuses conditions on counters"},
-		{b.sweepInserts, "SweepInserts", "counters are never inserted, only added to"},
-		{b.atomic, "Atomic", "Cassandra refuses counters in a logged batch, whose replay would count twice"},
-	} {
-		if option.there {
-			b.fault("", "", "%s in a set of counters: %s", option.name, option.reason)
-		}
-	}
+// besideCounters are the rules that have no meaning for counters, and why.
+var besideCounters = map[string]string{
+	"OneOf":        "a row of counters cannot move, as what it has counted cannot be set elsewhere",
+	"SingleWriter": "a row of counters cannot move, as what it has counted cannot be set elsewhere",
+	"Stamp":        "Cassandra gives counters their timestamps itself, and nothing orders additions",
+	"ExpiresAt":    "Cassandra refuses a TTL on counters",
+	"Versioned":    "Cassandra refuses conditions on counters",
+	"Compare":      "Cassandra refuses conditions on counters",
+	"SweepInserts": "counters are never inserted, only added to",
+	"Atomic":       "Cassandra refuses counters in a logged batch, whose replay would count twice",
 }
 
 // checkVerb refuses the verbs that the set does not have.

@@ -111,7 +111,7 @@ func (b *builder) checkConditions() {
 	if !versioned && !compared || len(b.set.tables) == 0 {
 		return
 	}
-	b.refuseBeside(what)
+	b.refuseRules(what+" beside %s", besideConditions)
 	if compared && len(b.set.tables) > 1 {
 		b.fault(b.set.tables[1].name, "", "a set with Compare has one table: the order of changes, which query tables follow, is known "+
 			"only where rows have versions; declare Versioned")
@@ -124,23 +124,15 @@ func (b *builder) checkConditions() {
 	}
 }
 
-// refuseBeside refuses the options that cannot stand beside Versioned or Compare.
-func (b *builder) refuseBeside(what string) {
-	for _, other := range []struct {
-		there        bool
-		name, reason string
-	}{
-		{len(b.oneOf) > 0, "OneOf", "its key columns may change already, and a sweep is for writers without conditions"},
-		{len(b.single) > 0, "SingleWriter", "its key columns may change already"},
-		{len(b.stamps) > 0, "Stamp", "the condition orders the writes"},
-		{len(b.expiries) > 0, "ExpiresAt", "a TTL covers all that a conditional statement sets, and would take the condition's columns with it; delete the entity instead"},
-		{b.sweepInserts, "SweepInserts", "an insert is conditional"},
-		{b.atomic, "Atomic", "what a client that died has not written, the next one writes"},
-	} {
-		if other.there {
-			b.fault("", "", "%s beside %s: %s", what, other.name, other.reason)
-		}
-	}
+// besideConditions are the rules that cannot stand beside Versioned or Compare, and why.
+var besideConditions = map[string]string{
+	"OneOf":        "its key columns may change already, and a sweep is for writers without conditions",
+	"SingleWriter": "its key columns may change already",
+	"Stamp":        "the condition orders the writes",
+	"ExpiresAt": "a TTL covers all that a conditional statement sets, and would take the condition's columns with it; " +
+		"delete the entity instead",
+	"SweepInserts": "an insert is conditional",
+	"Atomic":       "what a client that died has not written, the next one writes",
 }
 
 func (b *builder) checkVersioned() {

@@ -194,3 +194,25 @@ func (b *builder) checkSweep() {
 			total, maxSweep)
 	}
 }
+
+// refuseRules refuses those of the set's rules for which a reason is given. where says what they are refused in, with %s for
+// the rule.
+func (b *builder) refuseRules(where string, reasons map[string]string) {
+	for _, rule := range []struct {
+		name  string
+		there bool
+	}{
+		{"OneOf", len(b.oneOf) > 0},
+		{"SingleWriter", len(b.single) > 0},
+		{"Stamp", len(b.stamps) > 0},
+		{"ExpiresAt", len(b.expiries) > 0},
+		{"Versioned", len(b.versions) > 0},
+		{"Compare", len(b.compare) > 0},
+		{"SweepInserts", b.sweepInserts},
+		{"Atomic", b.atomic},
+	} {
+		if reason, ok := reasons[rule.name]; ok && rule.there {
+			b.fault("", "", where+": %s", rule.name, reason)
+		}
+	}
+}

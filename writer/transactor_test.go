@@ -1,0 +1,127 @@
+package writer
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// Item is versioned, and stands in two tables.
+type Item struct {
+	ItemID  gocql.UUID
+	Shelf   string
+	Count   int32
+	Version gocql.UUID
+}
+
+func itemSet(tb testing.TB) *tables.Set[Item] {
+	tb.Helper()
+	return mustSet[Item](tb, "item",
+		tables.Table{Name: "items", PartKey: []string{"item_id"}},
+		tables.Table{Name: "items_by_shelf", PartKey: []string{"shelf"}, SortKey: []string{"item_id"}},
+		tables.Versioned("version"),
+	)
+}
+
+// seatSet is changed by Compare.
+func seatSet(tb testing.TB) *tables.Set[Item] {
+	tb.Helper()
+	return mustSet[Item](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"))
+}
+
+// markedSet is seatSet with a Mark.
+func markedSet(tb testing.TB) *tables.Set[Item] {
+	tb.Helper()
+	return mustSet[Item](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"), tables.Mark("version"))
+}
+
+func newItem() Item {
+	return Item{ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a", Version: versioned.Version(time.Now().Add(-time.Second).UnixMicro(), 1)}
+}
+
+// scripted is the answer to one request of a condition.
+type scripted struct {
+	applied bool
+	row     map[string]any
+	err     error
+	found   func(dest []any) // what a read finds; nil is no row
+}
+
+// fakeTransactor answers from a script, and remembers what was asked. After the script everything is applied.
+type fakeTransactor struct {
+	steps []scripted
+	block chan struct{} // if not nil, a swap waits for it and ignores its context
+
+	mu   sync.Mutex
+	sent []string
+}
+
+func (x *fakeTransactor) next(text string) scripted {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sent = append(x.sent, text[:strings.Index(text+" ", " ")])
+	if len(x.steps) == 0 {
+		return scripted{applied: true}
+	}
+	s := x.steps[0]
+	x.steps = x.steps[1:]
+	return s
+}
+
+func (x *fakeTransactor) swap(_ context.Context, statements []tables.Statement, _ transaction) (bool, map[string]any, error) {
+	if x.block != nil {
+		<-x.block
+	}
+	s := x.next(statements[0].Text)
+	return s.applied, s.row, s.err
+}
+
+func (x *fakeTransactor) read(_ context.Context, s tables.Statement, dest []any, _ bool, _ transaction) (bool, error) {
+	a := x.next(s.Text)
+	if a.found != nil {
+		a.found(dest)
+	}
+	return a.found != nil, a.err
+}
+
+func (x *fakeTransactor) exec(_ context.Context, s tables.Statement, _ transaction) error {
+	return x.next(s.Text).err
+}
+
+func (x *fakeTransactor) asked() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return strings.Join(x.sent, " ")
+}
+
+// conditional is a writer on both fakes, which waits little.
+func conditional(steps []scripted, options ...NewOption) (*Writer, *fakeTransactor, *fakeExecutor) {
+	x, e := &fakeTransactor{steps: steps}, &fakeExecutor{}
+	w := fakeWriter(e, append([]NewOption{
+		Retry(retry.Policy{InitialInterval: time.Microsecond, MaxInterval: time.Microsecond, MaxAttempts: 3}),
+	}, options...)...)
+	w.transact = x
+	return w, x, e
+}
+
+// item scans the columns of an Item, as items lies in Cassandra: shelf, count, version, pending.
+func item(shelf string, version gocql.UUID) func([]any) {
+	return func(dest []any) {
+		for i, data := range [][]byte{[]byte(shelf), {0, 0, 0, 7}} {
+			u, _ := dest[i].(gocql.Unmarshaler)
+			_ = u.UnmarshalCQL(nil, data)
+		}
+		if len(dest) > 2 {
+			*dest[2].(*gocql.UUID) = version //nolint:forcetypeassert // that is what Select gives
+		}
+	}
+}
+
+var errLost = &gocql.RequestErrWriteTimeout{WriteType: "CAS"}
