@@ -7,21 +7,21 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
 )
 
 // openWireCounters is openWire with the tables of viewSet.
 func openWireCounters(t *testing.T, nodes int, options ...NewOption) *wireShop {
 	t.Helper()
-	s := openWire(t, wire.Pipes, nodes, options...)
+	s := openWire(t, cassandratest.Start, nodes, options...)
 	s.Create(createTables(viewSet(t).Describe())...)
 	return s
 }
 
 // sentTo are the requests with a statement for the table that were sent after the one with number from.
-func (s *wireShop) sentTo(table string, from int) []wire.Request {
-	return slices.DeleteFunc(s.writes(from), func(r wire.Request) bool { return !r.On(table) })
+func (s *wireShop) sentTo(table string, from int) []cassandratest.Request {
+	return slices.DeleteFunc(s.writes(from), func(r cassandratest.Request) bool { return !r.On(table) })
 }
 
 // What counters put on the wire: no timestamp of any kind, a counter batch where several are in one partition, and a
@@ -39,13 +39,13 @@ func TestWireCounters(t *testing.T) {
 		if _, err := s.w.Write(t.Context(), "op", orderSet(t).Update(move()), viewSet(t).Add(newView())); err != nil {
 			t.Fatal(err)
 		}
-		for table, kind := range map[string]wire.Kind{"views": wire.Batch, "views_by_day": wire.Batch, "views_by_region": wire.Execute} {
+		for table, kind := range map[string]cassandratest.Kind{"views": cassandratest.Batch, "views_by_day": cassandratest.Batch, "views_by_region": cassandratest.Execute} {
 			sent := s.sentTo(table, from)
 			if len(sent) != 1 {
 				t.Fatalf("%s: %v", table, sent)
 			}
 			r := sent[0]
-			if r.Kind != kind || r.Logged || r.Counter != (kind == wire.Batch) || r.DefaultTimestamp != nil || r.Serial != 0 || r.Applied != 1 {
+			if r.Kind != kind || r.Logged || r.Counter != (kind == cassandratest.Batch) || r.DefaultTimestamp != nil || r.Serial != 0 || r.Applied != 1 {
 				t.Errorf("%s: %+v", table, r)
 			}
 			for _, st := range r.Statements {
@@ -86,7 +86,7 @@ func TestWireCounterOutcomes(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					unwind(t)
 					s := openWireCounters(t, 3, Timeout(5*time.Second), Retry(retry.Policy{MaxAttempts: 3}))
-					rule := s.When(wire.Table(table), wire.Nth(1)).Do(fault.steps...)
+					rule := s.When(cassandratest.Table(table), cassandratest.Nth(1)).Do(fault.steps...)
 					from := len(s.Journal())
 					_, err := s.w.Write(t.Context(), "op", orderSet(t).Insert(newOrder(Open)), viewSet(t).Add(newView()))
 					rule.End()
@@ -134,11 +134,11 @@ func TestWireCounterSum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unwind(t)
 		s := openWireCounters(t, 3, Timeout(5*time.Second))
-		steps := [][]wire.Step{
-			nil, {wire.Apply, wire.Cut}, {wire.Cut}, {wire.Apply, wire.Drop}, {wire.Drop}, nil, {wire.Drop, wire.Delay(8 * time.Second), wire.Apply}, nil,
+		steps := [][]cassandratest.Step{
+			nil, {cassandratest.Apply, cassandratest.Cut}, {cassandratest.Cut}, {cassandratest.Apply, cassandratest.Drop}, {cassandratest.Drop}, nil, {cassandratest.Drop, cassandratest.Delay(8 * time.Second), cassandratest.Apply}, nil,
 		}
 		n := 0
-		s.When(wire.Table("views_by_region")).Choose(func(wire.Request) []wire.Step {
+		s.When(cassandratest.Table("views_by_region")).Choose(func(cassandratest.Request) []cassandratest.Step {
 			n++
 			return steps[n%len(steps)]
 		})
@@ -171,7 +171,7 @@ func TestWireCounterCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unwind(t)
 		s := openWireCounters(t, 3)
-		s.When(wire.Table("views_by_region")).Do(wire.Apply, wire.Drop)
+		s.When(cassandratest.Table("views_by_region")).Do(cassandratest.Apply, cassandratest.Drop)
 		for want, after := range map[Outcome]time.Duration{Unknown: time.Second, NotApplied: 0} {
 			ctx, cancel := context.WithCancel(t.Context())
 			if after == 0 {

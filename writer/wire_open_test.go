@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -20,30 +20,30 @@ import (
 
 // wireShop is a writer with a real session, on a cluster of wire that has its tables.
 type wireShop struct {
-	*wire.Server
+	*cassandratest.Cluster
 	session *gocql.Session
-	streams *wire.Streams
+	streams *cassandratest.Streams
 	ledger  *wireLedger
 	w       *Writer
 	stamps  atomic.Int64
 }
 
-// openWire opens a shop. start is wire.Listen or wire.Pipes.
-func openWire(tb testing.TB, start func(testing.TB, int) *wire.Server, nodes int, options ...NewOption) *wireShop {
+// openWire opens a shop. start is cassandratest.Listen or cassandratest.Start.
+func openWire(tb testing.TB, start func(cassandratest.TB, int) *cassandratest.Cluster, nodes int, options ...NewOption) *wireShop {
 	tb.Helper()
 	return openWireConfigured(tb, start, nodes, func(*gocql.ClusterConfig) {}, options...)
 }
 
 func openWireConfigured(
-	tb testing.TB, start func(testing.TB, int) *wire.Server, nodes int, configure func(*gocql.ClusterConfig), options ...NewOption,
+	tb testing.TB, start func(cassandratest.TB, int) *cassandratest.Cluster, nodes int, configure func(*gocql.ClusterConfig), options ...NewOption,
 ) *wireShop {
 	tb.Helper()
-	s := &wireShop{Server: start(tb, nodes), streams: &wire.Streams{}, ledger: &wireLedger{}}
+	s := &wireShop{Cluster: start(tb, nodes), streams: &cassandratest.Streams{}, ledger: &wireLedger{}}
 	s.Create(fmt.Sprintf(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, min(3, nodes)))
 	s.Create(createTables(orderSet(tb).Describe())...)
 	s.Create(createTables(noteSet(tb).Describe())...)
-	s.Keep(s.ledger)
-	cluster := Configure(s.Cluster(), "dc1")
+	s.Watch(s.ledger.add)
+	cluster := Configure(s.Config(), "dc1")
 	cluster.Keyspace, cluster.NumConns, cluster.StreamObserver = "shop", 1, s.streams
 	configure(cluster)
 	session, err := cluster.CreateSession()
@@ -82,10 +82,10 @@ func createTables(d tables.Description) []string {
 	return out
 }
 
-// wireLedger is a store that knows which statements of a write each table has. A write is known by its timestamp.
+// wireLedger knows which statements of a write each table has. A write is known by its timestamp.
 type wireLedger struct {
 	mu      sync.Mutex
-	applied map[wireRow][]wire.Statement
+	applied map[wireRow][]cassandratest.Statement
 }
 
 type wireRow struct {
@@ -93,12 +93,12 @@ type wireRow struct {
 	timestamp int64
 }
 
-// Apply implements wire.Store.
-func (l *wireLedger) Apply(r wire.Request) wire.Result {
+// add is what the cluster is watched with.
+func (l *wireLedger) add(r cassandratest.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.applied == nil {
-		l.applied = make(map[wireRow][]wire.Statement)
+		l.applied = make(map[wireRow][]cassandratest.Statement)
 	}
 	for _, s := range r.Statements {
 		row := wireRow{s.Table, writtenAt(s)}
@@ -106,7 +106,6 @@ func (l *wireLedger) Apply(r wire.Request) wire.Result {
 			l.applied[row] = append(l.applied[row], s)
 		}
 	}
-	return wire.Result{}
 }
 
 // has is how many of a write's statements for a table were applied.
@@ -117,7 +116,7 @@ func (l *wireLedger) has(table string, timestamp int64) int {
 }
 
 // writtenAt is the timestamp that a statement is written at, or one more for a remove below a put: that of the write.
-func writtenAt(s wire.Statement) int64 {
+func writtenAt(s cassandratest.Statement) int64 {
 	v, ok := s.Value("[timestamp]")
 	if !ok {
 		return 0

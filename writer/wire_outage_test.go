@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -62,8 +62,8 @@ func (c *stream) p99(from, to time.Time) (p99 time.Duration, failed int) {
 
 // sentWrites is how many requests with writes the nodes got.
 func (s *wireShop) sentWrites() int {
-	return len(s.Journal(wire.Where(func(r wire.Request) bool {
-		return (r.Kind == wire.Execute || r.Kind == wire.Batch) && r.On("orders_by_id") || r.Kind == wire.Execute &&
+	return len(s.Journal(cassandratest.Where(func(r cassandratest.Request) bool {
+		return (r.Kind == cassandratest.Execute || r.Kind == cassandratest.Batch) && r.On("orders_by_id") || r.Kind == cassandratest.Execute &&
 			(r.On("orders_by_user") || r.On("orders_by_status"))
 	})))
 }
@@ -73,7 +73,7 @@ func (s *wireShop) sentWrites() int {
 func TestWireOutage(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]func(*wireShop){
-		"unavailable": func(s *wireShop) { s.When().Do(wire.Fail(wire.Unavailable(gocql.LocalQuorum, 2, 1))) },
+		"unavailable": func(s *wireShop) { s.When().Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1))) },
 		"silent": func(s *wireShop) {
 			for n := range 3 {
 				s.Node(n + 1).Silence()
@@ -89,7 +89,7 @@ func TestWireOutage(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWire(t, wire.Pipes, 3, Budget(retry.NewBudget(scaled(1000), 0)))
+				s := openWire(t, cassandratest.Start, 3, Budget(retry.NewBudget(scaled(1000), 0)))
 				set := orderSet(t)
 				write := func(ctx context.Context) error {
 					_, err := s.w.Write(ctx, "createOrder", set.Insert(newOrder(Open)))
@@ -126,14 +126,14 @@ func TestWireOutage(t *testing.T) {
 // node that does not read are full.
 func TestWireDeadline(t *testing.T) {
 	t.Parallel()
-	for name, stop := range map[string]func(*wire.Node){
-		"silent": (*wire.Node).Silence, "full sockets": (*wire.Node).Freeze, "vanished": (*wire.Node).Vanish,
+	for name, stop := range map[string]func(*cassandratest.Node){
+		"silent": (*cassandratest.Node).Silence, "full sockets": (*cassandratest.Node).Freeze, "vanished": (*cassandratest.Node).Vanish,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWire(t, wire.Pipes, 3)
+				s := openWire(t, cassandratest.Start, 3)
 				orders, notes := orderSet(t), noteSet(t)
 				open, paid := move()
 				if _, err := s.w.Write(t.Context(), "op", orders.Insert(open)); err != nil { // which prepares statements
@@ -187,9 +187,9 @@ func TestWireSilentNode(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWireConfigured(t, wire.Pipes, 3, test.configure, Timeout(20*time.Second),
+				s := openWireConfigured(t, cassandratest.Start, 3, test.configure, Timeout(20*time.Second),
 					Retry(retry.Policy{MaxElapsedTime: 15 * time.Second}))
-				s.When().Do(wire.Delay(normal), wire.Apply)
+				s.When().Do(cassandratest.Delay(normal), cassandratest.Apply)
 				set := orderSet(t)
 				write := func(ctx context.Context) error {
 					_, err := s.w.Write(ctx, "createOrder", set.Insert(newOrder(Open)))

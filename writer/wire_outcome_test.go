@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -30,62 +30,62 @@ const (
 // wireFault is what a server does with one attempt, and what is known afterwards. It is stated here by the rules of the
 // protocol and of Cassandra, not taken from the code under test.
 type wireFault struct {
-	steps     []wire.Step
+	steps     []cassandratest.Step
 	partition wireKnown // of a request for one partition
 	logged    wireKnown // of a logged batch
 }
 
 // cutInBody cuts the connection within the body of the answer to a write, after its header.
-var cutInBody = wire.CutAfter(11)
+var cutInBody = cassandratest.CutAfter(11)
 
 // wireFaults are all errors of the protocol, and all ways of losing an answer.
 func wireFaults() map[string]wireFault {
-	fail := func(e wire.Error) []wire.Step { return []wire.Step{wire.Fail(e)} }
+	fail := func(e cassandratest.Error) []cassandratest.Step { return []cassandratest.Step{cassandratest.Fail(e)} }
 	faults := map[string]wireFault{
 		"answered": {nil, done, done},
-		"slow":     {[]wire.Step{wire.Delay(time.Second)}, done, done},
+		"slow":     {[]cassandratest.Step{cassandratest.Delay(time.Second)}, done, done},
 
-		"unavailable":            {fail(wire.Unavailable(gocql.LocalQuorum, 2, 1)), never, never},
-		"unavailable, batchlog":  {fail(wire.Unavailable(gocql.Two, 1, 0)), never, never},
-		"overloaded":             {fail(wire.Overloaded), never, maybe},
-		"bootstrapping":          {fail(wire.Bootstrapping), never, never},
-		"protocol error":         {fail(wire.ProtocolError), never, never},
-		"credentials":            {fail(wire.Credentials), never, never},
-		"syntax":                 {fail(wire.Syntax), never, never},
-		"unauthorized":           {fail(wire.Unauthorized), never, never},
-		"invalid":                {fail(wire.Invalid), never, never},
-		"config":                 {fail(wire.Config), never, never},
-		"already exists":         {fail(wire.AlreadyExists), never, never},
-		"function failure":       {fail(wire.FunctionFailure), never, never},
-		"server error":           {fail(wire.ServerError), maybe, maybe},
-		"server error, applied":  {[]wire.Step{wire.Apply, wire.Fail(wire.ServerError)}, maybe, maybe},
-		"truncate":               {fail(wire.Truncate), maybe, maybe},
-		"read timeout":           {fail(wire.ReadTimeout(1, 2)), maybe, maybe},
-		"read failure":           {fail(wire.ReadFailure(1, 2, 1)), maybe, maybe},
-		"CDC failure":            {fail(wire.CDCWriteFailure), maybe, maybe},
-		"CAS unknown":            {fail(wire.CASWriteUnknown(1, 2)), maybe, maybe},
-		"no such error":          {fail(wire.Code(0x4321)), maybe, maybe},
-		"dropped":                {[]wire.Step{wire.Drop}, maybe, maybe},
-		"applied, dropped":       {[]wire.Step{wire.Apply, wire.Drop}, maybe, maybe},
-		"dropped, applied later": {[]wire.Step{wire.Drop, wire.Delay(6 * time.Second), wire.Apply}, maybe, maybe},
-		"late":                   {[]wire.Step{wire.Apply, wire.Delay(4 * time.Second)}, maybe, maybe},
-		"cut":                    {[]wire.Step{wire.Cut}, maybe, maybe},
-		"applied, cut":           {[]wire.Step{wire.Apply, wire.Cut}, maybe, maybe},
-		"cut, applied later":     {[]wire.Step{wire.Cut, wire.Delay(6 * time.Second), wire.Apply}, maybe, maybe},
-		"cut in the header":      {[]wire.Step{wire.CutAfter(5)}, maybe, maybe},
-		"cut in the body":        {[]wire.Step{cutInBody}, maybe, maybe},
-		"stalled in the header":  {[]wire.Step{wire.StallAfter(5, 10*time.Second)}, maybe, maybe},
-		"stalled in the body":    {[]wire.Step{wire.StallAfter(11, 10*time.Second)}, maybe, maybe},
+		"unavailable":            {fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)), never, never},
+		"unavailable, batchlog":  {fail(cassandratest.Unavailable(gocql.Two, 1, 0)), never, never},
+		"overloaded":             {fail(cassandratest.Overloaded), never, maybe},
+		"bootstrapping":          {fail(cassandratest.Bootstrapping), never, never},
+		"protocol error":         {fail(cassandratest.ProtocolError), never, never},
+		"credentials":            {fail(cassandratest.Credentials), never, never},
+		"syntax":                 {fail(cassandratest.Syntax), never, never},
+		"unauthorized":           {fail(cassandratest.Unauthorized), never, never},
+		"invalid":                {fail(cassandratest.Invalid), never, never},
+		"config":                 {fail(cassandratest.Config), never, never},
+		"already exists":         {fail(cassandratest.AlreadyExists), never, never},
+		"function failure":       {fail(cassandratest.FunctionFailure), never, never},
+		"server error":           {fail(cassandratest.ServerError), maybe, maybe},
+		"server error, applied":  {[]cassandratest.Step{cassandratest.Apply, cassandratest.Fail(cassandratest.ServerError)}, maybe, maybe},
+		"truncate":               {fail(cassandratest.Truncate), maybe, maybe},
+		"read timeout":           {fail(cassandratest.ReadTimeout(1, 2)), maybe, maybe},
+		"read failure":           {fail(cassandratest.ReadFailure(1, 2, 1)), maybe, maybe},
+		"CDC failure":            {fail(cassandratest.CDCWriteFailure), maybe, maybe},
+		"CAS unknown":            {fail(cassandratest.CASWriteUnknown(1, 2)), maybe, maybe},
+		"no such error":          {fail(cassandratest.Code(0x4321)), maybe, maybe},
+		"dropped":                {[]cassandratest.Step{cassandratest.Drop}, maybe, maybe},
+		"applied, dropped":       {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, maybe, maybe},
+		"dropped, applied later": {[]cassandratest.Step{cassandratest.Drop, cassandratest.Delay(6 * time.Second), cassandratest.Apply}, maybe, maybe},
+		"late":                   {[]cassandratest.Step{cassandratest.Apply, cassandratest.Delay(4 * time.Second)}, maybe, maybe},
+		"cut":                    {[]cassandratest.Step{cassandratest.Cut}, maybe, maybe},
+		"applied, cut":           {[]cassandratest.Step{cassandratest.Apply, cassandratest.Cut}, maybe, maybe},
+		"cut, applied later":     {[]cassandratest.Step{cassandratest.Cut, cassandratest.Delay(6 * time.Second), cassandratest.Apply}, maybe, maybe},
+		"cut in the header":      {[]cassandratest.Step{cassandratest.CutAfter(5)}, maybe, maybe},
+		"cut in the body":        {[]cassandratest.Step{cutInBody}, maybe, maybe},
+		"stalled in the header":  {[]cassandratest.Step{cassandratest.StallAfter(5, 10*time.Second)}, maybe, maybe},
+		"stalled in the body":    {[]cassandratest.Step{cassandratest.StallAfter(11, 10*time.Second)}, maybe, maybe},
 	}
 	for _, typ := range []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "COUNTER", "BATCH_LOG", "CAS", "VIEW", "CDC", "NEW"} {
-		timeout := wireFault{steps: fail(wire.WriteTimeout(typ, 1, 2))}
+		timeout := wireFault{steps: fail(cassandratest.WriteTimeout(typ, 1, 2))}
 		if typ == "BATCH" {
 			timeout.logged = stored
 		}
 		faults["timeout "+typ] = timeout
-		timeout.steps = []wire.Step{wire.Apply, timeout.steps[0]}
+		timeout.steps = []cassandratest.Step{cassandratest.Apply, timeout.steps[0]}
 		faults["timeout "+typ+", applied"] = timeout
-		faults["failure "+typ] = wireFault{steps: fail(wire.WriteFailure(typ, 1, 2, 1))}
+		faults["failure "+typ] = wireFault{steps: fail(cassandratest.WriteFailure(typ, 1, 2, 1))}
 	}
 	return faults
 }
@@ -192,12 +192,12 @@ func TestWireOutcomes(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					unwind(t)
-					s := openWire(t, wire.Pipes, 3, test.option, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
+					s := openWire(t, cassandratest.Start, 3, test.option, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
 					faults, broken, parts := wireFaults(), 0, statementsOf(t, test.change)
 					for _, second := range wireSeconds {
 						script := []wireFault{faults[first], faults[second]}
 						var made []wireKnown
-						rule := s.When(wire.Table(test.table)).Choose(func(wire.Request) []wire.Step {
+						rule := s.When(cassandratest.Table(test.table)).Choose(func(cassandratest.Request) []cassandratest.Step {
 							f := script[len(made)]
 							if len(f.steps) > 0 && f.steps[0].String() == cutInBody.String() {
 								broken++
@@ -278,32 +278,32 @@ func TestWireEnds(t *testing.T) {
 			before: func(_ *wireShop, cancel context.CancelFunc) { cancel() }, want: NotApplied, is: context.Canceled,
 		},
 		"cancelled, never applied": {
-			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Drop) },
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(cassandratest.Drop) },
 			during: func(_ *wireShop, cancel context.CancelFunc) { cancel() },
 			want:   Unknown, is: context.Canceled, sent: true,
 		},
 		"cancelled, applied": {
-			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Apply, wire.Drop) },
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(cassandratest.Apply, cassandratest.Drop) },
 			during: func(_ *wireShop, cancel context.CancelFunc) { cancel() },
 			want:   Unknown, is: context.Canceled, sent: true, applied: true,
 		},
 		"cancelled, applied later": {
-			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Delay(10 * time.Second)) },
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(cassandratest.Delay(10 * time.Second)) },
 			during: func(_ *wireShop, cancel context.CancelFunc) { cancel() },
 			want:   Unknown, is: context.Canceled, sent: true, applied: true,
 		},
 		"all connections cut, applied": {
-			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Apply, wire.Drop) },
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(cassandratest.Apply, cassandratest.Drop) },
 			during: func(s *wireShop, _ context.CancelFunc) { s.Cut() },
 			want:   Unknown, sent: true, applied: true,
 		},
 		"session closed, applied": {
-			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Apply, wire.Drop) },
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(cassandratest.Apply, cassandratest.Drop) },
 			during: func(s *wireShop, _ context.CancelFunc) { s.session.Close() },
 			want:   Unknown, sent: true, applied: true,
 		},
 		"node stopped, applied": {
-			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(wire.Apply, wire.Drop) },
+			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(cassandratest.Apply, cassandratest.Drop) },
 			during: func(s *wireShop, _ context.CancelFunc) { s.Node(1).Stop() },
 			want:   Unknown, sent: true, applied: true,
 		},
@@ -327,7 +327,7 @@ func TestWireEnds(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					unwind(t)
-					s := openWire(t, wire.Pipes, 1, Logged(), once(), Timeout(3*time.Second))
+					s := openWire(t, cassandratest.Start, 1, Logged(), once(), Timeout(3*time.Second))
 					if kind == "fan-out" {
 						s.w = s.w.With(Auto())
 					}
@@ -372,17 +372,17 @@ func TestWireEnds(t *testing.T) {
 	}
 }
 
-// A row that is not valid never gets to the wire.
+// A row that is not valid never gets to the cassandratest.
 func TestWireRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		unwind(t)
-		s := openWire(t, wire.Pipes, 1)
+		s := openWire(t, cassandratest.Start, 1)
 		o := newOrder(Open)
 		o.Status = "lost"
 		_, err := s.w.Write(t.Context(), "op", orderSet(t).Insert(o))
-		if !errors.Is(err, ErrInvalid) || len(s.Journal(wire.Prepare)) != 0 {
-			t.Errorf("%v, %v", err, s.Journal(wire.Prepare))
+		if !errors.Is(err, ErrInvalid) || len(s.Journal(cassandratest.Prepare)) != 0 {
+			t.Errorf("%v, %v", err, s.Journal(cassandratest.Prepare))
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -49,43 +49,43 @@ func (s *wireStorm) number(n int) int {
 }
 
 // steps are those of a random fault. A wait may be shorter or longer than an attempt and a call.
-func (s *wireStorm) steps(batch bool) []wire.Step {
-	delay := wire.Delay(1 + s.unit*time.Duration(s.number(4000))/1000)
+func (s *wireStorm) steps(batch bool) []cassandratest.Step {
+	delay := cassandratest.Delay(1 + s.unit*time.Duration(s.number(4000))/1000)
 	typ := []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "BATCH_LOG", "VIEW", "CDC"}[s.number(6)]
-	clean := []wire.Error{
-		wire.Unavailable(gocql.LocalQuorum, 2, 1), wire.Unavailable(gocql.Two, 1, 0), wire.Bootstrapping, wire.Invalid, wire.Unauthorized,
-		wire.Overloaded,
+	clean := []cassandratest.Error{
+		cassandratest.Unavailable(gocql.LocalQuorum, 2, 1), cassandratest.Unavailable(gocql.Two, 1, 0), cassandratest.Bootstrapping, cassandratest.Invalid, cassandratest.Unauthorized,
+		cassandratest.Overloaded,
 	}
-	maybe := []wire.Error{wire.WriteTimeout(typ, 1, 2), wire.WriteFailure(typ, 1, 2, 1), wire.ServerError}
+	maybe := []cassandratest.Error{cassandratest.WriteTimeout(typ, 1, 2), cassandratest.WriteFailure(typ, 1, 2, 1), cassandratest.ServerError}
 	if batch {
-		maybe = append(maybe, wire.Overloaded)
+		maybe = append(maybe, cassandratest.Overloaded)
 	}
 	if s.number(4) == 0 { // else these would be rare, and false claims are made of them
-		return []wire.Step{wire.Fail(clean[s.number(len(clean))])}
+		return []cassandratest.Step{cassandratest.Fail(clean[s.number(len(clean))])}
 	}
-	fail := wire.Fail(maybe[s.number(len(maybe))])
+	fail := cassandratest.Fail(maybe[s.number(len(maybe))])
 	part := s.number(13)
-	scripts := [][]wire.Step{
-		{wire.Fail(clean[s.number(len(clean))])},
-		{delay, wire.Fail(clean[s.number(len(clean))])},
+	scripts := [][]cassandratest.Step{
+		{cassandratest.Fail(clean[s.number(len(clean))])},
+		{delay, cassandratest.Fail(clean[s.number(len(clean))])},
 		{fail},
-		{wire.Apply, fail},
-		{delay, wire.Apply, fail},
-		{fail, delay, wire.Apply},
-		{wire.Drop},
-		{wire.Apply, wire.Drop},
-		{wire.Drop, delay, wire.Apply},
+		{cassandratest.Apply, fail},
+		{delay, cassandratest.Apply, fail},
+		{fail, delay, cassandratest.Apply},
+		{cassandratest.Drop},
+		{cassandratest.Apply, cassandratest.Drop},
+		{cassandratest.Drop, delay, cassandratest.Apply},
 		{delay},
-		{wire.Apply, delay},
-		{delay, wire.Apply, delay},
-		{wire.Cut},
-		{wire.Apply, wire.Cut},
-		{delay, wire.Cut},
-		{wire.Cut, delay, wire.Apply},
-		{delay, wire.Apply, wire.Cut},
-		{wire.CutAfter(part)},
-		{wire.StallAfter(part, s.unit*time.Duration(1+s.number(3)))},
-		{wire.Fail(wire.Unprepared)},
+		{cassandratest.Apply, delay},
+		{delay, cassandratest.Apply, delay},
+		{cassandratest.Cut},
+		{cassandratest.Apply, cassandratest.Cut},
+		{delay, cassandratest.Cut},
+		{cassandratest.Cut, delay, cassandratest.Apply},
+		{delay, cassandratest.Apply, cassandratest.Cut},
+		{cassandratest.CutAfter(part)},
+		{cassandratest.StallAfter(part, s.unit*time.Duration(1+s.number(3)))},
+		{cassandratest.Fail(cassandratest.Unprepared)},
 	}
 	script := scripts[s.number(len(scripts))]
 	s.mu.Lock()
@@ -189,17 +189,17 @@ func (s *wireStorm) judge(c wireClaim, table string, o Outcome) {
 // is resumed until it succeeds.
 func (s *wireStorm) run() {
 	share := 3 + s.number(8) // of ten requests meet a fault
-	s.When().Choose(func(r wire.Request) []wire.Step {
+	s.When().Choose(func(r cassandratest.Request) []cassandratest.Step {
 		if s.number(20) >= share {
 			return nil
 		}
-		return s.steps(r.Kind == wire.Batch && r.Logged)
+		return s.steps(r.Kind == cassandratest.Batch && r.Logged)
 	})
-	s.When(wire.Prepare).Choose(func(wire.Request) []wire.Step {
+	s.When(cassandratest.Prepare).Choose(func(cassandratest.Request) []cassandratest.Step {
 		if s.number(20) > 0 {
 			return nil
 		}
-		return [][]wire.Step{{wire.Fail(wire.Overloaded)}, {wire.Drop}, {wire.Cut}, {wire.Fail(wire.ServerError)}}[s.number(4)]
+		return [][]cassandratest.Step{{cassandratest.Fail(cassandratest.Overloaded)}, {cassandratest.Drop}, {cassandratest.Cut}, {cassandratest.Fail(cassandratest.ServerError)}}[s.number(4)]
 	})
 	done := make(chan struct{})
 	var nodes, workers sync.WaitGroup
@@ -253,7 +253,7 @@ func TestWireRandom(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
 				s := &wireStorm{
-					wireShop: openWire(t, wire.Pipes, 3, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 2 * time.Second})),
+					wireShop: openWire(t, cassandratest.Start, 3, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 2 * time.Second})),
 					t:        t, tally: tally, unit: time.Second, orders: orderSet(t), notes: noteSet(t), workers: 8, writes: 50, random: rand.New(rand.NewPCG(seed, 1)),
 				}
 				s.run()
@@ -270,7 +270,7 @@ func TestWireRandomSockets(t *testing.T) {
 	const unit = 40 * time.Millisecond
 	soon := func(c *gocql.ClusterConfig) { c.ReconnectInterval = unit } // the storm is over before Configure's 2 s are
 	s := &wireStorm{
-		wireShop: openWireConfigured(t, wire.Listen, 3, soon, Timeout(5*time.Second), Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 2 * unit})),
+		wireShop: openWireConfigured(t, cassandratest.Listen, 3, soon, Timeout(5*time.Second), Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 2 * unit})),
 		t:        t, tally: tally, unit: unit, orders: orderSet(t), notes: noteSet(t), workers: 16, writes: 20, random: rand.New(rand.NewPCG(1, 1)),
 	}
 	s.run()

@@ -8,16 +8,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
 // writes are the requests of the shop's tables that were sent after the one with number from.
-func (s *wireShop) writes(from int) []wire.Request {
-	return s.Journal(wire.Where(func(r wire.Request) bool {
-		return r.Number > from && (r.Kind == wire.Execute || r.Kind == wire.Batch) && !r.System()
+func (s *wireShop) writes(from int) []cassandratest.Request {
+	return s.Journal(cassandratest.Where(func(r cassandratest.Request) bool {
+		return r.Number > from && (r.Kind == cassandratest.Execute || r.Kind == cassandratest.Batch) && !r.System()
 	}))
 }
 
@@ -29,22 +29,22 @@ func TestWireRequests(t *testing.T) {
 		change  tables.Change
 		options []Option
 		mode    Mode
-		kind    wire.Kind
+		kind    cassandratest.Kind
 		logged  bool
 		want    int // requests
 		sweep   bool
 	}{
-		"fan-out":        {change: orderSet(t).Insert(newOrder(Open)), mode: FanOut, kind: wire.Execute, want: 3},
-		"same partition": {change: noteSet(t).Insert(newNote()), mode: SamePartition, kind: wire.Batch, want: 1},
-		"logged batch":   {change: orderSet(t).Update(move()), mode: LoggedBatch, kind: wire.Batch, logged: true, want: 1, sweep: true},
-		"one, fan-out":   {change: orderSet(t).Insert(newOrder(Open)), options: []Option{Consistency(gocql.One)}, mode: FanOut, kind: wire.Execute, want: 3},
-		"one, batch":     {change: noteSet(t).Insert(newNote()), options: []Option{Consistency(gocql.One)}, mode: SamePartition, kind: wire.Batch, want: 1},
+		"fan-out":        {change: orderSet(t).Insert(newOrder(Open)), mode: FanOut, kind: cassandratest.Execute, want: 3},
+		"same partition": {change: noteSet(t).Insert(newNote()), mode: SamePartition, kind: cassandratest.Batch, want: 1},
+		"logged batch":   {change: orderSet(t).Update(move()), mode: LoggedBatch, kind: cassandratest.Batch, logged: true, want: 1, sweep: true},
+		"one, fan-out":   {change: orderSet(t).Insert(newOrder(Open)), options: []Option{Consistency(gocql.One)}, mode: FanOut, kind: cassandratest.Execute, want: 3},
+		"one, batch":     {change: noteSet(t).Insert(newNote()), options: []Option{Consistency(gocql.One)}, mode: SamePartition, kind: cassandratest.Batch, want: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWire(t, wire.Pipes, 5)
+				s := openWire(t, cassandratest.Start, 5)
 				level := gocql.LocalQuorum
 				if test.options != nil {
 					level = gocql.One
@@ -91,7 +91,7 @@ func TestWireRouting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		unwind(t)
-		s := openWire(t, wire.Pipes, 9)
+		s := openWire(t, cassandratest.Start, 9)
 		<-time.After(time.Second) // for the pools to be full
 		keys := map[string][]string{
 			"orders_by_id": {"order_id"}, "orders_by_user": {"user_id"}, "orders_by_status": {"status"}, "notes": {"user_id"},
@@ -142,8 +142,8 @@ func TestWireSameBytes(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWire(t, wire.Pipes, 3, Retry(retry.Policy{MaxAttempts: 3}), test.option)
-				rule := s.When(wire.Table(test.table)).Do(wire.Apply, wire.Fail(wire.WriteTimeout("SIMPLE", 1, 2)))
+				s := openWire(t, cassandratest.Start, 3, Retry(retry.Policy{MaxAttempts: 3}), test.option)
+				rule := s.When(cassandratest.Table(test.table)).Do(cassandratest.Apply, cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 1, 2)))
 				_, err := s.w.Write(t.Context(), "op", test.change)
 				stored, err := asError(t, err).MarshalBinary()
 				if err != nil {
@@ -166,12 +166,12 @@ func TestWireSameBytes(t *testing.T) {
 				if _, err := other.Resume(t.Context(), &failed); err != nil {
 					t.Fatal(err)
 				}
-				all := s.Journal(wire.Table(test.table), wire.Where(func(r wire.Request) bool { return r.Kind != wire.Prepare }))
+				all := s.Journal(cassandratest.Table(test.table), cassandratest.Where(func(r cassandratest.Request) bool { return r.Kind != cassandratest.Prepare }))
 				if len(all) != 4 {
 					t.Fatalf("%d requests", len(all))
 				}
 				for _, r := range all {
-					if !slices.EqualFunc(r.Statements, all[0].Statements, wire.Statement.Equal) || len(r.Statements) == 0 {
+					if !slices.EqualFunc(r.Statements, all[0].Statements, cassandratest.Statement.Equal) || len(r.Statements) == 0 {
 						t.Errorf("%v differs from %v", r, all[0])
 					}
 				}
@@ -190,24 +190,24 @@ func TestWireResumeIsSticky(t *testing.T) {
 		"fan-out": orderSet(t).Insert(newOrder(Open)), "same partition": noteSet(t).Insert(newNote()), "logged batch": orderSet(t).Update(move()),
 	} {
 		for first, test := range map[string]struct {
-			step wire.Step
+			step cassandratest.Step
 			want Outcome
 		}{
-			"applied": {wire.Drop, Unknown}, "not applied": {wire.Fail(wire.Invalid), NotApplied},
+			"applied": {cassandratest.Drop, Unknown}, "not applied": {cassandratest.Fail(cassandratest.Invalid), NotApplied},
 		} {
 			t.Run(name+"/"+first, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					unwind(t)
-					s := openWire(t, wire.Pipes, 3, once())
-					steps := []wire.Step{test.step}
+					s := openWire(t, cassandratest.Start, 3, once())
+					steps := []cassandratest.Step{test.step}
 					if test.want == Unknown {
-						steps = []wire.Step{wire.Apply, test.step}
+						steps = []cassandratest.Step{cassandratest.Apply, test.step}
 					}
 					rule := s.When().Do(steps...)
 					e := failed(t, s.w, change)
 					rule.End()
-					s.When().Do(wire.Fail(wire.Unavailable(gocql.LocalQuorum, 2, 1)))
+					s.When().Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
 					_, err := s.w.Resume(t.Context(), e)
 					for table, got := range outcomes(asError(t, err)) {
 						if got != test.want {
@@ -229,13 +229,14 @@ func TestWireOverloadedView(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWire(t, wire.Pipes, 3, once())
-				s.When(wire.Table("orders_by_user")).Do(wire.Fail(wire.Overloaded))
+				s := openWire(t, cassandratest.Start, 3, once())
+				s.When(cassandratest.Table("orders_by_user")).Do(cassandratest.Fail(cassandratest.Overloaded))
 				switch name {
 				case "view":
-					s.Create(`CREATE MATERIALIZED VIEW shop.big_orders AS SELECT * FROM orders_by_user WHERE total > 9 PRIMARY KEY (order_id, user_id)`)
+					s.Create(`CREATE MATERIALIZED VIEW shop.big_orders AS SELECT * FROM shop.orders_by_user
+						WHERE user_id IS NOT NULL AND order_id IS NOT NULL PRIMARY KEY (order_id, user_id)`)
 				case "schema not read":
-					s.When(wire.Table("system_schema.views")).Do(wire.Fail(wire.Unavailable(gocql.One, 1, 0)))
+					s.When(cassandratest.Table("system_schema.views")).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.One, 1, 0)))
 				}
 				e := failed(t, s.w, orderSet(t).Insert(newOrder(Open)))
 				if got := outcomes(e); got["orders_by_user"] != want || got["orders_by_id"] != Applied || got["orders_by_status"] != Applied {
@@ -251,30 +252,30 @@ func TestWireOverloadedView(t *testing.T) {
 func TestWireFallback(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		batch  []wire.Step
-		fanOut []wire.Step // of orders_by_user
-		want   Outcome     // of orders_by_user
+		batch  []cassandratest.Step
+		fanOut []cassandratest.Step // of orders_by_user
+		want   Outcome              // of orders_by_user
 	}{
-		"applied":               {[]wire.Step{wire.Fail(wire.WriteTimeout("BATCH_LOG", 1, 2))}, nil, Applied},
-		"then clean":            {[]wire.Step{wire.Fail(wire.WriteTimeout("BATCH_LOG", 1, 2))}, []wire.Step{wire.Fail(wire.Syntax)}, Unknown},
-		"replayed, then clean":  {[]wire.Step{wire.Apply, wire.Fail(wire.WriteTimeout("BATCH_LOG", 1, 2))}, []wire.Step{wire.Fail(wire.Syntax)}, Unknown},
-		"no nodes, then clean":  {[]wire.Step{wire.Fail(wire.Unavailable(gocql.Two, 1, 0))}, []wire.Step{wire.Fail(wire.Syntax)}, NotApplied},
-		"no nodes, then silent": {[]wire.Step{wire.Fail(wire.Unavailable(gocql.Two, 1, 0))}, []wire.Step{wire.Apply, wire.Drop}, Unknown},
+		"applied":               {[]cassandratest.Step{cassandratest.Fail(cassandratest.WriteTimeout("BATCH_LOG", 1, 2))}, nil, Applied},
+		"then clean":            {[]cassandratest.Step{cassandratest.Fail(cassandratest.WriteTimeout("BATCH_LOG", 1, 2))}, []cassandratest.Step{cassandratest.Fail(cassandratest.Syntax)}, Unknown},
+		"replayed, then clean":  {[]cassandratest.Step{cassandratest.Apply, cassandratest.Fail(cassandratest.WriteTimeout("BATCH_LOG", 1, 2))}, []cassandratest.Step{cassandratest.Fail(cassandratest.Syntax)}, Unknown},
+		"no nodes, then clean":  {[]cassandratest.Step{cassandratest.Fail(cassandratest.Unavailable(gocql.Two, 1, 0))}, []cassandratest.Step{cassandratest.Fail(cassandratest.Syntax)}, NotApplied},
+		"no nodes, then silent": {[]cassandratest.Step{cassandratest.Fail(cassandratest.Unavailable(gocql.Two, 1, 0))}, []cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWire(t, wire.Pipes, 3, once(), Timeout(time.Minute))
-				s.When(wire.Batch).Do(test.batch...)
-				s.When(wire.Execute, wire.Table("orders_by_user")).Do(test.fanOut...)
+				s := openWire(t, cassandratest.Start, 3, once(), Timeout(time.Minute))
+				s.When(cassandratest.Batch).Do(test.batch...)
+				s.When(cassandratest.Execute, cassandratest.Table("orders_by_user")).Do(test.fanOut...)
 				result, err := s.w.Write(t.Context(), "payOrder", orderSet(t).Update(move()))
 				if result.Mode != Fallback {
 					t.Errorf("%+v", result)
 				}
-				var batch, single []wire.Statement
+				var batch, single []cassandratest.Statement
 				for _, r := range s.writes(0) {
-					if r.Kind == wire.Batch && r.Logged {
+					if r.Kind == cassandratest.Batch && r.Logged {
 						batch = append(batch, r.Statements...)
 					} else {
 						single = append(single, r.Statements...)
@@ -313,7 +314,7 @@ func TestWireUnprepared(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWire(t, wire.Pipes, 1)
+				s := openWire(t, cassandratest.Start, 1)
 				if _, err := s.w.Write(t.Context(), "op", change); err != nil {
 					t.Fatal(err)
 				}
@@ -321,13 +322,13 @@ func TestWireUnprepared(t *testing.T) {
 				if _, err := s.w.Write(t.Context(), "op", change); err != nil {
 					t.Errorf("forgotten: %v", err)
 				}
-				s.When(wire.Nth(1, 2, 3, 4, 5, 6, 7)).Do(wire.Fail(wire.Unprepared))
+				s.When(cassandratest.Nth(1, 2, 3, 4, 5, 6, 7)).Do(cassandratest.Fail(cassandratest.Unprepared))
 				if _, err := s.w.Write(t.Context(), "op", change); err != nil {
 					t.Errorf("forgotten again and again: %v", err)
 				}
 				s.Heal()
 				s.Node(1).Forget()
-				s.When(wire.Prepare).Do(wire.Drop)
+				s.When(cassandratest.Prepare).Do(cassandratest.Drop)
 				at := s.stamp()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
@@ -347,11 +348,11 @@ func TestWireCheck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		unwind(t)
-		s := openWire(t, wire.Pipes, 3)
+		s := openWire(t, cassandratest.Start, 3)
 		if err := s.w.Check(t.Context(), orderSet(t), noteSet(t)); err != nil {
 			t.Error(err)
 		}
-		s.Create(`CREATE TABLE shop.notes (user_id uuid, note_id uuid, written timestamp, PRIMARY KEY (note_id))`)
+		s.Create(`DROP TABLE shop.notes`, `CREATE TABLE shop.notes (user_id uuid, note_id uuid, written timestamp, PRIMARY KEY (note_id))`)
 		if err := s.w.Check(t.Context(), orderSet(t), noteSet(t)); err == nil {
 			t.Error("another table is taken for that of the set")
 		}

@@ -120,3 +120,6 @@ func (ts *Types) find(is func(*UserType) bool) *UserType {
 
 // SetOf is the type of a bound set of elements, as m - ? takes it.
 func SetOf(elem *Type) *Type { return composed(gocql.TypeSet, []*Type{elem}, false) }
+
+// ListOf is the type of a bound list of values, as IN ? takes it.
+func ListOf(elem *Type) *Type { return composed(gocql.TypeList, []*Type{elem.freeze()}, false) }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/gocql/gocql"
 )
 
@@ -37,9 +37,9 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 // replicas.
 func BenchmarkPick(b *testing.B) {
 	ours, theirs := New(gocql.RoundRobinHostPolicy()), gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy(), gocql.ShuffleReplicas())
-	s := wire.Pipes(b, 5)
+	s := cassandratest.Start(b, 5)
 	s.Create(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3}`)
-	c := s.Cluster()
+	c := s.Config()
 	c.Keyspace = "shop"
 	c.PoolConfig.HostSelectionPolicy = both{ours, theirs}
 	session, err := c.CreateSession()

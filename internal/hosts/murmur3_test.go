@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/wire"
+	fake "github.com/denorm-go/denorm/internal/ring"
 	"pgregory.net/rapid"
 )
 
@@ -52,7 +52,7 @@ func TestTokenOfServer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SliceOf(rapid.Byte()).Draw(t, "key")
-		if got, want := token(key), wire.Token(key); got != want {
+		if got, want := token(key), fake.Token(key); got != want {
 			t.Fatalf("%d, want %d", got, want)
 		}
 	})

@@ -10,34 +10,34 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/wire"
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/gocql/gocql"
 )
 
 // bubble is a session with a cluster in memory, in virtual time.
 type bubble struct {
 	*testing.T
-	server  *wire.Server
+	server  *cassandratest.Cluster
 	session *gocql.Session
 	policy  *Policy // nil if the session has one of gocql's own
 }
 
 const insert = `INSERT INTO shop.orders (id, text) VALUES (?, ?)`
 
-var readKeyspaces = wire.Text("SELECT keyspace_name, replication FROM system_schema.keyspaces")
+var readKeyspaces = cassandratest.Text("SELECT keyspace_name, replication FROM system_schema.keyspaces")
 
 // start opens a session with the policy, unless configure sets another. Its keyspace is home, which has one replica; shop
 // has three.
 func start(t *testing.T, nodes int, configure func(*gocql.ClusterConfig)) *bubble {
 	t.Helper()
 	t.Cleanup(func() { <-time.After(5 * time.Minute) }) // for gocql to let go of all goroutines
-	b := &bubble{T: t, server: wire.Pipes(t, nodes), policy: New(gocql.RoundRobinHostPolicy())}
+	b := &bubble{T: t, server: cassandratest.Start(t, nodes), policy: New(gocql.RoundRobinHostPolicy())}
 	for ks, n := range map[string]int{"home": 1, "shop": 3, "annex": 2} {
 		b.server.Create(
 			fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, ks, n),
 			fmt.Sprintf(`CREATE TABLE %s.orders (id text PRIMARY KEY, text text)`, ks))
 	}
-	c := b.server.Cluster()
+	c := b.server.Config()
 	c.Keyspace = "home"
 	c.Timeout, c.WriteTimeout, c.ConnectTimeout, c.ReconnectInterval = 6*time.Second, 2*time.Second, 5*time.Second, 2*time.Second
 	c.PoolConfig.HostSelectionPolicy = b.policy
@@ -98,7 +98,7 @@ func (b *bubble) load(d time.Duration) (failed []error) {
 
 // sent counts the writes that a node has got.
 func (b *bubble) sent(node int) int {
-	return len(b.server.Journal(wire.Execute, wire.On(node), wire.Table("shop.orders")))
+	return len(b.server.Journal(cassandratest.Execute, cassandratest.On(node), cassandratest.Table("shop.orders")))
 }
 
 func TestKeyspaces(t *testing.T) {
@@ -118,7 +118,7 @@ func TestKeyspaces(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					journal := b.server.Journal(wire.Execute)
+					journal := b.server.Journal(cassandratest.Execute)
 					nodes = append(nodes, journal[len(journal)-1].Node)
 					if a.Host().ConnectAddress().String() != b.server.Node(nodes[len(nodes)-1]).Address() {
 						t.Fatal("the attempt names another host")
@@ -131,7 +131,7 @@ func TestKeyspaces(t *testing.T) {
 				}
 			}
 		}
-		if n := len(b.server.Journal(wire.Execute, readKeyspaces)); n != 1 {
+		if n := len(b.server.Journal(cassandratest.Execute, readKeyspaces)); n != 1 {
 			t.Errorf("keyspaces are read %d times", n)
 		}
 	})
@@ -202,7 +202,7 @@ func TestKeyspacesUnread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, 5, func(c *gocql.ClusterConfig) { c.Keyspace = "" }) // or the session has them read
-		b.server.When(wire.Execute, readKeyspaces).Do(wire.Delay(time.Second))
+		b.server.When(cassandratest.Execute, readKeyspaces).Do(cassandratest.Delay(time.Second))
 		begin := time.Now()
 		if err := b.path("order"); err != nil || time.Since(begin) > 100*time.Millisecond {
 			t.Errorf("%v after %v", err, time.Since(begin))
@@ -229,8 +229,8 @@ func TestKeyspacesFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, 3, func(c *gocql.ClusterConfig) { c.Keyspace = "" })
-		reads := func() int { return len(b.server.Journal(wire.Execute, readKeyspaces)) }
-		b.server.When(wire.Execute, readKeyspaces, wire.Nth(1, 2)).Do(wire.Fail(wire.Overloaded))
+		reads := func() int { return len(b.server.Journal(cassandratest.Execute, readKeyspaces)) }
+		b.server.When(cassandratest.Execute, readKeyspaces, cassandratest.Nth(1, 2)).Do(cassandratest.Fail(cassandratest.Overloaded))
 		for range 50 {
 			if err := b.path("order"); err != nil {
 				t.Fatal(err)
@@ -321,7 +321,7 @@ func TestStuckNode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, 3, nil)
-		b.server.When(wire.On(2), wire.Table("shop.orders")).Do(wire.Drop)
+		b.server.When(cassandratest.On(2), cassandratest.Table("shop.orders")).Do(cassandratest.Drop)
 		if failed := b.load(10 * time.Second); failed != nil {
 			t.Fatal(failed[0])
 		}
@@ -388,7 +388,7 @@ func TestAllSilent(t *testing.T) {
 		if failed := b.load(time.Second); failed != nil {
 			t.Fatal(failed[0])
 		}
-		b.server.When(wire.Table("shop.orders")).Do(wire.Drop)
+		b.server.When(cassandratest.Table("shop.orders")).Do(cassandratest.Drop)
 		for _, err := range b.load(30 * time.Second) {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)
@@ -418,7 +418,7 @@ func TestBatchDoesNotWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, 3, nil)
-		b.server.When(wire.Prepare).Do(wire.Drop)
+		b.server.When(cassandratest.Prepare).Do(cassandratest.Drop)
 		begin := time.Now()
 		err := b.attempt(&Attempt{Keyspace: "shop", Key: []byte("order")}, time.Second, func(ctx context.Context) error {
 			batch := b.session.NewBatch(gocql.LoggedBatch).WithContext(ctx)

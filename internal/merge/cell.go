@@ -24,8 +24,8 @@ var nothing = Cell{Timestamp: NoTimestamp}
 func (c Cell) tombstone() bool { return c.Value == nil }
 func (c Cell) expiring() bool  { return c.Value != nil && c.Expires != 0 }
 
-// live says whether a read in the second now finds a value (Cell.isLive).
-func (c Cell) live(now int64) bool { return c.Value != nil && (c.Expires == 0 || now < c.Expires) }
+// Live says whether a read in the second now finds a value (Cell.isLive).
+func (c Cell) Live(now int64) bool { return c.Value != nil && (c.Expires == 0 || now < c.Expires) }
 
 // Resolve gives the cell that remains of two of one column. It is Cells.resolveRegular:
 //
@@ -80,6 +80,6 @@ func (l Liveness) Supersedes(other Liveness) bool {
 	return l.Expires > other.Expires
 }
 
-func (l Liveness) live(now int64) bool {
+func (l Liveness) Live(now int64) bool {
 	return l.Timestamp != NoTimestamp && (l.Expires == 0 || now < l.Expires)
 }

@@ -58,7 +58,7 @@ func (r *Row) Merge(other *Row) {
 
 // Value is what a read in the second now finds in a column, nil if it is null.
 func (r *Row) Value(column int, now int64) []byte {
-	if c := &r.cells[column]; c.Timestamp > r.deletion && c.live(now) {
+	if c := &r.cells[column]; c.Timestamp > r.deletion && c.Live(now) {
 		return c.Value
 	}
 	return nil
@@ -66,7 +66,7 @@ func (r *Row) Value(column int, now int64) []byte {
 
 // Visible says whether a read in the second now finds the row: it has its marker, or any value.
 func (r *Row) Visible(now int64) bool {
-	if r.marker.Timestamp > r.deletion && r.marker.live(now) {
+	if r.marker.Timestamp > r.deletion && r.marker.Live(now) {
 		return true
 	}
 	for i := range r.cells {

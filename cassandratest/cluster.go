@@ -1,0 +1,190 @@
+package cassandratest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/coordinator"
+	"github.com/gocql/gocql"
+)
+
+// Cluster is a cluster of nodes in the process. It is safe for concurrent use.
+type Cluster struct {
+	tb    TB // nil outside of tests
+	nodes []*Node
+	port  int
+	pipes bool
+	done  chan struct{} // closed by Close
+	wg    sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows, the state of nodes and connections, and orders the journal
+	data    *coordinator.Cluster
+	rules   []*Rule
+	watch   []func(Request)
+	journal []*Request
+	limit   int // of the journal, 0 for none
+	count   int // of requests
+	conns   int // counts connections
+	timers  map[*time.Timer]bool
+	closed  bool
+}
+
+// TB is what a cluster needs of a test: [testing.TB] has it.
+type TB interface {
+	Helper()
+	Cleanup(f func())
+	Logf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Start starts nodes that are reached in memory, through the Dialer of [Cluster.Config], in a testing/synctest bubble too.
+// They are closed with the test. Their addresses are 127.0.0.1, 127.0.0.2 and so on, and are on no network.
+func Start(tb TB, nodes int) *Cluster {
+	tb.Helper()
+	c := New(nodes)
+	c.tb = tb
+	tb.Cleanup(c.Close)
+	return c
+}
+
+// Listen starts nodes on sockets: 127.0.0.1, 127.0.0.2 and so on, all on one free port. They are closed with the test.
+func Listen(tb TB, nodes int) *Cluster {
+	tb.Helper()
+	c, err := Serve(nodes)
+	if err != nil {
+		tb.Fatalf("cassandratest: %v", err)
+		return nil
+	}
+	c.tb = tb
+	tb.Cleanup(c.Close)
+	return c
+}
+
+// New is [Start] outside of a test. [Cluster.Close] ends it.
+func New(nodes int) *Cluster {
+	c := &Cluster{port: 9042, pipes: true, done: make(chan struct{}), data: coordinator.New(nodes), timers: make(map[*time.Timer]bool)}
+	for i := range nodes {
+		c.nodes = append(c.nodes, newNode(c, i+1))
+	}
+	c.data.Later = c.later
+	return c
+}
+
+// Serve is [Listen] outside of a test. [Cluster.Close] ends it. An error says that the addresses have no free port in common.
+func Serve(nodes int) (*Cluster, error) {
+	c := New(nodes)
+	c.pipes = false
+	const tries = 20 // the port of the first address may be taken at another
+	var err error
+	for range tries {
+		if err = c.listen(); err == nil {
+			for _, n := range c.nodes {
+				c.wg.Go(n.accept)
+			}
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("no port that is free at %d addresses: %w", nodes, err)
+}
+
+func (c *Cluster) listen() error {
+	port := 0
+	for _, n := range c.nodes {
+		var config net.ListenConfig
+		l, err := config.Listen(context.Background(), "tcp4", fmt.Sprintf("%v:%d", n.ip, port))
+		if err != nil {
+			c.unlisten()
+			return err
+		}
+		n.listener = l
+		port = l.Addr().(*net.TCPAddr).Port
+	}
+	c.port = port
+	return nil
+}
+
+func (c *Cluster) unlisten() {
+	for _, n := range c.nodes {
+		if n.listener != nil {
+			_ = n.listener.Close()
+		}
+	}
+}
+
+// later does something that nodes do by themselves, after a time. It is called with the lock.
+func (c *Cluster) later(after time.Duration, do func()) {
+	if c.closed {
+		return
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(after, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.timers, timer)
+		if !c.closed {
+			do()
+		}
+	})
+	c.timers[timer] = true
+}
+
+// Close cuts all connections, ends everything that is still to happen and waits for it. It may be called more than once.
+func (c *Cluster) Close() {
+	c.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		close(c.done)
+		c.unlisten()
+		for timer := range c.timers {
+			timer.Stop()
+		}
+	}
+	c.mu.Unlock()
+	c.Cut()
+	c.wg.Wait()
+}
+
+// Cut cuts all connections of all nodes.
+func (c *Cluster) Cut() {
+	for _, n := range c.nodes {
+		n.Cut()
+	}
+}
+
+// Node is one of the nodes, counted from 1, as in its address 127.0.0.1.
+func (c *Cluster) Node(number int) *Node { return c.nodes[number-1] }
+
+// Nodes is how many nodes there are.
+func (c *Cluster) Nodes() int { return len(c.nodes) }
+
+// Config is a configuration of the driver that reaches the nodes and says nothing. It is for protocol 4. Tests set what else
+// they need.
+func (c *Cluster) Config() *gocql.ClusterConfig {
+	config := gocql.NewCluster()
+	for _, n := range c.nodes {
+		config.Hosts = append(config.Hosts, n.ip.String())
+	}
+	config.Port = c.port
+	config.ProtoVersion = 4
+	config.Logger = quiet{}
+	config.Dialer = &dialer{cluster: c, config: config}
+	return config
+}
+
+// quiet is a logger for a driver that complains about every fault.
+type quiet struct{}
+
+func (quiet) Print(...any)          {}
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
+// Replicas are the numbers of the nodes that hold a partition of a keyspace, the first owner first. key is the encoded
+// partition key, as the driver's routing key.
+func (c *Cluster) Replicas(keyspace string, key []byte) []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.data.Replicas(keyspace, key)
+}

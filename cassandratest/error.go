@@ -1,0 +1,159 @@
+package cassandratest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/datastax/go-cassandra-native-protocol/frame"
+	"github.com/datastax/go-cassandra-native-protocol/message"
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+	"github.com/gocql/gocql"
+)
+
+// Error is an answer with an error of the protocol.
+type Error struct {
+	name    string
+	message func(*Request) message.Message
+	code    int32 // without message: this code
+	tail    []byte
+}
+
+// String is the name of the error.
+func (e Error) String() string { return e.name }
+
+// The errors that have a text only.
+var (
+	ServerError   = Code(gocql.ErrCodeServer)
+	ProtocolError = Code(gocql.ErrCodeProtocol)
+	Credentials   = Code(gocql.ErrCodeCredentials)
+	Overloaded    = Code(gocql.ErrCodeOverloaded)
+	Bootstrapping = Code(gocql.ErrCodeBootstrapping)
+	Truncate      = Code(gocql.ErrCodeTruncate)
+	Syntax        = Code(gocql.ErrCodeSyntax)
+	Unauthorized  = Code(gocql.ErrCodeUnauthorized)
+	Invalid       = Code(gocql.ErrCodeInvalid)
+	Config        = Code(gocql.ErrCodeConfig)
+)
+
+// CDCWriteFailure is sent where the space for change data capture is full. Cassandra sends it from protocol 5 on, as it
+// does CASWriteUnknown; gocql reads both in 4, too.
+var CDCWriteFailure = Code(gocql.ErrCodeCDCWriteFailure)
+
+// names are the names of error codes in the specification of the protocol.
+var names = map[int]string{
+	gocql.ErrCodeServer: "SERVER_ERROR", gocql.ErrCodeProtocol: "PROTOCOL_ERROR", gocql.ErrCodeCredentials: "AUTH_ERROR",
+	gocql.ErrCodeOverloaded: "OVERLOADED", gocql.ErrCodeBootstrapping: "IS_BOOTSTRAPPING",
+	gocql.ErrCodeTruncate: "TRUNCATE_ERROR", gocql.ErrCodeSyntax: "SYNTAX_ERROR", gocql.ErrCodeUnauthorized: "UNAUTHORIZED",
+	gocql.ErrCodeInvalid: "INVALID", gocql.ErrCodeConfig: "CONFIG_ERROR", gocql.ErrCodeCDCWriteFailure: "CDC_WRITE_FAILURE",
+	gocql.ErrCodeCASWriteUnknown: "CAS_WRITE_UNKNOWN",
+}
+
+// Code is an error of any code, also of one that does not exist. tail is what follows code and text.
+func Code(code int, tail ...byte) Error {
+	name, ok := names[code]
+	if !ok {
+		name = fmt.Sprintf("error 0x%04X", code)
+	}
+	return Error{name: name, code: int32(code), tail: tail}
+}
+
+// Unavailable says that too few replicas are alive.
+func Unavailable(level gocql.Consistency, required, alive int) Error {
+	return fixed("UNAVAILABLE", &message.Unavailable{
+		ErrorMessage: "Cannot achieve consistency level", Consistency: primitive.ConsistencyLevel(level), Required: int32(required),
+		Alive: int32(alive),
+	})
+}
+
+// WriteTimeout says that too few replicas have answered in time. writeType is one of SIMPLE, BATCH, UNLOGGED_BATCH,
+// COUNTER, BATCH_LOG, CAS, VIEW and CDC.
+func WriteTimeout(writeType string, received, required int) Error {
+	return fixed("WRITE_TIMEOUT "+writeType, &message.WriteTimeout{
+		ErrorMessage: "Operation timed out", Consistency: primitive.ConsistencyLevelLocalQuorum, Received: int32(received),
+		BlockFor: int32(required), WriteType: primitive.WriteType(writeType),
+	})
+}
+
+// WriteFailure says that replicas have failed. Types are those of [WriteTimeout].
+func WriteFailure(writeType string, received, required, failures int) Error {
+	return fixed("WRITE_FAILURE "+writeType, &message.WriteFailure{
+		ErrorMessage: "Operation failed", Consistency: primitive.ConsistencyLevelLocalQuorum, Received: int32(received),
+		BlockFor: int32(required), NumFailures: int32(failures), WriteType: primitive.WriteType(writeType),
+	})
+}
+
+// ReadTimeout says that too few replicas have answered a read in time.
+func ReadTimeout(received, required int) Error {
+	return fixed("READ_TIMEOUT", &message.ReadTimeout{
+		ErrorMessage: "Operation timed out", Consistency: primitive.ConsistencyLevelLocalQuorum, Received: int32(received),
+		BlockFor: int32(required),
+	})
+}
+
+// ReadFailure says that replicas have failed to read.
+func ReadFailure(received, required, failures int) Error {
+	return fixed("READ_FAILURE", &message.ReadFailure{
+		ErrorMessage: "Operation failed", Consistency: primitive.ConsistencyLevelLocalQuorum, Received: int32(received),
+		BlockFor: int32(required), NumFailures: int32(failures),
+	})
+}
+
+// CASWriteUnknown says that it is not known whether a lightweight transaction was decided.
+func CASWriteUnknown(received, required int) Error {
+	var tail []byte
+	tail = binary.BigEndian.AppendUint16(tail, uint16(gocql.Serial))
+	tail = binary.BigEndian.AppendUint32(tail, uint32(received))
+	tail = binary.BigEndian.AppendUint32(tail, uint32(required))
+	return Code(gocql.ErrCodeCASWriteUnknown, tail...)
+}
+
+// FunctionFailure says that a function of the user has failed.
+var FunctionFailure = fixed("FUNCTION_FAILURE", &message.FunctionFailure{
+	ErrorMessage: "function failed", Keyspace: "ks", Function: "f", Arguments: []string{"int"},
+})
+
+// AlreadyExists says that there is such a keyspace or table.
+var AlreadyExists = fixed("ALREADY_EXISTS", &message.AlreadyExists{ErrorMessage: "exists", Keyspace: "ks", Table: "t"})
+
+// Unprepared says that the statement of an EXECUTE, or the first of a BATCH, is not prepared, though it is.
+var Unprepared = Error{name: "UNPREPARED", message: func(r *Request) message.Message {
+	var id []byte
+	switch m := r.message.(type) {
+	case *message.Execute:
+		id = m.QueryId
+	case *message.Batch:
+		id = m.Children[0].Id
+	}
+	return unprepared(id)
+}}
+
+func unprepared(id []byte) message.Message {
+	return &message.Unprepared{ErrorMessage: "Prepared query not found", Id: id}
+}
+
+func fixed(name string, m message.Message) Error {
+	return Error{name: name, message: func(*Request) message.Message { return m }}
+}
+
+// frame is the answer to a request.
+func (e Error) frame(r *Request) []byte {
+	if e.message != nil {
+		return encode(r.Stream, e.message(r))
+	}
+	var body []byte
+	body = binary.BigEndian.AppendUint32(body, uint32(e.code))
+	body = binary.BigEndian.AppendUint16(body, uint16(len(e.name)))
+	body = append(append(body, e.name...), e.tail...)
+	out := []byte{0x84, 0, byte(r.Stream >> 8), byte(r.Stream), byte(primitive.OpCodeError)}
+	return append(binary.BigEndian.AppendUint32(out, uint32(len(body))), body...)
+}
+
+// encode makes a frame of a message.
+func encode(stream int16, m message.Message) []byte {
+	var b bytes.Buffer
+	if err := frame.NewCodec().EncodeFrame(frame.NewFrame(primitive.ProtocolVersion4, stream, m), &b); err != nil {
+		panic(fmt.Sprintf("cassandratest: %v cannot be encoded: %v", m, err)) // a message of this package: a bug in it
+	}
+	return b.Bytes()
+}

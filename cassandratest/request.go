@@ -1,0 +1,225 @@
+package cassandratest
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/frame"
+	"github.com/datastax/go-cassandra-native-protocol/message"
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/query"
+	"github.com/gocql/gocql"
+)
+
+// Kind is what a client asks for. As a [Matcher] it matches requests of the kind.
+type Kind uint8
+
+// The kinds of requests.
+const (
+	Other Kind = iota // none of the others
+	Options
+	Startup
+	Register
+	Query
+	Prepare
+	Execute
+	Batch
+)
+
+func (k Kind) String() string {
+	return [...]string{"OTHER", "OPTIONS", "STARTUP", "REGISTER", "QUERY", "PREPARE", "EXECUTE", "BATCH"}[k]
+}
+
+// Request is one request, and what was done with it.
+type Request struct {
+	Number int // counts the requests of all nodes, from 1
+	Node   int // the number of the node
+	Conn   int // the number of the connection, over all nodes
+	Stream int16
+	At     time.Time
+	Kind   Kind
+
+	// Statements are those of a batch, or the one of another request. Empty if the kind has none, or if nothing of this
+	// name was prepared.
+	Statements []Statement
+	// Logged is whether a batch is.
+	Logged bool
+	// Counter is whether a batch is one of counters.
+	Counter     bool
+	Consistency gocql.Consistency
+	Serial      gocql.SerialConsistency // 0 if there is none
+	// DefaultTimestamp is the one of the protocol, in microseconds, nil if there is none. It is not that of USING TIMESTAMP.
+	DefaultTimestamp *int64
+
+	// Applied is how often the request was applied. It is 0 for what applies nothing, as a PREPARE or a SELECT.
+	Applied   int
+	AppliedAt time.Time // the first time
+	// Steps are what was done with the request, in order.
+	Steps []string
+
+	message message.Message
+	kind    cql.BatchKind
+	page    query.Page
+	bare    bool   // the client knows the columns of the result
+	unknown []byte // the id of a statement that is not prepared
+}
+
+// Statement is one statement of a request.
+type Statement struct {
+	Text            string
+	Keyspace, Table string          // physical
+	Values          []Value         // what is bound; empty for a PREPARE
+	prepared        *query.Prepared // nil if it cannot be prepared
+	bound           []query.Value
+	err             error // why it cannot
+}
+
+// Value is what is bound to one mark of a statement.
+type Value struct {
+	Column string // or "[timestamp]", "[ttl]", "[limit]"
+	Bytes  []byte // nil if the value is null or unset
+	Unset  bool
+}
+
+// Value is what is bound to a column, or to "[timestamp]" and the like. The second result says whether there is any.
+func (s Statement) Value(column string) (Value, bool) {
+	for _, v := range s.Values {
+		if v.Column == column {
+			return v, true
+		}
+	}
+	return Value{}, false
+}
+
+// Equal says whether two statements have the same text and the same bound bytes.
+func (s Statement) Equal(other Statement) bool {
+	return s.Text == other.Text && slices.EqualFunc(s.Values, other.Values, func(a, b Value) bool {
+		return a.Unset == b.Unset && (a.Bytes == nil) == (b.Bytes == nil) && bytes.Equal(a.Bytes, b.Bytes)
+	})
+}
+
+// On says whether a statement of the request is for a table, named with or without its keyspace.
+func (r Request) On(table string) bool {
+	return slices.ContainsFunc(r.Statements, func(s Statement) bool { return s.Table == table || s.Keyspace+"."+s.Table == table })
+}
+
+// System says whether the request is for a table about the cluster itself, as drivers send them.
+func (r Request) System() bool {
+	return slices.ContainsFunc(r.Statements, func(s Statement) bool { return isSystem(s.Keyspace) })
+}
+
+// String is the request without bound values, in one line.
+func (r Request) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d node %d conn %d stream %d %v", r.Number, r.Node, r.Conn, r.Stream, r.Kind)
+	for _, s := range r.Statements {
+		fmt.Fprintf(&b, " %q", s.Text)
+	}
+	fmt.Fprintf(&b, ": %s", strings.Join(r.Steps, ", "))
+	return b.String()
+}
+
+// request reads a frame and writes it into the journal.
+func (c *conn) request(f *frame.Frame) *Request {
+	s := c.node.cluster
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count++
+	r := &Request{
+		Number: s.count, Node: c.node.Number, Conn: c.number, Stream: f.Header.StreamId, At: time.Now(),
+		message: f.Body.Message,
+	}
+	s.keep(r)
+	switch m := r.message.(type) {
+	case *message.Options:
+		r.Kind = Options
+	case *message.Startup:
+		r.Kind = Startup
+	case *message.Register:
+		r.Kind = Register
+	case *message.Prepare:
+		r.Kind = Prepare
+		r.Statements = []Statement{c.statement(m.Query, nil)}
+	case *message.Query:
+		r.Kind = Query
+		r.options(m.Options)
+		r.Statements = []Statement{c.statement(m.Query, m.Options.PositionalValues)}
+	case *message.Execute:
+		r.Kind = Execute
+		r.options(m.Options)
+		r.prepared(c, m.QueryId, m.Options.PositionalValues)
+	case *message.Batch:
+		r.Kind, r.Logged, r.Counter = Batch, m.Type == primitive.BatchTypeLogged, m.Type == primitive.BatchTypeCounter
+		r.kind = map[primitive.BatchType]cql.BatchKind{
+			primitive.BatchTypeUnlogged: cql.Unlogged, primitive.BatchTypeCounter: cql.Counter,
+		}[m.Type]
+		r.Consistency, r.DefaultTimestamp = gocql.Consistency(m.Consistency), m.DefaultTimestamp
+		r.serial(m.SerialConsistency)
+		for _, child := range m.Children {
+			if child.Id == nil {
+				r.Statements = append(r.Statements, c.statement(child.Query, child.Values))
+				continue
+			}
+			r.prepared(c, child.Id, child.Values)
+		}
+	}
+	return r
+}
+
+func (r *Request) options(o *message.QueryOptions) {
+	r.Consistency, r.DefaultTimestamp = gocql.Consistency(o.Consistency), o.DefaultTimestamp
+	r.serial(o.SerialConsistency)
+	r.page, r.bare = query.Page{Size: int(o.PageSize), State: o.PagingState}, o.SkipMetadata
+}
+
+func (r *Request) serial(level *primitive.ConsistencyLevel) {
+	if level != nil {
+		r.Serial = gocql.SerialConsistency(*level)
+	}
+}
+
+// statement reads a statement with its values.
+func (c *conn) statement(text string, values []*primitive.Value) Statement {
+	p, err := c.parse(text)
+	if err != nil {
+		return Statement{Text: text, err: err}
+	}
+	return bind(p, values)
+}
+
+// prepared adds a prepared statement with its values.
+func (r *Request) prepared(c *conn, id []byte, values []*primitive.Value) {
+	p, ok := c.node.prepared[string(id)]
+	if !ok {
+		if r.unknown == nil {
+			r.unknown = id
+		}
+		return
+	}
+	r.Statements = append(r.Statements, bind(p, values))
+}
+
+// bind gives a statement with values.
+func bind(p *query.Prepared, values []*primitive.Value) Statement {
+	s := Statement{Text: p.Text, Keyspace: p.Keyspace, prepared: p}
+	if p.Table != nil {
+		s.Table = p.Table.Name
+	}
+	if len(values) == 0 {
+		return s
+	}
+	s.Values, s.bound = make([]Value, len(values)), make([]query.Value, len(values))
+	for i, v := range values {
+		unset := v.Type == primitive.ValueTypeUnset
+		s.Values[i] = Value{Bytes: v.Contents, Unset: unset}
+		s.bound[i] = query.Value{Bytes: v.Contents, Unset: unset}
+		if i < len(p.Marks) {
+			s.Values[i].Column = p.Marks[i].Name
+		}
+	}
+	return s
+}

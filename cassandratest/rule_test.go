@@ -1,0 +1,132 @@
+package cassandratest
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/gocql/gocql"
+)
+
+// Which requests a rule is taken for.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		matchers []Matcher
+		want     string // the requests below that the rule was taken for, each tried twice
+	}{
+		"all":              {nil, "note note order order batch batch"},
+		"table":            {[]Matcher{Table("notes")}, "note note batch batch"},
+		"full name":        {[]Matcher{Table("shop.orders")}, "order order batch batch"},
+		"other keyspace":   {[]Matcher{Table("house.orders")}, ""},
+		"one of":           {[]Matcher{Table("orders", "cups")}, "order order batch batch"},
+		"kind":             {[]Matcher{Batch}, "batch batch"},
+		"kind of table":    {[]Matcher{Execute, Table("notes")}, "note note"},
+		"no such":          {[]Matcher{Query}, ""},
+		"text":             {[]Matcher{Text("USING TIMESTAMP")}, "order order batch batch"},
+		"first":            {[]Matcher{Nth(1)}, "note"},
+		"some of a table":  {[]Matcher{Nth(2, 3), Table("notes")}, "note batch"},
+		"some of a kind":   {[]Matcher{Batch, Nth(2)}, "batch"},
+		"node":             {[]Matcher{On(1)}, "note note order order batch batch"},
+		"other node":       {[]Matcher{On(2)}, ""},
+		"where":            {[]Matcher{Where(func(r Request) bool { return len(r.Statements) == 2 })}, "batch batch"},
+		"where, and other": {[]Matcher{Where(func(r Request) bool { return len(r.Statements) == 1 }), Table("notes")}, "note note"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := Start(t, 1)
+				session := open(t, s, nil)
+				rule := s.When(test.matchers...).Do(Fail(Invalid))
+				got, handled := "", 0
+				try := func(name string, err error) {
+					if err != nil {
+						got, handled = got+" "+name, handled+1
+					}
+				}
+				for range 2 {
+					try("note", session.Query(insertNote, 1, "milk").Exec())
+				}
+				for range 2 {
+					try("order", session.Query(insertOrder, gocql.UUID{}, 1, gocql.UUID{6: 0x10, 8: 0x80}, int64(1)).Exec())
+				}
+				for range 2 {
+					b := session.NewBatch(gocql.LoggedBatch)
+					b.Query(insertNote, 1, "milk")
+					b.Query(insertOrder, gocql.UUID{}, 1, gocql.UUID{6: 0x10, 8: 0x80}, int64(1))
+					try("batch", session.ExecuteBatch(b))
+				}
+				if test.want != "" {
+					test.want = " " + test.want
+				}
+				if got != test.want || rule.Handled() != handled {
+					t.Errorf("taken for%s, %d, want%s", got, rule.Handled(), test.want)
+				}
+			})
+		})
+	}
+}
+
+// What is no write of a table is left alone, unless the rule asks for it.
+func TestRulesForOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := Start(t, 1)
+		s.When().Do(Fail(Invalid))
+		session := open(t, s, func(c *gocql.ClusterConfig) { c.Keyspace = "shop" }) // USE, and reads of system tables
+		read := func() error {
+			return session.Query(`SELECT gc_grace_seconds FROM system_schema.tables WHERE keyspace_name = 'shop'`).Scan(new(int))
+		}
+		if err := read(); err != nil {
+			t.Error(err)
+		}
+		s.Heal()
+		rule := s.When(Table("system_schema.tables"), Execute).Do(Fail(Unavailable(gocql.One, 1, 0)))
+		if err := read(); err == nil || rule.Handled() != 1 {
+			t.Errorf("%v, handled %d", err, rule.Handled())
+		}
+		s.Heal()
+		s.When(Prepare, Table("notes"), Nth(1)).Do(Fail(Overloaded))
+		if err := session.Query(insertNote, 1, "milk").Exec(); err == nil {
+			t.Error("prepared")
+		}
+		if err := session.Query(insertNote, 1, "milk").Exec(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Of two rules the first is taken, and both count. Steps can be chosen for each request.
+func TestRuleOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := Start(t, 1)
+		session := open(t, s, nil)
+		s.When(Nth(2)).Do(Fail(Overloaded))
+		second := s.When(Nth(2, 3)).Do(Fail(Invalid))
+		var seen []int
+		s.When().Choose(func(r Request) []Step {
+			if seen = append(seen, r.Number); len(seen) == 2 {
+				return []Step{Fail(Syntax)}
+			}
+			return nil
+		})
+		got := ""
+		for range 5 {
+			err := session.Query(insertNote, 1, "milk").Exec()
+			got += fmt.Sprint(err, "; ")
+		}
+		if want := "<nil>; OVERLOADED; INVALID; SYNTAX_ERROR; <nil>; "; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if second.Handled() != 1 || len(seen) != 3 {
+			t.Errorf("handled %d, chosen %v", second.Handled(), seen)
+		}
+		if n := s.Journal(Execute, Nth(2)); len(n) != 1 || n[0].Steps[0] != "OVERLOADED" {
+			t.Errorf("%v", n)
+		}
+	})
+}

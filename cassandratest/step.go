@@ -1,0 +1,163 @@
+package cassandratest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/coordinator"
+)
+
+// Step is one thing that is done with a request.
+type Step struct {
+	name  string
+	delay time.Duration // before do
+	do    func(*turn)
+}
+
+// String names the step, as [Request.Steps] does.
+func (s Step) String() string { return s.name }
+
+var (
+	// Apply carries the request out, without answering.
+	Apply = Step{name: "apply", do: func(t *turn) { t.apply(coordinator.Course{}) }}
+	// Answer carries the request out, unless that has been done, and answers.
+	Answer = Step{name: "answer", do: (*turn).reply}
+	// Drop leaves the client without an answer.
+	Drop = Step{name: "drop", do: func(t *turn) { t.answered = true }}
+	// Cut cuts the connection, without an answer.
+	Cut = Step{name: "cut", do: func(t *turn) { t.send(chunk{cut: true}) }}
+)
+
+// ApplyAt carries a write out at some of its replicas only, without answering, as a coordinator that dies in between. There are
+// no hints for the others: a read at a level that asks both finds what it has written, and another does or does not.
+func ApplyAt(nodes ...int) Step {
+	return Step{name: fmt.Sprintf("apply at %v", nodes), do: func(t *turn) { t.apply(coordinator.Course{Replicas: nodes}) }}
+}
+
+// The steps that carry a write out in part, without answering, as a coordinator that dies in between.
+var (
+	// StoreBatch writes a logged batch into the batchlog, and no further: it is applied when the batchlog is replayed, 4 to 14
+	// seconds later. What is no logged batch of several partitions is applied.
+	StoreBatch = stage("store batch", coordinator.Stored)
+	// Promise gets promises for a lightweight transaction, and proposes nothing. Other writes are applied.
+	Promise = stage("promise", coordinator.Promised)
+	// Propose has a lightweight transaction accepted by one replica: the next one for the partition, or a read at SERIAL, carries
+	// it out, or never gets to know of it. Other writes are applied.
+	Propose = stage("propose", coordinator.Proposed)
+	// Accept has a lightweight transaction accepted by a majority, and does not commit it: the next one for the partition, or a
+	// read at SERIAL, carries it out. Other writes are applied.
+	Accept = stage("accept", coordinator.Accepted)
+)
+
+func stage(name string, stage coordinator.Stage) Step {
+	return Step{name: name, do: func(t *turn) { t.apply(coordinator.Course{Stage: stage}) }}
+}
+
+// Delay waits. What comes after it happens also if the client has cut the connection meanwhile.
+func Delay(d time.Duration) Step {
+	return Step{name: "delay " + d.String(), delay: d, do: func(*turn) {}}
+}
+
+// Fail answers with an error.
+func Fail(e Error) Step {
+	return Step{name: e.name, do: func(t *turn) { t.send(chunk{bytes: e.frame(t.request)}) }}
+}
+
+// CutAfter carries the request out, unless that has been done, sends so many bytes of the answer, and cuts the
+// connection. A frame has a header of 9 bytes; the answer to a write is 13 bytes long.
+func CutAfter(bytes int) Step {
+	return Step{name: fmt.Sprintf("cut after %d bytes", bytes), do: func(t *turn) {
+		t.send(chunk{bytes: t.head(bytes), cut: true})
+	}}
+}
+
+// StallAfter carries the request out, unless that has been done, and sends so many bytes of the answer. The rest, and all
+// further answers on the connection, follow after d, or never if it is 0.
+func StallAfter(bytes int, d time.Duration) Step {
+	return Step{name: fmt.Sprintf("stall after %d bytes", bytes), do: func(t *turn) {
+		t.done()
+		stall := d
+		if stall == 0 {
+			stall = -1
+		}
+		t.send(chunk{bytes: t.head(bytes), stall: stall})
+		t.send(chunk{bytes: t.frame()[bytes:]})
+	}}
+}
+
+// turn is the handling of one request.
+type turn struct {
+	conn     *conn
+	request  *Request
+	result   *answer // of applying it; nil before
+	answered bool
+}
+
+// take does the steps, and what they leave open. From the first delay on they are done on a goroutine of their own.
+func (t turn) take(steps []Step) {
+	if !slices.ContainsFunc(steps, func(s Step) bool { return s.delay > 0 }) {
+		t.steps(steps)
+		return
+	}
+	t.conn.node.cluster.wg.Go(func() { t.steps(steps) })
+}
+
+func (t *turn) steps(steps []Step) {
+	s := t.conn.node.cluster
+	for _, step := range steps {
+		if step.delay > 0 && !wait(step.delay, s.done) || !t.conn.node.thawed(s.done) {
+			return
+		}
+		s.note(t.request, step.name)
+		step.do(t)
+	}
+	if !t.answered {
+		s.note(t.request, Answer.name)
+		t.reply()
+	}
+}
+
+func (t *turn) apply(course coordinator.Course) {
+	a := t.conn.process(t.request, course)
+	t.result = &a
+}
+
+// done carries the request out, unless that has been done.
+func (t *turn) done() {
+	if t.result == nil {
+		t.apply(coordinator.Course{})
+	}
+}
+
+func (t *turn) frame() []byte {
+	t.done()
+	return encode(t.request.Stream, t.result.message)
+}
+
+// head is the begin of the answer.
+func (t *turn) head(bytes int) []byte {
+	f := t.frame()
+	return f[:min(bytes, len(f))]
+}
+
+// reply answers, when the node would.
+func (t *turn) reply() {
+	f := t.frame()
+	if t.result.after == 0 {
+		t.send(chunk{bytes: f})
+		return
+	}
+	t.answered = true
+	after, conn := t.result.after, t.conn
+	conn.node.cluster.wg.Go(func() {
+		if wait(after, conn.node.cluster.done) {
+			conn.send(chunk{bytes: f})
+		}
+	})
+}
+
+func (t *turn) send(c chunk) {
+	t.answered = true
+	t.conn.send(c)
+}

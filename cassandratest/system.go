@@ -1,0 +1,67 @@
+package cassandratest
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/catalog"
+	"github.com/denorm-go/denorm/internal/coordinator"
+	"github.com/denorm-go/denorm/internal/query"
+	"github.com/gocql/gocql"
+)
+
+// release is the version that the nodes claim to be of.
+const release = "5.0.6"
+
+func isSystem(name string) bool { return name == "system" || strings.HasPrefix(name, "system_") }
+
+// system answers a SELECT of a system table, as the node sees it.
+func (n *Node) system(s Statement, page query.Page) coordinator.Reply {
+	t := s.prepared.Table
+	var rows []map[string][]byte
+	switch {
+	case t.Keyspace == "system" && t.Name == "local":
+		rows = []map[string][]byte{n.row(t)}
+	case t.Keyspace == "system" && strings.HasPrefix(t.Name, "peers"):
+		for _, other := range n.cluster.nodes {
+			if other != n {
+				rows = append(rows, other.row(t))
+			}
+		}
+	default:
+		rows = n.cluster.data.Schema.Rows(t)
+	}
+	return n.cluster.data.Virtual(coordinator.Bound{Prepared: s.prepared, Values: s.bound}, rows, page)
+}
+
+// row is what system.local and system.peers say about the node.
+func (n *Node) row(t *catalog.Table) map[string][]byte {
+	ip := n.ip.String()
+	values := map[string]any{
+		"key": "local", "bootstrapped": "COMPLETED", "broadcast_address": ip, "broadcast_port": 7000, "cluster_name": "cassandratest",
+		"cql_version": "3.4.7", "data_center": "dc1", "gossip_generation": 1, "host_id": n.id, "listen_address": ip, "listen_port": 7000,
+		"native_protocol_version": "5", "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner", "rack": "rack1",
+		"release_version": release, "rpc_address": ip, "rpc_port": n.cluster.port, "schema_version": n.cluster.data.Schema.Version(),
+		"tokens": n.tokens(), "peer": ip, "peer_port": 7000, "native_address": ip, "native_port": n.cluster.port,
+	}
+	row := make(map[string][]byte)
+	for _, c := range t.Columns {
+		if v, ok := values[c.Name]; ok {
+			b, err := gocql.Marshal(c.Type.Info(), v)
+			if err != nil {
+				panic(errors.Join(errors.New("cassandratest: a value of system."+t.Name), err)) // a bug of this package
+			}
+			row[c.Name] = b
+		}
+	}
+	return row
+}
+
+func (n *Node) tokens() []string {
+	var out []string
+	for _, t := range n.cluster.data.Tokens(n.Number) {
+		out = append(out, strconv.FormatInt(t, 10))
+	}
+	return out
+}

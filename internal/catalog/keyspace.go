@@ -1,0 +1,217 @@
+package catalog
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+)
+
+// Keyspace is a keyspace. It never changes: a definition makes another.
+type Keyspace struct {
+	Name        string
+	Replication map[string]string // with the full name of the class, as system_schema.keyspaces has it
+	Durable     bool
+	Types       *cqltype.Types // the user-defined ones
+
+	types   []userType // what Types are made of, in order of their creation
+	tables  map[string]*Table
+	views   map[string]*Table
+	indexes []index
+}
+
+// datacenter is the only one that a cluster has.
+const datacenter = "dc1"
+
+const (
+	locator         = "org.apache.cassandra.locator."
+	simpleStrategy  = locator + "SimpleStrategy"
+	networkStrategy = locator + "NetworkTopologyStrategy"
+	localStrategy   = locator + "LocalStrategy"
+
+	factorOption = "replication_factor"
+)
+
+// Replicas is the number of replicas that a row has in a cluster of that many nodes, all of datacenter dc1. Each node has its
+// own rows of a keyspace of the system.
+func (k *Keyspace) Replicas(nodes int) int {
+	option := factorOption
+	switch k.Replication["class"] {
+	case localStrategy:
+		return 1
+	case networkStrategy:
+		option = datacenter
+	}
+	factor, _ := strconv.Atoi(k.Replication[option])
+	return min(factor, nodes)
+}
+
+// clone is a copy to change.
+func (k *Keyspace) clone() *Keyspace {
+	c := *k
+	c.tables, c.views, c.indexes = maps.Clone(k.tables), maps.Clone(k.views), slices.Clone(k.indexes)
+	return &c
+}
+
+// existing is the keyspace that a definition of something in it is for.
+func (s *Schema) existing(name string) (*Keyspace, error) {
+	k := s.keyspaces[name]
+	if k == nil {
+		return nil, invalid("Keyspace '%s' doesn't exist", name)
+	}
+	return k, nil
+}
+
+// systems are the keyspaces that a node has to itself.
+var systems = []string{"system", "system_schema", virtual}
+
+// virtual is the keyspace of tables that are none; system_schema does not have it.
+const virtual = "system_views"
+
+// distributed are the keyspaces of the system that real nodes share, which can be altered there. There are none here.
+var distributed = []string{"system_auth", "system_distributed", "system_traces"}
+
+func guard(keyspace string) error {
+	if slices.Contains(systems, keyspace) {
+		return unauthorized("%s keyspace is not user-modifiable.", keyspace)
+	}
+	return nil
+}
+
+var nameText = regexp.MustCompile(`^\w+$`)
+
+// maxName is the length of the longest name of a keyspace.
+const maxName = 48
+
+func (s *Schema) defineKeyspace(stmt *cql.CreateKeyspace) (*Change, error) {
+	if stmt.Alter {
+		return s.alterKeyspace(stmt)
+	}
+	name := stmt.Keyspace
+	switch {
+	case slices.Contains(systems, strings.ToLower(name)):
+		return nil, invalid("System keyspace '%s' is not user-modifiable", name)
+	case slices.Contains(distributed, strings.ToLower(name)):
+		return nil, unsupported("keyspace %s", name)
+	case !nameText.MatchString(name):
+		return nil, invalid("Keyspace name must not be empty and must contain alphanumeric or underscore characters only (got \"%s\")",
+			name)
+	case len(name) > maxName:
+		return nil, invalid("Keyspace name must not be more than %d characters long (got %d characters for \"%s\")",
+			maxName, len(name), name)
+	case stmt.Replication == nil:
+		return nil, invalid("Missing mandatory option 'replication'")
+	}
+	if s.keyspaces[name] != nil {
+		if stmt.IfNotExists {
+			return nil, nil
+		}
+		return nil, &Error{
+			Code: gocql.ErrCodeAlreadyExists, Keyspace: name, Message: "Cannot add existing keyspace \"" + name + "\"",
+		}
+	}
+	replication, err := replicate(name, stmt.Replication)
+	if err != nil {
+		return nil, err
+	}
+	s.keyspaces[name] = &Keyspace{
+		Name: name, Replication: replication, Durable: stmt.Durable, Types: &cqltype.Types{},
+		tables: make(map[string]*Table), views: make(map[string]*Table),
+	}
+	return &Change{Type: created, Target: "KEYSPACE", Keyspace: name}, nil
+}
+
+func (s *Schema) alterKeyspace(stmt *cql.CreateKeyspace) (*Change, error) {
+	if err := guard(stmt.Keyspace); err != nil {
+		return nil, err
+	}
+	old := s.keyspaces[stmt.Keyspace]
+	if old == nil {
+		if stmt.IfNotExists {
+			return nil, nil
+		}
+		return nil, invalid("Keyspace '%s' doesn't exist", stmt.Keyspace)
+	}
+	k := old.clone()
+	if stmt.Replication != nil {
+		replication, err := replicate(k.Name, stmt.Replication)
+		if err != nil {
+			return nil, err
+		}
+		k.Replication = replication
+	}
+	if !stmt.KeepDurable {
+		k.Durable = stmt.Durable
+	}
+	s.keyspaces[k.Name] = k
+	return &Change{Type: updated, Target: "KEYSPACE", Keyspace: k.Name}, nil
+}
+
+func (s *Schema) dropKeyspace(stmt *cql.Drop) (*Change, error) {
+	name := stmt.Name.Name
+	if err := guard(name); err != nil {
+		return nil, err
+	}
+	if s.keyspaces[name] == nil {
+		if stmt.IfExists {
+			return nil, nil
+		}
+		return nil, invalid("Keyspace '%s' doesn't exist", name)
+	}
+	delete(s.keyspaces, name)
+	return &Change{Type: dropped, Target: "KEYSPACE", Keyspace: name}, nil
+}
+
+// replicate checks the options of REPLICATION and gives them as Cassandra keeps them.
+func replicate(keyspace string, options map[string]string) (map[string]string, error) {
+	class := options["class"]
+	switch {
+	case class == "":
+		return nil, config("Missing replication strategy class")
+	case !strings.Contains(class, "."):
+		class = locator + class
+	}
+	out := map[string]string{"class": class}
+	own := factorOption
+	switch class {
+	case simpleStrategy:
+		out[factorOption] = "1"
+	case networkStrategy:
+		own = datacenter
+	case localStrategy:
+		return nil, config("Unable to use given strategy class: LocalStrategy is reserved for internal use.")
+	default:
+		return nil, config("Unable to find replication strategy class '%s'", class)
+	}
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		value := options[name]
+		switch {
+		case name == "class":
+			continue
+		case name != own && name != factorOption:
+			return nil, config("Unrecognized strategy option {%s} passed to %s for keyspace %s",
+				name, strings.TrimPrefix(class, locator), keyspace)
+		case strings.Contains(value, "/"):
+			return nil, unsupported("transient replicas")
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return nil, config("Replication factor must be numeric; found %s", value)
+		}
+		if n < 0 {
+			return nil, config("Replication factor must be non-negative; found %s", value)
+		}
+		if out[own] == "" || name == own {
+			out[own] = strconv.Itoa(n)
+		}
+	}
+	if len(out) == 1 {
+		return nil, config("Configuration for at least one datacenter must be present")
+	}
+	return out, nil
+}

@@ -1,0 +1,272 @@
+package catalog
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/gocql/gocql"
+)
+
+// options are what WITH says of a table, by the names of the columns of system_schema.tables: string, int, float64, bool or
+// map[string]string. What is not there is null.
+type options map[string]any
+
+// The options that are looked at.
+const (
+	optTTL         = "default_time_to_live"
+	optGCGrace     = "gc_grace_seconds"
+	optCompaction  = "compaction"
+	optCompression = "compression"
+	optCaching     = "caching"
+	optBloom       = "bloom_filter_fp_chance"
+	optCRC         = "crc_check_chance"
+	optMinIndex    = "min_index_interval"
+	optMaxIndex    = "max_index_interval"
+	optReadRepair  = "read_repair"
+	optSpeculative = "speculative_retry"
+	optWritePolicy = "additional_write_policy"
+	optExtensions  = "extensions"
+	optMemtable    = "memtable"
+	optSnapshot    = "allow_auto_snapshot"
+	optIncremental = "incremental_backups"
+	optCDC         = "cdc"
+	optComment     = "comment"
+	optFlush       = "memtable_flush_period_in_ms"
+	optID          = "id"
+)
+
+// defaults are the options of a table that WITH says nothing of.
+func defaults() options {
+	return options{
+		optComment: "", optTTL: 0, optGCGrace: 864000, optBloom: 0.01, optCRC: 1.0, optMinIndex: 128, optMaxIndex: 2048,
+		optFlush: 0, optReadRepair: "BLOCKING", optSpeculative: "99p", optWritePolicy: "99p",
+		optCaching: map[string]string{"keys": "ALL", "rows_per_partition": "NONE"},
+		optCompaction: map[string]string{
+			"class": compactions + "SizeTieredCompactionStrategy", "min_threshold": "4", "max_threshold": "32",
+		},
+		optCompression: map[string]string{"class": compressors + "LZ4Compressor", "chunk_length_in_kb": "16"},
+		optExtensions:  map[string]string{},
+	}
+}
+
+func (o options) number(name string) int {
+	n, _ := o[name].(int)
+	return n
+}
+
+// kind is what Cassandra reads the value of an option as.
+type kind uint8
+
+const (
+	textOption kind = iota
+	intOption
+	floatOption
+	boolOption
+	mapOption
+)
+
+// kinds are the options that there are.
+var kinds = map[string]kind{
+	optComment: textOption, optReadRepair: textOption, optSpeculative: textOption, optWritePolicy: textOption,
+	optMemtable: textOption, optID: textOption,
+	optTTL: intOption, optGCGrace: intOption, optMinIndex: intOption, optMaxIndex: intOption, optFlush: intOption,
+	optBloom: floatOption, optCRC: floatOption,
+	optCDC: boolOption, optSnapshot: boolOption, optIncremental: boolOption,
+	optCaching: mapOption, optCompaction: mapOption, optCompression: mapOption, optExtensions: mapOption,
+}
+
+// set carries WITH out and gives the id that it asks for.
+func (o options) set(list []cql.Option, alter bool) (id gocql.UUID, err error) {
+	for _, option := range list {
+		if _, ok := kinds[option.Name]; !ok {
+			return id, syntax("Unknown property '%s'", option.Name)
+		}
+	}
+	bloom := false
+	for _, option := range list {
+		bloom = bloom || option.Name == optBloom
+		if option.Name == optID {
+			if id, err = tableID(option.Text, alter); err != nil {
+				return id, err
+			}
+			continue
+		}
+		if err := o.setOne(option); err != nil {
+			return id, err
+		}
+	}
+	if compaction, _ := o[optCompaction].(map[string]string); !alter && !bloom &&
+		compaction["class"] == compactions+"LeveledCompactionStrategy" {
+		o[optBloom] = 0.1
+	}
+	return id, o.check()
+}
+
+func tableID(text string, alter bool) (gocql.UUID, error) {
+	if alter {
+		return gocql.UUID{}, config("Cannot alter table id.")
+	}
+	id, err := gocql.ParseUUID(text)
+	if err != nil {
+		return id, config("Invalid table id")
+	}
+	return id, nil
+}
+
+func (o options) setOne(option cql.Option) (err error) {
+	name, text := option.Name, option.Text
+	if kinds[name] == mapOption {
+		if option.Map == nil {
+			return syntax("Invalid value for property '%s'. It should be a map.", name)
+		}
+		o[name], err = mapValue(name, option.Map)
+		return err
+	}
+	if option.Map != nil {
+		return syntax("Invalid value for property '%s'. It should be a string", name)
+	}
+	switch kinds[name] {
+	case intOption:
+		if o[name], err = strconv.Atoi(text); err != nil {
+			return syntax("Invalid integer value %s for '%s'", text, name)
+		}
+	case floatOption:
+		if o[name], err = strconv.ParseFloat(text, 64); err != nil {
+			return syntax("Invalid double value %s for '%s'", text, name)
+		}
+	case boolOption:
+		return o.setBool(name, text)
+	case textOption, mapOption:
+		return o.setText(name, text)
+	}
+	return nil
+}
+
+func (o options) setBool(name, text string) error {
+	yes := slices.Contains([]string{"1", "true", "yes"}, strings.ToLower(text))
+	if !yes && !slices.Contains([]string{"0", "false", "no"}, strings.ToLower(text)) {
+		return syntax("Invalid boolean value %s for '%s'. Positive values can be '1', 'true' or 'yes'. "+
+			"Negative values can be '0', 'false' or 'no'.", text, name)
+	}
+	switch {
+	case name == optCDC: // which is shown only where the nodes have it enabled
+	case yes: // as it is anyway
+		delete(o, name)
+	default:
+		o[name] = false
+	}
+	return nil
+}
+
+func (o options) setText(name, text string) error {
+	switch name {
+	case optReadRepair:
+		text = strings.ToUpper(text)
+		if text != "BLOCKING" && text != "NONE" {
+			return &Error{Code: gocql.ErrCodeServer, Message: "java.lang.IllegalArgumentException: " +
+				"No enum constant org.apache.cassandra.service.reads.repair.ReadRepairStrategy." + text}
+		}
+	case optMemtable:
+		if text != "default" {
+			return config("Memtable configuration \"%s\" not found.", text)
+		}
+		delete(o, name)
+		return nil
+	case optSpeculative, optWritePolicy:
+		var err error
+		if text, err = speculation(text); err != nil {
+			return err
+		}
+	}
+	o[name] = text
+	return nil
+}
+
+var (
+	percentile = regexp.MustCompile(`(?i)^([0-9.]+)p(?:ercentile)?$`)
+	fixed      = regexp.MustCompile(`(?i)^([0-9.]+)ms$`)
+	hybrid     = regexp.MustCompile(`(?i)^(MIN|MAX)\(([0-9.]+[a-z]+)\s*,\s*([0-9.]+[a-z]+)\)$`)
+)
+
+// speculation is a policy of when to ask one more replica, as Cassandra spells it. It names one option for both that there
+// are.
+func speculation(text string) (string, error) {
+	refused := config("Invalid value %s for option '%s'", text, optSpeculative)
+	switch upper := strings.ToUpper(text); upper {
+	case "ALWAYS":
+		return upper, nil
+	case "NEVER", "NONE":
+		return "NEVER", nil
+	}
+	if m := hybrid.FindStringSubmatch(text); m != nil {
+		one, err := speculation(m[2])
+		if err != nil {
+			return "", err
+		}
+		other, err := speculation(m[3])
+		if err != nil {
+			return "", err
+		}
+		return strings.ToUpper(m[1]) + "(" + one + "," + other + ")", nil
+	}
+	if m := percentile.FindStringSubmatch(text); m != nil {
+		n, err := strconv.ParseFloat(m[1], 64)
+		switch {
+		case err != nil:
+			return "", refused
+		case n <= 0 || n >= 100:
+			return "", config("Invalid value %s for PERCENTILE option '%s': must be between (0.0 and 100.0)", text, optSpeculative)
+		}
+		return strconv.FormatFloat(n, 'f', -1, 64) + "p", nil
+	}
+	if m := fixed.FindStringSubmatch(text); m != nil {
+		n, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return "", refused
+		}
+		return strconv.Itoa(int(n)) + "ms", nil
+	}
+	return "", refused
+}
+
+// maxTTL is 20 years, in seconds.
+const maxTTL = 20 * 365 * 24 * 60 * 60
+
+// check refuses values that are out of bounds.
+func (o options) check() error {
+	bloom, _ := o[optBloom].(float64)
+	crc, _ := o[optCRC].(float64)
+	if bloom <= 6.71e-5 || bloom > 1 {
+		return config("%s must be larger than 6.71E-5 and less than or equal to 1.0 (got %s)", optBloom, javaDouble(bloom))
+	}
+	if crc < 0 || crc > 1 {
+		return config("%s must be larger than or equal to 0 and smaller than or equal to 1.0 (got %s)", optCRC, javaDouble(crc))
+	}
+	for _, least := range []struct {
+		name string
+		n    int
+	}{{optTTL, 0}, {optGCGrace, 0}, {optMinIndex, 1}, {optFlush, 0}} {
+		if n := o.number(least.name); n < least.n {
+			return config("%s must be greater than or equal to %d (got %d)", least.name, least.n, n)
+		}
+	}
+	if n := o.number(optTTL); n > maxTTL {
+		return config("%s must be less than or equal to %d (got %d)", optTTL, maxTTL, n)
+	}
+	if low, high := o.number(optMinIndex), o.number(optMaxIndex); high < low {
+		return config("%s must be greater than or equal to %s (%d) (got %d)", optMaxIndex, optMinIndex, low, high)
+	}
+	return nil
+}
+
+// javaDouble spells a number as Java does, if it is neither huge nor tiny.
+func javaDouble(f float64) string {
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}

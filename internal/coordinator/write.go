@@ -1,0 +1,150 @@
+package coordinator
+
+import (
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/query"
+	"github.com/gocql/gocql"
+)
+
+// single carries out a write that is in no batch.
+func (c *Cluster) single(r Request, s Bound) Reply {
+	mutations, err := s.Write.Mutations(c.env(r, s))
+	if err != nil {
+		return refused(err)
+	}
+	if s.Table.Counter {
+		return c.count(r, mutations)
+	}
+	return c.write(r, mutations, "SIMPLE")
+}
+
+// write brings mutations to their replicas one after the other. What comes before one that cannot be sent has been sent then
+// (StorageProxy.mutate).
+func (c *Cluster) write(r Request, mutations []query.Mutation, kind string) Reply {
+	var late *Failure
+	for i, m := range mutations {
+		replicas := c.replicas(m.Table, m.Key)
+		need := required(r.Consistency, len(replicas))
+		if alive := c.alive(replicas); alive < need {
+			return Reply{Err: unavailable(r.Consistency, need, alive), Wrote: i > 0}
+		}
+		if acks := c.spread(m, replicas, r.Course.Replicas); acks < need && (late == nil || acks < late.Received) {
+			late = &Failure{Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: kind}
+		}
+	}
+	if late != nil {
+		return Reply{Err: late, After: writeTimeout, Wrote: true}
+	}
+	return Reply{Wrote: true}
+}
+
+func (c *Cluster) alive(replicas []int) (n int) {
+	for _, number := range replicas {
+		if c.nodes[number].alive() {
+			n++
+		}
+	}
+	return n
+}
+
+// spread sends a mutation to its replicas, or to none but some, and says how many acknowledge it.
+func (c *Cluster) spread(m query.Mutation, replicas, only []int) (acks int) {
+	for _, number := range replicas {
+		if only != nil && !slices.Contains(only, number) {
+			continue
+		}
+		if c.nodes[number].send(letter{m.Table, m.Key, m.Partition}) {
+			acks++
+		}
+	}
+	return acks
+}
+
+// batch carries out a batch.
+func (c *Cluster) batch(r Request) Reply {
+	conditional, counters := false, 0
+	for _, s := range r.Statements {
+		if s.Write == nil {
+			return refused(invalid("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed."))
+		}
+		if s.Write.Condition != nil {
+			conditional = true
+		}
+		if s.Table.Counter {
+			counters++
+		}
+	}
+	switch {
+	case len(r.Statements) == 0:
+		return Reply{}
+	case r.Kind == cql.Counter && counters < len(r.Statements):
+		return refused(invalid("Cannot include non-counter statement in a counter batch"))
+	case r.Kind == cql.Logged && counters > 0:
+		return refused(invalid("Cannot include a counter statement in a logged batch"))
+	case r.Kind == cql.Unlogged && counters > 0 && counters < len(r.Statements):
+		return refused(invalid("Counter and non-counter mutations cannot exist in the same batch"))
+	case conditional:
+		return c.transact(r)
+	}
+	mutations, err := c.mutations(r)
+	if err != nil {
+		return refused(err)
+	}
+	if counters > 0 {
+		return c.count(r, mutations)
+	}
+	groups := groupMutations(mutations)
+	if len(groups) > 1 && size(mutations) > batchLimit {
+		return refused(invalid("Batch too large"))
+	}
+	switch {
+	case r.Kind == cql.Logged && len(groups) > 1:
+		return c.logged(r, mutations)
+	case r.Kind == cql.Logged:
+		return c.write(r, mutations, "BATCH")
+	}
+	return c.write(r, mutations, "UNLOGGED_BATCH")
+}
+
+// mutations are those of all statements of a batch.
+func (c *Cluster) mutations(r Request) ([]query.Mutation, error) {
+	var out []query.Mutation
+	for _, s := range r.Statements {
+		ms, err := s.Write.Mutations(c.env(r, s))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ms...)
+	}
+	return out, nil
+}
+
+// groupMutations are the partition keys by keyspace: what has one of them is one mutation to Cassandra.
+func groupMutations(mutations []query.Mutation) map[[2]string]bool {
+	out := make(map[[2]string]bool)
+	for _, m := range mutations {
+		out[[2]string{m.Table.Keyspace, m.Key}] = true
+	}
+	return out
+}
+
+// batchLimit is batch_size_fail_threshold, in bytes.
+const batchLimit = 50 << 10
+
+// size is about the number of bytes of mutations.
+func size(mutations []query.Mutation) (n int) {
+	for _, m := range mutations {
+		n += len(m.Key)
+		for _, row := range m.Partition.Rows {
+			for _, k := range row.Key {
+				n += len(k)
+			}
+			for _, cell := range row.Cells {
+				n += len(cell.Path) + len(cell.Value) + 8
+			}
+		}
+	}
+	return n
+}

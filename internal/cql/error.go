@@ -1,0 +1,36 @@
+package cql
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// SyntaxError says where a text is no statement. Its message is like Cassandra's: lines count from 1, columns from 0, and the
+// end of the text is at line 0, column -1. Without both it is about an option.
+type SyntaxError struct {
+	Line, Column int
+	Text         string
+}
+
+func (e *SyntaxError) Error() string {
+	if e.Line == 0 && e.Column == 0 {
+		return e.Text
+	}
+	return fmt.Sprintf("line %d:%d %s", e.Line, e.Column, e.Text)
+}
+
+// InvalidError is that of a statement which is CQL, and which Cassandra refuses whatever the schema, or which this package
+// does not know.
+type InvalidError struct{ Text string }
+
+func (e *InvalidError) Error() string { return e.Text }
+
+// errorAt is a [SyntaxError] at an offset of the text.
+func errorAt(text string, offset int, message string) *SyntaxError {
+	before := text[:offset]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return &SyntaxError{
+		Line: strings.Count(before, "\n") + 1, Column: utf8.RuneCountInString(before[start:]), Text: message,
+	}
+}

@@ -1,0 +1,116 @@
+package cql
+
+import "strings"
+
+// reserved are the words that are no names unless quoted (NaN, Infinity, true and false are literals).
+var reserved = func() map[string]bool {
+	words := make(map[string]bool)
+	for _, w := range strings.Fields(`add allow alter and apply asc authorize batch begin by columnfamily create delete desc
+		describe drop entries execute from full grant if in index insert into is keyspace limit materialized modify
+		norecursive not null of on or order primary rename revoke schema select set table to token truncate unlogged update
+		use using view where with`) {
+		words[w] = true
+	}
+	return words
+}()
+
+// keywords are the words that the parser knows, by themselves: what is in lower case already need not be copied.
+var keywords = func() map[string]string {
+	words := make(map[string]string)
+	for w := range reserved {
+		words[w] = w
+	}
+	for _, w := range strings.Fields(`as cast clustering contains count counter custom distinct exists filtering frozen key keys list
+		map partition per static timestamp ttl tuple type values writetime`) {
+		words[w] = w
+	}
+	return words
+}()
+
+// isName says whether the token n later is a name.
+func (p *parser) isName(n int) bool {
+	t := p.ahead(n)
+	return t.kind == quoted && t.text != "" || t.kind == word && !reserved[t.text]
+}
+
+// identifier takes a name.
+func (p *parser) identifier() string {
+	if !p.isName(0) {
+		p.unexpected()
+		return ""
+	}
+	t := p.token()
+	p.skip(1)
+	return t.text
+}
+
+// column takes the name of a column that exists: tables of old have one without a name.
+func (p *parser) column() string {
+	if t := p.token(); t.kind == quoted && t.text == "" {
+		p.skip(1)
+		return ""
+	}
+	return p.identifier()
+}
+
+// columns takes (a, b).
+func (p *parser) columns() []string {
+	p.expect("(")
+	n := 1
+	for p.isSign(2*n-1, ",") {
+		n++
+	}
+	names := append(make([]string, 0, n), p.column())
+	for p.sign(",") {
+		names = append(names, p.column())
+	}
+	p.expect(")")
+	return names
+}
+
+// name takes the name of a table, a view or an index.
+func (p *parser) name() Name {
+	p.noMark("table")
+	first := p.identifier()
+	if !p.sign(".") {
+		return Name{Name: first}
+	}
+	p.noMark("table")
+	return Name{Keyspace: first, Name: p.identifier()}
+}
+
+func (p *parser) keyspace() string {
+	p.noMark("keyspace")
+	return p.identifier()
+}
+
+func (p *parser) noMark(what string) {
+	if p.isSign(0, "?") {
+		p.syntax("Bind variables cannot be used for " + what + " names")
+	}
+}
+
+// table takes TABLE, if it comes next.
+func (p *parser) table() bool { return p.word("table") || p.word("columnfamily") }
+
+// lower is a word in lower case. It copies only names that are not in lower case.
+func lower(s string) string {
+	var room [16]byte
+	if len(s) > len(room) {
+		return strings.ToLower(s)
+	}
+	for i := range len(s) {
+		room[i] = s[i]
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			room[i] |= 0x20
+		}
+	}
+	small := room[:len(s)]
+	if string(small) == s {
+		return s
+	}
+	if k, ok := keywords[string(small)]; ok {
+		return k
+	}
+	return string(small)
+}

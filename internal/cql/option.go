@@ -1,0 +1,134 @@
+package cql
+
+import "strings"
+
+// options takes WITH name = value AND ..., if it comes next.
+func (p *parser) options() []Option {
+	if !p.word("with") {
+		return nil
+	}
+	os := []Option{p.option(nil)}
+	for p.word("and") {
+		os = append(os, p.option(os))
+	}
+	return os
+}
+
+// tableOptions takes WITH of a table or a view, if it comes next.
+func (p *parser) tableOptions() (order []Order, options []Option) {
+	if !p.word("with") {
+		return nil, nil
+	}
+	for {
+		switch {
+		case p.isWord(0, "compact") && p.isWord(1, "storage"):
+			p.refuse("COMPACT STORAGE tables are not allowed starting with version 4.0")
+		case p.isWord(0, "clustering") && p.isWord(1, "order"):
+			p.skip(2)
+			p.words("by")
+			p.expect("(")
+			order = append(order, p.clusteringOrder())
+			for p.sign(",") {
+				order = append(order, p.clusteringOrder())
+			}
+			p.expect(")")
+		default:
+			options = append(options, p.option(options))
+		}
+		if !p.word("and") {
+			return order, options
+		}
+	}
+}
+
+// clusteringOrder takes column ASC or column DESC; one of them must stand there.
+func (p *parser) clusteringOrder() Order {
+	o := Order{Column: p.identifier(), Descending: p.word("desc")}
+	if !o.Descending {
+		p.words("asc")
+	}
+	return o
+}
+
+// option takes name = value, which others does not have yet.
+func (p *parser) option(others []Option) Option {
+	o := Option{Name: p.identifier()}
+	for i := range others {
+		if others[i].Name == o.Name {
+			p.syntax("Multiple definition for property '" + o.Name + "'")
+		}
+	}
+	p.expect("=")
+	if p.sign("{") {
+		o.Map = p.properties()
+	} else {
+		o.Text = p.property()
+	}
+	return o
+}
+
+// properties takes the entries of a map of constants, after its brace.
+func (p *parser) properties() map[string]string {
+	m := map[string]string{}
+	if p.sign("}") {
+		return m
+	}
+	for {
+		key := p.property()
+		p.expect(":")
+		if _, ok := m[key]; ok {
+			p.syntax("Multiple definition for property " + key)
+		}
+		m[key] = p.property()
+		if !p.sign(",") {
+			break
+		}
+	}
+	p.expect("}")
+	return m
+}
+
+// property takes a constant of an option, as its text.
+func (p *parser) property() string {
+	if p.isMark() {
+		p.syntax("bind variables are not supported in DDL queries")
+	}
+	if !p.isLiteral() {
+		p.unexpected()
+		return ""
+	}
+	t := p.literal()
+	if t.Kind == Blob {
+		return "0x" + t.Text
+	}
+	return t.Text
+}
+
+// keyspaceOptions takes WITH of a keyspace, which must come next.
+func (p *parser) keyspaceOptions(s *CreateKeyspace) {
+	s.Durable, s.KeepDurable = true, true
+	if !p.isWord(0, "with") {
+		p.words("with")
+	}
+	for _, o := range p.options() {
+		switch {
+		case o.Name == "replication" && o.Map != nil:
+			s.Replication = o.Map
+		case o.Name == "durable_writes" && o.Map == nil:
+			s.Durable, s.KeepDurable = truth(o.Text), false
+		case o.Name == "replication", o.Name == "durable_writes":
+			p.refuse("Invalid value for property '" + o.Name + "'")
+		default:
+			p.refuse("Unknown property '" + o.Name + "'")
+		}
+	}
+}
+
+// truth is how Cassandra reads an option that is true or false.
+func truth(text string) bool {
+	switch strings.ToLower(text) {
+	case "true", "1", "yes":
+		return true
+	}
+	return false
+}

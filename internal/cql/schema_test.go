@@ -1,0 +1,115 @@
+package cql
+
+import "testing"
+
+func TestKeyspaces(t *testing.T) {
+	t.Parallel()
+	compare(t, []parsed{
+		{"USE ks", &Use{"ks"}},
+		{`USE "Ks"`, &Use{"Ks"}},
+		{"TRUNCATE ks.t", &Truncate{Name{"ks", "t"}}},
+		{"TRUNCATE TABLE t", &Truncate{Name{"", "t"}}},
+		{
+			"CREATE KEYSPACE IF NOT EXISTS ks WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3} AND durable_writes = FALSE",
+			&CreateKeyspace{Keyspace: "ks", IfNotExists: true, Replication: map[string]string{"class": "NetworkTopologyStrategy", "dc1": "3"}},
+		},
+		{"CREATE KEYSPACE ks WITH REPLICATION = {}", &CreateKeyspace{
+			Keyspace: "ks", Replication: map[string]string{}, Durable: true, KeepDurable: true,
+		}},
+		{"ALTER KEYSPACE IF EXISTS ks WITH durable_writes = 'true'", &CreateKeyspace{
+			Keyspace: "ks", IfNotExists: true, Alter: true, Durable: true,
+		}},
+	})
+}
+
+func TestTables(t *testing.T) {
+	t.Parallel()
+	compare(t, []parsed{
+		{"CREATE TABLE t (k int PRIMARY KEY)", &CreateTable{
+			Table: Name{"", "t"}, Columns: []ColumnDefinition{{"k", "int", false}}, Partition: []string{"k"},
+		}},
+		{
+			`CREATE COLUMNFAMILY IF NOT EXISTS ks."T" (a INT, b map<text,frozen<list< "U">>>, s text static, c ks.u, d tuple<int,text>,` +
+				` e vector<float,3>, f 'org.X', PRIMARY KEY ((a, b), c, d),)` +
+				` WITH CLUSTERING ORDER BY (c DESC, d ASC) AND comment = 'it''s' AND gc_grace_seconds = -1 AND cdc = TRUE` +
+				` AND ID = 123e4567-e89b-12d3-a456-426614174000 AND compaction = {'class': 'X', 'n': 4, 'on': true}` +
+				` AND extensions = {'a': 0xff} AND crc_check_chance = 0.5`,
+			&CreateTable{
+				Table: Name{"ks", "T"}, IfNotExists: true,
+				Columns: []ColumnDefinition{
+					{"a", "int", false},
+					{"b", `map<text, frozen<list<"U">>>`, false},
+					{"s", "text", true},
+					{"c", "ks.u", false},
+					{"d", "tuple<int, text>", false},
+					{"e", "vector<float, 3>", false},
+					{"f", "'org.X'", false},
+				},
+				Partition: []string{"a", "b"}, Clustering: []string{"c", "d"}, Order: []Order{{"c", true}, {"d", false}},
+				Options: []Option{
+					{Name: "comment", Text: "it's"},
+					{Name: "gc_grace_seconds", Text: "-1"},
+					{Name: "cdc", Text: "true"},
+					{Name: "id", Text: "123e4567-e89b-12d3-a456-426614174000"},
+					{Name: "compaction", Map: map[string]string{"class": "X", "n": "4", "on": "true"}},
+					{Name: "extensions", Map: map[string]string{"a": "0xff"}},
+					{Name: "crc_check_chance", Text: "0.5"},
+				},
+			},
+		},
+		{"CREATE TABLE t (a int, PRIMARY KEY (a, b))", &CreateTable{
+			Table: Name{"", "t"}, Columns: []ColumnDefinition{{"a", "int", false}}, Partition: []string{"a"}, Clustering: []string{"b"},
+		}},
+		{"ALTER TABLE t ADD a int", &AlterTable{Table: Name{"", "t"}, Add: []ColumnDefinition{{"a", "int", false}}}},
+		{"ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS (a int static, b set<text>)", &AlterTable{
+			Table: Name{"ks", "t"}, IfExists: true, IfNotExists: true,
+			Add: []ColumnDefinition{{"a", "int", true}, {"b", "set<text>", false}},
+		}},
+		{"ALTER TABLE t DROP compact", &AlterTable{Table: Name{"", "t"}, Drop: []string{"compact"}}},
+		{"ALTER TABLE t DROP IF EXISTS (a, b)", &AlterTable{Table: Name{"", "t"}, Drop: []string{"a", "b"}, IfNotExists: true}},
+		{"ALTER TABLE t RENAME a TO b AND c TO d", &AlterTable{Table: Name{"", "t"}, Rename: [][2]string{{"a", "b"}, {"c", "d"}}}},
+		{"ALTER TABLE t RENAME IF EXISTS a TO b", &AlterTable{Table: Name{"", "t"}, Rename: [][2]string{{"a", "b"}}, IfNotExists: true}},
+		{"ALTER TABLE t WITH comment = '' AND default_time_to_live = 5", &AlterTable{
+			Table: Name{"", "t"}, Options: []Option{{Name: "comment"}, {Name: "default_time_to_live", Text: "5"}},
+		}},
+	})
+}
+
+func TestTypesAndViews(t *testing.T) {
+	t.Parallel()
+	compare(t, []parsed{
+		{"CREATE TYPE IF NOT EXISTS ks.u (a int, \"B\" frozen<v>)", &CreateType{
+			Type: Name{"ks", "u"}, IfNotExists: true, Fields: []ColumnDefinition{{"a", "int", false}, {"B", "frozen<v>", false}},
+		}},
+		{"ALTER TYPE IF EXISTS u ADD IF NOT EXISTS a int", &CreateType{
+			Type: Name{"", "u"}, Alter: true, IfExists: true, IfNotExists: true, Fields: []ColumnDefinition{{"a", "int", false}},
+		}},
+		{
+			"CREATE MATERIALIZED VIEW IF NOT EXISTS v AS SELECT a, b FROM ks.t WHERE a IS NOT NULL AND b IS NOT NULL PRIMARY KEY ((b), a)" +
+				" WITH CLUSTERING ORDER BY (a DESC) AND comment = 'x'",
+			&CreateView{
+				View: Name{"", "v"}, IfNotExists: true, From: Name{"ks", "t"}, Columns: []string{"a", "b"},
+				Where:     []Relation{{Columns: []string{"a"}, Operator: "IS NOT NULL"}, {Columns: []string{"b"}, Operator: "IS NOT NULL"}},
+				Partition: []string{"b"}, Clustering: []string{"a"}, Order: []Order{{"a", true}},
+				Options: []Option{{Name: "comment", Text: "x"}},
+			},
+		},
+		{"CREATE MATERIALIZED VIEW v AS SELECT * FROM t PRIMARY KEY (a)", &CreateView{
+			View: Name{"", "v"}, From: Name{"", "t"}, Partition: []string{"a"},
+		}},
+		{"CREATE INDEX ON t (a)", &CreateIndex{Table: Name{"", "t"}, Column: "a"}},
+		{"CREATE INDEX IF NOT EXISTS i ON ks.t (keys)", &CreateIndex{Index: "i", IfNotExists: true, Table: Name{"ks", "t"}, Column: "keys"}},
+		{"CREATE INDEX i ON t (keys(a))", &CreateIndex{Index: "i", Table: Name{"", "t"}, Column: "a", Part: "keys"}},
+		{"CREATE INDEX i ON t (VALUES(a))", &CreateIndex{Index: "i", Table: Name{"", "t"}, Column: "a", Part: "values"}},
+		{"CREATE INDEX i ON t (entries(a))", &CreateIndex{Index: "i", Table: Name{"", "t"}, Column: "a", Part: "entries"}},
+		{"CREATE CUSTOM INDEX i ON t (full(a)) USING 'StorageAttachedIndex' WITH OPTIONS = {'mode': 'x'}", &CreateIndex{
+			Index: "i", Table: Name{"", "t"}, Column: "a", Part: "full", Using: "StorageAttachedIndex",
+			Options: map[string]string{"mode": "x"},
+		}},
+		{"DROP KEYSPACE IF EXISTS ks", &Drop{What: "KEYSPACE", Name: Name{"", "ks"}, IfExists: true}},
+		{"DROP TABLE ks.t", &Drop{What: "TABLE", Name: Name{"ks", "t"}}},
+		{"DROP TYPE IF EXISTS u", &Drop{What: "TYPE", Name: Name{"", "u"}, IfExists: true}},
+		{"DROP INDEX ks.i", &Drop{What: "INDEX", Name: Name{"ks", "i"}}},
+		{"DROP MATERIALIZED VIEW v", &Drop{What: "MATERIALIZED VIEW", Name: Name{"", "v"}}},
+	})
+}

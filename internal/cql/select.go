@@ -1,0 +1,178 @@
+package cql
+
+// selectStatement takes what follows SELECT.
+func (p *parser) selectStatement() *Select {
+	s := &Select{}
+	if p.isPrefix("json") {
+		p.unsupported("SELECT JSON")
+	}
+	if p.isPrefix("distinct") {
+		p.skip(1)
+		s.Distinct = true
+	}
+	s.Columns = p.selectors()
+	p.words("from")
+	s.From = p.name()
+	if p.word("where") {
+		s.Where = p.where()
+	}
+	if p.word("group") {
+		p.unsupported("GROUP BY")
+	}
+	if p.word("order") {
+		p.words("by")
+		s.OrderBy = append(s.OrderBy, p.order())
+		for p.sign(",") {
+			s.OrderBy = append(s.OrderBy, p.order())
+		}
+	}
+	if p.word("per") {
+		p.words("partition", "limit")
+		s.PerLimit = p.integer()
+	}
+	if p.word("limit") {
+		s.Limit = p.integer()
+	}
+	if p.word("allow") {
+		p.words("filtering")
+		s.Filtering = true
+	}
+	return s
+}
+
+// isPrefix says whether this word stands before the selectors, and is not the name of a column.
+func (p *parser) isPrefix(w string) bool {
+	if p.isWord(1, "as") && !p.isWord(2, "from") && !p.isSign(2, ",") {
+		return false
+	}
+	return p.isWord(0, w) && !p.isWord(1, "from") && !p.isSign(1, ",") && !p.isSign(1, ".")
+}
+
+// selectors takes * or the selectors.
+func (p *parser) selectors() []Selector {
+	if p.sign("*") {
+		return nil
+	}
+	ss := []Selector{p.aliased()}
+	for p.sign(",") {
+		ss = append(ss, p.aliased())
+	}
+	return ss
+}
+
+func (p *parser) aliased() Selector {
+	s := p.selector()
+	if p.word("as") {
+		s.As = p.identifier()
+	}
+	return s
+}
+
+// selector takes a column, a function or a value.
+func (p *parser) selector() Selector {
+	if !p.nested() {
+		return Selector{}
+	}
+	defer p.leave()
+	s := p.simpleSelector()
+	p.noArithmetic()
+	return s
+}
+
+func (p *parser) simpleSelector() Selector {
+	t := p.token()
+	called := t.kind == word && p.isSign(1, "(")
+	switch {
+	case called && t.text == "count" && p.isSign(2, "*"):
+		p.skip(3)
+		p.expect(")")
+		return Selector{Function: "count", Star: true}
+	case called && (t.text == "writetime" || t.text == "maxwritetime" || t.text == "ttl"):
+		p.skip(2)
+		s := p.path()
+		s.Function = t.text
+		p.expect(")")
+		return s
+	case called && t.text == "cast":
+		p.skip(2)
+		s := Selector{Function: "cast", Args: []Selector{p.selector()}}
+		p.words("as")
+		s.Type = p.nativeType()
+		p.expect(")")
+		return s
+	case p.isFunction():
+		s := p.call()
+		p.noPath()
+		return s
+	case p.isSign(0, "("), p.isSign(0, "["), p.isSign(0, "{"):
+		p.unsupported("a selection of tuples, collections and values with their type")
+	case p.isSign(0, "-"):
+		p.unsupported("arithmetic")
+	case p.isLiteral(), p.isMark(), p.isWord(0, "null"):
+		value := p.simpleTerm()
+		p.noPath()
+		return Selector{Term: &value}
+	}
+	return p.path()
+}
+
+// call takes a function of selectors.
+func (p *parser) call() Selector {
+	s := Selector{Function: p.function()}
+	p.expect("(")
+	if p.sign(")") {
+		return s
+	}
+	s.Args = []Selector{p.selector()}
+	for p.sign(",") {
+		s.Args = append(s.Args, p.selector())
+	}
+	p.expect(")")
+	// Cassandra counts rows if what is counted is the same in all of them.
+	if s.Function == "count" && len(s.Args) == 1 && s.Args[0].Term != nil && s.Args[0].Term.Kind != Null {
+		s.Star = s.Args[0].Term.Kind != Mark
+	}
+	if s.Star {
+		s.Args = nil
+	}
+	return s
+}
+
+// path takes a column, column[key] or column.field.
+func (p *parser) path() Selector {
+	s := Selector{Column: p.identifier()}
+	switch {
+	case p.sign("["):
+		if p.isSign(0, "..") {
+			p.unsupported("a slice of a collection")
+		}
+		key := p.term()
+		if p.isSign(0, "..") {
+			p.unsupported("a slice of a collection")
+		}
+		p.expect("]")
+		s.Key = &key
+	case p.sign("."):
+		s.Field = p.identifier()
+	}
+	p.noPath()
+	return s
+}
+
+func (p *parser) noPath() {
+	if p.isSign(0, "[") || p.isSign(0, ".") {
+		p.unsupported("an element or a field of what is no column")
+	}
+}
+
+// order takes one column of ORDER BY.
+func (p *parser) order() Order {
+	o := Order{Column: p.column()}
+	if p.isWord(0, "ann") && p.isWord(1, "of") {
+		p.unsupported("ORDER BY ... ANN OF")
+	}
+	if !p.word("asc") {
+		o.Descending = p.word("desc")
+	}
+	return o
+}

@@ -1,0 +1,271 @@
+package cql
+
+// Statement is one of the statements below.
+type Statement interface{ statement() }
+
+// Name is the name of a table, a type or an index. Keyspace is empty where none stands before it. Unquoted names are in
+// lower case.
+type Name struct{ Keyspace, Name string }
+
+// Select is SELECT.
+type Select struct {
+	From      Name
+	Distinct  bool
+	Columns   []Selector // nil for *
+	Where     []Relation
+	OrderBy   []Order
+	Limit     *Term // nil without
+	PerLimit  *Term // PER PARTITION LIMIT, nil without
+	Filtering bool  // ALLOW FILTERING
+}
+
+// Selector is what a SELECT gives in one column of its result: a column, if there is no function.
+type Selector struct {
+	Function string // in lower case: writetime, ttl, count, token, totimestamp, now, ...; empty for a column
+	Star     bool   // count(*)
+	Column   string
+	Key      *Term // column[key], nil without
+	Field    string
+	Args     []Selector // of functions other than those of one column
+	Type     string     // that of cast(column AS type)
+	Term     *Term      // a value instead of a column; count(1) has Star
+	As       string
+}
+
+// Order is one column of ORDER BY.
+type Order struct {
+	Column     string
+	Descending bool
+}
+
+// Insert is INSERT.
+type Insert struct {
+	Into        Name
+	Columns     []string
+	Values      []Term // as many as Columns
+	IfNotExists bool
+	Using       Using
+}
+
+// Update is UPDATE.
+type Update struct {
+	Table    Name
+	Using    Using
+	Set      []Assignment
+	Where    []Relation
+	IfExists bool
+	If       []Relation
+}
+
+// Delete is DELETE.
+type Delete struct {
+	From     Name
+	Columns  []Target // none for whole rows
+	Using    Using
+	Where    []Relation
+	IfExists bool
+	If       []Relation
+}
+
+// Batch is BEGIN BATCH ... APPLY BATCH.
+type Batch struct {
+	Kind       BatchKind
+	Using      Using
+	Statements []Statement // Insert, Update, Delete
+}
+
+// BatchKind is what stands between BEGIN and BATCH.
+type BatchKind uint8
+
+// The kinds of batches.
+const (
+	Logged BatchKind = iota
+	Unlogged
+	Counter
+)
+
+// Using is USING TIMESTAMP and TTL; nil without.
+type Using struct{ Timestamp, TTL *Term }
+
+// Target is a column, an element column[key] or a field column.field.
+type Target struct {
+	Column string
+	Key    *Term
+	Field  string
+}
+
+// Assignment is one assignment of SET.
+type Assignment struct {
+	Target   Target
+	Operator Operator
+	Value    Term
+}
+
+// Operator is what an assignment does with the value.
+type Operator uint8
+
+// The operators of assignments.
+const (
+	Assign  Operator = iota // c = v
+	Add                     // c = c + v, c += v
+	Remove                  // c = c - v, c -= v
+	Prepend                 // c = v + c
+)
+
+// Relation is one condition of WHERE or IF.
+type Relation struct {
+	Columns []string // more than one in (a, b) > (?, ?)
+	Tuple   bool     // they stand in brackets
+	Token   bool     // token(a, b)
+	Key     *Term    // column[key]
+	Field   string   // column.field
+	// Operator is one of = != < <= > >= IN, CONTAINS, CONTAINS KEY, LIKE, IS NOT NULL.
+	Operator string
+	Values   []Term // one, or those of IN (...); none for IS NOT NULL
+	// Marked says of IN that its values are one mark: IN ?.
+	Marked bool
+}
+
+// Term is a value.
+type Term struct {
+	Kind TermKind
+	// Text is that of a literal, without quotes of a string and without 0x of a blob, or the name of a function or of a named
+	// mark, in lower case unless quoted.
+	Text string
+	// Mark is the number of a mark in the statement, or the batch, from 0.
+	Mark int
+	// Elems are the elements of a list, set or tuple; key, value, key, value ... of a map; the values of the fields of a
+	// user-defined type; the arguments of a function; what is cast.
+	Elems  []Term
+	Fields []string // the names of the fields of a user-defined type
+}
+
+// TermKind is the kind of a value.
+type TermKind uint8
+
+// The kinds of values.
+const (
+	Mark TermKind = iota // ? or :name
+	Null
+	String   // 'text' or $$text$$
+	Integer  // -12
+	Float    // 1.5e3, NaN, Infinity
+	Boolean  // true
+	UUID     // 123e4567-e89b-12d3-a456-426614174000
+	Blob     // 0xff
+	Duration // 1h30m
+	List     // [1, 2]
+	Set      // {1, 2}; also {} which may be an empty map
+	Map      // {1: 2}
+	Tuple    // (1, 2)
+	User     // {field: 1}
+	Call     // now()
+	Cast     // (text) 'x', where Text is the type
+)
+
+// Truncate is TRUNCATE.
+type Truncate struct{ Table Name }
+
+// Use is USE.
+type Use struct{ Keyspace string }
+
+// CreateKeyspace is CREATE KEYSPACE, or ALTER KEYSPACE with Alter.
+type CreateKeyspace struct {
+	Keyspace    string
+	IfNotExists bool
+	Alter       bool // and IfNotExists is IF EXISTS
+	Replication map[string]string
+	Durable     bool // DURABLE_WRITES, true without
+	KeepDurable bool // it does not stand there: ALTER KEYSPACE keeps what was
+}
+
+// CreateTable is CREATE TABLE.
+type CreateTable struct {
+	Table       Name
+	IfNotExists bool
+	Columns     []ColumnDefinition
+	Partition   []string // of the primary key
+	Clustering  []string
+	Order       []Order // CLUSTERING ORDER BY
+	Options     []Option
+}
+
+// ColumnDefinition is a column of CREATE TABLE or ALTER TABLE.
+type ColumnDefinition struct {
+	Name   string
+	Type   string // as it stands there, unquoted words in lower case, with single spaces after commas
+	Static bool
+}
+
+// Option is name = value of WITH. A value that is a map has Map; another has Text, as of a [Term].
+type Option struct {
+	Name string
+	Text string
+	Map  map[string]string // nil unless it is one
+}
+
+// AlterTable is ALTER TABLE: one of its parts is set.
+type AlterTable struct {
+	Table       Name
+	IfExists    bool
+	Add         []ColumnDefinition
+	Drop        []string
+	IfNotExists bool        // of ADD; of DROP and RENAME it is IF EXISTS
+	Rename      [][2]string // from, to
+	Options     []Option
+}
+
+// CreateType is CREATE TYPE, or ALTER TYPE ... ADD with Alter.
+type CreateType struct {
+	Type        Name
+	IfNotExists bool
+	Alter       bool // and IfNotExists is that of ADD
+	IfExists    bool // of ALTER TYPE
+	Fields      []ColumnDefinition
+}
+
+// CreateView is CREATE MATERIALIZED VIEW. Only what matters to those who read the schema is kept.
+type CreateView struct {
+	View        Name
+	IfNotExists bool
+	From        Name
+	Columns     []string // nil for *
+	Where       []Relation
+	Partition   []string
+	Clustering  []string
+	Order       []Order
+	Options     []Option
+}
+
+// CreateIndex is CREATE INDEX.
+type CreateIndex struct {
+	Index       string // empty: Cassandra names it
+	IfNotExists bool
+	Table       Name
+	Column      string
+	Part        string // keys, values, entries, full; empty without
+	Using       string // the class, as 'sai'; empty without
+	Options     map[string]string
+}
+
+// Drop is DROP.
+type Drop struct {
+	What     string // KEYSPACE, TABLE, TYPE, INDEX, MATERIALIZED VIEW
+	Name     Name   // a keyspace stands in Name.Name
+	IfExists bool
+}
+
+func (*Select) statement()         {}
+func (*Insert) statement()         {}
+func (*Update) statement()         {}
+func (*Delete) statement()         {}
+func (*Batch) statement()          {}
+func (*Truncate) statement()       {}
+func (*Use) statement()            {}
+func (*CreateKeyspace) statement() {}
+func (*CreateTable) statement()    {}
+func (*AlterTable) statement()     {}
+func (*CreateType) statement()     {}
+func (*CreateView) statement()     {}
+func (*CreateIndex) statement()    {}
+func (*Drop) statement()           {}

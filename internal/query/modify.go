@@ -1,0 +1,356 @@
+package query
+
+import (
+	"encoding/binary"
+	"github.com/denorm-go/denorm/internal/catalog"
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/merge"
+	"github.com/denorm-go/denorm/internal/replica"
+)
+
+// Write is a prepared INSERT, UPDATE or DELETE.
+type Write struct {
+	table          *catalog.Table
+	where          where
+	operations     []operation
+	timestamp, ttl *term
+	marker         bool // of an INSERT
+	rows           bool // a DELETE of whole rows
+	Condition      *Condition
+}
+
+// Mutation is what a statement writes to one partition.
+type Mutation struct {
+	Table     *catalog.Table
+	Key       string // the partition key, as [RoutingKey] encodes it
+	Partition *replica.Partition
+	// Deltas are added to counters of the rows of the partition, by row and column; the static row stands at -1.
+	Deltas []Delta
+}
+
+// Delta is what is added to a counter.
+type Delta struct {
+	Row    [][]byte
+	Static bool
+	Column string
+	Count  int64
+}
+
+func (c *compiler) insert(s *cql.Insert) (*Write, error) {
+	if len(s.Columns) != len(s.Values) {
+		return nil, invalid("Unmatched column names/values")
+	}
+	if c.table.Counter {
+		return nil, invalid("INSERT statements are not allowed on counter tables, use UPDATE instead")
+	}
+	w := &Write{table: c.table, marker: true}
+	var keys []cql.Relation
+	seen := make(map[string]bool)
+	for i, name := range s.Columns {
+		if seen[name] {
+			return nil, invalid("The column names contains duplicates")
+		}
+		seen[name] = true
+		column := c.table.Column(name)
+		if column == nil {
+			return nil, invalid("Undefined column name %s in table %s.%s", name, c.table.Keyspace, c.table.Name)
+		}
+		if column.Kind == catalog.PartitionKey || column.Kind == catalog.Clustering {
+			keys = append(keys, cql.Relation{Columns: []string{name}, Operator: "=", Values: s.Values[i : i+1]})
+			continue
+		}
+		op, err := c.assign(cql.Target{Column: name}, cql.Assign, &s.Values[i])
+		if err != nil {
+			return nil, err
+		}
+		w.operations = append(w.operations, op)
+	}
+	if s.IfNotExists {
+		w.Condition = &Condition{absent: true}
+	}
+	return w, c.finish(w, keys, s.Using)
+}
+
+func (c *compiler) update(s *cql.Update) (*Write, error) {
+	w := &Write{table: c.table}
+	for _, a := range s.Set {
+		op, err := c.assign(a.Target, a.Operator, &a.Value)
+		if err != nil {
+			return nil, err
+		}
+		w.operations = append(w.operations, op)
+	}
+	if c.table.Counter && (s.Using.TTL != nil || s.Using.Timestamp != nil) {
+		return nil, invalid("Cannot provide custom timestamp or TTL for counter updates")
+	}
+	if err := c.conditions(w, s.If, s.IfExists); err != nil {
+		return nil, err
+	}
+	return w, c.finish(w, s.Where, s.Using)
+}
+
+func (c *compiler) delete(s *cql.Delete) (*Write, error) {
+	w := &Write{table: c.table, rows: len(s.Columns) == 0}
+	for _, target := range s.Columns {
+		op, err := c.assign(target, cql.Assign, nil)
+		if err != nil {
+			return nil, err
+		}
+		w.operations = append(w.operations, op)
+	}
+	if err := c.conditions(w, s.If, s.IfExists); err != nil {
+		return nil, err
+	}
+	return w, c.finish(w, s.Where, s.Using)
+}
+
+// finish reads what all writes have.
+func (c *compiler) finish(w *Write, rs []cql.Relation, using cql.Using) error {
+	var err error
+	if w.where, err = c.relations(rs, false); err != nil {
+		return err
+	}
+	for _, u := range []struct {
+		term *cql.Term
+		into **term
+		name string
+	}{{using.Timestamp, &w.timestamp, "[timestamp]"}, {using.TTL, &w.ttl, "[ttl]"}} {
+		if u.term == nil {
+			continue
+		}
+		typ := bigintType
+		if u.name == "[ttl]" {
+			typ = intType
+		}
+		t, err := c.term(*u.term, u.name, typ)
+		if err != nil {
+			return err
+		}
+		*u.into = &t
+	}
+	if w.Condition != nil && w.timestamp != nil {
+		return invalid("Cannot provide custom timestamp for conditional updates")
+	}
+	if w.Condition != nil && c.table.Counter {
+		return invalid("Conditional updates are not supported on counter tables")
+	}
+	return w.complete()
+}
+
+// complete says whether the key is there as far as it must be.
+func (w *Write) complete() error {
+	for i, r := range w.where.partition {
+		if r == nil {
+			if w.marker {
+				return invalid("Missing mandatory PRIMARY KEY part %s", w.table.Partition[i].Name)
+			}
+			return invalid("Some partition key parts are missing: %s", w.table.Partition[i].Name)
+		}
+	}
+	ranged := w.where.from != nil || w.where.to != nil
+	static := len(w.operations) > 0
+	for _, op := range w.operations {
+		static = static && op.column.Kind == catalog.Static
+	}
+	if len(w.where.clustering) > 0 && static && w.where.clustering[0] == nil && !ranged {
+		return nil
+	}
+	for i, r := range w.where.clustering {
+		if r != nil {
+			continue
+		}
+		switch name := w.table.Clustering[i].Name; {
+		case w.marker:
+			return invalid("Missing mandatory PRIMARY KEY part %s", name)
+		case !w.rows && ranged:
+			return invalid("Range deletions are not supported for specific columns")
+		case !w.rows:
+			return invalid("Some clustering keys are missing: %s", name)
+		}
+		break
+	}
+	if w.Condition != nil && (ranged || w.rows && len(w.where.clustering) > 0 && w.where.clustering[len(w.where.clustering)-1] == nil) {
+		return invalid("DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF conditions")
+	}
+	return nil
+}
+
+// equalities are the restrictions of the clustering columns before the first that has none.
+func (w *where) equalities() []*restriction {
+	for i, r := range w.clustering {
+		if r == nil {
+			return w.clustering[:i]
+		}
+	}
+	return w.clustering
+}
+
+// Time is the timestamp of the statement in microseconds. given is whether it is its own.
+func (w *Write) Time(env *Env) (at int64, given bool, err error) {
+	if w.timestamp == nil {
+		return env.Timestamp, false, nil
+	}
+	b, unset, err := w.timestamp.eval(env)
+	switch {
+	case err != nil || unset:
+		return env.Timestamp, false, err
+	case b == nil:
+		return 0, false, invalid("Invalid null value of timestamp")
+	case len(b) != 8:
+		return 0, false, invalid("Invalid timestamp value: %x", b)
+	}
+	if at = int64(binary.BigEndian.Uint64(b)); at == merge.NoTimestamp {
+		return 0, false, invalid("Out of bound timestamp, must be in [%d, %d]", merge.NoTimestamp+1, int64(1<<63-1))
+	}
+	return at, true, nil
+}
+
+// maxTTL is 20 years (Attributes.MAX_TTL), in seconds.
+const maxTTL = 20 * 365 * 24 * 3600
+
+// expires is the second in which what is written ends, 0 for never.
+func (w *Write) expires(env *Env) (int64, error) {
+	ttl := int64(w.table.DefaultTTL)
+	if w.ttl != nil {
+		b, unset, err := w.ttl.eval(env)
+		switch {
+		case err != nil:
+			return 0, err
+		case unset:
+		case b == nil:
+			ttl = 0
+		case len(b) != 4:
+			return 0, invalid("Invalid TTL value: %x", b)
+		default:
+			ttl = int64(int32(binary.BigEndian.Uint32(b)))
+		}
+	}
+	switch {
+	case ttl < 0:
+		return 0, invalid("A TTL must be greater or equal to 0, but was %d", ttl)
+	case ttl > maxTTL:
+		return 0, invalid("ttl is too large. requested (%d) maximum (%d)", ttl, maxTTL)
+	case ttl == 0:
+		return 0, nil
+	}
+	return env.seconds() + ttl, nil
+}
+
+// Keys are the partitions and rows that the statement is for: encoded partition keys, and prefixes of clustering columns.
+func (w *Write) Keys(env *Env) (partitions []string, rows [][][]byte, err error) {
+	values, err := product(env, w.where.partition)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, v := range values {
+		key, err := RoutingKey(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		partitions = append(partitions, key)
+	}
+	rows, err = product(env, w.where.equalities())
+	return partitions, rows, err
+}
+
+// Mutations are what the statement writes.
+func (w *Write) Mutations(env *Env) ([]Mutation, error) {
+	partitions, rows, err := w.Keys(env)
+	if err != nil {
+		return nil, err
+	}
+	at, _, err := w.Time(env)
+	if err != nil {
+		return nil, err
+	}
+	expires, err := w.expires(env)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Mutation, len(partitions))
+	for i, key := range partitions {
+		out[i] = Mutation{Table: w.table, Key: key, Partition: replica.NewPartition()}
+		for _, row := range rows {
+			if err := w.write(&out[i], row, stamp{at, expires, env}); err != nil {
+				return nil, err
+			}
+		}
+		out[i].Partition.Stamp = env.Unique()*0x9e3779b97f4a7c15 | 1
+	}
+	return out, nil
+}
+
+// write adds what is written to one row, or to the rows of a prefix.
+func (w *Write) write(m *Mutation, key [][]byte, s stamp) error {
+	p := m.Partition
+	if w.rows {
+		switch {
+		case w.where.from != nil || w.where.to != nil || len(key) > 0 && len(key) < len(w.table.Clustering):
+			r, err := w.where.span(s.env, key)
+			r.Timestamp = s.timestamp
+			p.Ranges = append(p.Ranges, r)
+			return err
+		case len(key) == 0:
+			p.Deletion = s.timestamp
+		default:
+			row := replica.NewRow(key)
+			row.Deletion = s.timestamp
+			p.Rows = append(p.Rows, row)
+		}
+		return nil
+	}
+	if w.table.Counter {
+		return w.count(m, key, s)
+	}
+	row, static := replica.NewRow(key), replica.NewRow(nil)
+	whole := len(key) == len(w.table.Clustering)
+	if w.marker && whole {
+		row.Marker = merge.Liveness{Timestamp: s.timestamp, Expires: s.expires}
+	}
+	for i := range w.operations {
+		op := &w.operations[i]
+		target := row
+		if op.column.Kind == catalog.Static {
+			target = static
+		}
+		if err := op.apply(target, s); err != nil {
+			return err
+		}
+	}
+	if len(static.Cells) > 0 {
+		p.Static = static
+	}
+	if whole && (w.marker || len(row.Cells) > 0) {
+		p.Rows = append(p.Rows, row)
+	}
+	return nil
+}
+
+// count adds the deltas of counters, and the tombstones of a DELETE.
+func (w *Write) count(m *Mutation, key [][]byte, s stamp) error {
+	for i := range w.operations {
+		op := &w.operations[i]
+		static := op.column.Kind == catalog.Static
+		if op.deletes {
+			row := replica.NewRow(key)
+			row.Set(replica.Cell{Column: op.column.Name, Cell: merge.Cell{Timestamp: s.timestamp}})
+			m.Partition.Rows = append(m.Partition.Rows, row)
+			continue
+		}
+		b, unset, err := op.value.eval(s.env)
+		switch {
+		case err != nil:
+			return err
+		case unset:
+			continue
+		case len(b) != 8:
+			return invalid("Invalid null value for counter increment")
+		}
+		n := int64(binary.BigEndian.Uint64(b))
+		if op.operator == cql.Remove {
+			n = -n
+		}
+		m.Deltas = append(m.Deltas, Delta{Row: key, Static: static, Column: op.column.Name, Count: n})
+	}
+	return nil
+}
