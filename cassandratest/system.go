@@ -30,7 +30,7 @@ func (n *Node) system(s Statement, page query.Page) coordinator.Reply {
 			}
 		}
 	default:
-		rows = n.cluster.data.Schema.Rows(t)
+		return n.cluster.data.Described(coordinator.Bound{Prepared: s.prepared, Values: s.bound}, page)
 	}
 	return n.cluster.data.Virtual(coordinator.Bound{Prepared: s.prepared, Values: s.bound}, rows, page)
 }

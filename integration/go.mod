@@ -4,6 +4,7 @@ go 1.25.0
 
 require (
 	github.com/compose-spec/compose-go/v2 v2.10.0
+	github.com/datastax/go-cassandra-native-protocol v0.0.0-20220706104457-5e8aad05cf90 // indirect
 	github.com/gocql/gocql v1.7.0
 	github.com/prometheus/client_golang v1.24.1
 	github.com/prometheus/client_model v0.6.2

@@ -68,6 +68,11 @@ func (c *checker[T]) lacks(t int, i *image[T]) bool {
 		}
 	}
 	return !later && !slices.ContainsFunc(c.images, func(d image[T]) bool {
-		return !d.puts() && d.possible() && (d.timestamp == 0 || d.timestamp > i.timestamp)
+		if d.timestamp != 0 && d.timestamp <= i.timestamp || !d.possible() {
+			return false
+		}
+		// One that puts the row elsewhere has removed it here, perhaps, though its own row has not arrived.
+		of := d.write.of(p.Name)
+		return !d.puts() || of == writer.Unknown || of == writer.Pending
 	})
 }

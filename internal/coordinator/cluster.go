@@ -6,6 +6,7 @@ import (
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/replica"
 	"github.com/denorm-go/denorm/internal/ring"
+	"github.com/gocql/gocql"
 )
 
 // Cluster is the nodes and what they store. It is not safe for concurrent use.
@@ -19,6 +20,9 @@ type Cluster struct {
 	instances map[instanceOf]*instance
 	unique    uint64
 	turn      int // of the replicas that are read
+
+	described map[gocql.UUID]virtual // the tables about the schema, of this version of it
+	version   gocql.UUID
 }
 
 // node is one node.

@@ -4,6 +4,7 @@ import (
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/query"
 	"github.com/denorm-go/denorm/internal/replica"
+	"github.com/gocql/gocql"
 )
 
 // Virtual carries out a SELECT on rows that are made for it.
@@ -11,19 +12,50 @@ func (c *Cluster) Virtual(s Bound, rows []map[string][]byte, page query.Page) Re
 	if err := s.Check(s.Values); err != nil {
 		return refused(err)
 	}
-	env := c.env(Request{Node: 1}, s)
-	source := virtual{table: s.Table, partitions: make(map[string]*replica.Partition)}
-	for _, row := range rows {
-		key, p, err := query.Insert(env, s.Table, row)
-		if err != nil {
+	source, err := c.make(s.Table, rows)
+	if err != nil {
+		return refused(err)
+	}
+	return c.find(s, source, page)
+}
+
+// Described carries out a SELECT of a table about the schema.
+func (c *Cluster) Described(s Bound, page query.Page) Reply {
+	if err := s.Check(s.Values); err != nil {
+		return refused(err)
+	}
+	if c.described == nil || c.version != c.Schema.Version() {
+		c.described, c.version = make(map[gocql.UUID]virtual), c.Schema.Version()
+	}
+	source, ok := c.described[s.Table.ID]
+	if !ok {
+		var err error
+		if source, err = c.make(s.Table, c.Schema.Rows(s.Table)); err != nil {
 			return refused(err)
+		}
+		c.described[s.Table.ID] = source
+	}
+	return c.find(s, source, page)
+}
+
+func (c *Cluster) make(t *catalog.Table, rows []map[string][]byte) (virtual, error) {
+	env := c.env(Request{Node: 1}, Bound{})
+	source := virtual{table: t, partitions: make(map[string]*replica.Partition)}
+	for _, row := range rows {
+		key, p, err := query.Insert(env, t, row)
+		if err != nil {
+			return source, err
 		}
 		if source.partitions[key] == nil {
 			source.partitions[key] = replica.NewPartition()
 		}
-		source.partitions[key].Merge(p, s.Table.Compare)
+		source.partitions[key].Merge(p, t.Compare)
 	}
-	found, state, err := s.Read.Run(env, source, page)
+	return source, nil
+}
+
+func (c *Cluster) find(s Bound, source virtual, page query.Page) Reply {
+	found, state, err := s.Read.Run(c.env(Request{Node: 1}, s), source, page)
 	if err != nil {
 		return refused(err)
 	}

@@ -1,0 +1,122 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/history"
+	"github.com/denorm-go/denorm/integration/soak"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// accountLoad changes accounts, their addresses too. Nobody finishes what failed, or what a killed client was at, but the next
+// one to change the account.
+type accountLoad struct {
+	*crew
+	history  *history.History[soak.Account]
+	accounts []gocql.UUID
+}
+
+func newAccountLoad(w *world, s service, index uint64, share int) (*accountLoad, error) {
+	l := &accountLoad{crew: newCrew(w, s, index, share), history: history.New[soak.Account](nil)}
+	random := chance(w.Seed, index, 1)
+	p, err := boot(context.Background(), w.cluster, s.keyspace, 0, s.mode)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	for i := range things * 4 { // a transaction at a time
+		var id gocql.UUID
+		for i := range id {
+			id[i] = byte(random.Uint32())
+		}
+		number := int64(l.next())
+		a := soak.Account{AccountID: id, Email: soak.Address(i), Status: "new", Changes: []int64{number}}
+		noted := l.history.Begin(s.name, tables.Insert, soak.Account{AccountID: id, Changes: a.Changes})
+		result, err := p.writer.Write(p.ctx, "createAccount", soak.Accounts.Insert(a))
+		l.history.End(noted, result.Timestamp, err)
+		if err != nil {
+			return nil, err
+		}
+		l.accounts = append(l.accounts, id)
+	}
+	return l, nil
+}
+
+func (l *accountLoad) run(ctx context.Context) { l.work(ctx, l.client) }
+
+func (l *accountLoad) client(ctx context.Context, name string, random *rand.Rand) {
+	for l.take() {
+		p := l.current(ctx)
+		id := l.accounts[random.IntN(len(l.accounts))]
+		before, err := writer.Load(p.ctx, p.writer, "account", soak.Accounts, soak.Account{AccountID: id})
+		for ; err != nil; before, err = writer.Load(p.ctx, p.writer, "account", soak.Accounts, soak.Account{AccountID: id}) {
+			rest(random)
+			p = l.current(ctx)
+		}
+		l.change(ctx, p, name, random, before)
+	}
+}
+
+// change makes one change, which other clients may have overtaken.
+func (l *accountLoad) change(_ context.Context, p *process, name string, random *rand.Rand, before soak.Account) {
+	number := l.next()
+	after := before
+	after.Changes = append(slices.Clone(before.Changes), int64(number))
+	after.Status = fmt.Sprintf("status %d", random.IntN(1000))
+	if random.IntN(5) == 0 {
+		after.Email = soak.Address(random.IntN(2 * len(l.accounts)))
+	}
+	noted := l.history.Begin(name, tables.Update, soak.Account{AccountID: before.AccountID, Changes: []int64{int64(number)}})
+	l.doom(p, random, number)
+	l.meets(number)
+	result, err := impatient(p.writer, random).Write(p.ctx, "changeAccount", soak.Accounts.Update(before, after))
+	l.meets(number)
+	for resumed := false; ; resumed = true {
+		if p.killed() {
+			return
+		}
+		l.history.End(noted, result.Timestamp, err)
+		var failed *writer.Error
+		switch {
+		case err == nil || errors.As(err, &failed) && failed.NotApplied() && !errors.Is(err, writer.ErrInvalid):
+			return
+		case failed == nil || errors.Is(err, writer.ErrInvalid):
+			l.trouble(fmt.Errorf("%s: %w", name, err))
+			return
+		case resumed || random.IntN(2) == 0:
+			return
+		}
+		l.history.Again(noted)
+		result, err = p.writer.Resume(p.ctx, failed)
+	}
+}
+
+// finish touches every account, as the next change would.
+func (l *accountLoad) finish(ctx context.Context) {
+	p := l.current(ctx)
+	for _, id := range l.accounts {
+		_, err := writer.Modify(ctx, p.writer, "touchAccount", soak.Accounts, soak.Account{AccountID: id},
+			func(a soak.Account) (soak.Account, error) { return a, nil })
+		if err != nil {
+			l.trouble(fmt.Errorf("%s: touch an account: %w", l.service.name, err))
+		}
+	}
+}
+
+func (l *accountLoad) check(ctx context.Context, report *Report) {
+	p := l.current(ctx)
+	defer func() { p.close() }()
+	contents, err := soak.ReadAccounts(ctx, p.reads)
+	if err != nil {
+		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
+		return
+	}
+	report.accounts(l, soak.CheckAccounts(contents, l.accounts, l.history.Writes()))
+}

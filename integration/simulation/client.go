@@ -1,0 +1,94 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/denorm-go/denorm/writer"
+)
+
+// crew is the clients of a service: they share a process, until it is killed.
+type crew struct {
+	*world
+	service service
+	index   uint64
+	booting chan struct{} // holds a token of who looks at what follows
+	process *process
+	boots   uint64
+
+	mu   sync.Mutex
+	left int // logical writes
+}
+
+func newCrew(w *world, s service, index uint64, share int) *crew {
+	return &crew{world: w, service: s, index: index, left: share, booting: make(chan struct{}, 1)}
+}
+
+// current is the process, a new one if it was killed.
+func (c *crew) current(ctx context.Context) *process {
+	c.booting <- struct{}{} // no mutex: those who wait for one keep virtual time from running on
+	defer func() { <-c.booting }()
+	for c.process == nil || c.process.killed() {
+		c.boots++
+		random := chance(c.Seed, c.index, c.boots)
+		p, err := boot(ctx, c.cluster, c.service.keyspace, time.Duration(random.Int64N(int64(2*skew)))-skew, c.service.mode)
+		if err == nil {
+			c.process = p
+			continue
+		}
+		if p != nil { // too many nodes are ill
+			p.close()
+		}
+		<-time.After(time.Second)
+	}
+	return c.process
+}
+
+// take takes one of the writes that are left.
+func (c *crew) take() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left--
+	return c.left >= 0
+}
+
+// doom kills the process in a moment, now and then.
+func (c *crew) doom(p *process, random *rand.Rand, number uint64) {
+	if random.IntN(kills) != 0 {
+		return
+	}
+	c.weather.note("client killed", number)
+	time.AfterFunc(time.Duration(random.Int64N(int64(6*time.Millisecond))), p.kill)
+}
+
+// work runs the clients.
+func (c *crew) work(ctx context.Context, client func(ctx context.Context, name string, random *rand.Rand)) {
+	var wg sync.WaitGroup
+	for i := range clients {
+		wg.Go(func() {
+			random := chance(c.Seed, c.index, 1000+uint64(i))
+			client(ctx, fmt.Sprintf("%s/%d", c.service.name, i), random)
+		})
+	}
+	wg.Wait()
+	if c.process != nil {
+		c.process.close()
+		c.process = nil
+	}
+}
+
+// rest is the time between two tries.
+func rest(random *rand.Rand) {
+	<-time.After(time.Duration(random.Int64N(int64(200 * time.Millisecond))))
+}
+
+// impatient gives up after one attempt, whatever happens later.
+func impatient(w *writer.Writer, random *rand.Rand) *writer.Writer {
+	if random.IntN(3) == 0 {
+		return w.With(writer.Timeout(300 * time.Millisecond))
+	}
+	return w
+}

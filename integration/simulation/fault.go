@@ -1,0 +1,186 @@
+package simulation
+
+import (
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	ct "github.com/denorm-go/denorm/cassandratest"
+)
+
+// fault is something that goes wrong with a request.
+type fault struct {
+	name  string
+	times float64               // as often as others
+	of    func(ct.Request) bool // nil: any write
+	do    func(r ct.Request, n uint64) []ct.Step
+}
+
+func same(steps ...ct.Step) func(ct.Request, uint64) []ct.Step {
+	return func(ct.Request, uint64) []ct.Step { return steps }
+}
+
+// late is a time up to 8 seconds: shorter or longer than an attempt, and than a call.
+func late(n uint64) ct.Step {
+	return ct.Delay(time.Millisecond + time.Duration(n%8000)*time.Millisecond)
+}
+
+// conditional says whether a request is a lightweight transaction.
+func conditional(r ct.Request) bool { return r.Serial != 0 }
+
+func logged(r ct.Request) bool { return r.Kind == ct.Batch && r.Logged && !conditional(r) }
+
+// kind is the write type of the protocol.
+func kind(r ct.Request) string {
+	switch {
+	case conditional(r):
+		return "CAS"
+	case logged(r):
+		return "BATCH"
+	case r.Kind == ct.Batch:
+		return "UNLOGGED_BATCH"
+	}
+	return "SIMPLE"
+}
+
+// faults are all of them.
+var faults = []fault{
+	{"request lost", 1, nil, same(ct.Drop)},
+	{"answer lost", 1, nil, same(ct.Apply, ct.Drop)},
+	{"applied late", 1, nil, func(_ ct.Request, n uint64) []ct.Step { return []ct.Step{ct.Drop, late(n), ct.Apply} }},
+	{"answered late", 1, nil, func(_ ct.Request, n uint64) []ct.Step { return []ct.Step{ct.Apply, late(n)} }},
+	{"timeout, not applied", 1, nil, func(r ct.Request, _ uint64) []ct.Step { return []ct.Step{ct.Fail(ct.WriteTimeout(kind(r), 0, 2))} }},
+	{"timeout, applied", 1, nil, func(r ct.Request, _ uint64) []ct.Step {
+		return []ct.Step{ct.Apply, ct.Fail(ct.WriteTimeout(kind(r), 1, 2))}
+	}},
+	{"timeout, at one replica", 1, nil, func(r ct.Request, n uint64) []ct.Step {
+		return []ct.Step{ct.ApplyAt(int(n%nodes) + 1), ct.Fail(ct.WriteTimeout(kind(r), 1, 2))}
+	}},
+	{"coordinator dies at one replica", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
+		return []ct.Step{ct.ApplyAt(int(n%nodes) + 1), ct.Cut}
+	}},
+	{"write failure", 1, nil, func(r ct.Request, n uint64) []ct.Step {
+		return []ct.Step{ct.ApplyAt(int(n%nodes) + 1), ct.Fail(ct.WriteFailure(kind(r), 1, 2, 1))}
+	}},
+	{"connection cut", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
+		return [][]ct.Step{{ct.Cut}, {ct.Apply, ct.Cut}, {ct.CutAfter(int(n >> 8 % 13))}}[n%3]
+	}},
+	{"stall in the answer", 1, nil, func(_ ct.Request, n uint64) []ct.Step { return []ct.Step{ct.StallAfter(int(n%9), 3*time.Second)} }},
+	{"unavailable", 1, nil, same(ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1)))},
+	{"overloaded", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
+		return [][]ct.Step{{ct.Fail(ct.Overloaded)}, {ct.Apply, ct.Fail(ct.Overloaded)}}[n%2]
+	}},
+	{"unprepared", 1, nil, same(ct.Fail(ct.Unprepared))},
+	{"batchlog only", 16, logged, func(_ ct.Request, n uint64) []ct.Step {
+		return [][]ct.Step{{ct.StoreBatch, ct.Cut}, {ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH", 0, 2))},
+			{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH_LOG", 1, 2))}, {ct.StoreBatch, ct.Drop}}[n%4]
+	}},
+	{"batchlog down", 16, logged, same(ct.Fail(ct.WriteTimeout("BATCH_LOG", 0, 2)))},
+	{"transaction promised", 14, conditional, casCut(ct.Promise)},
+	{"transaction at one replica", 14, conditional, casCut(ct.Propose)},
+	{"transaction accepted", 14, conditional, casCut(ct.Accept)},
+}
+
+func casCut(stage ct.Step) func(ct.Request, uint64) []ct.Step {
+	return func(_ ct.Request, n uint64) []ct.Step {
+		return [][]ct.Step{{stage, ct.Fail(ct.WriteTimeout("CAS", 0, 2))}, {stage, ct.Drop}, {stage, ct.Cut}}[n%3]
+	}
+}
+
+// weather decides what goes wrong with each request.
+type weather struct {
+	seed uint64
+	rate float64 // of each fault, in a request that it can befall
+
+	mu    sync.Mutex
+	begun map[int64]uint64           // numbers of the logical writes, by timestamp
+	seen  map[[2]uint64]uint64       // requests, by what they are of and their table
+	met   map[string]map[uint64]bool // writes that have met a fault
+	calls map[string]uint64          // requests that have
+}
+
+func newWeather(seed uint64, rate float64) *weather {
+	return &weather{
+		seed: seed, rate: rate, begun: make(map[int64]uint64), seen: make(map[[2]uint64]uint64), met: make(map[string]map[uint64]bool),
+		calls: make(map[string]uint64),
+	}
+}
+
+// begin tells of a write, so that its requests are known by their timestamp.
+func (w *weather) begin(timestamp int64, number uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begun[timestamp] = number
+}
+
+// note counts a write that has met a fault.
+func (w *weather) note(fault string, number uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.meet(fault, number)
+}
+
+func (w *weather) meet(fault string, number uint64) {
+	if w.met[fault] == nil {
+		w.met[fault] = make(map[uint64]bool)
+	}
+	w.met[fault][number] = true
+}
+
+// identity is what a request is of: the logical write, or where that is not known, the rows and the version.
+func (w *weather) identity(r ct.Request) uint64 {
+	h := uint64(1)
+	for _, s := range r.Statements {
+		for _, v := range s.Values {
+			switch v.Column {
+			case "[timestamp]":
+				at := int64(binary.BigEndian.Uint64(v.Bytes))
+				for _, t := range []int64{at, at + 1} { // a remove may be one below
+					if n, ok := w.begun[t]; ok {
+						return n
+					}
+				}
+			case "account_id", "email", "status":
+				h = mix(h, text(v.Bytes))
+			}
+		}
+	}
+	return h | 1<<63
+}
+
+func text(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// steps is what is done with a write.
+func (w *weather) steps(r ct.Request) []ct.Step {
+	if len(r.Statements) == 0 { // not prepared
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id, table := w.identity(r), text([]byte(r.Statements[0].Keyspace+r.Statements[0].Table))
+	key := [2]uint64{id, table}
+	w.seen[key]++
+	n := mix(w.seed, id, table, w.seen[key])
+	network := ct.Delay(time.Duration(200_000 + n%2_000_000)) // so that no two things happen at once
+	draw := float64(mix(n, 1)>>11) / (1 << 53)
+	for i := range faults {
+		f := &faults[i]
+		if f.of != nil && !f.of(r) {
+			continue
+		}
+		if draw -= w.rate * f.times; draw < 0 {
+			w.meet(f.name, id)
+			w.calls[f.name]++
+			return append([]ct.Step{network}, f.do(r, mix(n, 2))...)
+		}
+	}
+	return []ct.Step{network}
+}

@@ -1,0 +1,26 @@
+package simulation
+
+import (
+	"github.com/denorm-go/denorm/writer"
+)
+
+// service is a way to write.
+type service struct {
+	name     string
+	keyspace string
+	mode     writer.Option
+	accounts bool // accounts, which are versioned, in place of orders
+	finish   bool // what failed is resumed, and what a killed client was at is repeated at its timestamp
+}
+
+// services are those of a world.
+var services = []service{
+	{name: "OneOf, auto, resumed", keyspace: "auto_resumed", mode: writer.Auto(), finish: true},
+	{name: "OneOf, fan-out, resumed", keyspace: "concurrent_resumed", mode: writer.Concurrent(), finish: true},
+	{name: "OneOf, logged batch, left", keyspace: "logged_left", mode: writer.Logged()},
+	{name: "OneOf, fan-out, left", keyspace: "concurrent_left", mode: writer.Concurrent()},
+	{name: "Versioned", keyspace: "versioned", mode: writer.Auto(), accounts: true},
+}
+
+// whole says whether the tables of the service must agree in the end.
+func (s service) whole() bool { return s.finish || s.accounts || s.keyspace == "logged_left" }

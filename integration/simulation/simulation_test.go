@@ -1,0 +1,64 @@
+package simulation_test
+
+import (
+	"flag"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/simulation"
+)
+
+var (
+	writes = flag.Int("writes", 10_000, "logical writes")
+	lowest = flag.Uint64("seed", 1, "of the first world")
+)
+
+// world is how many logical writes one world has.
+const world = 5000
+
+func TestSimulation(t *testing.T) {
+	began := time.Now()
+	total := new(simulation.Report)
+	var next atomic.Uint64
+	next.Store(*lowest)
+	var mu sync.Mutex
+	t.Run("worlds", func(t *testing.T) {
+		for lane := range runtime.GOMAXPROCS(0) {
+			t.Run(strconv.Itoa(lane), func(t *testing.T) {
+				t.Parallel()
+				for !t.Failed() {
+					seed := next.Add(1) - 1
+					if (seed-*lowest)*world >= uint64(*writes) {
+						return
+					}
+					report := run(t, simulation.World{Seed: seed, Writes: world})
+					mu.Lock()
+					total.Add(report)
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	t.Logf("%v of real time\n%v", time.Since(began), total)
+}
+
+// run runs a world, and tells what is wrong in it.
+func run(t *testing.T, w simulation.World) (report *simulation.Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { <-time.After(10 * time.Minute) }) // the driver lets go of its goroutines by and by
+		report = w.Run(t)
+	})
+	for _, f := range report.Faults[:min(5, len(report.Faults))] {
+		t.Errorf("seed %d: %s", w.Seed, f)
+	}
+	for _, err := range report.Troubles[:min(5, len(report.Troubles))] {
+		t.Errorf("seed %d: %v", w.Seed, err)
+	}
+	return report
+}

@@ -1,0 +1,53 @@
+package simulation
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/gocql/gocql"
+
+	ct "github.com/denorm-go/denorm/cassandratest"
+)
+
+var uuids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// trace is the history of what a finding names, as the nodes saw it: each write, when it came, where, and what was done with it.
+func (c *crew) trace(finding string) string {
+	var ids [][]byte
+	for _, text := range uuids.FindAllString(finding, -1) {
+		if id, err := gocql.ParseUUID(text); err == nil {
+			ids = append(ids, id.Bytes())
+		}
+	}
+	var b strings.Builder
+	for _, r := range c.cluster.Journal() {
+		if c.concerns(r, ids) && !reading(r) && r.Kind != ct.Prepare {
+			fmt.Fprintf(&b, "    %12v node %d %v", r.At.Sub(c.started), r.Node, r.Kind)
+			for _, s := range r.Statements {
+				verb, _, _ := strings.Cut(s.Text, " ")
+				at, _ := s.Value("[timestamp]")
+				fmt.Fprintf(&b, " %s %s@%x", verb, s.Table, at.Bytes)
+			}
+			fmt.Fprintf(&b, ": %s\n", strings.Join(r.Steps, ", "))
+		}
+	}
+	return b.String()
+}
+
+func (c *crew) concerns(r ct.Request, ids [][]byte) bool {
+	for _, s := range r.Statements {
+		if s.Keyspace != c.service.keyspace {
+			return false
+		}
+		for _, v := range s.Values {
+			for _, id := range ids {
+				if bytes.Equal(v.Bytes, id) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,234 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	ct "github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/integration/history"
+	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/integration/soak"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// nodes is how many there are: each has every partition.
+const nodes = 3
+
+// World is one run.
+type World struct {
+	Seed   uint64
+	Writes int     // logical writes, of all services together
+	Rate   float64 // how often each fault befalls a request; 0 is the usual
+	// Break makes the cluster do something that Cassandra does not, to see that it is found.
+	Break func(*ct.Cluster)
+}
+
+const (
+	usual   = 0.011
+	clients = 6  // of a service
+	things  = 12 // orders or accounts of a service that are changed over and over
+	skew    = 500 * time.Millisecond
+	kills   = 15 // of that many writes of a client, one is cut off by the end of its process
+)
+
+// world is a run under way.
+type world struct {
+	World
+	tb      testing.TB
+	cluster *ct.Cluster
+	weather *weather
+	healthy *process // sees no faults
+	started time.Time
+
+	mu       sync.Mutex
+	outages  map[string]int // by what befell the node, how often
+	number   uint64
+	troubles []error
+}
+
+// Run runs the world, in a bubble of testing/synctest.
+func (w World) Run(tb testing.TB) *Report {
+	tb.Helper()
+	if w.Rate == 0 {
+		w.Rate = usual
+	}
+	r := &world{
+		World: w, tb: tb, cluster: ct.Start(tb, nodes), weather: newWeather(w.Seed, w.Rate), started: time.Now(), outages: make(map[string]int),
+	}
+	if w.Break != nil {
+		w.Break(r.cluster)
+	}
+	<-time.After(24 * time.Hour) // the clock of a bubble begins with the year 2000, and the library takes no time before
+	return r.run()
+}
+
+func (w *world) run() *Report {
+	for _, s := range services {
+		w.cluster.Create(fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}`, s.keyspace, nodes))
+		for _, text := range soak.Tables {
+			w.cluster.Create(strings.Replace(text, "IF NOT EXISTS ", "IF NOT EXISTS "+s.keyspace+".", 1))
+		}
+	}
+	ctx := context.Background()
+	var err error
+	if w.healthy, err = boot(ctx, w.cluster, "", 0, writer.Auto()); err != nil {
+		w.tb.Fatal(err)
+	}
+	defer w.healthy.close()
+	var loads []load
+	for i, s := range services {
+		l, err := w.load(s, uint64(i))
+		if err != nil {
+			w.tb.Fatal(err)
+		}
+		loads = append(loads, l)
+	}
+	reads := w.cluster.When(ct.Where(func(r ct.Request) bool { return reading(r) && r.On("accounts") && r.Serial != 0 }))
+	reads.Choose(w.readFault)
+	w.cluster.When(ct.Where(func(r ct.Request) bool { return !reading(r) && !w.exempt(r) })).Choose(w.weather.steps)
+
+	over := make(chan struct{})
+	var outages, wg sync.WaitGroup
+	outages.Go(func() { w.storm(over) })
+	for _, l := range loads {
+		wg.Go(func() { l.run(ctx) })
+	}
+	wg.Wait()
+	close(over)
+	outages.Wait()
+	w.cluster.Heal()
+	<-time.After(2 * time.Minute) // what comes late has come: hints, batches, messages
+	for _, l := range loads {
+		l.finish(ctx)
+	}
+	<-time.After(time.Minute)
+	report := newReport(w)
+	for _, l := range loads {
+		l.check(ctx, report)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	report.Troubles = w.troubles
+	return report
+}
+
+func reading(r ct.Request) bool {
+	return len(r.Statements) > 0 && strings.HasPrefix(r.Statements[0].Text, "SELECT")
+}
+
+// exempt says whether a write is one of the world itself, before the load has begun.
+func (w *world) exempt(ct.Request) bool { return false }
+
+// readFault makes some of the reads of transactions fail.
+func (w *world) readFault(r ct.Request) []ct.Step {
+	n := mix(w.Seed, uint64(r.Number))
+	switch network := ct.Delay(time.Duration(200_000 + n%2_000_000)); n % 100 {
+	case 0:
+		return []ct.Step{network, ct.Drop}
+	case 1:
+		return []ct.Step{network, ct.Fail(ct.ReadTimeout(1, 2))}
+	case 2:
+		return []ct.Step{network, ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
+	default:
+		return []ct.Step{network}
+	}
+}
+
+// storm makes one node after the other be ill for a while.
+func (w *world) storm(over <-chan struct{}) {
+	random := chance(w.Seed, 7)
+	for {
+		if !pause(over, time.Duration(random.Int64N(int64(10*time.Second)))) {
+			return
+		}
+		node := w.cluster.Node(1 + random.IntN(nodes))
+		ills := []struct {
+			name string
+			make func()
+		}{{"node stopped", node.Stop}, {"node silent", node.Silence}, {"node frozen", node.Freeze}, {"node unreachable", node.Vanish}}
+		ill := ills[random.IntN(len(ills))]
+		ill.make()
+		w.ill(ill.name)
+		ok := pause(over, time.Second+time.Duration(random.Int64N(int64(20*time.Second))))
+		w.ill("")
+		node.Restore()
+		if !ok {
+			return
+		}
+	}
+}
+
+// ill notes what is the matter with a node now.
+func (w *world) ill(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.outages["now"] = 0
+	for i, f := range illnesses {
+		if f == name {
+			w.outages["now"] = i + 1
+			w.outages[name]++
+		}
+	}
+}
+
+var illnesses = []string{"node stopped", "node silent", "node frozen", "node unreachable"}
+
+// meets notes that a write is under way now.
+func (w *world) meets(number uint64) {
+	w.mu.Lock()
+	now := w.outages["now"]
+	w.mu.Unlock()
+	if now > 0 {
+		w.weather.note(illnesses[now-1], number)
+	}
+}
+
+// pause waits, and says whether it is not over.
+func pause(over <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-over:
+		return false
+	}
+}
+
+// next numbers the logical writes.
+func (w *world) next() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.number++
+	return w.number
+}
+
+// trouble is an error that no fault explains.
+func (w *world) trouble(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.troubles = append(w.troubles, err)
+}
+
+// load is what the clients of a service do.
+type load interface {
+	run(ctx context.Context)
+	finish(ctx context.Context)
+	check(ctx context.Context, report *Report)
+}
+
+func (w *world) load(s service, index uint64) (load, error) {
+	share := w.Writes / len(services)
+	if s.accounts {
+		return newAccountLoad(w, s, index, share)
+	}
+	return newOrderLoad(w, s, index, share)
+}
+
+var _ = []any{history.Lost, orders.Open}
