@@ -74,12 +74,13 @@ func (l *accountLoad) change(_ context.Context, p *process, name string, random 
 		after.Email = soak.Address(random.IntN(2 * len(l.accounts)))
 	}
 	noted := l.history.Begin(name, tables.Update, soak.Account{AccountID: before.AccountID, Changes: []int64{int64(number)}})
-	l.doom(p, random, number)
+	l.doom(p, random)
 	l.meets(number)
 	result, err := impatient(p.writer, random).Write(p.ctx, "changeAccount", soak.Accounts.Update(before, after))
 	l.meets(number)
 	for resumed := false; ; resumed = true {
 		if p.killed() {
+			l.weather.note("client killed", number)
 			return
 		}
 		l.history.End(noted, result.Timestamp, err)

@@ -56,11 +56,10 @@ func (c *crew) take() bool {
 }
 
 // doom kills the process in a moment, now and then.
-func (c *crew) doom(p *process, random *rand.Rand, number uint64) {
+func (c *crew) doom(p *process, random *rand.Rand) {
 	if random.IntN(kills) != 0 {
 		return
 	}
-	c.weather.note("client killed", number)
 	time.AfterFunc(time.Duration(random.Int64N(int64(6*time.Millisecond))), p.kill)
 }
 

@@ -111,13 +111,14 @@ func (l *orderLoad) write(
 	at := max(time.Now().Add(time.Duration(random.Int64N(int64(2*skew)))-skew).UnixMicro(), stamp+1+random.Int64N(1000))
 	l.weather.begin(at, number)
 	noted := l.history.BeginAt(name, kind, row, at)
-	l.doom(p, random, number)
+	l.doom(p, random)
 	l.meets(number)
 	w := impatient(p.writer.With(writer.At(at)), random)
 	result, err := w.Write(p.ctx, "changeOrder", change)
 	for tries := 0; ; tries++ {
 		l.meets(number)
 		if p.killed() {
+			l.weather.note("client killed", number)
 			if !l.service.finish {
 				return
 			}

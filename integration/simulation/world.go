@@ -11,8 +11,6 @@ import (
 	"github.com/gocql/gocql"
 
 	ct "github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/integration/history"
-	"github.com/denorm-go/denorm/integration/orders"
 	"github.com/denorm-go/denorm/integration/soak"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -34,7 +32,7 @@ const (
 	clients = 6  // of a service
 	things  = 12 // orders or accounts of a service that are changed over and over
 	skew    = 500 * time.Millisecond
-	kills   = 15 // of that many writes of a client, one is cut off by the end of its process
+	kills   = 50 // of that many writes of a client, one is cut off by the end of its process
 )
 
 // world is a run under way.
@@ -143,7 +141,7 @@ func (w *world) readFault(r ct.Request) []ct.Step {
 // storm makes one node after the other be ill for a while.
 func (w *world) storm(over <-chan struct{}) {
 	random := chance(w.Seed, 7)
-	for {
+	for n := random.IntN(4); ; n++ {
 		if !pause(over, time.Duration(random.Int64N(int64(10*time.Second)))) {
 			return
 		}
@@ -152,7 +150,7 @@ func (w *world) storm(over <-chan struct{}) {
 			name string
 			make func()
 		}{{"node stopped", node.Stop}, {"node silent", node.Silence}, {"node frozen", node.Freeze}, {"node unreachable", node.Vanish}}
-		ill := ills[random.IntN(len(ills))]
+		ill := ills[n%len(ills)]
 		ill.make()
 		w.ill(ill.name)
 		ok := pause(over, time.Second+time.Duration(random.Int64N(int64(20*time.Second))))
@@ -230,5 +228,3 @@ func (w *world) load(s service, index uint64) (load, error) {
 	}
 	return newOrderLoad(w, s, index, share)
 }
-
-var _ = []any{history.Lost, orders.Open}
