@@ -107,6 +107,8 @@ func follows(kind, was gocql.Type) bool {
 		return was == gocql.TypeAscii || was == gocql.TypeVarchar
 	case gocql.TypeBigInt:
 		return was == gocql.TypeTimestamp
+	case gocql.TypeTimestamp:
+		return was == gocql.TypeBigInt
 	case gocql.TypeUUID:
 		return was == gocql.TypeTimeUUID
 	}

@@ -44,7 +44,7 @@ func (s *Schema) newTable(k *Keyspace, name string, stmt *cql.CreateTable) (*Tab
 		t.Columns = append(t.Columns, &Column{Name: d.Name, Position: -1})
 	}
 	if len(stmt.Partition) == 0 {
-		return nil, invalid("No PRIMARY KEY specifed for table '%s' (exactly one required)", whole)
+		return nil, invalid("No PRIMARY KEY specifed for table '%s' (exactly one required)", whole) //nolint:misspell // so does Cassandra
 	}
 	id, err := t.options.set(stmt.Options, false)
 	if err != nil {
@@ -112,7 +112,7 @@ func (t *Table) setKey(partition, clustering []string) error {
 		c := t.Columns[at]
 		switch {
 		case c.Type.MultiCell() && c.Type.User() != nil:
-			return invalid("Invalid non-frozen user-defined type %s for PRIMARY KEY column '%s'", c.Type, name)
+			return invalid("Invalid non-frozen user-defined type \"%s.%s\" for PRIMARY KEY column '%s'", t.Keyspace, c.Type, name)
 		case c.Type.MultiCell():
 			return invalid("Invalid non-frozen collection type %s for PRIMARY KEY column '%s'", c.Type, name)
 		case c.Type.Kind() == gocql.TypeCounter:

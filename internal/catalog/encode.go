@@ -43,8 +43,10 @@ func Encode(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 		if hint, err := readType(term.Text); err == nil && hint.native() && hint.String() == t.String() {
 			return Encode(t, term.Elems[0], name)
 		}
+		fallthrough
+	default:
+		return nil, unsupported("this value of %s of type %s", name, t)
 	}
-	return nil, unsupported("this value of %s of type %s", name, t)
 }
 
 // inner is what stands in brackets, unless they make a tuple.
@@ -120,8 +122,9 @@ func assignable(t *cqltype.Type, term cql.Term) bool {
 		return true
 	case cql.Cast:
 		return true // which Encode looks at
+	default:
+		return false
 	}
-	return false
 }
 
 func encodeConstant(t *cqltype.Type, term cql.Term) ([]byte, error) {

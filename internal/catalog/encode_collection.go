@@ -23,6 +23,9 @@ func collection(elems [][][]byte) []byte {
 
 // element encodes what stands in a collection; what says which part of it that is.
 func element(kind, what string, t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
+	if term.Kind == cql.List && t.Kind() != gocql.TypeList {
+		return Encode(t, term, name)
+	}
 	if !assignable(t, term) {
 		return nil, invalid("Invalid %s literal for %s: %s %s is not of type %s", kind, name, what, spell(term), t)
 	}
@@ -58,16 +61,19 @@ func encodeSet(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if at, found := search(t, elems, b); !found {
-			elems = slices.Insert(elems, at, [][]byte{b})
-		}
+		elems = put(t, elems, [][]byte{b})
 	}
 	return collection(elems), nil
 }
 
-// search finds the place of an element of a set or a key of a map.
-func search(t *cqltype.Type, elems [][][]byte, key []byte) (at int, found bool) {
-	return slices.BinarySearchFunc(elems, key, func(e [][]byte, key []byte) int { return t.Elems()[0].Compare(e[0], key) })
+// put puts an element of a set, or a key with its value, into its place. Of two alike the last one stays.
+func put(t *cqltype.Type, elems [][][]byte, elem [][]byte) [][][]byte {
+	at, found := slices.BinarySearchFunc(elems, elem, func(a, b [][]byte) int { return t.Elems()[0].Compare(a[0], b[0]) })
+	if found {
+		elems[at] = elem
+		return elems
+	}
+	return slices.Insert(elems, at, elem)
 }
 
 func encodeMap(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
@@ -84,12 +90,7 @@ func encodeMap(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Of two values of one key the last one counts in a frozen map and the first one in another.
-		if at, found := search(t, elems, key); !found {
-			elems = slices.Insert(elems, at, [][]byte{key, value})
-		} else if t.Frozen() {
-			elems[at][1] = value
-		}
+		elems = put(t, elems, [][]byte{key, value})
 	}
 	return collection(elems), nil
 }
@@ -172,6 +173,7 @@ func spell(term cql.Term) string {
 			elems[i] = term.Fields[i] + ": " + elems[i]
 		}
 		return "{" + strings.Join(elems, ", ") + "}"
+	default:
+		return constantText(term)
 	}
-	return constantText(term)
 }

@@ -111,9 +111,12 @@ func encodeUUID(t *cqltype.Type, text string) ([]byte, error) {
 }
 
 func encodeInet(text string) ([]byte, error) {
+	if text == "" {
+		return []byte{}, nil
+	}
 	address, err := netip.ParseAddr(text)
-	if err != nil || address.Zone() != "" {
+	if err != nil {
 		return nil, invalid("Unable to make inet address from '%s'", text)
 	}
-	return address.Unmap().AsSlice(), nil
+	return address.WithZone("").Unmap().AsSlice(), nil
 }

@@ -11,11 +11,11 @@ import (
 
 var (
 	wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
-	dateText    = regexp.MustCompile(`^([+-]?[0-9]{4,9})-([0-9]{2})-([0-9]{2})$`)
+	dateText    = regexp.MustCompile(`^(-?[0-9]{4}|[+-][0-9]{5,9})-([0-9]{2})-([0-9]{2})$`)
 	timeText    = regexp.MustCompile(`^([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([0-9]{1,9}))?$`)
 	// stampText has date, hour, minute, second, fraction, zone.
 	stampText = regexp.MustCompile(`^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})` +
-		`(?:[T ]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,9}))?)?)?` +
+		`(?:[T ]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{0,9}))?)?)?` +
 		`(?: ?(Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?$`)
 )
 
@@ -96,10 +96,18 @@ func encodeTimestamp(text string) ([]byte, error) {
 	if m == nil {
 		return nil, refused
 	}
-	t, ok := day(m[1], m[2], m[3])
-	since, valid := clock(m[4], m[5], m[6], m[7])
+	first, ok := day(m[1], m[2], "1")
+	date, _ := strconv.Atoi(m[3])
+	if !ok || date < 1 || date > 31 {
+		return nil, refused
+	}
+	t := first.AddDate(0, 0, date-1)
+	if t.Month() != first.Month() { // such a day is the last one of its month
+		t = first.AddDate(0, 1, -1)
+	}
+	since, ok := clock(m[4], m[5], m[6], m[7])
 	east, known := zone(m[8])
-	if !ok || !valid || !known {
+	if !known || !ok && since != 24*time.Hour {
 		return nil, refused
 	}
 	return binary.BigEndian.AppendUint64(nil, uint64(t.Add(since-east).UnixMilli())), nil

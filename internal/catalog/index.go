@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -85,12 +86,22 @@ func (i *index) describe(t *Table, stmt *cql.CreateIndex) error {
 	case t.Counter:
 		return invalid("Secondary indexes on counter tables aren't supported")
 	}
-	part := stmt.Part
-	switch kind := c.Type.Kind(); {
-	case part == "" && c.Type.MultiCell() && c.Type.User() == nil:
+	part, collection := stmt.Part, c.Type.User() == nil && c.Type.Kind() != gocql.TypeTuple && len(c.Type.Elems()) > 0
+	switch {
+	case !collection && part == "full":
+		return invalid("full() indexes can only be created on frozen collections")
+	case !collection && part != "":
+		return invalid("Cannot create %s() index on %s. Non-collection columns only support simple indexes", part, i.column)
+	case !collection:
+	case c.Type.Frozen() && part != "full":
+		return invalid("Cannot create %s() index on frozen column %s. Frozen collections are immutable and must be fully indexed "+
+			"by using the 'full(%s)' modifier", cmp.Or(part, "values"), i.column, i.column)
+	case !c.Type.Frozen() && part == "full":
+		return invalid("full() indexes can only be created on frozen collections")
+	case part == "":
 		part = "values"
-	case (part == "keys" || part == "entries") && kind != gocql.TypeMap:
-		return invalid("Cannot create %s() index on %s. Keys and entries indexes are only valid on maps", part, i.column)
+	case part != "values" && part != "full" && c.Type.Kind() != gocql.TypeMap:
+		return invalid("Cannot create index on %s of column %s with non-map type", part, i.column)
 	}
 	target := i.column
 	if !nameText.MatchString(target) || target != strings.ToLower(target) {

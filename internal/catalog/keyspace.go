@@ -51,6 +51,9 @@ func (k *Keyspace) Replicas(nodes int) int {
 	return min(factor, nodes)
 }
 
+// Tables are the tables of the keyspace by name, without materialized views.
+func (k *Keyspace) Tables() []*Table { return sorted(k.tables) }
+
 // clone is a copy to change.
 func (k *Keyspace) clone() *Keyspace {
 	c := *k
@@ -184,7 +187,7 @@ func replicate(keyspace string, options map[string]string) (map[string]string, e
 	case networkStrategy:
 		own = datacenter
 	case localStrategy:
-		return nil, config("Unable to use given strategy class: LocalStrategy is reserved for internal use.")
+		return nil, invalid("Unable to use given strategy class: LocalStrategy is reserved for internal use.")
 	default:
 		return nil, config("Unable to find replication strategy class '%s'", class)
 	}
@@ -201,10 +204,10 @@ func replicate(keyspace string, options map[string]string) (map[string]string, e
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil {
-			return nil, config("Replication factor must be numeric; found %s", value)
+			return nil, config("For input string: \"%s\"", value)
 		}
 		if n < 0 {
-			return nil, config("Replication factor must be non-negative; found %s", value)
+			return nil, config("Replication factor must be non-negative, found %s", value)
 		}
 		if out[own] == "" || name == own {
 			out[own] = strconv.Itoa(n)

@@ -91,11 +91,11 @@ func (s *Schema) newView(k *Keyspace, base *Table, name string, stmt *cql.Create
 	}
 	var where []string
 	for _, r := range stmt.Where {
-		condition := strings.Join(r.Columns, ", ") + " " + r.Operator
+		words := []string{strings.Join(r.Columns, ", "), r.Operator}
 		for _, v := range r.Values {
-			condition += " " + spell(v)
+			words = append(words, spell(v))
 		}
-		where = append(where, condition)
+		where = append(where, strings.Join(words, " "))
 	}
 	for _, name := range key {
 		if !slices.ContainsFunc(stmt.Where, func(r cql.Relation) bool { return slices.Contains(r.Columns, name) }) {

@@ -3,6 +3,7 @@ package cql
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -150,5 +151,18 @@ func TestRefused(t *testing.T) {
 		if invalid := new(*InvalidError); !errors.As(err, invalid) || err.Error() != c.want {
 			t.Errorf("%s: %#v, %v, want %s", c.text, s, err, c.want)
 		}
+	}
+}
+
+// The reserved words of Cassandra 5.0, one by one: no names, unless quoted.
+func TestReservedWords(t *testing.T) {
+	t.Parallel()
+	for _, w := range strings.Fields(`add allow alter and apply asc authorize batch begin by columnfamily create delete desc describe drop
+		entries execute from full grant if in index infinity insert into is keyspace limit materialized modify nan norecursive not
+		null of on or order primary rename revoke schema select set table to token truncate unlogged update use using view where with`) {
+		if _, err := Parse("DELETE " + w + " FROM t WHERE k = 1"); err == nil {
+			t.Errorf("%s is taken for a name", w)
+		}
+		compare(t, []parsed{{`SELECT "` + w + `" FROM t`, &Select{From: Name{"", "t"}, Columns: columns(w)}}})
 	}
 }

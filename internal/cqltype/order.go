@@ -36,8 +36,10 @@ func (t *Type) Compare(a, b []byte) int {
 		return compareUUID(a, b)
 	case gocql.TypeTimeUUID:
 		return compareTimeUUID(a, b)
-	case gocql.TypeList:
-		return t.compareList(a, b)
+	case gocql.TypeDecimal:
+		return compareDecimal(a, b)
+	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
+		return t.compareElements(a, b)
 	case gocql.TypeTuple, gocql.TypeUDT:
 		return t.compareParts(a, b)
 	}
@@ -72,6 +74,31 @@ func twosComplement(data []byte) *big.Int {
 	return n
 }
 
+// compareDecimal is DecimalType: by the numbers, so that 1.5 and 1.50 are equal.
+func compareDecimal(a, b []byte) int {
+	if len(a) <= 4 || len(b) <= 4 {
+		return cmp.Compare(len(a), len(b))
+	}
+	m, n := twosComplement(a[4:]), twosComplement(b[4:])
+	if c := cmp.Compare(m.Sign(), n.Sign()); c != 0 || m.Sign() == 0 {
+		return c
+	}
+	scaleA, scaleB := int64(int32(binary.BigEndian.Uint32(a))), int64(int32(binary.BigEndian.Uint32(b)))
+	digits := func(n *big.Int) int64 { return int64(len(new(big.Int).Abs(n).String())) }
+	digitsA, digitsB := digits(m), digits(n)
+	if c := cmp.Compare(digitsA-scaleA, digitsB-scaleB); c != 0 {
+		return c * m.Sign()
+	}
+	// They are of the same magnitude, so what is missing is no more than the digits that there are.
+	shift := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(digitsA, digitsB)-min(digitsA, digitsB)), nil)
+	if digitsA < digitsB {
+		m.Mul(m, shift)
+	} else {
+		n.Mul(n, shift)
+	}
+	return m.Cmp(n)
+}
+
 // compareUUID is UUIDType: by version, those of version 1 by time, then by bytes.
 func compareUUID(a, b []byte) int {
 	if c := cmp.Compare(a[6]>>4, b[6]>>4); c != 0 {
@@ -104,16 +131,21 @@ func uuidTime(data []byte) uint64 {
 		uint64(binary.BigEndian.Uint32(data))
 }
 
-// compareList is ListType: element by element, then by length.
-func (t *Type) compareList(a, b []byte) int {
+// compareElements is ListType, SetType and MapType: element by element, of a map key and value, then by length.
+func (t *Type) compareElements(a, b []byte) int {
+	if len(a) < 4 || len(b) < 4 {
+		return cmp.Compare(len(a), len(b))
+	}
 	n, m := binary.BigEndian.Uint32(a), binary.BigEndian.Uint32(b)
 	a, b = a[4:], b[4:]
 	for range min(n, m) {
-		var x, y []byte
-		x, a = cutValue(a)
-		y, b = cutValue(b)
-		if c := t.elems[0].Compare(x, y); c != 0 {
-			return c
+		for _, e := range t.elems {
+			var x, y []byte
+			x, a = cutValue(a)
+			y, b = cutValue(b)
+			if c := e.Compare(x, y); c != 0 {
+				return c
+			}
 		}
 	}
 	return cmp.Compare(n, m)

@@ -171,7 +171,8 @@ func (c *compiler) mark(number int, name string, t *cqltype.Type) {
 	p.Marks[number] = Column{name, t}
 }
 
-// Check says whether values can be bound. An error is a [*catalog.Error].
+// Check says whether values can be bound, and puts their sets and maps in order, as Cassandra does. An error is a
+// [*catalog.Error].
 func (p *Prepared) Check(values []Value) error {
 	if len(values) != len(p.Marks) {
 		return invalid("Invalid amount of bind variables: expected %d and got %d", len(p.Marks), len(values))
@@ -183,6 +184,7 @@ func (p *Prepared) Check(values []Value) error {
 		if err := catalog.Validate(p.Marks[i].Type, v.Bytes); err != nil {
 			return err
 		}
+		values[i].Bytes = catalog.Sort(p.Marks[i].Type, v.Bytes)
 	}
 	return nil
 }

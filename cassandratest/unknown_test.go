@@ -1,0 +1,182 @@
+package cassandratest_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+)
+
+// What follows is how a service tests what it does when it cannot know whether a write was applied.
+
+type ticket struct {
+	TicketID gocql.UUID
+	UserID   gocql.UUID
+	Seat     string
+}
+
+var tickets = tables.Must(tables.New[ticket]("ticket",
+	tables.Table{Name: "tickets_by_id", PartKey: []string{"ticket_id"}},
+	tables.Table{Name: "tickets_by_user", PartKey: []string{"user_id"}, SortKey: []string{"ticket_id"}},
+))
+
+var boxOffice = schema.Must(schema.Declare(schema.Sets(tickets)))
+
+// service sells tickets. What is not known to be sold is finished later.
+type service struct {
+	w    *writer.Writer
+	open chan []byte // failed writes, a queue on disk in real life
+}
+
+// sell answers 201 if the ticket is sold, 503 if it surely is not, and 202 if it may be, or will be.
+func (s *service) sell(ctx context.Context, t ticket) int {
+	_, err := s.w.Write(ctx, "sellTicket", tickets.Insert(t))
+	var failed *writer.Error
+	switch {
+	case err == nil:
+		return http.StatusCreated
+	case !errors.As(err, &failed) || failed.NotApplied():
+		return http.StatusServiceUnavailable
+	}
+	stored, err := failed.MarshalBinary()
+	if err != nil {
+		return http.StatusInternalServerError
+	}
+	s.open <- stored
+	return http.StatusAccepted
+}
+
+// finish brings what is in the queue to its end.
+func (s *service) finish(ctx context.Context) error {
+	var failed writer.Error
+	if err := failed.UnmarshalBinary(<-s.open); err != nil {
+		return err
+	}
+	_, err := s.w.Resume(ctx, &failed)
+	return err
+}
+
+// start is a service on an in-process Cassandra of three nodes.
+func start(tb testing.TB) (*service, *cassandratest.Cluster, *gocql.Session) {
+	tb.Helper()
+	c := cassandratest.Start(tb, 3)
+	c.Create(boxOffice.In(map[string]string{"": "shop"}).Statements()...)
+	config := writer.Configure(c.Config(), "dc1")
+	config.Keyspace = "shop"
+	session, err := config.CreateSession()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(session.Close)
+	w, err := writer.New(session, writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &service{w: w, open: make(chan []byte, 1)}, c, session
+}
+
+func TestServiceSaysAcceptedWhenItCannotKnow(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		steps []cassandratest.Step
+		want  int
+		there int // rows by user, when the answer is given
+	}{
+		"all is well":                 {nil, http.StatusCreated, 1},
+		"applied, the answer is lost": {[]cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, http.StatusAccepted, 1},
+		"the request is lost":         {[]cassandratest.Step{cassandratest.Drop}, http.StatusAccepted, 0},
+		"too few replicas":            {[]cassandratest.Step{cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1))}, http.StatusAccepted, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				t.Cleanup(func() { <-time.After(10 * time.Minute) }) // gocql lets go of its goroutines by and by
+				s, c, session := start(t)
+				byUser := c.When(cassandratest.Text("INSERT INTO shop.tickets_by_user")).Do(test.steps...)
+				seat := ticket{gocql.TimeUUID(), gocql.MustRandomUUID(), "12A"}
+				if got := s.sell(t.Context(), seat); got != test.want {
+					t.Errorf("answered %d, want %d", got, test.want)
+				}
+				if n := count(t, session, seat); n != test.there {
+					t.Errorf("%d rows by user, want %d", n, test.there)
+				}
+				byUser.End() // the network is well again
+				if test.want == http.StatusAccepted {
+					if err := s.finish(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if n := count(t, session, seat); n != 1 {
+					t.Errorf("%d rows by user in the end", n)
+				}
+			})
+		})
+	}
+}
+
+func count(t *testing.T, session *gocql.Session, seat ticket) (n int) {
+	t.Helper()
+	if err := session.Query(`SELECT count(*) FROM tickets_by_user WHERE user_id = ?`, seat.UserID).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A unit test with a lost answer, from three nodes and their tables to the Resume: the log says how long one takes.
+func TestLostAnswer(t *testing.T) {
+	const tests = 20
+	began := time.Now()
+	for range tests {
+		synctest.Test(t, func(t *testing.T) {
+			t.Cleanup(func() { <-time.After(10 * time.Minute) })
+			s, c, session := start(t)
+			lost := c.When(cassandratest.Execute).Do(cassandratest.Apply, cassandratest.Drop)
+			seat := ticket{gocql.TimeUUID(), gocql.MustRandomUUID(), "12A"}
+			if got := s.sell(t.Context(), seat); got != http.StatusAccepted || lost.Handled() < 2 {
+				t.Errorf("answered %d, %d answers lost", got, lost.Handled())
+			}
+			lost.End()
+			if err := s.finish(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := count(t, session, seat); n != 1 {
+				t.Errorf("%d rows by user in the end", n)
+			}
+		})
+	}
+	t.Logf("%v a test", time.Since(began)/tests)
+}
+
+// How long it takes to start three nodes, with their tables, and to close them.
+func BenchmarkStart(b *testing.B) {
+	statements := boxOffice.In(map[string]string{"": "shop"}).Statements()
+	for b.Loop() {
+		c := cassandratest.New(3)
+		if err := c.Define(statements...); err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+	}
+}
+
+// How long it takes to start three nodes and to have a session with them.
+func BenchmarkSession(b *testing.B) {
+	for b.Loop() {
+		c := cassandratest.New(3)
+		session, err := writer.Configure(c.Config(), "dc1").CreateSession()
+		if err != nil {
+			b.Fatal(err)
+		}
+		session.Close()
+		c.Close()
+	}
+}
