@@ -36,7 +36,7 @@ func newAccountLoad(w *world, s service, index uint64, share int) (*accountLoad,
 		for i := range id {
 			id[i] = byte(random.Uint32())
 		}
-		number := int64(l.next())
+		number := int64(l.number(0, i))
 		a := soak.Account{AccountID: id, Email: soak.Address(i), Status: "new", Changes: []int64{number}}
 		noted := l.history.Begin(s.name, tables.Insert, soak.Account{AccountID: id, Changes: a.Changes})
 		result, err := p.writer.Write(p.ctx, "createAccount", soak.Accounts.Insert(a))
@@ -49,24 +49,24 @@ func newAccountLoad(w *world, s service, index uint64, share int) (*accountLoad,
 	return l, nil
 }
 
-func (l *accountLoad) run(ctx context.Context) { l.work(ctx, l.client) }
-
-func (l *accountLoad) client(ctx context.Context, name string, random *rand.Rand) {
-	for l.take() {
-		p := l.current(ctx)
-		id := l.accounts[random.IntN(len(l.accounts))]
-		before, err := writer.Load(p.ctx, p.writer, "account", soak.Accounts, soak.Account{AccountID: id})
-		for ; err != nil; before, err = writer.Load(p.ctx, p.writer, "account", soak.Accounts, soak.Account{AccountID: id}) {
+func (l *accountLoad) run(ctx context.Context) {
+	l.work(ctx, func(ctx context.Context, name string, number uint64) {
+		random := chance(l.Seed, number)
+		key := soak.Account{AccountID: l.accounts[random.IntN(len(l.accounts))]}
+		for {
+			p := l.current(ctx)
+			before, err := writer.Load(p.ctx, p.writer, "account", soak.Accounts, key)
+			if err == nil {
+				l.change(p, name, random, number, before)
+				return
+			}
 			rest(random)
-			p = l.current(ctx)
 		}
-		l.change(ctx, p, name, random, before)
-	}
+	})
 }
 
 // change makes one change, which other clients may have overtaken.
-func (l *accountLoad) change(_ context.Context, p *process, name string, random *rand.Rand, before soak.Account) {
-	number := l.next()
+func (l *accountLoad) change(p *process, name string, random *rand.Rand, number uint64, before soak.Account) {
 	after := before
 	after.Changes = append(slices.Clone(before.Changes), int64(number))
 	after.Status = fmt.Sprintf("status %d", random.IntN(1000))
@@ -83,6 +83,7 @@ func (l *accountLoad) change(_ context.Context, p *process, name string, random 
 			l.weather.note("client killed", number)
 			return
 		}
+		err = l.Lie(err)
 		l.history.End(noted, result.Timestamp, err)
 		var failed *writer.Error
 		switch {

@@ -19,12 +19,11 @@ type crew struct {
 	process *process
 	boots   uint64
 
-	mu   sync.Mutex
-	left int // logical writes
+	share int // logical writes
 }
 
 func newCrew(w *world, s service, index uint64, share int) *crew {
-	return &crew{world: w, service: s, index: index, left: share, booting: make(chan struct{}, 1)}
+	return &crew{world: w, service: s, index: index, share: share, booting: make(chan struct{}, 1)}
 }
 
 // current is the process, a new one if it was killed.
@@ -47,14 +46,6 @@ func (c *crew) current(ctx context.Context) *process {
 	return c.process
 }
 
-// take takes one of the writes that are left.
-func (c *crew) take() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.left--
-	return c.left >= 0
-}
-
 // doom kills the process in a moment, now and then.
 func (c *crew) doom(p *process, random *rand.Rand) {
 	if random.IntN(kills) != 0 {
@@ -64,12 +55,14 @@ func (c *crew) doom(p *process, random *rand.Rand) {
 }
 
 // work runs the clients.
-func (c *crew) work(ctx context.Context, client func(ctx context.Context, name string, random *rand.Rand)) {
+func (c *crew) work(ctx context.Context, write func(ctx context.Context, name string, number uint64)) {
 	var wg sync.WaitGroup
 	for i := range clients {
 		wg.Go(func() {
-			random := chance(c.Seed, c.index, 1000+uint64(i))
-			client(ctx, fmt.Sprintf("%s/%d", c.service.name, i), random)
+			name := fmt.Sprintf("%s/%d", c.service.name, i)
+			for n := range c.share / clients {
+				write(ctx, name, c.number(i+1, n))
+			}
 		})
 	}
 	wg.Wait()
@@ -78,6 +71,9 @@ func (c *crew) work(ctx context.Context, client func(ctx context.Context, name s
 		c.process = nil
 	}
 }
+
+// number is that of a write. It is the same in each run, as is all that is drawn for it.
+func (c *crew) number(client, n int) uint64 { return c.index<<40 | uint64(client)<<32 | uint64(n) }
 
 // rest is the time between two tries.
 func rest(random *rand.Rand) {

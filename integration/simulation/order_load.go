@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -22,16 +21,6 @@ type orderLoad struct {
 	*crew
 	history *history.History[orders.Order]
 	hot     []orders.Order
-
-	open sync.Mutex
-	owed []debt // what killed clients were at
-}
-
-// debt is a write that somebody has to finish.
-type debt struct {
-	noted  int
-	at     int64
-	change tables.Change
 }
 
 func newOrderLoad(w *world, s service, index uint64, share int) (*orderLoad, error) {
@@ -42,8 +31,8 @@ func newOrderLoad(w *world, s service, index uint64, share int) (*orderLoad, err
 		return nil, err
 	}
 	defer p.close()
-	for range things {
-		o := l.order(random)
+	for n := range things {
+		o := l.order(random, l.number(0, n))
 		noted := l.history.Begin(s.name, tables.Insert, o)
 		result, err := p.writer.Write(p.ctx, "createOrder", orders.Orders.Insert(o))
 		l.history.End(noted, result.Timestamp, err)
@@ -56,42 +45,37 @@ func newOrderLoad(w *world, s service, index uint64, share int) (*orderLoad, err
 }
 
 // order is a new one.
-func (l *orderLoad) order(random *rand.Rand) orders.Order {
+func (l *orderLoad) order(random *rand.Rand, number uint64) orders.Order {
 	var user gocql.UUID
 	for i := range user {
 		user[i] = byte(random.Uint32())
 	}
 	id := gocql.TimeUUIDWith(int64(random.Uint64()>>4), random.Uint32(), user[:6])
-	return orders.Order{OrderID: id, UserID: user, Status: orders.Open, Total: inf.NewDec(int64(l.next()), 2)}
+	return orders.Order{OrderID: id, UserID: user, Status: orders.Open, Total: inf.NewDec(int64(number), 2)}
 }
 
-func (l *orderLoad) run(ctx context.Context) { l.work(ctx, l.client) }
-
-func (l *orderLoad) client(ctx context.Context, name string, random *rand.Rand) {
-	var ahead []orders.Order
-	for l.take() {
+func (l *orderLoad) run(ctx context.Context) {
+	l.work(ctx, func(ctx context.Context, name string, number uint64) {
+		random := chance(l.Seed, number)
 		p := l.current(ctx)
 		if random.IntN(4) == 0 {
-			o := l.order(random)
-			l.write(ctx, p, name, random, tables.Insert, o, 0, orders.Orders.Insert(o))
-			continue
+			o := l.order(random, number)
+			l.write(ctx, p, name, random, number, tables.Insert, o, 0, orders.Orders.Insert(o))
+			return
 		}
-		if len(ahead) == 0 {
-			for range 1 + random.IntN(3) {
-				ahead = append(ahead, l.before(p, random))
-			}
-		}
-		before := ahead[0]
-		ahead = ahead[1:]
+		before := l.before(random)
 		after := before
 		after.Status = orders.Statuses[random.IntN(len(orders.Statuses))]
-		after.Total = inf.NewDec(int64(l.next()), 2)
-		l.write(ctx, p, name, random, tables.Update, after, before.UpdatedAt, orders.Orders.Update(before, after))
-	}
+		after.Total = inf.NewDec(int64(number), 2)
+		if random.IntN(2) == 0 {
+			rest(random) // others overtake it
+		}
+		l.write(ctx, p, name, random, number, tables.Update, after, before.UpdatedAt, orders.Orders.Update(before, after))
+	})
 }
 
 // before reads one of the orders that all change.
-func (l *orderLoad) before(p *process, random *rand.Rand) orders.Order {
+func (l *orderLoad) before(random *rand.Rand) orders.Order {
 	o := l.hot[random.IntN(len(l.hot))]
 	for {
 		err := l.healthy.reads.Query("SELECT user_id, status, total, updated_at FROM "+l.service.keyspace+".orders_by_id WHERE order_id = ?", o.OrderID).
@@ -105,9 +89,9 @@ func (l *orderLoad) before(p *process, random *rand.Rand) orders.Order {
 
 // write writes, and brings that to the end that the service is for.
 func (l *orderLoad) write(
-	ctx context.Context, p *process, name string, random *rand.Rand, kind tables.Kind, row orders.Order, stamp int64, change tables.Change,
+	ctx context.Context, p *process, name string, random *rand.Rand, number uint64, kind tables.Kind, row orders.Order, stamp int64,
+	change tables.Change,
 ) {
-	number := l.next()
 	at := max(time.Now().Add(time.Duration(random.Int64N(int64(2*skew)))-skew).UnixMicro(), stamp+1+random.Int64N(1000))
 	l.weather.begin(at, number)
 	noted := l.history.BeginAt(name, kind, row, at)
@@ -127,6 +111,7 @@ func (l *orderLoad) write(
 			result, err = p.writer.With(writer.At(at)).Write(p.ctx, "changeOrder", change)
 			continue
 		}
+		err = l.Lie(err)
 		l.history.End(noted, result.Timestamp, err)
 		var failed *writer.Error
 		switch {

@@ -38,7 +38,6 @@ func newReport(w *world) *Report {
 	for name, writes := range w.weather.met {
 		r.Met[name] = len(writes)
 	}
-	r.Met["clock skewed"] = 0
 	r.Requests = len(w.cluster.Journal())
 	return r
 }
