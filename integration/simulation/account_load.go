@@ -76,7 +76,7 @@ func (l *accountLoad) change(p *process, name string, random *rand.Rand, number 
 	noted := l.history.Begin(name, tables.Update, soak.Account{AccountID: before.AccountID, Changes: []int64{int64(number)}})
 	l.doom(p, random)
 	l.meets(number)
-	result, err := impatient(p.writer, random).Write(p.ctx, "changeAccount", soak.Accounts.Update(before, after))
+	result, err := mood(p.writer, random).Write(p.ctx, "changeAccount", soak.Accounts.Update(before, after))
 	l.meets(number)
 	for resumed := false; ; resumed = true {
 		if p.killed() {

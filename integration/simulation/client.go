@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -80,10 +81,13 @@ func rest(random *rand.Rand) {
 	<-time.After(time.Duration(random.Int64N(int64(200 * time.Millisecond))))
 }
 
-// impatient gives up after one attempt, whatever happens later.
-func impatient(w *writer.Writer, random *rand.Rand) *writer.Writer {
-	if random.IntN(3) == 0 {
+// mood makes some callers impatient: they give up soon, or after one attempt, whatever happens later.
+func mood(w *writer.Writer, random *rand.Rand) *writer.Writer {
+	switch random.IntN(4) {
+	case 0:
 		return w.With(writer.Timeout(300 * time.Millisecond))
+	case 1:
+		return w.With(writer.Retry(retry.Policy{MaxAttempts: 1}))
 	}
 	return w
 }

@@ -69,8 +69,11 @@ var faults = []fault{
 	}},
 	{"stall in the answer", 1, nil, func(_ ct.Request, n uint64) []ct.Step { return []ct.Step{ct.StallAfter(int(n%9), 3*time.Second)} }},
 	{"unavailable", 1, nil, same(ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1)))},
-	{"overloaded", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
-		return [][]ct.Step{{ct.Fail(ct.Overloaded)}, {ct.Apply, ct.Fail(ct.Overloaded)}}[n%2]
+	{"overloaded", 1, nil, func(r ct.Request, n uint64) []ct.Step {
+		if n%2 == 0 && (logged(r) || conditional(r)) { // a plain write is refused before it is sent to anybody
+			return []ct.Step{ct.Apply, ct.Fail(ct.Overloaded)}
+		}
+		return []ct.Step{ct.Fail(ct.Overloaded)}
 	}},
 	{"unprepared", 1, nil, same(ct.Fail(ct.Unprepared))},
 	{"batchlog only", 16, logged, func(_ ct.Request, n uint64) []ct.Step {

@@ -97,7 +97,7 @@ func (l *orderLoad) write(
 	noted := l.history.BeginAt(name, kind, row, at)
 	l.doom(p, random)
 	l.meets(number)
-	w := impatient(p.writer.With(writer.At(at)), random)
+	w := mood(p.writer.With(writer.At(at)), random)
 	result, err := w.Write(p.ctx, "changeOrder", change)
 	for tries := 0; ; tries++ {
 		l.meets(number)

@@ -20,7 +20,7 @@ type Report struct {
 	Took     time.Duration  // virtual
 	Met      map[string]int // writes, by the fault that they have met
 	Services map[string]*Tally
-	Faults   []string // what must not be
+	Faults   []string // what must not be, with the history of what is concerned
 	Troubles []error
 }
 
@@ -123,5 +123,36 @@ func (r *Report) String() string {
 			fmt.Fprintf(&b, "      %-32s %d\n", kind, t.Diverging[kind])
 		}
 	}
+	return b.String()
+}
+
+// Markdown is the report for docs, of a run that took so long on so many processors.
+func (r *Report) Markdown(took time.Duration, processors int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Simulation\n\nOrder and account services against the in-process Cassandra in virtual time, with every fault "+
+		"(integration/simulation; `make simulation`).\n\n")
+	fmt.Fprintf(&b, "%d logical writes in %v on %d processors: %d requests, %d worlds (seeds %d and up) of %d nodes, %.1f hours of virtual time. "+
+		"Unsound outcomes, lost acknowledged writes, divergence that must not be: **%d**.\n\n", r.Writes, took.Round(time.Second), processors,
+		r.Requests, len(r.Seeds), slices.Min(r.Seeds), nodes, r.Took.Hours()-24*float64(len(r.Seeds)), len(r.Faults))
+	b.WriteString("| service | writes | applied | not applied | not known | diverging rows, all of writes that were not finished |\n")
+	b.WriteString("| --- | --- | --- | --- | --- | --- |\n")
+	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
+		t := r.Services[name]
+		var diverging []string
+		for _, kind := range slices.Sorted(maps.Keys(t.Diverging)) {
+			diverging = append(diverging, fmt.Sprintf("%s: %d", kind, t.Diverging[kind]))
+		}
+		if diverging == nil {
+			diverging = []string{"none"}
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %s |\n", name, t.Writes, t.Applied, t.NotApplied, t.Open, strings.Join(diverging, "; "))
+	}
+	b.WriteString("\n| fault | writes that met it |\n| --- | --- |\n")
+	for _, name := range slices.Sorted(maps.Keys(r.Met)) {
+		fmt.Fprintf(&b, "| %s | %d, %.1f %% |\n", name, r.Met[name], 100*float64(r.Met[name])/float64(max(1, r.Writes)))
+	}
+	fmt.Fprintf(&b, "\nThe clock of every client is wrong by up to %v. The clients of the services that are left, and of the logged batches, do not "+
+		"finish what failed, nor what they were at when they were killed; those of accounts resume half of it, and the next change of an "+
+		"account does the rest.\n", skew)
 	return b.String()
 }

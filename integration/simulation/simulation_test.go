@@ -2,6 +2,7 @@ package simulation_test
 
 import (
 	"flag"
+	"os"
 	"runtime"
 	"strconv"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 var (
 	writes = flag.Int("writes", 10_000, "logical writes")
+	out    = flag.String("out", "", "where to write a report")
 	lowest = flag.Uint64("seed", 1, "of the first world")
 )
 
@@ -44,7 +46,13 @@ func TestSimulation(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%v of real time\n%v", time.Since(began), total)
+	took := time.Since(began)
+	t.Logf("%v of real time\n%v", took, total)
+	if *out != "" {
+		if err := os.WriteFile(*out, []byte(total.Markdown(took, runtime.GOMAXPROCS(0))), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // run runs a world, and tells what is wrong in it.
