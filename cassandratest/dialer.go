@@ -2,7 +2,9 @@ package cassandratest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"syscall"
@@ -66,10 +68,27 @@ func (c *Cluster) at(host string) *Node {
 	return nil
 }
 
-// pipe is an end of a pipe that says to be connected with a TCP address, as gocql requires.
+// pipe is an end of a pipe that says to be connected with a TCP address, as gocql requires, and fails as over TCP.
 type pipe struct {
 	net.Conn
 	remote net.Addr
 }
 
 func (p pipe) RemoteAddr() net.Addr { return p.remote }
+
+func (p pipe) Read(b []byte) (int, error) {
+	n, err := p.Conn.Read(b)
+	return n, p.failure("read", err)
+}
+
+func (p pipe) Write(b []byte) (int, error) {
+	n, err := p.Conn.Write(b)
+	return n, p.failure("write", err)
+}
+
+func (p pipe) failure(op string, err error) error {
+	if errors.Is(err, io.ErrClosedPipe) {
+		return &net.OpError{Op: op, Net: "tcp", Addr: p.remote, Err: net.ErrClosed}
+	}
+	return err
+}

@@ -27,7 +27,8 @@
 //
 //	t.Cleanup(func() { <-time.After(10 * time.Minute) })
 //
-// The clock of a bubble begins at midnight UTC 2000-01-01. [Listen] serves on sockets, one address of 127.0.0.0/8 a node, all on
+// Pages that gocql reads ahead keep the clock of a bubble from running on, as one of its goroutines waits for a mutex then: give
+// Query.Prefetch(0) to what is read in pages. The clock of a bubble begins at midnight UTC 2000-01-01. [Listen] serves on sockets, one address of 127.0.0.0/8 a node, all on
 // one port.
 //
 // # What it is, and what it is not

@@ -10,11 +10,14 @@ import (
 	"github.com/gocql/gocql"
 )
 
+// duration is a type that has a code of its own from protocol 5 on.
+var duration = datatype.NewCustom("org.apache.cassandra.db.marshal.DurationType")
+
 // natives are the types of the protocol that have no parameters.
 var natives = map[gocql.Type]datatype.DataType{
 	gocql.TypeAscii: datatype.Ascii, gocql.TypeBigInt: datatype.Bigint, gocql.TypeBlob: datatype.Blob,
 	gocql.TypeBoolean: datatype.Boolean, gocql.TypeCounter: datatype.Counter, gocql.TypeDate: datatype.Date,
-	gocql.TypeDecimal: datatype.Decimal, gocql.TypeDouble: datatype.Double, gocql.TypeDuration: datatype.Duration,
+	gocql.TypeDecimal: datatype.Decimal, gocql.TypeDouble: datatype.Double, gocql.TypeDuration: duration,
 	gocql.TypeFloat: datatype.Float, gocql.TypeInet: datatype.Inet, gocql.TypeInt: datatype.Int,
 	gocql.TypeSmallInt: datatype.Smallint, gocql.TypeVarchar: datatype.Varchar, gocql.TypeTime: datatype.Time,
 	gocql.TypeTimestamp: datatype.Timestamp, gocql.TypeTimeUUID: datatype.Timeuuid, gocql.TypeTinyInt: datatype.Tinyint,
@@ -64,12 +67,9 @@ func preparedResult(id string, p *query.Prepared) *message.PreparedResult {
 	if p.Table != nil {
 		table = p.Table.Name
 	}
-	result := &message.RowsMetadata{}
-	switch {
-	case p.Read != nil:
+	result := &message.RowsMetadata{} // of a write with conditions, too: what it returns depends on whether it is applied
+	if p.Read != nil {
 		result.Columns = columns(p.Keyspace, table, p.Read.Columns)
-	case p.Write != nil && p.Write.Condition != nil: // what else it returns depends on whether it is applied
-		result.Columns = columns(p.Keyspace, table, []query.Column{{Name: "[applied]", Type: query.Boolean}})
 	}
 	result.ColumnCount = int32(len(result.Columns))
 	return &message.PreparedResult{

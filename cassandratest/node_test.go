@@ -119,6 +119,9 @@ func TestStopAndVanish(t *testing.T) {
 			t.Errorf("the connection: %v", err)
 		}
 		_ = c.Close()
+		if _, err := c.Write([]byte{4}); !errors.As(err, new(*net.OpError)) || !errors.Is(err, net.ErrClosed) {
+			t.Errorf("written to the closed connection: %v", err)
+		}
 		if _, err := dial(); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("stopped: %v", err)
 		}

@@ -19,7 +19,8 @@ type Cluster struct {
 	nodes     []*node // by number, from 1: the first is nil
 	instances map[instanceOf]*instance
 	unique    uint64
-	turn      int // of the replicas that are read
+	last      int64 // the latest time of a request, in microseconds
+	turn      int   // of the replicas that are read
 
 	described map[gocql.UUID]virtual // the tables about the schema, of this version of it
 	version   gocql.UUID
@@ -173,4 +174,10 @@ func (c *Cluster) drop(change *catalog.Change) {
 			}
 		}
 	}
+}
+
+// Has says whether a node has anything of a partition by itself.
+func (c *Cluster) Has(node int, keyspace, table, key string) bool {
+	t := c.Schema.Table(keyspace, table)
+	return t != nil && c.nodes[node].store.Partition(t.ID, key) != nil
 }

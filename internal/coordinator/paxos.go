@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/catalog"
@@ -57,7 +58,7 @@ func (c *Cluster) transact(r Request) Reply {
 	if r.Course.Stage == Promised {
 		return c.contended(serial, len(replicas))
 	}
-	current := c.gather(target.table, target.key, nil, up)
+	current := r.visible(c.gather(target.table, target.key, nil, up))
 	reply, applied, err := c.decide(r, target, current)
 	if err != nil || !applied {
 		reply.Err = err
@@ -97,12 +98,16 @@ type target struct {
 func (c *Cluster) target(r Request) (target, error) {
 	var out target
 	for i, s := range r.Statements {
-		keys, rows, err := s.Write.Keys(c.env(r, s))
+		keys, _, err := s.Write.Keys(c.env(r, s))
+		verb := map[bool]string{true: "deletions", false: "updates"}[s.Write.Deletes()]
+		partitions, rows := s.Write.Lists()
 		switch {
 		case err != nil:
 			return out, err
-		case len(keys) != 1 || s.Write.Condition != nil && len(rows) > 1:
-			return out, invalid("IN on the partition key is not supported with conditional updates")
+		case partitions:
+			return out, invalid("IN on the partition key is not supported with conditional " + verb)
+		case rows && s.Write.Condition != nil:
+			return out, invalid("IN on the clustering key columns is not supported with conditional " + verb)
 		case i > 0 && s.Table != out.table:
 			return out, invalid("Batch with conditions cannot span multiple tables")
 		case i > 0 && keys[0] != out.key:
@@ -190,12 +195,38 @@ func (c *Cluster) contended(level gocql.Consistency, replicas int) Reply {
 	}}
 }
 
+// visible is a partition with those static columns that conditions are about, or all if some statement writes to one
+// (CQL3CasRequest.columnsToRead).
+func (r Request) visible(p *replica.Partition) *replica.Partition {
+	if p == nil || p.Static == nil {
+		return p
+	}
+	read := make(map[string]bool)
+	for _, s := range r.Statements {
+		if s.Write.Statics() {
+			return p
+		}
+		if s.Write.Condition == nil {
+			continue
+		}
+		for _, column := range s.Write.Condition.Columns() {
+			read[column.Name] = true
+		}
+	}
+	out, static := *p, *p.Static
+	static.Cells = slices.DeleteFunc(slices.Clone(static.Cells), func(c replica.Cell) bool { return !read[c.Column] })
+	out.Static = &static
+	return &out
+}
+
 // decide says whether all conditions hold, and gives the answer.
 func (c *Cluster) decide(r Request, target target, current *replica.Partition) (Reply, bool, error) {
 	reply := Reply{Columns: []query.Column{{Name: "[applied]", Type: query.Boolean}}, Keyspace: target.table.Keyspace, Table: target.table.Name}
 	applied := true
-	shown := make(map[*catalog.Column]bool)
-	var views []*query.View
+	shown := shown{table: target.table, batch: r.Batch, kinds: make(map[string]query.Existence)}
+	for _, s := range r.Statements {
+		shown.regular = shown.regular || s.Write.Rows()
+	}
 	for _, s := range r.Statements {
 		if s.Write.Condition == nil {
 			continue
@@ -211,38 +242,111 @@ func (c *Cluster) decide(r Request, target target, current *replica.Partition) (
 			return reply, false, err
 		}
 		applied = applied && ok
-		for _, column := range s.Write.Condition.Shown(target.table) {
-			shown[column] = true
+		if err := shown.mix(s.Write.Condition, rows[0]); err != nil {
+			return reply, false, err
 		}
-		if there {
-			views = append(views, view)
-		}
+		shown.add(s.Write.Condition, view, rows[0], there)
 	}
 	if applied {
 		reply.Rows = [][][]byte{{{1}}}
 		return reply, true, nil
 	}
-	reply.refuse(target.table, shown, views, r.Batch)
+	if !shown.onRow {
+		shown.static = query.First(c.env(r, r.Statements[0]), target.table, target.key, current)
+	}
+	shown.fill(&reply)
 	return reply, false, nil
 }
 
-// refuse adds the rows for which a condition does not hold.
-func (r *Reply) refuse(t *catalog.Table, shown map[*catalog.Column]bool, views []*query.View, batch bool) {
-	if len(views) == 0 {
+// shown is what the answer says of the conditions if they do not hold (ModificationStatement.buildCasFailureResultSet).
+type shown struct {
+	table   *catalog.Table
+	batch   bool
+	all     bool // columns
+	regular bool // some statement is about rows: all of them are read, and not only the columns of the conditions
+	columns []*catalog.Column
+	onRow   bool // some condition is about a row
+	rows    []*query.View
+	keys    [][][]byte // of the rows
+	kinds   map[string]query.Existence
+	static  *query.View // shown where there is no row; with conditions on static columns only the first row of the partition
+}
+
+// mix says whether a condition can stand beside the others for the same row (CQL3CasRequest).
+func (s *shown) mix(c *query.Condition, key [][]byte) error {
+	kind := c.Existence()
+	rows, static := fmt.Sprintf("%q", key), c.OnStatic(len(key) < len(s.table.Clustering))
+	for _, row := range []struct {
+		name string
+		is   bool
+	}{{rows, c.OnRow() && (kind == query.Columns || !static)}, {"static", static}} {
+		before, ok := s.kinds[row.name]
+		if row.is {
+			s.kinds[row.name] = kind
+		}
+		switch {
+		case !row.is || !ok || before == kind:
+		case before != query.Columns && kind != query.Columns:
+			return invalid("Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row")
+		case kind == query.Exists:
+			return invalid("Cannot mix IF conditions and IF EXISTS for the same row")
+		default:
+			return invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row")
+		}
+	}
+	return nil
+}
+
+func (s *shown) add(c *query.Condition, view *query.View, key [][]byte, there bool) {
+	s.all = s.all || c.Existence() != query.Columns
+	for _, column := range c.Columns() {
+		if !slices.Contains(s.columns, column) {
+			s.columns = append(s.columns, column)
+		}
+	}
+	if s.static == nil && c.OnStatic(len(key) < len(s.table.Clustering)) {
+		s.static = view.Static()
+	}
+	if !c.OnRow() || len(key) < len(s.table.Clustering) {
+		return
+	}
+	s.onRow = true
+	if !there {
+		return
+	}
+	at, found := slices.BinarySearchFunc(s.keys, key, s.table.Compare)
+	if !found {
+		s.keys, s.rows = slices.Insert(s.keys, at, key), slices.Insert(s.rows, at, view)
+	}
+}
+
+// fill adds the rows to the answer.
+func (s *shown) fill(r *Reply) {
+	rows := s.rows
+	if len(rows) == 0 && s.static != nil {
+		rows = []*query.View{s.static}
+	}
+	if len(rows) == 0 {
 		r.Rows = [][][]byte{{{0}}}
 		return
 	}
-	var columns []*catalog.Column
-	for _, column := range t.Columns {
-		key := column.Kind == catalog.PartitionKey || column.Kind == catalog.Clustering
-		if shown[column] || batch && key {
-			columns = append(columns, column)
-			r.Columns = append(r.Columns, query.Column{Name: column.Name, Type: column.Type})
-		}
+	columns := s.columns
+	switch {
+	case s.all:
+		columns = s.table.Columns
+	case s.batch:
+		columns = slices.Concat(s.table.Partition, s.table.Clustering, columns)
 	}
-	for _, v := range views {
+	for _, column := range columns {
+		r.Columns = append(r.Columns, query.Column{Name: column.Name, Type: column.Type})
+	}
+	for _, v := range rows {
 		row := [][]byte{{0}}
 		for _, column := range columns {
+			if column.Kind == catalog.Regular && !s.regular && !slices.Contains(s.columns, column) {
+				row = append(row, nil)
+				continue
+			}
 			row = append(row, v.Value(column))
 		}
 		r.Rows = append(r.Rows, row)

@@ -20,6 +20,7 @@ type Request struct {
 	Timestamp   int64 // microseconds, that of the protocol; 0 for none
 	Page        query.Page
 	Course      Course
+	now         int64 // microseconds, by the clock of the node
 }
 
 // Bound is a prepared statement with its values.
@@ -63,6 +64,7 @@ func refused(err error) Reply { return Reply{Err: err} }
 
 // Execute carries a request out.
 func (c *Cluster) Execute(r Request) Reply {
+	r.now = c.tick() + c.nodes[r.Node].skew.Microseconds()
 	for _, s := range r.Statements {
 		if err := s.Check(s.Values); err != nil {
 			return refused(err)
@@ -100,12 +102,18 @@ func (c *Cluster) Execute(r Request) Reply {
 
 // env is what a statement is executed with.
 func (c *Cluster) env(r Request, s Bound) *query.Env {
-	now := time.Now().Add(c.nodes[r.Node].skew).UnixMicro()
-	env := &query.Env{Values: s.Values, Timestamp: r.Timestamp, Now: now, Unique: c.next}
+	env := &query.Env{Values: s.Values, Timestamp: r.Timestamp, Now: r.now, Unique: c.next}
 	if r.Timestamp == 0 {
-		env.Timestamp = now
+		env.Timestamp = r.now
 	}
 	return env
+}
+
+// tick is the time in microseconds, which no two requests have in common (ClientState.getTimestamp). In a testing/synctest
+// bubble the clock stands still while they are carried out.
+func (c *Cluster) tick() int64 {
+	c.last = max(time.Now().UnixMicro(), c.last+1)
+	return c.last
 }
 
 func invalid(text string) error {
