@@ -130,6 +130,28 @@ func TestBatchlog(t *testing.T) {
 	})
 }
 
+// A coordinator that dies while it sends a batch has sent some of it; the batchlog sends the rest.
+func TestHalfBatch(t *testing.T) {
+	bubble(t, func(t *testing.T, c *Cluster, s *gocql.Session) {
+		c.When(Batch).Do(ApplyAt(1, 2, 3), Cut)
+		for i, typ := range []gocql.BatchType{gocql.LoggedBatch, gocql.UnloggedBatch} {
+			b := s.NewBatch(typ)
+			b.Query(insertNote, 10*i+1, "milk")
+			b.Query(insertNote, 10*i+2, "tea")
+			if err := s.ExecuteBatch(b); err == nil {
+				t.Error("answered")
+			}
+			if got := noteAt(t, s, gocql.One, 10*i+1) + noteAt(t, s, gocql.One, 10*i+2); got != "milk" {
+				t.Errorf("%v: %q is there", typ, got)
+			}
+			<-time.After(15 * time.Second)
+			if got := noteAt(t, s, gocql.One, 10*i+1) + noteAt(t, s, gocql.One, 10*i+2); got != []string{"milktea", "milk"}[i] {
+				t.Errorf("%v: %q is there later", typ, got)
+			}
+		}
+	})
+}
+
 // A transaction that was promised is forgotten; one that a majority has accepted is carried out by the next; one that a single
 // replica has accepted either way, and from then on that way.
 func TestHalfTransactions(t *testing.T) {

@@ -29,8 +29,9 @@ var (
 	Cut = Step{name: "cut", do: func(t *turn) { t.send(chunk{cut: true}) }}
 )
 
-// ApplyAt carries a write out at some of its replicas only, without answering, as a coordinator that dies in between. There are
-// no hints for the others: a read at a level that asks both finds what it has written, and another does or does not.
+// ApplyAt carries a write out at some of its replicas only, without answering, as a coordinator that dies in between; of a batch of
+// several partitions it sends half of them. There are no hints for the others: a read at a level that asks both finds what it has
+// written, and another does or does not. The rest of a logged batch follows when the batchlog is replayed.
 func ApplyAt(nodes ...int) Step {
 	return Step{name: fmt.Sprintf("apply at %v", nodes), do: func(t *turn) { t.apply(coordinator.Course{Replicas: nodes}) }}
 }

@@ -47,7 +47,7 @@ func (c *Cluster) logged(r Request, mutations []query.Mutation) Reply {
 		reply.Wrote = true
 		return reply
 	}
-	reply := c.write(r, mutations, "BATCH")
+	reply := c.write(r, begun(r, mutations), "BATCH")
 	if reply.Err == nil && r.Course.Replicas == nil {
 		e.holders = nil
 	}

@@ -105,7 +105,23 @@ func (c *Cluster) batch(r Request) Reply {
 	case r.Kind == cql.Logged:
 		return c.write(r, mutations, "BATCH")
 	}
-	return c.write(r, mutations, "UNLOGGED_BATCH")
+	return c.write(r, begun(r, mutations), "UNLOGGED_BATCH")
+}
+
+// begun are the mutations that are sent: all, unless the coordinator dies in between. What has one partition key goes together.
+func begun(r Request, mutations []query.Mutation) []query.Mutation {
+	if r.Course.Replicas == nil {
+		return mutations
+	}
+	half := (len(groupMutations(mutations)) + 1) / 2
+	seen := make(map[[2]string]bool)
+	return slices.DeleteFunc(slices.Clone(mutations), func(m query.Mutation) bool {
+		key := [2]string{m.Table.Keyspace, m.Key}
+		if len(seen) < half {
+			seen[key] = true
+		}
+		return !seen[key]
+	})
 }
 
 // mutations are those of all statements of a batch.
