@@ -33,8 +33,9 @@
 //	fault                a reader sees                               what to do           proved by
 //	none                 some tables before others, for the time     -                    TestOneTimestamp
 //	                     of the slowest request
-//	client killed        some tables with the write, others          repeat the request   TestAt
-//	                     without, until the entity is written again  with At, or Atomic
+//	client killed        some tables with the write, others          repeat the request   TestAt; counted by
+//	                     without, until the entity is written again  with At, or Atomic   TestNodeFaultsUnderLoad
+//	                                                                                      (integration/soak)
 //	node down,           the same for the tables that the error      Resume, also from    TestOutcomesOfFanOut,
 //	coordinator timeout  does not call Applied; a failed table       a queue              TestFailureDoesNotCancelSiblings,
 //	                     does not harm the others                                         TestSilentAttemptIsRepeated,
@@ -62,9 +63,9 @@
 // [Fallback], a fan-out in place of a logged batch, which [Result] and error name:
 //
 //	fault                a reader sees                               what to do           proved by
-//	client killed        some tables with the write, others          write the entity     -
-//	                     without; a moved row under both keys or     again
-//	                     neither
+//	client killed        some tables with the write, others          repeat the request   counted by
+//	                     without; a moved row under both keys or     with At, or write    TestNodeFaultsUnderLoad
+//	                     neither                                     the entity again     (integration/soak)
 //	all others           as FanOut; what the failed batch may have   Resume               TestFallbackOutcomes,
 //	                     done is not forgotten                                            TestResumeHeedsBatchlogPause
 //
@@ -178,6 +179,22 @@
 //	                                                            had come late by then
 //	Compare, 50 customers for one slot, answers  200 races      one owner each; 40 % of   TestRaceForOneSlot
 //	  lost                                                      the answers unknown       (integration/slots)
+//
+// On the same nodes, all at once: services of two clients each with clocks 1 s apart, nodes killed, stopped for 25 to 29 s and
+// restarted in turn, columns added and dropped, 176 clients killed; 17,883 writes. None that was acknowledged was lost, no
+// outcome was false. Left are rows that differ between the tables in the end, each put down to a write that was not
+// acknowledged (docs/soak.md has the run, TestNodeFaultsUnderLoad in integration/soak makes it):
+//
+//	load                                         acknowledged   never acknowledged        left
+//	OneOf, what fails is resumed, what was in    3232; 2983     0; 0                      0; 0
+//	  flight is repeated with At: fan-out; auto
+//	OneOf, Logged, dead clients' writes left     2371           20 in flight, 6 unknown   0
+//	OneOf, nobody finishes anything:
+//	  fan-out                                    3414           30 in flight, 36          2: 1 of a write in flight, 1 of a
+//	                                                            partial, 11 unknown       partial one
+//	  auto, with its fallbacks                   3124           39 in flight, 19          6: 1 of a write in flight, 5 of
+//	                                                            partial, 101 unknown      partial ones
+//	Versioned, with a Unique key                 1702           82                        0, each once written again; 8 before
 //
 // In an outage:
 //

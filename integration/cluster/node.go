@@ -74,7 +74,20 @@ func (n *Node) Continue(ctx context.Context) error { return n.signal(ctx, syscal
 // Kill ends the node with SIGKILL and returns when it is gone. It keeps its data.
 func (n *Node) Kill(ctx context.Context) error { return n.local.kill(ctx) }
 
-// Start starts a node that was killed, with the data it had, and waits until it answers CQL.
+// Stop ends the node as an operator does, with SIGTERM, and returns when it is gone: it drains, so it loses nothing and says
+// goodbye to the others.
+func (n *Node) Stop(ctx context.Context) error {
+	p, err := n.local.process()
+	if err != nil {
+		return err
+	}
+	if err := p.end(ctx, syscall.SIGTERM, time.Minute); err != nil {
+		return fmt.Errorf("%s: %w", n, err)
+	}
+	return nil
+}
+
+// Start starts a node that was killed or stopped, with the data it had, and waits until it answers CQL.
 func (n *Node) Start(ctx context.Context) error {
 	// Whoever stops the cluster must see the node, or it would stay behind.
 	transition, err := n.harness.transition(ctx)
@@ -110,6 +123,15 @@ func (n *Node) launch(ctx context.Context) error {
 // Ready waits until the node answers CQL itself, whatever it knows about the others.
 func (n *Node) Ready(ctx context.Context) error {
 	return waitLocal(ctx, []localNode{n.local}, []string{n.Host()}, 1)
+}
+
+// Whole waits until every node answers, sees all others and agrees with them on the schema.
+func Whole(ctx context.Context, nodes []*Node) error {
+	local := make([]localNode, len(nodes))
+	for i, n := range nodes {
+		local[i] = n.local
+	}
+	return waitLocal(ctx, local, loopbacks(len(nodes)), len(nodes))
 }
 
 func (n *Node) signal(ctx context.Context, sig syscall.Signal) error {

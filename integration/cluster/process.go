@@ -63,15 +63,18 @@ func (p process) signal(ctx context.Context, sig syscall.Signal) error {
 }
 
 // kill ends the process with SIGKILL and waits until it is gone. It is no error if it has gone already.
-func (p process) kill(ctx context.Context) error {
-	err := p.signal(ctx, syscall.SIGKILL)
+func (p process) kill(ctx context.Context) error { return p.end(ctx, syscall.SIGKILL, 20*time.Second) }
+
+// end sends the process a signal that ends it and waits until it is gone. It is no error if it has gone already.
+func (p process) end(ctx context.Context, sig syscall.Signal, patience time.Duration) error {
+	err := p.signal(ctx, sig)
 	if errors.Is(err, errGone) || errors.Is(err, syscall.ESRCH) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for p.alive(ctx) {
 		if err := sleep(ctx, 10*time.Millisecond); err != nil {

@@ -20,6 +20,8 @@ type checker[T any] struct {
 	odd    map[*Row][]int // the columns of a row whose values nobody wrote
 	apart  bool           // a row was found that is not as the base row
 	ties   bool           // two writes have the timestamp of the base row
+	cause  Cause          // of whatever is found
+	by     string
 }
 
 // image is a write as it would show in the columns of the base table.
@@ -57,6 +59,7 @@ func (c *checker[T]) check() error {
 			c.report.Ties++
 		}
 	}
+	c.blame()
 	c.phantoms()
 	for t := 1; t < len(c.tables); t++ {
 		c.table(t)
@@ -77,7 +80,7 @@ func (c *checker[T]) each(f func(p *place, r *Row)) {
 }
 
 func (c *checker[T]) find(kind Kind, p *place, r *Row, has, want string, concerned ...*image[T]) {
-	f := Finding{Kind: kind, Table: p.Name, Has: has, Want: want}
+	f := Finding{Kind: kind, Table: p.Name, Has: has, Want: want, Cause: c.cause, By: c.by}
 	if r != nil {
 		f.Key = p.show(r, p.key)
 	} else {

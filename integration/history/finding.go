@@ -59,6 +59,10 @@ type Finding struct {
 	Has    string // what is there
 	Want   string // what should be
 	Writes string // that are concerned
+	// Cause says what became of the write that has left a divergence, and By who wrote it. Without a cause By is who wrote the
+	// newest write of the entity, empty if nobody wrote it.
+	Cause Cause
+	By    string
 }
 
 // String is one line.

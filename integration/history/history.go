@@ -28,9 +28,15 @@ func New[T any](out io.Writer) *History[T] {
 // Begin notes a write that is about to be sent, and returns its number. Until it ends its outcome is unknown. It panics if
 // the journal cannot be written: a history with gaps would make a sound table look wrong.
 func (h *History[T]) Begin(by string, kind tables.Kind, row T) int {
+	return h.BeginAt(by, kind, row, 0)
+}
+
+// BeginAt is Begin for a write whose client has chosen the timestamp itself (writer.At): it is known even if the client is
+// killed, and with it the write can be repeated.
+func (h *History[T]) BeginAt(by string, kind tables.Kind, row T, timestamp int64) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writes = append(h.writes, Write[T]{By: by, Kind: kind, Row: row})
+	h.writes = append(h.writes, Write[T]{By: by, Kind: kind, Row: row, Timestamp: timestamp})
 	h.journal.begin(len(h.writes)-1, &h.writes[len(h.writes)-1])
 	return len(h.writes) - 1
 }
@@ -41,6 +47,15 @@ func (h *History[T]) End(n int, timestamp int64, err error) {
 	defer h.mu.Unlock()
 	h.writes[n].settle(timestamp, err)
 	h.journal.end(n, &h.writes[n])
+}
+
+// Again notes that write n, which has ended, is about to be sent again: until it ends once more whatever it was said not to
+// be applied to may have it.
+func (h *History[T]) Again(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.writes[n].again()
+	h.journal.again(n)
 }
 
 // Writes returns all writes so far. The slice must not be changed, and no write of it ends any more.

@@ -80,9 +80,43 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// A write that is sent again may be wherever it was said not to be, also if its client is killed meanwhile; and it keeps the
+// timestamp that its client had chosen, although an answer has none.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	var journal bytes.Buffer
+	h := history.New[orders.Order](&journal)
+	h.BeginAt("a", tables.Insert, order(moved, orders.Open, 1), 42)
+	refused := h.BeginAt("b", tables.Insert, order(created, orders.Open, 1), 43)
+	h.End(refused, 0, &writer.Error{Tables: []writer.TableResult{{Table: "orders_by_id", Outcome: writer.NotApplied}}})
+	half := h.Begin("c", tables.Insert, order(deleted, orders.Open, 1))
+	h.End(half, 0, &writer.Error{Timestamp: 7, Tables: []writer.TableResult{
+		{Table: "orders_by_id", Outcome: writer.Applied}, {Table: "orders_by_user", Outcome: writer.NotApplied},
+	}})
+	before := h.Writes()[refused].Outcome
+	h.Again(refused)
+	h.Again(half)
+	loaded := new(history.History[orders.Order])
+	if err := loaded.Load(&journal); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string][]history.Write[orders.Order]{"here": h.Writes(), "in the journal": loaded.Writes()} {
+		if before != writer.NotApplied || got[0].Timestamp != 42 || got[1].Timestamp != 43 || got[1].Outcome != writer.Unknown ||
+			!got[1].Resumed || got[0].Resumed || got[2].Tables["orders_by_id"] != writer.Applied ||
+			got[2].Tables["orders_by_user"] != writer.Unknown {
+			t.Errorf("%s: %+v", name, got)
+		}
+		for n, want := range []history.Cause{history.InFlight, history.InFlight, history.Partial} {
+			if cause := got[n].Cause(); cause != want {
+				t.Errorf("%s: write %d: %v, want %v", name, n, cause, want)
+			}
+		}
+	}
+}
+
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"?\n", `{"n":0,"end":{}}` + "\n", `{"n":1,"begin":{}}` + "\n", "{}\n"} {
+	for _, text := range []string{"?\n", `{"n":0,"end":{}}` + "\n", `{"n":1,"begin":{}}` + "\n", `{"n":0,"again":true}` + "\n", "{}\n"} {
 		if err := new(history.History[orders.Order]).Load(strings.NewReader(text)); err == nil {
 			t.Errorf("loaded %q", text)
 		}

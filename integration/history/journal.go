@@ -18,17 +18,19 @@ type journal[T any] struct {
 	line bytes.Buffer
 }
 
-// entry is a line: the begin of write N, or the end of it.
+// entry is a line: the begin of write N, the end of it, or that it is sent again.
 type entry[T any] struct {
 	N     int           `json:"n"`
 	Begin *beginning[T] `json:"begin,omitempty"`
 	End   *ending       `json:"end,omitempty"`
+	Again bool          `json:"again,omitempty"`
 }
 
 type beginning[T any] struct {
 	By   string      `json:"by"`
 	Kind tables.Kind `json:"kind"`
 	Row  T           `json:"row"`
+	At   int64       `json:"at,omitempty"` // the timestamp, if the client has chosen it
 }
 
 type ending struct {
@@ -41,13 +43,19 @@ func newJournal[T any](out io.Writer) *journal[T] { return &journal[T]{out: out}
 
 func (j *journal[T]) begin(n int, w *Write[T]) {
 	if j != nil {
-		j.append(entry[T]{N: n, Begin: &beginning[T]{w.By, w.Kind, w.Row}})
+		j.append(entry[T]{N: n, Begin: &beginning[T]{w.By, w.Kind, w.Row, w.Timestamp}})
 	}
 }
 
 func (j *journal[T]) end(n int, w *Write[T]) {
 	if j != nil {
 		j.append(entry[T]{N: n, End: &ending{w.Timestamp, w.Outcome, w.Tables}})
+	}
+}
+
+func (j *journal[T]) again(n int) {
+	if j != nil {
+		j.append(entry[T]{N: n, Again: true})
 	}
 }
 
@@ -84,10 +92,12 @@ func (h *History[T]) Load(in io.Reader) error {
 		at := first + e.N
 		switch {
 		case e.Begin != nil && at == len(h.writes):
-			h.writes = append(h.writes, Write[T]{By: e.Begin.By, Kind: e.Begin.Kind, Row: e.Begin.Row})
+			h.writes = append(h.writes, Write[T]{By: e.Begin.By, Kind: e.Begin.Kind, Row: e.Begin.Row, Timestamp: e.Begin.At})
 		case e.End != nil && at >= first && at < len(h.writes):
 			w := &h.writes[at]
 			w.Timestamp, w.Outcome, w.Tables = e.End.Timestamp, e.End.Outcome, e.End.Tables
+		case e.Again && at >= first && at < len(h.writes):
+			h.writes[at].again()
 		default:
 			return fmt.Errorf("history: line %d of the journal is of a write that did not begin there", n)
 		}

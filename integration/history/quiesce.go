@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	stdlog "log"
@@ -41,6 +42,26 @@ func Quiesce(ctx context.Context, hosts []string, since time.Time) error {
 		}
 		before = left
 	}
+}
+
+// Settle is Quiesce for tests that stop nodes. A node that was silent may keep batches that it got too late: no replay takes
+// them up before its restart, so after a minute restart is called for such a node, if it is not nil.
+func Settle(ctx context.Context, hosts []string, since time.Time, restart func(ctx context.Context, host string) error) error {
+	first, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	err := Quiesce(first, hosts, since)
+	var unrest *UnrestError
+	if !errors.As(err, &unrest) {
+		return err
+	}
+	for _, n := range unrest.Nodes {
+		if len(n.Batches) > 0 && restart != nil {
+			if err := restart(ctx, n.Host); err != nil {
+				return fmt.Errorf("restart %s, as %d batches stay in its batchlog: %w", n.Host, len(n.Batches), err)
+			}
+		}
+	}
+	return Quiesce(ctx, hosts, since)
 }
 
 // UnrestError says why a cluster is not quiet.

@@ -19,11 +19,14 @@ type Write[T any] struct {
 	Outcome writer.Outcome
 	// Tables is what the client was told last of each table. Nil if it was told of the write as a whole.
 	Tables map[string]writer.Outcome
+	// Resumed says that it was sent again after it had ended.
+	Resumed bool
 }
 
 // settle notes what Write, Modify or Resume returned.
 func (w *Write[T]) settle(timestamp int64, err error) {
-	w.Timestamp, w.Outcome, w.Tables = timestamp, writer.Unknown, nil
+	w.learn(timestamp)
+	w.Outcome, w.Tables = writer.Unknown, nil
 	if err == nil {
 		w.Outcome = writer.Applied
 		return
@@ -32,7 +35,7 @@ func (w *Write[T]) settle(timestamp int64, err error) {
 	if !errors.As(err, &failed) {
 		return
 	}
-	w.Timestamp = failed.Timestamp
+	w.learn(failed.Timestamp)
 	if failed.NotApplied() {
 		w.Outcome = writer.NotApplied
 		return
@@ -40,6 +43,23 @@ func (w *Write[T]) settle(timestamp int64, err error) {
 	w.Tables = make(map[string]writer.Outcome, len(failed.Tables))
 	for _, r := range failed.Tables {
 		w.Tables[r.Table] = r.Outcome
+	}
+}
+
+// learn keeps a timestamp that the client had chosen where the answer has none: nothing was sent then.
+func (w *Write[T]) learn(timestamp int64) {
+	if timestamp != 0 {
+		w.Timestamp = timestamp
+	}
+}
+
+// again forgets where the write is said not to be.
+func (w *Write[T]) again() {
+	w.Resumed, w.Outcome = true, writer.Unknown
+	for table, o := range w.Tables {
+		if o == writer.NotApplied {
+			w.Tables[table] = writer.Unknown
+		}
 	}
 }
 

@@ -180,6 +180,7 @@ func (m *market) resume(w *writer.Writer, l *last) {
 	defer cancel()
 	failed := l.failed
 	for {
+		m.history.Again(l.noted)
 		res, err := w.Resume(ctx, failed)
 		m.history.End(l.noted, res.Timestamp, err)
 		if err == nil {

@@ -8,18 +8,14 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/integration/history"
+	"github.com/denorm-go/denorm/integration/hot"
 	"github.com/denorm-go/denorm/integration/orders"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
-// mode is a way to write that the loads are run in.
-type mode struct {
-	name   string
-	option writer.Option
-}
-
-var modes = []mode{{"fan-out", writer.Concurrent()}, {"logged batch", writer.Logged()}}
+// modes are those that most loads are run in.
+var modes = []hot.Mode{hot.FanOut, hot.Logged}
 
 // name is that of the load in the sheet of figures.
 func (m *market) name() string {
@@ -32,17 +28,17 @@ func (m *market) name() string {
 func TestHotOrders(t *testing.T) {
 	market := open(t)
 	for n, mode := range modes {
-		t.Run(mode.name, func(t *testing.T) {
+		t.Run(string(mode), func(t *testing.T) {
 			m := market.in(t)
-			m.check(m.run(orders.Orders, same(m.writer(mode.option))), "")
+			m.check(m.run(orders.Orders, same(m.writer(mode.Option()))), "")
 		})
-		t.Run(mode.name+" under skew", func(t *testing.T) {
+		t.Run(string(mode)+" under skew", func(t *testing.T) {
 			m := market.in(t)
-			m.check(m.run(orders.Orders, m.skewed(mode.option)), "")
+			m.check(m.run(orders.Orders, m.skewed(mode.Option())), "")
 		})
-		t.Run(mode.name+" with clients killed", func(t *testing.T) { market.in(t).killedClients(mode) })
+		t.Run(string(mode)+" with clients killed", func(t *testing.T) { market.in(t).killedClients(mode) })
 		if n == 0 || *long {
-			t.Run(mode.name+" of a SingleWriter set", func(t *testing.T) { market.in(t).singleWriter(mode) })
+			t.Run(string(mode)+" of a SingleWriter set", func(t *testing.T) { market.in(t).singleWriter(mode) })
 		}
 	}
 }
@@ -69,8 +65,8 @@ var bySingleWriter = tables.Must(tables.New[orders.Order]("order",
 
 // singleWriter runs the load with a set that says there is no such load: it leaves ghosts, which a move by before-image
 // cannot see, and no other damage. This is also what shows that the load can do damage.
-func (m *market) singleWriter(mode mode) {
-	w := m.writer(mode.option)
+func (m *market) singleWriter(mode hot.Mode) {
+	w := m.writer(mode.Option())
 	f := m.run(bySingleWriter, same(w))
 
 	// On a slow machine the load may have left none. Two moves from one before-image leave one for sure.

@@ -18,7 +18,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// Load is what is run. All fields are required, and at least as many orders as a writer reads ahead: 4.
+// Load is what is run. All fields above Length are required, and at least as many orders as a writer reads ahead: 4.
 type Load struct {
 	Name    string // of the client, in the history
 	Set     *tables.Set[orders.Order]
@@ -26,10 +26,18 @@ type Load struct {
 	Writers []*writer.Writer
 	Reader  orders.Reader
 	History *history.History[orders.Order]
-	Length  time.Duration
 	// First is the first of a range of totals that no other load writes: each write has a total of its own, by which it can
 	// be recognised.
 	First int64
+
+	Length time.Duration   // 0: until it is over
+	Over   <-chan struct{} // closed when the load is to end before its length. Nil: never
+	Pause  time.Duration   // of a writer between two writes, on average
+	// Pinned makes each write choose its timestamp itself and note it before anything is sent, as services do whose requests
+	// can be repeated by somebody else.
+	Pinned bool
+	Leave  bool             // what is not known to be applied is not resumed
+	Now    func() time.Time // for pinned timestamps. Nil: time.Now
 }
 
 // Figures is what came of a load, as its clients saw it.
@@ -46,8 +54,9 @@ type Figures struct {
 // ahead is how many before-images a writer reads before it writes the first of them: by then others have been there.
 const ahead = 4
 
-// Run runs the load for its length and until every write has been finished: resumed until it is acknowledged, or given up
-// because it was not applied. If the context ends before, or a write fails that can be neither, that is the error.
+// Run runs the load for its length and until every write has been finished: resumed until it is acknowledged, unless it is
+// to be left, or given up because it was not applied. If the context ends before, or a write fails that can be neither, that
+// is the error.
 func (l *Load) Run(ctx context.Context) (Figures, error) {
 	r := &run{Load: l, stop: time.Now().Add(l.Length), newest: make([]atomic.Int64, len(l.Orders))}
 	r.total.Store(l.First)
@@ -75,24 +84,49 @@ type run struct {
 }
 
 func (r *run) work(ctx context.Context, name string, w *writer.Writer) error {
-	for round := 0; round == 0 || time.Now().Before(r.stop); round++ {
+	for round := 0; round == 0 || !r.over(); round++ {
 		before, err := r.before(ctx, round)
 		if err != nil {
 			return fmt.Errorf("%s: read the before-image: %w", name, err)
 		}
 		for n, before := range before {
-			if round > 0 && time.Now().After(r.stop) {
+			if round > 0 && r.over() {
 				break
 			}
 			if err := r.move(ctx, name, w, n, before); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
+			r.rest()
 		}
 		if err := r.create(ctx, name, w); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		r.rest()
 	}
 	return nil
+}
+
+// over says whether the load is to end.
+func (r *run) over() bool {
+	select {
+	case <-r.Over:
+		return true
+	default:
+		return r.Length > 0 && time.Now().After(r.stop)
+	}
+}
+
+// rest is the pause between two writes.
+func (r *run) rest() {
+	if r.Pause == 0 {
+		return
+	}
+	timer := time.NewTimer(rand.N(2 * r.Pause))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Over:
+	}
 }
 
 // before reads the before-images of some orders. At first they are the same for all writers, and nobody goes on before all
@@ -140,7 +174,8 @@ func (r *run) move(ctx context.Context, name string, w *writer.Writer, n int, be
 	}
 	after.Total = inf.NewDec(r.total.Add(1), 2)
 	overtaken := r.newest[n].Load() > before.UpdatedAt
-	noted := r.History.Begin(name, tables.Update, after)
+	w, pin := r.pin(w, before.UpdatedAt)
+	noted := r.History.BeginAt(name, tables.Update, after, pin)
 	at, err := r.write(ctx, w, noted, r.Set.Update(before, after), overtaken)
 	if err != nil {
 		return err
@@ -155,8 +190,22 @@ func (r *run) move(ctx context.Context, name string, w *writer.Writer, n int, be
 // create creates an order that nobody moves. What is said of a hot order is soon overtaken; of this one it can be checked.
 func (r *run) create(ctx context.Context, name string, w *writer.Writer) error {
 	o := orders.New(gocql.MustRandomUUID(), inf.NewDec(r.total.Add(1), 2))
-	_, err := r.write(ctx, w, r.History.Begin(name, tables.Insert, o), r.Set.Insert(o), false)
+	w, pin := r.pin(w, 0)
+	_, err := r.write(ctx, w, r.History.BeginAt(name, tables.Insert, o, pin), r.Set.Insert(o), false)
 	return err
+}
+
+// pin chooses the timestamp of a write that follows a row with this stamp, if the load is pinned: as a writer does by itself.
+func (r *run) pin(w *writer.Writer, stamp int64) (pinned *writer.Writer, at int64) {
+	if !r.Pinned {
+		return w, 0
+	}
+	now := time.Now
+	if r.Now != nil {
+		now = r.Now
+	}
+	at = max(now().UnixMicro(), stamp+1+rand.Int64N(1000))
+	return w.With(writer.At(at)), at
 }
 
 // write writes, and brings that to an end. It returns the timestamp, 0 if the write was given up because it was not applied.
@@ -174,10 +223,15 @@ func (r *run) write(ctx context.Context, w *writer.Writer, noted int, change tab
 			r.note(overtaken, open, resumed, false, time.Since(began))
 			return 0, nil // the service has told its client that nothing has happened
 		}
+		if r.Leave {
+			r.note(overtaken, open, false, false, time.Since(began))
+			return 0, nil
+		}
 		if cause := pause(ctx); cause != nil {
 			return 0, fmt.Errorf("%w (last: %w)", cause, err)
 		}
 		resumed = true
+		r.History.Again(noted)
 		res, err = w.Resume(ctx, failed)
 		r.History.End(noted, res.Timestamp, err)
 	}
@@ -192,7 +246,7 @@ func (r *run) note(overtaken, open, resumed, acknowledged bool, took time.Durati
 	f.Longest = max(f.Longest, took)
 	for count, is := range map[*int]bool{
 		&f.Overtaken: overtaken, &f.Unknown: open, &f.Resumed: resumed && acknowledged, &f.Acknowledged: acknowledged,
-		&f.NotApplied: !acknowledged,
+		&f.NotApplied: !acknowledged && (!r.Leave || !open),
 	} {
 		if is {
 			*count++

@@ -1,11 +1,13 @@
 package hot_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"testing"
 
+	"github.com/denorm-go/denorm/integration/child"
 	"github.com/denorm-go/denorm/integration/hot"
 )
 
@@ -20,8 +22,16 @@ var (
 var sheet hot.Sheet
 
 func TestMain(m *testing.M) {
-	if os.Getenv(clientEnv) != "" {
-		os.Exit(beClient())
+	var client hot.Client
+	if is, err := child.Told(&client); is {
+		if err == nil {
+			err = client.Run(context.Background(), child.Over())
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	code := m.Run()
 	if table := sheet.String(); table != "" {

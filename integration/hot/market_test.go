@@ -2,7 +2,6 @@ package hot_test
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -185,38 +184,24 @@ func (m *market) check(f hot.Figures, remark string, allowed ...history.Kind) *h
 	return report
 }
 
-// quiesce waits until nothing can change the tables any more. A node that was silent may keep batches that it got too late:
-// no replay takes them up before its restart, so it is restarted if it can be.
+// quiesce waits until nothing can change the tables any more.
 func (m *market) quiesce() {
 	m.Helper()
 	began := time.Now()
-	err := m.quiet(time.Minute)
-	var unrest *history.UnrestError
-	if errors.As(err, &unrest) && m.restart != nil {
-		m.Log(err)
-		for _, n := range unrest.Nodes {
-			if len(n.Batches) > 0 {
-				m.killed[n.Host] = true
-				if err := m.restart(m.Context(), n.Host); err != nil {
-					m.Fatal(err)
-				}
-				m.Logf("%s was restarted, as %d batches stayed in its batchlog", n.Host, len(n.Batches))
-			}
+	restart := m.restart
+	if restart != nil {
+		restart = func(ctx context.Context, host string) error {
+			m.killed[host] = true
+			m.Logf("%s is restarted, as batches stay in its batchlog", host)
+			return m.restart(ctx, host)
 		}
 	}
-	if err != nil {
-		err = m.quiet(patience)
-	}
-	if err != nil {
+	ctx, cancel := context.WithTimeout(m.Context(), patience)
+	defer cancel()
+	if err := history.Settle(ctx, cluster.Hosts(m), m.began, restart); err != nil {
 		m.Fatal(err)
 	}
 	m.Logf("the cluster was quiet after %.1f s", time.Since(began).Seconds())
-}
-
-func (m *market) quiet(patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(m.Context(), patience)
-	defer cancel()
-	return history.Quiesce(ctx, cluster.Hosts(m), m.began)
 }
 
 // wantAnswers waits until every request of the open sessions has been answered, also those that their callers gave up, but

@@ -11,7 +11,6 @@ import (
 	"github.com/denorm-go/denorm/integration/cluster"
 	"github.com/denorm-go/denorm/integration/hot"
 	"github.com/denorm-go/denorm/integration/orders"
-	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -55,19 +54,23 @@ func openWithNodes(t *testing.T) (*market, []*cluster.Node) {
 // batchlog can be written, as services have them; the strict ones, which all but stop meanwhile, have only the full length.
 func TestNodeAwayFromHotOrders(t *testing.T) {
 	market, nodes := openWithNodes(t)
-	tried := []mode{modes[0], {"batch with fallback", writer.Auto()}}
+	tried := []hot.Mode{hot.FanOut, hot.Auto}
 	before, away := time.Second, 2*time.Second
 	if *long {
-		tried = append(tried, modes[1])
+		tried = append(tried, hot.Logged)
 		before, away = 5*time.Second, 10*time.Second
 	}
 	for _, mode := range tried {
 		for _, fault := range []fault{silent, killed} {
-			t.Run(mode.name+" with a node "+fault.name, func(t *testing.T) {
+			name := string(mode)
+			if mode == hot.Auto {
+				name = "batch with fallback"
+			}
+			t.Run(name+" with a node "+fault.name, func(t *testing.T) {
 				m := market.in(t)
 				m.killed[nodes[1].Host()] = m.killed[nodes[1].Host()] || fault.name == killed.name
 				ended := make(chan hot.Figures, 1)
-				go func() { ended <- m.run(orders.Orders, m.impatient(mode.option)) }()
+				go func() { ended <- m.run(orders.Orders, m.impatient(mode.Option())) }()
 				time.Sleep(before)
 				err := fault.stop(t.Context(), nodes[1])
 				time.Sleep(away)
@@ -85,11 +88,10 @@ func TestNodeAwayFromHotOrders(t *testing.T) {
 	}
 }
 
-// impatient makes writers of which every other one gives up after one attempt of less than the server's own time limit, and
-// leaves the rest to Resume. What it gave up may still be under way.
+// impatient makes writers of which every other one gives up early, and leaves the rest to Resume.
 func (m *market) impatient(option writer.Option) []*writer.Writer {
 	ws := same(m.writer(option))
-	impatient := ws[0].With(writer.Retry(retry.Policy{MaxAttempts: 1, AttemptTimeout: 300 * time.Millisecond}))
+	impatient := ws[0].With(hot.Impatient())
 	for n := 1; n < len(ws); n += 2 {
 		ws[n] = impatient
 	}

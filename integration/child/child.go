@@ -1,0 +1,100 @@
+// Package child lets a test binary run itself again as processes that can be killed in the middle of what they do.
+package child
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// env holds what a child is told.
+const env = "DENORM_TEST_CHILD"
+
+// Told says whether this process is a child, and decodes what it was told into v. It is for TestMain.
+func Told(v any) (bool, error) {
+	told, ok := os.LookupEnv(env)
+	if !ok {
+		return false, nil
+	}
+	if err := json.Unmarshal([]byte(told), v); err != nil {
+		return true, fmt.Errorf("child: %w", err)
+	}
+	return true, nil
+}
+
+// Over returns a channel that is closed when the parent asks this process to come to an end, or has died.
+func Over() <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}()
+	return over
+}
+
+// Child is a process that this one has started.
+type Child struct {
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	stderr strings.Builder
+	ended  chan struct{}
+	exit   error
+}
+
+// Start runs this program once more, as a child that is told v.
+func Start(v any) (*Child, error) {
+	told, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("child: %w", err)
+	}
+	c := &Child{cmd: exec.Command(os.Args[0]), ended: make(chan struct{})}
+	c.cmd.Env = append(os.Environ(), env+"="+string(told))
+	c.cmd.Stderr = &c.stderr
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("child: %w", err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("child: %w", err)
+	}
+	go func() {
+		c.exit = c.cmd.Wait()
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// Ended is closed when the process is gone, whatever has ended it.
+func (c *Child) Ended() <-chan struct{} { return c.ended }
+
+// Kill ends the process with SIGKILL, and returns when it is gone. A process that was gone before is an error.
+func (c *Child) Kill() error {
+	_ = c.cmd.Process.Kill()
+	<-c.ended
+	if status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		return c.fail("it ended before it was killed")
+	}
+	return nil
+}
+
+// End asks the process to come to an end, and returns when it has. An end with an error is an error.
+func (c *Child) End() error {
+	_ = c.stdin.Close()
+	<-c.ended
+	if c.exit != nil {
+		return c.fail("it ended badly")
+	}
+	return nil
+}
+
+func (c *Child) fail(what string) error {
+	exit := c.exit
+	if exit == nil {
+		exit = errors.New("exit status 0")
+	}
+	return fmt.Errorf("child: %s: %w: %s", what, exit, c.stderr.String())
+}
