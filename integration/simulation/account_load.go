@@ -55,7 +55,7 @@ func (l *accountLoad) run(ctx context.Context) {
 		key := soak.Account{AccountID: l.accounts[random.IntN(len(l.accounts))]}
 		for {
 			p := l.current(ctx)
-			before, err := writer.Load(p.ctx, p.writer, "account", soak.Accounts, key)
+			before, err := writer.Load(p.ctx, p.writer, "account", soak.Accounts, key) //nolint:contextcheck // it ends with its process
 			if err == nil {
 				l.change(p, name, random, number, before)
 				return

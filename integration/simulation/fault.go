@@ -76,11 +76,15 @@ var faults = []fault{
 		return []ct.Step{ct.Fail(ct.Overloaded)}
 	}},
 	{"unprepared", 1, nil, same(ct.Fail(ct.Unprepared))},
-	{"batchlog only", 16, logged, func(_ ct.Request, n uint64) []ct.Step {
-		return [][]ct.Step{{ct.StoreBatch, ct.Cut}, {ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH", 0, 2))},
-			{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH_LOG", 1, 2))}, {ct.StoreBatch, ct.Drop}}[n%4]
+	{"batchlog only", 18, logged, func(_ ct.Request, n uint64) []ct.Step {
+		return [][]ct.Step{
+			{ct.StoreBatch, ct.Cut},
+			{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH", 0, 2))},
+			{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH_LOG", 1, 2))},
+			{ct.StoreBatch, ct.Drop},
+		}[n%4]
 	}},
-	{"batchlog down", 16, logged, same(ct.Fail(ct.WriteTimeout("BATCH_LOG", 0, 2)))},
+	{"batchlog down", 18, logged, same(ct.Fail(ct.WriteTimeout("BATCH_LOG", 0, 2)))},
 	{"transaction promised", 14, conditional, casCut(ct.Promise)},
 	{"transaction at one replica", 14, conditional, casCut(ct.Propose)},
 	{"transaction accepted", 14, conditional, casCut(ct.Accept)},

@@ -98,7 +98,7 @@ func (l *orderLoad) write(
 	l.doom(p, random)
 	l.meets(number)
 	w := mood(p.writer.With(writer.At(at)), random)
-	result, err := w.Write(p.ctx, "changeOrder", change)
+	result, err := w.Write(p.ctx, "changeOrder", change) //nolint:contextcheck // it ends with its process
 	for tries := 0; ; tries++ {
 		l.meets(number)
 		if p.killed() {
@@ -108,7 +108,7 @@ func (l *orderLoad) write(
 			}
 			p = l.current(ctx) // whoever asked for it asks again
 			l.history.Again(noted)
-			result, err = p.writer.With(writer.At(at)).Write(p.ctx, "changeOrder", change)
+			result, err = p.writer.With(writer.At(at)).Write(p.ctx, "changeOrder", change) //nolint:contextcheck // as before
 			continue
 		}
 		err = l.Lie(err)
@@ -128,7 +128,7 @@ func (l *orderLoad) write(
 		}
 		rest(random)
 		l.history.Again(noted)
-		result, err = p.writer.Resume(p.ctx, failed)
+		result, err = p.writer.Resume(p.ctx, failed) //nolint:contextcheck // as before
 	}
 }
 
