@@ -1,5 +1,5 @@
 # Two commands start on a fresh machine: make demo, make test. Needed: Go, make, git; a container engine, or on
-# Debian-like machines root, or a JDK 11 or 17 and Maven.
+# Debian-like machines root, or a JDK 11 or 17 and Maven. Without these make demo shows a model of Cassandra, and says so.
 
 .DEFAULT_GOAL := help
 LINT := bin/golangci-lint
@@ -10,9 +10,8 @@ help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## bring a real Cassandra up, write orders through the library, show what happens
-	@cd integration && go build -o ../bin/ ./cmd/demo
-	@$(CLUSTER) run -nodes 1 -- ../bin/demo
+demo: ## bring a real Cassandra up, write orders through the library, show what happens; ARGS=-in-process does without
+	@cd integration && go build -o ../bin/ ./cmd/demo && ../bin/demo $(ARGS)
 
 .PHONY: test
 test: lint unit integration faults ## everything: lint, unit tests with the race detector, tests on three nodes, faults
@@ -21,22 +20,31 @@ test: lint unit integration faults ## everything: lint, unit tests with the race
 unit: compiler ## unit tests with the race detector; without it those that count allocations or take 1,000,000 cases
 	go test -race ./...
 	cd cmd/denorm && go test -race ./...
-	go test -run 'Convergence|Alloc|Outage|Scattered' ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/ ./internal/versioned/
+	go test -run 'Convergence|Alloc|Outage|Scattered|Planted' ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/ ./internal/versioned/ \
+		./internal/transcript/
+	cd integration && go test -count=1 ./simulation
 
 .PHONY: integration
 integration: compiler ## tests on three real Cassandra nodes, which are started for them unless they run already
 	@cd integration && go run ./cmd/jaeger -build # first: go test has a time limit
-	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 -p 1 -timeout 30m ./...
+	@$(CLUSTER) run -nodes 3 -- go test -race -count=1 -p 1 -timeout 30m $$(go list ./... | grep -v /simulation)
 
 .PHONY: faults
 faults: compiler ## tests that stop nodes under load, on local nodes; make faults ARGS=-long for the full length
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 30m -v -run Node ./orderservice ./hot ./outage $(ARGS)
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 30m -v -run Node ./orderservice ./hot ./outage ./soak $(ARGS)
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 30m -v -run Node ./reading
 
 .PHONY: soak
-soak: ## all loads with and without faults at full length, half an hour; the figures of hot orders are left in bin/soak.md
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v ./hot -long -figures $(CURDIR)/bin/soak.md
+soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; SEED=n repeats one), then all other loads at full length
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v -run Node ./soak -long -seed $(or $(SEED),0) -figures $(CURDIR)/bin/soak.md
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v ./hot -long -figures $(CURDIR)/bin/hot-orders.md
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 1h -v -run Node ./orderservice ./outage -long
+	@$(CLUSTER) run -nodes 3 -- go test -count=1 -timeout 1h -v -run Differential ./differential -long
+
+.PHONY: simulation
+simulation: ## 1,000,000 logical writes with every fault in virtual time, into docs/simulation.md; ten minutes; SEED=n is the first world
+	cd integration && GOGC=800 go test -count=1 -timeout 1h -v -run TestSimulation ./simulation -writes 1000000 -seed $(or $(SEED),1) \
+		-out $(CURDIR)/docs/simulation.md
 
 .PHONY: compiler
 compiler:

@@ -13,7 +13,7 @@ import (
 const readNote = `SELECT text FROM shop.notes WHERE id = ?`
 
 // bubble runs a test in virtual time on three nodes.
-func bubble(t *testing.T, test func(t *testing.T, c *Cluster, s *gocql.Session)) {
+func bubble(t *testing.T, test func(t trial, c *Cluster, s *gocql.Session)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -21,16 +21,16 @@ func bubble(t *testing.T, test func(t *testing.T, c *Cluster, s *gocql.Session))
 		c := Start(t, 3)
 		s := open(t, c, func(config *gocql.ClusterConfig) { config.Timeout = 10 * time.Second })
 		<-time.After(time.Second) // for the pools to be full
-		test(t, c, s)
+		test(trial{t, Start}, c, s)
 	})
 }
 
 // noteAt is the text of a note at a level, "" if there is none.
-func noteAt(t *testing.T, s *gocql.Session, level gocql.Consistency, id int) string {
-	t.Helper()
+func noteAt(tb testing.TB, s *gocql.Session, level gocql.Consistency, id int) string {
+	tb.Helper()
 	var text string
 	if err := s.Query(readNote, id).Consistency(level).Scan(&text); err != nil && !errors.Is(err, gocql.ErrNotFound) {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return text
 }
@@ -45,7 +45,7 @@ func alone(c *Cluster, node, id int) bool {
 // A node that does not answer makes writes time out that need it, until the others know that it is gone; they are then
 // unavailable, and what it has missed it gets when it is back.
 func TestNodeIsMissing(t *testing.T) {
-	bubble(t, func(t *testing.T, c *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.Node(3).Stop()
 		<-time.After(time.Second)
 		begin := time.Now()
@@ -82,7 +82,7 @@ func TestNodeIsMissing(t *testing.T) {
 
 // A frozen node does what it was sent when it thaws; a read repairs a replica that has missed a write.
 func TestLateReplicas(t *testing.T) {
-	bubble(t, func(t *testing.T, c *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.Node(2).Freeze()
 		<-time.After(time.Second)
 		err := errors.New("no node has answered")
@@ -111,7 +111,7 @@ func TestLateReplicas(t *testing.T) {
 
 // A batch that only the batchlog has is applied some seconds later.
 func TestBatchlog(t *testing.T) {
-	bubble(t, func(t *testing.T, c *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.When(Batch, Nth(1)).Do(StoreBatch, Cut)
 		b := s.NewBatch(gocql.LoggedBatch)
 		b.Query(insertNote, 1, "milk")
@@ -132,7 +132,7 @@ func TestBatchlog(t *testing.T) {
 
 // A coordinator that dies while it sends a batch has sent some of it; the batchlog sends the rest.
 func TestHalfBatch(t *testing.T) {
-	bubble(t, func(t *testing.T, c *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.When(Batch).Do(ApplyAt(1, 2, 3), Cut)
 		for i, typ := range []gocql.BatchType{gocql.LoggedBatch, gocql.UnloggedBatch} {
 			b := s.NewBatch(typ)
@@ -155,7 +155,7 @@ func TestHalfBatch(t *testing.T) {
 // A transaction that was promised is forgotten; one that a majority has accepted is carried out by the next; one that a single
 // replica has accepted either way, and from then on that way.
 func TestHalfTransactions(t *testing.T) {
-	bubble(t, func(t *testing.T, c *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		seen := make(map[string]int)
 		for i := range 30 {
 			id := i + 1
@@ -184,7 +184,7 @@ func TestHalfTransactions(t *testing.T) {
 
 // Counters add up over replicas; a counter that is sent twice counts twice.
 func TestCounters(t *testing.T) {
-	bubble(t, func(t *testing.T, c *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.Create(`CREATE TABLE shop.views (page int PRIMARY KEY, n counter)`)
 		const add = `UPDATE shop.views SET n = n + ? WHERE page = 1`
 		for i := range 20 {
@@ -207,7 +207,7 @@ func TestCounters(t *testing.T) {
 
 // Rows end with their TTL, by the clock of the bubble.
 func TestTTL(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, _ *Cluster, s *gocql.Session) {
 		if err := s.Query(insertNote+" USING TTL ?", 1, "milk", 60).Exec(); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestTTL(t *testing.T) {
 
 // A result comes in pages of the size that was asked for, the same rows as at once.
 func TestPages(t *testing.T) {
-	bubble(t, func(t *testing.T, c *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.Create(`CREATE TABLE shop.lines (page int, line int, text text, PRIMARY KEY (page, line)) WITH CLUSTERING ORDER BY (line DESC)`)
 		for i := range 50 {
 			if err := s.Query(`INSERT INTO shop.lines (page, line, text) VALUES (?, ?, ?)`, i%4, i, "x").Exec(); err != nil {
@@ -263,7 +263,7 @@ func TestPages(t *testing.T) {
 
 // After a change of a table its statements are prepared anew, by the driver, and its dropped columns are gone.
 func TestAlter(t *testing.T) {
-	bubble(t, func(t *testing.T, c *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		if err := s.Query(insertNote, 1, "milk").Exec(); err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestAlter(t *testing.T) {
 
 // What it does not know it refuses, and says so.
 func TestUnsupported(t *testing.T) {
-	bubble(t, func(t *testing.T, _ *Cluster, s *gocql.Session) {
+	bubble(t, func(t trial, _ *Cluster, s *gocql.Session) {
 		for _, text := range []string{
 			`SELECT sum(id) FROM shop.notes`, `SELECT JSON * FROM shop.notes`, `INSERT INTO shop.notes JSON '{"id": 1}'`,
 			`SELECT text FROM shop.notes GROUP BY id`, `CREATE FUNCTION shop.f (a int) RETURNS NULL ON NULL INPUT RETURNS int LANGUAGE java AS 'return a;'`,

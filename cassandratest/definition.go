@@ -2,6 +2,7 @@ package cassandratest
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
@@ -59,7 +60,7 @@ func (c *Cluster) keyspace(s cql.Statement) error {
 		return nil
 	}
 	_, err := c.data.Schema.Define(&cql.CreateKeyspace{Keyspace: name, Durable: true, Replication: map[string]string{
-		"class": "NetworkTopologyStrategy", "dc1": fmt.Sprint(min(3, len(c.nodes))),
+		"class": "NetworkTopologyStrategy", "dc1": strconv.Itoa(min(3, len(c.nodes))),
 	}}, "")
 	return err
 }

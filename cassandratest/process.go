@@ -124,15 +124,13 @@ func rowsResult(reply coordinator.Reply, bare bool) message.Message {
 		m.Metadata.Columns = columns(reply.Keyspace, reply.Table, reply.Columns)
 	}
 	m.Data = make(message.RowSet, len(reply.Rows))
-	for i, row := range reply.Rows {
-		m.Data[i] = row
-	}
+	copy(m.Data, reply.Rows)
 	return m
 }
 
 // refusal is the message of an error.
 func refusal(err error) message.Message {
-	var failure *coordinator.Failure
+	var failure *coordinator.ReplicaError
 	var refused *catalog.Error
 	switch {
 	case errors.As(err, &failure):
@@ -153,7 +151,7 @@ func refusal(err error) message.Message {
 	return &message.Invalid{ErrorMessage: refused.Message}
 }
 
-func failed(f *coordinator.Failure) message.Message {
+func failed(f *coordinator.ReplicaError) message.Message {
 	level := primitive.ConsistencyLevel(f.Level)
 	switch f.Code {
 	case gocql.ErrCodeUnavailable:

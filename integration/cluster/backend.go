@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"os"
 )
 
 // backend starts and stops what a state describes. Unit tests put another one in place.
@@ -26,7 +27,17 @@ type machine struct {
 
 var _ backend = machine{}
 
-func (m machine) choose(ctx context.Context) (Mode, error) { return chooseMode(ctx, m.log) }
+func (m machine) choose(ctx context.Context) (Mode, error) {
+	mode, err := chooseMode(ctx, m.log)
+	if err != nil || mode != Local {
+		return mode, err
+	}
+	_, err = findTools(ctx, m.home)
+	if err != nil && os.Getenv(ModeEnv) == "" {
+		err = fmt.Errorf("%w: no container engine, and %w", ErrNothingToRun, err)
+	}
+	return mode, err
+}
 
 func (m machine) start(ctx context.Context, s *state) error {
 	switch s.Mode {

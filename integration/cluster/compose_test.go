@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,6 +100,26 @@ func TestChooseMode(t *testing.T) {
 				t.Errorf("%q, %v; said %q", got, err, said.String())
 			}
 		})
+	}
+}
+
+// Who can do without a real cluster does so only if there is none and nobody has asked for one.
+func TestNothingToRunCassandraWith(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // no docker, no Maven, and no apt-get to install them
+	m := machine{home: t.TempDir(), log: &progress{out: io.Discard}}
+	for _, test := range []struct {
+		wanted  string
+		nothing bool
+		says    string
+	}{
+		{"", true, "no container engine, and no"},
+		{"jvm", false, errNoMaven.Error()},
+		{"compose", false, "no docker"},
+	} {
+		t.Setenv(ModeEnv, test.wanted)
+		if _, err := m.choose(t.Context()); err == nil || errors.Is(err, ErrNothingToRun) != test.nothing || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s=%s: %v", ModeEnv, test.wanted, err)
+		}
 	}
 }
 

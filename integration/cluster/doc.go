@@ -10,7 +10,8 @@
 //  3. Local JVM processes from Cassandra's Maven jars, on 127.0.0.1 or 127.0.0.1..3. It needs a JDK (11 or 17) and
 //     Maven for the one download; as root on a Debian-like machine both are installed.
 //
-// DENORM_MODE=jvm or DENORM_MODE=compose picks one of the last two.
+// DENORM_MODE=jvm or DENORM_MODE=compose picks one of the last two. Where none of them is to be had the error is
+// [ErrNothingToRun].
 //
 // # Who stops it
 //

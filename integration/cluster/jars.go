@@ -40,12 +40,20 @@ func findJars(home string) (jars, bool) {
 	return jars{dir: dir, agent: agents[0]}, true
 }
 
+func findMaven() (string, error) {
+	mvn, err := exec.LookPath("mvn")
+	if err != nil {
+		return "", fmt.Errorf("%w: sudo apt-get install maven, or brew install maven", errNoMaven)
+	}
+	return mvn, nil
+}
+
 // downloadJars lets Maven copy Cassandra's jars. They appear in their place only when all are there, so an interrupted
 // download leaves nothing that looks complete.
 func downloadJars(ctx context.Context, home string, jdk java, log *progress) (jars, error) {
-	mvn, err := exec.LookPath("mvn")
+	mvn, err := findMaven()
 	if err != nil {
-		return jars{}, fmt.Errorf("%w: sudo apt-get install maven, or brew install maven", errNoMaven)
+		return jars{}, err
 	}
 	leftovers, _ := filepath.Glob(filepath.Join(home, "download-*"))
 	for _, dir := range leftovers {

@@ -170,31 +170,50 @@ func startLocal(ctx context.Context, home string, s *state, log *progress) error
 	return nil
 }
 
+// tools are what local nodes run with.
+type tools struct {
+	jdk      java
+	jars     jars
+	haveJars bool
+	missing  []string // packages that can be installed
+}
+
+// findTools fails if something is missing that cannot be installed.
+func findTools(ctx context.Context, home string) (tools, error) {
+	var t tools
+	var noJava, noMaven error
+	if t.jdk, noJava = findJava(ctx); noJava != nil {
+		t.missing = append(t.missing, "openjdk-17-jdk-headless")
+	}
+	if t.jars, t.haveJars = findJars(home); !t.haveJars {
+		if _, noMaven = findMaven(); noMaven != nil {
+			t.missing = append(t.missing, "maven")
+		}
+	}
+	if len(t.missing) > 0 && !aptUsable() {
+		return t, errors.Join(noJava, noMaven)
+	}
+	return t, nil
+}
+
 // prepareLocal finds a JDK and the jars, and gets what is missing where it may.
 func prepareLocal(ctx context.Context, home string, log *progress) (java, jars, error) {
-	lib, haveJars := findJars(home)
-	jdk, err := findJava(ctx)
-	_, noMaven := exec.LookPath("mvn")
-	var missing []string
-	if errors.Is(err, errNoJava) {
-		missing = append(missing, "openjdk-17-jdk-headless")
-	}
-	if !haveJars && noMaven != nil {
-		missing = append(missing, "maven")
-	}
-	if len(missing) > 0 && aptUsable() {
-		if err := aptInstall(ctx, log, missing...); err != nil {
-			return java{}, jars{}, err
-		}
-		jdk, err = findJava(ctx)
-	}
+	t, err := findTools(ctx, home)
 	if err != nil {
 		return java{}, jars{}, err
 	}
-	if !haveJars {
-		lib, err = downloadJars(ctx, home, jdk, log)
+	if len(t.missing) > 0 {
+		if err := aptInstall(ctx, log, t.missing...); err != nil {
+			return java{}, jars{}, err
+		}
+		if t.jdk, err = findJava(ctx); err != nil {
+			return java{}, jars{}, err
+		}
 	}
-	return jdk, lib, err
+	if !t.haveJars {
+		t.jars, err = downloadJars(ctx, home, t.jdk, log)
+	}
+	return t.jdk, t.jars, err
 }
 
 // startTimeout is far above what slow machines need.

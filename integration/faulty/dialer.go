@@ -8,12 +8,15 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+
+	"github.com/gocql/gocql"
 )
 
 // Dialer dials for gocql. It can lose the replies of writes: the server has applied them, and the client sees its
-// connection break. The zero value is ready and loses nothing. It is safe for concurrent use.
+// connection break. The zero value is ready and loses nothing. It is safe for concurrent use, once Through is set.
 type Dialer struct {
-	net   net.Dialer
+	Through gocql.Dialer // makes the connections; nil for the network
+
 	skip  atomic.Int64 // writes that keep their replies before those that lose them
 	lose  atomic.Int64
 	dying atomic.Bool
@@ -52,7 +55,11 @@ func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if d.dead.Load() {
 		return nil, errDead
 	}
-	c, err := d.net.DialContext(ctx, network, addr)
+	through := d.Through
+	if through == nil {
+		through = new(net.Dialer)
+	}
+	c, err := through.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

@@ -1,38 +1,66 @@
 // Command demo shows on a real cluster what denorm does: it writes a few thousand orders and status changes, and then
 // looks at single ones, undisturbed and disturbed. It is run by make demo, or in integration/ by
 //
-//	go run ./cmd/cluster run -nodes 1 -- go run ./cmd/demo
+//	go run ./cmd/demo [-in-process]
 //
-// It works in keyspaces of its own, which it drops at the end, also when it is interrupted.
+// It brings a node up, or joins the cluster that is up, and works in keyspaces of its own, which it drops at the end, also when
+// it is interrupted. On a machine that cannot run Cassandra, and with -in-process, it shows the same on the in-process model of
+// package cassandratest, and says so.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/denorm-go/denorm/integration/cluster"
 )
 
 // timeLimit is far above what the demo takes on a slow machine: some 20 s, half of it for creating tables.
 const timeLimit = 4 * time.Minute
 
-func main() { os.Exit(start()) }
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == cluster.GuardCommand {
+		os.Exit(guard())
+	}
+	inProcess := flag.Bool("in-process", false, "use no real Cassandra but the model of package cassandratest")
+	flag.Parse()
+	os.Exit(start(*inProcess))
+}
+
+// guard stops the cluster of a demo that was killed. It catches no signals, as nothing but one could end its wait.
+func guard() int {
+	harness, err := cluster.New(os.Stderr)
+	if err == nil {
+		err = harness.Guard(context.Background())
+	}
+	return exitCode(err)
+}
 
 // start returns the exit code.
-func start() int {
+func start(inProcess bool) int {
 	// SIGPIPE, so that "make demo | head" drops the keyspaces too. It is never again what ends the program.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	context.AfterFunc(ctx, stop) // whoever presses Ctrl-C again does not want to wait for keyspaces to be dropped
-	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("not done after %v", timeLimit))
+	c, err := findCassandra(ctx, inProcess)
+	if err != nil {
+		return exitCode(err)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("not done after %v", timeLimit))
 	defer cancel()
+	return exitCode(errors.Join(run(limited, newScreen(os.Stdout), c), c.close(ctx)))
+}
 
-	err := run(ctx, newScreen(os.Stdout))
+// exitCode says what went wrong, if anything did.
+func exitCode(err error) int {
 	if err == nil {
 		return 0
 	}
@@ -65,9 +93,9 @@ var sections = []func(context.Context, *screen, *shop) error{
 	showLoad, showOrder, showPlans, showLatency, showMissingTable, showLostReply, showTrace,
 }
 
-func run(ctx context.Context, out *screen) error {
+func run(ctx context.Context, out *screen, c *cassandra) error {
 	started := time.Now()
-	s, err := openShop(ctx, out)
+	s, err := openShop(ctx, out, c)
 	if err != nil {
 		return err
 	}
@@ -84,6 +112,7 @@ func run(ctx context.Context, out *screen) error {
 		return err
 	}
 	showNext(out, time.Since(started))
+	c.confess(out)
 	return out.err
 }
 

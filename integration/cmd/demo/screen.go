@@ -119,6 +119,13 @@ func (s *screen) ok(format string, args ...any) {
 	}
 }
 
+// warn prints what must not be overlooked.
+func (s *screen) warn(format string, args ...any) {
+	for _, l := range wrap(margin+fmt.Sprintf(format, args...), s.width) {
+		s.line(s.styled(l, yellow))
+	}
+}
+
 // text prints lines as they are, but for wrapping.
 func (s *screen) text(text string) {
 	for l := range strings.Lines(text) {

@@ -9,12 +9,10 @@ import (
 	"io"
 	"log"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/integration/cluster"
 	"github.com/denorm-go/denorm/integration/faulty"
 	"github.com/denorm-go/denorm/integration/orders"
 	"github.com/denorm-go/denorm/writer"
@@ -22,7 +20,7 @@ import (
 
 // shop is an order service: its keyspace, its sessions, and its writer.
 type shop struct {
-	hosts     []string
+	cassandra *cassandra
 	nodes     int
 	keyspace  string
 	keyspaces []string         // all that were created, to be dropped
@@ -37,25 +35,12 @@ type shop struct {
 }
 
 // openShop connects to the cluster and creates the tables.
-func openShop(ctx context.Context, out *screen) (*shop, error) {
-	hosts, err := hostsFromEnv()
-	if err != nil {
-		return nil, err
-	}
-	s := &shop{hosts: hosts, keyspace: "demo_" + randomName()}
+func openShop(ctx context.Context, out *screen, c *cassandra) (*shop, error) {
+	s := &shop{cassandra: c, keyspace: "demo_" + randomName()}
 	if err := s.open(ctx, out); err != nil {
 		return nil, errors.Join(ended(ctx, err), s.close(ctx))
 	}
 	return s, nil
-}
-
-func hostsFromEnv() ([]string, error) {
-	hosts := strings.FieldsFunc(os.Getenv(cluster.TestHostsEnv), func(r rune) bool { return r == ',' || r == ' ' })
-	if len(hosts) == 0 {
-		return nil, fmt.Errorf("%s names no cluster: run make demo, or in integration/ "+
-			"go run ./cmd/cluster run -nodes 1 -- go run ./cmd/demo", cluster.TestHostsEnv)
-	}
-	return hosts, nil
 }
 
 // randomName lets several demos run at once, also beside what a killed one has left behind.
@@ -67,6 +52,7 @@ func randomName() string {
 
 func (s *shop) open(ctx context.Context, out *screen) (err error) {
 	out.line(out.styled("denorm: one order in three Cassandra tables, written by one call", bold))
+	s.cassandra.confess(out)
 	if s.admin, err = s.session(ctx, "", patient); err != nil {
 		return err
 	}
@@ -75,7 +61,7 @@ func (s *shop) open(ctx context.Context, out *screen) (err error) {
 		return fmt.Errorf("count the nodes: %w", err)
 	}
 	s.nodes = peers + 1
-	out.say("cluster %s, %d node(s); creating keyspace %s and its tables ...", strings.Join(s.hosts, ","), s.nodes, s.keyspace)
+	out.say("cluster %v, %d node(s); creating keyspace %s and its tables ...", s.cassandra, s.nodes, s.keyspace)
 
 	// Two sessions: writer.Reads says why a writer reads with another one than it writes with.
 	if s.reads, err = s.keyspaceWith(ctx, s.keyspace, orders.Schema); err != nil {
@@ -106,6 +92,7 @@ func (s *shop) lossy(ctx context.Context) (*writer.Writer, *faulty.Dialer, error
 	}
 	dialer := new(faulty.Dialer)
 	session, err := s.session(ctx, s.keyspace, func(config *gocql.ClusterConfig) {
+		dialer.Through = config.Dialer
 		config.Dialer = dialer
 		config.Events.DisableSchemaEvents = true // or reading a schema that others change may take the fault
 	})
@@ -123,7 +110,7 @@ func (s *shop) lossy(ctx context.Context) (*writer.Writer, *faulty.Dialer, error
 // session opens a session as package writer wants it. gocql knows no context here, so one that comes too late is closed
 // when it comes.
 func (s *shop) session(ctx context.Context, keyspace string, changes ...func(*gocql.ClusterConfig)) (*gocql.Session, error) {
-	config := writer.Configure(gocql.NewCluster(s.hosts...), "")
+	config := writer.Configure(s.cassandra.config(), "")
 	config.Keyspace = keyspace
 	config.Logger = log.New(io.Discard, "", 0) // what matters comes as an error
 	for _, change := range changes {
@@ -141,7 +128,7 @@ func (s *shop) session(ctx context.Context, keyspace string, changes ...func(*go
 	select {
 	case o := <-ready:
 		if o.err != nil {
-			return nil, fmt.Errorf("connect to %s: %w", strings.Join(s.hosts, ","), o.err)
+			return nil, fmt.Errorf("connect to %v: %w", s.cassandra, o.err)
 		}
 		s.sessions = append(s.sessions, o.session)
 		return o.session, nil
@@ -151,7 +138,7 @@ func (s *shop) session(ctx context.Context, keyspace string, changes ...func(*go
 				o.session.Close()
 			}
 		}()
-		return nil, fmt.Errorf("connect to %s: %w", strings.Join(s.hosts, ","), ctx.Err())
+		return nil, fmt.Errorf("connect to %v: %w", s.cassandra, ctx.Err())
 	}
 }
 
