@@ -38,7 +38,7 @@ func (c *Cluster) logged(r Request, mutations []query.Mutation) Reply {
 		c.replayLater(e)
 	}
 	if len(e.holders) < len(chosen) {
-		return Reply{After: writeTimeout, Wrote: len(e.holders) > 0, Err: &Failure{
+		return Reply{After: writeTimeout, Wrote: len(e.holders) > 0, Err: &ReplicaError{
 			Code: gocql.ErrCodeWriteTimeout, Level: gocql.Two, Received: len(e.holders), Required: len(chosen), WriteType: "BATCH_LOG",
 		}}
 	}
@@ -92,7 +92,7 @@ func (c *Cluster) replay(e *entry) {
 
 // timeout is the answer to a write of which nobody has heard anything.
 func (c *Cluster) timeout(r Request, kind string) Reply {
-	return Reply{After: writeTimeout, Err: &Failure{
+	return Reply{After: writeTimeout, Err: &ReplicaError{
 		Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: 0, Required: 1, WriteType: kind,
 	}}
 }

@@ -165,13 +165,11 @@ func (c *Cluster) Replicas(keyspace string, key []byte) []int {
 func (c *Cluster) drop(change *catalog.Change) {
 	id := change.Table.ID
 	for _, n := range c.nodes[1:] {
-		switch {
-		case change.Type == "DROPPED":
+		if change.Type == "DROPPED" {
 			n.store.Drop(id)
-		default:
-			for _, column := range change.Dropped {
-				n.store.DropColumn(id, column)
-			}
+		}
+		for _, column := range change.Dropped {
+			n.store.DropColumn(id, column)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (c *Cluster) count(r Request, mutations []query.Mutation) Reply {
 		}
 		c.add(&m, leader, c.env(r, Bound{}).Timestamp)
 		if acks := c.spread(m, replicas, r.Course.Replicas); acks < need {
-			return Reply{After: writeTimeout, Wrote: true, Err: &Failure{
+			return Reply{After: writeTimeout, Wrote: true, Err: &ReplicaError{
 				Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: "COUNTER",
 			}}
 		}

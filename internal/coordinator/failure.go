@@ -6,8 +6,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Failure is an error of the protocol that tells about replicas.
-type Failure struct {
+// ReplicaError is an error of the protocol that tells about replicas.
+type ReplicaError struct {
 	Code               int // gocql.ErrCodeUnavailable, ErrCodeWriteTimeout or ErrCodeReadTimeout
 	Level              gocql.Consistency
 	Received, Required int // those that are alive, of Unavailable
@@ -16,15 +16,15 @@ type Failure struct {
 }
 
 // Error is a text like Cassandra's.
-func (f *Failure) Error() string {
+func (f *ReplicaError) Error() string {
 	if f.Code == gocql.ErrCodeUnavailable {
 		return fmt.Sprintf("Cannot achieve consistency level %v", f.Level)
 	}
 	return fmt.Sprintf("Operation timed out - received only %d responses.", f.Received)
 }
 
-func unavailable(level gocql.Consistency, required, alive int) *Failure {
-	return &Failure{Code: gocql.ErrCodeUnavailable, Level: level, Received: alive, Required: required}
+func unavailable(level gocql.Consistency, required, alive int) *ReplicaError {
+	return &ReplicaError{Code: gocql.ErrCodeUnavailable, Level: level, Received: alive, Required: required}
 }
 
 // required is how many of so many replicas a level asks for.

@@ -78,10 +78,11 @@ func (c *Cluster) transact(r Request) Reply {
 		reply = c.contended(serial, len(replicas))
 		reply.Wrote = true
 		return reply
+	case Done, Stored, Promised:
 	}
 	acks := c.commit(in, replicas, r.Course.Replicas)
 	if need := required(r.Consistency, len(replicas)); acks < need {
-		return Reply{After: writeTimeout, Wrote: true, Err: &Failure{ // it is decided: only the commit has timed out
+		return Reply{After: writeTimeout, Wrote: true, Err: &ReplicaError{ // it is decided: only the commit has timed out
 			Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: "SIMPLE",
 		}}
 	}
@@ -122,14 +123,14 @@ func (c *Cluster) target(r Request) (target, error) {
 }
 
 // finish carries out what the last transaction of a partition has left, if a majority of the replicas is up.
-func (c *Cluster) finish(t *catalog.Table, key string, replicas []int, level gocql.Consistency) *Failure {
+func (c *Cluster) finish(t *catalog.Table, key string, replicas []int, level gocql.Consistency) *ReplicaError {
 	need := len(replicas)/2 + 1
 	if alive := c.alive(replicas); alive < need {
 		return unavailable(level, need, alive)
 	}
 	up := c.up(replicas)
 	if len(up) < need {
-		return &Failure{Code: gocql.ErrCodeReadTimeout, Level: level, Received: len(up), Required: need}
+		return &ReplicaError{Code: gocql.ErrCodeReadTimeout, Level: level, Received: len(up), Required: need}
 	}
 	in := c.instances[instanceOf{t.ID, key}]
 	if in == nil {
@@ -190,32 +191,44 @@ func (c *Cluster) instance(t *catalog.Table, key string) *instance {
 }
 
 func (c *Cluster) contended(level gocql.Consistency, replicas int) Reply {
-	return Reply{After: casTimeout, Err: &Failure{
+	return Reply{After: casTimeout, Err: &ReplicaError{
 		Code: gocql.ErrCodeWriteTimeout, Level: level, Received: 0, Required: replicas/2 + 1, WriteType: "CAS",
 	}}
 }
 
-// visible is a partition with those static columns that conditions are about, or all if some statement writes to one
-// (CQL3CasRequest.columnsToRead).
+// visible is a partition with those columns that conditions are about. If a statement with a condition writes to static columns,
+// it is all of those, and if any statement is about a row, all others (BatchStatement, CQL3CasRequest.columnsToRead).
 func (r Request) visible(p *replica.Partition) *replica.Partition {
-	if p == nil || p.Static == nil {
+	if p == nil {
 		return p
 	}
 	read := make(map[string]bool)
+	statics, regulars := false, false
 	for _, s := range r.Statements {
-		if s.Write.Statics() {
-			return p
-		}
+		regulars = regulars || s.Write.Rows()
 		if s.Write.Condition == nil {
 			continue
 		}
+		statics = statics || s.Write.Statics()
 		for _, column := range s.Write.Condition.Columns() {
 			read[column.Name] = true
 		}
 	}
-	out, static := *p, *p.Static
-	static.Cells = slices.DeleteFunc(slices.Clone(static.Cells), func(c replica.Cell) bool { return !read[c.Column] })
-	out.Static = &static
+	only := func(r *replica.Row) *replica.Row {
+		out := *r
+		out.Cells = slices.DeleteFunc(slices.Clone(r.Cells), func(c replica.Cell) bool { return !read[c.Column] })
+		return &out
+	}
+	out := *p
+	if p.Static != nil && !statics {
+		out.Static = only(p.Static)
+	}
+	if !regulars {
+		out.Rows = make([]*replica.Row, len(p.Rows))
+		for i, row := range p.Rows {
+			out.Rows[i] = only(row)
+		}
+	}
 	return &out
 }
 
@@ -224,9 +237,6 @@ func (c *Cluster) decide(r Request, target target, current *replica.Partition) (
 	reply := Reply{Columns: []query.Column{{Name: "[applied]", Type: query.Boolean}}, Keyspace: target.table.Keyspace, Table: target.table.Name}
 	applied := true
 	shown := shown{table: target.table, batch: r.Batch, kinds: make(map[string]query.Existence)}
-	for _, s := range r.Statements {
-		shown.regular = shown.regular || s.Write.Rows()
-	}
 	for _, s := range r.Statements {
 		if s.Write.Condition == nil {
 			continue
@@ -263,7 +273,6 @@ type shown struct {
 	table   *catalog.Table
 	batch   bool
 	all     bool // columns
-	regular bool // some statement is about rows: all of them are read, and not only the columns of the conditions
 	columns []*catalog.Column
 	onRow   bool // some condition is about a row
 	rows    []*query.View
@@ -304,7 +313,7 @@ func (s *shown) add(c *query.Condition, view *query.View, key [][]byte, there bo
 			s.columns = append(s.columns, column)
 		}
 	}
-	if s.static == nil && c.OnStatic(len(key) < len(s.table.Clustering)) {
+	if s.static == nil {
 		s.static = view.Static()
 	}
 	if !c.OnRow() || len(key) < len(s.table.Clustering) {
@@ -343,10 +352,6 @@ func (s *shown) fill(r *Reply) {
 	for _, v := range rows {
 		row := [][]byte{{0}}
 		for _, column := range columns {
-			if column.Kind == catalog.Regular && !s.regular && !slices.Contains(s.columns, column) {
-				row = append(row, nil)
-				continue
-			}
 			row = append(row, v.Value(column))
 		}
 		r.Rows = append(r.Rows, row)

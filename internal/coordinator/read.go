@@ -33,7 +33,7 @@ type source struct {
 	cluster *Cluster
 	request Request
 	table   *catalog.Table
-	failure *Failure
+	failure *ReplicaError
 }
 
 // Keys implements query.Source.
@@ -68,7 +68,7 @@ func (s *source) Partition(key string, row [][]byte) (*replica.Partition, error)
 	}
 	asked := c.ask(replicas, s.request.Node, need)
 	if len(asked) < need {
-		s.failure = &Failure{
+		s.failure = &ReplicaError{
 			Code: gocql.ErrCodeReadTimeout, Level: level, Received: len(asked), Required: need, DataPresent: len(asked) > 0,
 		}
 		return nil, s.failure

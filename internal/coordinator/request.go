@@ -56,7 +56,7 @@ type Reply struct {
 	State           []byte // for the next page, nil after the last
 	Change          *catalog.Change
 	Wrote           bool          // something was written, or may yet be
-	Err             error         // a *catalog.Error or a *Failure
+	Err             error         // a *catalog.Error or a *ReplicaError
 	After           time.Duration // so long the answer takes
 }
 

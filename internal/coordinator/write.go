@@ -23,7 +23,7 @@ func (c *Cluster) single(r Request, s Bound) Reply {
 // write brings mutations to their replicas one after the other. What comes before one that cannot be sent has been sent then
 // (StorageProxy.mutate).
 func (c *Cluster) write(r Request, mutations []query.Mutation, kind string) Reply {
-	var late *Failure
+	var late *ReplicaError
 	for i, m := range mutations {
 		replicas := c.replicas(m.Table, m.Key)
 		need := required(r.Consistency, len(replicas))
@@ -31,7 +31,7 @@ func (c *Cluster) write(r Request, mutations []query.Mutation, kind string) Repl
 			return Reply{Err: unavailable(r.Consistency, need, alive), Wrote: i > 0}
 		}
 		if acks := c.spread(m, replicas, r.Course.Replicas); acks < need && (late == nil || acks < late.Received) {
-			late = &Failure{Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: kind}
+			late = &ReplicaError{Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: kind}
 		}
 	}
 	if late != nil {

@@ -1,6 +1,10 @@
 package query
 
 import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -28,7 +32,7 @@ func (c *compiler) conditions(w *Write, rs []cql.Relation, exists bool) error {
 		case r.Field != "":
 			return unsupported("conditions on fields")
 		}
-		f, err := c.filter(column, r)
+		f, err := c.filter(column, r, false)
 		if err != nil {
 			return err
 		}
@@ -41,11 +45,17 @@ func (c *compiler) conditions(w *Write, rs []cql.Relation, exists bool) error {
 }
 
 // filter reads a relation that rows are held against.
-func (c *compiler) filter(column *catalog.Column, r cql.Relation) (filter, error) {
+func (c *compiler) filter(column *catalog.Column, r cql.Relation, read bool) (filter, error) {
 	f := filter{column: column, operator: r.Operator, marked: r.Marked}
 	typ := column.Type
 	elems := typ.Elems()
 	switch {
+	case read && r.Key != nil && typ.Kind() == gocql.TypeMap && !typ.MultiCell():
+		return f, invalid("Map-entry equality predicates on frozen map column %s are not supported", column.Name)
+	case read && typ.Kind() == gocql.TypeUDT && typ.MultiCell():
+		return f, invalid("Non-frozen UDT column '%s' (%s) cannot be restricted by any relation", column.Name, typ.User().Name)
+	case read && typ.MultiCell() && r.Key == nil && !strings.HasPrefix(r.Operator, "CONTAINS"):
+		return f, invalid("Collection column '%s' (%s) cannot be restricted by a '%s' relation", column.Name, typ, r.Operator)
 	case r.Operator == "CONTAINS" && len(elems) > 0:
 		typ = elems[len(elems)-1]
 	case r.Operator == "CONTAINS KEY" && typ.Kind() == gocql.TypeMap:
@@ -117,6 +127,11 @@ func (f *filter) holds(env *Env, v *View, condition bool) (bool, error) {
 	} else {
 		have = v.Value(f.column)
 	}
+	if condition && f.key == nil && typ.MultiCell() && typ.Kind() != gocql.TypeUDT {
+		if err = f.loose(want); err != nil {
+			return false, err
+		}
+	}
 	switch f.operator {
 	case "CONTAINS", "CONTAINS KEY":
 		return f.contains(have, want[0])
@@ -129,6 +144,20 @@ func (f *filter) holds(env *Env, v *View, condition bool) (bool, error) {
 		return false, nil
 	}
 	return compare(f.operator, typ, have, want[0], condition)
+}
+
+// loose puts null in place of collections without elements, as which they are stored if they are not frozen. They have no order.
+func (f *filter) loose(want [][]byte) error {
+	for i, w := range want {
+		if w == nil || binary.BigEndian.Uint32(w) > 0 {
+			continue
+		}
+		if strings.ContainsAny(f.operator[:1], "<>") {
+			return invalid("Invalid comparison with an empty %v for operator \"%s\"", f.column.Type.Kind(), f.operator)
+		}
+		want[i] = nil
+	}
+	return nil
 }
 
 func compare(operator string, typ *cqltype.Type, have, want []byte, condition bool) (bool, error) {
@@ -195,27 +224,61 @@ func (c *Condition) Holds(env *Env, v *View, there bool) (bool, error) {
 	case c.exists:
 		return there, nil
 	}
+	all := true
 	for i := range c.filters {
-		if ok, err := c.filters[i].holds(env, v, true); err != nil || !ok {
+		ok, err := c.filters[i].holds(env, v, true)
+		if err != nil {
 			return false, err
 		}
+		all = all && ok
 	}
-	return true, nil
+	return all, nil
 }
 
-// Shown are the columns of a row that the answer to a condition that did not hold has, beside [applied].
-func (c *Condition) Shown(t *catalog.Table) []*catalog.Column {
-	if c.absent || c.exists {
-		return t.Columns
+// Existence is what a condition is.
+type Existence uint8
+
+// The kinds of conditions.
+const (
+	Columns   Existence = iota // IF column = value
+	Exists                     // IF EXISTS
+	NotExists                  // IF NOT EXISTS
+)
+
+// Existence says whether it is IF EXISTS or IF NOT EXISTS.
+func (c *Condition) Existence() Existence {
+	switch {
+	case c.absent:
+		return NotExists
+	case c.exists:
+		return Exists
 	}
-	var out []*catalog.Column
-	for _, column := range t.Columns {
-		for _, f := range c.filters {
-			if f.column == column {
-				out = append(out, column)
-				break
-			}
+	return Columns
+}
+
+// OnRow says whether it is about a row, and not about static columns only.
+func (c *Condition) OnRow() bool {
+	return c.absent || c.exists || slices.ContainsFunc(c.filters, func(f filter) bool { return f.column.Kind != catalog.Static })
+}
+
+// OnStatic says whether it is about the static row, also. partly is whether the statement has no clustering columns.
+func (c *Condition) OnStatic(partly bool) bool {
+	if c.absent || c.exists {
+		return partly
+	}
+	return slices.ContainsFunc(c.filters, func(f filter) bool { return f.column.Kind == catalog.Static })
+}
+
+// Columns are those that it is about, as the answer to one that did not hold has them: static ones come last
+// (ColumnConditions.getColumns).
+func (c *Condition) Columns() []*catalog.Column {
+	var regular, static []*catalog.Column
+	for _, f := range c.filters {
+		if f.column.Kind == catalog.Static {
+			static = append(static, f.column)
+		} else {
+			regular = append(regular, f.column)
 		}
 	}
-	return out
+	return append(regular, static...)
 }

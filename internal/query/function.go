@@ -18,10 +18,10 @@ func native(name string) *cqltype.Type {
 }
 
 var (
-	bigintType, intType, textType, boolType = native("bigint"), native("int"), native("text"), native("boolean")
-	uuidType, timeUUIDType                  = native("uuid"), native("timeuuid")
-	timestampType, dateType                 = native("timestamp"), native("date")
-	tupleType                               = native("tuple<blob, blob>") // any number of parts
+	bigintType, intType, boolType = native("bigint"), native("int"), native("boolean")
+	uuidType, timeUUIDType        = native("uuid"), native("timeuuid")
+	timestampType, dateType       = native("timestamp"), native("date")
+	tupleType                     = native("tuple<blob, blob>") // any number of parts
 )
 
 // function is one that gives a value without looking at a row.

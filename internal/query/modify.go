@@ -2,6 +2,9 @@ package query
 
 import (
 	"encoding/binary"
+	"slices"
+	"strings"
+
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/merge"
@@ -16,6 +19,8 @@ type Write struct {
 	timestamp, ttl *term
 	marker         bool // of an INSERT
 	rows           bool // a DELETE of whole rows
+	verb           string
+	late           error // of carrying it out
 	Condition      *Condition
 }
 
@@ -43,7 +48,7 @@ func (c *compiler) insert(s *cql.Insert) (*Write, error) {
 	if c.table.Counter {
 		return nil, invalid("INSERT statements are not allowed on counter tables, use UPDATE instead")
 	}
-	w := &Write{table: c.table, marker: true}
+	w := &Write{table: c.table, marker: true, verb: "INSERT"}
 	var keys []cql.Relation
 	seen := make(map[string]bool)
 	for i, name := range s.Columns {
@@ -72,7 +77,10 @@ func (c *compiler) insert(s *cql.Insert) (*Write, error) {
 }
 
 func (c *compiler) update(s *cql.Update) (*Write, error) {
-	w := &Write{table: c.table}
+	w := &Write{table: c.table, verb: "UPDATE"}
+	if err := c.conditions(w, s.If, s.IfExists); err != nil {
+		return nil, err
+	}
 	for _, a := range s.Set {
 		op, err := c.assign(a.Target, a.Operator, &a.Value)
 		if err != nil {
@@ -83,23 +91,20 @@ func (c *compiler) update(s *cql.Update) (*Write, error) {
 	if c.table.Counter && (s.Using.TTL != nil || s.Using.Timestamp != nil) {
 		return nil, invalid("Cannot provide custom timestamp or TTL for counter updates")
 	}
-	if err := c.conditions(w, s.If, s.IfExists); err != nil {
-		return nil, err
-	}
 	return w, c.finish(w, s.Where, s.Using)
 }
 
 func (c *compiler) delete(s *cql.Delete) (*Write, error) {
-	w := &Write{table: c.table, rows: len(s.Columns) == 0}
+	w := &Write{table: c.table, rows: len(s.Columns) == 0, verb: "DELETE"}
+	if err := c.conditions(w, s.If, s.IfExists); err != nil {
+		return nil, err
+	}
 	for _, target := range s.Columns {
 		op, err := c.assign(target, cql.Assign, nil)
 		if err != nil {
 			return nil, err
 		}
 		w.operations = append(w.operations, op)
-	}
-	if err := c.conditions(w, s.If, s.IfExists); err != nil {
-		return nil, err
 	}
 	return w, c.finish(w, s.Where, s.Using)
 }
@@ -128,51 +133,77 @@ func (c *compiler) finish(w *Write, rs []cql.Relation, using cql.Using) error {
 		}
 		*u.into = &t
 	}
+	if err := w.complete(); err != nil {
+		return err
+	}
 	if w.Condition != nil && w.timestamp != nil {
 		return invalid("Cannot provide custom timestamp for conditional updates")
 	}
 	if w.Condition != nil && c.table.Counter {
 		return invalid("Conditional updates are not supported on counter tables")
 	}
-	return w.complete()
+	return nil
 }
 
 // complete says whether the key is there as far as it must be.
 func (w *Write) complete() error {
-	for i, r := range w.where.partition {
-		if r == nil {
-			if w.marker {
-				return invalid("Missing mandatory PRIMARY KEY part %s", w.table.Partition[i].Name)
-			}
-			return invalid("Some partition key parts are missing: %s", w.table.Partition[i].Name)
-		}
-	}
 	ranged := w.where.from != nil || w.where.to != nil
-	static := len(w.operations) > 0
-	for _, op := range w.operations {
-		static = static && op.column.Kind == catalog.Static
+	if w.onlyStatic() && len(w.where.clustering) > 0 {
+		switch {
+		case w.where.narrowed && !w.marker:
+			return invalid("Invalid restrictions on clustering columns since the %s statement modifies only static columns", w.verb)
+		case !w.where.narrowed:
+			return nil
+		}
 	}
-	if len(w.where.clustering) > 0 && static && w.where.clustering[0] == nil && !ranged {
-		return nil
-	}
+	var missing []string
 	for i, r := range w.where.clustering {
-		if r != nil {
-			continue
+		if r == nil {
+			missing = append(missing, w.table.Clustering[i].Name)
 		}
-		switch name := w.table.Clustering[i].Name; {
-		case w.marker:
-			return invalid("Missing mandatory PRIMARY KEY part %s", name)
-		case !w.rows && ranged:
-			return invalid("Range deletions are not supported for specific columns")
-		case !w.rows:
-			return invalid("Some clustering keys are missing: %s", name)
-		}
-		break
+	}
+	switch {
+	case missing == nil || w.rows:
+	case ranged && w.verb == "UPDATE":
+		return invalid("Slice restrictions are not supported on the clustering columns in UPDATE statements")
+	case w.verb == "DELETE" && w.Condition != nil:
+		return invalid("DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use " +
+			"IF condition on non static columns")
+	case w.verb == "DELETE": // known only when it is carried out, which a condition beside it may prevent
+		w.late = invalid("Range deletions are not supported for specific columns")
+	default:
+		return invalid("Some clustering keys are missing: %s", strings.Join(missing, ", "))
 	}
 	if w.Condition != nil && (ranged || w.rows && len(w.where.clustering) > 0 && w.where.clustering[len(w.where.clustering)-1] == nil) {
-		return invalid("DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF conditions")
+		return invalid("DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns")
 	}
 	return nil
+}
+
+// onlyStatic says whether the statement is about static columns, and no others.
+func (w *Write) onlyStatic() bool {
+	static, other := false, false
+	see := func(c *catalog.Column) {
+		static = static || c.Kind == catalog.Static
+		other = other || c.Kind != catalog.Static
+	}
+	for _, op := range w.operations {
+		see(op.column)
+	}
+	if w.Condition != nil {
+		for _, f := range w.Condition.filters {
+			see(f.column)
+		}
+	}
+	return static && !other && !w.rows
+}
+
+// Rows says whether the statement is about rows, and not about static columns of a partition.
+func (w *Write) Rows() bool { return len(w.table.Clustering) == 0 || w.where.narrowed }
+
+// Statics says whether the statement writes to static columns.
+func (w *Write) Statics() bool {
+	return slices.ContainsFunc(w.operations, func(op operation) bool { return op.column.Kind == catalog.Static })
 }
 
 // equalities are the restrictions of the clustering columns before the first that has none.
@@ -236,6 +267,14 @@ func (w *Write) expires(env *Env) (int64, error) {
 	return env.seconds() + ttl, nil
 }
 
+// Lists says whether the partition key, and the clustering columns, are restricted by IN.
+func (w *Write) Lists() (partition, clustering bool) {
+	return in(w.where.partition), in(w.where.clustering)
+}
+
+// Deletes says whether it is a DELETE.
+func (w *Write) Deletes() bool { return w.verb == "DELETE" }
+
 // Keys are the partitions and rows that the statement is for: encoded partition keys, and prefixes of clustering columns.
 func (w *Write) Keys(env *Env) (partitions []string, rows [][][]byte, err error) {
 	values, err := product(env, w.where.partition)
@@ -266,6 +305,9 @@ func (w *Write) Mutations(env *Env) ([]Mutation, error) {
 	expires, err := w.expires(env)
 	if err != nil {
 		return nil, err
+	}
+	if w.late != nil {
+		return nil, w.late
 	}
 	out := make([]Mutation, len(partitions))
 	for i, key := range partitions {
@@ -334,7 +376,13 @@ func (w *Write) count(m *Mutation, key [][]byte, s stamp) error {
 		if op.deletes {
 			row := replica.NewRow(key)
 			row.Set(replica.Cell{Column: op.column.Name, Cell: merge.Cell{Timestamp: s.timestamp}})
-			m.Partition.Rows = append(m.Partition.Rows, row)
+			one := replica.NewPartition()
+			if static {
+				row.Key, one.Static = nil, row
+			} else {
+				one.Rows = []*replica.Row{row}
+			}
+			m.Partition.Merge(one, w.table.Compare)
 			continue
 		}
 		b, unset, err := op.value.eval(s.env)

@@ -2,6 +2,7 @@ package query
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
@@ -34,11 +35,10 @@ func (c *compiler) assign(target cql.Target, operator cql.Operator, value *cql.T
 		return operation{}, invalid("Undefined column name %s in table %s.%s", target.Column, c.table.Keyspace, c.table.Name)
 	}
 	if column.Kind == catalog.PartitionKey || column.Kind == catalog.Clustering {
-		verb := "SET part"
 		if value == nil {
-			verb = "DELETE"
+			return operation{}, invalid("Invalid identifier %s for deletion (should not be a PRIMARY KEY part)", column.Name)
 		}
-		return operation{}, invalid("PRIMARY KEY part %s found in %s", column.Name, verb)
+		return operation{}, invalid("PRIMARY KEY part %s found in SET part", column.Name)
 	}
 	op := operation{column: column, operator: operator, deletes: value == nil}
 	typ, name := column.Type, column.Name
@@ -92,7 +92,8 @@ func (c *compiler) collection(column *catalog.Column, operator cql.Operator) (*c
 	typ := column.Type
 	switch kind := typ.Kind(); {
 	case kind != gocql.TypeList && kind != gocql.TypeSet && kind != gocql.TypeMap:
-		return nil, invalid("Invalid operation for non counter column %s", column.Name)
+		sign := map[cql.Operator]string{cql.Add: "+", cql.Remove: "-"}[operator]
+		return nil, invalid("Invalid operation (%s = %[1]s %[2]s ?) for non counter column %[1]s", column.Name, sign)
 	case !typ.MultiCell():
 		return nil, invalid("Invalid operation for frozen collection column %s", column.Name)
 	case kind == gocql.TypeList && operator == cql.Remove:
@@ -180,6 +181,9 @@ func (op *operation) elements(value []byte, set func(path, value []byte), s stam
 			}
 		}
 	default:
+		if op.operator == cql.Prepend {
+			slices.Reverse(parts)
+		}
 		for _, p := range parts {
 			set(op.listPath(s.env), solid(p))
 		}

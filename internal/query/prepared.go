@@ -62,7 +62,7 @@ func Prepare(schema *catalog.Schema, text, keyspace string) (*Prepared, error) {
 		if errors.As(err, &syntax) {
 			return nil, &catalog.Error{Code: gocql.ErrCodeSyntax, Message: err.Error()}
 		}
-		return nil, err
+		return nil, invalid("%v", err)
 	}
 	p := &Prepared{Text: text, Keyspace: keyspace, Statement: stmt}
 	batch, ok := stmt.(*cql.Batch)

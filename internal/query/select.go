@@ -20,15 +20,20 @@ type Read struct {
 	limit     *term
 	perLimit  *term
 	reversed  bool
+	sorted    bool // rows of several partitions by ORDER BY
+	ordered   int  // by so many clustering columns
 	distinct  bool
 	count     bool
+	wildcard  bool
+	asked     []*catalog.Column // by the selectors
 }
 
 // Source is where the partitions of a table are read.
 type Source interface {
 	// Keys are the partitions that there may be, in no order. It is asked for a scan only.
 	Keys() []string
-	// Partition is the partition of a key, or if row is not nil, as much of it as matters to that row. It is nil if there is
+	// Partition is the partition of a key, or if row is not nil, as much of it as matters to that row; nil if there is none. It
+	// must not be changed.
 	Partition(key string, row [][]byte) (*replica.Partition, error)
 }
 
@@ -36,7 +41,7 @@ const needsFiltering = "Cannot execute this query as it might involve data filte
 	"If you want to execute this query despite the performance unpredictability, use ALLOW FILTERING"
 
 func (c *compiler) read(s *cql.Select) (*Read, error) {
-	r := &Read{table: c.table, distinct: s.Distinct}
+	r := &Read{table: c.table, distinct: s.Distinct, wildcard: s.Columns == nil}
 	if err := c.selectors(s, r); err != nil {
 		return nil, err
 	}
@@ -44,10 +49,17 @@ func (c *compiler) read(s *cql.Select) (*Read, error) {
 	if r.where, err = c.relations(s.Where, true); err != nil {
 		return nil, err
 	}
-	if err := r.where.lookup(s.Filtering || c.table.System); err != nil {
+	filtering := s.Filtering || c.table.System
+	if err := r.where.placed(filtering); err != nil {
+		return nil, err
+	}
+	if err := r.allowed(s); err != nil {
 		return nil, err
 	}
 	if err := r.order(s.OrderBy); err != nil {
+		return nil, err
+	}
+	if err := r.where.lookup(filtering); err != nil {
 		return nil, err
 	}
 	for _, l := range []struct {
@@ -65,6 +77,86 @@ func (c *compiler) read(s *cql.Select) (*Read, error) {
 		*l.into = &t
 	}
 	return r, nil
+}
+
+// allowed says whether what is selected goes together with the rest.
+func (r *Read) allowed(s *cql.Select) error {
+	if r.where.narrowed && r.onlyStatic() {
+		return invalid("Cannot restrict clustering columns when selecting only static columns")
+	}
+	if r.distinct {
+		if err := r.distinctly(s); err != nil {
+			return err
+		}
+	}
+	if r.count && s.PerLimit != nil {
+		return invalid("PER PARTITION LIMIT is not allowed with aggregate queries.")
+	}
+	return nil
+}
+
+// onlyStatic says whether static columns are selected, and none but those and the partition key.
+func (r *Read) onlyStatic() bool {
+	static := false
+	for _, c := range r.asked {
+		if c.Kind != catalog.Static && c.Kind != catalog.PartitionKey {
+			return false
+		}
+		static = static || c.Kind == catalog.Static
+	}
+	return static && !r.wildcard
+}
+
+// distinctly says whether SELECT DISTINCT is allowed.
+func (r *Read) distinctly(s *cql.Select) error {
+	if s.PerLimit != nil {
+		return invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries")
+	}
+	regular := func(f filter) bool { return f.column.Kind == catalog.Regular }
+	if r.where.narrowed || slices.ContainsFunc(r.where.filters, regular) {
+		return invalid("SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns.")
+	}
+	for _, c := range r.asked {
+		if c.Kind != catalog.PartitionKey && c.Kind != catalog.Static {
+			return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", c.Name)
+		}
+	}
+	for _, c := range r.table.Partition {
+		if r.scan() && !slices.Contains(r.asked, c) {
+			return invalid("SELECT DISTINCT queries must request all the partition key columns (missing %s)", c.Name)
+		}
+	}
+	return nil
+}
+
+// placed says whether the columns of the key are restricted in their order, as they must be without filtering.
+func (w *where) placed(filtering bool) error {
+	unbound := slices.Index(w.clustering, nil)
+	skips := func(f filter) bool {
+		return f.column.Kind == catalog.Clustering && unbound >= 0 && f.column.Position > unbound
+	}
+	given := len(w.partition) - count(w.partition, nil)
+	switch at := slices.IndexFunc(w.filters, skips); {
+	case filtering:
+	case given > 0 && given < len(w.partition):
+		return invalid(needsFiltering)
+	case at >= 0 && (w.from != nil || w.to != nil):
+		return invalid("Clustering column \"%s\" cannot be restricted (preceding column \"%s\" is restricted by a non-EQ relation)",
+			w.filters[at].column.Name, w.table.Clustering[unbound].Name)
+	case at >= 0:
+		return invalid("PRIMARY KEY column \"%s\" cannot be restricted as preceding column \"%s\" is not restricted",
+			w.filters[at].column.Name, w.table.Clustering[unbound].Name)
+	}
+	return nil
+}
+
+func count(rs []*restriction, what *restriction) (n int) {
+	for _, r := range rs {
+		if r == what {
+			n++
+		}
+	}
+	return n
 }
 
 // lookup says whether the rows can be found without looking at others. What cannot becomes a filter, if that is allowed.
@@ -100,11 +192,14 @@ func (r *Read) order(by []cql.Order) error {
 	if len(by) == 0 {
 		return nil
 	}
-	for _, p := range r.where.partition {
-		if p == nil || p.list {
-			return unsupported("ORDER BY of more than one partition")
-		}
+	if slices.Contains(r.where.partition, nil) {
+		return invalid("ORDER BY is only supported when the partition key is restricted by an EQ or an IN.")
 	}
+	r.sorted = in(r.where.partition)
+	if r.sorted && r.distinct {
+		return invalid("SELECT DISTINCT queries must only request partition key columns and/or static columns (not %s)", by[0].Column)
+	}
+	at := 0
 	for i, o := range by {
 		column := r.table.Column(o.Column)
 		switch {
@@ -112,15 +207,20 @@ func (r *Read) order(by []cql.Order) error {
 			return invalid("Undefined column name %s in table %s.%s", o.Column, r.table.Keyspace, r.table.Name)
 		case column.Kind != catalog.Clustering:
 			return invalid("Order by is currently only supported on the clustered columns of the PRIMARY KEY, got %s", o.Column)
-		case column.Position != i:
-			return invalid("Order by currently only supports the ordering of columns following their declared order in the PRIMARY KEY")
 		}
+		for ; at != column.Position; at++ {
+			if at > column.Position || r.where.clustering[at] == nil || r.where.clustering[at].list {
+				return invalid("Order by currently only supports the ordering of columns following their declared order in the PRIMARY KEY")
+			}
+		}
+		at++
 		reversed := o.Descending != column.Descending
 		if i > 0 && reversed != r.reversed {
 			return invalid("Unsupported order by relation")
 		}
 		r.reversed = reversed
 	}
+	r.ordered = at
 	return nil
 }
 
@@ -138,6 +238,7 @@ type run struct {
 	perLimit int
 	page     int
 	rows     [][][]byte
+	places   [][][]byte // of the rows, if they are to be sorted
 	counted  int64
 	last     position // of the last row
 }
@@ -158,8 +259,20 @@ func (r *Read) Run(env *Env, source Source, page Page) (rows [][][]byte, state [
 	if e.perLimit, err = r.bound(r.perLimit, env); err != nil {
 		return nil, nil, err
 	}
-	if e.page <= 0 || r.count {
+	if r.sorted && e.page > 0 {
+		if err := e.pageable(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if e.page <= 0 || r.count || r.sorted {
 		e.page = math.MaxInt
+	}
+	if r.distinct {
+		e.perLimit = 1
+	}
+	limit := e.left
+	if r.sorted {
+		e.left = math.MaxInt
 	}
 	keys, err := e.keys(source)
 	if err != nil {
@@ -176,25 +289,68 @@ func (r *Read) Run(env *Env, source Source, page Page) (rows [][][]byte, state [
 		}
 		keys = keys[i:]
 	}
-	for _, key := range keys {
+	for i, key := range keys {
 		if from != nil && from.key != key {
 			from = nil
 		}
-		more, err := e.partition(source, key, from)
-		if err != nil {
+		if err := e.partition(source, key, from); err != nil {
 			return nil, nil, err
-		}
-		if !more {
-			return e.rows, r.state(e), nil
 		}
 		if e.left == 0 {
 			break
+		}
+		if len(e.rows) >= e.page && !e.exhausted(key, i == len(keys)-1) {
+			return e.rows, r.state(e), nil
 		}
 	}
 	if r.count {
 		return [][][]byte{{bigint(e.counted)}}, nil, nil
 	}
+	if r.sorted {
+		e.sort()
+		e.rows = e.rows[:min(len(e.rows), limit)]
+	}
 	return e.rows, nil, nil
+}
+
+// exhausted says of a page that is full whether the partition was the last one and is known to have no more. Cassandra does not
+// look for another row, so that the last page may be empty (AbstractQueryPager.isExhausted).
+func (e *run) exhausted(key string, last bool) bool {
+	return last && !e.scan() && (e.last.key != key || e.last.inside >= e.perLimit || len(e.last.row) == 0)
+}
+
+// sort brings the rows of several partitions into the order of ORDER BY.
+func (e *run) sort() {
+	order := make([]int, len(e.rows))
+	for i := range order {
+		order[i] = i
+	}
+	prefix := func(row [][]byte) [][]byte { return row[:min(len(row), e.ordered)] }
+	slices.SortStableFunc(order, func(a, b int) int {
+		c := e.table.Compare(prefix(e.places[a]), prefix(e.places[b]))
+		if c == 0 { // a static row alone comes first
+			c = min(len(e.places[a]), 1) - min(len(e.places[b]), 1)
+		}
+		if e.reversed {
+			return -c
+		}
+		return c
+	})
+	rows := make([][][]byte, len(order))
+	for i, at := range order {
+		rows[i] = e.rows[at]
+	}
+	e.rows = rows
+}
+
+// pageable says that rows of several partitions cannot be sorted page by page, unless the restrictions leave none anyway.
+func (e *run) pageable() error {
+	spans, err := e.spans()
+	if err == nil && slices.ContainsFunc(spans, func(s replica.Range) bool { return !s.Empty(e.table.Compare) }) {
+		err = invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either " +
+			"remove the ORDER BY or the IN and sort client side, or disable paging for this query")
+	}
+	return err
 }
 
 // reached says whether a partition is at, or in a scan after, the one where the page before has ended.
@@ -301,21 +457,20 @@ func (e *run) single() ([][]byte, error) {
 	return rows[0], nil
 }
 
-// partition adds the rows of one partition, and says whether the page has room for more.
-func (e *run) partition(source Source, key string, from *position) (more bool, err error) {
+// partition adds the rows of one partition, as many as the page has room for.
+func (e *run) partition(source Source, key string, from *position) error {
 	row, err := e.single()
 	if err != nil {
-		return false, err
+		return err
 	}
 	p, err := source.Partition(key, row)
-	if err != nil || p == nil {
-		return err == nil, err
+	if err != nil || p == nil || from != nil && e.distinct {
+		return err
 	}
 	given := 0
 	if from != nil {
 		given = from.inside
 	}
-	var stop bool
 	v := &View{table: e.table, key: SplitKey(e.table, key), static: p.Static, now: e.env.seconds()}
 	found := given > 0
 	err = e.each(p, from, func(r *replica.Row) (bool, error) {
@@ -328,33 +483,22 @@ func (e *run) partition(source Source, key string, from *position) (more bool, e
 		if err != nil || !ok {
 			return true, err
 		}
-		if given >= e.perLimit || e.left == 0 {
-			return false, nil
-		}
-		if len(e.rows) >= e.page {
-			stop = true
+		if given >= e.perLimit || e.left == 0 || len(e.rows) >= e.page {
 			return false, nil
 		}
 		given++
 		e.give(v, position{key, r.Key, given})
 		return !e.distinct, nil
 	})
-	if err != nil || stop {
-		return false, err
+	if err != nil || found || !e.static(p, v.now) || len(e.rows) >= e.page {
+		return err
 	}
-	if !found && e.static(p, v.now) {
-		v.row = nil
-		ok, err := e.passes(v)
-		switch {
-		case err != nil:
-			return false, err
-		case ok && len(e.rows) >= e.page:
-			return false, nil
-		case ok:
-			e.give(v, position{key, nil, 1})
-		}
+	v.row = nil
+	ok, err := e.passes(v)
+	if ok {
+		e.give(v, position{key, nil, 1})
 	}
-	return true, nil
+	return err
 }
 
 // static says whether a partition without rows gives one of its static columns alone.
@@ -385,24 +529,17 @@ func (e *run) give(v *View, at position) {
 		out[i] = get(e.env, v)
 	}
 	e.rows = append(e.rows, out)
+	if e.sorted {
+		e.places = append(e.places, at.row)
+	}
 }
 
 // each visits the rows of a partition that the clustering columns restrict it to, in the order of the result, up to the first
 // for which visit says no.
 func (e *run) each(p *replica.Partition, from *position, visit func(*replica.Row) (bool, error)) error {
-	prefixes, err := product(e.env, e.where.equalities())
+	spans, err := e.spans()
 	if err != nil {
 		return err
-	}
-	spans := make([]replica.Range, len(prefixes))
-	for i, prefix := range prefixes {
-		if spans[i], err = e.where.span(e.env, prefix); err != nil {
-			return err
-		}
-	}
-	slices.SortStableFunc(spans, func(a, b replica.Range) int { return e.table.Compare(a.From.Prefix, b.From.Prefix) })
-	if e.reversed {
-		slices.Reverse(spans)
 	}
 	for _, span := range spans {
 		rows := within(p.Rows, span, e.table.Compare)
@@ -420,6 +557,25 @@ func (e *run) each(p *replica.Partition, from *position, visit func(*replica.Row
 		}
 	}
 	return nil
+}
+
+// spans are the ranges of rows that the clustering columns are restricted to, in the order of the result.
+func (e *run) spans() ([]replica.Range, error) {
+	prefixes, err := product(e.env, e.where.equalities())
+	if err != nil {
+		return nil, err
+	}
+	spans := make([]replica.Range, len(prefixes))
+	for i, prefix := range prefixes {
+		if spans[i], err = e.where.span(e.env, prefix); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(spans, func(a, b replica.Range) int { return e.table.Compare(a.From.Prefix, b.From.Prefix) })
+	if e.reversed {
+		slices.Reverse(spans)
+	}
+	return spans, nil
 }
 
 // before says whether a row was in a page that ends with last.

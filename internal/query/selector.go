@@ -1,10 +1,10 @@
 package query
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 
-	"encoding/binary"
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 
@@ -18,6 +18,7 @@ type selector func(*Env, *View) []byte
 // selectors reads what a SELECT gives.
 func (c *compiler) selectors(s *cql.Select, r *Read) error {
 	if s.Columns == nil {
+		r.asked = c.table.Columns
 		for _, column := range c.table.Columns {
 			r.add(column.Name, column.Type, func(_ *Env, v *View) []byte { return v.Value(column) })
 		}
@@ -51,6 +52,7 @@ func (c *compiler) selector(s cql.Selector, r *Read) (string, *cqltype.Type, sel
 		if err != nil {
 			return "", nil, nil, err
 		}
+		r.asked = append(r.asked, column)
 		return column.Name, column.Type, func(_ *Env, v *View) []byte { return v.Value(column) }, nil
 	case "count":
 		if !s.Star {
@@ -59,9 +61,9 @@ func (c *compiler) selector(s cql.Selector, r *Read) (string, *cqltype.Type, sel
 		r.count = true
 		return "count", bigintType, nil, nil
 	case "writetime", "ttl":
-		return c.metadata(s)
+		return c.metadata(s, r)
 	case "token":
-		return c.tokenOf(s)
+		return c.tokenOf(s, r)
 	}
 	t, err := asTerm(s)
 	if err != nil {
@@ -84,7 +86,7 @@ func (c *compiler) selected(s cql.Selector) (*catalog.Column, error) {
 }
 
 // metadata compiles writetime(c) and ttl(c).
-func (c *compiler) metadata(s cql.Selector) (string, *cqltype.Type, selector, error) {
+func (c *compiler) metadata(s cql.Selector, r *Read) (string, *cqltype.Type, selector, error) {
 	if s.Column == "" {
 		return "", nil, nil, unsupported("%s of anything but a column", s.Function)
 	}
@@ -92,6 +94,7 @@ func (c *compiler) metadata(s cql.Selector) (string, *cqltype.Type, selector, er
 	if err != nil {
 		return "", nil, nil, err
 	}
+	r.asked = append(r.asked, column)
 	name := fmt.Sprintf("%s(%s)", s.Function, column.Name)
 	switch {
 	case column.Kind == catalog.PartitionKey || column.Kind == catalog.Clustering:
@@ -115,7 +118,7 @@ func (c *compiler) metadata(s cql.Selector) (string, *cqltype.Type, selector, er
 	}, nil
 }
 
-func (c *compiler) tokenOf(s cql.Selector) (string, *cqltype.Type, selector, error) {
+func (c *compiler) tokenOf(s cql.Selector, r *Read) (string, *cqltype.Type, selector, error) {
 	var names []string
 	for i, a := range s.Args {
 		if a.Function != "" || i >= len(c.table.Partition) || a.Column != c.table.Partition[i].Name {
@@ -126,6 +129,7 @@ func (c *compiler) tokenOf(s cql.Selector) (string, *cqltype.Type, selector, err
 	if len(names) != len(c.table.Partition) {
 		return "", nil, nil, invalid("Invalid number of arguments in call to function token: %d required but %d provided", len(c.table.Partition), len(names))
 	}
+	r.asked = append(r.asked, c.table.Partition...)
 	return "system.token(" + strings.Join(names, ", ") + ")", bigintType, func(_ *Env, v *View) []byte {
 		key, err := RoutingKey(v.key)
 		if err != nil {

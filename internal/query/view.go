@@ -35,6 +35,31 @@ func Look(env *Env, t *catalog.Table, partition string, key [][]byte, p *replica
 	return v, v.static != nil && v.static.Live(v.now)
 }
 
+// First gives the first row of a partition that a read at the time of env finds, or the static one alone. It is nil if there is
+// neither.
+func First(env *Env, t *catalog.Table, partition string, p *replica.Partition) *View {
+	v := &View{table: t, key: SplitKey(t, partition), now: env.seconds()}
+	if p == nil {
+		return nil
+	}
+	v.static = p.Static
+	if i := slices.IndexFunc(p.Rows, func(r *replica.Row) bool { return r.Live(v.now) }); i >= 0 {
+		v.row = p.Rows[i]
+		return v
+	}
+	return v.Static()
+}
+
+// Static is the static row of a partition alone, nil if there is none.
+func (v *View) Static() *View {
+	if v.static == nil || !v.static.Live(v.now) {
+		return nil
+	}
+	out := *v
+	out.row = nil
+	return &out
+}
+
 // holder is the row that a column stands in.
 func (v *View) holder(c *catalog.Column) *replica.Row {
 	if c.Kind == catalog.Static {
@@ -53,6 +78,7 @@ func (v *View) Value(c *catalog.Column) []byte {
 			return nil
 		}
 		return v.row.Key[c.Position]
+	case catalog.Regular, catalog.Static:
 	}
 	row := v.holder(c)
 	switch {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/catalog"
@@ -16,6 +17,7 @@ type where struct {
 	clustering []*restriction // equality or IN by clustering column, nil where there is none
 	from, to   *limit         // of the clustering columns after those with an equality
 	tokens     []tokenLimit
+	narrowed   bool     // clustering columns are restricted in any way
 	filters    []filter // of a SELECT with ALLOW FILTERING
 }
 
@@ -23,8 +25,9 @@ type where struct {
 type restriction struct {
 	column *catalog.Column
 	terms  []term
-	list   bool // IN
+	list   bool // IN, of more than one value or of a mark
 	marked bool // IN ?: the one term is a list
+	ranged bool // another operator, which no statement that writes may have for the partition key
 }
 
 // limit is a bound of clustering columns, written as a < ? or (a, b) < (?, ?).
@@ -62,6 +65,7 @@ func (c *compiler) relations(rs []cql.Relation, read bool) (where, error) {
 			err = c.token(&w, r, read)
 		case r.Tuple:
 			var l *limit
+			w.narrowed = true
 			if l, err = c.tuple(r); err == nil {
 				ranges = append(ranges, l)
 			}
@@ -75,7 +79,38 @@ func (c *compiler) relations(rs []cql.Relation, read bool) (where, error) {
 			return w, err
 		}
 	}
+	if !read {
+		if err := w.whole(c.prepared); err != nil {
+			return w, err
+		}
+	}
 	return w, w.bound(ranges, read)
+}
+
+// whole says whether all of the partition key is given to a statement that writes.
+func (w *where) whole(p *Prepared) error {
+	var missing []string
+	for i, r := range w.partition {
+		if r == nil {
+			missing = append(missing, w.table.Partition[i].Name)
+		}
+	}
+	if missing != nil {
+		return invalid("Some partition key parts are missing: %s", strings.Join(missing, ", "))
+	}
+	if slices.ContainsFunc(w.partition, func(r *restriction) bool { return r.ranged }) {
+		verb := "UPDATE"
+		if _, ok := p.Statement.(*cql.Delete); ok {
+			verb = "DELETE"
+		}
+		return invalid("Only EQ and IN relation are supported on the partition key (unless you use the token() function) for %s statements", verb)
+	}
+	return nil
+}
+
+// in says whether some of the restrictions are IN.
+func in(rs []*restriction) bool {
+	return slices.ContainsFunc(rs, func(r *restriction) bool { return r != nil && r.list })
 }
 
 // relation reads a relation of one column, and gives the range that it is of a clustering column.
@@ -85,6 +120,7 @@ func (c *compiler) relation(w *where, r cql.Relation, read bool) (*limit, error)
 		return nil, invalid("Undefined column name %s in table %s.%s", r.Columns[0], c.table.Keyspace, c.table.Name)
 	}
 	isKey := column.Kind == catalog.PartitionKey || column.Kind == catalog.Clustering
+	w.narrowed = w.narrowed || column.Kind == catalog.Clustering
 	if !isKey && !read {
 		return nil, invalid("Non PRIMARY KEY columns found in where clause: %s ", column.Name)
 	}
@@ -98,7 +134,11 @@ func (c *compiler) relation(w *where, r cql.Relation, read bool) (*limit, error)
 			list = w.clustering
 		}
 		if list[column.Position] != nil {
-			return nil, invalid("%s cannot be restricted by more than one relation if it includes an Equal", column.Name)
+			what := "an Equal"
+			if r.Operator == "IN" && (r.Marked || len(r.Values) != 1) || list[column.Position].list {
+				what = "a IN"
+			}
+			return nil, invalid("%s cannot be restricted by more than one relation if it includes %s", column.Name, what)
 		}
 		made, err := c.restriction(column, r)
 		list[column.Position] = made
@@ -109,15 +149,16 @@ func (c *compiler) relation(w *where, r cql.Relation, read bool) (*limit, error)
 		return &limit{column.Position, []term{t}, strings.Contains(r.Operator, "="), r.Operator[:1]}, err
 	}
 	if !read {
-		return nil, invalid("Only EQ and IN relation are supported on the partition key (unless you use the token() function) for UPDATE and DELETE statements")
+		w.partition[column.Position] = &restriction{column: column, ranged: true}
+		return nil, nil
 	}
-	f, err := c.filter(column, r)
+	f, err := c.filter(column, r, true)
 	w.filters = append(w.filters, f)
 	return nil, err
 }
 
 func (c *compiler) restriction(column *catalog.Column, r cql.Relation) (*restriction, error) {
-	out := &restriction{column: column, list: r.Operator == "IN", marked: r.Marked}
+	out := &restriction{column: column, list: r.Operator == "IN" && (r.Marked || len(r.Values) != 1), marked: r.Marked}
 	if r.Marked {
 		t := term{name: column.Name, typ: column.Type, mark: r.Values[0].Mark}
 		c.mark(t.mark, "in("+column.Name+")", cqltype.ListOf(column.Type))
@@ -179,6 +220,17 @@ func (c *compiler) token(w *where, r cql.Relation, read bool) error {
 
 // bound puts the ranges of clustering columns together, and says whether the restrictions are such that can be looked up.
 func (w *where) bound(ranges []*limit, read bool) error {
+	for _, l := range ranges {
+		for i := range l.terms {
+			switch name := w.table.Clustering[l.first+i].Name; {
+			case w.clustering[l.first+i] == nil:
+			case len(l.terms) == 1:
+				return invalid("%s cannot be restricted by more than one relation if it includes an Equal", name)
+			default:
+				return invalid("Column \"%s\" cannot be restricted by both an equality and an inequality relation", name)
+			}
+		}
+	}
 	equal := 0
 	for equal < len(w.clustering) && w.clustering[equal] != nil {
 		equal++

@@ -44,6 +44,21 @@ func (r Range) Covers(key [][]byte, compare Compare) bool {
 	return c > 0 || c == 0 && r.To.Inclusive
 }
 
+// Empty says whether no row can be between the bounds.
+func (r Range) Empty(compare Compare) bool {
+	c := compare(r.From.Prefix, r.To.Prefix)
+	if c != 0 {
+		return c > 0
+	}
+	switch from, to := len(r.From.Prefix), len(r.To.Prefix); {
+	case from < to:
+		return !r.From.Inclusive
+	case from > to:
+		return !r.To.Inclusive
+	}
+	return !r.From.Inclusive || !r.To.Inclusive
+}
+
 // deletion is the largest tombstone around a row.
 func (p *Partition) deletion(key [][]byte, compare Compare) int64 {
 	deletion := p.Deletion

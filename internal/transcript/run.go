@@ -52,6 +52,9 @@ func Run(ctx context.Context, session *gocql.Session, step Step) Reply {
 		if step.Timestamp != 0 {
 			q.WithTimestamp(step.Timestamp)
 		}
+		if strings.Contains(step.Statements[0].Text, " IF ") {
+			q.NoSkipMetadata() // of a conditional statement those of the prepared one say nothing
+		}
 		iter := q.Iter()
 		state = iter.PageState()
 		if err := out.add(iter); err != nil {
