@@ -42,7 +42,7 @@ soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; S
 	@$(CLUSTER) run -nodes 3 -- go test -count=1 -timeout 1h -v -run Differential ./differential -long
 
 .PHONY: simulation
-simulation: ## 1,000,000 logical writes with every fault in virtual time, into docs/simulation.md; ten minutes; SEED=n is the first world
+simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; ten minutes; SEED=n is the first world
 	cd integration && GOGC=800 go test -count=1 -timeout 1h -v -run TestSimulation ./simulation -writes 1000000 -seed $(or $(SEED),1) \
 		-out $(CURDIR)/docs/simulation.md
 

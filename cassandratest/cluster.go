@@ -65,6 +65,9 @@ func Listen(tb TB, nodes int) *Cluster {
 
 // New is [Start] outside of a test. [Cluster.Close] ends it.
 func New(nodes int) *Cluster {
+	if nodes < 1 || nodes > 250 {
+		panic(fmt.Sprintf("cassandratest: %d nodes", nodes))
+	}
 	c := &Cluster{port: 9042, pipes: true, done: make(chan struct{}), data: coordinator.New(nodes), timers: make(map[*time.Timer]bool)}
 	for i := range nodes {
 		c.nodes = append(c.nodes, newNode(c, i+1))

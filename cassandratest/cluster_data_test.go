@@ -169,6 +169,7 @@ func TestHalfTransactions(t *testing.T) {
 				t.Errorf("%v: %q is read before it is carried out", step, got)
 			}
 			first := noteAt(t, s, gocql.Consistency(gocql.Serial), id)
+			noteAt(t, s, gocql.Quorum, id)
 			again := noteAt(t, s, gocql.Consistency(gocql.Serial), id)
 			switch {
 			case step.String() == "promise" && first+again != "", step.String() == "accept" && (first != "half" || again != "half"), first > again:

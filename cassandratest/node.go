@@ -62,11 +62,20 @@ func (n *Node) Freeze() { n.become(frozen) }
 // Vanish makes the node silent, and connecting to it last until the client gives up.
 func (n *Node) Vanish() { n.become(vanished) }
 
-// Stop cuts all connections of the node, and refuses new ones. It forgets what was prepared.
+// Stop cuts all connections of the node, and refuses new ones. It forgets what was prepared, and nothing else: a real node that is
+// killed also loses what it had acknowledged in its last 100 ms.
 func (n *Node) Stop() {
 	n.become(stopped)
 	n.Forget()
 	n.Cut()
+}
+
+// Skew makes the clock of the node go ahead, or after if it is negative: the one of lightweight transactions, of TTL, and of
+// writes without a timestamp.
+func (n *Node) Skew(by time.Duration) {
+	n.cluster.mu.Lock()
+	defer n.cluster.mu.Unlock()
+	n.cluster.data.Skew(n.Number, by)
 }
 
 // Restore makes the node healthy again.

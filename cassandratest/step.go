@@ -33,6 +33,9 @@ var (
 // several partitions it sends half of them. There are no hints for the others: a read at a level that asks both finds what it has
 // written, and another does or does not. The rest of a logged batch follows when the batchlog is replayed.
 func ApplyAt(nodes ...int) Step {
+	if len(nodes) == 0 {
+		panic("cassandratest: ApplyAt without a node")
+	}
 	return Step{name: fmt.Sprintf("apply at %v", nodes), do: func(t *turn) { t.apply(coordinator.Course{Replicas: nodes}) }}
 }
 
@@ -82,8 +85,9 @@ func StallAfter(bytes int, d time.Duration) Step {
 		if stall == 0 {
 			stall = -1
 		}
-		t.send(chunk{bytes: t.head(bytes), stall: stall})
-		t.send(chunk{bytes: t.frame()[bytes:]})
+		head := t.head(bytes)
+		t.send(chunk{bytes: head, stall: stall})
+		t.send(chunk{bytes: t.frame()[len(head):]})
 	}}
 }
 

@@ -29,6 +29,10 @@ func (n *Node) system(s Statement, page query.Page) coordinator.Reply {
 				rows = append(rows, other.row(t))
 			}
 		}
+	case t.Keyspace != "system_schema":
+		return coordinator.Reply{Err: &catalog.Error{
+			Code: gocql.ErrCodeInvalid, Message: "not supported by the in-process Cassandra: a SELECT of " + t.Keyspace + "." + t.Name,
+		}}
 	default:
 		return n.cluster.data.Described(coordinator.Bound{Prepared: s.prepared, Values: s.bound}, page)
 	}

@@ -21,6 +21,7 @@ type accountLoad struct {
 	*crew
 	history  *history.History[soak.Account]
 	accounts []gocql.UUID
+	before   *soak.AccountReport // before every account was touched
 }
 
 func newAccountLoad(w *world, s service, index uint64, share int) (*accountLoad, error) {
@@ -103,6 +104,12 @@ func (l *accountLoad) change(p *process, name string, random *rand.Rand, number 
 // finish touches every account, as the next change would.
 func (l *accountLoad) finish(ctx context.Context) {
 	p := l.current(ctx)
+	contents, err := soak.ReadAccounts(ctx, p.reads)
+	if err != nil {
+		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
+		return
+	}
+	l.before = soak.CheckAccounts(contents, l.accounts, l.history.Writes())
 	for _, id := range l.accounts {
 		_, err := writer.Modify(ctx, p.writer, "touchAccount", soak.Accounts, soak.Account{AccountID: id},
 			func(a soak.Account) (soak.Account, error) { return a, nil })
@@ -120,5 +127,8 @@ func (l *accountLoad) check(ctx context.Context, report *Report) {
 		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
 		return
 	}
-	report.accounts(l, soak.CheckAccounts(contents, l.accounts, l.history.Writes()))
+	if l.before == nil { // there is a trouble
+		return
+	}
+	report.accounts(l, l.before, soak.CheckAccounts(contents, l.accounts, l.history.Writes()))
 }

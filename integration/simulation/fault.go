@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"encoding/binary"
+	"math/big"
 	"sync"
 	"time"
 
@@ -68,7 +69,15 @@ var faults = []fault{
 		return [][]ct.Step{{ct.Cut}, {ct.Apply, ct.Cut}, {ct.CutAfter(int(n >> 8 % 13))}}[n%3]
 	}},
 	{"stall in the answer", 1, nil, func(_ ct.Request, n uint64) []ct.Step { return []ct.Step{ct.StallAfter(int(n%9), 3*time.Second)} }},
-	{"unavailable", 1, nil, same(ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1)))},
+	{"unavailable", 1, nil, func(r ct.Request, n uint64) []ct.Step {
+		if n%2 == 0 && conditional(r) { // the commit of what was accepted finds too few replicas
+			return []ct.Step{ct.Accept, ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
+		}
+		return []ct.Step{ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
+	}},
+	{"server error", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
+		return [][]ct.Step{{ct.Fail(ct.ServerError)}, {ct.Apply, ct.Fail(ct.ServerError)}, {ct.Fail(ct.Bootstrapping)}}[n%3]
+	}},
 	{"overloaded", 1, nil, func(r ct.Request, n uint64) []ct.Step {
 		if n%2 == 0 && (logged(r) || conditional(r)) { // a plain write is refused before it is sent to anybody
 			return []ct.Step{ct.Apply, ct.Fail(ct.Overloaded)}
@@ -105,13 +114,11 @@ type weather struct {
 	begun map[int64]uint64           // numbers of the logical writes, by timestamp
 	seen  map[[2]uint64]uint64       // requests, by what they are of and their table
 	met   map[string]map[uint64]bool // writes that have met a fault
-	calls map[string]uint64          // requests that have
 }
 
 func newWeather(seed uint64, rate float64) *weather {
 	return &weather{
 		seed: seed, rate: rate, begun: make(map[int64]uint64), seen: make(map[[2]uint64]uint64), met: make(map[string]map[uint64]bool),
-		calls: make(map[string]uint64),
 	}
 }
 
@@ -136,17 +143,25 @@ func (w *weather) meet(fault string, number uint64) {
 	w.met[fault][number] = true
 }
 
-// identity is what a request is of: the logical write, or where that is not known, the rows and the version.
-func (w *weather) identity(r ct.Request) uint64 {
+// identity is what a request is of: the logical write, or where that is not known, the rows.
+func (w *weather) identity(r ct.Request) (id uint64, known bool) {
 	h := uint64(1)
 	for _, s := range r.Statements {
 		for _, v := range s.Values {
 			switch v.Column {
+			case "changes": // of an account: the last one is the number of the write
+				if n := len(v.Bytes); n >= 8 {
+					return binary.BigEndian.Uint64(v.Bytes[n-8:]), true
+				}
+			case "total": // of an order, after the scale: the number of the write
+				if len(v.Bytes) > 4 {
+					return new(big.Int).SetBytes(v.Bytes[4:]).Uint64(), true
+				}
 			case "[timestamp]":
 				at := int64(binary.BigEndian.Uint64(v.Bytes))
 				for _, t := range []int64{at, at + 1} { // a remove may be one below
 					if n, ok := w.begun[t]; ok {
-						return n
+						return n, true
 					}
 				}
 			case "account_id", "email", "status":
@@ -154,7 +169,7 @@ func (w *weather) identity(r ct.Request) uint64 {
 			}
 		}
 	}
-	return h | 1<<63
+	return h | 1<<63, false
 }
 
 func text(b []byte) uint64 {
@@ -172,7 +187,8 @@ func (w *weather) steps(r ct.Request) []ct.Step {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	id, table := w.identity(r), text([]byte(r.Statements[0].Keyspace+r.Statements[0].Table))
+	id, known := w.identity(r)
+	table := text([]byte(r.Statements[0].Keyspace + r.Statements[0].Table))
 	key := [2]uint64{id, table}
 	w.seen[key]++
 	n := mix(w.seed, id, table, w.seen[key])
@@ -184,8 +200,9 @@ func (w *weather) steps(r ct.Request) []ct.Step {
 			continue
 		}
 		if draw -= w.rate * f.times; draw < 0 {
-			w.meet(f.name, id)
-			w.calls[f.name]++
+			if known { // what is not known to be of a write is counted for none
+				w.meet(f.name, id)
+			}
 			return append([]ct.Step{network}, f.do(r, mix(n, 2))...)
 		}
 	}

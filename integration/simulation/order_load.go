@@ -60,7 +60,10 @@ func (l *orderLoad) run(ctx context.Context) {
 		p := l.current(ctx)
 		if random.IntN(4) == 0 {
 			o := l.order(random, number)
-			l.write(ctx, p, name, random, number, tables.Insert, o, 0, orders.Orders.Insert(o))
+			at := l.write(ctx, p, name, random, number, tables.Insert, o, 0, orders.Orders.Insert(o))
+			if o.UpdatedAt = at; at != 0 && random.IntN(3) == 0 {
+				l.write(ctx, l.current(ctx), name, random, number|deleted, tables.Delete, o, at, orders.Orders.Delete(o))
+			}
 			return
 		}
 		before := l.before(random)
@@ -87,24 +90,33 @@ func (l *orderLoad) before(random *rand.Rand) orders.Order {
 	}
 }
 
-// write writes, and brings that to the end that the service is for.
+// deleted marks the number of the write that deletes what another one has created.
+const deleted = 1 << 31
+
+// write writes, and brings that to the end that the service is for. It gives the timestamp if that was acknowledged.
 func (l *orderLoad) write(
 	ctx context.Context, p *process, name string, random *rand.Rand, number uint64, kind tables.Kind, row orders.Order, stamp int64,
 	change tables.Change,
-) {
+) int64 {
 	at := max(time.Now().Add(time.Duration(random.Int64N(int64(2*skew)))-skew).UnixMicro(), stamp+1+random.Int64N(1000))
-	l.weather.begin(at, number)
+	w := p.writer
+	if !l.service.finish && random.IntN(2) == 0 { // the library chooses, and who is killed does not learn it
+		at = 0
+	} else {
+		l.weather.begin(at, number)
+		w = w.With(writer.At(at))
+	}
 	noted := l.history.BeginAt(name, kind, row, at)
 	l.doom(p, random)
 	l.meets(number)
-	w := mood(p.writer.With(writer.At(at)), random)
+	w = mood(w, random)
 	result, err := w.Write(p.ctx, "changeOrder", change) //nolint:contextcheck // it ends with its process
 	for tries := 0; ; tries++ {
 		l.meets(number)
 		if p.killed() {
 			l.weather.note("client killed", number)
 			if !l.service.finish {
-				return
+				return 0
 			}
 			p = l.current(ctx) // whoever asked for it asks again
 			l.history.Again(noted)
@@ -116,15 +128,15 @@ func (l *orderLoad) write(
 		var failed *writer.Error
 		switch {
 		case err == nil:
-			return
+			return result.Timestamp
 		case !errors.As(err, &failed) || errors.Is(err, writer.ErrInvalid) || errors.Is(err, writer.ErrExpired):
 			l.trouble(fmt.Errorf("%s: %w", name, err))
-			return
+			return 0
 		case !l.service.finish || failed.NotApplied() && random.IntN(2) == 0:
-			return
+			return 0
 		case tries > 200:
 			l.trouble(fmt.Errorf("%s: not finished after %d tries: %w", name, tries, err))
-			return
+			return 0
 		}
 		rest(random)
 		l.history.Again(noted)

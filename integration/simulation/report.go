@@ -26,7 +26,7 @@ type Report struct {
 
 // Tally is what came of a service.
 type Tally struct {
-	Writes, Applied, NotApplied, Open, Killed int
+	Writes, Applied, NotApplied, Open int
 	// Diverging are the findings that an unfinished write may leave, by kind and cause.
 	Diverging map[string]int
 }
@@ -69,20 +69,28 @@ func (r *Report) orders(l *orderLoad, found *history.Report) {
 			t.Diverging[fmt.Sprintf("%v, %v", f.Kind, f.Cause)]++
 			continue
 		}
-		r.Faults = append(r.Faults, l.service.name+": "+f.String()+"\n"+l.trace(f.Writes))
+		r.fault(l.crew, f.String(), f.Writes)
 	}
 }
 
+// fault adds what must not be, the first ones with their history.
+func (r *Report) fault(c *crew, text, concerned string) {
+	text = c.service.name + ": " + text
+	if len(r.Faults) < 5 {
+		text += "\n" + c.trace(concerned)
+	}
+	r.Faults = append(r.Faults, text)
+}
+
 // accounts adds what was found in the accounts.
-func (r *Report) accounts(l *accountLoad, found *soak.AccountReport) {
+func (r *Report) accounts(l *accountLoad, before, found *soak.AccountReport) {
 	t := r.tally(l.service.name)
 	t.count(l.history.Count())
 	r.Writes += len(l.history.Writes())
-	for _, list := range [][]string{found.Lost, found.Unsound, found.Phantom, found.Ghosts, found.Missing, found.Differing, found.Owners} {
-		for _, f := range list {
-			r.Faults = append(r.Faults, l.service.name+": "+f+"\n"+l.trace(f))
-		}
+	for _, f := range soak.Wrong(before, found) {
+		r.fault(l.crew, f, f)
 	}
+	t.Diverging["noted in the base row, gone with the next write"] += before.Divergence()
 	t.Diverging["address kept for nobody"] += len(found.Unclaimed)
 }
 
@@ -129,7 +137,7 @@ func (r *Report) String() string {
 // Markdown is the report for docs, of a run that took so long on so many processors.
 func (r *Report) Markdown(took time.Duration, processors int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Simulation\n\nOrder and account services against the in-process Cassandra in virtual time, with every fault "+
+	fmt.Fprintf(&b, "# Simulation\n\nOrder and account services against the in-process Cassandra in virtual time, with faults of every kind "+
 		"(integration/simulation; `make simulation`).\n\n")
 	fmt.Fprintf(&b, "%d logical writes in %v on %d processors: %d requests, %d worlds (seeds %d and up) of %d nodes, %.1f hours of virtual time. "+
 		"Unsound outcomes, lost acknowledged writes, divergence that must not be: **%d**.\n\n", r.Writes, took.Round(time.Second), processors,

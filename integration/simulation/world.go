@@ -30,7 +30,7 @@ type World struct {
 }
 
 const (
-	usual   = 0.011
+	usual   = 0.013
 	clients = 6  // of a service
 	things  = 12 // orders or accounts of a service that are changed over and over
 	skew    = 500 * time.Millisecond
@@ -47,7 +47,7 @@ type world struct {
 	started time.Time
 
 	mu       sync.Mutex
-	outages  map[string]int // by what befell the node, how often
+	now      []string // what is the matter with nodes
 	troubles []error
 }
 
@@ -58,7 +58,7 @@ func (w World) Run(tb testing.TB) *Report {
 		w.Rate = usual
 	}
 	r := &world{
-		World: w, tb: tb, cluster: ct.Start(tb, nodes), weather: newWeather(w.Seed, w.Rate), started: time.Now(), outages: make(map[string]int),
+		World: w, tb: tb, cluster: ct.Start(tb, nodes), weather: newWeather(w.Seed, w.Rate), started: time.Now(),
 	}
 	if w.Lie == nil {
 		r.Lie = func(err error) error { return err }
@@ -76,6 +76,10 @@ func (w *world) run() *Report {
 		for _, text := range soak.Tables {
 			w.cluster.Create(strings.Replace(text, "IF NOT EXISTS ", "IF NOT EXISTS "+s.keyspace+".", 1))
 		}
+	}
+	clocks := chance(w.Seed, 8)
+	for i := range nodes {
+		w.cluster.Node(i + 1).Skew(time.Duration(clocks.Int64N(int64(skew))) - skew/2)
 	}
 	ctx := context.Background()
 	var err error
@@ -146,33 +150,36 @@ func (w *world) storm(over <-chan struct{}) {
 		if !pause(over, time.Duration(random.Int64N(int64(10*time.Second)))) {
 			return
 		}
-		node := w.cluster.Node(1 + random.IntN(nodes))
-		ills := []struct {
-			name string
-			make func()
-		}{{"node stopped", node.Stop}, {"node silent", node.Silence}, {"node frozen", node.Freeze}, {"node unreachable", node.Vanish}}
-		ill := ills[n%len(ills)]
-		ill.make()
-		w.ill(ill.name)
+		first := random.IntN(nodes)
+		ill := []*ct.Node{w.cluster.Node(1 + first)}
+		if random.IntN(3) > 0 { // then there is no quorum
+			ill = append(ill, w.cluster.Node(1+(first+1)%nodes))
+		}
+		for _, node := range ill {
+			[]func(){node.Stop, node.Silence, node.Freeze, node.Vanish}[n%len(illnesses)]()
+		}
+		w.ill(n%len(illnesses), len(ill))
 		ok := pause(over, time.Second+time.Duration(random.Int64N(int64(20*time.Second))))
-		w.ill("")
-		node.Restore()
+		w.ill(-1, 0)
+		for _, node := range ill {
+			node.Restore()
+		}
 		if !ok {
 			return
 		}
 	}
 }
 
-// ill notes what is the matter with a node now.
-func (w *world) ill(name string) {
+// ill notes what is the matter with how many nodes now.
+func (w *world) ill(illness, nodes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.outages["now"] = 0
-	for i, f := range illnesses {
-		if f == name {
-			w.outages["now"] = i + 1
-			w.outages[name]++
-		}
+	w.now = nil
+	if nodes > 0 {
+		w.now = append(w.now, illnesses[illness])
+	}
+	if nodes > 1 {
+		w.now = append(w.now, "two nodes of three")
 	}
 }
 
@@ -181,10 +188,10 @@ var illnesses = []string{"node stopped", "node silent", "node frozen", "node unr
 // meets notes that a write is under way now.
 func (w *world) meets(number uint64) {
 	w.mu.Lock()
-	now := w.outages["now"]
+	now := w.now
 	w.mu.Unlock()
-	if now > 0 {
-		w.weather.note(illnesses[now-1], number)
+	for _, illness := range now {
+		w.weather.note(illness, number)
 	}
 }
 

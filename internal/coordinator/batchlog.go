@@ -11,6 +11,7 @@ import (
 // entry is a logged batch in the batchlog.
 type entry struct {
 	mutations []query.Mutation
+	at        time.Time
 	holders   []int // the nodes that have stored it; none when it is removed
 }
 
@@ -28,7 +29,7 @@ func (c *Cluster) logged(r Request, mutations []query.Mutation) Reply {
 	if len(chosen) == 0 {
 		return refused(unavailable(gocql.One, 1, 0))
 	}
-	e := &entry{mutations: mutations}
+	e := &entry{mutations: mutations, at: time.Now()}
 	for _, number := range chosen {
 		if c.nodes[number].state == Up {
 			e.holders = append(e.holders, number)
@@ -83,6 +84,12 @@ func (c *Cluster) replay(e *entry) {
 	if !slices.ContainsFunc(e.holders, func(n int) bool { return c.nodes[n].state == Up }) {
 		c.Later(replayInterval, func() { c.replay(e) })
 		return
+	}
+	for _, m := range e.mutations {
+		if time.Since(e.at) >= time.Duration(m.Table.GCGrace)*time.Second { // then all of it is dropped (BatchlogManager)
+			e.holders = nil
+			return
+		}
 	}
 	for _, m := range e.mutations {
 		c.spread(m, c.replicas(m.Table, m.Key), nil)

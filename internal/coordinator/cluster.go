@@ -113,14 +113,6 @@ func (c *Cluster) hand(n *node) {
 	n.hints = nil
 }
 
-// Settle makes all nodes be up, and do what is still to be done: hints, batches, proposals of lightweight transactions.
-func (c *Cluster) Settle() {
-	for i, n := range c.nodes[1:] {
-		c.Become(i+1, Up)
-		c.hand(n)
-	}
-}
-
 func (n *node) apply(l letter) { n.store.Apply(l.table.ID, l.key, l.content, l.table.Compare) }
 
 // send brings a mutation to a node, and says whether the node acknowledges it.
@@ -132,7 +124,9 @@ func (n *node) send(l letter) bool {
 	case Paused:
 		n.inbox = append(n.inbox, l)
 	case Gone:
-		n.hints = append(n.hints, l)
+		if l.table.GCGrace > 0 { // else no hint is written (StorageProxy.shouldHint)
+			n.hints = append(n.hints, l)
+		}
 	}
 	return false
 }

@@ -12,15 +12,17 @@ import (
 // count adds to counters: one replica, the leader, adds to its shard, and sends the shard to the others
 // (StorageProxy.mutateCounter).
 func (c *Cluster) count(r Request, mutations []query.Mutation) Reply {
-	for _, m := range mutations {
+	for i, m := range mutations {
 		replicas := c.replicas(m.Table, m.Key)
 		need := required(r.Consistency, len(replicas))
 		if alive := c.alive(replicas); alive < need {
-			return refused(unavailable(r.Consistency, need, alive))
+			return Reply{Err: unavailable(r.Consistency, need, alive), Wrote: i > 0}
 		}
 		leader := c.leader(r.Node, replicas)
 		if leader == 0 {
-			return c.timeout(r, "COUNTER")
+			reply := c.timeout(r, "COUNTER")
+			reply.Wrote = i > 0
+			return reply
 		}
 		c.add(&m, leader, c.env(r, Bound{}).Timestamp)
 		if acks := c.spread(m, replicas, r.Course.Replicas); acks < need {

@@ -58,6 +58,7 @@ func (c *Cluster) transact(r Request) Reply {
 	if r.Course.Stage == Promised {
 		return c.contended(serial, len(replicas))
 	}
+	in.open = nil // what was not heard of is out: also a transaction that is refused proposes, an empty update (CASSANDRA-12126)
 	current := r.visible(c.gather(target.table, target.key, nil, up))
 	reply, applied, err := c.decide(r, target, current)
 	if err != nil || !applied {
@@ -107,7 +108,7 @@ func (c *Cluster) target(r Request) (target, error) {
 			return out, err
 		case partitions:
 			return out, invalid("IN on the partition key is not supported with conditional " + verb)
-		case rows && s.Write.Condition != nil:
+		case rows:
 			return out, invalid("IN on the clustering key columns is not supported with conditional " + verb)
 		case i > 0 && s.Table != out.table:
 			return out, invalid("Batch with conditions cannot span multiple tables")
@@ -145,7 +146,7 @@ func (c *Cluster) finish(t *catalog.Table, key string, replicas []int, level goc
 		return nil
 	}
 	heard := up[:need] // a majority, not always the same
-	if c.turn++; c.turn%2 == 0 {
+	if c.next()*0x9e3779b97f4a7c15>>63 == 0 {
 		heard = up[len(up)-need:]
 	}
 	if !slices.ContainsFunc(in.open.by, func(n int) bool { return slices.Contains(heard, n) }) {

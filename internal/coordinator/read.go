@@ -13,6 +13,9 @@ func (c *Cluster) read(r Request, s Bound) Reply {
 	if s.Table.System {
 		return refused(invalid("a system table that nobody answers for"))
 	}
+	if r.Consistency == gocql.Any {
+		return refused(invalid("ANY ConsistencyLevel is only supported for writes"))
+	}
 	source := &source{cluster: c, request: r, table: s.Table}
 	rows, state, err := s.Read.Run(c.env(r, s), source, r.Page)
 	if source.failure != nil {
@@ -57,7 +60,11 @@ func (s *source) Partition(key string, row [][]byte) (*replica.Partition, error)
 	replicas := c.replicas(s.table, key)
 	level := s.request.Consistency
 	if level == gocql.Consistency(gocql.Serial) || level == gocql.Consistency(gocql.LocalSerial) {
-		if s.failure = c.finish(s.table, key, replicas, level); s.failure != nil {
+		s.failure = c.finish(s.table, key, replicas, level)
+		if s.failure == nil {
+			c.instance(s.table, key).open = nil // a read proposes an empty update
+		}
+		if s.failure != nil {
 			return nil, s.failure
 		}
 	}

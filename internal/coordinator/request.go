@@ -83,6 +83,9 @@ func (c *Cluster) Execute(r Request) Reply {
 		case *cql.Select:
 			return c.read(r, s)
 		case *cql.Truncate:
+			if alive := c.alive(c.everyone()); alive < len(c.nodes)-1 {
+				return refused(unavailable(gocql.All, len(c.nodes)-1, alive))
+			}
 			c.drop(&catalog.Change{Type: "DROPPED", Table: s.Table})
 			return Reply{Wrote: true}
 		case *cql.Insert, *cql.Update, *cql.Delete:

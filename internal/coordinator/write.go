@@ -23,6 +23,9 @@ func (c *Cluster) single(r Request, s Bound) Reply {
 // write brings mutations to their replicas one after the other. What comes before one that cannot be sent has been sent then
 // (StorageProxy.mutate).
 func (c *Cluster) write(r Request, mutations []query.Mutation, kind string) Reply {
+	if r.Consistency == gocql.Consistency(gocql.Serial) || r.Consistency == gocql.Consistency(gocql.LocalSerial) {
+		return refused(invalid("You must use conditional updates for serializable writes"))
+	}
 	var late *ReplicaError
 	for i, m := range mutations {
 		replicas := c.replicas(m.Table, m.Key)
@@ -38,6 +41,15 @@ func (c *Cluster) write(r Request, mutations []query.Mutation, kind string) Repl
 		return Reply{Err: late, After: writeTimeout, Wrote: true}
 	}
 	return Reply{Wrote: true}
+}
+
+// everyone is the numbers of all nodes.
+func (c *Cluster) everyone() []int {
+	var out []int
+	for i := range c.nodes[1:] {
+		out = append(out, i+1)
+	}
+	return out
 }
 
 func (c *Cluster) alive(replicas []int) (n int) {
@@ -102,8 +114,8 @@ func (c *Cluster) batch(r Request) Reply {
 	switch {
 	case r.Kind == cql.Logged && len(groups) > 1:
 		return c.logged(r, mutations)
-	case r.Kind == cql.Logged:
-		return c.write(r, mutations, "BATCH")
+	case len(groups) == 1: // one mutation, however many statements
+		return c.write(r, mutations, "SIMPLE")
 	}
 	return c.write(r, begun(r, mutations), "UNLOGGED_BATCH")
 }

@@ -343,10 +343,11 @@ func (e *run) sort() {
 	e.rows = rows
 }
 
-// pageable says that rows of several partitions cannot be sorted page by page, unless the restrictions leave none anyway.
+// pageable says that rows of several partitions cannot be sorted page by page, unless the restrictions leave none anyway,
+// and they are not counted.
 func (e *run) pageable() error {
 	spans, err := e.spans()
-	if err == nil && slices.ContainsFunc(spans, func(s replica.Range) bool { return !s.Empty(e.table.Compare) }) {
+	if err == nil && (e.count || slices.ContainsFunc(spans, func(s replica.Range) bool { return !s.Empty(e.table.Compare) })) {
 		err = invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either " +
 			"remove the ORDER BY or the IN and sort client side, or disable paging for this query")
 	}

@@ -46,7 +46,8 @@ var planted = []struct{ name, file, line, wrong string }{
 	},
 	{
 		"a collection that is overwritten keeps its elements", "replica/cell.go",
-		"return c.Path != nil && all.All && all.Column == c.Column && c.Timestamp <= all.Timestamp", "return false",
+		"return c.Path != nil && all.All && all.Column == c.Column && c.Timestamp <= all.Timestamp",
+		`return c.Path != nil && all.All && all.Column == ""`,
 	},
 	{
 		"a collection that is overwritten loses what was written at the same time", "query/operation.go",
