@@ -80,6 +80,7 @@ func (l Liveness) Supersedes(other Liveness) bool {
 	return l.Expires > other.Expires
 }
 
+// Live says whether a read in the second now finds the marker.
 func (l Liveness) Live(now int64) bool {
 	return l.Timestamp != NoTimestamp && (l.Expires == 0 || now < l.Expires)
 }
