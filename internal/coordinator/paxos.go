@@ -367,12 +367,13 @@ func (c *Cluster) proposed(r Request, target target, ballot int64) (query.Mutati
 		return out, err
 	}
 	for _, m := range mutations {
-		out.Partition.Merge(restamp(m.Partition, ballot), target.table.Compare)
+		out.Partition.Merge(m.Partition, target.table.Compare)
 	}
+	out.Partition = restamp(out.Partition, ballot)
 	return out, nil
 }
 
-// restamp is a mutation at a ballot. Tombstones go one microsecond below, so that what is deleted and written again is there
+// restamp is a mutation at a ballot. Tombstones go one microsecond below: a collection that is overwritten keeps its new elements
 // (PartitionUpdate.Builder.updateAllTimestamp).
 func restamp(p *replica.Partition, ballot int64) *replica.Partition {
 	out := p.Clone()
