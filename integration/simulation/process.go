@@ -35,6 +35,7 @@ func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, skew t
 		return nil, err
 	}
 	if p.reads, err = p.session(c, keyspace); err != nil {
+		p.close()
 		return nil, err
 	}
 	clock := writer.NewClock(func() time.Time { return time.Now().Add(skew) })

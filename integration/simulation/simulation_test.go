@@ -35,7 +35,10 @@ func TestSimulation(t *testing.T) {
 				t.Parallel()
 				for !t.Failed() {
 					seed := next.Add(1) - 1
-					if (seed-*lowest)*world >= uint64(*writes) {
+					mu.Lock()
+					enough := total.Writes >= *writes
+					mu.Unlock()
+					if enough {
 						return
 					}
 					report := run(t, simulation.World{Seed: seed, Writes: world})
