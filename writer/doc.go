@@ -196,6 +196,19 @@
 //	                                                            partial, 101 unknown      partial ones
 //	Versioned, with a Unique key                 1702           82                        0, each once written again; 8 before
 //
+// On the in-process Cassandra of package cassandratest, in virtual time, with faults of every kind, each met by at least one write in
+// twenty: 1,008,401 writes (docs/simulation.md has the run, TestSimulation in integration/simulation makes it). None that was
+// acknowledged was lost, no outcome was false; rows that differ in the end are of writes that were not acknowledged:
+//
+//	load                                         acknowledged   not known                 rows that differ
+//	OneOf, resumed, also after a kill: auto      206,134        0                         0
+//	  fan-out                                    206,180        0                         0
+//	OneOf, Logged, dead clients' writes left     97,568         99,894                    0
+//	OneOf, fan-out, nobody finishes anything     108,982        91,407                    1,241 in flight, 4,082 partial,
+//	                                                                                      2,000 unknown
+//	Versioned, with a Unique key                 68,341         94,128                    0, each once written again;
+//	                                                                                      5,974 before
+//
 // In an outage:
 //
 //	fault                what the writer does                        settings             proved by
