@@ -20,6 +20,10 @@ type Cluster struct {
 	done  chan struct{} // closed by Close
 	wg    sync.WaitGroup
 
+	// turns is held, outside of mu, while a request finds its rule and while it is carried out. Functions of the test are called
+	// with it and without mu.
+	turns sync.Mutex
+
 	mu      sync.Mutex // guards what follows, the state of nodes and connections, and orders the journal
 	data    *coordinator.Cluster
 	rules   []*Rule
@@ -37,11 +41,12 @@ type TB interface {
 	Helper()
 	Cleanup(f func())
 	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// Start starts nodes that are reached in memory, through the Dialer of [Cluster.Config], in a testing/synctest bubble too.
-// They are closed with the test. Their addresses are 127.0.0.1, 127.0.0.2 and so on, and are on no network.
+// Start starts nodes that are reached in memory, through the Dialer of [Cluster.Config], in a testing/synctest bubble too, for which
+// there is [Test]. They are closed with the test. Their addresses are 127.0.0.1, 127.0.0.2 and so on, and are on no network.
 func Start(tb TB, nodes int) *Cluster {
 	tb.Helper()
 	c := New(nodes)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -142,9 +141,7 @@ func TestSchema(t *testing.T) {
 // The routing key that the driver makes of what PREPARED says leads to the node that owns the partition.
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		unwind(t)
-		s := Start(t, 5)
+	Test(t, 5, func(t *testing.T, s *Cluster) {
 		s.Create(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`)
 		session := open(t, s, func(c *gocql.ClusterConfig) {
 			c.Keyspace = "shop"
@@ -184,9 +181,7 @@ func TestTokens(t *testing.T) {
 // What was written is read, conditions look at it, and those who watch are told of the writes.
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		unwind(t)
-		s := Start(t, 1)
+	Test(t, 1, func(t *testing.T, s *Cluster) {
 		session := open(t, s, nil)
 		var seen []Request
 		s.Watch(func(r Request) { seen = append(seen, r) })

@@ -15,6 +15,7 @@ type conn struct {
 	node   *Node
 	net    net.Conn
 	number int
+	life   int           // of the node: a stop ends it
 	done   chan struct{} // closed when the connection is
 	once   sync.Once
 
@@ -40,15 +41,22 @@ func (n *Node) serve(nc net.Conn) {
 	s := n.cluster
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed || n.state == stopped { // it may have been stopped since it was dialed
 		_ = nc.Close()
 		return
 	}
 	s.conns++
-	c.number = s.conns
+	c.number, c.life = s.conns, n.lives
 	n.conns[c] = true
 	s.wg.Go(c.read)
 	s.wg.Go(c.write)
+}
+
+// heard says whether the node still has what it was sent on the connection: it lives, and is not silent.
+func (c *conn) heard() bool {
+	c.node.cluster.mu.Lock()
+	defer c.node.cluster.mu.Unlock()
+	return c.life == c.node.lives && c.node.state != silent && c.node.state != vanished
 }
 
 func (c *conn) close() {
@@ -77,13 +85,24 @@ func (c *conn) read() {
 		if err != nil {
 			return
 		}
-		r := c.request(f)
-		if state := c.node.now(); state == silent || state == vanished {
-			c.node.cluster.note(r, "silence")
-			continue
+		if r, steps, heard := c.hear(f); heard {
+			turn{conn: c, request: r}.take(steps)
 		}
-		turn{conn: c, request: r}.take(c.node.cluster.script(r))
 	}
+}
+
+// hear writes a request into the journal, and finds what is to be done with it: one request at a time, so that rules see them
+// in the order of the journal. A node that is silent hears nothing.
+func (c *conn) hear(f *frame.Frame) (r *Request, steps []Step, heard bool) {
+	s := c.node.cluster
+	s.turns.Lock()
+	defer s.turns.Unlock()
+	r = c.request(f)
+	if state := c.node.now(); state == silent || state == vanished {
+		s.note(r, "silence")
+		return r, nil, false
+	}
+	return r, s.script(r), true
 }
 
 // gate is a connection that gives nothing while the node is frozen. What it has taken by then it keeps, as a socket would.

@@ -6,20 +6,20 @@ import "slices"
 // is all of them, heartbeats included.
 func (s *Cluster) Journal(matchers ...Matcher) []Request {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []Request
-	seen := 0
-	for _, r := range s.journal {
-		if !matches(matchers, r) {
-			continue
-		}
-		if seen++; nth(matchers, seen) {
-			next := *r
-			next.Steps = slices.Clone(r.Steps)
-			out = append(out, next)
-		}
+	all := make([]Request, len(s.journal))
+	for i, r := range s.journal {
+		all[i] = *r
+		all[i].Steps = slices.Clone(r.Steps)
 	}
-	return out
+	s.mu.Unlock() // a matcher may call the cluster
+	seen := 0
+	return slices.DeleteFunc(all, func(r Request) bool {
+		if !matches(matchers, &r) {
+			return true
+		}
+		seen++
+		return !nth(matchers, seen)
+	})
 }
 
 // note adds what was done with a request.
@@ -45,7 +45,8 @@ func (s *Cluster) Limit(requests int) {
 }
 
 // Watch makes the cluster call a function each time that it has carried out a write, or has begun to: what the client is told is
-// another matter. It is called for one request at a time, and must not call the cluster.
+// another matter. It is called for one request at a time. It may call the cluster, but not
+// Close, and must not wait.
 func (s *Cluster) Watch(applied func(Request)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,6 +22,7 @@ type Node struct {
 
 	// Guarded by the cluster.
 	state    state
+	lives    int           // counts stops
 	changed  chan struct{} // closed when the state changes
 	conns    map[*conn]bool
 	prepared map[string]*query.Prepared // by id
@@ -62,8 +63,9 @@ func (n *Node) Freeze() { n.become(frozen) }
 // Vanish makes the node silent, and connecting to it last until the client gives up.
 func (n *Node) Vanish() { n.become(vanished) }
 
-// Stop cuts all connections of the node, and refuses new ones. It forgets what was prepared, and nothing else: a real node that is
-// killed also loses what it had acknowledged in its last 100 ms.
+// Stop cuts all connections of the node, and refuses new ones. As after [Node.Silence], [Node.Freeze] and [Node.Vanish] the
+// others take the node to be up for 10 seconds more: what needs it times out, and is UNAVAILABLE only later. The node forgets
+// what was prepared, and nothing else: a real node that is killed also loses what it had acknowledged in its last 100 ms.
 func (n *Node) Stop() {
 	n.become(stopped)
 	n.Forget()
@@ -85,6 +87,9 @@ func (n *Node) become(s state) {
 	n.cluster.mu.Lock()
 	defer n.cluster.mu.Unlock()
 	n.state = s
+	if s == stopped {
+		n.lives++
+	}
 	n.cluster.data.Become(n.Number, map[state]coordinator.State{
 		healthy: coordinator.Up, frozen: coordinator.Paused, silent: coordinator.Gone, vanished: coordinator.Gone, stopped: coordinator.Gone,
 	}[s])

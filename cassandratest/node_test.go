@@ -7,7 +7,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -16,9 +15,7 @@ import (
 // A node that takes requests and answers none keeps its place until gocql has missed six heartbeats.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		unwind(t)
-		s := Start(t, 1)
+	Test(t, 1, func(t *testing.T, s *Cluster) {
 		session := open(t, s, func(c *gocql.ClusterConfig) { c.Timeout = 11 * time.Second })
 		write := func() error { return session.Query(insertNote, 1, "milk").Exec() }
 		if err := write(); err != nil {
@@ -144,9 +141,7 @@ func TestStopAndVanish(t *testing.T) {
 // A driver hears that a node is down, and does not use it; that it is up, and does.
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		unwind(t)
-		s := Start(t, 3)
+	Test(t, 3, func(t *testing.T, s *Cluster) {
 		session := open(t, s, nil)
 		<-time.After(time.Second)
 		used := func() bool {

@@ -41,12 +41,6 @@ func open(tb testing.TB, s *Cluster, configure func(*gocql.ClusterConfig)) *gocq
 	return session
 }
 
-// unwind lets virtual time run on at the end of a test, until gocql has let go of all goroutines. It comes first in a bubble.
-func unwind(t *testing.T) {
-	t.Helper()
-	t.Cleanup(func() { <-time.After(5 * time.Minute) })
-}
-
 // trial is a test of one of the transports.
 type trial struct {
 	*testing.T
@@ -63,7 +57,7 @@ func transports(t *testing.T, test func(t trial)) {
 	t.Run("pipes", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			unwind(t)
+			t.Cleanup(func() { <-time.After(10 * time.Minute) }) // as Test does, which has nodes
 			test(trial{t, Start})
 		})
 	})

@@ -2,6 +2,7 @@ package cassandratest
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
@@ -19,11 +20,31 @@ type answer struct {
 	after   time.Duration
 }
 
-// process carries a request out as a healthy node does, but for what the course says, and gives the answer.
+// process carries a request out as a healthy node does, but for what the course says, and gives the answer: none if the node
+// was stopped since it got the request.
 func (c *conn) process(r *Request, course coordinator.Course) answer {
 	s := c.node.cluster
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	if c.life != c.node.lives {
+		s.mu.Unlock()
+		return answer{}
+	}
+	before := r.Applied
+	a := c.carryOut(r, course)
+	applied, watch := *r, slices.Clone(s.watch)
+	s.mu.Unlock()
+	if applied.Applied > before {
+		for _, w := range watch {
+			w(applied)
+		}
+	}
+	return a
+}
+
+// carryOut is process with the lock.
+func (c *conn) carryOut(r *Request, course coordinator.Course) answer {
 	switch r.Kind {
 	case Options:
 		return answer{message: &message.Supported{Options: map[string][]string{"CQL_VERSION": {"3.4.7"}, "COMPRESSION": {}}}}
@@ -82,9 +103,6 @@ func (c *conn) execute(r *Request, course coordinator.Course) answer {
 		if r.Applied++; r.Applied == 1 {
 			r.AppliedAt = time.Now()
 		}
-		for _, watch := range s.watch {
-			watch(*r)
-		}
 	}
 	return answer{c.result(r, reply), reply.After}
 }
@@ -141,6 +159,8 @@ func refusal(err error) message.Message {
 	switch refused.Code {
 	case gocql.ErrCodeSyntax:
 		return &message.SyntaxError{ErrorMessage: refused.Message}
+	case gocql.ErrCodeTruncate:
+		return &message.TruncateError{ErrorMessage: refused.Message}
 	case gocql.ErrCodeConfig:
 		return &message.ConfigError{ErrorMessage: refused.Message}
 	case gocql.ErrCodeUnauthorized:

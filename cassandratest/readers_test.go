@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
@@ -77,9 +76,7 @@ func TestSchemaIsReadAsDeclared(t *testing.T) {
 	for name, create := range creates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				t.Cleanup(func() { <-time.After(10 * time.Minute) })
-				c := cassandratest.Start(t, 3)
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 				session, err := writer.Configure(c.Config(), "dc1").CreateSession()
 				if err != nil {
 					t.Fatal(err)

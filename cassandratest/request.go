@@ -15,7 +15,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Kind is what a client asks for. As a [Matcher] it matches requests of the kind.
+// Kind is what a client asks for. As a [Matcher] it matches requests of the kind, those for system tables among them: drivers and
+// the writer read these by themselves.
 type Kind uint8
 
 // The kinds of requests.
@@ -26,8 +27,8 @@ const (
 	Register
 	Query
 	Prepare
-	Execute
-	Batch
+	Execute // one statement that was prepared
+	Batch   // several: a logged batch, and also the rows of one partition that a write or an update sends together
 )
 
 func (k Kind) String() string {
@@ -104,8 +105,11 @@ func (s Statement) Equal(other Statement) bool {
 
 // On says whether a statement of the request is for a table, named with or without its keyspace.
 func (r Request) On(table string) bool {
-	return slices.ContainsFunc(r.Statements, func(s Statement) bool { return s.Table == table || s.Keyspace+"."+s.Table == table })
+	return slices.ContainsFunc(r.Statements, func(s Statement) bool { return called(table, s.Keyspace, s.Table) })
 }
+
+// called says whether a name, with or without keyspace, is that of a table.
+func called(name, keyspace, table string) bool { return name == table || name == keyspace+"."+table }
 
 // System says whether the request is for a table about the cluster itself, as drivers send them.
 func (r Request) System() bool {

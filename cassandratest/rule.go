@@ -1,8 +1,12 @@
 package cassandratest
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/catalog"
 )
 
 // Matcher says which requests a rule is for.
@@ -14,14 +18,15 @@ type where func(Request) bool
 
 func (w where) matches(r *Request) bool { return w(*r) }
 
-// Where matches requests of which is says so. It must not call the cluster.
+// Where matches requests of which is says so. It may call the cluster, but not Close, and must not wait.
 func Where(is func(Request) bool) Matcher { return where(is) }
 
 type onTable []string
 
 func (t onTable) matches(r *Request) bool { return slices.ContainsFunc(t, r.On) }
 
-// Table matches requests with a statement for one of the tables, named with or without keyspace.
+// Table matches requests with a statement for one of the tables, named with or without keyspace. A rule can only be made for
+// tables that exist by then; without keyspace the name is that of a table of the system only where no other has it.
 func Table(names ...string) Matcher { return onTable(names) }
 
 // Text matches requests with a statement that contains part.
@@ -59,7 +64,7 @@ func matches(matchers []Matcher, r *Request) bool {
 type Rule struct {
 	cluster  *Cluster
 	matchers []Matcher
-	any      bool // a kind or a table of the system is asked for, so requests that are no EXECUTE, BATCH or QUERY of a test's tables may be meant
+	any      bool // a kind or a table of the system is asked for: more than EXECUTE, BATCH and QUERY of a test's tables is meant
 	steps    func(Request) []Step
 	seen     int // requests that match, but for Nth
 	handled  int
@@ -68,34 +73,80 @@ type Rule struct {
 // Condition is a rule without steps yet.
 type Condition struct{ rule *Rule }
 
-// When begins a rule for the requests that all matchers match. Without a kind (as Prepare or Options), or a table of the
-// system (as system_schema.tables), it is for EXECUTE, BATCH and QUERY of other tables only. Of several rules for one
-// request the first that was made is taken, but all of them count it.
+// When begins a rule for the requests that all matchers match. Without a [Kind], or a table of the system (as
+// system_schema.tables), it is for EXECUTE, BATCH and QUERY of other tables only: all that a service reads and writes, and what
+// its test wants, as When() or When([Table]("orders_by_user")). With a kind it is for all requests of the kind, those for system
+// tables among them, and for no other: When([Execute]) meets what the driver reads about the schema, and misses the writes that
+// travel as a BATCH, which are those of several rows of a partition and logged batches.
+//
+// Of several rules for one request the first that was made is taken, but all of them count it. [Rule.Handled] tells a test
+// whether its rule has met anything.
 func (s *Cluster) When(matchers ...Matcher) Condition {
-	r := &Rule{cluster: s, matchers: matchers}
-	for _, m := range matchers {
+	return Condition{&Rule{cluster: s, matchers: matchers}}
+}
+
+// resolve finds the tables that a rule is for; an error says which of them do not exist. It is called with the lock.
+func (r *Rule) resolve() error {
+	tables := r.cluster.data.Schema.Tables()
+	known := func(name string, system bool) bool {
+		return slices.ContainsFunc(tables, func(t *catalog.Table) bool { return t.System == system && called(name, t.Keyspace, t.Name) })
+	}
+	var missing, there []string
+	for _, m := range r.matchers {
 		switch m := m.(type) {
 		case Kind:
 			r.any = true
 		case onTable:
-			r.any = r.any || slices.ContainsFunc(m, isSystem)
+			for _, name := range m {
+				switch {
+				case known(name, false):
+				case known(name, true):
+					r.any = true
+				default:
+					missing = append(missing, name)
+				}
+			}
 		}
 	}
-	return Condition{r}
+	if missing == nil {
+		return nil
+	}
+	for _, t := range tables {
+		if !t.System {
+			there = append(there, t.Keyspace+"."+t.Name)
+		}
+	}
+	names := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
+	return fmt.Errorf("a rule for table %s, which does not exist; there is %s", names(missing), names(there))
 }
 
 // Do ends the rule with what to do, one step after the other. If these neither answer nor drop nor cut, the request is
-// then applied, unless it has been, and answered.
-func (c Condition) Do(steps ...Step) *Rule { return c.Choose(func(Request) []Step { return steps }) }
+// then applied, unless it has been, and answered. A table that does not exist is an error of the test, as the rule would never be
+// taken; outside of a test, Do panics.
+func (c Condition) Do(steps ...Step) *Rule {
+	if tb := c.rule.cluster.tb; tb != nil {
+		tb.Helper()
+	}
+	return c.Choose(func(Request) []Step { return steps })
+}
 
 // Choose is Do with steps that are chosen for each request. choose is called for one request at a time, in the order of
-// the journal, and must not call the cluster.
+// the journal. It may call the cluster, but not Close, and must not wait.
 func (c Condition) Choose(choose func(Request) []Step) *Rule {
-	r := c.rule
+	r, s := c.rule, c.rule.cluster
 	r.steps = choose
-	r.cluster.mu.Lock()
-	defer r.cluster.mu.Unlock()
-	r.cluster.rules = append(r.cluster.rules, r)
+	s.mu.Lock()
+	err := r.resolve()
+	s.rules = append(s.rules, r)
+	s.mu.Unlock()
+	switch {
+	case err == nil:
+	case s.tb == nil:
+		panic(err)
+	default:
+		s.tb.Helper()
+		s.tb.Errorf("cassandratest: %v", err)
+	}
 	return r
 }
 
@@ -138,16 +189,19 @@ func (r *Rule) takes(q *Request) bool {
 // script gives the steps for a request.
 func (s *Cluster) script(q *Request) []Step {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	rules, asked := slices.Clone(s.rules), *q
+	s.mu.Unlock()
 	var taken *Rule
-	for _, r := range s.rules {
-		if r.takes(q) && taken == nil {
+	for _, r := range rules {
+		if r.takes(&asked) && taken == nil {
 			taken = r
 		}
 	}
 	if taken == nil {
 		return nil
 	}
+	s.mu.Lock()
 	taken.handled++
-	return taken.steps(*q)
+	s.mu.Unlock()
+	return taken.steps(asked)
 }

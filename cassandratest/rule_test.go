@@ -2,8 +2,8 @@ package cassandratest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
-	"testing/synctest"
 
 	"github.com/gocql/gocql"
 )
@@ -34,10 +34,9 @@ func TestRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				unwind(t)
-				s := Start(t, 1)
+			Test(t, 1, func(t *testing.T, s *Cluster) {
 				session := open(t, s, nil)
+				s.Create(`CREATE TABLE house.orders (id int PRIMARY KEY)`, `CREATE TABLE house.cups (id int PRIMARY KEY)`)
 				rule := s.When(test.matchers...).Do(Fail(Invalid))
 				got, handled := "", 0
 				try := func(name string, err error) {
@@ -71,9 +70,7 @@ func TestRules(t *testing.T) {
 // What is no write of a table is left alone, unless the rule asks for it.
 func TestRulesForOthers(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		unwind(t)
-		s := Start(t, 1)
+	Test(t, 1, func(t *testing.T, s *Cluster) {
 		s.When().Do(Fail(Invalid))
 		session := open(t, s, func(c *gocql.ClusterConfig) { c.Keyspace = "shop" }) // USE, and reads of system tables
 		read := func() error {
@@ -98,12 +95,76 @@ func TestRulesForOthers(t *testing.T) {
 	})
 }
 
+// A rule for the schema that a driver reads may name it with or without its keyspace; a table of the test has the name first.
+func TestRulesForSystemTables(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name         string
+		other, taken bool
+	}{
+		{"system.peers", false, true},
+		{"system.peers", true, true},
+		{"peers", false, true},
+		{"peers", true, false},
+	} {
+		t.Run(fmt.Sprint(test.name, ", another ", test.other), func(t *testing.T) {
+			t.Parallel()
+			Test(t, 1, func(t *testing.T, s *Cluster) {
+				session := open(t, s, nil)
+				if test.other {
+					s.Create(`CREATE TABLE shop.peers (id int PRIMARY KEY)`)
+				}
+				rule := s.When(Table(test.name)).Do(Fail(Invalid))
+				if err := session.Query(`SELECT peer FROM system.peers`).Exec(); (err != nil) != test.taken || (rule.Handled() > 0) != test.taken {
+					t.Errorf("%v, handled %d", err, rule.Handled())
+				}
+			})
+		})
+	}
+}
+
+// mistakes is a test that keeps its errors.
+type mistakes struct {
+	*testing.T
+	errors []string
+}
+
+func (m *mistakes) Errorf(format string, args ...any) {
+	m.errors = append(m.errors, fmt.Sprintf(format, args...))
+}
+
+// A rule for a table that does not exist would never be taken, which is an error of the test.
+func TestRuleForNoTable(t *testing.T) {
+	t.Parallel()
+	m := &mistakes{T: t}
+	s := Start(m, 1)
+	s.When(Table("notes")).Do(Drop)
+	s.Create(notes, orders)
+	s.When(Table("notes", "shop.orders", "system.local", "local", "system_schema.tables"), Execute).Do(Drop)
+	s.When(Table("notes", "orders_by_nosuch"), Nth(1), Table("house.notes")).Do(Drop)
+	s.When(Table("system.nosuch")).Choose(func(Request) []Step { return nil })
+	want := []string{
+		"cassandratest: a rule for table notes, which does not exist; there is none",
+		"cassandratest: a rule for table orders_by_nosuch, house.notes, which does not exist; there is shop.notes, shop.orders",
+		"cassandratest: a rule for table system.nosuch, which does not exist; there is shop.notes, shop.orders",
+	}
+	if !slices.Equal(m.errors, want) {
+		t.Errorf("%q", m.errors)
+	}
+	c := New(1)
+	defer c.Close()
+	defer func() {
+		if r := recover(); r == nil {
+			t.Error("outside of a test there is no panic")
+		}
+	}()
+	c.When(Table("notes")).Do(Drop)
+}
+
 // Of two rules the first is taken, and both count. Steps can be chosen for each request.
 func TestRuleOrder(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		unwind(t)
-		s := Start(t, 1)
+	Test(t, 1, func(t *testing.T, s *Cluster) {
 		session := open(t, s, nil)
 		s.When(Nth(2)).Do(Fail(Overloaded))
 		second := s.When(Nth(2, 3)).Do(Fail(Invalid))

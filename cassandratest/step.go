@@ -58,7 +58,8 @@ func stage(name string, stage coordinator.Stage) Step {
 	return Step{name: name, do: func(t *turn) { t.apply(coordinator.Course{Stage: stage}) }}
 }
 
-// Delay waits. What comes after it happens also if the client has cut the connection meanwhile.
+// Delay waits. What comes after it happens also if the client has cut the connection meanwhile, but not if the node was
+// stopped, or is silent.
 func Delay(d time.Duration) Step {
 	return Step{name: "delay " + d.String(), delay: d, do: func(*turn) {}}
 }
@@ -114,6 +115,10 @@ func (t *turn) steps(steps []Step) {
 		if step.delay > 0 && !wait(step.delay, s.done) || !t.conn.node.thawed(s.done) {
 			return
 		}
+		if step.delay > 0 && !t.conn.heard() {
+			s.note(t.request, "lost with the node")
+			return
+		}
 		s.note(t.request, step.name)
 		step.do(t)
 	}
@@ -137,6 +142,9 @@ func (t *turn) done() {
 
 func (t *turn) frame() []byte {
 	t.done()
+	if t.result.message == nil {
+		return nil
+	}
 	return encode(t.request.Stream, t.result.message)
 }
 

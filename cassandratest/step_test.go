@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -113,9 +112,8 @@ func TestSteps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				unwind(t)
-				s, streams := Start(t, 1), &Streams{}
+			Test(t, 1, func(t *testing.T, s *Cluster) {
+				streams := &Streams{}
 				session := open(t, s, func(c *gocql.ClusterConfig) { c.StreamObserver = streams })
 				write := func() error {
 					return session.Query(insertNote, 1, "milk").WithContext(streams.Context(t.Context())).Exec()
@@ -161,12 +159,43 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// A request that a node holds is lost with the node, and not held by the next life of it.
+func TestHeldRequestIsLost(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		meanwhile func(*Node)
+		applied   int
+	}{
+		"stopped":   {(*Node).Stop, 0},
+		"restarted": {func(n *Node) { n.Stop(); n.Restore() }, 0},
+		"silent":    {(*Node).Silence, 0},
+		"vanished":  {(*Node).Vanish, 0},
+		"frozen":    {func(n *Node) { n.Freeze(); time.AfterFunc(2*time.Second, n.Restore) }, 1},
+		"cut off":   {(*Node).Cut, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			Test(t, 3, func(t *testing.T, c *Cluster) {
+				session := open(t, c, nil)
+				c.When(Table("notes"), Nth(1)).Do(Delay(time.Second/2), Apply, Drop)
+				go func() { _ = session.Query(insertNote, 1, "milk").Exec() }()
+				<-time.After(time.Second / 10)
+				held := last(t, c, Execute, Table("notes"))
+				test.meanwhile(c.Node(held.Node))
+				<-time.After(5 * time.Second)
+				now := c.Journal(Where(func(r Request) bool { return r.Number == held.Number }))[0]
+				if now.Applied != test.applied {
+					t.Errorf("applied %d times: %v", now.Applied, now.Steps)
+				}
+			})
+		})
+	}
+}
+
 // A request may be applied more than once, as by a network that repeats it.
 func TestAppliedTwice(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		unwind(t)
-		s := Start(t, 1)
+	Test(t, 1, func(t *testing.T, s *Cluster) {
 		session := open(t, s, nil)
 		seen := 0
 		s.Watch(func(Request) { seen++ })
@@ -208,9 +237,7 @@ func TestCutSockets(t *testing.T) {
 // A node that has forgotten its statements says so, and gocql prepares them again. So it does when the server only says so.
 func TestUnprepared(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		unwind(t)
-		s := Start(t, 1)
+	Test(t, 1, func(t *testing.T, s *Cluster) {
 		session := open(t, s, nil)
 		batch := func() error {
 			b := session.NewBatch(gocql.UnloggedBatch)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/coordinator"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/query"
 	"github.com/gocql/gocql"
 )
@@ -31,7 +32,7 @@ func (n *Node) system(s Statement, page query.Page) coordinator.Reply {
 		}
 	case t.Keyspace != "system_schema":
 		return coordinator.Reply{Err: &catalog.Error{
-			Code: gocql.ErrCodeInvalid, Message: "not supported by the in-process Cassandra: a SELECT of " + t.Keyspace + "." + t.Name,
+			Code: gocql.ErrCodeInvalid, Message: cql.Unsupported + "a SELECT of " + t.Keyspace + "." + t.Name,
 		}}
 	default:
 		return n.cluster.data.Described(coordinator.Bound{Prepared: s.prepared, Values: s.bound}, page)

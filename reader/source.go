@@ -2,7 +2,6 @@ package reader
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/hosts"
@@ -55,19 +54,9 @@ const leastSilence = time.Second
 
 // resultOf says what the error of an attempt, begun at start, tells of the host.
 func resultOf(err error, start time.Time) hosts.Result {
-	var server gocql.RequestError
-	switch {
-	case err == nil || errors.As(err, &server):
-		return hosts.Answered
-	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse):
-		if time.Since(start) < leastSilence {
-			return hosts.Unsent
-		}
-		return hosts.TimedOut
-	case errors.Is(err, context.Canceled), errors.Is(err, gocql.ErrNoConnections), errors.Is(err, gocql.ErrNoStreams),
-		errors.Is(err, gocql.ErrSessionClosed):
-		return hosts.Unsent
-	default:
-		return hosts.Broken
+	result := hosts.ResultOf(err)
+	if result == hosts.TimedOut && time.Since(start) < leastSilence {
+		return hosts.Cancelled
 	}
+	return result
 }

@@ -136,7 +136,7 @@ func (f *fetcher[T]) page(ctx context.Context, s *scan, state []byte, size int, 
 		}
 		f.decoder.decode(a, p)
 		next = bytes.Clone(a.PageState())
-		err := a.Close()
+		err := hosts.Cause(ctx, a.Close())
 		attempt.End(resultOf(err, start))
 		return final(err)
 	}, r.tracer.observer(ctx, f.end))

@@ -70,8 +70,7 @@ func (r *Retrier) Do(
 		return Outcome{Class: Permanent, Last: permanent(reasonInvalidPolicy)}, r.err
 	}
 	if err := ctx.Err(); err != nil { // backoff.Retry would run the first attempt even now
-		last := Verdict{Class: Safe, Reason: Classify(err, kind).Reason}
-		return Outcome{Class: Safe, Last: last}, fmt.Errorf("retry: not attempted: %w", err)
+		return NotAttempted(kind, err)
 	}
 	start := time.Now()
 	first, cancel := context.WithTimeout(ctx, r.policy.AttemptTimeout)
@@ -83,6 +82,12 @@ func (r *Retrier) Do(
 		return Outcome{Attempts: 1}, nil
 	}
 	return r.GoOn(ctx, Failed{Context: first, Start: start, Err: err}, kind, attempt, observe)
+}
+
+// NotAttempted is what [Retrier.Do] returns of a write whose context has ended before the first attempt, with this error.
+func NotAttempted(kind Kind, err error) (Outcome, error) {
+	last := Verdict{Class: Safe, Reason: Classify(err, kind).Reason}
+	return Outcome{Class: Safe, Last: last}, fmt.Errorf("retry: not attempted: %w", err)
 }
 
 // AttemptTimeout is the limit of one attempt.

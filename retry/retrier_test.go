@@ -62,7 +62,6 @@ func TestDoOutcome(t *testing.T) {
 		},
 		{name: "clean on all attempts", errs: repeat(errUnavailable, 9), attempts: 4, class: retry.Safe},
 
-		// 33 of 33 such writes had been applied on a live cluster.
 		{name: "clean after unknown", errs: append(repeat(errSimple, 1), repeat(errUnavailable, 9)...), attempts: 4},
 		{name: "permanent after unknown", errs: []error{errSimple, invalid}, attempts: 2},
 		{name: "unknown after clean", errs: append(repeat(errUnavailable, 3), errSimple), attempts: 4},

@@ -126,11 +126,14 @@ func (r *run) notify(_ error, wait time.Duration) {
 // failure is the error of a write of which no attempt succeeded.
 func (r *run) failure() error {
 	last, ended := r.err, r.ctx.Err()
+	if r.outcome.Last.Reason == reasonAttemptTimeout {
+		last = &limitError{r.retrier.policy.AttemptTimeout, r.err}
+	}
 	if r.database != nil {
-		last = r.database
 		if ended == nil && fromContext(r.outcome.Last) {
-			ended = r.err // the last attempt's own limit
+			ended = last // the last attempt's own limit
 		}
+		last = r.database
 	}
 	if ended != nil && !errors.Is(last, ended) {
 		last = &endedError{last: last, ended: ended}
@@ -140,6 +143,16 @@ func (r *run) failure() error {
 	}
 	return last
 }
+
+// limitError is the end of an attempt by its own limit. The context's error alone would read as if the caller's deadline had
+// passed.
+type limitError struct {
+	limit time.Duration
+	err   error
+}
+
+func (e *limitError) Error() string { return fmt.Sprintf("no answer within %v", e.limit) }
+func (e *limitError) Unwrap() error { return e.err }
 
 // endedError is the last error of a write whose context ended: both can be found with errors.Is and errors.As.
 type endedError struct{ last, ended error }

@@ -49,7 +49,8 @@
 //	cassandra.coordinator.id, .dc   PR
 //	cassandra.consistency.level     P  such as local_quorum
 //	denorm.op                     W P  the op
-//	denorm.mode                   W P  single, same-partition, fan-out, logged-batch, fallback, counter; none if nothing was sent
+//	denorm.mode                   W P  single, same-partition, fan-out, logged-batch, fallback, conditional, counter;
+//	                                   none if nothing was sent
 //	denorm.outcome                W P  see below
 //	denorm.attempts               W P  requests sent by this call; a write's are those of all its paths
 //	denorm.tables                 W P  tables that something was sent to; those of a write in alphabetical order
@@ -58,7 +59,7 @@
 //	denorm.counters               W    paths of counters among them, if there are any
 //	denorm.changes                W    entities that change; absent if it is a Resume
 //	denorm.resume                 W    true if it is a Resume; absent otherwise
-//	denorm.stragglers             W    paths the driver had not returned from when the call ended; absent if there were none
+//	denorm.stragglers             W    paths that had not ended when the call did; absent if there were none
 //	denorm.retry.refused            P  true if another attempt was due but the retry budget was spent; absent otherwise
 //	denorm.retry.attempt           R   number of the attempt that failed, from 1
 //	denorm.retry.class             R   what is known of it: unknown, safe, permanent, pending, decided
@@ -100,11 +101,11 @@
 //	                                                  denorm.outcome
 //
 // db.client.operation.duration is recorded once for a path, with its retries, as the path's span; of a straggler when
-// the driver returns. denorm.write.duration is recorded once for a logical write, so its count is the number of writes by
+// it ends. denorm.write.duration is recorded once for a logical write, so its count is the number of writes by
 // outcome. Both have the conventional buckets: 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5 and 10 seconds. denorm.retries
 // counts attempts that were followed by another, denorm.retry.refusals paths that were given up because the retry budget
 // was spent, by their last failure; a hedge that the budget did not allow is not one. denorm.stragglers counts paths
-// that the driver had not returned from when the call ended. denorm.outcomes counts the tables of each write by what is
+// that had not ended when the call did. denorm.outcomes counts the tables of each write by what is
 // known of them when it ends, whatever comes of a straggler later; a Resume counts again those that it was to finish. A
 // write that was refused has no tables.
 //
@@ -134,7 +135,7 @@
 // keyspaces, tables and the op, which the service chooses and which must not contain ids. An instrument has at most 1000
 // different sets of attributes ([WithMaxSeries]), half of what the SDK allows; whatever comes after them is recorded
 // with _OTHER in place of op, keyspace, table and summary and without the status code. That leaves only enumerations:
-// seven operations, five classes, some sixty error types, six modes and eight outcomes, of which no instrument has more
+// seven operations, five classes, some sixty error types, seven modes and eight outcomes, of which no instrument has more
 // than three. A service with a keyspace for each tenant leaves db.namespace out ([WithoutMetricNamespace]).
 //
 // # Cost

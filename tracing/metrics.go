@@ -77,7 +77,7 @@ func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 	}
 	m.retries = counter(retriesName, "{retry}", "Attempts that failed and were followed by another.")
 	m.refusals = counter(refusalsName, "{path}", "Paths given up because the budget for retries was spent.")
-	m.stragglers = counter(stragglersName, "{path}", "Paths the driver had not returned from when the write ended.")
+	m.stragglers = counter(stragglersName, "{path}", "Paths that had not ended when the write did.")
 	m.outcomes = counter(outcomesName, "{table}", "Tables of logical writes by what is known of them when the write ends.")
 	return m, errors.Join(errs...)
 }

@@ -16,10 +16,7 @@ func bareFanOut(tb testing.TB, x executor, set *tables.Set[Order], o Order) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	r, err := set.Insert(o).Render(time.Now().UnixMicro(), func(string) string { return "shop" })
-	if err != nil {
-		tb.Fatal(err)
-	}
+	r := encoded(tb, set, o)
 	errs := make([]error, len(r.Mutations))
 	var wg sync.WaitGroup
 	for i := range r.Mutations {
@@ -30,6 +27,15 @@ func bareFanOut(tb testing.TB, x executor, set *tables.Set[Order], o Order) {
 		}()
 	}
 	wg.Wait()
+}
+
+func encoded(tb testing.TB, set *tables.Set[Order], o Order) tables.Rendered {
+	tb.Helper()
+	r, err := set.Insert(o).Render(time.Now().UnixMicro(), func(string) string { return "shop" })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
 }
 
 // A write of three tables costs few allocations beside the encoding and the goroutines. Most of them are contexts:
@@ -72,5 +78,14 @@ func BenchmarkBareFanOut(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		bareFanOut(b, nopExecutor{}, set, o)
+	}
+}
+
+// BenchmarkEncoding is the part of both that any write has.
+func BenchmarkEncoding(b *testing.B) {
+	set, o := orderSet(b), newOrder(Open)
+	b.ReportAllocs()
+	for b.Loop() {
+		encoded(b, set, o)
 	}
 }

@@ -37,9 +37,9 @@ func (r *requests) one(ctx context.Context, send func(context.Context) error) er
 	start := time.Now()
 	r.path.Next(ctx)
 	r.sent.Add(1)
-	err := send(r.path) //nolint:contextcheck // it is ctx now
+	err := hosts.Cause(ctx, send(r.path)) //nolint:contextcheck // it is ctx now
 	if err != nil {
-		r.path.End(resultOf(err, start))
+		r.path.End(resultOf(err, time.Since(start)))
 	} else {
 		r.path.End(hosts.Answered)
 	}

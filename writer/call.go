@@ -2,6 +2,8 @@ package writer
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 )
@@ -12,6 +14,7 @@ import (
 type call struct {
 	context.Context // of the caller
 
+	timeout  time.Duration // the writer's
 	deadline time.Time
 	timed    atomic.Pointer[timed]
 }
@@ -26,16 +29,52 @@ func (c *call) Deadline() (time.Time, bool) { return c.deadline, true }
 func (c *call) Done() <-chan struct{} { return c.timer().Done() }
 
 func (c *call) Err() error {
+	if err := c.Context.Err(); err != nil { // first: the timer's context learns of it a moment later
+		return err
+	}
 	if t := c.timed.Load(); t != nil {
 		return t.Err()
-	}
-	if err := c.Context.Err(); err != nil {
-		return err
 	}
 	if time.Until(c.deadline) <= 0 {
 		return context.DeadlineExceeded
 	}
 	return nil
+}
+
+// Value implements [context.Context].
+func (c *call) Value(key any) any {
+	if key == (callKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+type callKey struct{}
+
+// timeoutError is the end of a call by the writer's [Timeout]. The context's error alone would read as if the caller's
+// deadline had passed.
+type timeoutError struct {
+	timeout time.Duration
+	err     error
+}
+
+func (e *timeoutError) Error() string {
+	text := fmt.Sprintf("the writer's Timeout of %v is over", e.timeout)
+	if e.err != context.DeadlineExceeded { //nolint:errorlint // it alone, which says nothing more
+		text += ": " + e.err.Error()
+	}
+	return text
+}
+
+func (e *timeoutError) Unwrap() error { return e.err }
+
+// because is the error of something done under ctx, and names the writer's limit if that has ended it.
+func because(ctx context.Context, err error) error {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok || !errors.Is(err, context.DeadlineExceeded) || c.Context.Err() != nil || c.Err() == nil {
+		return err
+	}
+	return &timeoutError{c.timeout, err}
 }
 
 // timer makes the timer, once.
@@ -52,8 +91,12 @@ func (c *call) timer() *timed {
 	return t
 }
 
-// end is the end of the call. What still asks for its timer, which a straggler may, finds it ended.
+// end is the end of the call. What still asks for its timer, which a straggler may, finds it ended. Nil is a call that had an
+// end already.
 func (c *call) end() {
+	if c == nil {
+		return
+	}
 	if t := c.timed.Load(); t != nil {
 		t.cancel()
 		return
@@ -69,9 +112,6 @@ var ended = func() *timed {
 	t.cancel()
 	return t
 }()
-
-// nobody is the end of a call that had an end already.
-func nobody() {}
 
 // over says whether ctx has ended, as far as it is known without looking at the clock: of its deadline the squadron knows.
 func over(ctx context.Context) bool {

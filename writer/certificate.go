@@ -1,6 +1,13 @@
 package writer
 
-import "github.com/gocql/gocql"
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+
+	"github.com/gocql/gocql"
+)
 
 // verified returns options under which the certificates of nodes are verified, chain and name, unless the caller has
 // said otherwise in so many words: with Config.InsecureSkipVerify. Without a Config gocql verifies nothing at all, even
@@ -12,4 +19,35 @@ func verified(options *gocql.SslOptions) *gocql.SslOptions {
 	changed := *options // the caller may use it elsewhere
 	changed.EnableHostVerification = true
 	return &changed
+}
+
+// tlsConfig is the configuration that gocql makes of options (connectionpool.go, setupTLSConfig, which it does not export).
+func tlsConfig(options *gocql.SslOptions) (*tls.Config, error) {
+	config := &tls.Config{InsecureSkipVerify: !options.EnableHostVerification} //nolint:gosec // see verified
+	if options.Config != nil {
+		config = options.Clone()
+	}
+	if options.EnableHostVerification {
+		config.InsecureSkipVerify = false
+	}
+	if options.CaPath != "" {
+		pem, err := os.ReadFile(options.CaPath)
+		if err != nil {
+			return nil, fmt.Errorf("the authorities of SslOpts.CaPath: %w", err)
+		}
+		if config.RootCAs == nil {
+			config.RootCAs = x509.NewCertPool()
+		}
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("the authorities of SslOpts.CaPath: %s has no certificate", options.CaPath)
+		}
+	}
+	if options.CertPath != "" || options.KeyPath != "" {
+		own, err := tls.LoadX509KeyPair(options.CertPath, options.KeyPath)
+		if err != nil {
+			return nil, fmt.Errorf("the certificate of SslOpts.CertPath and KeyPath: %w", err)
+		}
+		config.Certificates = append(config.Certificates, own)
+	}
+	return config, nil
 }

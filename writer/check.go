@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -28,10 +29,14 @@ type Difference struct {
 }
 
 func (d Difference) String() string {
-	if d.Column == "" {
-		return fmt.Sprintf("table %s.%s: %s", d.Keyspace, d.Table, d.Reason)
+	table := d.Table
+	if d.Keyspace != "" {
+		table = d.Keyspace + "." + d.Table
 	}
-	return fmt.Sprintf("table %s.%s: column %s: %s", d.Keyspace, d.Table, d.Column, d.Reason)
+	if d.Column == "" {
+		return fmt.Sprintf("table %s: %s", table, d.Reason)
+	}
+	return fmt.Sprintf("table %s: column %s: %s", table, d.Column, d.Reason)
 }
 
 func (e *CheckError) Error() string {
@@ -128,7 +133,7 @@ func (c *checker) table(t tables.TableDescription) error {
 	var columns map[string]liveColumn
 	if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
 		columns, err = c.columns(ctx, keyspace, t.Name)
-		return err
+		return hosts.Cause(ctx, err)
 	}, nil); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -18,7 +19,7 @@ func (c *checker) types(keyspace string, t tables.TableDescription, add func(col
 		var live []tables.FieldDescription
 		if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
 			live, err = c.fields(ctx, keyspace, declared.Name)
-			return err
+			return hosts.Cause(ctx, err)
 		}, nil); err != nil {
 			return err
 		}

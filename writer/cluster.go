@@ -51,7 +51,7 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 	// Only nodes of the own datacentre: gocql's datacentre-aware policy goes on to remote ones when the local ones are
 	// down, and there LOCAL_QUORUM means the replicas of the remote datacentre.
 	if localDC != "" {
-		cluster.HostFilter = gocql.DataCentreHostFilter(localDC)
+		cluster.HostFilter = datacentre(localDC)
 	}
 
 	cluster.SslOpts = verified(cluster.SslOpts)
@@ -67,9 +67,10 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 // [gocql.RoundRobinHostPolicy] is what [Configure] chooses. Like all policies of gocql, next must be a new one for each
 // session, and not be token-aware itself.
 //
-// A node that does not answer three attempts in a row goes out of rotation: it is asked after all others. While it is out,
-// one attempt at a time goes there, once the node has sent anything since it last failed to answer, such as the answer to a
-// heartbeat. If the attempt is answered, the node is back; if not, the next one waits longer, from 1 s to 10 s.
+// A node that does not answer three attempts in a row, or breaks their connections, goes out of rotation: it is asked after
+// all others. While it is out, one attempt at a time goes there, once the node has sent anything since it last failed to
+// answer, such as the answer to a heartbeat. If the attempt is answered, the node is back; if not, the next one waits
+// longer, from 1 s to 10 s.
 //
 // What nodes send is seen by an observer of frame headers, which calls the one that cluster has already. If another takes
 // its place later, a node that is out is tried after the pauses alone, with a request now and then that is not answered.

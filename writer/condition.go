@@ -76,11 +76,14 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 	earlier := c.outcome
 	var sent atomic.Int32
 	result, err := leave(ctx, func() (settled, error) { return w.decide(ctx, p.op, c.Conditional, earlier, &sent), nil })
-	if err != nil {
+	switch {
+	case errors.Is(err, errUnbegun):
+		result = settled{outcome: NotApplied, err: err}
+	case err != nil:
 		result = settled{outcome: Unknown, err: err}
 	}
 	c.outcome = earlier.then(result.outcome)
-	c.conflict, c.taken, c.current, c.err, c.change = result.conflict, result.taken, result.current, result.err, result.change
+	c.conflict, c.taken, c.current, c.err, c.change = result.conflict, result.taken, result.current, because(ctx, result.err), result.change
 	c.requests = int(sent.Load())
 	c.attempts += c.requests
 	if c.outcome == Applied {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/golden"
@@ -134,24 +135,26 @@ func TestInsertOverAFence(t *testing.T) {
 // A transaction that ignores its context does not keep the call.
 func TestConditionEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	w, x, _ := conditional(nil)
-	x.block = make(chan struct{})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	before := newItem()
-	ctx2, cancel2 := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel2()
-	for name, ctx := range map[string]context.Context{"cancelled before": ctx, "in the middle": ctx2} {
-		_, err := w.Write(ctx, "countItem", itemSet(t).Update(before, before))
-		var failed *Error
-		if !errors.As(err, &failed) {
-			t.Fatalf("%s: %v", name, err)
+	synctest.Test(t, func(t *testing.T) {
+		w, x, _ := conditional(nil)
+		x.block = make(chan struct{})
+		defer close(x.block)
+		before := newItem()
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		ends, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for _, test := range []struct {
+			name string
+			ctx  context.Context
+			want Outcome
+		}{{"cancelled before", over, NotApplied}, {"in the middle", ends, Unknown}} {
+			_, err := w.Write(test.ctx, "countItem", itemSet(t).Update(before, before))
+			if e := asError(t, err); e.Tables[0].Outcome != test.want {
+				t.Errorf("%s: %v", test.name, err)
+			}
 		}
-		if want := map[string]Outcome{"cancelled before": NotApplied, "in the middle": Unknown}[name]; failed.Tables[0].Outcome != want {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	close(x.block)
+	})
 }
 
 // Modify begins again after a conflict, from the row as it is then, and ends if it cannot be read.

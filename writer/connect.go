@@ -17,24 +17,35 @@ import (
 )
 
 // Connect opens a session as [gocql.ClusterConfig.CreateSession] does, and verifies certificates as [Configure] says. If
-// that fails, the error names each host and what is wrong with it: credentials, certificate, authority, protocol or
-// keyspace. gocql's own names no host, and for what fails after the first connection only its logger is told why. The
+// that fails, the error names each host and what is wrong with it: credentials, certificate, authority, protocol,
+// datacentre or keyspace. gocql's own names no host, and for what fails after the first connection only its logger is told why. The
 // error unwraps to those of the connections, such as [x509.HostnameError]. No password and no key is in it.
 //
-// ConnectTimeout bounds the TLS handshake, too, for which gocql would wait for ever.
+// ConnectTimeout bounds the TLS handshake, too, for which gocql would wait for ever. A connection that ends when it was only just
+// made leaves its pool a moment later, where gocql by itself may keep it, closed, as long as the session lives. Where a Dialer of
+// the caller's gives TCP connections of a type of its own, several frames are not written with one system call.
 //
 // The config itself stays as it is.
 func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	config := *cluster
 	config.SslOpts = verified(config.SslOpts)
-	config.Dialer = withHandshakeLimit(&config)
+	dialer, err := newHostDialer(&config)
+	if err != nil {
+		return nil, &connectError{driver: err}
+	}
+	config.HostDialer = dialer
 	observer := &connectObserver{next: cluster.ConnectObserver, patience: config.ConnectTimeout}
 	config.ConnectObserver = observer
+	var filter *filterObserver
+	if config.HostFilter != nil {
+		filter = &filterObserver{HostFilter: config.HostFilter}
+		config.HostFilter = filter
+	}
 	session, err := config.CreateSession()
-	refusals := observer.stop()
+	refusals, filtered := observer.stop(), filter.stop()
 	if err != nil {
-		encrypted := config.SslOpts != nil || config.HostDialer != nil
-		return nil, &connectError{driver: err, refusals: refusals, keyspace: config.Keyspace, encrypted: encrypted}
+		encrypted := config.SslOpts != nil || cluster.HostDialer != nil
+		return nil, &connectError{driver: err, refusals: refusals, filtered: filtered, keyspace: config.Keyspace, encrypted: encrypted}
 	}
 	return session, nil
 }
@@ -95,6 +106,7 @@ func (o *connectObserver) stop() []refusal {
 type connectError struct {
 	driver    error // what CreateSession returned
 	refusals  []refusal
+	filtered  string // why hosts were left out; empty if none was
 	keyspace  string
 	encrypted bool
 }
@@ -128,7 +140,11 @@ func (e *connectError) Error() string {
 		if len(e.refusals) > 0 {
 			b.WriteString("; ")
 		}
-		b.WriteString(e.driver.Error())
+		if e.filtered != "" && strings.Contains(e.driver.Error(), "host was filtered") { // gocql's text has the address alone
+			b.WriteString(e.filtered)
+		} else {
+			b.WriteString(e.driver.Error())
+		}
 	}
 	// Connections were made, and the one thing that is done with them before they count is to choose the keyspace.
 	if errors.Is(e.driver, gocql.ErrNoConnectionsStarted) && len(e.refusals) == 0 && e.keyspace != "" {

@@ -166,6 +166,10 @@ func TestConnectErrorOfTheDriver(t *testing.T) {
 		"denorm: no session: no connections were made when creating the session: keyspace shop cannot be used, is it there?": {
 			driver: gocql.ErrNoConnectionsStarted, keyspace: "shop",
 		},
+		// Nodes of other datacentres are left out in any session: they are no reason for what is wrong with the local ones.
+		"denorm: no session: no connections were made when creating the session: keyspace stock cannot be used, is it there?": {
+			driver: gocql.ErrNoConnectionsStarted, keyspace: "stock", filtered: "no host that answers is in datacentre dc1",
+		},
 		"denorm: no session: 10.0.0.1:9042: no route": {
 			driver: gocql.ErrNoConnectionsStarted, keyspace: "shop", refusals: []refusal{refused},
 		},

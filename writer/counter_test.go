@@ -18,54 +18,6 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// View counts in three tables. Two of them share their partition key.
-type View struct {
-	PageID gocql.UUID
-	At     time.Time
-	Region string
-	Views  int64
-	Likes  int64
-}
-
-func viewSet(tb testing.TB) *tables.Set[View] {
-	tb.Helper()
-	return mustSet[View](tb, "view",
-		tables.Table{Name: "views", PartKey: []string{"page_id"}},
-		tables.Table{Name: "views_by_day", PartKey: []string{"page_id"}, SortKey: []string{"day DESC"}},
-		tables.Table{Name: "views_by_region", PartKey: []string{"region"}},
-		tables.Derive("day", tables.Day("at")),
-		tables.Type("views", "counter"), tables.Type("likes", "counter"),
-	)
-}
-
-func newView() View {
-	return View{
-		PageID: mustUUID("44444444-5b1c-4c1e-9a51-0123456789ab"), At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Region: "eu", Views: 1, Likes: -2,
-	}
-}
-
-// viewTables are those of viewSet by path.
-var viewTables = [][]string{{"views", "views_by_day"}, {"views_by_region"}}
-
-// shown is what a request is of, and how it goes.
-func shown(r request) string {
-	var names []string
-	for _, m := range r.mutations {
-		names = append(names, fmt.Sprintf("%v %s", m.Kind, m.Table))
-	}
-	slices.Sort(names)
-	return fmt.Sprintf("%v: %s", r.kind, strings.Join(slices.Compact(names), ", "))
-}
-
-func shownAll(requests []request) []string {
-	var out []string
-	for _, r := range requests {
-		out = append(out, shown(r))
-	}
-	slices.Sort(out)
-	return out
-}
-
 // Counters travel in requests of their own, one a partition, beside whatever else there is, which goes as it would.
 func TestCountersTravel(t *testing.T) {
 	t.Parallel()

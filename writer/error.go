@@ -72,20 +72,22 @@ func (e *Error) Error() string {
 			continue
 		}
 		fmt.Fprintf(&b, "; %s %s", r.Table, r.Outcome)
-		switch r.Attempts {
-		case 0:
-			b.WriteString(", not sent")
-		case 1:
-		default:
+		switch {
+		case r.Attempts > 1:
 			fmt.Fprintf(&b, " after %d attempts", r.Attempts)
+		case r.Attempts == 0 && r.Outcome == NotApplied:
+			b.WriteString(", not sent")
 		}
 		if r.Counter {
 			b.WriteString(", and counters are never sent again")
 		}
-		if cause := causeText(r.Err); cause != last { // a batch fails all tables alike
-			b.WriteString(": " + cause)
-			last = cause
+		cause := causeText(r.Err)
+		if cause == last { // a batch fails all tables alike
+			b.WriteString(", for the same reason")
+			continue
 		}
+		b.WriteString(": " + cause)
+		last = cause
 	}
 	return b.String()
 }

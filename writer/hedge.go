@@ -19,14 +19,19 @@ func (f *flight) hedged(ctx context.Context) error {
 	}
 	answers := make(chan answer, 2)
 	under := 0
-	send := func(a *hosts.Attempt) {
+	send := func(rival *hosts.Attempt) *hosts.Attempt {
 		under++
 		// Its own: the loser may still be at work when the path makes its next attempt.
-		r := &sortie{Attempt: a, request: f.sortie.request, start: time.Now()}
+		r := &sortie{request: f.sortie.request, start: time.Since(f.s.start)}
+		f.sortie.Fork(&r.Attempt)
+		if rival != nil {
+			r.Avoid(rival)
+		}
+		f.sent.Add(1)
 		go func() { answers <- answer{r, f.send(ctx, r)} }()
+		return &r.Attempt
 	}
-	first := f.sortie.Fork()
-	send(first)
+	first := send(nil)
 	timer := time.NewTimer(f.s.w.hedge)
 	defer timer.Stop()
 	var failures []error
@@ -42,9 +47,7 @@ func (f *flight) hedged(ctx context.Context) error {
 			failures = append(failures, f.note(a.err))
 		case <-timer.C:
 			if len(failures) == 0 && f.s.w.retrier.Spend() {
-				second = f.sortie.Fork()
-				second.Avoid(first)
-				send(second)
+				second = send(first)
 			}
 		}
 	}

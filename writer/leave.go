@@ -2,7 +2,9 @@ package writer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,18 +16,30 @@ const leeway = 5 * time.Millisecond
 
 // errStraggler is why nothing is known of what was left to itself.
 func errStraggler(ctx context.Context) error {
-	return fmt.Errorf("the driver has not returned: %w", ctx.Err())
+	return fmt.Errorf("the driver has not returned: %w", because(ctx, ctx.Err()))
 }
 
-// leave runs a read, and leaves it to itself if it has not returned a moment after the end of ctx.
-func leave[T any](ctx context.Context, read func() (T, error)) (T, error) {
+// errUnbegun says that nothing was done, and nothing will be.
+var errUnbegun = errors.New("not begun")
+
+// leave does something, and leaves it to itself if it is not done a moment after the end of ctx. If it has not even begun by then,
+// because the process is too busy, it never will, and the error is errUnbegun.
+func leave[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, fmt.Errorf("%w: %w", errUnbegun, because(ctx, err))
+	}
 	results := make(chan result, 1)
+	var stage atomic.Uint32 // of a flight
 	go func() {
-		value, err := read()
+		if !stage.CompareAndSwap(waiting, airborne) {
+			return
+		}
+		value, err := do()
 		results <- result{value, err}
 	}()
 	select {
@@ -39,7 +53,9 @@ func leave[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	case r := <-results:
 		return r.value, r.err
 	case <-timer.C:
-		var none T
+		if stage.CompareAndSwap(waiting, grounded) {
+			return none, fmt.Errorf("%w: %w", errUnbegun, because(ctx, ctx.Err()))
+		}
 		return none, errStraggler(ctx)
 	}
 }

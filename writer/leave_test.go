@@ -77,6 +77,36 @@ func TestCallLeavesStragglers(t *testing.T) {
 	}
 }
 
+// The writer's own timeout ends a call without deadline in the same way. What was known of the path before stays.
+func TestResumeLeavesStragglers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		open, paid := move()
+		var stuck atomic.Bool
+		x := &fakeExecutor{answer: func(context.Context, request) error {
+			if stuck.Load() {
+				<-time.After(time.Minute)
+			}
+			return errBatch
+		}}
+		w := fakeWriter(x, Timeout(time.Second), Retry(retry.Policy{MaxAttempts: 1}))
+		_, err := w.Write(context.Background(), "payOrder", orderSet(t).Update(open, paid))
+		first := asError(t, err)
+		stuck.Store(true)
+		start := time.Now()
+		_, err = w.Resume(context.Background(), first)
+		if took := time.Since(start); took < time.Second || took > time.Second+10*time.Millisecond {
+			t.Errorf("returned after %v", took)
+		}
+		for _, table := range asError(t, err).Tables {
+			if table.Outcome != Pending || table.Attempts != 2 {
+				t.Errorf("%s: %v after %d attempts", table.Table, table.Outcome, table.Attempts)
+			}
+		}
+		time.Sleep(2 * time.Minute)
+	})
+}
+
 // The driver may return a moment after the end of the context and know more than that nothing is known: then it counts.
 func TestCallWaitsAMoment(t *testing.T) {
 	t.Parallel()
@@ -179,5 +209,84 @@ func TestFirstAttemptsContext(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// hangingTracer holds paths back before they send anything, as a process does that has too little CPU, and gives them a context
+// that does not end.
+type hangingTracer struct {
+	stragglerTracer
+	hold <-chan struct{}
+}
+
+func (t hangingTracer) TracePathStart(ctx context.Context, data PathStart) context.Context {
+	<-t.hold
+	return context.WithoutCancel(t.stragglerTracer.TracePathStart(ctx, data))
+}
+
+// What has not been sent when a call ends is not applied, and is not sent afterwards.
+func TestCallGroundsWhatHasNotBegun(t *testing.T) {
+	t.Parallel()
+	for name, call := range map[string]func(t *testing.T) (context.Context, []NewOption, error){
+		"deadline": func(t *testing.T) (context.Context, []NewOption, error) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			t.Cleanup(cancel)
+			return ctx, nil, context.DeadlineExceeded
+		},
+		"the writer's": func(*testing.T) (context.Context, []NewOption, error) {
+			return context.Background(), []NewOption{Timeout(time.Second)}, context.DeadlineExceeded
+		},
+		"a context that says Done before it says why": func(*testing.T) (context.Context, []NewOption, error) {
+			parent := &ending{Context: context.Background(), done: make(chan struct{})}
+			time.AfterFunc(time.Second, func() { close(parent.done) })
+			return parent, nil, context.Canceled
+		},
+		"hedged": func(*testing.T) (context.Context, []NewOption, error) {
+			return context.Background(), []NewOption{Timeout(time.Second), Hedge(time.Millisecond)}, context.DeadlineExceeded
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var ended WriteEnd
+				var late atomic.Int32
+				hold := make(chan struct{})
+				x := &fakeExecutor{answer: func(context.Context, request) error { return nil }}
+				ctx, options, want := call(t)
+				options = append(options, Trace(hangingTracer{stragglerTracer{ended: &ended, late: &late}, hold}))
+				res, err := fakeWriter(x, options...).Write(ctx, "op", orderSet(t).Insert(newOrder(Open)))
+				e := asError(t, err)
+				if !e.NotApplied() || !errors.Is(err, want) || res.Attempts != 0 {
+					t.Errorf("%v after %d attempts", err, res.Attempts)
+				}
+				wantConsistent(t, e)
+				if ended.Stragglers != 3 {
+					t.Errorf("%d stragglers", ended.Stragglers)
+				}
+				close(hold)
+				synctest.Wait()
+				if sent := len(x.sent()); sent != 0 || late.Load() != 3 {
+					t.Errorf("%d requests were sent afterwards; %d paths ended", sent, late.Load())
+				}
+				if _, err := fakeWriter(x).Resume(t.Context(), e); err != nil {
+					t.Errorf("cannot be resumed: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// What is not a path is not begun either when the call is over.
+func TestLeaveDoesNotBeginTooLate(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := leave(ctx, func() (int, error) {
+		t.Error("it was done")
+		return 0, nil
+	})
+	if !errors.Is(err, errUnbegun) || !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

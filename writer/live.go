@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -72,12 +73,12 @@ func (l *live) reread(ctx context.Context, retrier *retry.Retrier, keyspace, tab
 			if t, err = l.read(ctx, keyspace, table); errors.Is(err, errNoTable) {
 				return retry.Stop(err)
 			}
-			return err
+			return hosts.Cause(ctx, err)
 		}, nil)
 		return t, err
 	})
 	if err != nil {
-		return t, &unreadError{keyspace, table, err}
+		return t, &unreadError{keyspace, table, because(ctx, err)}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -26,8 +27,8 @@ import (
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
-	ctx, cancel := w.deadline(ctx)
-	defer cancel()
+	ctx, call := w.deadline(ctx)
+	defer call.end()
 	var none T
 	if w.err != nil {
 		return none, refuse(op, w.err)
@@ -75,7 +76,7 @@ func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T) (row
 				found = false
 				return nil
 			}
-			return err
+			return hosts.Cause(ctx, err)
 		}, nil)
 		if err == nil && !found {
 			err = ErrNotFound
@@ -89,8 +90,8 @@ func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T) (row
 // conditions it may miss a change that is decided and not yet everywhere, so a write from what it returns may meet
 // [ErrConflict]. It needs a writer with [Reads].
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
-	ctx, cancel := w.deadline(ctx)
-	defer cancel()
+	ctx, call := w.deadline(ctx)
+	defer call.end()
 	var none T
 	switch {
 	case w.err != nil:

@@ -11,19 +11,19 @@ import (
 
 // path is the mutations that travel in one request, and what became of them.
 type path struct {
-	kind      retry.Kind
-	mutations []*tables.Mutation
-
-	outcome  Outcome // NotApplied until something is sent
-	attempts int     // requests that carried the mutations, in earlier calls too
-	err      error   // why it is not Applied
+	kind    retry.Kind
+	outcome Outcome // NotApplied until something is sent
 
 	// Of this call alone:
 	closed     bool // it is not sent, whatever its outcome
-	requests   int
 	batchlog   bool // some attempt failed at the batchlog
 	overloaded bool // some attempt was answered OVERLOADED
+	requests   int
 	host       *gocql.HostInfo
+
+	mutations []*tables.Mutation
+	attempts  int   // requests that carried the mutations, in earlier calls too
+	err       error // why it is not Applied
 }
 
 // group puts mutations of one keyspace and one partition into one path: Cassandra applies them as one mutation on every

@@ -23,7 +23,7 @@ type plan struct {
 	counters  int // paths of counters, which come last in their phase
 	requests  int // sent by this call in paths that are no longer among the phases
 
-	stragglers int // paths that the driver had not returned from
+	stragglers int // paths that have not ended with the call
 
 	only [1][]path // backing store of phases
 }

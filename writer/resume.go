@@ -31,8 +31,8 @@ const leastAge = time.Minute
 // Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the
 // write.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
-	ctx, cancel := w.deadline(ctx)
-	defer cancel()
+	ctx, call := w.deadline(ctx)
+	defer call.end()
 	if failed == nil {
 		failed = &Error{Op: "Resume"}
 	}

@@ -68,7 +68,8 @@ func (w *Writer) runPhase(ctx context.Context, p *plan, paths []path) []path {
 	s := w.launch(ctx, p, counters)
 	rest := w.runPaths(ctx, p, paths[:at:at])
 	s.wait()
-	p.stragglers += s.collect(counters)
+	counters, stragglers := s.collect(counters)
+	p.stragglers += stragglers
 	return append(rest, counters...)
 }
 
@@ -76,7 +77,8 @@ func (w *Writer) runPhase(ctx context.Context, p *plan, paths []path) []path {
 func (w *Writer) runPaths(ctx context.Context, p *plan, paths []path) []path {
 	s := w.launch(ctx, p, paths)
 	s.wait()
-	p.stragglers += s.collect(paths)
+	paths, stragglers := s.collect(paths)
+	p.stragglers += stragglers
 	at := slices.IndexFunc(paths, func(p path) bool { return p.kind == retry.LoggedBatch })
 	if at >= 0 && paths[at].outcome == Applied && p.trial {
 		w.batchlog.succeeded(w.clock.now())

@@ -22,12 +22,12 @@ func (t tracers) writeEnd(ctx context.Context, data WriteEnd) {
 	}
 }
 
-func (t tracers) pathStart(ctx context.Context, p *plan, path *path, level gocql.Consistency) context.Context {
+func (t tracers) pathStart(ctx context.Context, op string, mode Mode, path *path, level gocql.Consistency) context.Context {
 	if t.path == nil {
 		return ctx
 	}
 	return t.path.TracePathStart(ctx, PathStart{
-		Op: p.op, Mode: path.travels(p.mode), Keyspace: path.mutations[0].Keyspace, Tables: path.tables(), Statements: path.statements(),
+		Op: op, Mode: path.travels(mode), Keyspace: path.mutations[0].Keyspace, Tables: path.tables(), Statements: path.statements(),
 		Consistency: level,
 	})
 }

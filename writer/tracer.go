@@ -46,8 +46,9 @@ type WriteEnd struct {
 	Paths     int
 	Counters  int // paths of counters among them; in a Resume they are not sent
 	Attempts  int // requests sent, over all paths
-	// Stragglers is how many paths the driver had not returned from when the call ended, because it does not look at the
-	// context everywhere. Their TracePathEnd comes later.
+	// Stragglers is how many paths had not ended when the call did: the driver does not look at the context everywhere, and
+	// a busy process may not come to run a path at all, which then sends nothing. Their TracePathEnd comes later, and of the latter
+	// perhaps TracePathStart too.
 	Stragglers int
 	Err        error
 }

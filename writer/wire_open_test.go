@@ -46,7 +46,7 @@ func openWireConfigured(
 	cluster := Configure(s.Config(), "dc1")
 	cluster.Keyspace, cluster.NumConns, cluster.StreamObserver = "shop", 1, s.streams
 	configure(cluster)
-	session, err := cluster.CreateSession()
+	session, err := Connect(cluster)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -219,13 +219,14 @@ func (s *wireStorm) run() {
 		}
 	}
 	w := s.w.With(Retry(retry.Policy{}), Timeout(time.Minute))
+	calm := time.Now()
 	for _, c := range s.open {
 		for tries := 0; c.failed != nil; tries++ {
 			_, err := w.Resume(s.counted(s.t.Context()), c.failed)
 			if err == nil {
 				break
 			}
-			if tries == 10 {
+			if tries >= 10 && time.Since(calm) > time.Minute { // on sockets, to connect again takes real time
 				s.t.Fatalf("not finished in calm: %v", err)
 			}
 			c.failed = asError(s.t, err)
@@ -263,8 +264,7 @@ func TestWireRandom(t *testing.T) {
 }
 
 // The same on sockets, in real time and with fewer writes.
-func TestWireRandomSockets(t *testing.T) {
-	t.Parallel()
+func TestWireRandomSockets(t *testing.T) { //nolint:paralleltest // in real time it needs the processors for itself
 	tally := &wireTally{}
 	t.Cleanup(func() { tally.report(t) })
 	const unit = 40 * time.Millisecond

@@ -133,8 +133,8 @@ type Result struct {
 // Write ends when ctx does, or after the writer's [Timeout], whichever is earlier; a write under way may then still be
 // applied, and its outcome is Unknown.
 func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
-	ctx, cancel := w.deadline(ctx)
-	defer cancel()
+	ctx, call := w.deadline(ctx)
+	defer call.end()
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: op, Changes: len(changes)})
 	p, err := w.plan(op, changes, 0)
 	if err == nil {
@@ -150,15 +150,21 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 			return w.finish(ctx, p)
 		}
 	}
-	var unread *unreadError
-	switch {
-	case errors.As(err, &unread): // not the fault of the call
-		p.unsent(unread)
-		return w.finish(ctx, p)
-	case err != nil:
-		return w.refused(ctx, op, err)
+	if err != nil {
+		return w.unsent(ctx, op, p, err)
 	}
 	return w.run(ctx, p)
+}
+
+// unsent is the end of a write of which nothing was sent: it was refused, or what has to be known of its tables could not be
+// read, which is not the fault of the call.
+func (w *Writer) unsent(ctx context.Context, op string, p *plan, err error) (Result, error) {
+	var unread *unreadError
+	if errors.As(err, &unread) {
+		p.unsent(unread)
+		return w.finish(ctx, p)
+	}
+	return w.refused(ctx, op, err)
 }
 
 func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, error) {
@@ -169,10 +175,10 @@ func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, e
 
 // deadline makes sure that a call has one. gocql repeats a request for ever if the server keeps answering UNPREPARED;
 // only a deadline stops it.
-func (w *Writer) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+func (w *Writer) deadline(ctx context.Context) (context.Context, *call) {
 	if d, ok := ctx.Deadline(); ok && time.Until(d) <= w.timeout {
-		return ctx, nobody
+		return ctx, nil
 	}
-	c := &call{Context: ctx, deadline: time.Now().Add(w.timeout)}
-	return c, c.end
+	c := &call{Context: ctx, timeout: w.timeout, deadline: time.Now().Add(w.timeout)}
+	return c, c
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/denorm-go/denorm/integration/sleep"
 )
 
 // Extra is one more node, a cluster by itself beside the shared one, for tests that need a configuration which that one
@@ -130,7 +132,7 @@ func (b extraNode) ready(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if cause := sleep(ctx, 100*time.Millisecond); cause != nil {
+		if cause := sleep.For(ctx, 100*time.Millisecond); cause != nil {
 			return fmt.Errorf("%w (last: %w)", cause, err)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/denorm-go/denorm/integration/sleep"
 )
 
 // localNode is a Cassandra node that runs as a process of this machine. What is known of it is in its directory, so
@@ -235,7 +237,7 @@ func watch(ctx context.Context, nodes []localNode, wait func(context.Context) er
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		for sleep(ctx, 200*time.Millisecond) == nil {
+		for sleep.For(ctx, 200*time.Millisecond) == nil {
 			for _, n := range nodes {
 				if !n.alive(ctx) && ctx.Err() == nil {
 					died(n.diedError())

@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/denorm-go/denorm/integration/sleep"
 )
 
 // lock is an flock on a file. It belongs to the open file, so the kernel gives it back when the last process that has
@@ -61,7 +63,7 @@ func (l *lock) acquire(ctx context.Context, waiting func()) error {
 			waiting()
 			waiting = nil
 		}
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -81,15 +83,3 @@ func (l *lock) inheritable() (*os.File, error) {
 }
 
 func (l *lock) close() { _ = l.file.Close() }
-
-// sleep waits for d, or returns why the context ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
-}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/denorm-go/denorm/integration/sleep"
 )
 
 // process identifies a process for good: a pid alone may be given to another one later.
@@ -77,7 +79,7 @@ func (p process) end(ctx context.Context, sig syscall.Signal, patience time.Dura
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for p.alive(ctx) {
-		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 10*time.Millisecond); err != nil {
 			return fmt.Errorf("process %d does not end: %w", p.PID, err)
 		}
 	}

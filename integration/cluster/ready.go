@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/sleep"
 )
 
 // probe is a session with one node and no other.
@@ -97,7 +99,7 @@ func waitReady(ctx context.Context, hosts []string, nodes int) error {
 		if err == nil {
 			return nil
 		}
-		if cause := sleep(ctx, 100*time.Millisecond); cause != nil {
+		if cause := sleep.For(ctx, 100*time.Millisecond); cause != nil {
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return fmt.Errorf("%w (last: %w)", cause, err)
 			}

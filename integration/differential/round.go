@@ -45,15 +45,15 @@ func (g *round) steps() []transcript.Step {
 	var out []transcript.Step
 	for len(out) < roundSteps {
 		write := g.write()
-		out = append(out, write)
+		out = append(out, g.weigh(write, writeLevels))
 		if g.t.brief {
 			continue
 		}
 		if len(write.Statements) > 1 || g.IntN(3) > 0 {
-			out = append(out, g.whole())
+			out = append(out, g.weigh(g.whole(), readLevels))
 		}
 		if g.IntN(2) == 0 {
-			out = append(out, g.read())
+			out = append(out, g.weigh(g.read(), readLevels))
 		}
 	}
 	if g.t.brief {
@@ -65,6 +65,23 @@ func (g *round) steps() []transcript.Step {
 		}
 	}
 	return append(out, g.all())
+}
+
+// The levels beside ALL. What is applied is on all replicas, as it may be read from any of them.
+var (
+	writeLevels = []string{"THREE", "SERIAL", "LOCAL_SERIAL"}
+	readLevels  = []string{"ONE", "TWO", "THREE", "QUORUM", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE", "SERIAL", "LOCAL_SERIAL", "ANY"}
+)
+
+// weigh gives some steps a level.
+func (g *round) weigh(s transcript.Step, levels []string) transcript.Step {
+	if s.Batch != "" || strings.HasPrefix(s.Statements[0].Text, "BEGIN") {
+		levels = levels[:1] // at SERIAL a batch is written by a quorum
+	}
+	if g.IntN(12) == 0 {
+		s.Level = levels[g.IntN(len(levels))]
+	}
+	return s
 }
 
 // text is a statement that is being written.

@@ -147,11 +147,7 @@ func (g *round) insert(u timing) *text {
 // update is an UPDATE.
 func (g *round) update(u timing) *text {
 	x := g.text("UPDATE %s", g.t.name).using(u).add(" SET ")
-	data := g.t.data()
-	if len(g.t.static) > 0 && g.IntN(5) == 0 {
-		data = g.t.static
-	}
-	chosen := g.subset(data)
+	chosen := g.chosen()
 	for i, c := range chosen {
 		if i > 0 {
 			x.add(", ")
@@ -159,6 +155,15 @@ func (g *round) update(u timing) *text {
 		x.assign(c)
 	}
 	return x.add(" WHERE ").row(g.partly(chosen))
+}
+
+// chosen are some of the columns that are not of the key, at times static ones only.
+func (g *round) chosen() []column {
+	data := g.t.data()
+	if len(g.t.static) > 0 && g.IntN(5) == 0 {
+		data = g.t.static
+	}
+	return g.subset(data)
 }
 
 // partly says whether a statement about those columns has no clustering columns: all are static. At times it is wrong.
@@ -247,11 +252,7 @@ func (x *text) row(partition bool) *text {
 // deleteColumns is a DELETE of columns and elements.
 func (g *round) deleteColumns(u timing) *text {
 	x := g.text("DELETE ")
-	data := g.t.data()
-	if len(g.t.static) > 0 && g.IntN(4) == 0 {
-		data = g.t.static
-	}
-	chosen := g.subset(data)
+	chosen := g.chosen()
 	for i, c := range chosen {
 		if i > 0 {
 			x.add(", ")
@@ -328,11 +329,7 @@ func (x *text) bounds(columns []column) {
 // count is an UPDATE of counters.
 func (g *round) count() *text {
 	x := g.text("UPDATE %s SET ", g.t.name)
-	data := g.t.data()
-	if len(g.t.static) > 0 && g.IntN(4) == 0 {
-		data = g.t.static
-	}
-	chosen := g.subset(data)
+	chosen := g.chosen()
 	for i, c := range chosen {
 		if i > 0 {
 			x.add(", ")

@@ -37,8 +37,8 @@ func (d *Dialer) Dead() bool { return d.dead.Load() }
 
 var errDead = errors.New("faulty: the client is dead")
 
-// LoseReplies makes the next n writes (EXECUTE of a statement above consistency ONE, BATCH) lose their replies. Other requests on the same
-// connection are lost with them.
+// LoseReplies makes the next n writes (EXECUTE of a statement above consistency ONE and LOCAL_ONE, BATCH) lose their replies. Other requests
+// on the same connection are lost with them.
 func (d *Dialer) LoseReplies(n int) { d.LoseRepliesAfter(0, n) }
 
 // LoseRepliesAfter is LoseReplies for those that come after the next skip writes.
@@ -94,15 +94,17 @@ func (c *conn) Write(frame []byte) (int, error) {
 	return c.Conn.Write(frame)
 }
 
-// isWrite leaves out what is executed at consistency ONE: the driver and the library read the schema so, and whenever they like.
+// isWrite leaves out what is executed at the consistencies ONE and LOCAL_ONE: the driver and the library read the schema so, and whenever
+// they like.
 func isWrite(frame []byte) bool {
-	const header, one = 9, 1
+	const header = 9
 	if len(frame) < header+2 || frame[4] != opExecute {
 		return len(frame) > 4 && frame[4] == opBatch
 	}
 	level := frame[header+2:]
 	if n := int(binary.BigEndian.Uint16(frame[header:])); len(level) >= n+2 {
-		return binary.BigEndian.Uint16(level[n:]) != one
+		at := gocql.Consistency(binary.BigEndian.Uint16(level[n:]))
+		return at != gocql.One && at != gocql.LocalOne
 	}
 	return true
 }

@@ -81,7 +81,8 @@ func TestWorkflowSteps(t *testing.T) {
 	}
 }
 
-// The versions are those that the README names: two Go releases, two of Cassandra, the latter in containers.
+// The versions are those that the README names: the two newest Go releases, Cassandra 5.0, which the tests of this project run on,
+// and 4.1, which only this workflow runs them on as well. The nodes are in containers.
 func TestWorkflowVersions(t *testing.T) {
 	t.Parallel()
 	jobs := loadWorkflow(t).Jobs
@@ -91,6 +92,17 @@ func TestWorkflowVersions(t *testing.T) {
 	integration := jobs["integration"]
 	if got, want := integration.Strategy.Matrix["cassandra"], []string{"4.1", "5.0"}; !slices.Equal(got, want) {
 		t.Errorf("Cassandra %v, want %v", got, want)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, supported, _ := strings.Cut(string(readme), "\n## Supported versions\n")
+	supported, _, _ = strings.Cut(supported, "\n## ")
+	for _, version := range integration.Strategy.Matrix["cassandra"] {
+		if !strings.Contains(supported, version) {
+			t.Errorf("the README does not name Cassandra %s among the supported versions", version)
+		}
 	}
 	for name, want := range map[string]string{
 		"CASSANDRA_VERSION": "${{ matrix.cassandra }}", "DENORM_MODE": "compose", "DENORM_JAEGER_URL": "http://127.0.0.1:16686",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/sleep"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -54,7 +55,7 @@ func Read[T any](ctx context.Context, session *gocql.Session, set *tables.Set[T]
 	for _, d := range set.Describe().Tables {
 		t, err := readTable(ctx, session, d)
 		for err != nil {
-			if cause := wait(ctx, 500*time.Millisecond); cause != nil {
+			if cause := sleep.For(ctx, 500*time.Millisecond); cause != nil {
 				return nil, fmt.Errorf("read table %s at ALL: %w (last: %w)", d.Name, cause, err)
 			}
 			t, err = readTable(ctx, session, d)
@@ -129,16 +130,4 @@ func (e *encoded) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 		*e = append(make([]byte, 0, len(data)), data...)
 	}
 	return nil
-}
-
-// wait waits, and says why not if the context ends before.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

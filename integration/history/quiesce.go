@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/sleep"
 )
 
 // Quiesce waits until nothing of the time since then can still change a table by itself: every node answers and reaches
@@ -36,7 +38,7 @@ func Quiesce(ctx context.Context, hosts []string, since time.Time) error {
 		if ctx.Err() != nil && before != nil {
 			left = before // this look was cut off
 		}
-		if cause := wait(ctx, 250*time.Millisecond); cause != nil {
+		if cause := sleep.For(ctx, 250*time.Millisecond); cause != nil {
 			left.cause = cause
 			return left
 		}

@@ -45,6 +45,8 @@ func (m *market) killedClients(mode hot.Mode) {
 		Took: took, Acknowledged: count[writer.Applied] - before[writer.Applied],
 		Unknown:    count[writer.Unknown] - before[writer.Unknown],
 		NotApplied: count[writer.NotApplied] - before[writer.NotApplied],
+		Resumed:    hot.NotMeasured,
+		Overtaken:  hot.NotMeasured,
 	}
 	if f.Unknown == 0 {
 		m.Error("no write was under way when its client was killed: this load is of no use")

@@ -100,7 +100,7 @@ func (m *market) stopCoordinator(nodes []*cluster.Node, fault fault, resume bool
 
 	f := hot.Figures{Took: time.Since(began)}
 	stored := make(map[int]bool)
-	outcomes := make(map[writer.Outcome]int)
+	outcomes := make(hot.Outcomes)
 	w := m.writer()
 	for n := range last {
 		l := &last[n]

@@ -14,6 +14,7 @@ import (
 
 	"github.com/denorm-go/denorm/integration/history"
 	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/integration/sleep"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -40,7 +41,10 @@ type Load struct {
 	Now    func() time.Time // for pinned timestamps. Nil: time.Now
 }
 
-// Figures is what came of a load, as its clients saw it.
+// NotMeasured stands for a figure that nobody has.
+const NotMeasured = -1
+
+// Figures is what came of a load, as its clients saw it. Resumed and Overtaken may be [NotMeasured].
 type Figures struct {
 	Took         time.Duration
 	Acknowledged int           // writes, those that were resumed included
@@ -48,7 +52,7 @@ type Figures struct {
 	Resumed      int           // writes that were finished by Resume
 	NotApplied   int           // writes that were given up because nothing of them was applied
 	Overtaken    int           // writes from a before-image that had been overtaken by an acknowledged one
-	Longest      time.Duration // of a write, with all its resumes
+	Longest      time.Duration // of a write, with all its resumes; 0 if not measured
 }
 
 // ahead is how many before-images a writer reads before it writes the first of them: by then others have been there.
@@ -265,12 +269,5 @@ func raise(stamp *atomic.Int64, to int64) {
 
 // pause waits for a moment, and says why not if the context ends.
 func pause(ctx context.Context) error {
-	timer := time.NewTimer(time.Duration(50+rand.IntN(100)) * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return sleep.For(ctx, time.Duration(50+rand.IntN(100))*time.Millisecond)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/denorm-go/denorm/integration/cluster"
 	"github.com/denorm-go/denorm/integration/history"
 	"github.com/denorm-go/denorm/integration/hot"
+	"github.com/denorm-go/denorm/integration/leaks"
 	"github.com/denorm-go/denorm/integration/orders"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -219,16 +220,13 @@ func (m *market) wantAnswers(streams *hot.Streams) {
 	m.Errorf("%v requests are neither answered nor given up", open)
 }
 
-// wantNoGoroutines looks for goroutines when all sessions are closed. gocql needs a while to let go of a node that was away.
+// wantNoGoroutines looks for goroutines when all sessions are closed.
 func (m *market) wantNoGoroutines(others goleak.Option) {
 	m.Helper()
-	var err error
 	began := time.Now()
-	for ; time.Since(began) < time.Minute; time.Sleep(100 * time.Millisecond) {
-		if err = goleak.Find(others); err == nil {
-			m.Logf("nothing was left of %d requests after %.1f s", m.streams.Started(), time.Since(began).Seconds())
-			return
-		}
+	if err := leaks.Wait(others); err != nil {
+		m.Error(err)
+		return
 	}
-	m.Error(err)
+	m.Logf("nothing was left of %d requests after %.1f s", m.streams.Started(), time.Since(began).Seconds())
 }

@@ -2,12 +2,14 @@ package hot
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/denorm-go/denorm/integration/history"
+	"github.com/denorm-go/denorm/writer"
 )
 
 // Row is a load in a [Sheet].
@@ -21,9 +23,9 @@ type Row struct {
 // String is one line.
 func (r Row) String() string {
 	f := r.Figures
-	s := fmt.Sprintf("%s: %d writes acknowledged in %.1f s, %.0f a second, longest %.0f ms; %d unknown, %d resumed, %d not applied, "+
-		"%d overtaken; %s", r.Load, f.Acknowledged, f.Took.Seconds(), f.rate(), ms(f.Longest), f.Unknown, f.Resumed, f.NotApplied,
-		f.Overtaken, r.Findings.Summary())
+	s := fmt.Sprintf("%s: %d writes acknowledged in %.1f s, %.0f a second, longest %s ms; %d unknown, %s resumed, %d not applied, "+
+		"%s overtaken; %s", r.Load, f.Acknowledged, f.Took.Seconds(), f.rate(), f.longest(), f.Unknown, figure(f.Resumed),
+		f.NotApplied, figure(f.Overtaken), r.Findings.Summary())
 	if r.Remark != "" {
 		s += "; " + r.Remark
 	}
@@ -32,7 +34,32 @@ func (r Row) String() string {
 
 func (f Figures) rate() float64 { return float64(f.Acknowledged) / max(f.Took.Seconds(), 1e-3) }
 
-func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+// longest is in milliseconds.
+func (f Figures) longest() string {
+	if f.Longest == 0 {
+		return figure(NotMeasured)
+	}
+	return fmt.Sprintf("%.0f", f.Longest.Seconds()*1000)
+}
+
+func figure(n int) string {
+	if n == NotMeasured {
+		return "–"
+	}
+	return strconv.Itoa(n)
+}
+
+// Outcomes counts outcomes.
+type Outcomes map[writer.Outcome]int
+
+// String is like "16 unknown, 1 not applied".
+func (o Outcomes) String() string {
+	var counts []string
+	for _, outcome := range slices.Sorted(maps.Keys(o)) {
+		counts = append(counts, fmt.Sprintf("%d %v", o[outcome], outcome))
+	}
+	return strings.Join(counts, ", ")
+}
 
 // Sheet collects the figures of several loads. It is safe for concurrent use.
 type Sheet struct {
@@ -67,8 +94,8 @@ func (s *Sheet) String() string {
 		f := r.Figures
 		cells := []string{
 			r.Load, fmt.Sprintf("%.1f", f.Took.Seconds()), strconv.Itoa(f.Acknowledged), fmt.Sprintf("%.0f", f.rate()),
-			fmt.Sprintf("%.0f", ms(f.Longest)), strconv.Itoa(f.Unknown), strconv.Itoa(f.Resumed), strconv.Itoa(f.NotApplied),
-			strconv.Itoa(f.Overtaken),
+			f.longest(), strconv.Itoa(f.Unknown), figure(f.Resumed), strconv.Itoa(f.NotApplied),
+			figure(f.Overtaken),
 		}
 		for _, k := range history.Kinds {
 			cells = append(cells, strconv.Itoa(r.Findings.Count(k)))

@@ -105,7 +105,7 @@ func (c Cassandra) session(keyspace string, changes ...func(*gocql.ClusterConfig
 			change(config)
 		}
 	}
-	session, err := config.CreateSession()
+	session, err := writer.Connect(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %v: %w", c.Hosts, err)
 	}

@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
-	"go.uber.org/goleak"
 
+	"github.com/denorm-go/denorm/integration/leaks"
 	"github.com/denorm-go/denorm/integration/orders"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // shop is a service on a fake database: one map of orders, in which the later timestamp wins, as in Cassandra.
 type shop struct {

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/leaks"
 	"github.com/denorm-go/denorm/integration/reading"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tables"
@@ -108,7 +109,7 @@ func TestFanInOnRealNodes(t *testing.T) {
 		}
 		break
 	}
-	if err := goleak.Find(before); err != nil {
+	if err := leaks.Wait(before); err != nil {
 		t.Errorf("left behind: %v", err)
 	}
 }

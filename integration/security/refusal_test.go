@@ -40,6 +40,10 @@ func TestRefusals(t *testing.T) {
 			change: func(s *service) { s.config.Authenticator = nil },
 			want:   []string{"credentials missing", "Authenticator", "PasswordAuthenticator"}, dials: 1,
 		},
+		"another datacentre": {
+			change: func(s *service) { writer.Configure(s.config, "eu-west") },
+			want:   []string{"no host that answers is in datacentre eu-west, which Configure was told", "is in dc1"}, dials: 1,
+		},
 		"certificate for another address": {
 			change: func(s *service) { s.config.Hosts, s.wire.to = []string{"127.0.0.12"}, host },
 			host:   "127.0.0.12:9142", want: []string{"certificate is for another name", "valid for 127.0.0.11, not 127.0.0.12"},

@@ -33,10 +33,7 @@ func newAccountLoad(w *world, s service, index uint64, share int) (*accountLoad,
 	}
 	defer p.close()
 	for i := range things * 4 { // a transaction at a time
-		var id gocql.UUID
-		for i := range id {
-			id[i] = byte(random.Uint32())
-		}
+		id := uuid(random)
 		number := int64(l.number(0, i))
 		a := soak.Account{AccountID: id, Email: soak.Address(i), Status: "new", Changes: []int64{number}}
 		noted := l.history.Begin(s.name, tables.Insert, soak.Account{AccountID: id, Changes: a.Changes})

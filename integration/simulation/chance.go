@@ -1,6 +1,10 @@
 package simulation
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/gocql/gocql"
+)
 
 // mix makes a number of others that says nothing about them.
 func mix(parts ...uint64) uint64 {
@@ -17,4 +21,13 @@ func mix(parts ...uint64) uint64 {
 // chance is a source of random numbers of its own.
 func chance(parts ...uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(mix(parts...), 1))
+}
+
+// uuid is a random one.
+func uuid(random *rand.Rand) gocql.UUID {
+	var id gocql.UUID
+	for i := range id {
+		id[i] = byte(random.Uint32())
+	}
+	return id
 }

@@ -81,13 +81,15 @@ func rest(random *rand.Rand) {
 	<-time.After(time.Duration(random.Int64N(int64(200 * time.Millisecond))))
 }
 
-// mood makes some callers impatient: they give up soon, or after one attempt, whatever happens later.
+// mood makes some callers impatient: they give up soon, or after one attempt, whatever happens later, or ask a second replica.
 func mood(w *writer.Writer, random *rand.Rand) *writer.Writer {
-	switch random.IntN(4) {
+	switch random.IntN(6) {
 	case 0:
 		return w.With(writer.Timeout(300 * time.Millisecond))
 	case 1:
 		return w.With(writer.Retry(retry.Policy{MaxAttempts: 1}))
+	case 2:
+		return w.With(writer.Hedge(time.Duration(1+random.IntN(50)) * time.Millisecond))
 	}
 	return w
 }

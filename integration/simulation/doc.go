@@ -1,4 +1,4 @@
-// Package simulation runs order and account services against an in-process Cassandra in virtual time, with faults of every kind: lost
+// Package simulation runs services with orders, accounts and counters against an in-process Cassandra in virtual time, with faults of every kind: lost
 // requests and answers, timeouts of writes that are applied, that are not, and that are at one replica, late messages,
 // batches that only the batchlog has, half-done lightweight transactions, nodes that stop, freeze and fall silent, clients that are
 // killed, clocks that are wrong. In the end the tables are held against everything that the clients were told.
@@ -7,5 +7,5 @@
 // request do not, so a world that is run again has the same writes and about nine in ten of the same faults, in about the same order
 // (TestReplay logs the share).
 //
-// Not simulated are counters, sets with Compare, buckets, hedged requests, and changes of the schema.
+// Not simulated are sets with Compare, rows that end, buckets, and changes of the schema.
 package simulation

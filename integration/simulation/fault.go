@@ -33,6 +33,8 @@ func conditional(r ct.Request) bool { return r.Serial != 0 }
 
 func logged(r ct.Request) bool { return r.Kind == ct.Batch && r.Logged && !conditional(r) }
 
+func counting(r ct.Request) bool { return r.On(total) || r.On(daily) }
+
 // kind is the write type of the protocol.
 func kind(r ct.Request) string {
 	switch {
@@ -40,6 +42,8 @@ func kind(r ct.Request) string {
 		return "CAS"
 	case logged(r):
 		return "BATCH"
+	case counting(r):
+		return "COUNTER"
 	case r.Kind == ct.Batch:
 		return "UNLOGGED_BATCH"
 	}
@@ -79,7 +83,7 @@ var faults = []fault{
 		return [][]ct.Step{{ct.Fail(ct.ServerError)}, {ct.Apply, ct.Fail(ct.ServerError)}, {ct.Fail(ct.Bootstrapping)}}[n%3]
 	}},
 	{"overloaded", 1, nil, func(r ct.Request, n uint64) []ct.Step {
-		if n%2 == 0 && (logged(r) || conditional(r)) { // a plain write is refused before it is sent to anybody
+		if n%2 == 0 && (logged(r) || conditional(r) || counting(r)) { // a plain write is refused before it is sent to anybody
 			return []ct.Step{ct.Apply, ct.Fail(ct.Overloaded)}
 		}
 		return []ct.Step{ct.Fail(ct.Overloaded)}
@@ -111,7 +115,7 @@ type weather struct {
 	rate float64 // of each fault, in a request that it can befall
 
 	mu    sync.Mutex
-	begun map[int64]uint64           // numbers of the logical writes, by timestamp
+	begun map[int64]uint64           // numbers of the logical writes, by their marks
 	seen  map[[2]uint64]uint64       // requests, by what they are of and their table
 	met   map[string]map[uint64]bool // writes that have met a fault
 }
@@ -122,12 +126,15 @@ func newWeather(seed uint64, rate float64) *weather {
 	}
 }
 
-// begin tells of a write, so that its requests are known by their timestamp.
-func (w *weather) begin(timestamp int64, number uint64) {
+// begin tells of a write, so that its requests are known by a mark: their timestamp, what they count, or who it is about.
+func (w *weather) begin(mark int64, number uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.begun[timestamp] = number
+	w.begun[mark] = number
 }
+
+// mark is that of a value.
+func mark(value []byte) int64 { return int64(binary.BigEndian.Uint64(value)) }
 
 // note counts a write that has met a fault.
 func (w *weather) note(fault string, number uint64) {
@@ -157,8 +164,12 @@ func (w *weather) identity(r ct.Request) (id uint64, known bool) {
 				if len(v.Bytes) > 4 {
 					return new(big.Int).SetBytes(v.Bytes[4:]).Uint64(), true
 				}
+			case "user_id", "view_count":
+				if n, ok := w.begun[mark(v.Bytes)]; ok {
+					return n, true
+				}
 			case "[timestamp]":
-				at := int64(binary.BigEndian.Uint64(v.Bytes))
+				at := mark(v.Bytes)
 				for _, t := range []int64{at, at + 1} { // a remove may be one below
 					if n, ok := w.begun[t]; ok {
 						return n, true

@@ -46,10 +46,7 @@ func newOrderLoad(w *world, s service, index uint64, share int) (*orderLoad, err
 
 // order is a new one.
 func (l *orderLoad) order(random *rand.Rand, number uint64) orders.Order {
-	var user gocql.UUID
-	for i := range user {
-		user[i] = byte(random.Uint32())
-	}
+	user := uuid(random)
 	id := gocql.TimeUUIDWith(int64(random.Uint64()>>4), random.Uint32(), user[:6])
 	return orders.Order{OrderID: id, UserID: user, Status: orders.Open, Total: inf.NewDec(int64(number), 2)}
 }
@@ -111,9 +108,11 @@ func (l *orderLoad) write(
 	l.meets(number)
 	w = mood(w, random)
 	result, err := w.Write(p.ctx, "changeOrder", change) //nolint:contextcheck // it ends with its process
+	before := false                                      // a client that was killed has sent it before
 	for tries := 0; ; tries++ {
 		l.meets(number)
 		if p.killed() {
+			before = true
 			l.weather.note("client killed", number)
 			if !l.service.finish {
 				return 0
@@ -132,7 +131,7 @@ func (l *orderLoad) write(
 		case !errors.As(err, &failed) || errors.Is(err, writer.ErrInvalid) || errors.Is(err, writer.ErrExpired):
 			l.trouble(fmt.Errorf("%s: %w", name, err))
 			return 0
-		case !l.service.finish || failed.NotApplied() && random.IntN(2) == 0:
+		case !l.service.finish || failed.NotApplied() && !before && random.IntN(2) == 0:
 			return 0
 		case tries > 200:
 			l.trouble(fmt.Errorf("%s: not finished after %d tries: %w", name, tries, err))

@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/integration/simulation"
 )
 
-// Worlds that have found something once do so no more.
+// Worlds of seeds that have found something once find nothing.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/seeds.txt")

@@ -9,9 +9,18 @@ type service struct {
 	name     string
 	keyspace string
 	mode     writer.Option
-	accounts bool // accounts, which are versioned, in place of orders
+	of       entity
 	finish   bool // what failed is resumed, and what a killed client was at is repeated at its timestamp
 }
+
+// entity is what a service writes.
+type entity uint8
+
+const (
+	anOrder entity = iota
+	anAccount
+	aView // counters, and a row beside them
+)
 
 // services are those of a world.
 var services = []service{
@@ -19,8 +28,9 @@ var services = []service{
 	{name: "OneOf, fan-out, resumed", keyspace: "concurrent_resumed", mode: writer.Concurrent(), finish: true},
 	{name: "OneOf, logged batch, left", keyspace: "logged_left", mode: writer.Logged()},
 	{name: "OneOf, fan-out, left", keyspace: "concurrent_left", mode: writer.Concurrent()},
-	{name: "Versioned", keyspace: "versioned", mode: writer.Auto(), accounts: true},
+	{name: "Versioned", keyspace: "versioned", mode: writer.Auto(), of: anAccount},
+	{name: "Counters", keyspace: "counters", mode: writer.Auto(), of: aView},
 }
 
 // whole says whether the tables of the service must agree in the end.
-func (s service) whole() bool { return s.finish || s.accounts || s.keyspace == "logged_left" }
+func (s service) whole() bool { return s.finish || s.of == anAccount || s.keyspace == "logged_left" }

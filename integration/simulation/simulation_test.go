@@ -17,23 +17,22 @@ import (
 var (
 	writes = flag.Int("writes", 10_000, "logical writes")
 	out    = flag.String("out", "", "where to write a report")
+	size   = flag.Int("size", 5000, "logical writes of one world")
 	lowest = flag.Uint64("seed", 1, "of the first world")
 )
-
-// world is how many logical writes one world has.
-const world = 5000
 
 func TestSimulation(t *testing.T) {
 	began := time.Now()
 	total := new(simulation.Report)
 	var next atomic.Uint64
+	var failed atomic.Bool
 	next.Store(*lowest)
 	var mu sync.Mutex
 	t.Run("worlds", func(t *testing.T) {
 		for lane := range runtime.GOMAXPROCS(0) {
 			t.Run(strconv.Itoa(lane), func(t *testing.T) {
 				t.Parallel()
-				for !t.Failed() {
+				for !failed.Load() {
 					seed := next.Add(1) - 1
 					mu.Lock()
 					enough := total.Writes >= *writes
@@ -41,7 +40,10 @@ func TestSimulation(t *testing.T) {
 					if enough {
 						return
 					}
-					report := run(t, simulation.World{Seed: seed, Writes: world})
+					report := run(t, simulation.World{Seed: seed, Writes: *size})
+					if t.Failed() {
+						failed.Store(true)
+					}
 					mu.Lock()
 					total.Add(report)
 					mu.Unlock()

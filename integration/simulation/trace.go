@@ -30,7 +30,11 @@ func (c *crew) trace(finding string) string {
 				at, _ := s.Value("[timestamp]")
 				fmt.Fprintf(&b, " %s %s@%x", verb, s.Table, at.Bytes)
 			}
-			fmt.Fprintf(&b, ": %s\n", strings.Join(r.Steps, ", "))
+			fmt.Fprintf(&b, ": %s", strings.Join(r.Steps, ", "))
+			if r.Applied > 0 {
+				fmt.Fprintf(&b, "; applied at %v", r.AppliedAt.Sub(c.started))
+			}
+			b.WriteString("\n")
 		}
 	}
 	return b.String()

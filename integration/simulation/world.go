@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/gocql/gocql"
 
 	ct "github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/integration/pageviews"
 	"github.com/denorm-go/denorm/integration/soak"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -73,7 +75,7 @@ func (w World) Run(tb testing.TB) *Report {
 func (w *world) run() *Report {
 	for _, s := range services {
 		w.cluster.Create(fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}`, s.keyspace, nodes))
-		for _, text := range soak.Tables {
+		for _, text := range slices.Concat(soak.Tables, pageviews.Schema) {
 			w.cluster.Create(strings.Replace(text, "IF NOT EXISTS ", "IF NOT EXISTS "+s.keyspace+".", 1))
 		}
 	}
@@ -223,8 +225,12 @@ type load interface {
 
 func (w *world) load(s service, index uint64) (load, error) {
 	share := w.Writes / len(services)
-	if s.accounts {
+	switch s.of {
+	case anAccount:
 		return newAccountLoad(w, s, index, share)
+	case aView:
+		return newViewLoad(w, s, index, share), nil
+	case anOrder:
 	}
 	return newOrderLoad(w, s, index, share)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/denorm-go/denorm/integration/history"
 	"github.com/denorm-go/denorm/integration/hot"
 	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/integration/sleep"
 	"github.com/denorm-go/denorm/integration/soak"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -168,7 +169,7 @@ func (s *run) until(ctx context.Context, do func() error) error {
 		if err == nil {
 			return nil
 		}
-		if cause := wait(ctx, 200*time.Millisecond); cause != nil {
+		if cause := sleep.For(ctx, 200*time.Millisecond); cause != nil {
 			return fmt.Errorf("%w (last: %w)", cause, err)
 		}
 	}
@@ -265,15 +266,4 @@ func (s *run) killed(service string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.report.Kills[service]++
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -89,7 +89,7 @@ func (r *Report) String() string {
 	if len(r.Wrong) == 0 {
 		b.WriteString("\nNothing that the library does not allow.\n")
 	} else {
-		fmt.Fprintf(&b, "\n**%d faults:**\n\n", len(r.Wrong))
+		fmt.Fprintf(&b, "\n**Faults: %d**\n\n", len(r.Wrong))
 		for n, w := range r.Wrong {
 			if n == 20 {
 				b.WriteString("- and more\n")
@@ -106,10 +106,10 @@ func (r *Report) accounts() string {
 	text := fmt.Sprintf("\nVersioned accounts with a unique address, %d clients killed: %d changes acknowledged, %d of them resumed, "+
 		"%d not applied, %d unknown. ", r.Kills[AccountService], r.Changes[writer.Applied], r.Resumed, r.Changes[writer.NotApplied],
 		r.Changes[writer.Unknown])
-	text += fmt.Sprintf("When all was quiet %d rows had something to be finished, and %d differed between the tables; after the next "+
-		"write of each account %d did. ", r.Before.Pending, r.Before.Divergence(), r.After.Divergence())
+	text += fmt.Sprintf("When all was quiet, rows with something to be finished %d, rows that differed between the tables %d; after "+
+		"the next write of each account %d. ", r.Before.Pending, r.Before.Divergence(), r.After.Divergence())
 	text += fmt.Sprintf("Lost changes %d, unsound outcomes %d, changes of nobody's %d, addresses of two owners or unregistered %d. ",
 		len(r.After.Lost), len(r.After.Unsound), len(r.After.Phantom), len(r.After.Owners))
-	return text + fmt.Sprintf("%d addresses were still claimed for somebody without them, and %d of these went to the next who asked.\n",
+	return text + fmt.Sprintf("Addresses still claimed for somebody without them %d, of which %d went to the next who asked.\n",
 		len(r.After.Unclaimed), r.Released)
 }

@@ -256,17 +256,19 @@ func TestReport(t *testing.T) {
 		{At: time.Second, Took: 2 * time.Second, What: soak.Fault{Kind: soak.Silence, Node: 1, For: 5 * time.Second}.String()},
 	}}
 	r.Tallies, r.Wrong = soak.Judge(soak.Services, s.writes, found.Findings)
+	r.After.Unclaimed, r.Released = make([]string, 1), 1
 	text := r.String()
 	for _, want := range []string{
 		"seed 7", "| 1 | SIGSTOP of node 2 for 5 s | 2 |", "| fan-out, left | 0 | 2 | 0 | 0 | 1 | 0 | 0 |",
 		"| fan-out, left | 0 | 0 | 1 | 1 | 1 | 0 | 0 | 0 | 3 | 0 | 0 |", "Nothing that the library does not allow",
+		"Addresses still claimed for somebody without them 1, of which 1 went to",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)
 		}
 	}
 	r.Wrong = []string{"a fault"}
-	if text := r.String(); !strings.Contains(text, "**1 faults:**") || !strings.Contains(text, "- a fault\n") {
+	if text := r.String(); !strings.Contains(text, "**Faults: 1**") || !strings.Contains(text, "- a fault\n") {
 		t.Error(text)
 	}
 }

@@ -197,12 +197,12 @@ func TestNothingChanges(t *testing.T) {
 	}
 }
 
-func TestReplicas(t *testing.T) {
+func TestFactor(t *testing.T) {
 	t.Parallel()
 	s := catalog.New()
 	for options, want := range map[string]int{
 		"'class': 'SimpleStrategy', 'replication_factor': 2":                              2,
-		"'class': 'SimpleStrategy', 'replication_factor': 9":                              5,
+		"'class': 'SimpleStrategy', 'replication_factor': 9":                              9,
 		"'class': 'SimpleStrategy'":                                                       1,
 		"'class': 'NetworkTopologyStrategy', 'dc1': 3":                                    3,
 		"'class': 'NetworkTopologyStrategy', 'replication_factor': 4":                     4,
@@ -210,8 +210,8 @@ func TestReplicas(t *testing.T) {
 		"'class': 'org.apache.cassandra.locator.SimpleStrategy', 'replication_factor': 0": 0,
 	} {
 		define(t, s, "CREATE KEYSPACE k WITH replication = {"+options+"}")
-		if got := s.Keyspace("k").Replicas(5); got != want {
-			t.Errorf("{%s}: %d replicas of 5 nodes, want %d", options, got, want)
+		if got := s.Keyspace("k").Factor(); got != want {
+			t.Errorf("{%s}: factor %d, want %d", options, got, want)
 		}
 		define(t, s, "DROP KEYSPACE k")
 	}

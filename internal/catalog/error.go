@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 )
 
@@ -34,6 +35,4 @@ func unauthorized(format string, args ...any) error {
 }
 
 // unsupported refuses what Cassandra would accept.
-func unsupported(format string, args ...any) error {
-	return invalid("not supported by the in-process Cassandra: "+format, args...)
-}
+func unsupported(format string, args ...any) error { return invalid(cql.Unsupported+format, args...) }

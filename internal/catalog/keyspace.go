@@ -37,9 +37,8 @@ const (
 	factorOption = "replication_factor"
 )
 
-// Replicas is the number of replicas that a row has in a cluster of that many nodes, all of datacenter dc1. Each node has its
-// own rows of a keyspace of the system.
-func (k *Keyspace) Replicas(nodes int) int {
+// Factor is the replication factor in the datacenter dc1, the only one. Each node has its own rows of a keyspace of the system.
+func (k *Keyspace) Factor() int {
 	option := factorOption
 	switch k.Replication["class"] {
 	case localStrategy:
@@ -48,7 +47,7 @@ func (k *Keyspace) Replicas(nodes int) int {
 		option = datacenter
 	}
 	factor, _ := strconv.Atoi(k.Replication[option])
-	return min(factor, nodes)
+	return factor
 }
 
 // Tables are the tables of the keyspace by name, without materialized views.

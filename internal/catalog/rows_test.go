@@ -34,8 +34,8 @@ func TestSystemTables(t *testing.T) {
 			t.Errorf("%s.%s: key %v, want %v", c.keyspace, c.table, got, c.key)
 		}
 	}
-	if k := s.Keyspace("system"); k.Replicas(3) != 1 {
-		t.Errorf("system has %d replicas", k.Replicas(3))
+	if k := s.Keyspace("system"); k.Factor() != 1 {
+		t.Errorf("system has %d replicas", k.Factor())
 	}
 }
 

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"encoding/binary"
+	"maps"
+	"slices"
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
@@ -40,6 +42,27 @@ func (s *Schema) Table(keyspace, name string) *Table {
 		return k.tables[name]
 	}
 	return nil
+}
+
+// Tables are all tables, those of the system too, in the order of their keyspaces and names.
+func (s *Schema) Tables() []*Table {
+	var out []*Table
+	for _, keyspace := range slices.Sorted(maps.Keys(s.keyspaces)) {
+		out = append(out, sorted(s.keyspaces[keyspace].tables)...)
+	}
+	return out
+}
+
+// View says whether there is a materialized view of this name.
+func (s *Schema) View(keyspace, name string) bool {
+	k := s.keyspaces[keyspace]
+	return k != nil && k.views[name] != nil
+}
+
+// Indexed says whether a column of a table has an index.
+func (s *Schema) Indexed(keyspace, table, column string) bool {
+	k := s.keyspaces[keyspace]
+	return k != nil && len(k.indexesOf(table, column)) > 0
 }
 
 // Version changes with every definition.

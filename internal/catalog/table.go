@@ -21,6 +21,7 @@ type Table struct {
 	Counter        bool // the columns beside the key are counters
 	DefaultTTL     int  // seconds, 0 for none
 	GCGrace        int  // seconds
+	Repaired       bool // by reads (read_repair)
 	System         bool // of the system: read-only
 
 	named   map[string]*Column
@@ -97,6 +98,7 @@ func (t *Table) arrange() *Table {
 		t.Counter = t.Counter || c.Type.Kind() == gocql.TypeCounter
 	}
 	t.DefaultTTL, t.GCGrace = t.options.number(optTTL), t.options.number(optGCGrace)
+	t.Repaired = t.options[optReadRepair] != "NONE"
 	return t
 }
 

@@ -11,6 +11,7 @@ import (
 // entry is a logged batch in the batchlog.
 type entry struct {
 	mutations []query.Mutation
+	number    uint64 // in the order of events
 	at        time.Time
 	holders   []int // the nodes that have stored it; none when it is removed
 }
@@ -20,16 +21,18 @@ type entry struct {
 func (c *Cluster) logged(r Request, mutations []query.Mutation) Reply {
 	for _, m := range mutations {
 		replicas := c.replicas(m.Table, m.Key)
-		need := required(r.Consistency, len(replicas))
-		if alive := c.alive(replicas); alive < need {
-			return refused(unavailable(r.Consistency, need, alive))
+		if short := c.short(r.Consistency, m.Table, replicas); short != nil {
+			return refused(short)
 		}
 	}
 	chosen := c.holders(r.Node)
+	if len(chosen) == 0 && r.Consistency == gocql.Any { // then the coordinator itself will do (ReplicaPlans.forBatchlogWrite)
+		chosen = []int{r.Node}
+	}
 	if len(chosen) == 0 {
 		return refused(unavailable(gocql.One, 1, 0))
 	}
-	e := &entry{mutations: mutations, at: time.Now()}
+	e := &entry{mutations: mutations, number: c.next(), at: time.Now()}
 	for _, number := range chosen {
 		if c.nodes[number].state == Up {
 			e.holders = append(e.holders, number)
@@ -39,8 +42,12 @@ func (c *Cluster) logged(r Request, mutations []query.Mutation) Reply {
 		c.replayLater(e)
 	}
 	if len(e.holders) < len(chosen) {
+		level := gocql.Two
+		if len(chosen) == 1 {
+			level = gocql.One
+		}
 		return Reply{After: writeTimeout, Wrote: len(e.holders) > 0, Err: &ReplicaError{
-			Code: gocql.ErrCodeWriteTimeout, Level: gocql.Two, Received: len(e.holders), Required: len(chosen), WriteType: "BATCH_LOG",
+			Code: gocql.ErrCodeWriteTimeout, Level: level, Received: len(e.holders), Required: len(chosen), WriteType: "BATCH_LOG",
 		}}
 	}
 	if r.Course.Stage == Stored {
@@ -72,7 +79,7 @@ func (c *Cluster) holders(coordinator int) []int {
 
 // replayLater replays a batch at the next look at the batchlog after it is old enough.
 func (c *Cluster) replayLater(e *entry) {
-	wait := replayAge + time.Duration(c.next()*0x9e3779b97f4a7c15%uint64(replayInterval))
+	wait := replayAge + time.Duration(c.scattered()%uint64(replayInterval))
 	c.Later(wait, func() { c.replay(e) })
 }
 
@@ -92,7 +99,9 @@ func (c *Cluster) replay(e *entry) {
 		}
 	}
 	for _, m := range e.mutations {
-		c.spread(m, c.replicas(m.Table, m.Key), nil)
+		if c.emptied[m.Table.ID] < e.number {
+			c.spread(m, c.replicas(m.Table, m.Key), nil)
+		}
 	}
 	e.holders = nil
 }

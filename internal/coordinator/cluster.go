@@ -1,9 +1,12 @@
 package coordinator
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/catalog"
+	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/replica"
 	"github.com/denorm-go/denorm/internal/ring"
 	"github.com/gocql/gocql"
@@ -19,8 +22,9 @@ type Cluster struct {
 	nodes     []*node // by number, from 1: the first is nil
 	instances map[instanceOf]*instance
 	unique    uint64
-	last      int64 // the latest time of a request, in microseconds
-	turn      int   // of the replicas that are read
+	last      int64                 // the latest time of a request, in microseconds
+	turn      int                   // of the replicas that are read
+	emptied   map[gocql.UUID]uint64 // when tables were truncated or dropped, by the number of the event
 
 	described map[gocql.UUID]virtual // the tables about the schema, of this version of it
 	version   gocql.UUID
@@ -30,7 +34,7 @@ type Cluster struct {
 type node struct {
 	store *replica.Store
 	state State
-	since time.Time // when the state began
+	since time.Time // since when it is not up
 	skew  time.Duration
 	inbox []letter // of a paused node
 	hints []letter // for a node that is gone
@@ -51,24 +55,29 @@ type letter struct {
 	table   *catalog.Table
 	key     string
 	content *replica.Partition
+	at      time.Time // when it was sent
+	count   func()    // of a mutation of counters on its way to the leader; nil for others
 }
 
 // The times of Cassandra's configuration, and how long the others believe a node to be up that answers nothing.
 const (
-	writeTimeout   = 2 * time.Second         // write_request_timeout
-	readTimeout    = 5 * time.Second         // read_request_timeout
-	casTimeout     = 1800 * time.Millisecond // cas_contention_timeout
-	conviction     = 10 * time.Second        // about phi_convict_threshold 8
-	hintDelay      = 10 * time.Second        // HintsDispatchTrigger
-	replayAge      = 2 * writeTimeout        // BatchlogManager.getBatchlogTimeout
-	replayInterval = 10 * time.Second        // BatchlogManager.REPLAY_INTERVAL
+	writeTimeout    = 2 * time.Second         // write_request_timeout
+	counterTimeout  = 5 * time.Second         // counter_write_request_timeout
+	readTimeout     = 5 * time.Second         // read_request_timeout
+	truncateTimeout = time.Minute             // truncate_request_timeout
+	casTimeout      = 1800 * time.Millisecond // cas_contention_timeout
+	conviction      = 10 * time.Second        // about phi_convict_threshold 8
+	hintWindow      = 3 * time.Hour           // max_hint_window
+	hintDelay       = 10 * time.Second        // HintsDispatchTrigger
+	replayAge       = 2 * writeTimeout        // BatchlogManager.getBatchlogTimeout
+	replayInterval  = 10 * time.Second        // BatchlogManager.REPLAY_INTERVAL
 )
 
 // New is a cluster without tables. Numbers of nodes begin with 1.
 func New(nodes int) *Cluster {
 	c := &Cluster{
 		Schema: catalog.New(), Later: func(time.Duration, func()) {}, ring: ring.New(nodes), nodes: []*node{nil},
-		instances: make(map[instanceOf]*instance),
+		instances: make(map[instanceOf]*instance), emptied: make(map[gocql.UUID]uint64),
 	}
 	for range nodes {
 		c.nodes = append(c.nodes, &node{store: replica.NewStore()})
@@ -88,17 +97,26 @@ func (c *Cluster) Become(number int, state State) {
 	if n.state == state {
 		return
 	}
-	n.state, n.since = state, time.Now()
-	if state == Gone {
-		n.inbox = nil
+	if n.state == Up {
+		n.since = time.Now() // whatever happens to it then, it is silent since now
 	}
+	n.state = state
+	for _, l := range n.inbox {
+		switch {
+		case l.count != nil: // there are no hints for it
+			if state == Up && time.Since(l.at) < counterTimeout {
+				l.count()
+			}
+		case state == Up && time.Since(l.at) < writeTimeout:
+			n.apply(l)
+		default: // the node drops it as too old; the coordinator has written a hint when the answer was overdue
+			n.hint(l)
+		}
+	}
+	n.inbox = nil
 	if state != Up {
 		return
 	}
-	for _, l := range n.inbox {
-		n.apply(l)
-	}
-	n.inbox = nil
 	c.Later(hintDelay, func() { c.hand(n) })
 }
 
@@ -108,7 +126,9 @@ func (c *Cluster) hand(n *node) {
 		return
 	}
 	for _, l := range n.hints {
-		n.apply(l)
+		if time.Since(l.at) < time.Duration(l.table.GCGrace)*time.Second { // else the hint has expired (Hint.isLive)
+			n.apply(l)
+		}
 	}
 	n.hints = nil
 }
@@ -117,6 +137,7 @@ func (n *node) apply(l letter) { n.store.Apply(l.table.ID, l.key, l.content, l.t
 
 // send brings a mutation to a node, and says whether the node acknowledges it.
 func (n *node) send(l letter) bool {
+	l.at = time.Now()
 	switch n.state {
 	case Up:
 		n.apply(l)
@@ -124,11 +145,21 @@ func (n *node) send(l letter) bool {
 	case Paused:
 		n.inbox = append(n.inbox, l)
 	case Gone:
-		if l.table.GCGrace > 0 { // else no hint is written (StorageProxy.shouldHint)
-			n.hints = append(n.hints, l)
-		}
+		n.hint(l)
 	}
 	return false
+}
+
+// hint keeps a mutation for a node, unless its table has no gc_grace_seconds or the node is away for too long
+// (StorageProxy.shouldHint).
+func (n *node) hint(l letter) {
+	if n.hinted(l.table) {
+		n.hints = append(n.hints, l)
+	}
+}
+
+func (n *node) hinted(t *catalog.Table) bool {
+	return t.GCGrace > 0 && time.Since(n.since) <= hintWindow
 }
 
 // alive says whether the others believe the node to be up.
@@ -140,6 +171,9 @@ func (c *Cluster) next() uint64 {
 	return c.unique
 }
 
+// scattered is a number that follows no pattern, and is the same when all is repeated.
+func (c *Cluster) scattered() uint64 { return replica.Stamp(c.next()) }
+
 // replicas are the nodes that hold a partition.
 func (c *Cluster) replicas(t *catalog.Table, key string) []int {
 	return c.Replicas(t.Keyspace, []byte(key))
@@ -148,16 +182,29 @@ func (c *Cluster) replicas(t *catalog.Table, key string) []int {
 // Replicas are the numbers of the nodes that hold a partition of a keyspace, the first owner first. key is the encoded
 // partition key, as the driver's routing key.
 func (c *Cluster) Replicas(keyspace string, key []byte) []int {
-	factor := 0
-	if k := c.Schema.Keyspace(keyspace); k != nil {
-		factor = k.Replicas(len(c.nodes) - 1)
+	return c.ring.Replicas(murmur3.Token(key), c.factor(keyspace))
+}
+
+// factor is the replication factor of a keyspace, which may be more than there are nodes.
+func (c *Cluster) factor(keyspace string) int {
+	k := c.Schema.Keyspace(keyspace)
+	if k == nil {
+		return 0
 	}
-	return c.ring.Replicas(ring.Token(key), factor)
+	return k.Factor()
 }
 
 // drop forgets what is stored of a table.
 func (c *Cluster) drop(change *catalog.Change) {
 	id := change.Table.ID
+	if change.Type == "DROPPED" { // what is still on its way comes too late
+		for _, n := range c.nodes[1:] {
+			of := func(l letter) bool { return l.table.ID == id }
+			n.hints, n.inbox = slices.DeleteFunc(n.hints, of), slices.DeleteFunc(n.inbox, of)
+		}
+		maps.DeleteFunc(c.instances, func(of instanceOf, _ *instance) bool { return of.table == id })
+		c.emptied[id] = c.next()
+	}
 	for _, n := range c.nodes[1:] {
 		if change.Type == "DROPPED" {
 			n.store.Drop(id)

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"slices"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/merge"
 	"github.com/denorm-go/denorm/internal/query"
@@ -12,39 +13,55 @@ import (
 // count adds to counters: one replica, the leader, adds to its shard, and sends the shard to the others
 // (StorageProxy.mutateCounter).
 func (c *Cluster) count(r Request, mutations []query.Mutation) Reply {
-	for i, m := range mutations {
+	var late *ReplicaError
+	wrote := false
+	for _, m := range mutations {
 		replicas := c.replicas(m.Table, m.Key)
-		need := required(r.Consistency, len(replicas))
-		if alive := c.alive(replicas); alive < need {
-			return Reply{Err: unavailable(r.Consistency, need, alive), Wrote: i > 0}
+		need := c.required(r.Consistency, m.Table)
+		if short := c.short(r.Consistency, m.Table, replicas); short != nil {
+			return Reply{Err: short, Wrote: wrote}
 		}
-		leader := c.leader(r.Node, replicas)
-		if leader == 0 {
-			reply := c.timeout(r, "COUNTER")
-			reply.Wrote = i > 0
-			return reply
+		number := c.leader(r, replicas)
+		if number == 0 {
+			return Reply{Err: unavailable(r.Consistency, need, 0), Wrote: wrote}
 		}
-		c.add(&m, leader, c.env(r, Bound{}).Timestamp)
-		if acks := c.spread(m, replicas, r.Course.Replicas); acks < need {
-			return Reply{After: writeTimeout, Wrote: true, Err: &ReplicaError{
-				Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: "COUNTER",
-			}}
+		acks := 0
+		count := func() {
+			c.add(&m, number, c.env(r, Bound{}).Timestamp)
+			acks, _ = c.spread(m, replicas, r.Course.Replicas)
 		}
+		switch leader := c.nodes[number]; leader.state {
+		case Up:
+			count()
+			wrote = true
+		case Paused: // it counts when it goes on, if that is soon
+			leader.inbox = append(leader.inbox, letter{table: m.Table, key: m.Key, at: time.Now(), count: count})
+			wrote = true
+		case Gone:
+		}
+		if acks < need && (late == nil || acks < late.Received) {
+			late = &ReplicaError{Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: "COUNTER"}
+		}
+	}
+	if late != nil {
+		return Reply{Err: late, After: counterTimeout, Wrote: wrote}
 	}
 	return Reply{Wrote: true}
 }
 
-// leader is the coordinator if it is a replica, or else one that is up; 0 if there is none.
-func (c *Cluster) leader(coordinator int, replicas []int) int {
-	if slices.Contains(replicas, coordinator) && c.nodes[coordinator].state == Up {
-		return coordinator
+// leader is any of the replicas that are believed to be alive, 0 if none is (ReplicaPlans.findCounterLeaderReplica).
+func (c *Cluster) leader(r Request, replicas []int) int {
+	alive := slices.DeleteFunc(slices.Clone(replicas), func(number int) bool { return !c.nodes[number].alive() })
+	if len(alive) == 0 {
+		return 0
 	}
-	for _, number := range replicas {
-		if c.nodes[number].state == Up {
-			return number
-		}
+	candidates := slices.DeleteFunc(slices.Clone(alive), func(number int) bool {
+		return r.Course.Replicas != nil && !slices.Contains(r.Course.Replicas, number)
+	})
+	if len(candidates) == 0 { // none of those that the course leaves
+		return alive[0]
 	}
-	return 0
+	return candidates[c.scattered()%uint64(len(candidates))]
 }
 
 // add turns deltas into the leader's shards, in a copy of what is written.
@@ -65,9 +82,9 @@ func (c *Cluster) add(m *query.Mutation, leader int, at int64) {
 			one.Rows = []*replica.Row{row}
 		}
 		p.Merge(one, m.Table.Compare)
-		c.nodes[leader].apply(letter{m.Table, m.Key, one}) // the next delta may be for the same counter
+		c.nodes[leader].apply(letter{table: m.Table, key: m.Key, content: one}) // the next delta may be for the same counter
 	}
-	p.Stamp = c.next()*0x9e3779b97f4a7c15 | 1
+	p.Stamp = c.scattered()
 	m.Partition = p
 }
 

@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/catalog"
@@ -39,6 +38,10 @@ func (c *Cluster) transact(r Request) Reply {
 	if err != nil {
 		return refused(err)
 	}
+	if serial(r.Consistency) {
+		return refused(invalid(name(r.Consistency) + " is not supported as conditional update commit consistency. Use ANY if you mean " +
+			`"make sure it is accepted but I don't care how many replicas commit it for non-SERIAL reads"`))
+	}
 	replicas := c.replicas(target.table, target.key)
 	serial := gocql.Consistency(r.Serial)
 	if r.Serial == 0 {
@@ -51,6 +54,13 @@ func (c *Cluster) transact(r Request) Reply {
 		}
 		return refused(failure)
 	}
+	level := gocql.Quorum // of the read within
+	if serial == gocql.Consistency(gocql.LocalSerial) {
+		level = gocql.LocalQuorum
+	}
+	if short := c.short(level, target.table, replicas); short != nil {
+		return refused(short)
+	}
 	up := c.up(replicas)
 	in := c.instance(target.table, target.key)
 	ballot := max(c.env(r, Bound{}).Now, in.ballot+1)
@@ -59,7 +69,8 @@ func (c *Cluster) transact(r Request) Reply {
 		return c.contended(serial, len(replicas))
 	}
 	in.open = nil // what was not heard of is out: also a transaction that is refused proposes, an empty update (CASSANDRA-12126)
-	current := r.visible(c.gather(target.table, target.key, nil, up))
+	// A majority is read, as plain reads do: what a plain write has brought to one replica alone may be seen, or not.
+	current := r.visible(c.gather(target.table, target.key, nil, c.ask(replicas, r.Node, c.required(level, target.table))))
 	reply, applied, err := c.decide(r, target, current)
 	if err != nil || !applied {
 		reply.Err = err
@@ -82,7 +93,7 @@ func (c *Cluster) transact(r Request) Reply {
 	case Done, Stored, Promised:
 	}
 	acks := c.commit(in, replicas, r.Course.Replicas)
-	if need := required(r.Consistency, len(replicas)); acks < need {
+	if need := c.required(r.Consistency, target.table); acks < need && r.Consistency != gocql.Any { // which does not wait for it
 		return Reply{After: writeTimeout, Wrote: true, Err: &ReplicaError{ // it is decided: only the commit has timed out
 			Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: "SIMPLE",
 		}}
@@ -146,7 +157,7 @@ func (c *Cluster) finish(t *catalog.Table, key string, replicas []int, level goc
 		return nil
 	}
 	heard := up[:need] // a majority, not always the same
-	if c.next()*0x9e3779b97f4a7c15>>63 == 0 {
+	if c.scattered()>>63 == 0 {
 		heard = up[len(up)-need:]
 	}
 	if !slices.ContainsFunc(in.open.by, func(n int) bool { return slices.Contains(heard, n) }) {
@@ -155,7 +166,7 @@ func (c *Cluster) finish(t *catalog.Table, key string, replicas []int, level goc
 	in.ballot++
 	in.open.ballot = in.ballot
 	in.open.mutation.Partition = restamp(in.open.mutation.Partition, in.ballot)
-	in.open.mutation.Partition.Stamp = c.next()*0x9e3779b97f4a7c15 | 1
+	in.open.mutation.Partition.Stamp = c.scattered()
 	c.commit(in, replicas, nil)
 	return nil
 }
@@ -163,7 +174,7 @@ func (c *Cluster) finish(t *catalog.Table, key string, replicas []int, level goc
 // commit brings the accepted proposal to the replicas.
 func (c *Cluster) commit(in *instance, replicas, only []int) (acks int) {
 	mutation := in.open.mutation
-	acks = c.spread(mutation, replicas, only)
+	acks, _ = c.spread(mutation, replicas, only)
 	in.committed, in.open = in.open.ballot, nil
 	if acks < len(replicas) {
 		in.last = &mutation
@@ -269,96 +280,6 @@ func (c *Cluster) decide(r Request, target target, current *replica.Partition) (
 	return reply, false, nil
 }
 
-// shown is what the answer says of the conditions if they do not hold (ModificationStatement.buildCasFailureResultSet).
-type shown struct {
-	table   *catalog.Table
-	batch   bool
-	all     bool // columns
-	columns []*catalog.Column
-	onRow   bool // some condition is about a row
-	rows    []*query.View
-	keys    [][][]byte // of the rows
-	kinds   map[string]query.Existence
-	static  *query.View // shown where there is no row; with conditions on static columns only the first row of the partition
-}
-
-// mix says whether a condition can stand beside the others for the same row (CQL3CasRequest).
-func (s *shown) mix(c *query.Condition, key [][]byte) error {
-	kind := c.Existence()
-	rows, static := fmt.Sprintf("%q", key), c.OnStatic(len(key) < len(s.table.Clustering))
-	for _, row := range []struct {
-		name string
-		is   bool
-	}{{rows, c.OnRow() && (kind == query.Columns || !static)}, {"static", static}} {
-		before, ok := s.kinds[row.name]
-		if row.is {
-			s.kinds[row.name] = kind
-		}
-		switch {
-		case !row.is || !ok || before == kind:
-		case before != query.Columns && kind != query.Columns:
-			return invalid("Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row")
-		case kind == query.Exists:
-			return invalid("Cannot mix IF conditions and IF EXISTS for the same row")
-		default:
-			return invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row")
-		}
-	}
-	return nil
-}
-
-func (s *shown) add(c *query.Condition, view *query.View, key [][]byte, there bool) {
-	s.all = s.all || c.Existence() != query.Columns
-	for _, column := range c.Columns() {
-		if !slices.Contains(s.columns, column) {
-			s.columns = append(s.columns, column)
-		}
-	}
-	if s.static == nil {
-		s.static = view.Static()
-	}
-	if !c.OnRow() || len(key) < len(s.table.Clustering) {
-		return
-	}
-	s.onRow = true
-	if !there {
-		return
-	}
-	at, found := slices.BinarySearchFunc(s.keys, key, s.table.Compare)
-	if !found {
-		s.keys, s.rows = slices.Insert(s.keys, at, key), slices.Insert(s.rows, at, view)
-	}
-}
-
-// fill adds the rows to the answer.
-func (s *shown) fill(r *Reply) {
-	rows := s.rows
-	if len(rows) == 0 && s.static != nil {
-		rows = []*query.View{s.static}
-	}
-	if len(rows) == 0 {
-		r.Rows = [][][]byte{{{0}}}
-		return
-	}
-	columns := s.columns
-	switch {
-	case s.all:
-		columns = s.table.Columns
-	case s.batch:
-		columns = slices.Concat(s.table.Partition, s.table.Clustering, columns)
-	}
-	for _, column := range columns {
-		r.Columns = append(r.Columns, query.Column{Name: column.Name, Type: column.Type})
-	}
-	for _, v := range rows {
-		row := [][]byte{{0}}
-		for _, column := range columns {
-			row = append(row, v.Value(column))
-		}
-		r.Rows = append(r.Rows, row)
-	}
-}
-
 // proposed is what the statements write, at the ballot.
 func (c *Cluster) proposed(r Request, target target, ballot int64) (query.Mutation, error) {
 	out := query.Mutation{Table: target.table, Key: target.key, Partition: replica.NewPartition()}
@@ -366,9 +287,16 @@ func (c *Cluster) proposed(r Request, target target, ballot int64) (query.Mutati
 	if err != nil {
 		return out, err
 	}
+	// The tombstone of a row takes with it what the same batch writes to the row. Those of ranges and of the partition do not:
+	// an update keeps them beside its rows (PartitionUpdate.Builder), and the ballot puts them below.
+	deletion, ranges := int64(merge.NoTimestamp), []replica.Range(nil)
 	for _, m := range mutations {
-		out.Partition.Merge(m.Partition, target.table.Compare)
+		rows := m.Partition.Clone()
+		deletion, ranges = max(deletion, rows.Deletion), append(ranges, rows.Ranges...)
+		rows.Deletion, rows.Ranges = merge.NoTimestamp, nil
+		out.Partition.Merge(rows, target.table.Compare)
 	}
+	out.Partition.Deletion, out.Partition.Ranges = deletion, ranges
 	out.Partition = restamp(out.Partition, ballot)
 	return out, nil
 }

@@ -36,11 +36,18 @@ type source struct {
 	cluster *Cluster
 	request Request
 	table   *catalog.Table
+	scan    bool
 	failure *ReplicaError
 }
 
-// Keys implements query.Source.
-func (s *source) Keys() []string {
+// Keys implements query.Source. A scan needs the level everywhere on the ring, also where there is nothing.
+func (s *source) Keys() ([]string, error) {
+	s.scan = true
+	for _, replicas := range s.cluster.ring.Everywhere(s.cluster.factor(s.table.Keyspace)) {
+		if _, err := s.enough(replicas); err != nil {
+			return nil, err
+		}
+	}
 	seen := make(map[string]bool)
 	var out []string
 	for _, n := range s.cluster.nodes[1:] {
@@ -51,7 +58,15 @@ func (s *source) Keys() []string {
 			}
 		}
 	}
-	return out
+	return out, nil
+}
+
+// Several implements query.Source (StorageProxy.readWithConsensus).
+func (s *source) Several() error {
+	if serial(s.request.Consistency) {
+		return invalid("SERIAL/LOCAL_SERIAL consistency may only be requested for one partition at a time")
+	}
+	return nil
 }
 
 // Partition implements query.Source.
@@ -59,7 +74,7 @@ func (s *source) Partition(key string, row [][]byte) (*replica.Partition, error)
 	c := s.cluster
 	replicas := c.replicas(s.table, key)
 	level := s.request.Consistency
-	if level == gocql.Consistency(gocql.Serial) || level == gocql.Consistency(gocql.LocalSerial) {
+	if serial(level) && !s.scan { // a scan looks for no transactions
 		s.failure = c.finish(s.table, key, replicas, level)
 		if s.failure == nil {
 			c.instance(s.table, key).open = nil // a read proposes an empty update
@@ -68,11 +83,20 @@ func (s *source) Partition(key string, row [][]byte) (*replica.Partition, error)
 			return nil, s.failure
 		}
 	}
-	need := required(level, len(replicas))
-	if alive := c.alive(replicas); alive < need {
-		s.failure = unavailable(level, need, alive)
+	asked, err := s.enough(replicas)
+	if err != nil {
+		return nil, err
+	}
+	return c.gather(s.table, key, row, asked), nil
+}
+
+// enough chooses as many replicas as the level asks for.
+func (s *source) enough(replicas []int) ([]int, error) {
+	c, level := s.cluster, s.request.Consistency
+	if s.failure = c.short(level, s.table, replicas); s.failure != nil {
 		return nil, s.failure
 	}
+	need := c.required(level, s.table)
 	asked := c.ask(replicas, s.request.Node, need)
 	if len(asked) < need {
 		s.failure = &ReplicaError{
@@ -80,7 +104,7 @@ func (s *source) Partition(key string, row [][]byte) (*replica.Partition, error)
 		}
 		return nil, s.failure
 	}
-	return c.gather(s.table, key, row, asked), nil
+	return asked, nil
 }
 
 // ask chooses the replicas that are read: those that answer, the coordinator first, the others in turns.
@@ -100,7 +124,7 @@ func (c *Cluster) ask(replicas []int, coordinator, need int) []int {
 }
 
 // gather merges what nodes have of a partition, or of one row of it, and gives it to those that lack some of it, as a blocking
-// read repair does.
+// read repair does, unless the table has none.
 func (c *Cluster) gather(t *catalog.Table, key string, row [][]byte, asked []int) *replica.Partition {
 	id := t.ID
 	parts := make([]*replica.Partition, len(asked))
@@ -122,7 +146,10 @@ func (c *Cluster) gather(t *catalog.Table, key string, row [][]byte, asked []int
 			merged.Merge(p, t.Compare)
 		}
 	}
-	merged.Stamp = c.next()*0x9e3779b97f4a7c15 | 1
+	if !t.Repaired {
+		return merged
+	}
+	merged.Stamp = c.scattered()
 	for _, number := range asked {
 		if row != nil {
 			c.nodes[number].store.Apply(id, key, merged, t.Compare)

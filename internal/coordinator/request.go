@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/catalog"
@@ -85,6 +86,11 @@ func (c *Cluster) Execute(r Request) Reply {
 		case *cql.Truncate:
 			if alive := c.alive(c.everyone()); alive < len(c.nodes)-1 {
 				return refused(unavailable(gocql.All, len(c.nodes)-1, alive))
+			}
+			if up := len(c.up(c.everyone())); up < len(c.nodes)-1 {
+				return Reply{After: truncateTimeout, Err: &catalog.Error{
+					Code: gocql.ErrCodeTruncate, Message: fmt.Sprintf("Error during truncate: Truncate timed out - received only %d responses", up),
+				}}
 			}
 			c.drop(&catalog.Change{Type: "DROPPED", Table: s.Table})
 			return Reply{Wrote: true}

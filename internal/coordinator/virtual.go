@@ -69,13 +69,16 @@ type virtual struct {
 }
 
 // Keys implements query.Source.
-func (v virtual) Keys() []string {
+func (v virtual) Keys() ([]string, error) {
 	var out []string
 	for key := range v.partitions {
 		out = append(out, key)
 	}
-	return out
+	return out, nil
 }
+
+// Several implements query.Source.
+func (v virtual) Several() error { return nil }
 
 // Partition implements query.Source.
 func (v virtual) Partition(key string, _ [][]byte) (*replica.Partition, error) {

@@ -3,13 +3,23 @@ package coordinator
 import (
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/query"
 	"github.com/gocql/gocql"
 )
 
-// single carries out a write that is in no batch.
+// single carries out a statement that is in no batch. The level is looked at first, and in batches not at all
+// (ModificationStatement.executeWithoutCondition).
 func (c *Cluster) single(r Request, s Bound) Reply {
+	switch {
+	case s.Table.Counter && r.Consistency == gocql.Any:
+		return refused(invalid("Consistency level ANY is not yet supported for counter table " + s.Table.Name))
+	case s.Table.Counter && serial(r.Consistency):
+		return refused(invalid("Counter operations are inherently non-serializable"))
+	case serial(r.Consistency):
+		return refused(invalid("You must use conditional updates for serializable writes"))
+	}
 	mutations, err := s.Write.Mutations(c.env(r, s))
 	if err != nil {
 		return refused(err)
@@ -21,19 +31,20 @@ func (c *Cluster) single(r Request, s Bound) Reply {
 }
 
 // write brings mutations to their replicas one after the other. What comes before one that cannot be sent has been sent then
-// (StorageProxy.mutate).
+// (StorageProxy.mutate). At SERIAL, which only batches get here with, a quorum is enough.
 func (c *Cluster) write(r Request, mutations []query.Mutation, kind string) Reply {
-	if r.Consistency == gocql.Consistency(gocql.Serial) || r.Consistency == gocql.Consistency(gocql.LocalSerial) {
-		return refused(invalid("You must use conditional updates for serializable writes"))
-	}
 	var late *ReplicaError
 	for i, m := range mutations {
 		replicas := c.replicas(m.Table, m.Key)
-		need := required(r.Consistency, len(replicas))
-		if alive := c.alive(replicas); alive < need {
-			return Reply{Err: unavailable(r.Consistency, need, alive), Wrote: i > 0}
+		need := c.required(r.Consistency, m.Table)
+		if short := c.short(r.Consistency, m.Table, replicas); short != nil {
+			return Reply{Err: short, Wrote: i > 0}
 		}
-		if acks := c.spread(m, replicas, r.Course.Replicas); acks < need && (late == nil || acks < late.Received) {
+		acks, hints := c.spread(m, replicas, r.Course.Replicas)
+		if r.Consistency == gocql.Any {
+			acks += hints
+		}
+		if acks < need && (late == nil || acks < late.Received) {
 			late = &ReplicaError{Code: gocql.ErrCodeWriteTimeout, Level: r.Consistency, Received: acks, Required: need, WriteType: kind}
 		}
 	}
@@ -41,6 +52,10 @@ func (c *Cluster) write(r Request, mutations []query.Mutation, kind string) Repl
 		return Reply{Err: late, After: writeTimeout, Wrote: true}
 	}
 	return Reply{Wrote: true}
+}
+
+func serial(level gocql.Consistency) bool {
+	return level == gocql.Consistency(gocql.Serial) || level == gocql.Consistency(gocql.LocalSerial)
 }
 
 // everyone is the numbers of all nodes.
@@ -61,17 +76,32 @@ func (c *Cluster) alive(replicas []int) (n int) {
 	return n
 }
 
-// spread sends a mutation to its replicas, or to none but some, and says how many acknowledge it.
-func (c *Cluster) spread(m query.Mutation, replicas, only []int) (acks int) {
+// short says that a level is out of reach; nil if it is not. At ANY the coordinator itself is enough
+// (ReplicaPlans.assureSufficientLiveReplicas).
+func (c *Cluster) short(level gocql.Consistency, t *catalog.Table, replicas []int) *ReplicaError {
+	need := c.required(level, t)
+	if alive := c.alive(replicas); alive < need && level != gocql.Any {
+		return unavailable(level, need, alive)
+	}
+	return nil
+}
+
+// spread sends a mutation to its replicas, or to none but some. It says how many acknowledge it, and for how many that are known
+// to be away there is a hint at once (StorageProxy.sendToHintedReplicas).
+func (c *Cluster) spread(m query.Mutation, replicas, only []int) (acks, hints int) {
 	for _, number := range replicas {
 		if only != nil && !slices.Contains(only, number) {
 			continue
 		}
-		if c.nodes[number].send(letter{m.Table, m.Key, m.Partition}) {
+		n := c.nodes[number]
+		switch {
+		case n.send(letter{table: m.Table, key: m.Key, content: m.Partition}):
 			acks++
+		case !n.alive() && n.hinted(m.Table):
+			hints++
 		}
 	}
-	return acks
+	return acks, hints
 }
 
 // batch carries out a batch.

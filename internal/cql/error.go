@@ -26,6 +26,9 @@ type InvalidError struct{ Text string }
 
 func (e *InvalidError) Error() string { return e.Text }
 
+// Unsupported begins the message of an error about CQL that Cassandra accepts, and that the one in the process does not know.
+const Unsupported = "not supported by the in-process Cassandra: "
+
 // errorAt is a [SyntaxError] at an offset of the text.
 func errorAt(text string, offset int, message string) *SyntaxError {
 	before := text[:offset]

@@ -90,7 +90,7 @@ func (p *parser) refuse(text string) { p.fail(&SyntaxError{Text: text}) }
 func (p *parser) invalid(text string) { p.fail(&InvalidError{Text: text}) }
 
 // unsupported fails because of something that is CQL.
-func (p *parser) unsupported(what string) { p.invalid(what + " is not supported") }
+func (p *parser) unsupported(what string) { p.invalid(Unsupported + what) }
 
 // unexpected fails because the token can not stand here.
 func (p *parser) unexpected() { p.syntax("no viable alternative at input " + p.input()) }

@@ -29,13 +29,13 @@ type Attempt struct {
 
 // Next begins the next attempt, under ctx. The host that was picked last is remembered as tried.
 func (a *Attempt) Next(ctx context.Context) {
-	if last := a.node.Swap(nil); last != nil {
+	a.Context, a.picked = ctx, nil
+	if last := a.node.Load(); last != nil {
 		a.avoid(last)
 		a.rival = nil
+		a.node.Store(nil)
+		a.ended.Store(false)
 	}
-	a.Context, a.picked = ctx, nil
-	a.trial.Store(false)
-	a.ended.Store(false)
 }
 
 // Host is the coordinator that was picked last: nil if none was, or if the session has another policy.
@@ -55,9 +55,10 @@ func (a *Attempt) end(r Result) {
 	}
 }
 
-// Fork is another attempt of the same path, on another goroutine. It avoids the hosts that a has tried.
-func (a *Attempt) Fork() *Attempt {
-	return &Attempt{Context: a.Context, Keyspace: a.Keyspace, Key: a.Key, tried: a.tried, count: a.count}
+// Fork makes other another attempt of the same path, on another goroutine. It avoids the hosts that a has tried.
+func (a *Attempt) Fork(other *Attempt) {
+	other.Context, other.Keyspace, other.Key = a.Context, a.Keyspace, a.Key
+	other.tried, other.count = a.tried, a.count
 }
 
 // Avoid makes the next attempt of a go to another host than that of first, which was sent before and may still be at work

@@ -11,10 +11,12 @@ const (
 	limit    = 3 // attempts in a row without an answer that take a node out
 	minPause = time.Second
 	maxPause = 10 * time.Second
-	steady   = 30 * time.Second // in rotation for so long, a node is trusted as before
+	steady   = 30 * time.Second      // in rotation for so long, a node is trusted as before
+	moment   = 20 * time.Millisecond // attempts that lose their connections within it count as one: they may have had the same
 )
 
-// breaker takes a node out of rotation after three attempts in a row that it did not answer. While it is out, one attempt
+// breaker takes a node out of rotation after three attempts in a row that it did not answer, or whose connections ended: gocql may
+// keep connections that are closed, and give them to every request (writer/young.go). While it is out, one attempt
 // at a time tries it, once the node has sent anything since it last failed to answer. A trial that is answered brings it
 // back; each one that is not makes the next wait longer, from 1 s to 10 s, whatever the node sends: its heartbeats may be
 // well while its disk is stuck. Where nobody tells what nodes send, the pauses have to do.
@@ -29,6 +31,7 @@ type breaker struct {
 	next  time.Time     // when a trial may begin; while one is under way, when it is given up
 	heard bool          // the node has sent something since it last failed to answer
 	back  time.Time     // when it came back
+	lost  time.Time     // when an attempt that lost its connection was counted last
 }
 
 // in says whether the node is in rotation.
@@ -49,7 +52,8 @@ func (b *breaker) try(now time.Time) bool {
 
 // end takes in what an attempt, a trial or not, ended with.
 func (b *breaker) end(r Result, trial bool, clock func() time.Time) {
-	if r == Answered && b.silent.Load() == 0 || !trial && r != Answered && r != TimedOut {
+	unanswered := r == TimedOut || r == Lost
+	if r == Answered && b.silent.Load() == 0 || !trial && r != Answered && !unanswered {
 		return
 	}
 	now := clock()
@@ -62,7 +66,13 @@ func (b *breaker) end(r Result, trial bool, clock func() time.Time) {
 			b.back = now
 		}
 	case !out:
-		if r == TimedOut && b.silent.Add(1) == limit {
+		if r == Lost {
+			if now.Sub(b.lost) < moment {
+				return
+			}
+			b.lost = now
+		}
+		if unanswered && b.silent.Add(1) == limit {
 			b.open(now)
 		}
 	case trial:
@@ -121,5 +131,5 @@ func (b *breaker) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.silent.Store(0)
-	b.pause, b.next, b.heard, b.back = 0, time.Time{}, false, time.Time{}
+	b.pause, b.next, b.heard, b.back, b.lost = 0, time.Time{}, false, time.Time{}, time.Time{}
 }

@@ -21,6 +21,7 @@ type law struct {
 	wait     bool // for the pause
 	sent     bool // something, since the node last failed to answer
 	back     time.Time
+	losses   []time.Time // that were counted
 }
 
 func (l *law) grow(now time.Time) {
@@ -40,7 +41,10 @@ func (l *law) end(r Result, trial bool, now time.Time) {
 		}
 		l.out, l.row, l.underway = false, 0, false
 	case !l.out:
-		if r == TimedOut {
+		if n := len(l.losses); r == TimedOut || r == Lost && (n == 0 || now.Sub(l.losses[n-1]) >= 20*time.Millisecond) {
+			if r == Lost {
+				l.losses = append(l.losses, now)
+			}
 			l.row++
 		}
 		if l.row < 3 {
@@ -61,7 +65,7 @@ func (l *law) end(r Result, trial bool, now time.Time) {
 			l.wait = false
 		case Cancelled:
 			l.failed, l.wait, l.sent = now, true, false
-		case TimedOut, Broken:
+		case TimedOut, Lost, Broken:
 			l.sent = false
 			l.grow(now)
 		case Answered:
@@ -95,7 +99,7 @@ func TestBreakerLaw(t *testing.T) {
 		l := law{observed: observed.Load()}
 		now := time.Unix(1_700_000_000, 0)
 		clock := func() time.Time { return now }
-		results := rapid.SampledFrom([]Result{Answered, TimedOut, TimedOut, TimedOut, Cancelled, Unsent, Broken})
+		results := rapid.SampledFrom([]Result{Answered, TimedOut, TimedOut, TimedOut, Lost, Cancelled, Unsent, Broken})
 		t.Repeat(map[string]func(*rapid.T){
 			"attempt": func(t *rapid.T) {
 				r := results.Draw(t, "result")
@@ -129,6 +133,7 @@ func TestBreakerLaw(t *testing.T) {
 					l.sent = true
 				}
 			},
+			"moment": func(*rapid.T) { now = now.Add(10 * time.Millisecond) },
 			"wait": func(t *rapid.T) {
 				now = now.Add(time.Duration(rapid.Int64Range(0, int64(12*time.Second)).Draw(t, "time")))
 			},

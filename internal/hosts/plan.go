@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/murmur3"
 )
 
 // plan is the order of hosts for one request. Mostly only the first is asked for, so the others are found when they are.
@@ -66,7 +68,7 @@ func (s *plan) route() {
 		return
 	}
 	place := s.policy.known(s.ring, keyspace)
-	s.count = len(s.ring.replicas(place, token(key), s.replicas[:0]))
+	s.count = len(s.ring.replicas(place, murmur3.Token(key), s.replicas[:0]))
 	for i := s.count - 1; i > 0; i-- { // as rand.Shuffle, which would cost an allocation
 		j := rand.IntN(i + 1) //nolint:gosec // it spreads load, it guards nothing
 		s.replicas[i], s.replicas[j] = s.replicas[j], s.replicas[i]

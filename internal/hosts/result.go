@@ -3,6 +3,9 @@ package hosts
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 
 	"github.com/gocql/gocql"
 )
@@ -19,16 +22,31 @@ const (
 	Answered
 	// TimedOut is an attempt without an answer at its own limit or at the deadline of the call.
 	TimedOut
-	// Broken is an attempt that ended with its connection.
+	// Lost is an attempt that ended with its connection, or was given one that had ended.
+	Lost
+	// Broken is an attempt that ended with another error of the driver's.
 	Broken
 )
 
-// ResultOf says what an error of gocql tells of the host of a request. Nil is an answer.
+// errUnprepared takes the place of a context.Canceled of no context of the caller's.
+var errUnprepared = fmt.Errorf("the connection ended while it prepared the statement: %w", gocql.ErrConnectionClosed)
+
+// Cause is what a request under ctx failed with. gocql says context.Canceled, though ctx has not ended, where a connection ends that
+// prepares the statement, or is closed before (1.7.0, conn.go, prepareStatement: under the context of the connection).
+func Cause(ctx context.Context, err error) error {
+	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		return errUnprepared
+	}
+	return err
+}
+
+// ResultOf says what the [Cause] of a failure tells of the host of the request. Nil is an answer.
 func ResultOf(err error) Result {
 	if err == nil {
 		return Answered // without what follows, which costs an allocation
 	}
 	var server gocql.RequestError
+	var network net.Error
 	switch {
 	case errors.As(err, &server), errors.Is(err, gocql.ErrNotFound):
 		return Answered
@@ -36,8 +54,10 @@ func ResultOf(err error) Result {
 		return TimedOut
 	case errors.Is(err, context.Canceled):
 		return Cancelled
-	case errors.Is(err, gocql.ErrNoConnections), errors.Is(err, gocql.ErrSessionClosed):
+	case errors.Is(err, gocql.ErrNoConnections), errors.Is(err, gocql.ErrNoStreams), errors.Is(err, gocql.ErrSessionClosed):
 		return Unsent
+	case errors.Is(err, gocql.ErrConnectionClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &network):
+		return Lost
 	}
 	return Broken
 }

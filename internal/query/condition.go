@@ -1,6 +1,8 @@
 package query
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -143,7 +145,31 @@ func (f *filter) holds(env *Env, v *View, condition bool) (bool, error) {
 		}
 		return false, nil
 	}
+	if condition && f.key != nil && have != nil && want[0] != nil && f.ordered() {
+		order, err := orderOfElements(f.column.Type.Elems()[0], typ, have, want[0])
+		return decides(f.operator, order), err
+	}
 	return compare(f.operator, typ, have, want[0], condition)
+}
+
+// ordered says whether the relation is about an order.
+func (f *filter) ordered() bool { return strings.ContainsAny(f.operator[:1], "<>") }
+
+// orderOfElements orders values of a map, in a condition. Cassandra 5.0.6 does it by the type of the keys: m['a'] > -1 is false
+// where m['a'] is 7, since bytes of text have no sign.
+func orderOfElements(keys, values *cqltype.Type, a, b []byte) (int, error) {
+	switch keys.Kind() {
+	case values.Kind():
+		return values.Compare(a, b), nil
+	case gocql.TypeVarchar, gocql.TypeText, gocql.TypeAscii, gocql.TypeBlob:
+		return bytes.Compare(a, b), nil
+	case gocql.TypeSmallInt, gocql.TypeInt, gocql.TypeBigInt:
+		if len(a) > 0 && len(b) > 0 && a[0] != b[0] {
+			return cmp.Compare(int8(a[0]), int8(b[0])), nil
+		}
+		return bytes.Compare(a, b), nil
+	}
+	return 0, unsupported("an order of the values of a map whose keys are of type %s", keys)
 }
 
 // loose puts null in place of collections without elements, as which they are stored if they are not frozen. They have no order.
@@ -152,7 +178,7 @@ func (f *filter) loose(want [][]byte) error {
 		if w == nil || binary.BigEndian.Uint32(w) > 0 {
 			continue
 		}
-		if strings.ContainsAny(f.operator[:1], "<>") {
+		if f.ordered() {
 			return invalid("Invalid comparison with an empty %v for operator \"%s\"", f.column.Type.Kind(), f.operator)
 		}
 		want[i] = nil
@@ -176,20 +202,24 @@ func compare(operator string, typ *cqltype.Type, have, want []byte, condition bo
 		}
 		return false, nil
 	}
-	order := typ.Compare(have, want)
+	return decides(operator, typ.Compare(have, want)), nil
+}
+
+// decides says whether what is in that order is in the relation.
+func decides(operator string, order int) bool {
 	switch operator {
 	case "=":
-		return order == 0, nil
+		return order == 0
 	case "!=":
-		return order != 0, nil
+		return order != 0
 	case "<":
-		return order < 0, nil
+		return order < 0
 	case "<=":
-		return order <= 0, nil
+		return order <= 0
 	case ">":
-		return order > 0, nil
+		return order > 0
 	}
-	return order >= 0, nil
+	return order >= 0
 }
 
 func (f *filter) contains(have, want []byte) (bool, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/catalog"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 )
 
@@ -11,6 +12,4 @@ func invalid(format string, args ...any) error {
 	return &catalog.Error{Code: gocql.ErrCodeInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-func unsupported(format string, args ...any) error {
-	return invalid("not supported by the in-process Cassandra: "+format, args...)
-}
+func unsupported(format string, args ...any) error { return invalid(cql.Unsupported+format, args...) }

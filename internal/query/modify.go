@@ -8,7 +8,6 @@ import (
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/merge"
-	"github.com/denorm-go/denorm/internal/replica"
 )
 
 // Write is a prepared INSERT, UPDATE or DELETE.
@@ -22,23 +21,6 @@ type Write struct {
 	verb           string
 	late           error // of carrying it out
 	Condition      *Condition
-}
-
-// Mutation is what a statement writes to one partition.
-type Mutation struct {
-	Table     *catalog.Table
-	Key       string // the partition key, as [RoutingKey] encodes it
-	Partition *replica.Partition
-	// Deltas are added to counters of the rows of the partition, by row and column; the static row stands at -1.
-	Deltas []Delta
-}
-
-// Delta is what is added to a counter.
-type Delta struct {
-	Row    [][]byte
-	Static bool
-	Column string
-	Count  int64
 }
 
 func (c *compiler) insert(s *cql.Insert) (*Write, error) {
@@ -241,7 +223,7 @@ const maxTTL = 20 * 365 * 24 * 3600
 
 // expires is the second in which what is written ends, 0 for never.
 func (w *Write) expires(env *Env) (int64, error) {
-	ttl := int64(w.table.DefaultTTL)
+	ttl, kind := int64(w.table.DefaultTTL), "default "
 	if w.ttl != nil {
 		b, unset, err := w.ttl.eval(env)
 		switch {
@@ -249,11 +231,11 @@ func (w *Write) expires(env *Env) (int64, error) {
 			return 0, err
 		case unset:
 		case b == nil:
-			ttl = 0
+			ttl, kind = 0, ""
 		case len(b) != 4:
 			return 0, invalid("Invalid TTL value: %x", b)
 		default:
-			ttl = int64(int32(binary.BigEndian.Uint32(b)))
+			ttl, kind = int64(int32(binary.BigEndian.Uint32(b))), ""
 		}
 	}
 	switch {
@@ -263,9 +245,18 @@ func (w *Write) expires(env *Env) (int64, error) {
 		return 0, invalid("ttl is too large. requested (%d) maximum (%d)", ttl, maxTTL)
 	case ttl == 0:
 		return 0, nil
+	case env.seconds()+ttl > maxExpiry:
+		return 0, invalid("Request on table %s.%s with %sttl of %d seconds exceeds maximum supported expiration date of "+
+			"2038-01-19T03:14:06+00:00. In order to avoid this use a lower TTL, change the expiration date overflow policy or upgrade to a "+
+			"version where this limitation is fixed. See CASSANDRA-14092 and CASSANDRA-14227 for more details.",
+			w.table.Keyspace, w.table.Name, kind, ttl)
 	}
 	return env.seconds() + ttl, nil
 }
+
+// maxExpiry is 2038-01-19T03:14:06Z, the last second in the storage format of Cassandra 4, which is the default of 5.0, too
+// (storage_compatibility_mode).
+const maxExpiry = 1<<31 - 2
 
 // Lists says whether the partition key, and the clustering columns, are restricted by IN.
 func (w *Write) Lists() (partition, clustering bool) {
@@ -290,115 +281,4 @@ func (w *Write) Keys(env *Env) (partitions []string, rows [][][]byte, err error)
 	}
 	rows, err = product(env, w.where.equalities())
 	return partitions, rows, err
-}
-
-// Mutations are what the statement writes.
-func (w *Write) Mutations(env *Env) ([]Mutation, error) {
-	partitions, rows, err := w.Keys(env)
-	if err != nil {
-		return nil, err
-	}
-	at, _, err := w.Time(env)
-	if err != nil {
-		return nil, err
-	}
-	expires, err := w.expires(env)
-	if err != nil {
-		return nil, err
-	}
-	if w.late != nil {
-		return nil, w.late
-	}
-	out := make([]Mutation, len(partitions))
-	for i, key := range partitions {
-		out[i] = Mutation{Table: w.table, Key: key, Partition: replica.NewPartition()}
-		for _, row := range rows {
-			if err := w.write(&out[i], row, stamp{at, expires, env}); err != nil {
-				return nil, err
-			}
-		}
-		out[i].Partition.Stamp = env.Unique()*0x9e3779b97f4a7c15 | 1
-	}
-	return out, nil
-}
-
-// write adds what is written to one row, or to the rows of a prefix.
-func (w *Write) write(m *Mutation, key [][]byte, s stamp) error {
-	p := m.Partition
-	if w.rows {
-		switch {
-		case w.where.from != nil || w.where.to != nil || len(key) > 0 && len(key) < len(w.table.Clustering):
-			r, err := w.where.span(s.env, key)
-			r.Timestamp = s.timestamp
-			p.Ranges = append(p.Ranges, r)
-			return err
-		case len(key) == 0:
-			p.Deletion = s.timestamp
-		default:
-			row := replica.NewRow(key)
-			row.Deletion = s.timestamp
-			p.Rows = append(p.Rows, row)
-		}
-		return nil
-	}
-	if w.table.Counter {
-		return w.count(m, key, s)
-	}
-	row, static := replica.NewRow(key), replica.NewRow(nil)
-	whole := len(key) == len(w.table.Clustering)
-	if w.marker && whole {
-		row.Marker = merge.Liveness{Timestamp: s.timestamp, Expires: s.expires}
-	}
-	for i := range w.operations {
-		op := &w.operations[i]
-		target := row
-		if op.column.Kind == catalog.Static {
-			target = static
-		}
-		if err := op.apply(target, s); err != nil {
-			return err
-		}
-	}
-	if len(static.Cells) > 0 {
-		p.Static = static
-	}
-	if whole && (w.marker || len(row.Cells) > 0) {
-		p.Rows = append(p.Rows, row)
-	}
-	return nil
-}
-
-// count adds the deltas of counters, and the tombstones of a DELETE.
-func (w *Write) count(m *Mutation, key [][]byte, s stamp) error {
-	for i := range w.operations {
-		op := &w.operations[i]
-		static := op.column.Kind == catalog.Static
-		if op.deletes {
-			row := replica.NewRow(key)
-			row.Set(replica.Cell{Column: op.column.Name, Cell: merge.Cell{Timestamp: s.timestamp}})
-			one := replica.NewPartition()
-			if static {
-				row.Key, one.Static = nil, row
-			} else {
-				one.Rows = []*replica.Row{row}
-			}
-			m.Partition.Merge(one, w.table.Compare)
-			continue
-		}
-		b, unset, err := op.value.eval(s.env)
-		switch {
-		case err != nil:
-			return err
-		case unset:
-			continue
-		case len(b) != 8:
-			return invalid("Invalid null value for counter increment")
-		}
-		n := int64(binary.BigEndian.Uint64(b))
-		if op.operator == cql.Remove {
-			n = -n
-		}
-		m.Deltas = append(m.Deltas, Delta{Row: key, Static: static, Column: op.column.Name, Count: n})
-	}
-	return nil
 }

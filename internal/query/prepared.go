@@ -139,10 +139,22 @@ func (c *compiler) open(name cql.Name) error {
 		return invalid("keyspace %s does not exist", keyspace)
 	}
 	if c.table = c.schema.Table(keyspace, name.Name); c.table == nil {
-		return invalid("table %s does not exist", name.Name)
+		return c.missing(keyspace, name.Name)
 	}
 	c.prepared.Keyspace, c.prepared.Table = keyspace, c.table
 	return nil
+}
+
+// missing refuses a statement for what is no table.
+func (c *compiler) missing(keyspace, name string) error {
+	_, read := c.prepared.Statement.(*cql.Select)
+	switch view := c.schema.View(keyspace, name); {
+	case view && read:
+		return unsupported("a SELECT from the materialized view %s.%s", keyspace, name)
+	case view:
+		return invalid("Cannot directly modify a materialized view")
+	}
+	return invalid("table %s does not exist", name)
 }
 
 // route finds the marks of the partition key.

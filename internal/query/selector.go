@@ -7,9 +7,9 @@ import (
 
 	"github.com/denorm-go/denorm/internal/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/murmur3"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/ring"
 )
 
 // selector gives one column of a result.
@@ -135,7 +135,7 @@ func (c *compiler) tokenOf(s cql.Selector, r *Read) (string, *cqltype.Type, sele
 		if err != nil {
 			return nil
 		}
-		return bigint(ring.Token([]byte(key)))
+		return bigint(murmur3.Token([]byte(key)))
 	}, nil
 }
 

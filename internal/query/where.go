@@ -19,6 +19,7 @@ type where struct {
 	tokens     []tokenLimit
 	narrowed   bool     // clustering columns are restricted in any way
 	filters    []filter // of a SELECT with ALLOW FILTERING
+	indexed    string   // the last column that has an index
 }
 
 // restriction is = or IN of one column.
@@ -118,6 +119,9 @@ func (c *compiler) relation(w *where, r cql.Relation, read bool) (*limit, error)
 	column := c.table.Column(r.Columns[0])
 	if column == nil {
 		return nil, invalid("Undefined column name %s in table %s.%s", r.Columns[0], c.table.Keyspace, c.table.Name)
+	}
+	if c.schema.Indexed(c.table.Keyspace, c.table.Name, column.Name) {
+		w.indexed = column.Name
 	}
 	isKey := column.Kind == catalog.PartitionKey || column.Kind == catalog.Clustering
 	w.narrowed = w.narrowed || column.Kind == catalog.Clustering
@@ -341,39 +345,6 @@ func product(env *Env, rs []*restriction) ([][][]byte, error) {
 		out = next
 	}
 	return out, nil
-}
-
-// RoutingKey encodes the values of a partition key as the protocol does.
-func RoutingKey(values [][]byte) (string, error) {
-	if len(values) == 1 {
-		if len(values[0]) == 0 {
-			return "", invalid("Key may not be empty")
-		}
-		return string(values[0]), nil
-	}
-	var b []byte
-	for _, v := range values {
-		if len(v) > 0xffff {
-			return "", invalid("Key length of %d is longer than maximum of 65535", len(v))
-		}
-		b = append(b, byte(len(v)>>8), byte(len(v)))
-		b = append(append(b, v...), 0)
-	}
-	return string(b), nil
-}
-
-// SplitKey is the reverse of [RoutingKey].
-func SplitKey(t *catalog.Table, key string) [][]byte {
-	if len(t.Partition) == 1 {
-		return [][]byte{[]byte(key)}
-	}
-	var out [][]byte
-	for len(key) >= 2 {
-		n := int(key[0])<<8 | int(key[1])
-		out = append(out, []byte(key[2:2+n]))
-		key = key[3+n:]
-	}
-	return out
 }
 
 // span is the range of rows that has a prefix, and lies between the limits.

@@ -17,6 +17,16 @@ type Partition struct {
 	Stamp uint64
 }
 
+// Stamp makes a stamp of a number that no other has. Stamps add up as mutations are merged, so they have to be scattered: of
+// numbers in a row 1 and 4 are as much as 2 and 3.
+func Stamp(number uint64) uint64 {
+	// The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+	number *= 0x9e3779b97f4a7c15
+	number = (number ^ number>>30) * 0xbf58476d1ce4e5b9
+	number = (number ^ number>>27) * 0x94d049bb133111eb
+	return number ^ number>>31
+}
+
 // Range is a tombstone of the rows between two bounds. A bound that is empty does not bound.
 type Range struct {
 	From, To  Bound

@@ -37,6 +37,15 @@ func (r *Ring) Tokens(node int) []int64 {
 	return out
 }
 
+// Everywhere are the replicas of each stretch of the ring.
+func (r *Ring) Everywhere(factor int) [][]int {
+	out := make([][]int, len(r.places))
+	for i, p := range r.places {
+		out[i] = r.Replicas(p.token, factor)
+	}
+	return out
+}
+
 // Replicas are the numbers of the nodes that hold the partition of a token when there are so many replicas, the first owner
 // first.
 func (r *Ring) Replicas(token int64, factor int) []int {

@@ -23,6 +23,12 @@ func Parse(line string) (Step, error) {
 	if n, after, ok := counted(rest, "by %d "); ok {
 		s.PageSize, rest = n, after
 	}
+	if after, ok := strings.CutPrefix(rest, "level "); ok {
+		s.Level, rest, _ = strings.Cut(after, " ")
+		if _, err := level(s.Level); err != nil {
+			return s, err
+		}
+	}
 	parts := []string{rest}
 	if s.Batch != "" {
 		parts = strings.Split(rest, "; ")

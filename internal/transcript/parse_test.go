@@ -17,6 +17,8 @@ func TestParse(t *testing.T) {
 			{Text: "DELETE FROM t WHERE k = ? AND c = ?", Values: []transcript.Value{{}, {Unset: true}}}, {Text: "INSERT INTO t (k) VALUES (1)"},
 		}, Batch: "UNLOGGED", Timestamp: 6},
 		{Statements: []transcript.Statement{{Text: "UPDATE t SET v = ?", Values: []transcript.Value{{Bytes: []byte{}}}}}, Timestamp: 7},
+		{Statements: one, PageSize: 2, Level: "LOCAL_SERIAL"},
+		{Statements: one, Level: "ANY"},
 	} {
 		got, err := transcript.Parse(want.String())
 		if err != nil || !reflect.DeepEqual(got, want) {

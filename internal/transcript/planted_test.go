@@ -3,17 +3,14 @@
 package transcript_test
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
+
+	"github.com/denorm-go/denorm/internal/planted"
 )
 
-// planted are bugs, each by a line that is replaced.
-var planted = []struct{ name, file, line, wrong string }{
+// bugs are rules of Cassandra got wrong.
+var bugs = []struct{ name, file, text, wrong string }{
 	{
 		"the smaller value wins a tie", "merge/cell.go",
 		"return either(bytes.Compare(left.Value, right.Value) >= 0, left, right)",
@@ -33,7 +30,7 @@ var planted = []struct{ name, file, line, wrong string }{
 		"return c.Value != nil && (c.Expires == 0 || now < c.Expires)", "return c.Value != nil",
 	},
 	{
-		"an UPDATE leaves a row marker", "query/modify.go",
+		"an UPDATE leaves a row marker", "query/mutation.go",
 		"if w.marker && whole {", "if whole {",
 	},
 	{
@@ -71,38 +68,15 @@ var planted = []struct{ name, file, line, wrong string }{
 	},
 }
 
-// Every wrong rule is found by the recorded answers of a real cluster. It is in the build of this test alone.
+// Every wrong rule is found by the recorded answers of a real cluster.
 func TestPlanted(t *testing.T) {
 	found := regexp.MustCompile(`round \d+, statement (\d+): (.*)`)
-	for _, bug := range planted {
+	for _, bug := range bugs {
 		t.Run(bug.name, func(t *testing.T) {
-			path, err := filepath.Abs(filepath.Join("..", filepath.FromSlash(bug.file)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Count(string(text), bug.line) != 1 {
-				t.Fatalf("%s does not have once: %s", bug.file, bug.line)
-			}
-			wrong := filepath.Join(t.TempDir(), "wrong.go")
-			if err := os.WriteFile(wrong, []byte(strings.Replace(string(text), bug.line, bug.wrong, 1)), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			overlay := filepath.Join(t.TempDir(), "overlay.json")
-			content, err := json.Marshal(map[string]any{"Replace": map[string]string{path: wrong}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(overlay, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			output, err := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-count=1", "-run", "^TestReplay$", ".").CombinedOutput()
+			output := planted.Find(t, "../"+bug.file, bug.text, bug.wrong, "-run", "^TestReplay$", ".")
 			difference := found.FindSubmatch(output)
-			if err == nil || difference == nil {
-				t.Fatalf("it is not found: %v\n%s", err, output)
+			if difference == nil {
+				t.Fatalf("it is not found, but something else:\n%s", output)
 			}
 			t.Logf("statement %s: %s", difference[1], difference[2])
 		})

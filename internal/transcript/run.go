@@ -42,13 +42,18 @@ func Run(ctx context.Context, session *gocql.Session, step Step) Reply {
 		case <-ctx.Done():
 		}
 	}
+	consistency, err := level(step.Level)
+	if err != nil {
+		return refused(err)
+	}
 	if step.Batch != "" {
-		return batch(ctx, session, step)
+		return batch(ctx, session, step, consistency)
 	}
 	var out Reply
 	var state []byte
 	for {
-		q := session.Query(step.Statements[0].Text, arguments(step.Statements[0])...).WithContext(ctx).PageSize(step.PageSize).PageState(state)
+		q := session.Query(step.Statements[0].Text, arguments(step.Statements[0])...).WithContext(ctx).PageSize(step.PageSize).PageState(state).
+			Consistency(consistency)
 		if step.Timestamp != 0 {
 			q.WithTimestamp(step.Timestamp)
 		}
@@ -66,7 +71,24 @@ func Run(ctx context.Context, session *gocql.Session, step Step) Reply {
 	}
 }
 
-func batch(ctx context.Context, session *gocql.Session, step Step) Reply {
+// level is a consistency by its name.
+func level(name string) (gocql.Consistency, error) {
+	switch name {
+	case "":
+		return gocql.All, nil
+	case "SERIAL":
+		return gocql.Consistency(gocql.Serial), nil
+	case "LOCAL_SERIAL":
+		return gocql.Consistency(gocql.LocalSerial), nil
+	}
+	c, err := gocql.ParseConsistencyWrapper(name)
+	if err != nil {
+		return 0, fmt.Errorf("a step: %w", err)
+	}
+	return c, nil
+}
+
+func batch(ctx context.Context, session *gocql.Session, step Step, consistency gocql.Consistency) Reply {
 	b := session.NewBatch(map[string]gocql.BatchType{
 		"LOGGED": gocql.LoggedBatch, "UNLOGGED": gocql.UnloggedBatch, "COUNTER": gocql.CounterBatch,
 	}[step.Batch]).WithContext(ctx)
@@ -74,6 +96,7 @@ func batch(ctx context.Context, session *gocql.Session, step Step) Reply {
 		b.WithTimestamp(step.Timestamp)
 	}
 	b.SerialConsistency(gocql.Serial)
+	b.Cons = consistency
 	for _, s := range step.Statements {
 		b.Query(s.Text, arguments(s)...)
 	}

@@ -14,6 +14,7 @@ type Step struct {
 	Batch      string   `json:",omitempty"` // LOGGED, UNLOGGED or COUNTER; empty if the one statement is in none
 	Timestamp  int64    `json:",omitempty"` // that of the protocol, 0 without
 	PageSize   int      `json:",omitempty"` // 0 for one page
+	Level      string   `json:",omitempty"` // the consistency as CQL spells it, empty for ALL
 	Columns    []string `json:",omitempty"` // of a batch that has conditions: those that there may be in the answer
 	Wait       int      `json:",omitempty"` // seconds that pass before it
 }
@@ -72,6 +73,9 @@ func (s Step) String() string {
 	}
 	if s.PageSize > 0 {
 		fmt.Fprintf(&b, "by %d ", s.PageSize)
+	}
+	if s.Level != "" {
+		fmt.Fprintf(&b, "level %s ", s.Level)
 	}
 	for i, statement := range s.Statements {
 		if i > 0 {

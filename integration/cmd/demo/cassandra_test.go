@@ -28,7 +28,7 @@ func TestInProcess(t *testing.T) {
 		t.Errorf("the output does not say at its begin and at its end what it is:\n%s", b.String())
 	}
 	for _, want := range []string{
-		"All 9,000 rows read back", "One row in orders_by_status", "table orders_by_user does not exist", "Sent twice, and in the tables once",
+		"All 9,000 rows read back", "open are the 300", "One row in orders_by_status", "table orders_by_user does not exist", "Sent twice, and in the tables once",
 		"retry", "All of it held",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -29,9 +30,27 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == cluster.GuardCommand {
 		os.Exit(guard())
 	}
-	inProcess := flag.Bool("in-process", false, "use no real Cassandra but the model of package cassandratest")
-	flag.Parse()
-	os.Exit(start(*inProcess))
+	inProcess, err := parse(os.Args[1:], os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		os.Exit(2)
+	default:
+		os.Exit(start(inProcess))
+	}
+}
+
+// parse reads the arguments. It says what is wrong with them.
+func parse(args []string, out io.Writer) (inProcess bool, err error) {
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.BoolVar(&inProcess, "in-process", false, "use no real Cassandra but the model of package cassandratest")
+	if err = flags.Parse(args); err == nil && flags.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+		_, _ = fmt.Fprintln(out, err) // as the flags say what is wrong with them
+		flags.Usage()
+	}
+	return inProcess, err
 }
 
 // guard stops the cluster of a demo that was killed. It catches no signals, as nothing but one could end its wait.

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -20,7 +21,7 @@ type screen struct {
 	colour   bool
 	width    int
 	sections int
-	bar      *progress // on the last line, or nil
+	bar      *progressbar.ProgressBar // on the last line, or nil
 	err      error
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestWrap(t *testing.T) {
@@ -62,6 +64,26 @@ type brokenWriter struct{ writes int }
 func (w *brokenWriter) Write([]byte) (int, error) {
 	w.writes++
 	return 0, errBroken
+}
+
+// Who pipes the output into a file wants no progress in it, however long a phase takes.
+func TestNoProgressWhereThereIsNoTerminal(t *testing.T) {
+	t.Parallel()
+	for _, terminal := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var b strings.Builder
+			s := &screen{w: &b, width: 80, terminal: terminal}
+			bar := s.progress("measuring", 10)
+			for range 10 {
+				<-time.After(time.Hour)
+				bar.add()
+			}
+			s.clear()
+			if shown := b.Len() > 0; shown != terminal {
+				t.Errorf("terminal %v, and the output is %q", terminal, b.String())
+			}
+		})
+	}
 }
 
 func TestNumber(t *testing.T) {

@@ -78,7 +78,7 @@ func (s *shop) open(ctx context.Context, out *screen) (err error) {
 
 // writer makes a writer of a session, and checks that the live tables are as declared.
 func (s *shop) writer(ctx context.Context, writes *gocql.Session) (*writer.Writer, error) {
-	w, err := writer.New(writes, writer.Reads(s.reads), writer.Timeout(10*time.Second))
+	w, err := writer.New(writes, writer.Reads(s.reads))
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,10 @@ import (
 
 // showTrace shows the trace of a write that lost a reply, here and, where one runs, in Jaeger.
 func showTrace(ctx context.Context, out *screen, s *shop) error {
-	out.heading("The trace of a slow write", "With OpenTelemetry each write is a span, with a child for each request and an "+
-		"event for each retry. It joins the span of the HTTP request that it belongs to. This one lost a reply too.")
+	out.heading("The trace of a slow write", "With OpenTelemetry each write is a span, with a child for each of its paths, which "+
+		"is a request with all its repetitions, and an event for each retry. It joins the span of the HTTP request that it "+
+		"belongs to. Here a reply is lost too: its connection is cut, and that may take the replies of several paths, each of which "+
+		"sends its request again.")
 	out.code(`w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(provider))))`)
 	out.blank()
 	w, dialer, err := s.lossy(ctx)
@@ -55,7 +57,7 @@ func showTrace(ctx context.Context, out *screen, s *shop) error {
 	}
 	out.blank()
 	jaeger.show(ctx, out, provider, span.SpanContext().TraceID().String())
-	out.ok("One span for the write, one for each of its 3 requests, and the retry in its place. No bound value is in them.")
+	out.ok("One span for the write, one for each of its 3 paths, and each retry in its place. No bound value is in them.")
 	return nil
 }
 
@@ -84,7 +86,7 @@ func (t spanTree) of(s sdktrace.ReadOnlySpan) []sdktrace.ReadOnlySpan {
 	return t.children[s.SpanContext().SpanID()]
 }
 
-// check fails unless the trace is one write of three requests with a retry.
+// check fails unless the trace is one write of three paths with a retry.
 func (t spanTree) check() error {
 	writes := t.of(t.root)
 	if len(writes) != 1 {
@@ -95,14 +97,14 @@ func (t spanTree) check() error {
 		retries += len(p.Events())
 	}
 	if len(paths) != 3 || retries == 0 {
-		return fmt.Errorf("the trace has %d requests and %d retries, want 3 and at least 1", len(paths), retries)
+		return fmt.Errorf("the trace has %d paths and %d retries, want 3 and at least 1", len(paths), retries)
 	}
 	return nil
 }
 
 // show prints the tree with a time line.
 func (t spanTree) show(out *screen) {
-	const beside = 77 // columns of the other cells
+	const beside = 80 // columns of the other cells
 	line := timeline{begin: t.root.StartTime(), end: t.root.EndTime(), width: max(8, min(out.width-beside, 28))}
 	out.table(nil, []bool{2: true}, t.rows(t.root, line, "", ""))
 }

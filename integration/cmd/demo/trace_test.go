@@ -51,7 +51,7 @@ func TestSpanTree(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	tree := newSpanTree(slowWrite().Snapshots())
-	tree.show(&screen{w: &b, width: 87})
+	tree.show(&screen{w: &b, width: 90})
 	want := strings.TrimPrefix(`
   POST /orders                     ██████████  10.00 ms
   └── createOrder                  ██████████   9.00 ms  fan-out, applied, 4 requests
@@ -74,7 +74,7 @@ func TestSpanTreeCheck(t *testing.T) {
 	noRetry := slowWrite()
 	noRetry[2].Events = nil
 	for name, spans := range map[string]tracetest.SpanStubs{
-		"no retry": noRetry, "two requests": slowWrite()[1:], "no write": slowWrite()[4:],
+		"no retry": noRetry, "two paths": slowWrite()[1:], "no write": slowWrite()[4:],
 	} {
 		if err := newSpanTree(spans.Snapshots()).check(); err == nil {
 			t.Errorf("%s passes", name)

@@ -30,7 +30,7 @@ func (r report) table() string {
 			x := r.find(set.name, status)
 			fmt.Fprintf(&b, " %.1f ms, %.1f ms", milliseconds(x.quantile(0.5)), milliseconds(x.quantile(0.99)))
 			if x.timeouts > 0 {
-				fmt.Fprintf(&b, ", %d timeouts", x.timeouts)
+				fmt.Fprintf(&b, ", timeouts %d", x.timeouts)
 			}
 			fmt.Fprintf(&b, " | %d", x.scan.tombstones)
 			if x.rows < limit { // the whole partition was read for them
@@ -70,9 +70,8 @@ SELECT order_id, total, updated_at FROM orders_by_status WHERE status = ? LIMIT 
 `+"```"+`
 
 %s
-Tombstones are what a replica says it has read for one such request (`+"`Read 20 live rows and 19980 tombstone cells`"+` in
-its trace). Latencies are of %d reads of each, in random order, at LOCAL_QUORUM, one at a time. A timeout is a read
-that the server gave up after five seconds.
+Tombstones are what a replica says it has read for one such request: the m of `+"`Read n live rows and m tombstone cells`"+`
+in its trace. Latencies are of %d reads of each, in random order, at LOCAL_QUORUM, one at a time.%s
 
 What follows from it:
 
@@ -89,12 +88,22 @@ Writing took %.0f s, with the changes of %d orders in a logical write, in mode C
 was, with no compaction asked for.
 
 Written by `+"`make tombstones`"+` on %s, %s %s/%s.
-`, r.changes, r.table(), r.rounds, r.hosts, runtime.NumCPU(), r.busy, r.judge(), r.loaded.Seconds(), ordersPerWrite,
+`, r.changes, r.table(), r.rounds, r.timeouts(), r.hosts, runtime.NumCPU(), r.busy, r.judge(), r.loaded.Seconds(), ordersPerWrite,
 		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func (r report) write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "tombstones.md"), []byte(r.text()), 0o644)
+}
+
+// timeouts says what they are, where there were any.
+func (r report) timeouts() string {
+	for _, x := range r.results {
+		if x.timeouts > 0 {
+			return " A timeout is a read\nthat the server gave up after five seconds."
+		}
+	}
+	return ""
 }
 
 // judge says what the load average means for the latencies.

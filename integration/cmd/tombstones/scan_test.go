@@ -63,6 +63,13 @@ func TestReport(t *testing.T) {
 	if text := r.text(); !strings.Contains(text, want) || strings.Contains(text, "too high") || strings.Contains(text, "%!") {
 		t.Errorf("%s\nwant the line\n%s", text, want)
 	}
+	if text := r.text(); strings.Contains(text, "timeout") {
+		t.Errorf("a run without timeouts speaks of them: %s", text)
+	}
+	r.results[0].timeouts = 1
+	if text := r.text(); !strings.Contains(text, "3.0 ms, timeouts 1 |") || !strings.Contains(text, "A timeout is a read") {
+		t.Errorf("a timeout is not told of: %s", text)
+	}
 	r.busy = "8.50"
 	if text := r.text(); !strings.Contains(text, "too high") {
 		t.Errorf("a busy machine is not told of: %s", text)

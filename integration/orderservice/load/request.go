@@ -12,6 +12,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/orderservice"
+	"github.com/denorm-go/denorm/integration/sleep"
 )
 
 // request is what is sent, and sent again if need be.
@@ -72,21 +73,10 @@ func (c *customer) settle(ctx context.Context, r request) (a answer, open bool) 
 		case a.problem.Outcome == orderservice.NotApplied && impatient && !open:
 			return a, false
 		}
-		if time.Now().Add(wait).After(deadline) || !sleep(ctx, wait) {
+		if time.Now().Add(wait).After(deadline) || sleep.For(ctx, wait) != nil {
 			return a, open || r.write()
 		}
 		wait = min(2*wait, time.Second)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -1,4 +1,5 @@
-package hosts
+// Package murmur3 is the token function of Cassandra's Murmur3Partitioner.
+package murmur3
 
 import (
 	"encoding/binary"
@@ -11,10 +12,10 @@ const (
 	c2 = 0x4cf5ad432745937f
 )
 
-// token is the token of an encoded partition key under Cassandra's Murmur3Partitioner: the first half of 128-bit
+// Token is the token of an encoded partition key under Cassandra's Murmur3Partitioner: the first half of 128-bit
 // MurmurHash3, but with the bytes of the tail sign-extended, and with the smallest token, which stands for the start of
 // the ring, taken for the greatest.
-func token(key []byte) int64 {
+func Token(key []byte) int64 {
 	var h1, h2 uint64
 	tail := key
 	for ; len(tail) >= 16; tail = tail[16:] {

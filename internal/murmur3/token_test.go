@@ -1,11 +1,8 @@
-package hosts
+package murmur3
 
 import (
 	"encoding/hex"
 	"testing"
-
-	fake "github.com/denorm-go/denorm/internal/ring"
-	"pgregory.net/rapid"
 )
 
 // The tokens are what Cassandra 5.0 says to SELECT token(key) of a blob.
@@ -16,7 +13,7 @@ func TestToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := token(key); got != want {
+		if got := Token(key); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}
 	}
@@ -45,15 +42,4 @@ var tokens = map[string]int64{
 	"36a9e7f1c95b82ffb99743e0c5c4ce95d83c9a430aac59f84ef3cbfab6145068":         2239256666430161713,
 	"bb7208bc9b5d7c04f1236a82a0093a5e33f40423d5ba8d4266f7092c3ba43b62bb":       257611949016227258,
 	"09fc96082d34c2dfc1295d92073b5ea1dc8ef8da95f14dfded011ffb96d3e54b09fc9608": -3726625715670943333,
-}
-
-// The server of the tests has a token function of its own.
-func TestTokenOfServer(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		key := rapid.SliceOf(rapid.Byte()).Draw(t, "key")
-		if got, want := token(key), fake.Token(key); got != want {
-			t.Fatalf("%d, want %d", got, want)
-		}
-	})
 }

@@ -1,0 +1,75 @@
+//go:build !race
+
+package simulation_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/denorm-go/denorm/internal/planted"
+)
+
+// bugs are promises of the library broken.
+var bugs = []struct{ name, file, text, wrong, finds string }{
+	{
+		"counters are sent again", "retry/verdict.go",
+		"Retry: kind.Idempotent(),", "Retry: kind.Idempotent() || kind == Counter,",
+		"no choice of",
+	},
+	{
+		"counters are sent to two replicas", "writer/flight.go",
+		"if f.s.w.hedge > 0 && f.path.kind.Idempotent() {", "if f.s.w.hedge > 0 {",
+		"no choice of",
+	},
+	{
+		"what may have happened is forgotten when it is refused later", "writer/outcome.go",
+		"\t\treturn NotApplied\n\t}\n\treturn Unknown\n", "\t\treturn NotApplied\n\t}\n\treturn next\n",
+		"unsound outcome",
+	},
+	{
+		"what timed out has not happened", "retry/server.go",
+		"v := unknown(kind, reasonWriteTimeout+", "v := safe(reasonWriteTimeout+",
+		"unsound outcome",
+	},
+	{
+		"what an overloaded node refused was not counted", "retry/server.go",
+		"if kind == Partition {\n\t\treturn safe(ReasonOverloaded)", "if kind == Partition || kind == Counter {\n\t\treturn safe(ReasonOverloaded)",
+		"no choice of",
+	},
+	{
+		"a row that moves is removed only where its writer has seen it", "tables/place.go",
+		"\tsweeps := t.sweeps\n", "\tsweeps := t.sweeps[:0]\n",
+		"ghost",
+	},
+	{
+		"a logged batch is not logged", "writer/executor.go",
+		"kind = gocql.LoggedBatch", "kind = gocql.UnloggedBatch",
+		"missing",
+	},
+	{
+		"what a dead client has begun is not finished by the next one", "internal/versioned/forward.go",
+		"return store.Spread(ctx, row, row.Current(), keys)", "return nil",
+		"Versioned: account",
+	},
+	{
+		"a refused transaction proves that an earlier attempt was not applied", "internal/versioned/settle.go",
+		"if s.maybe {\n\t\treturn Unknown\n\t}\n\treturn NotApplied\n", "return NotApplied\n",
+		"Versioned: ",
+	},
+}
+
+// Every promise that the library would break is found, as a rule in the first world.
+func TestPlanted(t *testing.T) {
+	t.Parallel()
+	for _, bug := range bugs {
+		t.Run(bug.name, func(t *testing.T) {
+			t.Parallel()
+			output := planted.Find(t, "../../"+bug.file, bug.text, bug.wrong, "-run", "^TestSimulation$", ".", "-writes", "40000", "-size", "2000")
+			what := regexp.MustCompile(`seed \d+: (.*` + bug.finds + `.*)`).FindSubmatch(output)
+			if what == nil {
+				t.Fatalf("it is not found, but something else:\n%s", output)
+			}
+			t.Logf("%s", what[1])
+		})
+	}
+}

@@ -1,0 +1,254 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/pageviews"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// viewLoad counts views of pages in two tables, and keeps the visits beside them. A count may be lost without an answer, and is
+// never sent again. Each view counts a number of its own: so the sums tell which were counted, and whether one was counted twice.
+type viewLoad struct {
+	*crew
+	pages []gocql.UUID
+
+	mu    sync.Mutex
+	views []*view
+}
+
+// view is a logical write.
+type view struct {
+	pageviews.Visit
+
+	count   int64
+	outcome map[string]writer.Outcome // what was told last, by table; unknown of what nothing was told
+	told    []error
+}
+
+// The tables of a view.
+const (
+	visitTable = "visits_by_user"
+	total      = "page_views"
+	daily      = "page_views_by_day"
+)
+
+var viewTables = []string{visitTable, total, daily}
+
+// pageViews is how many views a page has on average: few enough to try all that may have been counted.
+const pageViews = 6
+
+func newViewLoad(w *world, s service, index uint64, share int) *viewLoad {
+	l := &viewLoad{crew: newCrew(w, s, index, share)}
+	random := chance(w.Seed, index, 1)
+	for range max(1, share/pageViews) {
+		l.pages = append(l.pages, uuid(random))
+	}
+	return l
+}
+
+func (l *viewLoad) run(ctx context.Context) {
+	l.work(ctx, func(ctx context.Context, _ string, number uint64) {
+		random := chance(l.Seed, number)
+		p := l.current(ctx)
+		now := time.Now()
+		v := &view{
+			Visit:   pageviews.Visit{UserID: uuid(random), ViewedAt: now.Truncate(time.Millisecond), PageID: l.pages[random.IntN(len(l.pages))]},
+			count:   1 + random.Int64N(1<<40),
+			outcome: make(map[string]writer.Outcome),
+		}
+		l.mu.Lock()
+		l.views = append(l.views, v)
+		l.mu.Unlock()
+		l.weather.begin(mark(v.UserID[:]), number)
+		l.weather.begin(v.count, number)
+		l.doom(p, random)
+		l.meets(number)
+		_, err := mood(p.writer, random).Write(p.ctx, "viewPage", pageviews.Visits.Insert(v.Visit), //nolint:contextcheck // it ends with its process
+			pageviews.Counts.Add(pageviews.Count{PageID: v.PageID, ViewedAt: v.ViewedAt, ViewCount: v.count}))
+		l.meets(number)
+		for !p.killed() {
+			failed, ok := l.learn(v, l.Lie(err))
+			if !ok || !failed.Resumable() || random.IntN(3) == 0 {
+				return
+			}
+			rest(random)
+			l.again(v)
+			l.meets(number)
+			_, err = p.writer.Resume(p.ctx, failed) //nolint:contextcheck // as before
+		}
+		l.weather.note("client killed", number)
+	})
+}
+
+// learn notes what a client was told, and says whether anything is left to do.
+func (l *viewLoad) learn(v *view, err error) (*writer.Error, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var failed *writer.Error
+	v.told = append(v.told, err)
+	if err == nil {
+		for _, table := range viewTables {
+			v.outcome[table] = writer.Applied
+		}
+		return nil, false
+	}
+	if !errors.As(err, &failed) || errors.Is(err, writer.ErrInvalid) {
+		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
+		return nil, false
+	}
+	for _, r := range failed.Tables {
+		v.outcome[r.Table] = r.Outcome
+	}
+	return failed, true
+}
+
+// again notes that the visit is sent again. The counts are not.
+func (l *viewLoad) again(v *view) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v.outcome[visitTable] != writer.Applied {
+		v.outcome[visitTable] = writer.Unknown
+	}
+}
+
+// known is what is known of the whole of it.
+func (v *view) known() writer.Outcome {
+	first := v.outcome[visitTable]
+	for _, table := range viewTables {
+		if v.outcome[table] != first {
+			return writer.Unknown
+		}
+	}
+	return first
+}
+
+func (l *viewLoad) finish(context.Context) {}
+
+func (l *viewLoad) check(ctx context.Context, report *Report) {
+	p, err := boot(ctx, l.cluster, l.service.keyspace, 0, l.service.mode)
+	if err != nil {
+		l.trouble(err)
+		return
+	}
+	defer p.close()
+	sums := make(map[string]map[gocql.UUID]int64)
+	for _, table := range []string{total, daily} {
+		if sums[table], err = pageSums(ctx, p.reads, table); err != nil {
+			l.trouble(err)
+			return
+		}
+	}
+	visits, err := kept(ctx, p.reads)
+	if err != nil {
+		l.trouble(err)
+		return
+	}
+	report.views(l, sums, visits)
+}
+
+// pageSums reads what was counted.
+func pageSums(ctx context.Context, session *gocql.Session, table string) (map[gocql.UUID]int64, error) {
+	sums := make(map[gocql.UUID]int64)
+	rows := session.Query("SELECT page_id, view_count FROM " + table).WithContext(ctx).Iter()
+	var page gocql.UUID
+	var count int64
+	for rows.Scan(&page, &count) {
+		sums[page] += count
+	}
+	return sums, rows.Close()
+}
+
+// kept reads the visits.
+func kept(ctx context.Context, session *gocql.Session) ([]pageviews.Visit, error) {
+	var visits []pageviews.Visit
+	rows := session.Query("SELECT user_id, viewed_at, page_id FROM " + visitTable).WithContext(ctx).Iter()
+	var v pageviews.Visit
+	for rows.Scan(&v.UserID, &v.ViewedAt, &v.PageID) {
+		visits = append(visits, v)
+	}
+	return visits, rows.Close()
+}
+
+// faults is what must not be in the tables after what clients were told.
+func (l *viewLoad) faults(sums map[string]map[gocql.UUID]int64, visits []pageviews.Visit) []string {
+	var found []string
+	there := make(map[string]bool) // by all that a visit is
+	for _, v := range visits {
+		there[fmt.Sprint(v.UserID, v.PageID, v.ViewedAt.UnixMilli())] = true
+	}
+	byPage := make(map[gocql.UUID][]*view)
+	for _, v := range l.views {
+		byPage[v.PageID] = append(byPage[v.PageID], v)
+		name := fmt.Sprint(v.UserID, v.PageID, v.ViewedAt.UnixMilli())
+		is, told := there[name], v.outcome[visitTable]
+		delete(there, name)
+		switch {
+		case told == writer.Applied && !is:
+			found = append(found, fmt.Sprintf("lost: the visit of %v", v.UserID))
+		case told == writer.NotApplied && is:
+			found = append(found, fmt.Sprintf("unsound outcome: the visit of %v is there, although the client was told: %v", v.UserID, v.told))
+		}
+	}
+	for name := range there {
+		found = append(found, "a visit that nobody made: "+name)
+	}
+	for table, sum := range sums {
+		for page := range sum {
+			if byPage[page] == nil {
+				found = append(found, fmt.Sprintf("%s counts views of %v, which nobody made", table, page))
+			}
+		}
+	}
+	for page, views := range byPage {
+		for table, sum := range sums {
+			if fault := miscount(table, sum[page], views); fault != "" {
+				found = append(found, fmt.Sprintf("page %v: %s", page, fault))
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// miscount says why a sum cannot be that of the views that were acknowledged and of some of which nothing is known; empty if it can.
+func miscount(table string, sum int64, views []*view) string {
+	rest, told := sum, make(map[writer.Outcome][]int64)
+	for _, v := range views {
+		outcome := v.outcome[table]
+		told[outcome] = append(told[outcome], v.count)
+		if outcome == writer.Applied {
+			rest -= v.count
+		}
+	}
+	unknown := told[writer.Unknown]
+	if some(unknown, rest) {
+		return ""
+	}
+	for _, one := range told[writer.Applied] {
+		if some(unknown, rest+one) {
+			return fmt.Sprintf("lost: %s lacks %d, which was acknowledged", table, one)
+		}
+	}
+	for _, one := range told[writer.NotApplied] {
+		if some(unknown, rest-one) {
+			return fmt.Sprintf("unsound outcome: %s counts %d, which was not applied", table, one)
+		}
+	}
+	return fmt.Sprintf("%s counts %d, of which %d were acknowledged, and no choice of %v makes up the rest", table, sum, sum-rest, unknown)
+}
+
+// some says whether some of the counts, or none, make up the sum.
+func some(counts []int64, sum int64) bool {
+	if sum == 0 || len(counts) == 0 || sum < 0 {
+		return sum == 0
+	}
+	return some(counts[1:], sum-counts[0]) || some(counts[1:], sum)
+}

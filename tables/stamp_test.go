@@ -1,0 +1,87 @@
+package tables_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+func TestStamp(t *testing.T) {
+	t.Parallel()
+	s, o := orders(t), order()
+	s.SetStamp(&o, 42)
+	if o.UpdatedAt != 42 {
+		t.Fatalf("stamp %d", o.UpdatedAt)
+	}
+	after := with(o, func(o *Order) { o.UpdatedAt = 99 })
+	for _, tc := range []struct {
+		change tables.Change
+		want   int64
+	}{
+		{s.Insert(o), 0}, {s.Upsert(o), 0}, {s.Update(o, after), 42}, {s.Delete(o), 42}, {tables.Change{}, 0},
+	} {
+		if got := tc.change.StampOf(); got != tc.want {
+			t.Errorf("%s: stamp of the before-image %d, want %d", tc.change, got, tc.want)
+		}
+	}
+	r, err := s.Update(o, after).Render(1000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range r.Mutations {
+		if m.Kind == tables.Put {
+			if got := shown(m.Args[slices.Index(m.Names, "updated_at")]); got != "0x00000000000003e8" {
+				t.Errorf("%s: stamp %s, want the timestamp of the write", m, got)
+			}
+		}
+	}
+	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}}))
+	plain.SetStamp(&o, 7)
+	if o.UpdatedAt != 42 || plain.Delete(o).StampOf() != 0 {
+		t.Error("a set without Stamp has one")
+	}
+}
+
+// TestNoMoveBelowResolution: Cassandra keeps milliseconds. An update from 12:00:00.0001 to 12:00:00.0002 is one of the
+// same row, and as a move it would delete the row it has just written.
+func TestNoMoveBelowResolution(t *testing.T) {
+	t.Parallel()
+	at := time.UnixMilli(1000)
+	before := aJob()
+	for _, later := range []time.Duration{0, time.Nanosecond, time.Millisecond - 1} {
+		after := with(before, func(j *job) { j.Started = at.Add(later) })
+		r, err := jobs(t).Update(before, after).Render(now, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range r.Mutations {
+			if m.Table == "jobs_by_worker" && m.Kind != tables.Put {
+				t.Errorf("%s later: %s", later, m)
+			}
+		}
+	}
+	r, err := jobs(t).Update(before, with(before, func(j *job) { j.Started = at.Add(time.Millisecond) })).Render(now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(dump(r), "remove jobs_by_worker") {
+		t.Error("a millisecond later the row must move")
+	}
+
+	type visit struct {
+		ID int64
+		At time.Time
+	}
+	immutable := tables.Must(tables.New[visit]("visit", tables.Table{Name: "visits", PartKey: []string{"id"}},
+		tables.Table{Name: "visits_by_day", PartKey: []string{"at"}, SortKey: []string{"id"}}, tables.Type("at", "date")))
+	noon := time.Date(1969, 12, 31, 12, 0, 0, 0, time.UTC)
+	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(11 * time.Hour)}).Render(1, nil); err != nil {
+		t.Errorf("the hour of a date is not stored: %v", err)
+	}
+	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(12 * time.Hour)}).Render(1, nil); err == nil {
+		t.Error("the next day passed as the same one")
+	}
+}

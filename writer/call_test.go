@@ -1,0 +1,108 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+)
+
+// ending is a context of a caller's own, of which the end is seen in two steps, as it is of any while it ends.
+type ending struct {
+	context.Context
+	done chan struct{}
+	err  error
+}
+
+func (e *ending) Done() <-chan struct{} { return e.done }
+func (e *ending) Err() error            { return e.err }
+
+// A call has ended as soon as the caller's context has: gocql returns what Err says, and nil would be no error and no answer.
+func TestCallEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	parent := &ending{Context: context.Background(), done: make(chan struct{})}
+	ctx, call := fakeWriter(nopExecutor{}).deadline(parent)
+	defer call.end()
+	if ctx.Done() == nil || ctx.Err() != nil { // which makes its timer
+		t.Fatal("ended before it began")
+	}
+	parent.err = context.Canceled
+	if err := ctx.Err(); !errors.Is(err, context.Canceled) {
+		t.Errorf("Err is %v, and the caller's %v", err, parent.err)
+	}
+	close(parent.done)
+	<-ctx.Done()
+}
+
+// First attempts end with an error, even if the caller's context says Done before it says why.
+func TestFirstAttemptsEndWithAnError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		parent := &ending{Context: context.Background(), done: make(chan struct{})}
+		time.AfterFunc(time.Second, func() { close(parent.done) })
+		x := &fakeExecutor{answer: func(ctx context.Context, _ request) error {
+			<-ctx.Done()
+			if ctx.Err() == nil {
+				t.Error("the context has ended, and has no error")
+			}
+			return context.Canceled
+		}}
+		if _, err := fakeWriter(x).Write(parent, "op", orderSet(t).Insert(newOrder(Open))); err == nil {
+			t.Error("the write succeeded")
+		}
+	})
+}
+
+// The time of a call counts from its begin, also for counters that are waited for after the rest.
+func TestCountersDoNotLengthenACall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := &fakeExecutor{answer: func(ctx context.Context, r request) error {
+			if r.kind == retry.Counter {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			<-time.After(900 * time.Millisecond)
+			return nil
+		}}
+		start := time.Now()
+		_, err := fakeWriter(x, Timeout(time.Second)).Write(context.Background(), "op", viewSet(t).Add(newView()), orderSet(t).Insert(newOrder(Open)))
+		if took := time.Since(start); err == nil || took > time.Second+10*time.Millisecond {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
+
+// A batch that becomes a fan-out while counters are under way leaves their tracer alone: with the race detector.
+func TestCountersBesideAFallbackAreTraced(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	for range 50 {
+		x := &fakeExecutor{answer: func(_ context.Context, r request) error {
+			if r.kind == retry.LoggedBatch {
+				return errBatchLog
+			}
+			return nil
+		}}
+		w := fakeWriter(x, Trace(&modes{}), Budget(retry.NewBudget(100_000, 0)))
+		if _, err := w.Write(context.Background(), "op", viewSet(t).Add(newView()), orderSet(t).Update(open, paid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// modes reads what it is told of paths.
+type modes struct{}
+
+func (*modes) TraceWriteStart(ctx context.Context, _ WriteStart) context.Context { return ctx }
+func (*modes) TraceWriteEnd(context.Context, WriteEnd)                           {}
+func (*modes) TracePathEnd(context.Context, PathEnd)                             {}
+func (*modes) TracePathStart(ctx context.Context, s PathStart) context.Context {
+	if s.Mode.String() == "" {
+		panic("no mode")
+	}
+	return ctx
+}

@@ -1,0 +1,213 @@
+package writer
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+)
+
+// squadron is the paths that are under way together. It is also the context of their first attempts, which ends with
+// that of the call and after the limit of an attempt: the caller waits for both anyway, so they need no timer and no
+// goroutine of their own. Nil stands for no path at all.
+type squadron struct {
+	w       *Writer
+	p       *plan
+	ctx     context.Context //nolint:containedctx // of the call; lives as long
+	mode    Mode            // of p, which a batch beside counters may change
+	limit   time.Duration   // of first attempts
+	start   time.Time       // of first attempts
+	now     time.Time       // the same by the writer's clock, if some row expires
+	flights []flight
+	aloft   atomic.Int32
+
+	mu     sync.Mutex
+	ended  chan struct{} // closed when first attempts have to end, and when all have landed
+	err    error         // why; set before ended is closed
+	landed chan struct{} // closed when all have landed, if ended was closed before that; else nil
+}
+
+// launch starts the open paths. They are counters, or none is. Until they have landed nobody else may look at them.
+func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
+	n := 0
+	for i := range paths {
+		if paths[i].open() {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	s := &squadron{
+		w: w, p: p, ctx: ctx, mode: p.mode, limit: w.retrier.AttemptTimeout(), start: time.Now(), ended: make(chan struct{}), flights: make([]flight, n),
+	}
+	if expiring(paths) {
+		s.now = w.clock.now()
+	}
+	if d, ok := ctx.Deadline(); ok && paths[0].kind == retry.Counter {
+		// Another attempt would not follow, and the server takes its time over counters (counter_write_request_timeout, 5 s).
+		s.limit = max(s.limit, time.Until(d)+leeway)
+	}
+	s.aloft.Store(int32(n))
+	n = 0
+	for i := range paths {
+		if !paths[i].open() {
+			continue
+		}
+		f := &s.flights[n]
+		f.path, f.s = &paths[i], s
+		f.outcome, f.attempts = f.path.outcome, f.path.attempts
+		f.sortie.request = request{
+			kind: f.path.kind, mutations: f.path.mutations, consistency: w.consistency, traced: w.tracer.write != nil,
+		}
+		f.sortie.Keyspace, f.sortie.Key = f.path.mutations[0].Keyspace, f.path.mutations[0].PartitionKey
+		n++
+		go f.run() //nolint:contextcheck // s has it
+	}
+	return s
+}
+
+// expiring says whether a row of the paths ends.
+func expiring(paths []path) bool {
+	for i := range paths {
+		for _, m := range paths[i].mutations {
+			if _, ends := m.ExpiresAt(); ends {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wait returns when all have landed, or a moment after the end of the call's context.
+func (s *squadron) wait() {
+	if s == nil {
+		return
+	}
+	done, limit, early := limits(s.ctx, s.start, s.limit)
+	timer := time.AfterFunc(limit-time.Since(s.start), s.expire)
+	defer timer.Stop()
+	if done == nil { // a plain receive costs half of a select
+		<-s.ended
+	} else {
+		select {
+		case <-s.ended:
+		case <-done:
+			early = true
+		}
+	}
+	if s.aloft.Load() == 0 {
+		return
+	}
+	if !early { // first attempts have ended; others may follow
+		select {
+		case <-s.landed:
+			return
+		case <-s.ctx.Done():
+		}
+	}
+	s.end(s.ctx.Err())
+	if s.aloft.Load() == 0 {
+		return
+	}
+	grace := time.NewTimer(leeway)
+	defer grace.Stop()
+	select {
+	case <-s.landed:
+	case <-grace.C:
+	}
+}
+
+// expire is the end of first attempts that took too long.
+func (s *squadron) expire() { s.end(context.DeadlineExceeded) }
+
+// end ends the first attempts, before all have landed.
+func (s *squadron) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		err = context.Canceled // a context of the caller's own that says Done before Err
+	}
+	if s.err == nil {
+		s.err, s.landed = err, make(chan struct{})
+		close(s.ended)
+	}
+}
+
+// land is the end of the last flight.
+func (s *squadron) land() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.landed != nil {
+		close(s.landed)
+		return
+	}
+	s.err = context.Canceled
+	close(s.ended)
+}
+
+// Deadline implements [context.Context].
+func (s *squadron) Deadline() (time.Time, bool) {
+	limit := s.start.Add(s.limit)
+	if d, ok := s.ctx.Deadline(); ok && d.Before(limit) {
+		return d, true
+	}
+	return limit, true
+}
+
+// Done implements [context.Context].
+func (s *squadron) Done() <-chan struct{} { return s.ended }
+
+// Err implements [context.Context].
+func (s *squadron) Err() error {
+	select {
+	case <-s.ended:
+		return s.err
+	default:
+		return nil
+	}
+}
+
+// over is why the call has ended, when it has: the error of its context, or if that has none yet what first attempts ended with.
+func (s *squadron) over() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	return cmp.Or(s.Err(), context.Canceled)
+}
+
+// Value implements [context.Context].
+func (s *squadron) Value(key any) any { return s.ctx.Value(key) }
+
+// collect gives the paths as they landed, and says how many have not. What is still under way is left behind, the paths
+// are others then, and nothing is known of it; what has not begun never will.
+func (s *squadron) collect(paths []path) (all []path, stragglers int) {
+	if s == nil || s.aloft.Load() == 0 {
+		return paths, 0
+	}
+	flights := s.flights
+	all = make([]path, len(paths))
+	for i := range paths {
+		if len(flights) == 0 || flights[0].path != &paths[i] {
+			all[i] = paths[i]
+			continue
+		}
+		f := &flights[0]
+		flights = flights[1:]
+		switch {
+		case f.stage.Load() == landed:
+			all[i] = paths[i]
+			continue
+		case f.stage.CompareAndSwap(waiting, grounded):
+			outcome, err := retry.NotAttempted(f.path.kind, s.over())
+			all[i] = f.left(outcomeOf(outcome.Class), because(s.ctx, err))
+		default:
+			all[i] = f.left(Unknown, errStraggler(s.ctx))
+		}
+		stragglers++
+	}
+	return all, stragglers
+}

@@ -1,0 +1,58 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+)
+
+// The error says whose limit has ended a write: that of an attempt, that of the writer, or that of the caller.
+func TestErrorSaysWhoseLimit(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		caller time.Duration // 0: no deadline
+		writer time.Duration
+		policy retry.Policy
+		stuck  bool // the driver does not look at the context
+		want   string
+	}{
+		"attempt":             {0, time.Minute, retry.Policy{MaxAttempts: 2}, false, "unknown after 2 attempts: no answer within 2.5s"},
+		"writer":              {0, time.Second, retry.Policy{}, false, "unknown: the writer's Timeout of 1s is over"},
+		"writer, later":       {0, 3 * time.Second, retry.Policy{}, false, "unknown after 2 attempts: the writer's Timeout of 3s is over"},
+		"writer, stuck":       {0, time.Second, retry.Policy{}, true, "unknown: the driver has not returned: the writer's Timeout of 1s is over"},
+		"caller":              {time.Second, time.Minute, retry.Policy{}, false, "unknown: context deadline exceeded"},
+		"caller, stuck":       {time.Second, time.Minute, retry.Policy{}, true, "unknown: the driver has not returned: context deadline exceeded"},
+		"caller, then writer": {time.Minute, time.Second, retry.Policy{}, false, "unknown: the writer's Timeout of 1s is over"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(context.Background())
+				if test.caller > 0 {
+					ctx, cancel = context.WithTimeout(ctx, test.caller)
+				}
+				defer cancel()
+				x := &fakeExecutor{answer: func(ctx context.Context, _ request) error {
+					if test.stuck {
+						<-time.After(time.Minute)
+					}
+					<-ctx.Done()
+					return ctx.Err()
+				}}
+				_, err := fakeWriter(x, Timeout(test.writer), Retry(test.policy)).Write(ctx, "createOrder", orderSet(t).Insert(newOrder(Open)))
+				if want := "orders_by_id " + test.want + "; orders_by_user"; !strings.Contains(err.Error(), want) {
+					t.Errorf("%v, want %s", err, want)
+				}
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%v is no context.DeadlineExceeded", err)
+				}
+				time.Sleep(2 * time.Minute)
+			})
+		})
+	}
+}
