@@ -67,6 +67,7 @@ const (
 	optCompression = "compression"
 	optTTL         = "default_time_to_live"
 	optGCGrace     = "gc_grace_seconds"
+	optCaching     = "caching"
 )
 
 // literals gives the options as [Table.Options] holds them.
@@ -177,6 +178,13 @@ func normalOption(option string, m map[string]string) map[string]string {
 			out["compaction_window_size"] = "1"
 		}
 	}
+	if option == optCaching { // the server completes it
+		for k, v := range map[string]string{"keys": "ALL", "rows_per_partition": "NONE"} {
+			if out[k] == "" {
+				out[k] = v
+			}
+		}
+	}
 	if option == optCompression && out["enabled"] == "false" {
 		return map[string]string{"enabled": "false"}
 	}
@@ -194,7 +202,7 @@ var serverDefaults = map[string]string{
 	"additional_write_policy":     "'99p'",
 	"allow_auto_snapshot":         "true",
 	"bloom_filter_fp_chance":      "0.01",
-	"caching":                     mapLiteral(map[string]string{"keys": "ALL", "rows_per_partition": "NONE"}),
+	optCaching:                    mapLiteral(map[string]string{"keys": "ALL", "rows_per_partition": "NONE"}),
 	"cdc":                         "false",
 	"crc_check_chance":            "1",
 	"extensions":                  "{}",

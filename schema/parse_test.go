@@ -128,6 +128,27 @@ CREATE MATERIALIZED VIEW shop.mv AS SELECT c, k, s FROM shop.t WHERE k IS NOT NU
 	}
 }
 
+// TestImpliedEntries compares options as they are declared with what the server makes of them.
+func TestImpliedEntries(t *testing.T) {
+	t.Parallel()
+	table := func(option string) *schema.Schema {
+		return parse(t, `CREATE TABLE shop.t (k int PRIMARY KEY) WITH `+option)
+	}
+	for declared, live := range map[string]string{
+		`caching = {'keys': 'NONE'}`:             `caching = {'keys': 'NONE', 'rows_per_partition': 'NONE'}`,
+		`caching = {'rows_per_partition': '10'}`: `caching = {'keys': 'ALL', 'rows_per_partition': '10'}`,
+		`compression = {'class': 'ZstdCompressor'}`: `compression = {'chunk_length_in_kb': '16',
+			'class': 'org.apache.cassandra.io.compress.ZstdCompressor'}`,
+	} {
+		if found := schema.Compare(table(declared), table(live)); len(found) > 0 {
+			t.Errorf("%s: %v", declared, found)
+		}
+		if len(schema.Compare(table(declared), table(`comment = ''`))) == 0 {
+			t.Errorf("%s is as the default", declared)
+		}
+	}
+}
+
 func TestParseTypes(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

@@ -13,9 +13,13 @@ import (
 
 // reserve makes room for the rows of all tables, so that a plain insert allocates twice, however many tables.
 func (r *renderer) reserve() {
+	each := 1 // the timestamp
+	if r.expiresAt != 0 {
+		each = 2
+	}
 	args := 0
 	for _, t := range r.set.tables {
-		args += len(t.columns) + 2
+		args += len(t.columns) + each
 	}
 	r.args = make([]any, 0, args)
 	r.out = make([]Mutation, 0, len(r.set.tables))

@@ -52,10 +52,13 @@ type table struct {
 	// compiled holds the CQL texts by physical keyspace and table, copied on write: a service has one keyspace, or one a
 	// tenant, and a table that rotates a few names.
 	compiled atomic.Pointer[map[[2]string]*statements]
+	first    atomic.Pointer[statements] // of them; most services need no other
 }
 
 // statements are the CQL texts of one table in one keyspace, with the names of their bound values.
 type statements struct {
+	keyspace, name string
+
 	insert, insertTTL, delete, sel     string
 	insertNames, ttlNames, deleteNames []string
 
@@ -70,6 +73,9 @@ const (
 )
 
 func (t *table) statements(keyspace, name string) *statements {
+	if s := t.first.Load(); s != nil && s.keyspace == keyspace && s.name == name {
+		return s
+	}
 	id := [2]string{keyspace, name}
 	for {
 		known := t.compiled.Load()
@@ -84,15 +90,16 @@ func (t *table) statements(keyspace, name string) *statements {
 				next[k] = s
 			}
 		}
-		next[id] = t.compile(qualified(keyspace, name))
+		next[id] = t.compile(keyspace, name)
 		if t.compiled.CompareAndSwap(known, &next) {
+			t.first.CompareAndSwap(nil, next[id])
 			return next[id]
 		}
 	}
 }
 
-func (t *table) compile(name string) *statements {
-	var s statements
+func (t *table) compile(keyspace, table string) *statements {
+	s, name := statements{keyspace: keyspace, name: table}, qualified(keyspace, table)
 	s.insert, s.insertNames = putText(name, t.columnNames, false)
 	s.insertTTL, s.ttlNames = putText(name, t.columnNames, true)
 	s.delete, s.deleteNames = removeText(name, t.keyNames)

@@ -15,7 +15,7 @@ import (
 func spelled(r request) string {
 	var b strings.Builder
 	for _, m := range r.mutations {
-		writeMutation(&b, m, r.now)
+		writeMutation(&b, m, time.UnixMilli(r.now))
 	}
 	return b.String()
 }

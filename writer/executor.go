@@ -17,12 +17,12 @@ type executor interface {
 
 // request is one attempt of a path.
 type request struct {
-	kind        retry.Kind
 	mutations   []*tables.Mutation
-	now         time.Time // for what is left of a TTL
-	consistency gocql.Consistency
-	traced      bool            // the coordinator is wanted
+	now         int64           // milliseconds of Unix time, for what is left of a TTL
 	host        *gocql.HostInfo // the coordinator, if it is wanted, and one was found
+	consistency gocql.Consistency
+	kind        retry.Kind
+	traced      bool // the coordinator is wanted
 }
 
 // gocqlExecutor sends through gocql, with everything switched off that would act on its own: retries, because gocql
@@ -41,7 +41,7 @@ func (x gocqlExecutor) execute(ctx context.Context, r *request) error {
 // query does not Release the query: gocql pools it, and a second Release anywhere gives one query to two goroutines.
 func (x gocqlExecutor) query(ctx context.Context, r *request) error {
 	m := r.mutations[0]
-	statement, args := m.At(r.now)
+	statement, args := m.At(time.UnixMilli(r.now))
 	iter := x.session.Query(statement, args...).
 		Consistency(r.consistency).
 		DefaultTimestamp(false).
@@ -73,7 +73,7 @@ func (x gocqlExecutor) batch(ctx context.Context, r *request) error {
 	}
 	b.Entries = make([]gocql.BatchEntry, len(r.mutations))
 	for i, m := range r.mutations {
-		statement, args := m.At(r.now)
+		statement, args := m.At(time.UnixMilli(r.now))
 		b.Entries[i] = gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: r.kind.Idempotent()}
 	}
 	return x.session.ExecuteBatch(b)

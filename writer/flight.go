@@ -125,7 +125,7 @@ func (f *flight) again(ctx context.Context, n int) error {
 	r := &f.sortie
 	r.start, r.request.now = 0, f.s.now
 	if n > 1 {
-		r.start, r.request.now = time.Since(f.s.start), f.s.w.clock.now()
+		r.start, r.request.now = time.Since(f.s.start), f.s.w.clock.now().UnixMilli()
 	}
 	if f.s.w.hedge > 0 && f.path.kind.Idempotent() {
 		return f.hedged(ctx)

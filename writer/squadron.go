@@ -20,7 +20,7 @@ type squadron struct {
 	mode    Mode            // of p, which a batch beside counters may change
 	limit   time.Duration   // of first attempts
 	start   time.Time       // of first attempts
-	now     time.Time       // the same by the writer's clock, if some row expires
+	now     int64           // the same by the writer's clock, in milliseconds of Unix time, if some row expires
 	flights []flight
 	aloft   atomic.Int32
 
@@ -45,7 +45,7 @@ func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
 		w: w, p: p, ctx: ctx, mode: p.mode, limit: w.retrier.AttemptTimeout(), start: time.Now(), ended: make(chan struct{}), flights: make([]flight, n),
 	}
 	if expiring(paths) {
-		s.now = w.clock.now()
+		s.now = w.clock.now().UnixMilli()
 	}
 	if d, ok := ctx.Deadline(); ok && paths[0].kind == retry.Counter {
 		// Another attempt would not follow, and the server takes its time over counters (counter_write_request_timeout, 5 s).

@@ -29,8 +29,8 @@ func Hosts(tb testing.TB) []string {
 	return hosts
 }
 
-// Session returns a plain session with patient timeouts, without retries and without schema events; keyspace may be
-// empty. It is closed when the test ends. Each change is applied to its configuration before it is opened.
+// Session returns a plain session with patient timeouts, without retries but of reads that have timed out, and without schema
+// events; keyspace may be empty. It is closed when the test ends. Each change is applied to its configuration before it is opened.
 func Session(tb testing.TB, keyspace string, changes ...func(*gocql.ClusterConfig)) *gocql.Session {
 	tb.Helper()
 	share(tb)
@@ -44,6 +44,9 @@ func Session(tb testing.TB, keyspace string, changes ...func(*gocql.ClusterConfi
 	config.Events.DisableSchemaEvents = true
 	for _, change := range changes {
 		change(config)
+	}
+	if config.RetryPolicy == nil {
+		config.RetryPolicy = patience{}
 	}
 	session, err := config.CreateSession()
 	if err != nil {

@@ -21,10 +21,14 @@ type Attempt struct {
 	node   atomic.Pointer[node] // that was picked; nil for a host of which the policy knows nothing
 	trial  atomic.Bool          // the node is out of rotation
 	ended  atomic.Bool
-	rival  *Attempt // of the same request, sent earlier
+	past   *history // nil for the first of a path: most have no other
+}
 
+// history is what came before an attempt.
+type history struct {
 	tried [4]*node // the last ones, in a ring
 	count int      // of nodes tried
+	rival *Attempt // of the same request, sent earlier
 }
 
 // Next begins the next attempt, under ctx. The host that was picked last is remembered as tried.
@@ -32,7 +36,7 @@ func (a *Attempt) Next(ctx context.Context) {
 	a.Context, a.picked = ctx, nil
 	if last := a.node.Load(); last != nil {
 		a.avoid(last)
-		a.rival = nil
+		a.past.rival = nil
 		a.node.Store(nil)
 		a.ended.Store(false)
 	}
@@ -43,8 +47,8 @@ func (a *Attempt) Host() *gocql.HostInfo { return a.picked }
 
 // End tells the policy what the attempt ended with. (A context has a method Done already.)
 func (a *Attempt) End(r Result) {
-	if r == Answered && a.rival != nil {
-		a.rival.end(TimedOut)
+	if r == Answered && a.past != nil && a.past.rival != nil {
+		a.past.rival.end(TimedOut)
 	}
 	a.end(r)
 }
@@ -58,14 +62,17 @@ func (a *Attempt) end(r Result) {
 // Fork makes other another attempt of the same path, on another goroutine. It avoids the hosts that a has tried.
 func (a *Attempt) Fork(other *Attempt) {
 	other.Context, other.Keyspace, other.Key = a.Context, a.Keyspace, a.Key
-	other.tried, other.count = a.tried, a.count
+	if a.past != nil {
+		past := *a.past
+		other.past = &past
+	}
 }
 
 // Avoid makes the next attempt of a go to another host than that of first, which was sent before and may still be at work
 // on its goroutine. If a is answered while first still waits, first's host counts as silent.
 func (a *Attempt) Avoid(first *Attempt) {
 	a.avoid(first.node.Load())
-	a.rival = first
+	a.before().rival = first
 }
 
 // Value implements [context.Context].
@@ -97,19 +104,29 @@ func (a *Attempt) pick(info *gocql.HostInfo, n *node, trial bool) {
 // avoid remembers a node as tried; nil is none.
 func (a *Attempt) avoid(n *node) {
 	if n != nil {
-		a.tried[a.count%len(a.tried)] = n
-		a.count++
+		past := a.before()
+		past.tried[past.count%len(past.tried)] = n
+		past.count++
 	}
+}
+
+// before is the past, to be written.
+func (a *Attempt) before() *history {
+	if a.past == nil {
+		a.past = new(history)
+	}
+	return a.past
 }
 
 // age says how long ago the path tried a node: 0 for never, otherwise the greater the later.
 func (a *Attempt) age(n *node) int {
-	if a == nil {
+	if a == nil || a.past == nil {
 		return 0
 	}
-	for i := range min(a.count, len(a.tried)) {
-		if a.tried[(a.count-1-i)%len(a.tried)] == n {
-			return len(a.tried) - i
+	tried, count := &a.past.tried, a.past.count
+	for i := range min(count, len(tried)) {
+		if tried[(count-1-i)%len(tried)] == n {
+			return len(tried) - i
 		}
 	}
 	return 0

@@ -4,7 +4,7 @@
 //	make bench
 //
 // The contenders take turns in random order within each round, so that a slow moment of the machine meets all of them.
-// Shown are medians over the rounds, with the smallest and the largest.
+// Shown are medians over the rounds, with the smallest and the largest, and how they compare within a round.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() { os.Exit(start()) }
 
 // start returns the exit code.
 func start() int {
-	rounds := flag.Int("rounds", 15, "how many rounds")
+	rounds := flag.Int("rounds", 21, "how many rounds")
 	dir := flag.String("out", "", "folder for benchmark.md and benchmark.svg; empty prints the table only")
 	profile := flag.String("cpuprofile", "", "file for a CPU profile of all rounds")
 	only := flag.String("only", "", "measure only contenders whose name contains this, and the fan-out by hand")

@@ -22,9 +22,20 @@ import (
 // figure is one number of a contender, once a round.
 type figure struct{ rounds []float64 }
 
+func (f *figure) add(x float64) { f.rounds = append(f.rounds, x) }
+
 func (f figure) median() float64 {
 	sorted := slices.Sorted(slices.Values(f.rounds))
 	return sorted[len(sorted)/2]
+}
+
+// times says how often f is the other, as the median over the rounds: the two of one round have had the same machine.
+func (f figure) times(other figure) float64 {
+	var ratios figure
+	for i := range f.rounds {
+		ratios.add(f.rounds[i] / other.rounds[i])
+	}
+	return ratios.median()
 }
 
 func (f figure) least() float64 { return slices.Min(f.rounds) }
@@ -39,75 +50,96 @@ type result struct {
 	perSecond   figure // writes, with 64 at a time
 }
 
+// A round has so many turns of each contender, in random order, with so many writes each: a slow moment of the machine, which
+// lasts for seconds, then meets all of them.
 const (
-	aloneWrites = 200
-	fourWrites  = 400
-	cpuWrites   = 1500
+	turns       = 5
+	aloneWrites = 40
+	fourWrites  = 80
+	cpuWrites   = 300
 )
+
+// tally is what one round has shown of a contender so far.
+type tally struct {
+	alone, four []time.Duration
+	mallocs     uint64
+	cpu, took   time.Duration // with 64 writes at a time
+}
 
 func measure(ctx context.Context, contenders []contender, rounds int) ([]result, error) {
 	results := make([]result, len(contenders))
 	for round := range rounds + 1 {
 		fmt.Fprintf(os.Stderr, "bench: round %d of %d\n", round, rounds)
-		for _, i := range rand.Perm(len(contenders)) {
-			r := result{name: contenders[i].name}
-			var err error
-			pprof.Do(ctx, pprof.Labels("contender", r.name), func(ctx context.Context) { err = r.round(ctx, contenders[i]) })
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", contenders[i].name, err)
+		tallies := make([]tally, len(contenders))
+		for range turns {
+			for _, i := range rand.Perm(len(contenders)) {
+				var err error
+				pprof.Do(ctx, pprof.Labels("contender", contenders[i].name), func(ctx context.Context) {
+					err = tallies[i].turn(ctx, contenders[i])
+				})
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", contenders[i].name, err)
+				}
 			}
-			if round == 0 { // the first prepares statements and warms the servers
-				results[i].name = r.name
-				continue
-			}
-			results[i].add(r)
+		}
+		if round == 0 { // it prepares statements and warms the servers
+			continue
+		}
+		for i := range results {
+			results[i].name = contenders[i].name
+			results[i].add(&tallies[i])
 		}
 	}
 	return results, nil
 }
 
-func (r *result) add(o result) {
-	r.alone.rounds = append(r.alone.rounds, o.alone.rounds...)
-	r.four.rounds = append(r.four.rounds, o.four.rounds...)
-	r.cpu.rounds = append(r.cpu.rounds, o.cpu.rounds...)
-	r.allocations.rounds = append(r.allocations.rounds, o.allocations.rounds...)
-	r.perSecond.rounds = append(r.perSecond.rounds, o.perSecond.rounds...)
+func (r *result) add(t *tally) {
+	r.alone.add(p50(t.alone))
+	r.four.add(p50(t.four))
+	r.cpu.add(float64(t.cpu.Microseconds()) / (turns * cpuWrites))
+	r.allocations.add(float64(t.mallocs) / (turns * aloneWrites))
+	r.perSecond.add(turns * cpuWrites / t.took.Seconds())
 }
 
-// round measures a contender once.
-func (r *result) round(ctx context.Context, c contender) error {
+// p50 is the median in milliseconds.
+func p50(latencies []time.Duration) float64 {
+	slices.Sort(latencies)
+	return float64(latencies[len(latencies)/2].Microseconds()) / 1000
+}
+
+// turn measures a contender once.
+func (t *tally) turn(ctx context.Context, c contender) error {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	p50, _, err := load(ctx, c, 1, aloneWrites)
+	latencies, _, err := load(ctx, c, 1, aloneWrites)
 	if err != nil {
 		return err
 	}
 	runtime.ReadMemStats(&after)
-	r.alone.rounds = append(r.alone.rounds, p50)
-	r.allocations.rounds = append(r.allocations.rounds, float64(after.Mallocs-before.Mallocs)/aloneWrites)
-	if p50, _, err = load(ctx, c, 4, fourWrites); err != nil {
+	t.alone = append(t.alone, latencies...)
+	t.mallocs += after.Mallocs - before.Mallocs
+	if latencies, _, err = load(ctx, c, 4, fourWrites); err != nil {
 		return err
 	}
-	r.four.rounds = append(r.four.rounds, p50)
+	t.four = append(t.four, latencies...)
 	cpu := cpuTime()
 	_, took, err := load(ctx, c, 64, cpuWrites)
 	if err != nil {
 		return err
 	}
-	r.cpu.rounds = append(r.cpu.rounds, float64((cpuTime()-cpu).Microseconds())/cpuWrites)
-	r.perSecond.rounds = append(r.perSecond.rounds, cpuWrites/took.Seconds())
+	t.cpu, t.took = t.cpu+cpuTime()-cpu, t.took+took
 	return nil
 }
 
-// load creates orders, clients at a time, and gives the median latency in milliseconds and how long all took. The orders
-// are made before, and latencies kept in place, so that what is counted is the contender's.
-func load(ctx context.Context, c contender, clients, writes int) (p50 float64, took time.Duration, err error) {
+// load creates orders, clients at a time, and gives their latencies, and how long all took. The orders are made before, and
+// latencies kept in place, so that what is counted is the contender's.
+func load(ctx context.Context, c contender, clients, writes int) (latencies []time.Duration, took time.Duration, err error) {
 	list := make([]orders.Order, writes)
 	for i := range list {
 		list[i] = orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2))
 	}
-	latencies := make([]time.Duration, writes)
+	latencies = make([]time.Duration, writes)
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
 	var wg sync.WaitGroup
@@ -133,10 +165,9 @@ func load(ctx context.Context, c contender, clients, writes int) (p50 float64, t
 	wg.Wait()
 	took = time.Since(begin)
 	if err := failed.Load(); err != nil {
-		return 0, 0, *err
+		return nil, 0, *err
 	}
-	slices.Sort(latencies)
-	return float64(latencies[writes/2].Microseconds()) / 1000, took, nil
+	return latencies, took, nil
 }
 
 // cpuTime is what this process has used, in user and kernel mode.

@@ -33,26 +33,26 @@ func (r report) table() string {
 	return b.String()
 }
 
-// cell is a median with its range, and how often that of the fan-out by hand.
+// cell is a median with its range, and how often it is that of the fan-out by hand.
 func cell(f, base figure, format string) string {
 	return fmt.Sprintf("**"+format+"** ("+format+" to "+format+"), %.2f x", f.median(), f.least(), f.most(),
-		f.median()/base.median())
+		f.times(base))
 }
 
 func (r report) write(dir string) error {
 	text := fmt.Sprintf(`# Benchmark
 
 createOrder: one order into `+"`orders_by_id`, `orders_by_user` and `orders_by_status`"+` at LOCAL_QUORUM, on %d real
-Cassandra nodes on this machine. %d rounds; in each the contenders take turns in random order. Medians over the rounds,
-in brackets the smallest and the largest round, then how many times the fan-out by hand: goroutines, prepared gocql
-queries, pinned timestamp, no retry, no bookkeeping. Client and servers share %d cores, so the servers are the limit and
-writes per second say little about the client.
+Cassandra nodes on this machine. %d rounds; in each the contenders take %d turns in random order. Medians over the
+rounds, in brackets the smallest and the largest round, then how many times the fan-out by hand of the same round, the median
+of that, too. The fan-out by hand: goroutines, prepared gocql queries, pinned timestamp, no retry, no bookkeeping. Client and
+servers share %d cores, so the servers are the limit and writes per second say little about the client.
 
 %s
 ![p50 with one write at a time](benchmark.svg)
 
 Written by `+"`make bench`"+` on %s, %s %s/%s.
-`, r.hosts, r.rounds, runtime.NumCPU(), r.table(), time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.GOOS,
+`, r.hosts, r.rounds, turns, runtime.NumCPU(), r.table(), time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.GOOS,
 		runtime.GOARCH)
 	if err := os.WriteFile(filepath.Join(dir, "benchmark.md"), []byte(text), 0o644); err != nil {
 		return err

@@ -1,0 +1,30 @@
+package cluster
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// patience asks again where a read of a test's own has timed out, as it may on a busy machine, above all at SERIAL beside
+// transactions. It repeats nothing else, and nothing that the library sends, which has a policy of its own.
+type patience struct{}
+
+// Attempt implements [gocql.RetryPolicy].
+func (patience) Attempt(q gocql.RetryableQuery) bool {
+	query, ok := q.(*gocql.Query)
+	return ok && strings.HasPrefix(query.Statement(), "SELECT") && query.Attempts() <= 5
+}
+
+// GetRetryType implements [gocql.RetryPolicy].
+func (patience) GetRetryType(err error) gocql.RetryType {
+	var late *gocql.RequestErrReadTimeout
+	if !errors.As(err, &late) && !errors.Is(err, gocql.ErrTimeoutNoResponse) {
+		return gocql.Rethrow
+	}
+	<-time.After(rand.N(100 * time.Millisecond)) // rivals that ask at the same time again meet again
+	return gocql.Retry
+}
