@@ -17,10 +17,12 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 test: lint unit integration faults ## everything: lint, unit tests with the race detector, tests on three nodes, faults
 
 .PHONY: unit
+# On two processors the race detector of Go 1.26 crashes where timers of one bubble of testing/synctest fire on both
+# (golang.org/issue/78156): so -cpu 1, and what is on sockets once more without it.
 unit: compiler ## unit tests with the race detector; without it those that count allocations or take 1,000,000 cases
-	go test -race ./...
+	go test -race -cpu 1 ./...
 	cd cmd/denorm && go test -race ./...
-	go test -run 'Convergence|Alloc|Outage|Scattered|Planted' ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/ ./internal/versioned/ \
+	go test -run 'Convergence|Alloc|Outage|Scattered|Planted|Socket|Young' ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/ ./internal/versioned/ \
 		./internal/transcript/
 	cd integration && go test -count=1 ./simulation
 

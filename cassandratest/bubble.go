@@ -1,6 +1,8 @@
 package cassandratest
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,11 +12,42 @@ import (
 // properly: it closes the nodes after all that the test has deferred and given to T.Cleanup, and lets virtual time run on until
 // gocql, too, has let go of its goroutines. The sessions that the test opens it must close. As with [synctest.Test], test must not
 // call T.Run, T.Parallel and T.Deadline.
+//
+// With the race detector the process has one processor while such tests run: Go 1.26 crashes where timers of one bubble fire on
+// two (golang.org/issue/78156). Tests that call [synctest.Test] themselves want go test -race -cpu 1.
 func Test(t *testing.T, nodes int, test func(t *testing.T, c *Cluster)) {
 	t.Helper()
+	if racing {
+		defer bubbles.begin()()
+	}
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		t.Cleanup(func() { <-time.After(10 * time.Minute) }) // first, so that it comes last
 		test(t, Start(t, nodes))
 	})
+}
+
+var bubbles processors
+
+// processors are those that there were before the first of some tests began that must have one only.
+type processors struct {
+	mu       sync.Mutex
+	tests    int
+	original int
+}
+
+// begin leaves one processor until the test, and all others that have begun, have ended.
+func (p *processors) begin() (end func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tests++; p.tests == 1 {
+		p.original = runtime.GOMAXPROCS(1)
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.tests--; p.tests == 0 {
+			runtime.GOMAXPROCS(p.original)
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package cassandratest
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 )
@@ -24,5 +26,34 @@ func TestEndOfBubble(t *testing.T) {
 				<-time.After(time.Second / 10)
 			})
 		})
+	}
+}
+
+// Timers of one bubble that fire on two processors crash the race detector of Go 1.26, and with it the test of a service. Without the
+// race detector this shows nothing.
+func TestTimersUnderTheRaceDetector(t *testing.T) { //nolint:paralleltest // it changes the number of processors
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for range 20 {
+		Test(t, 1, func(*testing.T, *Cluster) {
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					for range 1000 {
+						<-time.NewTimer(0).C
+					}
+				})
+			}
+			all.Go(func() {
+				for range 200 {
+					done := make(chan struct{})
+					time.AfterFunc(0, func() { close(done) })
+					<-done
+				}
+			})
+			all.Wait()
+		})
+	}
+	if got := runtime.GOMAXPROCS(0); got != 2 {
+		t.Errorf("%d processors are left, of 2", got)
 	}
 }

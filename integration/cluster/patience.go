@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// patience asks again where a read of a test's own has timed out, as it may on a busy machine, above all at SERIAL beside
+// patience asks again where the servers have given up a read, as they may on a busy machine, above all at SERIAL beside
 // transactions. It repeats nothing else, and nothing that the library sends, which has a policy of its own.
 type patience struct{}
 
@@ -22,7 +22,7 @@ func (patience) Attempt(q gocql.RetryableQuery) bool {
 // GetRetryType implements [gocql.RetryPolicy].
 func (patience) GetRetryType(err error) gocql.RetryType {
 	var late *gocql.RequestErrReadTimeout
-	if !errors.As(err, &late) && !errors.Is(err, gocql.ErrTimeoutNoResponse) {
+	if !errors.As(err, &late) {
 		return gocql.Rethrow
 	}
 	<-time.After(rand.N(100 * time.Millisecond)) // rivals that ask at the same time again meet again

@@ -63,8 +63,7 @@ func (a *Attempt) end(r Result) {
 func (a *Attempt) Fork(other *Attempt) {
 	other.Context, other.Keyspace, other.Key = a.Context, a.Keyspace, a.Key
 	if a.past != nil {
-		past := *a.past
-		other.past = &past
+		other.past = &history{tried: a.past.tried, count: a.past.count}
 	}
 }
 

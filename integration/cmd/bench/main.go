@@ -25,7 +25,7 @@ func main() { os.Exit(start()) }
 
 // start returns the exit code.
 func start() int {
-	rounds := flag.Int("rounds", 21, "how many rounds")
+	rounds := flag.Int("rounds", 15, "how many rounds")
 	dir := flag.String("out", "", "folder for benchmark.md and benchmark.svg; empty prints the table only")
 	profile := flag.String("cpuprofile", "", "file for a CPU profile of all rounds")
 	only := flag.String("only", "", "measure only contenders whose name contains this, and the fan-out by hand")

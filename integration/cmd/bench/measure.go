@@ -51,12 +51,13 @@ type result struct {
 }
 
 // A round has so many turns of each contender, in random order, with so many writes each: a slow moment of the machine, which
-// lasts for seconds, then meets all of them.
+// lasts for seconds, then meets all of them. The writes for the client CPU are enough for the garbage collector to run several
+// times: a turn begins with a collection that is not counted.
 const (
-	turns       = 5
-	aloneWrites = 40
-	fourWrites  = 80
-	cpuWrites   = 300
+	turns       = 3
+	aloneWrites = 70
+	fourWrites  = 140
+	cpuWrites   = 1000
 )
 
 // tally is what one round has shown of a contender so far.

@@ -1,0 +1,6 @@
+//go:build !race
+
+package cassandratest
+
+// racing says whether the race detector is on.
+const racing = false
