@@ -11,13 +11,13 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// flicker makes connections with some nodes end as soon as they are ready, for about a second. With gocql by itself that leaves closed
+// flicker makes connections with some nodes end as soon as they are ready, for about a second, and until there was one. With gocql by itself that leaves closed
 // ones in its pools.
 func (s *wireShop) flicker(t *testing.T, nodes ...int) {
 	t.Helper()
 	use := s.When(cassandratest.Query, cassandratest.Text("USE"), cassandratest.On(nodes...)).
 		Do(cassandratest.Apply, cassandratest.Answer, cassandratest.Cut)
-	for range 10 {
+	for i := 0; i < 10 || i < 300 && use.Handled() == 0; i++ {
 		for _, n := range nodes {
 			s.Node(n).Cut()
 		}
