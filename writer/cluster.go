@@ -9,7 +9,8 @@ import (
 
 // Configure sets cluster up for a session that a [Writer] writes or reads with, and returns it. localDC is the
 // datacentre of the service, as the nodes report it; empty means that all nodes are equally near. Hosts, credentials,
-// keyspace and everything else stay as they are; what it sets may be changed afterwards.
+// keyspace and everything else stay as they are; what it sets may be changed afterwards. A HostFilter that is set already stays in
+// force: hosts have to be of localDC, and to be accepted by it.
 //
 // With SslOpts the certificates of nodes are verified, chain and name, although gocql by itself verifies nothing if
 // SslOpts.Config is nil. Only SslOpts.Config.InsecureSkipVerify turns that off.
@@ -51,7 +52,7 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 	// Only nodes of the own datacentre: gocql's datacentre-aware policy goes on to remote ones when the local ones are
 	// down, and there LOCAL_QUORUM means the replicas of the remote datacentre.
 	if localDC != "" {
-		cluster.HostFilter = datacentre(localDC)
+		cluster.HostFilter = inDatacentre(localDC, cluster.HostFilter)
 	}
 
 	cluster.SslOpts = verified(cluster.SslOpts)

@@ -9,11 +9,24 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// datacentre accepts the hosts of one datacentre.
-type datacentre string
+// datacentre accepts the hosts of one datacentre that the filter of the caller, if there is one, accepts too.
+type datacentre struct {
+	name   string
+	caller gocql.HostFilter // may be nil
+}
+
+// inDatacentre accepts the hosts of a datacentre that filter accepts. A datacentre that Configure was told before is replaced.
+func inDatacentre(name string, filter gocql.HostFilter) datacentre {
+	if before, ok := filter.(datacentre); ok {
+		filter = before.caller
+	}
+	return datacentre{name, filter}
+}
 
 // Accept implements gocql.HostFilter.
-func (d datacentre) Accept(host *gocql.HostInfo) bool { return host.DataCenter() == string(d) }
+func (d datacentre) Accept(host *gocql.HostInfo) bool {
+	return host.DataCenter() == d.name && (d.caller == nil || d.caller.Accept(host))
+}
 
 // filterObserver is the host filter of a session, and collects what it leaves out while the session is opened. The session
 // keeps it as long as it lives.
@@ -55,8 +68,12 @@ func (f *filterObserver) stop() string {
 	if more := len(out) - shownRefusals; more > 0 {
 		shown += fmt.Sprintf(", and %d more", more)
 	}
-	if local, ok := f.HostFilter.(datacentre); ok {
-		return fmt.Sprintf("no host that answers is in datacentre %s, which Configure was told: %s", string(local), shown)
+	local, ok := f.HostFilter.(datacentre)
+	switch {
+	case !ok:
+		return "HostFilter leaves no host: " + shown
+	case local.caller == nil:
+		return fmt.Sprintf("no host that answers is in datacentre %s, which Configure was told: %s", local.name, shown)
 	}
-	return "HostFilter leaves no host: " + shown
+	return fmt.Sprintf("HostFilter and datacentre %s, which Configure was told, leave no host: %s", local.name, shown)
 }

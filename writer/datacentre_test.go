@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/gocql/gocql"
@@ -27,6 +28,43 @@ func TestConnectNamesTheDatacentre(t *testing.T) {
 			}
 			if text := err.Error(); !strings.HasPrefix(text, "denorm: no session: "+want) || !strings.Contains(text, " is in dc1") {
 				t.Error(text)
+			}
+		})
+	}
+}
+
+// A HostFilter that is set before Configure stays in force, however often Configure is called; a datacentre takes the place of the
+// one that Configure was told before.
+func TestConfigureKeepsHostFilter(t *testing.T) {
+	t.Parallel()
+	for want, configure := range map[string]func(*gocql.ClusterConfig){
+		"127.0.0.2:9042": func(c *gocql.ClusterConfig) { Configure(Configure(c, "eu-west"), "dc1") },
+		"HostFilter and datacentre eu-west, which Configure was told, leave no host": func(c *gocql.ClusterConfig) { Configure(c, "eu-west") },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			unwind(t)
+			var got []string
+			config := cassandratest.Start(t, 3).Config()
+			config.HostFilter = gocql.HostFilterFunc(func(h *gocql.HostInfo) bool { return h.ConnectAddress().String() == "127.0.0.2" })
+			configure(config)
+			session, err := Connect(config)
+			if err != nil {
+				got = append(got, err.Error())
+			} else {
+				defer session.Close()
+				<-time.After(time.Minute) // for all pools to be there
+				for range 10 {
+					iter := session.Query("SELECT key FROM system.local").Iter()
+					got = append(got, iter.Host().ConnectAddressAndPort())
+					if err := iter.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for _, text := range got {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s, want %s", text, want)
+				}
 			}
 		})
 	}

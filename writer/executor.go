@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -68,19 +69,15 @@ func (x gocqlExecutor) batch(ctx context.Context, r *request) error {
 	}
 	b := x.session.NewBatch(kind).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx)
 	b.Cons = r.consistency
-	if r.traced { // a batch gives no other way to learn it; it takes the place of the session's observer
-		b.Observer(hostObserver{r})
-	}
 	b.Entries = make([]gocql.BatchEntry, len(r.mutations))
 	for i, m := range r.mutations {
 		statement, args := m.At(time.UnixMilli(r.now))
 		b.Entries[i] = gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: r.kind.Idempotent()}
 	}
-	return x.session.ExecuteBatch(b)
+	err := x.session.ExecuteBatch(b)
+	// gocql tells the coordinator of a batch to an observer alone, and one that is set here would take the place of the session's.
+	if attempt, ok := ctx.(*hosts.Attempt); ok && r.traced {
+		r.host = attempt.Host()
+	}
+	return err
 }
-
-// hostObserver learns from the driver which coordinator a batch went to.
-type hostObserver struct{ *request }
-
-// ObserveBatch implements gocql.BatchObserver.
-func (o hostObserver) ObserveBatch(_ context.Context, b gocql.ObservedBatch) { o.host = b.Host }

@@ -137,8 +137,8 @@ func Hedge(d time.Duration) Option {
 }
 
 // Trace makes the writer report to t, which may also implement [PathTracer] and [RetryTracer]. Nil turns tracing off,
-// which is the default and costs nothing. To learn the coordinator of a batch, a writer with a tracer sets an observer on
-// it, in place of the session's BatchObserver.
+// which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
+// where [Configure] or [SelectHosts] has chosen how the session's hosts are selected.
 func Trace(t Tracer) Option {
 	return option(func(c *config) { c.tracer = newTracers(t) })
 }

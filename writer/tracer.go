@@ -67,7 +67,7 @@ type PathStart struct {
 type PathEnd struct {
 	Outcome  Outcome
 	Attempts int
-	Host     *gocql.HostInfo // coordinator of the last attempt; nil if none was reached
+	Host     *gocql.HostInfo // coordinator of the last attempt; nil if none was reached, see also Trace
 	Reason   string          // of the last failure, as retry.Verdict has it; empty if there was none
 	Refused  bool            // another attempt was due, but the retry budget was spent
 	Err      error
