@@ -22,8 +22,9 @@ const (
 
 // Budget limits how many retries many writes make together: in an outage, retries multiply the load of a cluster that
 // cannot carry its load already. It is a token bucket. It begins full; a retry takes one token, one that follows an
-// attempt that timed out two; every success puts a part of one back. So a total outage costs the bucket's contents in
-// retries, and nothing after that, while scattered errors are retried as long as successes pay for them.
+// attempt that timed out two; every success puts a part of one back. What was taken for a retry that is not made, because the
+// caller leaves before it, is put back too. So a total outage costs the bucket's contents in retries, and nothing after
+// that, while scattered errors are retried as long as successes pay for them.
 //
 // It is safe for concurrent use. It is made by [NewBudget].
 type Budget struct {
@@ -51,7 +52,14 @@ func NewBudget(size int, earned float64) *Budget {
 
 // earn is called for every success. A nil budget is one without limit.
 func (b *Budget) earn() {
-	if b == nil {
+	if b != nil {
+		b.put(b.earned)
+	}
+}
+
+// put adds thousandths of a token, as far as there is room for them.
+func (b *Budget) put(n int64) {
+	if b == nil || n == 0 {
 		return
 	}
 	// A full bucket, which is what there is while all goes well, costs a read and no write: all cores share the word.
@@ -60,7 +68,7 @@ func (b *Budget) earn() {
 		if have >= b.size {
 			return
 		}
-		if b.tokens.CompareAndSwap(have, min(have+b.earned, b.size)) {
+		if b.tokens.CompareAndSwap(have, min(have+n, b.size)) {
 			return
 		}
 	}

@@ -120,6 +120,39 @@ func TestBudgetEarns(t *testing.T) {
 	})
 }
 
+// A retry that is not made costs nothing: that of a caller that leaves while it waits for it, at whatever price.
+func TestBudgetGivesBack(t *testing.T) {
+	t.Parallel()
+	for name, failure := range map[string]error{"cheap": &gocql.RequestErrUnavailable{}, "dear": gocql.ErrTimeoutNoResponse} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(2, 0.001))
+				if err != nil {
+					t.Fatal(err)
+				}
+				do := func(ctx context.Context, wait func(retry.Event)) retry.Outcome {
+					o, _ := retrier.Do(ctx, retry.Partition, func(context.Context, int) error { return failure }, wait)
+					return o
+				}
+				for range 10 {
+					ctx, leave := context.WithCancel(t.Context())
+					if o := do(ctx, func(retry.Event) { leave() }); o.Attempts != 1 || o.Refused {
+						t.Fatalf("outcome %+v of a caller that leaves", o)
+					}
+				}
+				retries := 0
+				for range 10 {
+					retries += do(t.Context(), nil).Attempts - 1
+				}
+				if want := map[string]int{"cheap": 2, "dear": 1}[name]; retries != want {
+					t.Errorf("%d retries from a budget of 2 that nobody had used, want %d", retries, want)
+				}
+			})
+		})
+	}
+}
+
 // A budget is shared by all writes at once: together they get what is there, exactly.
 func TestBudgetIsShared(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,7 @@ type run struct {
 	database error // the last one that did not come from a context
 	entered  bool  // backoff has asked for the first attempt, which was made before
 	tooLate  bool  // the wait ended after a limit
+	paid     int64 // what was taken from the budget for a retry that has not been made
 }
 
 var _ backoff.BackOffContext = (*run)(nil)
@@ -39,6 +40,7 @@ var _ backoff.BackOffContext = (*run)(nil)
 func (r *run) finish() (Outcome, error) {
 	r.jitter = newJitter(r.retrier.policy)
 	_ = backoff.RetryNotify(r.next, r, r.notify) // its error is errAttempt or that of ctx, both known here
+	r.retrier.budget.put(r.paid * milli)         // the caller has left in the wait
 	if r.err == nil {
 		r.retrier.budget.earn()
 		return Outcome{Attempts: r.outcome.Attempts, Batchlog: r.outcome.Batchlog}, nil
@@ -57,6 +59,7 @@ func (r *run) next() error {
 		r.tooLate = true
 		return errAttempt
 	}
+	r.paid = 0
 	r.record(r.try(r.outcome.Attempts + 1))
 	if r.err != nil {
 		return errAttempt
@@ -104,10 +107,12 @@ func (r *run) NextBackOff() time.Duration {
 	if deadline, ok := r.ctx.Deadline(); ok && wait >= time.Until(deadline) {
 		return backoff.Stop
 	}
-	if !r.retrier.budget.take(r.outcome.Last.price()) {
+	price := r.outcome.Last.price()
+	if !r.retrier.budget.take(price) {
 		r.outcome.Refused = true
 		return backoff.Stop
 	}
+	r.paid = price
 	return wait
 }
 
