@@ -8,10 +8,15 @@ import (
 )
 
 // CQL is the schema as text: a CREATE for everything in it, in an order in which it can be executed. The same schema
-// gives the same text, and [Parse] reads it back.
+// gives the same text, and [Parse] reads it back. Where a name or a text has /* or */ in it a comment says first that cqlsh
+// would not read it as it is meant.
 func (s *Schema) CQL() string {
 	var b strings.Builder
-	for i, statement := range s.Statements() {
+	statements := s.Statements()
+	if slices.ContainsFunc(statements, marksComment) {
+		b.WriteString(comment("Not for cqlsh: names or texts here have the marks of a comment in them, which it obeys even between quotes.") + "\n")
+	}
+	for i, statement := range statements {
 		if i > 0 {
 			b.WriteByte('\n')
 		}

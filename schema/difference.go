@@ -55,7 +55,8 @@ func (e *DifferenceError) Error() string {
 
 // Migration is the statements that mend the differences, as text for review, in the order in which they were found. It is
 // never run by this package. What loses data, and what is only more than is declared, is commented out; what no
-// statement can mend is described.
+// statement can mend is described. Without its comments the text is these statements and nothing else, whatever names and
+// texts the live schema has: in comments control characters and line breaks are written as escapes.
 func Migration(differences []Difference) string {
 	var b strings.Builder
 	for i, d := range differences {
@@ -69,14 +70,16 @@ func Migration(differences []Difference) string {
 		if d.Column != "" {
 			what += ", column " + quoted(d.Column)
 		}
-		fmt.Fprintf(&b, "-- %s: %s.\n", what, strings.ReplaceAll(d.Reason, "\n", "\n-- "))
+		b.WriteString(comment(what + ": " + d.Reason + "."))
 		switch {
 		case d.Mend == "":
-			fmt.Fprintf(&b, "-- No statement mends it: %s.\n", d.Impossible)
+			b.WriteString(comment("No statement mends it: " + d.Impossible + "."))
 		case d.Destroys:
-			fmt.Fprintf(&b, "-- This would lose data:\n-- %s;\n", strings.ReplaceAll(d.Mend, "\n", "\n-- "))
+			b.WriteString(commentedOut("This would lose data", d.Mend))
 		case d.Extra:
-			fmt.Fprintf(&b, "-- Not declared, and harmless:\n-- %s;\n", strings.ReplaceAll(d.Mend, "\n", "\n-- "))
+			b.WriteString(commentedOut("Not declared, and harmless", d.Mend))
+		case marksComment(d.Mend):
+			b.WriteString(commentedOut("cqlsh would take a part of this for a comment, run it with another client", d.Mend))
 		default:
 			b.WriteString(d.Mend + ";\n")
 		}

@@ -115,6 +115,23 @@ func lex(source string) ([]token, error) {
 	return append(tokens, token{kind: end, line: line, from: len(source), to: len(source)}), nil
 }
 
+// spelled is tokens of a source as one line, without the comments between them.
+func spelled(source string, tokens []token) string {
+	var b strings.Builder
+	at := -1 // where the last one ended
+	for _, t := range tokens {
+		if t.kind == note || t.kind == end {
+			continue
+		}
+		if at >= 0 && t.from > at {
+			b.WriteByte(' ')
+		}
+		b.WriteString(source[t.from:t.to])
+		at = t.to
+	}
+	return b.String()
+}
+
 // unquote reads a quoted piece at the start of s; a doubled quote inside stands for one.
 func unquote(s string) (value string, size int, ok bool) {
 	quote := s[0]

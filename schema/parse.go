@@ -18,7 +18,7 @@ import (
 //	-- denorm:volume orders_by_user rows=2000/year           what is expected of a table, see Volume
 //	-- denorm:domain orders_by_status.status 4               how many values a column can have
 //
-// Whatever else stands in the text is an error that names its line.
+// Whatever else stands in the text is an error that names its line, and so is a type that is nested deeper than 100.
 func Parse(file, source string) (*Schema, error) {
 	tokens, err := lex(source)
 	if err != nil {
@@ -40,7 +40,7 @@ func Parse(file, source string) (*Schema, error) {
 type parser struct {
 	file, source string
 	tokens       []token
-	at           int
+	at, depth    int
 	err          error // the first
 	out          *Schema
 	keyspace     string // of USE
@@ -151,7 +151,7 @@ func (p *parser) createIndex(custom bool) {
 	table := p.id()
 	i.Keyspace, i.Table = table.Keyspace, table.Name
 	p.sign("(")
-	for _, f := range []string{"keys", "values", "entries", "full"} {
+	for _, f := range indexFunctions {
 		if next := p.tokens[min(p.at+1, len(p.tokens)-1)]; p.isWord(f) && next.kind == sign && next.text == "(" {
 			p.at += 2
 			i.Target = f + "(" + quoted(p.ident()) + ")"
@@ -191,16 +191,29 @@ func indexClass(using string) string {
 	return using
 }
 
+// indexFunctions say what of a collection an index is on.
+var indexFunctions = []string{"keys", "values", "entries", "full"}
+
+// indexTarget takes a target apart; function is empty for an index on the column as it is.
+func indexTarget(target string) (function, column string) {
+	for _, f := range indexFunctions {
+		if inner, ok := strings.CutPrefix(target, f+"("); ok && strings.HasSuffix(inner, ")") {
+			function, target = f, strings.TrimSuffix(inner, ")")
+			break
+		}
+	}
+	if strings.HasPrefix(target, `"`) {
+		if name, size, ok := unquote(target); ok && size == len(target) {
+			return function, name
+		}
+	}
+	return function, target
+}
+
 // column gives the name of the column that an index is on.
 func (i *Index) column() string {
-	target := i.Target
-	if _, inner, ok := strings.Cut(target, "("); ok {
-		target = strings.TrimSuffix(inner, ")")
-	}
-	if value, _, ok := unquote(target + " "); strings.HasPrefix(target, `"`) && ok {
-		return value
-	}
-	return target
+	_, column := indexTarget(i.Target)
+	return column
 }
 
 // Column is the name of the column that the index is on.
@@ -225,14 +238,17 @@ func (p *parser) createView() {
 	p.words("from")
 	v.Base = p.id().Name
 	p.words("where")
-	from := p.peek().from
+	from := p.at
 	for p.err == nil && !p.isWord("primary", "key") {
+		if p.isSign(";") {
+			p.fail("the view ends before its PRIMARY KEY")
+		}
 		p.next()
 	}
 	if p.err != nil {
 		return
 	}
-	v.Where = oneLine(p.source[from:p.peek().from])
+	v.Where = spelled(p.source, p.tokens[from:p.at])
 	p.words("primary", "key")
 	part, clustering := p.primaryKey()
 	for _, name := range slices.Concat(part, clustering) {

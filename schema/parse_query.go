@@ -244,8 +244,14 @@ func (p *parser) inValues() int {
 	return n
 }
 
-// term reads a value: a literal, a marker, a call, or something in brackets.
+// term reads a value: a literal, a marker, a call, or something in brackets; or several with signs of arithmetic between them.
 func (p *parser) term() {
+	for p.factor(); p.err == nil && (p.isSign("+") || p.isSign("-") || p.isSign("*") || p.isSign("/")); p.factor() {
+		p.at++
+	}
+}
+
+func (p *parser) factor() {
 	p.takeSign("-")
 	t := p.next()
 	if t.kind == sign {
@@ -257,10 +263,6 @@ func (p *parser) term() {
 		p.closing(closing)
 	} else if (t.kind == word || t.kind == name) && p.takeSign("(") {
 		p.closing(")")
-	}
-	for p.isSign("+") || p.isSign("-") || p.isSign("*") || p.isSign("/") {
-		p.at++
-		p.term()
 	}
 }
 

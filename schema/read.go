@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/gocql/gocql"
 )
 
@@ -142,7 +143,7 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 	for _, row := range rows {
 		options := stringMap(row["options"])
 		s.Indexes = append(s.Indexes, Index{
-			ID: ID{keyspace, str(row, "index_name")}, Table: str(row, "table_name"), Target: options["target"],
+			ID: ID{keyspace, str(row, "index_name")}, Table: str(row, "table_name"), Target: liveTarget(options["target"]),
 			Class: indexClass(options["class_name"]),
 		})
 	}
@@ -152,7 +153,7 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 	for _, row := range rows {
 		name := str(row, "view_name")
 		s.Views = append(s.Views, View{
-			ID: ID{keyspace, name}, Base: str(row, "base_table_name"), Columns: columns[name], Where: str(row, "where_clause"),
+			ID: ID{keyspace, name}, Base: str(row, "base_table_name"), Columns: columns[name], Where: liveClause(str(row, "where_clause")),
 		})
 	}
 	s.sort()
@@ -184,12 +185,34 @@ func (s *Schema) sort() {
 	slices.SortFunc(s.Views, func(a, b View) int { return by(a.ID, b.ID) })
 }
 
-// liveType spells a type of the schema tables. They spell it so already, except where a version did otherwise.
+// liveType spells a type of the schema tables. They spell it so already, except where a version did otherwise. What is no type
+// becomes text in quotes, so that it cannot be more than that in a statement; no server takes such a statement.
 func liveType(cql string) string {
 	if t, err := canonicalType(cql); err == nil {
 		return t
 	}
-	return cql
+	return textLiteral(cql)
+}
+
+// liveClause is the restrictions of a view, in the way of [liveType]. Cassandra does not double the quotes within their texts.
+func liveClause(cql string) string {
+	tokens, err := lex(cql)
+	if err != nil || slices.ContainsFunc(tokens, func(t token) bool { return t.kind == sign && t.text == ";" }) {
+		return textLiteral(cql)
+	}
+	return spelled(cql, tokens)
+}
+
+// liveTarget spells what an index is on.
+func liveTarget(target string) string {
+	function, column := indexTarget(target)
+	switch {
+	case target == "": // some custom indexes are on no column
+		return ""
+	case function == "":
+		return quoted(column)
+	}
+	return function + "(" + quoted(column) + ")"
 }
 
 // notOptions are the columns of system_schema.tables that say nothing of how a table is made, or are gone since
@@ -202,7 +225,7 @@ var notOptions = []string{
 func liveOptions(row map[string]any) map[string]string {
 	t := Table{Options: make(map[string]string)}
 	for name, value := range row {
-		if slices.Contains(notOptions, name) || value == nil {
+		if slices.Contains(notOptions, name) || value == nil || !cqlname.Column(name) {
 			continue
 		}
 		var literal string
@@ -220,8 +243,10 @@ func liveOptions(row map[string]any) map[string]string {
 			literal = strconv.FormatFloat(v, 'f', -1, 64)
 		case float32:
 			literal = strconv.FormatFloat(float64(v), 'f', -1, 32)
-		default:
+		case bool, int, int8, int16, int64:
 			literal = fmt.Sprint(v)
+		default: // no option of today
+			continue
 		}
 		t.Options[name] = literal
 	}

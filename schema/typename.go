@@ -30,8 +30,15 @@ func canonicalType(cql string) (string, error) {
 	return t.String(), nil
 }
 
+// maxDepth bounds how deep types are nested: each level takes a piece of the stack, and a stack that is full ends the process.
+const maxDepth = 100
+
 // typeName reads a type. Inside something frozen everything that can be is frozen.
 func (p *parser) typeName(frozen bool) typeName {
+	if p.depth++; p.depth > maxDepth {
+		p.fail("a type is nested deeper than %d", maxDepth)
+	}
+	defer func() { p.depth-- }()
 	t := p.next()
 	if p.err != nil {
 		return typeName{}
@@ -42,7 +49,7 @@ func (p *parser) typeName(frozen bool) typeName {
 	case number: // the dimension of a vector
 		return typeName{name: t.text}
 	case text: // a class of Java
-		return typeName{name: "'" + t.text + "'"}
+		return typeName{name: textLiteral(t.text)}
 	case word:
 	default:
 		p.fail("want a type, not %q", t.text)

@@ -1,0 +1,70 @@
+// Package printable writes text of others, such as the names in a live schema, in a form that is safe to show: no control
+// characters that a terminal obeys, no line breaks that end a comment, no marks that turn the direction of what follows.
+package printable
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line gives text as one line. Every character that cannot be printed is written as an escape of Go: \n, \x1b, \u2028. Text
+// that is printable stays as it is.
+func Line(text string) string { return escaped(text, "", escape) }
+
+// Lines is [Line], but line breaks (\n) and tabs stay.
+func Lines(text string) string { return escaped(text, "\n\t", escape) }
+
+// JSON gives a JSON document with the same content, in which no character is left that cannot be printed. Package
+// encoding/json escapes only some of them.
+func JSON(document string) string { return escaped(document, "\n\t\r", escapeJSON) }
+
+// escaped writes what cannot be printed with escape, except the characters of keep.
+func escaped(text, keep string, escape func(b *strings.Builder, r rune, raw string)) string {
+	safe := func(r rune) bool { return unicode.IsPrint(r) || strings.ContainsRune(keep, r) }
+	clean := utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !safe(r) }) < 0
+	if clean {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if raw := text[i : i+size]; safe(r) && (r != utf8.RuneError || size > 1) {
+			b.WriteString(raw)
+		} else {
+			escape(&b, r, raw)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func escape(b *strings.Builder, r rune, raw string) {
+	switch {
+	case r == utf8.RuneError && len(raw) == 1: // no UTF-8
+		fmt.Fprintf(b, `\x%02x`, raw[0])
+	case r == '\n':
+		b.WriteString(`\n`)
+	case r == '\r':
+		b.WriteString(`\r`)
+	case r == '\t':
+		b.WriteString(`\t`)
+	case r < utf8.RuneSelf:
+		fmt.Fprintf(b, `\x%02x`, r)
+	case r <= 0xffff:
+		fmt.Fprintf(b, `\u%04x`, r)
+	default:
+		fmt.Fprintf(b, `\U%08x`, r)
+	}
+}
+
+func escapeJSON(b *strings.Builder, r rune, _ string) {
+	const surrogates, bits = 0x10000, 10
+	if r < surrogates {
+		fmt.Fprintf(b, `\u%04x`, r)
+		return
+	}
+	r -= surrogates
+	fmt.Fprintf(b, `\u%04x\u%04x`, 0xd800+r>>bits, 0xdc00+r&(1<<bits-1))
+}
