@@ -148,6 +148,9 @@
 //	                                                                                      TestDamagedError
 //	ErrExpired           a write that could bring a deleted row      read, and write      TestResumeExpires
 //	                     back is not sent again                      anew
+//	ErrNotFound          Modify and Load found no row; nothing sent  answer so            TestFailedReadIsAnError
+//	a read that failed   in Modify and Load: NotApplied, nothing     try again            TestFailedReadIsAnError
+//	                     sent, and nothing to resume
 //	any print of it      no bound value                              -                    TestNothingShowsValues
 //
 // On three real nodes, 16 writers that change the status of 100 orders for 30 s from before-images that others overtook,

@@ -19,9 +19,9 @@ type TableResult struct {
 	Counter         bool  // it holds counters, and is never sent again
 }
 
-// Error is the error of every failed write. It says per table what is known, unwraps to all causes, and matches
-// [ErrInvalid], [ErrPartial], [ErrUnknown], [ErrConflict] and [ErrExpired] with errors.Is. An Error that matches none
-// of them was not applied to any table.
+// Error is the error of every failed write, and of the reads of [Modify] and [Load]. It says per table what is known, unwraps to
+// all causes, and matches [ErrInvalid], [ErrPartial], [ErrUnknown], [ErrConflict], [ErrTaken], [ErrExpired] and [ErrNotFound]
+// with errors.Is. An Error that matches none of them was not applied to any table.
 //
 // It holds the encoded mutations, so that [Writer.Resume] can finish the write, also in another process: store it with
 // MarshalBinary. It prints no bound value in any format. It is immutable and safe for concurrent use.
@@ -29,10 +29,12 @@ type Error struct {
 	Op        string // the name of the logical write
 	Timestamp int64  // microseconds, of all its mutations; 0 if the write was refused before it had one
 	Mode      Mode
-	// Tables has one result a table, the base table of the first change first. Empty if the write was refused.
+	// Tables has one result a table, the base table of the first change first. Empty if the write was refused. Of a failed read
+	// it has the base table: NotApplied, with the attempts of the read.
 	Tables []TableResult
 
 	refusal error // why nothing was sent; nil if something was, or might have been
+	unread  error // why the row to write from was not read; nil if the error is not of a read
 	expired bool
 	strict  bool // a logged batch must stay one
 
@@ -48,6 +50,14 @@ var (
 // refuse is the error of a write of which nothing was sent because it is not valid.
 func refuse(op string, cause error) *Error { return &Error{Op: op, refusal: cause} }
 
+// unread is the error of a read before which, and after which, nothing was written.
+func unread(op, keyspace, table string, attempts int, cause error) *Error {
+	return &Error{
+		Op: op, unread: cause,
+		Tables: []TableResult{{Keyspace: keyspace, Table: table, Outcome: NotApplied, Attempts: attempts, Err: cause}},
+	}
+}
+
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "denorm: %s: ", e.Op)
@@ -57,6 +67,13 @@ func (e *Error) Error() string {
 		return b.String()
 	case e.refusal != nil:
 		fmt.Fprintf(&b, "%v: %v", ErrInvalid, e.refusal)
+		return b.String()
+	case e.unread != nil:
+		fmt.Fprintf(&b, "read of %s", e.Tables[0].Table)
+		if n := e.Tables[0].Attempts; n > 1 {
+			fmt.Fprintf(&b, " after %d attempts", n)
+		}
+		b.WriteString(": " + causeText(e.unread))
 		return b.String()
 	}
 	applied, last := 0, ""
@@ -139,10 +156,13 @@ func (e *Error) any(is func(Outcome) bool) bool {
 	return false
 }
 
-// Unwrap gives the causes: of every table that is not Applied, or of the refusal.
+// Unwrap gives the causes: of every table that is not Applied, of the refusal, or of the failed read.
 func (e *Error) Unwrap() []error {
 	if e.refusal != nil {
 		return []error{e.refusal}
+	}
+	if e.unread != nil {
+		return []error{e.unread}
 	}
 	var causes []error
 	if e.condition != nil && e.condition.err != nil && e.condition.outcome != Applied {

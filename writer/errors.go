@@ -17,6 +17,6 @@ var (
 	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables; a delete
 	// that followed the write may have been forgotten by the server, and the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")
-	// ErrNotFound: Modify found no base row under the key.
+	// ErrNotFound: Modify or Load found no base row under the key. Nothing was sent.
 	ErrNotFound = errors.New("no such entity")
 )

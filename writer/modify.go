@@ -3,7 +3,7 @@ package writer
 import (
 	"context"
 	"errors"
-	"fmt"
+	"sync/atomic"
 
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
@@ -22,8 +22,9 @@ import (
 // passed. So change may be called more than once, and must not have side effects; its error ends Modify and is returned as
 // it is.
 //
-// A missing base row is [ErrNotFound]. If the read fails, nothing was sent. If the write fails the error is as from
-// [Writer.Write], and the row returned is the one that [Writer.Resume] will complete.
+// A missing base row is [ErrNotFound]. Where the read fails, or finds no row, the [*Error] says so: NotApplied, after so many
+// attempts, for this cause, and there is nothing to resume. If the write fails the error is as from [Writer.Write], and the row
+// returned is the one that [Writer.Resume] will complete.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
@@ -39,12 +40,9 @@ func Modify[T any](
 	if set.Conditional() {
 		return modify(ctx, w, op, set, key, change)
 	}
-	before, err := read(ctx, w, set, key)
+	before, err := read(ctx, w, op, set, key)
 	if err != nil {
-		if errors.Is(err, ErrInvalid) {
-			return before, refuse(op, err)
-		}
-		return before, fmt.Errorf("denorm: %s: read before-image: %w", op, err)
+		return before, err
 	}
 	after, err := change(before)
 	if err != nil {
@@ -60,15 +58,19 @@ func Modify[T any](
 // rowMapper maps columns to fields as package tables does, whatever gocqlx.DefaultMapper was set to.
 var rowMapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 
-func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T) (row T, err error) {
+// read reads a base row. Its error is an *Error.
+func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, err error) {
 	base := set.Describe().Tables[0]
-	statement, names, values, err := set.SelectRow(w.physical(base.Keyspace), key)
+	keyspace := w.physical(base.Keyspace)
+	statement, names, values, err := set.SelectRow(keyspace, key)
 	if err != nil {
-		return row, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return row, refuse(op, err)
 	}
-	return leave(ctx, func() (row T, err error) {
+	var sent atomic.Int32
+	row, err = leave(ctx, func() (row T, err error) {
 		found := true
 		_, err = w.retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
+			sent.Add(1)
 			q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(nil).WithContext(ctx)
 			query := gocqlx.Queryx{Query: q, Names: names, Mapper: rowMapper}
 			err := query.Get(&row)
@@ -83,12 +85,16 @@ func read[T any](ctx context.Context, w *Writer, set *tables.Set[T], key T) (row
 		}
 		return row, err
 	})
+	if err != nil {
+		return row, unread(op, keyspace, base.Name, int(sent.Load()), err)
+	}
+	return row, nil
 }
 
 // Load reads the base row of the entity of key, of which the fields of the base key are used. A missing row is [ErrNotFound]; so
 // is, in a Versioned set, one that was deleted and still has a version. It reads at the writer's consistency: of a set with
 // conditions it may miss a change that is decided and not yet everywhere, so a write from what it returns may meet
-// [ErrConflict]. It needs a writer with [Reads].
+// [ErrConflict]. Its errors are those of a read of [Modify]. It needs a writer with [Reads].
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	ctx, call := w.deadline(ctx)
 	defer call.end()
@@ -99,19 +105,12 @@ func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	case w.reads == nil && w.transact == nil:
 		return none, refuse(op, errors.New("Load reads, and the writer has no session to read with: give New the option Reads"))
 	}
-	var row T
-	var err error
-	if set.Conditional() {
-		var base *tables.Base
-		if base, err = set.Base(key, w.physical); err != nil {
-			return none, refuse(op, err)
-		}
-		row, err = readBase[T](ctx, w, op, base, true)
-	} else if row, err = read(ctx, w, set, key); errors.Is(err, ErrInvalid) {
+	if !set.Conditional() {
+		return read(ctx, w, op, set, key)
+	}
+	base, err := set.Base(key, w.physical)
+	if err != nil {
 		return none, refuse(op, err)
 	}
-	if err != nil {
-		return none, fmt.Errorf("denorm: %s: read row: %w", op, err)
-	}
-	return row, nil
+	return readBase[T](ctx, w, op, base, true)
 }

@@ -3,7 +3,6 @@ package writer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -26,11 +25,11 @@ func modify[T any](
 	if err != nil {
 		return row, refuse(op, err)
 	}
-	before, unread := readBase[T](ctx, w, op, base, true)
+	before, failed := readBase[T](ctx, w, op, base, true)
 	end := time.Now().Add(w.policy.WithDefaults().MaxElapsedTime)
 	for wait := leastConflictWait; ; wait = min(2*wait, mostConflictWait) {
-		if unread != nil {
-			return before, fmt.Errorf("denorm: %s: read before-image: %w", op, unread)
+		if failed != nil {
+			return before, failed
 		}
 		after, err := change(before)
 		if err != nil {
@@ -38,17 +37,17 @@ func modify[T any](
 		}
 		result, err := w.Write(ctx, op, set.Update(before, after))
 		set.SetVersion(&after, result.Version)
-		var failed *Error
-		if !errors.As(err, &failed) || !failed.Is(ErrConflict) || failed.condition.taken != nil || !failed.NotApplied() || time.Now().Add(wait).After(end) {
+		var met *Error
+		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.condition.taken != nil || !met.NotApplied() || time.Now().Add(wait).After(end) {
 			return after, err
 		}
 		if !sleep(ctx, rand.N(wait)) { //nolint:gosec // it spreads
-			return after, failed
+			return after, met
 		}
 		// The row that the conflict left was read at SERIAL.
 		var found bool
-		if before, found = Current[T](failed); !found {
-			before, unread = readBase[T](ctx, w, op, base, false)
+		if before, found = Current[T](met); !found {
+			before, failed = readBase[T](ctx, w, op, base, false)
 		}
 	}
 }
@@ -65,9 +64,10 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// readBase reads a base row of a set with conditions. Its error is an *Error.
 func readBase[T any](ctx context.Context, w *Writer, op string, base *tables.Base, plain bool) (row T, err error) {
-	return leave(ctx, func() (row T, err error) {
-		var sent atomic.Int32
+	var sent atomic.Int32
+	row, err = leave(ctx, func() (row T, err error) {
 		store := w.store(op, base, &sent)
 		var read versioned.Row
 		if _, err := store.Try(ctx, func(ctx context.Context) (err error) {
@@ -88,4 +88,9 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *tables.Bas
 		row, _ = decoded.(T)
 		return row, nil
 	})
+	if err != nil {
+		keyspace, table, _ := base.Place()
+		return row, unread(op, keyspace, table, int(sent.Load()), err)
+	}
+	return row, nil
 }

@@ -51,7 +51,7 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	return w.run(ctx, w.rest(failed, batch))
 }
 
-var errNothingToResume = errors.New("nothing to resume: the write was refused before anything was sent")
+var errNothingToResume = errors.New("nothing to resume: nothing of the write was sent")
 
 // rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on. batch says whether a
 // logged batch may be sent.
