@@ -5,10 +5,10 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/gobscan"
 	"github.com/gocql/gocql"
 )
 
@@ -46,11 +46,37 @@ func (m *Mutation) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tables: encode mutation: %w", err)
 	}
+	if len(wire.Columns) > maxStored {
+		return nil, fmt.Errorf("tables: encode mutation: %w", errStoredSize)
+	}
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(wire); err != nil {
 		return nil, fmt.Errorf("tables: encode mutation: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// Bounds of what is stored, far above what a row has: a byte of a stream can stand for a column, and what is made of one
+// takes a few hundred.
+const (
+	maxStored = 10_000  // columns of a mutation, or of a condition with its claims
+	maxType   = 1 << 16 // bytes of the text of a column's type
+)
+
+var (
+	errStoredSize = fmt.Errorf("more than %d columns", maxStored)
+	errTypeSize   = fmt.Errorf("a type of more than %d characters", maxType)
+)
+
+// decode reads what is stored, unless it would cost far more memory than it has bytes.
+func decode(data []byte, into any) error {
+	switch n, err := gobscan.Elements(data); {
+	case err != nil:
+		return err
+	case n > maxStored:
+		return errStoredSize
+	}
+	return gob.NewDecoder(bytes.NewReader(data)).Decode(into)
 }
 
 func (m *Mutation) wire() (*wireMutation, error) {
@@ -88,7 +114,7 @@ func (m *Mutation) wire() (*wireMutation, error) {
 // in it.
 func (m *Mutation) UnmarshalBinary(data []byte) error {
 	var w wireMutation
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&w); err != nil {
+	if err := decode(data, &w); err != nil {
 		return fmt.Errorf("tables: decode mutation: %w", err)
 	}
 	decoded, err := w.mutation()
@@ -155,11 +181,15 @@ func (w *wireMutation) check() error {
 	case w.Keyspace != "" && !cqlname.Table(w.Keyspace) || !cqlname.Table(w.Table):
 		return fmt.Errorf("keyspace and table must be %s", cqlname.TableRule)
 	}
+	names := make(map[string]bool, len(w.Columns))
 	for i := range w.Columns {
-		switch name := w.Columns[i].Name; {
+		name := w.Columns[i].Name
+		twice := names[name]
+		names[name] = true
+		switch {
 		case !cqlname.Column(name):
 			return fmt.Errorf("columns must be %s", cqlname.ColumnRule)
-		case slices.ContainsFunc(w.Columns[:i], func(c wireColumn) bool { return c.Name == name }):
+		case twice:
 			return errors.New("a column stands twice in it")
 		case (w.Columns[i].Edit != 0) != (w.Kind == Merge && i >= w.Keys) || w.Columns[i].Edit != 0 &&
 			w.Columns[i].Edit != PutElements && w.Columns[i].Edit != RemoveElements:
@@ -176,6 +206,9 @@ func (c *wireColumn) arg() (any, error) {
 	case wireNull, wireValue:
 	default:
 		return nil, errors.New("a value in a state of a later version")
+	}
+	if len(c.Type) > maxType {
+		return nil, errTypeSize
 	}
 	typ, err := cqltype.ParseDefinition(c.Type)
 	if err != nil {

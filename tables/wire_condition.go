@@ -98,7 +98,7 @@ func wireClaims(claims []*Claim) []wireClaim {
 // be rolled forward with the condition that it gives.
 func (c *Conditional) UnmarshalBinary(data []byte) error {
 	var w wireCondition
-	err := gob.NewDecoder(bytes.NewReader(data)).Decode(&w)
+	err := decode(data, &w)
 	if err == nil {
 		err = w.check()
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"github.com/denorm-go/denorm/internal/gobscan"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -20,6 +21,15 @@ var (
 
 // magic begins every stored Error; its last byte is the version of the format.
 const magic = "denorm\x01"
+
+// Bounds of a stored error, far above what a write is: without them a few bytes could take all the memory of who reads them.
+const (
+	maxStored    = 128 << 20 // bytes: eight tables with rows as large as Cassandra takes them by default
+	maxMutations = 100_000
+	maxColumns   = 1_000_000 // of all mutations
+)
+
+var errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, %d mutations and %d columns", maxStored>>20, maxMutations, maxColumns)
 
 // wireError is an Error as it is stored, and wirePath one of its paths. The texts of errors are kept, not their types.
 type wireError struct {
@@ -51,7 +61,7 @@ type wirePath struct {
 // MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: a queue is
 // where failed writes go. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces
 // are physical. Counters keep their outcome, and nothing that could be sent again. An error that cannot be resumed, because
-// nothing was sent, cannot be encoded.
+// nothing was sent, cannot be encoded, nor one of more than 128 MiB, 100,000 mutations or 1,000,000 columns.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.paths) == 0 && e.condition == nil {
 		return nil, errNothingToResume
@@ -70,6 +80,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 			w.Condition.Err = causeText(c.err)
 		}
 	}
+	mutations, columns := 0, 0
 	for i := range e.paths {
 		p := &e.paths[i]
 		stored := wirePath{Outcome: p.outcome, Attempts: p.attempts}
@@ -82,12 +93,16 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 				return nil, err
 			}
 			stored.Mutations = append(stored.Mutations, data)
+			mutations, columns = mutations+1, columns+len(m.Args)
 		}
 		w.Paths = append(w.Paths, stored)
 	}
 	out := bytes.NewBufferString(magic)
 	if err := gob.NewEncoder(out).Encode(w); err != nil {
 		return nil, fmt.Errorf("denorm: encode error: %w", err)
+	}
+	if out.Len()+crc32.Size > maxStored || len(w.Paths)+mutations > maxMutations || columns > maxColumns {
+		return nil, errStoredSize
 	}
 	return binary.BigEndian.AppendUint32(out.Bytes(), crc32.ChecksumIEEE(out.Bytes())), nil
 }
@@ -104,6 +119,12 @@ func (e *Error) UnmarshalBinary(data []byte) error {
 		return errors.New("denorm: decode error: damaged")
 	}
 	var w wireError
+	switch n, err := gobscan.Elements(data[len(magic):body]); {
+	case err != nil:
+		return fmt.Errorf("denorm: decode error: %w", err)
+	case n > maxMutations || len(data) > maxStored:
+		return errStoredSize
+	}
 	if err := gob.NewDecoder(bytes.NewReader(data[len(magic):body])).Decode(&w); err != nil {
 		return fmt.Errorf("denorm: decode error: %w", err)
 	}
@@ -126,6 +147,7 @@ func (w *wireError) error() (*Error, error) {
 			return nil, err
 		}
 	}
+	columns := 0
 	for _, stored := range w.Paths {
 		if stored.Outcome > Pending || stored.Attempts < 0 || len(stored.Mutations) == 0 {
 			return nil, errors.New("denorm: decode error: incomplete")
@@ -141,6 +163,9 @@ func (w *wireError) error() (*Error, error) {
 			m := new(tables.Mutation)
 			if err := m.UnmarshalBinary(data); err != nil {
 				return nil, err
+			}
+			if columns += len(m.Args); columns > maxColumns {
+				return nil, errStoredSize
 			}
 			p.mutations = append(p.mutations, m)
 		}

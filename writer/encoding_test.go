@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -268,4 +269,47 @@ func TestErrorInGob(t *testing.T) {
 	if err := gob.NewDecoder(&queue).Decode(&got); err != nil || got.Failed.Error() != e.Error() {
 		t.Errorf("%v, %v", got.Failed, err)
 	}
+}
+
+// A stored error costs in the order of what it is: what blows up is refused before there is room made for it.
+func TestStoredErrorCostsWhatItHolds(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	m := bytesOf(t, noteSet(t).Insert(newNote()))
+	many := make([][]byte, 5_000)
+	for i := range many {
+		many[i] = m
+	}
+	for name, test := range map[string]struct {
+		paths   []wirePath
+		refused bool
+	}{
+		"empty mutations": {[]wirePath{{Mutations: make([][]byte, 4<<20)}}, true},
+		"empty paths":     {make([]wirePath, 4<<20), true},
+		"many mutations":  {[]wirePath{{Mutations: many}}, false},
+	} {
+		data := sealed(t, wireError{Op: "op", Timestamp: 1, Mode: FanOut, Paths: test.paths})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := new(Error).UnmarshalBinary(data)
+		runtime.ReadMemStats(&after)
+		if (err != nil) != test.refused || test.refused && !errors.Is(err, errStoredSize) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if cost, limit := after.TotalAlloc-before.TotalAlloc, uint64(200*len(data)+1<<20); test.refused && cost > 1<<20 || cost > limit {
+			t.Errorf("%s: %d KiB cost %d KiB", name, len(data)>>10, cost>>10)
+		}
+	}
+}
+
+// bytesOf is the first mutation of a change as it is stored, at the timestamp 1.
+func bytesOf(tb testing.TB, c tables.Change) []byte {
+	tb.Helper()
+	r, err := c.Render(1, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	data, err := r.Mutations[0].MarshalBinary()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
 }

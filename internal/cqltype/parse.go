@@ -22,10 +22,10 @@ func parse(name string, p *parser) (*Type, error) {
 	p.rest = strings.ToLower(name)
 	t, err := p.read(false)
 	if err == nil && p.rest != "" {
-		err = fmt.Errorf("unexpected %q", p.rest)
+		err = fmt.Errorf("unexpected %.100q", p.rest)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("CQL type %q: %w", name, err)
+		return nil, fmt.Errorf("CQL type %.100q: %w", name, err) // somebody else may have written it
 	}
 	return t, nil
 }
@@ -77,7 +77,7 @@ func (p *parser) read(frozen bool) (*Type, error) {
 			return nil, err
 		}
 		if !elems[0].composite() {
-			return nil, fmt.Errorf("frozen applies to collections and user-defined types, not to %s", elems[0])
+			return nil, fmt.Errorf("frozen applies to collections and user-defined types, not to %.100s", elems[0])
 		}
 		return elems[0], nil
 	case "tuple":
@@ -96,7 +96,7 @@ func (p *parser) read(frozen bool) (*Type, error) {
 	if user := p.types.Named(word); user != nil {
 		return &Type{kind: gocql.TypeUDT, user: user, frozen: frozen}, nil
 	}
-	return nil, fmt.Errorf("unknown or unsupported type %q", word)
+	return nil, fmt.Errorf("unknown or unsupported type %.100q", word)
 }
 
 func (p *parser) collection(word string, kind gocql.Type, arity int, frozen bool) (*Type, error) {
@@ -110,7 +110,7 @@ func (p *parser) collection(word string, kind gocql.Type, arity int, frozen bool
 		}
 		ordered := kind == gocql.TypeSet || kind == gocql.TypeMap && i == 0
 		if e.kind == gocql.TypeCounter || ordered && e.Contains(func(t *Type) bool { return t.kind == gocql.TypeDuration }) {
-			return nil, fmt.Errorf("%s cannot hold %s", word, e)
+			return nil, fmt.Errorf("%s cannot hold %.100s", word, e)
 		}
 	}
 	return composed(kind, elems, frozen), nil
@@ -123,7 +123,7 @@ func (p *parser) tuple() (*Type, error) {
 	}
 	for _, e := range elems {
 		if e.kind == gocql.TypeCounter {
-			return nil, fmt.Errorf("tuple cannot hold %s", e)
+			return nil, fmt.Errorf("tuple cannot hold %.100s", e)
 		}
 	}
 	return composed(gocql.TypeTuple, elems, true), nil
@@ -157,12 +157,13 @@ func (p *parser) user(name string) (*UserType, error) {
 		return nil, fmt.Errorf("the name of a user-defined type must be %s", cqlname.TableRule)
 	}
 	u := &UserType{Name: name}
+	seen := make(map[string]bool)
 	for open := "{"; p.sign(open); open = "," {
 		field, rest, _ := strings.Cut(p.rest, " ")
-		if !cqlname.Column(field) || u.Field(field) >= 0 {
+		if !cqlname.Column(field) || seen[field] {
 			return nil, fmt.Errorf("the fields of a user-defined type must be %s, and different", cqlname.ColumnRule)
 		}
-		p.rest = rest
+		seen[field], p.rest = true, rest
 		t, err := p.read(true)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,210 @@
+// Package gobscan counts what a gob stream would make a decoder allocate, before it does. A byte of a stream can stand for
+// an element of a slice, however large an element is in memory, and encoding/gob has no limit that could be set.
+package gobscan
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// Elements counts the elements of all slices and arrays in the first value of a stream, those of byte slices excepted. It
+// refuses what this module does not store: values of other types than structs, slices, arrays and basic ones.
+func Elements(stream []byte) (int, error) {
+	s := scanner{rest: stream, types: bootstrap()}
+	for {
+		size := s.uint()
+		if s.failed || size > uint64(len(s.rest)) {
+			return 0, errStream
+		}
+		message := scanner{rest: s.rest[:size], types: s.types}
+		s.rest = s.rest[size:]
+		id := message.int()
+		if id >= 0 {
+			message.value(id)
+			if message.failed || s.types[id].kind != structKind {
+				return 0, errStream
+			}
+			return message.elements, nil
+		}
+		message.define(-id)
+		if message.failed {
+			return 0, errStream
+		}
+	}
+}
+
+var errStream = errors.New("not a gob stream of plain data")
+
+type kind uint8
+
+const (
+	unknownKind kind = iota
+	numberKind
+	bytesKind
+	sliceKind
+	structKind
+)
+
+type typ struct {
+	kind   kind
+	elem   int64
+	fields []int64
+}
+
+// The types that every stream knows, by the numbers that package encoding/gob documents.
+const boolType, intType, uintType, floatType, bytesType, stringType = 1, 2, 3, 4, 5, 6
+
+func bootstrap() map[int64]typ {
+	return map[int64]typ{
+		boolType: {kind: numberKind}, intType: {kind: numberKind}, uintType: {kind: numberKind}, floatType: {kind: numberKind},
+		bytesType: {kind: bytesKind}, stringType: {kind: bytesKind},
+	}
+}
+
+// maxDepth bounds the recursion: the types of this module are nested three deep, and a stream can define one that holds itself.
+const maxDepth = 16
+
+// scanner reads one message.
+type scanner struct {
+	rest     []byte
+	types    map[int64]typ
+	elements int
+	depth    int
+	failed   bool
+}
+
+func (s *scanner) uint() uint64 {
+	if len(s.rest) == 0 {
+		s.failed = true
+		return 0
+	}
+	first := s.rest[0]
+	s.rest = s.rest[1:]
+	if first < 0x80 {
+		return uint64(first)
+	}
+	n := -int(int8(first)) // the number of bytes that follow, negated
+	if n > 8 || n > len(s.rest) {
+		s.failed = true
+		return 0
+	}
+	var whole [8]byte
+	copy(whole[8-n:], s.rest[:n])
+	s.rest = s.rest[n:]
+	return binary.BigEndian.Uint64(whole[:])
+}
+
+func (s *scanner) int() int64 {
+	u := s.uint()
+	if u&1 != 0 {
+		return ^int64(u >> 1)
+	}
+	return int64(u >> 1)
+}
+
+// size reads the length of something of which each part takes a byte at least.
+func (s *scanner) size() int {
+	n := s.uint()
+	if n > uint64(len(s.rest)) {
+		s.failed = true
+		return 0
+	}
+	return int(n)
+}
+
+// skip passes over bytes or a string.
+func (s *scanner) skip() { s.rest = s.rest[s.size():] }
+
+// each calls field for every field of a struct that is there.
+func (s *scanner) each(field func(n int64)) {
+	for n := int64(-1); !s.failed; {
+		delta := s.uint()
+		if delta == 0 {
+			return
+		}
+		if n += int64(delta); n < 0 || delta > 1<<16 {
+			s.failed = true
+			return
+		}
+		field(n)
+	}
+}
+
+// value passes over a value of the type.
+func (s *scanner) value(id int64) {
+	if s.depth++; s.depth > maxDepth {
+		s.failed = true
+	}
+	t := s.types[id]
+	switch {
+	case s.failed:
+	case t.kind == numberKind:
+		s.uint()
+	case t.kind == bytesKind:
+		s.skip()
+	case t.kind == sliceKind:
+		n := s.size()
+		s.elements += n
+		for ; n > 0 && !s.failed; n-- {
+			s.value(t.elem)
+		}
+	case t.kind == structKind:
+		s.each(func(n int64) {
+			if n >= int64(len(t.fields)) {
+				s.failed = true
+				return
+			}
+			s.value(t.fields[n])
+		})
+	default:
+		s.failed = true
+	}
+	s.depth--
+}
+
+// define reads the definition of a type. Its layout is that of wireType in package encoding/gob.
+func (s *scanner) define(id int64) {
+	var t typ
+	s.each(func(n int64) {
+		switch n {
+		case 0, 1: // an array, or a slice: name and number, the type of its elements, the length of an array
+			t.kind = sliceKind
+			s.each(func(n int64) {
+				switch n {
+				case 0:
+					s.common()
+				case 1:
+					t.elem = s.int()
+				default:
+					s.int()
+				}
+			})
+		case 2: // a struct: name and number, fields
+			t.kind = structKind
+			s.each(func(n int64) {
+				if n == 0 {
+					s.common()
+					return
+				}
+				for left := s.size(); left > 0 && !s.failed; left-- {
+					t.fields = append(t.fields, s.common())
+				}
+			})
+		default:
+			s.failed = true
+		}
+	})
+	s.types[id] = t
+}
+
+// common reads a name and the number of a type.
+func (s *scanner) common() (id int64) {
+	s.each(func(n int64) {
+		if n == 0 {
+			s.skip()
+			return
+		}
+		id = s.int()
+	})
+	return id
+}
