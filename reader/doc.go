@@ -19,6 +19,9 @@
 // Rows come in the clustering order of the table, or against it, as [Query.OrderBy] says, over all partitions; rows with equal
 // clustering keys, in the order of the partitions' buckets, always the same.
 //
+// A deleted entity of a set with tables.Versioned leaves a row in the base table for [tables.FenceTTL], in which all columns but key
+// and version are null. It is no row here: not given, and not counted by a limit. It is read, though, as a tombstone is.
+//
 // # Streams
 //
 // Buckets of time that follow each other are read one after the other, with the next ones ahead where that saves waiting;

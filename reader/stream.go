@@ -39,10 +39,11 @@ func (s *stream[T]) fetch(ctx context.Context) {
 		s.read.tracer.partitionEnd(ctx, end)
 	}()
 	var state []byte
+	gone := 0
 	for n := 0; n < len(s.partition.scans); {
 		p := s.next()
 		var err error
-		size := s.size(end.Rows)
+		size := s.size(end.Rows, gone)
 		state, err = f.page(ctx, &s.partition.scans[n], state, size, p)
 		if err != nil {
 			p.reset(0)
@@ -52,6 +53,7 @@ func (s *stream[T]) fetch(ctx context.Context) {
 			n++
 		}
 		end.Rows += len(p.rows)
+		gone += p.gone
 		exhausted := err == nil && n == len(s.partition.scans)
 		p.last = exhausted || s.limit > 0 && end.Rows >= s.limit
 		if exhausted {
@@ -91,11 +93,12 @@ func (s *stream[T]) give(p *page[T]) {
 	}
 }
 
-// size is how many rows to ask for after so many. It grows, so that who stops early has not asked for much.
-func (s *stream[T]) size(rows int) int {
-	size := min(s.read.pageSize, max(firstPage, 4*rows))
+// size is how many rows to ask for after so many, and so many of deleted entities. It grows, so that who stops early has not asked
+// for much; with a limit, it doubles where all are gone.
+func (s *stream[T]) size(rows, gone int) int {
+	size := min(s.read.pageSize, max(firstPage, 4*(rows+gone)))
 	if s.limit > 0 {
-		size = min(size, s.limit-rows)
+		size = min(size, s.limit-rows+gone)
 	}
 	return size
 }

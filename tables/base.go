@@ -68,10 +68,13 @@ type Row struct {
 }
 
 // regular are the columns beside the key, the version excepted.
-func (b *Base) regular() []int {
+func (b *Base) regular() []int { return b.set.regular() }
+
+func (s *set) regular() []int {
 	var out []int
-	for _, i := range b.set.tables[0].columns[len(b.key):] {
-		if i != b.set.version {
+	base := s.tables[0]
+	for _, i := range base.columns[len(base.key):] {
+		if i != s.version {
 			out = append(out, i)
 		}
 	}

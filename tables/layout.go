@@ -45,13 +45,27 @@ func (l Layout) Clustering() []string { return slices.Clone(l.table.keyNames[l.t
 // Desc says whether clustering column i is declared DESC.
 func (l Layout) Desc(i int) bool { return l.table.desc[l.table.part+i] }
 
-// Columns are the columns to select: the clustering columns, then the other ones that are fields.
+// Columns are the columns to select: the clustering columns, then the other ones that are fields, and what else [Layout.Tells] needs.
 func (l Layout) Columns() []string {
 	out := l.Clustering()
-	for _, name := range l.table.fieldNames {
+	for _, name := range slices.Concat(l.table.fieldNames, l.Tells()) {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
+	}
+	return out
+}
+
+// Tells are, for the base table of a [Versioned] set, the columns of which at least one is not null in the row of an entity that
+// exists: all but key and version. A row in which they all are null is what is left of a deleted entity. It is nil for the other tables:
+// what stands in them is a row.
+func (l Layout) Tells() []string {
+	if l.set.version < 0 || l.table != l.set.tables[0] {
+		return nil
+	}
+	var out []string
+	for _, i := range l.set.regular() {
+		out = append(out, l.set.columns[i].name)
 	}
 	return out
 }

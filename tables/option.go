@@ -104,7 +104,7 @@ func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true 
 // field. A deleted entity leaves a base row for [FenceTTL] that has a version and nothing else: a base row whose columns
 // are all null is absent. So some column beside the base key must be one that is never absent: no pointer, time, slice or map.
 //
-// writer.Load knows, and whoever reads the base table by other means has to.
+// writer.Load and package reader know, and whoever reads the base table by other means has to.
 //
 // All writes of the set go through the library: lightweight transactions and plain writes must not be mixed. Rows that are
 // older than the declaration have no version, and cannot be updated before they have been given one by other means.
