@@ -3,6 +3,8 @@ package schema
 import (
 	"fmt"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/printable"
 )
 
 // Difference is one disagreement of a live schema with what is declared.
@@ -22,6 +24,7 @@ type Difference struct {
 	Extra bool
 }
 
+// String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
 func (d Difference) String() string {
 	var b strings.Builder
 	if d.Table == "" {
@@ -33,12 +36,11 @@ func (d Difference) String() string {
 		fmt.Fprintf(&b, "column %s: ", quoted(d.Column))
 	}
 	b.WriteString(d.Reason)
+	text := printable.Line(b.String())
 	if d.Mend != "" {
-		b.WriteString("\n\t\tmend: " + strings.ReplaceAll(d.Mend, "\n", "\n\t\t") + ";")
-	} else {
-		b.WriteString("\n\t\tno statement mends it: " + d.Impossible)
+		return text + "\n\t\tmend: " + strings.ReplaceAll(printable.Lines(d.Mend), "\n", "\n\t\t") + ";"
 	}
-	return b.String()
+	return text + "\n\t\tno statement mends it: " + printable.Line(d.Impossible)
 }
 
 // DifferenceError is returned where a live schema is not as declared. It names every difference.

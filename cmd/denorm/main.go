@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/internal/printable"
 )
 
 func main() { os.Exit(run()) }
@@ -27,7 +28,7 @@ func run() int {
 	defer stop()
 	err := command.New().ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintln(os.Stderr, "denorm:", err)
+		fmt.Fprintln(os.Stderr, "denorm:", printable.Lines(err.Error())) // names of a live schema, and what a server said
 	}
 	return command.ExitCode(err)
 }

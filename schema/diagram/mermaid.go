@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -14,7 +15,7 @@ func Mermaid(s *schema.Schema) string {
 	b.WriteString("erDiagram\n")
 	for _, g := range groups(s) {
 		for _, t := range g.tables {
-			fmt.Fprintf(&b, "    %s[\"%s\"] {\n", alias(t.ID), strings.ReplaceAll(t.String(), `"`, "'"))
+			fmt.Fprintf(&b, "    %s[\"%s\"] {\n", alias(t.ID), label(t.String()))
 			for _, c := range t.Columns {
 				key := ""
 				if c.Kind == schema.PartitionKey || c.Kind == schema.Clustering {
@@ -25,17 +26,22 @@ func Mermaid(s *schema.Schema) string {
 					role = strings.TrimPrefix(role+", "+c.Type, ", ")
 				}
 				if role != "" {
-					role = ` "` + strings.ReplaceAll(role, `"`, "'") + `"`
+					role = ` "` + label(role) + `"`
 				}
 				fmt.Fprintf(&b, "        %s %s%s%s\n", word(c.Type), word(c.Name), key, role)
 			}
 			b.WriteString("    }\n")
 		}
 		for _, t := range g.tables[1:] {
-			fmt.Fprintf(&b, "    %s ||--|| %s : \"%s\"\n", alias(g.tables[0].ID), alias(t.ID), g.edge(t))
+			fmt.Fprintf(&b, "    %s ||--|| %s : \"%s\"\n", alias(g.tables[0].ID), alias(t.ID), label(g.edge(t)))
 		}
 	}
 	return b.String()
+}
+
+// label is a text between the quotes of Mermaid, which takes %%{ for an instruction wherever it stands.
+func label(s string) string {
+	return strings.NewReplacer(`"`, "'", "%%", "% %").Replace(printable.Line(s))
 }
 
 var notWord = regexp.MustCompile(`[^A-Za-z0-9_]+`)

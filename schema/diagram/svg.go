@@ -5,6 +5,7 @@ import (
 	"html"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -60,8 +61,9 @@ type picture struct {
 	width float64
 }
 
+// text writes a text. XML has no way to write control characters, so they are written as escapes of Go.
 func (p *picture) text(x, y float64, class, format string, args ...any) {
-	fmt.Fprintf(&p.body, `<text x="%.0f" y="%.0f" class="%s">%s</text>`+"\n", x, y, class, html.EscapeString(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(&p.body, `<text x="%.0f" y="%.0f" class="%s">%s</text>`+"\n", x, y, class, html.EscapeString(printable.Line(fmt.Sprintf(format, args...))))
 }
 
 // group draws one entity and returns where it ends.
@@ -140,4 +142,4 @@ func widths(t *schema.Table) (names, types float64) {
 	return names + 2*letter, types + 2*letter
 }
 
-func letters(s string) float64 { return float64(len([]rune(s))) * letter }
+func letters(s string) float64 { return float64(len([]rune(printable.Line(s)))) * letter }

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -46,6 +47,7 @@ type Finding struct {
 	At         schema.Position
 }
 
+// String is the finding on one line; what cannot be printed is written as an escape.
 func (f Finding) String() string {
-	return fmt.Sprintf("%s %s %s: %s", f.Severity, f.Code, f.Table, f.Reason)
+	return printable.Line(fmt.Sprintf("%s %s %s: %s", f.Severity, f.Code, f.Table, f.Reason))
 }

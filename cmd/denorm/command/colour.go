@@ -21,11 +21,15 @@ func colouring(flag string, out io.Writer) (colours, error) {
 	case "never":
 		return false, nil
 	case "auto":
-		file, ok := out.(*os.File)
 		_, no := os.LookupEnv("NO_COLOR")
-		return colours(ok && !no && term.IsTerminal(int(file.Fd()))), nil
+		return colours(!no && isTerminal(out)), nil
 	}
 	return false, fmt.Errorf("unknown --color %q: auto, always or never", flag)
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // severity writes a severity, in its colour if there are any.

@@ -7,6 +7,7 @@ package command
 
 import (
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ type Option func(*config)
 
 type config struct {
 	declared *schema.Schema
+	terminal func(io.Writer) bool
 }
 
 // Declared makes the commands know what the service declares: without files and hosts they are about that, and with
@@ -26,7 +28,7 @@ func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s
 
 // New makes the command denorm with its subcommands.
 func New(options ...Option) *cobra.Command {
-	var c config
+	c := config{terminal: isTerminal}
 	for _, o := range options {
 		o(&c)
 	}

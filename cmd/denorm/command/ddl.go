@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,8 @@ func newDDL(config *config) *cobra.Command {
 		Long: `Write the CQL that creates the tables: of a cluster (--hosts), of files, or of what the binary declares.
 
 With --migrate, compare what is declared with the cluster and write, for review, the statements that would mend each
-difference. Nothing is ever executed. Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be done.`,
+difference. Nothing is ever executed. A terminal is shown what cannot be printed as escapes; a file gets the text as it is.
+Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be done.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			if migrate {
 				return s.migrate(c, files)
@@ -28,8 +28,7 @@ difference. Nothing is ever executed. Exit codes: 0 no difference that matters, 
 			if err != nil {
 				return err
 			}
-			_, err = io.WriteString(c.OutOrStdout(), found.CQL())
-			return err
+			return s.config.writeText(c, found.CQL())
 		},
 	}
 	s.flags(c)
@@ -63,8 +62,8 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 		return err
 	}
 	breaking := schema.Breaking(found)
-	if _, err := fmt.Fprintf(c.OutOrStdout(), "-- %d differences, of which %d matter.\n\n%s", len(found), len(breaking),
-		schema.Migration(found)); err != nil {
+	text := fmt.Sprintf("-- %d differences, of which %d matter.\n\n%s", len(found), len(breaking), schema.Migration(found))
+	if err := s.config.writeText(c, text); err != nil {
 		return err
 	}
 	if len(breaking) > 0 {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -28,8 +27,7 @@ func newDiagram(config *config) *cobra.Command {
 			if format == "svg" {
 				picture = diagram.SVG(schema)
 			}
-			_, err = io.WriteString(c.OutOrStdout(), picture)
-			return err
+			return s.config.writeText(c, picture)
 		},
 	}
 	s.flags(c)

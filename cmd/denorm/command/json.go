@@ -3,7 +3,9 @@ package command
 import (
 	"encoding/json"
 	"io"
+	"strings"
 
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
@@ -35,8 +37,13 @@ func writeJSON(out io.Writer, found []lint.Finding, _ colours) error {
 			Query: f.Query, Reason: f.Reason, Mend: f.Mend, Suppressed: f.Suppressed, File: f.At.File, Line: f.At.Line,
 		})
 	}
-	e := json.NewEncoder(out)
+	var b strings.Builder
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(report)
+	if err := e.Encode(report); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, printable.JSON(b.String()))
+	return err
 }

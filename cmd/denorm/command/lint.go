@@ -67,5 +67,5 @@ var severities = map[string]lint.Severity{
 }
 
 var lintFormats = map[string]func(io.Writer, []lint.Finding, colours) error{
-	"text": writeText, "json": writeJSON, "sarif": writeSARIF,
+	"text": writeFindings, "json": writeJSON, "sarif": writeSARIF,
 }

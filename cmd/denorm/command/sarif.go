@@ -3,9 +3,11 @@ package command
 import (
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
@@ -14,7 +16,12 @@ const home = "https://github.com/denorm-go/denorm"
 // writeSARIF writes SARIF 2.1.0, which code review tools show at the lines of a file. A finding in a live cluster has its
 // table as a logical location only.
 func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
-	return sarifReport(found).PrettyWrite(out)
+	var b strings.Builder
+	if err := sarifReport(found).PrettyWrite(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, printable.JSON(b.String()))
+	return err
 }
 
 func sarifReport(found []lint.Finding) *sarif.Report {

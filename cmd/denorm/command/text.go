@@ -5,24 +5,42 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-// writeText writes findings for people.
-func writeText(out io.Writer, found []lint.Finding, c colours) error {
+// writeText writes a text to the output. A file gets it as it is, because CQL with a control character in a name is correct
+// CQL; a terminal would obey such characters, so it is shown their escapes, and its user is told.
+func (c *config) writeText(command *cobra.Command, text string) error {
+	if shown := printable.Lines(text); shown != text && c.terminal(command.OutOrStdout()) {
+		if _, err := io.WriteString(command.ErrOrStderr(), "denorm: what cannot be printed is shown as escapes (\\x1b); for the text as it is, "+
+			"write it to a file\n"); err != nil {
+			return err
+		}
+		text = shown
+	}
+	_, err := io.WriteString(command.OutOrStdout(), text)
+	return err
+}
+
+// writeFindings writes findings for people.
+func writeFindings(out io.Writer, found []lint.Finding, c colours) error {
 	var b strings.Builder
 	for _, f := range found {
 		if f.Suppressed != "" {
 			continue
 		}
 		if f.At.Line > 0 {
-			fmt.Fprintf(&b, "%s:%d: ", f.At.File, f.At.Line)
+			fmt.Fprintf(&b, "%s:%d: ", printable.Line(f.At.File), f.At.Line)
 		}
-		fmt.Fprintf(&b, "%s %s %s %s\n    %s\n", c.severity(f.Severity), f.Code, f.Table, c.dim(f.Rule), f.Reason)
+		fmt.Fprintf(&b, "%s %s %s %s\n    %s\n", c.severity(f.Severity), f.Code, printable.Line(f.Table.String()), c.dim(f.Rule),
+			printable.Line(f.Reason))
 		if f.Query != "" {
-			fmt.Fprintf(&b, "    query: %s\n", f.Query)
+			fmt.Fprintf(&b, "    query: %s\n", printable.Line(f.Query))
 		}
-		fmt.Fprintf(&b, "    mend: %s\n", f.Mend)
+		fmt.Fprintf(&b, "    mend: %s\n", printable.Line(f.Mend))
 	}
 	n := count(found)
 	fmt.Fprintf(&b, "%d errors, %d warnings, %d notes, %d suppressed\n", n.Errors, n.Warnings, n.Notes, n.Suppressed)

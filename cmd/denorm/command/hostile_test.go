@@ -1,0 +1,110 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/schema"
+)
+
+// hostile is a table whose names and comment a terminal would obey: its title, its screen, its clipboard, the direction of
+// its text, in the old control characters and in those of eight bits.
+const hostile = "CREATE TABLE shop.jobs (\"state\x1b]0;title\x07\x1b[2J\" text, id uuid, \"c1\u009b2J\u202egnp\x7f\" list<text>, " +
+	"PRIMARY KEY (\"state\x1b]0;title\x07\x1b[2J\", id)) WITH comment = 'c\x1b]52;c;ZXZpbA==\x07\r\nover it'"
+
+// execute runs the command with an output that is a terminal, or none.
+func execute(t *testing.T, terminal bool, args ...string) (out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c := New(func(c *config) { c.terminal = func(io.Writer) bool { return terminal } })
+	c.SetOut(&stdout)
+	c.SetErr(&stderr)
+	c.SetArgs(args)
+	if err := c.ExecuteContext(t.Context()); ExitCode(err) == ExitError {
+		t.Errorf("%v: %v", args, err)
+	}
+	return stdout.String(), stderr.String()
+}
+
+// Nothing in a schema does anything to the terminal of who looks at it. What goes into a file is
+// still what it has to be.
+func TestNamesDoNothingToATerminal(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "jobs.cql")
+	if err := os.WriteFile(file, []byte(hostile+";\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][]string{
+		{"lint"}, {"lint", "--format", "json"}, {"lint", "--format", "sarif"}, {"ddl"}, {"diagram"}, {"diagram", "--format", "svg"},
+	} {
+		args := append(c, file)
+		out, errs := execute(t, true, args...)
+		if shown := printable.Lines(out + errs); shown != out+errs || out == "" {
+			t.Errorf("%v: a terminal gets %q", args, out+errs)
+		}
+		toFile, errs := execute(t, false, args...)
+		if errs != "" {
+			t.Errorf("%v: %s", args, errs)
+		}
+		switch {
+		case c[0] == "ddl":
+			s, err := schema.Parse("again", toFile)
+			if err != nil || s.Tables[0].Columns[0].Name != "state\x1b]0;title\x07\x1b[2J" || !strings.Contains(s.Tables[0].Comment(), "\x07\r\n") {
+				t.Errorf("the CQL in a file is another one: %v, %q", err, toFile)
+			}
+			if toFile == out {
+				t.Errorf("a terminal got %q", out)
+			}
+		case c[len(c)-1] == "json" || c[len(c)-1] == "sarif":
+			if toFile != out || !json.Valid([]byte(out)) || !strings.Contains(out, `\u001b`) && !strings.Contains(out, `\u202e`) {
+				t.Errorf("%v: %.3000s", args, out)
+			}
+		default:
+			if toFile != out || !strings.Contains(out, "shop.jobs") {
+				t.Errorf("%v: %q", args, toFile)
+			}
+		}
+	}
+}
+
+// The same for a migration, in which the statements themselves are those for the cluster.
+func TestMigrationDoesNothingToATerminal(t *testing.T) {
+	t.Parallel()
+	live, err := schema.Parse("live", hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared, err := schema.Parse("declared", "CREATE TABLE shop.jobs (state text, id uuid, PRIMARY KEY (state, id)) WITH comment = 'ours'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := schema.Compare(declared, live)
+	text := schema.Migration(found)
+	for _, terminal := range []bool{true, false} {
+		var stdout, stderr bytes.Buffer
+		command := new(cobra.Command)
+		command.SetOut(&stdout)
+		command.SetErr(&stderr)
+		c := &config{terminal: func(io.Writer) bool { return terminal }}
+		if err := c.writeText(command, text); err != nil {
+			t.Fatal(err)
+		}
+		if safe := printable.Lines(stdout.String()) == stdout.String(); safe != terminal || (stdout.String() == text) == terminal {
+			t.Errorf("terminal %t: %q", terminal, stdout.String())
+		}
+		if said := strings.Contains(stderr.String(), "write it to a file"); said != terminal {
+			t.Errorf("terminal %t: %q", terminal, stderr.String())
+		}
+	}
+	if all := (&schema.DifferenceError{Differences: found}).Error(); printable.Lines(all) != all {
+		t.Errorf("the error: %q", all)
+	}
+}
