@@ -3,6 +3,7 @@ package writer
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"os"
 
@@ -19,6 +20,30 @@ func verified(options *gocql.SslOptions) *gocql.SslOptions {
 	changed := *options // the caller may use it elsewhere
 	changed.EnableHostVerification = true
 	return &changed
+}
+
+// The mistakes of [checkEncryption]. The texts say what to do.
+var (
+	errHostDialer = errors.New("SslOpts is set next to HostDialer, and gocql then connects without TLS: set Dialer in place of HostDialer, " +
+		"or leave SslOpts nil if the HostDialer itself makes TLS connections")
+	errOldTLS = errors.New("SslOpts.Config allows TLS 1.0 or 1.1, which are broken: leave MinVersion and MaxVersion zero, " +
+		"or set them to tls.VersionTLS12 or later")
+)
+
+// checkEncryption says whether the connections of config would be less private than its SslOpts says.
+func checkEncryption(config *gocql.ClusterConfig) error {
+	options := config.SslOpts
+	if options == nil {
+		return nil
+	}
+	if config.HostDialer != nil {
+		return errHostDialer
+	}
+	old := func(version uint16) bool { return version != 0 && version < tls.VersionTLS12 }
+	if c := options.Config; c != nil && (old(c.MinVersion) || old(c.MaxVersion)) {
+		return errOldTLS
+	}
+	return nil
 }
 
 // tlsConfig is the configuration that gocql makes of options (connectionpool.go, setupTLSConfig, which it does not export).

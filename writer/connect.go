@@ -25,9 +25,15 @@ import (
 // made leaves its pool a moment later, where gocql by itself may keep it, closed, as long as the session lives. Where a Dialer of
 // the caller's gives TCP connections of a type of its own, several frames are not written with one system call.
 //
+// SslOpts that would not protect anything are an error, before a connection is made: next to a HostDialer, where gocql makes no use
+// of them, and with versions of TLS before 1.2.
+//
 // The config itself stays as it is.
 func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	config := *cluster
+	if err := checkEncryption(&config); err != nil {
+		return nil, &connectError{driver: err}
+	}
 	config.SslOpts = verified(config.SslOpts)
 	dialer, err := newHostDialer(&config)
 	if err != nil {

@@ -216,6 +216,60 @@ func TestVerified(t *testing.T) {
 	}
 }
 
+// What would be sent in clear, or under a broken TLS, although TLS was asked for is not sent at all.
+func TestConnectRejectsTLSThatDoesNotProtect(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		tls    *gocql.SslOptions
+		dialer gocql.HostDialer
+		want   error // nil: connects
+	}{
+		"host dialer":        {&gocql.SslOptions{CaPath: "ca.pem"}, plainHostDialer{}, errHostDialer},
+		"host dialer alone":  {nil, plainHostDialer{}, nil},
+		"minimum of TLS 1.0": {&gocql.SslOptions{Config: &tls.Config{MinVersion: tls.VersionTLS10}}, nil, errOldTLS},
+		"minimum of TLS 1.1": {&gocql.SslOptions{Config: &tls.Config{MinVersion: tls.VersionTLS11}}, nil, errOldTLS},
+		"minimum of SSL 3":   {&gocql.SslOptions{Config: &tls.Config{MinVersion: 0x0300}}, nil, errOldTLS},
+		"maximum of TLS 1.1": {&gocql.SslOptions{Config: &tls.Config{MaxVersion: tls.VersionTLS11}}, nil, errOldTLS},
+		"minimum of TLS 1.2": {&gocql.SslOptions{Config: &tls.Config{MinVersion: tls.VersionTLS12}}, nil, nil},
+		"nothing said":       {&gocql.SslOptions{Config: new(tls.Config)}, nil, nil},
+	} {
+		connected := make(chan []byte, 10)
+		cluster := Configure(gocql.NewCluster("10.0.0.9"), "")
+		cluster.Logger = log.New(io.Discard, "", 0)
+		cluster.SslOpts = c.tls
+		node := &scriptedDialer{node: func(conn net.Conn) {
+			first := make([]byte, 1)
+			_, _ = conn.Read(first)
+			connected <- first
+		}}
+		cluster.Dialer = node
+		if c.dialer != nil {
+			cluster.HostDialer = plainHostDialer{node}
+		}
+		_, err := Connect(cluster)
+		if c.want == nil {
+			if len(connected) == 0 || errors.Is(err, errHostDialer) || errors.Is(err, errOldTLS) {
+				t.Errorf("%s: no connection was tried: %v", name, err)
+			}
+			continue
+		}
+		if !errors.Is(err, c.want) || len(connected) > 0 {
+			t.Errorf("%s: %v, %d connections, want %v", name, err, len(connected), c.want)
+		}
+	}
+}
+
+// plainHostDialer makes connections without TLS, whatever SslOpts says: gocql leaves that to it.
+type plainHostDialer struct{ dialer gocql.Dialer }
+
+func (d plainHostDialer) DialHost(ctx context.Context, host *gocql.HostInfo) (*gocql.DialedHost, error) {
+	conn, err := d.dialer.DialContext(ctx, "tcp", host.ConnectAddressAndPort())
+	if err != nil {
+		return nil, err
+	}
+	return &gocql.DialedHost{Conn: conn}, nil
+}
+
 // scriptedDialer leads every connection to a node that is a function.
 type scriptedDialer struct {
 	node func(net.Conn)

@@ -6,6 +6,10 @@
 //	denorm ddl --hosts 10.0.0.1 --keyspace shop
 //	denorm ddl --hosts 10.0.0.1 --keyspace shop --migrate schema.cql
 //
+// A user name is given with --username, its password in DENORM_PASSWORD. Both are sent over TLS only, unless
+// --plaintext-credentials says otherwise: --tls verifies the nodes against the authorities of the system, --tls-ca against those
+// of a file, and --tls-cert with --tls-key is the certificate of this client.
+//
 // Exit codes: 0 fine, 1 something was found, 2 it could not be done. Package command has the same commands for a
 // binary of one's own, in which the declared sets are known.
 package main

@@ -2,14 +2,11 @@ package command
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
 	"time"
 
-	"github.com/gocql/gocql"
 	"github.com/spf13/cobra"
 
 	"github.com/denorm-go/denorm/schema"
@@ -21,21 +18,16 @@ type source struct {
 	config    *config
 	hosts     []string
 	keyspaces []string
-	username  string
-	ca        string
+	access    access
 	sizes     bool // a flag of lint only
 	timeout   time.Duration
 }
-
-// PasswordEnv holds the password of --username. A flag would be seen by everybody who lists processes.
-const PasswordEnv = "DENORM_PASSWORD"
 
 func (s *source) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringSliceVar(&s.hosts, "hosts", nil, "nodes of a cluster to read, host or host:port")
 	f.StringSliceVar(&s.keyspaces, "keyspace", nil, "keyspaces to read (default: all but Cassandra's own)")
-	f.StringVar(&s.username, "username", "", "user name; the password is read from "+PasswordEnv)
-	f.StringVar(&s.ca, "tls-ca", "", "file with the certificates that the nodes' are checked against; switches TLS on")
+	s.access.flags(f)
 	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "how long to wait for the cluster")
 }
 
@@ -105,42 +97,6 @@ func (s *source) live(ctx context.Context) (*schema.Schema, error) {
 	}
 	return live, nil
 }
-
-func (s *source) connect() (*gocql.Session, error) {
-	config := gocql.NewCluster(s.hosts...)
-	config.ProtoVersion = 4
-	config.Timeout, config.ConnectTimeout = s.timeout, s.timeout
-	config.Events.DisableSchemaEvents = true
-	config.Logger = silent{}
-	if s.username != "" {
-		config.Authenticator = gocql.PasswordAuthenticator{Username: s.username, Password: os.Getenv(PasswordEnv)}
-	}
-	if s.ca != "" {
-		pem, err := os.ReadFile(s.ca)
-		if err != nil {
-			return nil, err
-		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s holds no certificate", s.ca)
-		}
-		config.SslOpts = &gocql.SslOptions{
-			Config: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, EnableHostVerification: true,
-		}
-	}
-	session, err := config.CreateSession()
-	if err != nil {
-		return nil, fmt.Errorf("connect to %v: %w", s.hosts, err)
-	}
-	return session, nil
-}
-
-// silent keeps the driver from writing into the output.
-type silent struct{}
-
-func (silent) Print(...any)          {}
-func (silent) Printf(string, ...any) {}
-func (silent) Println(...any)        {}
 
 // schema is what a command works on: the live tables if there are hosts, with what is known of their use; otherwise what
 // is known.

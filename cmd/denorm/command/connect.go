@@ -1,0 +1,88 @@
+package command
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/gocql/gocql"
+	"github.com/spf13/pflag"
+
+	"github.com/denorm-go/denorm/writer"
+)
+
+// PasswordEnv holds the password of --username. A flag would be seen by everybody who lists processes.
+const PasswordEnv = "DENORM_PASSWORD"
+
+// access is how to get into a cluster, by flags.
+type access struct {
+	username      string
+	plaintext     bool
+	tls           bool
+	ca, cert, key string
+	serverName    string
+}
+
+func (a *access) flags(f *pflag.FlagSet) {
+	f.StringVar(&a.username, "username", "", "user name; the password is read from $"+PasswordEnv+"; sent over TLS only")
+	f.BoolVar(&a.plaintext, "plaintext-credentials", false, "send user name and password without TLS, for everybody on the way to read")
+	f.BoolVar(&a.tls, "tls", false, "connect with TLS, and verify the nodes against the authorities of the system; the other --tls flags imply it")
+	f.StringVar(&a.ca, "tls-ca", "", "file with the authorities that the nodes are verified against, instead of those of the system")
+	f.StringVar(&a.cert, "tls-cert", "", "file with a certificate of this client, where nodes demand one; with --tls-key")
+	f.StringVar(&a.key, "tls-key", "", "file with the key of --tls-cert")
+	f.StringVar(&a.serverName, "tls-server-name", "", "a name that the certificates of all nodes share, instead of their addresses")
+}
+
+// apply puts the flags into a configuration, or says what is wrong with them.
+func (a *access) apply(config *gocql.ClusterConfig) error {
+	if (a.cert == "") != (a.key == "") {
+		return errors.New("--tls-cert and --tls-key go together")
+	}
+	encrypted := a.tls || a.ca != "" || a.cert != "" || a.serverName != ""
+	if encrypted {
+		config.SslOpts = &gocql.SslOptions{
+			Config:                 &tls.Config{MinVersion: tls.VersionTLS12, ServerName: a.serverName},
+			CaPath:                 a.ca,
+			CertPath:               a.cert,
+			KeyPath:                a.key,
+			EnableHostVerification: true,
+		}
+	}
+	if a.username == "" {
+		return nil
+	}
+	if !encrypted && !a.plaintext {
+		return errors.New("--username without TLS would send the password in clear: add --tls, or --tls-ca with the authority of the nodes; " +
+			"or --plaintext-credentials if nobody else is on the way to them")
+	}
+	password := os.Getenv(PasswordEnv)
+	if password == "" {
+		return fmt.Errorf("--username needs its password in the environment: set %s", PasswordEnv)
+	}
+	config.Authenticator = gocql.PasswordAuthenticator{Username: a.username, Password: password}
+	return nil
+}
+
+func (s *source) connect() (*gocql.Session, error) {
+	config := gocql.NewCluster(s.hosts...)
+	config.ProtoVersion = 4
+	config.Timeout, config.ConnectTimeout = s.timeout, s.timeout
+	config.Events.DisableSchemaEvents = true
+	config.Logger = silent{}
+	if err := s.access.apply(config); err != nil {
+		return nil, err
+	}
+	session, err := writer.Connect(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %v: %w", s.hosts, err)
+	}
+	return session, nil
+}
+
+// silent keeps the driver from writing into the output.
+type silent struct{}
+
+func (silent) Print(...any)          {}
+func (silent) Printf(string, ...any) {}
+func (silent) Println(...any)        {}
