@@ -50,7 +50,7 @@ func lockNodes(how int) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(home, 0o755); err != nil {
+	if err := makeHome(home); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(home, faultsLock), os.O_CREATE|os.O_RDWR, 0o600)

@@ -10,6 +10,9 @@
 //  3. Local JVM processes from Cassandra's Maven jars, on 127.0.0.1 or 127.0.0.1..3. It needs a JDK (11 or 17) and
 //     Maven for the one download; as root on a Debian-like machine both are installed.
 //
+// The jars are those of one version, and pinned: jars.sha256 has the SHA-256 of each, which is compared after the download and
+// before nodes are started. The images of docker compose are tags (cassandra:5.0, or that of CASSANDRA_VERSION) and not pinned.
+//
 // DENORM_MODE=jvm or DENORM_MODE=compose picks one of the last two. Where none of them is to be had the error is
 // [ErrNothingToRun].
 //
@@ -17,8 +20,8 @@
 //
 // A [Harness] counts users by shared locks on a file, which the kernel gives back even if a user is killed. The last
 // user stops the cluster unless it was asked to stay ([Harness.Up]). If the last user is killed before it can, a guard,
-// a small process that waits for the same lock, does it. All state is under one directory per user ([Home]), so that
-// several clones of the repository share jars and cluster.
+// a small process that waits for the same lock, does it. All state is under one directory per user ([Home]), which
+// nobody else may enter, so that several clones of the repository share jars and cluster.
 //
 // # In tests
 //

@@ -28,8 +28,8 @@ func New(out io.Writer) (*Harness, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, fmt.Errorf("directory for cluster state: %w; set %s to one that can be written", err, HomeEnv)
+	if err := makeHome(home); err != nil {
+		return nil, err
 	}
 	log := &progress{out: out}
 	return &Harness{home: home, log: log, backend: machine{home: home, log: log}, guard: spawnGuard}, nil

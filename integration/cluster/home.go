@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,4 +25,29 @@ func Home() (string, error) {
 		return "", fmt.Errorf("no directory for jars and cluster state: %w; set %s", err, HomeEnv)
 	}
 	return filepath.Join(cache, "denorm"), nil
+}
+
+// ErrShared is returned where the directory of [Home] is one that everybody uses, such as /tmp.
+var ErrShared = errors.New("everybody may write to it")
+
+// makeHome makes the directory of [Home], or takes one that is there from everybody else: nodes run what is in it, and their logs
+// and data hold what tests write.
+func makeHome(home string) error {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return fmt.Errorf("directory for cluster state: %w; set %s to one that can be written", err, HomeEnv)
+	}
+	info, err := os.Stat(home)
+	if err != nil {
+		return fmt.Errorf("directory for cluster state: %w", err)
+	}
+	switch {
+	case info.Mode()&os.ModeSticky != 0:
+		return fmt.Errorf("directory for cluster state %s: %w; set %s to one of your own", home, ErrShared, HomeEnv)
+	case info.Mode().Perm()&0o077 == 0:
+		return nil
+	}
+	if err := os.Chmod(home, 0o700); err != nil {
+		return fmt.Errorf("directory for cluster state: %w; chmod it to 700, or set %s to one of your own", err, HomeEnv)
+	}
+	return nil
 }

@@ -2,12 +2,18 @@ package cluster
 
 import (
 	"context"
-	_ "embed" // the pom
+	"crypto/sha256"
+	_ "embed" // the pom, and the sums of the jars
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // cassandraVersion is the version of the local nodes; pom.xml names it too, which a test compares.
@@ -15,6 +21,15 @@ const cassandraVersion = "5.0.6"
 
 //go:embed pom.xml
 var pom []byte
+
+// jarSums are the SHA-256 of the jars of cassandraVersion, as sha256sum *.jar writes them in the directory of jars. Those here are of
+// jars whose SHA-1 was that of Maven Central.
+//
+//go:embed jars.sha256
+var jarSums string
+
+// ErrJars is returned when the jars are not those that are pinned.
+var ErrJars = errors.New("jars that are not the pinned ones")
 
 // errNoMaven is returned when the jars are still to be downloaded and there is no Maven.
 var errNoMaven = errors.New("no Maven to download Cassandra's jars")
@@ -40,6 +55,54 @@ func findJars(home string) (jars, bool) {
 	return jars{dir: dir, agent: agents[0]}, true
 }
 
+// verifyJars compares the jars in a directory with the pinned ones: nothing else may be run.
+func verifyJars(dir, sums string) error {
+	pinned := make(map[string]string)
+	for line := range strings.Lines(sums) {
+		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		pinned[name] = sum
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "*.jar"))
+	if err != nil {
+		return fmt.Errorf("verify jars: %w", err)
+	}
+	var wrong []string
+	for _, path := range found {
+		name := filepath.Base(path)
+		sum, err := sumOf(path)
+		switch want, ok := pinned[name]; {
+		case err != nil:
+			return fmt.Errorf("verify jars: %w", err)
+		case !ok:
+			wrong = append(wrong, name+" is not pinned")
+		case sum != want:
+			wrong = append(wrong, fmt.Sprintf("%s has SHA-256 %s, pinned is %s", name, sum, want))
+		}
+		delete(pinned, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(pinned)) {
+		wrong = append(wrong, name+" is missing")
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w, so they are not run: %s has %d, the first: %s; remove it and try again: if the same comes of it, the repository "+
+		"that Maven asks gives other jars than Maven Central did", ErrJars, dir, len(wrong), wrong[0])
+}
+
+func sumOf(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
 func findMaven() (string, error) {
 	mvn, err := exec.LookPath("mvn")
 	if err != nil {
@@ -48,8 +111,8 @@ func findMaven() (string, error) {
 	return mvn, nil
 }
 
-// downloadJars lets Maven copy Cassandra's jars. They appear in their place only when all are there, so an interrupted
-// download leaves nothing that looks complete.
+// downloadJars lets Maven copy Cassandra's jars. They appear in their place only when all are there and are the pinned ones, so an
+// interrupted download leaves nothing that looks complete.
 func downloadJars(ctx context.Context, home string, jdk java, log *progress) (jars, error) {
 	mvn, err := findMaven()
 	if err != nil {
@@ -80,6 +143,9 @@ func downloadJars(ctx context.Context, home string, jdk java, log *progress) (ja
 		}
 		return jars{}, fmt.Errorf("downloading Cassandra with Maven: %w; its last lines:\n%s\n"+
 			"if this machine needs a proxy or a mirror, it belongs into ~/.m2/settings.xml", err, lastLines(out, 10))
+	}
+	if err := verifyJars(filepath.Join(temp, "lib"), jarSums); err != nil {
+		return jars{}, err
 	}
 	if err := os.RemoveAll(jarDir(home)); err != nil {
 		return jars{}, fmt.Errorf("download jars: %w", err)

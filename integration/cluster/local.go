@@ -212,9 +212,10 @@ func prepareLocal(ctx context.Context, home string, log *progress) (java, jars, 
 			return java{}, jars{}, err
 		}
 	}
-	if !t.haveJars {
-		t.jars, err = downloadJars(ctx, home, t.jdk, log)
+	if t.haveJars {
+		return t.jdk, t.jars, verifyJars(t.jars.dir, jarSums)
 	}
+	t.jars, err = downloadJars(ctx, home, t.jdk, log)
 	return t.jdk, t.jars, err
 }
 

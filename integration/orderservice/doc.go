@@ -43,6 +43,16 @@
 // earlier try; only 2xx does, and 409 with the reason "superseded", as a newer change then stands in place of this one.
 // A client that repeats 202, 503 and lost answers with the same key until it gets something else needs to know no more.
 //
+// # It has no authentication
+//
+// Whoever reaches the port may read, make and change every order of every user. The command listens on the loopback address unless
+// told otherwise, and logs a warning where it is told. Before anybody else can reach it, put a handler around [Service.Handler] that
+// lets known callers through and checks that a user asks for their own orders, and put TLS in front of it:
+//
+//	orderservice.Serve(ctx, listener, authenticated(service.Handler(), token), log)
+//
+// The example has such a handler for a token. Cassandra's side is different: the command takes credentials and certificates.
+//
 // # What it does not promise
 //
 // Rows win as a whole and by timestamp (tables.OneOf). Of two clients that change one order at the same moment both may be
