@@ -45,6 +45,7 @@ type Change struct {
 	Before, After any    // of the set's row type; nil where the verb has none
 	Edits         []Edit // of a Patch
 	set           *set
+	frozen        *frozen // of [Set.Updating]
 }
 
 // String is the verb and the entity, without values.

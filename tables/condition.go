@@ -98,9 +98,6 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	cond := out.Condition
 	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, partitionKey(cond.base.key[:s.tables[0].part])
 	if s.version < 0 {
-		if err := r.encodeCompared(c); err != nil {
-			return Conditional{}, err
-		}
 		cond.before = r.before
 		if c.Kind == Update && !r.compares() {
 			return Conditional{}, s.invalid(nil, s.columns[s.compare[0]].name, "an update changes none of the compared columns: its condition would "+
@@ -130,21 +127,6 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		}
 	}
 	return out, nil
-}
-
-// encodeCompared encodes the compared columns of the before-image, of which otherwise only the keys matter.
-func (r *renderer) encodeCompared(c Change) error {
-	for _, i := range r.set.compare {
-		if c.Before == nil {
-			return nil
-		}
-		v, err := r.set.encode(reflect.ValueOf(c.Before), i)
-		if err != nil {
-			return err
-		}
-		r.before[i] = v
-	}
-	return nil
 }
 
 // compares says whether the change is seen in a compared column.

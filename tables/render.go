@@ -3,7 +3,6 @@ package tables
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -134,26 +133,12 @@ func (r *renderer) encode(c Change) error {
 		}
 		r.after = values
 	}
-	if c.Before != nil { // only its keys matter
-		row, values := reflect.ValueOf(c.Before), make([]Value, len(s.columns))
-		for i := range s.columns {
-			if !s.columns[i].key || s.columns[i].derived != nil {
-				continue
-			}
-			v, err := s.encode(row, i)
-			if err != nil {
-				var invalid *InvalidError
-				if errors.As(err, &invalid) {
-					invalid.Reason = "before-image: " + invalid.Reason
-				}
-				return err
-			}
-			values[i] = v
-		}
-		if err := s.derive(values, all); err != nil {
+	if c.Before != nil {
+		before, err := c.image()
+		if err != nil {
 			return err
 		}
-		r.before = values
+		r.before = before
 	}
 	r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
 	return nil

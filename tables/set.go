@@ -37,7 +37,10 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 
 // Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
 // absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Of before the base key,
-// the other key columns and the stamp are used.
+// the other key columns and the stamp are used; in a set with conditions also the version, or the compared columns. Both rows are
+// encoded by the write, so before must be what was read until then: a row that was changed in place, behind a pointer or in a
+// slice or map that its copy shares, says nothing of what it was, and the row under its former key stays. Give the fields of after
+// memory of their own, or use [Set.Updating].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
 // Upsert writes the row whether or not the entity exists. It is for sets without changing key columns, and for sets

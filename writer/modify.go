@@ -20,7 +20,7 @@ import (
 // other's edit is lost, though both are told of success. Not so in a set that is Versioned or has Compare: there the second
 // one meets a conflict, and Modify begins again with the row as it is then, until the policy's MaxElapsedTime has
 // passed. So change may be called more than once, and must not have side effects; its error ends Modify and is returned as
-// it is.
+// it is. It may change the row in place, also behind pointers and in slices and maps: what the row was is encoded before.
 //
 // A missing base row is [ErrNotFound]. Where the read fails, or finds no row, the [*Error] says so: NotApplied, after so many
 // attempts, for this cause, and there is nothing to resume. If the write fails the error is as from [Writer.Write], and the row
@@ -44,11 +44,12 @@ func Modify[T any](
 	if err != nil {
 		return before, err
 	}
+	update := set.Updating(before)
 	after, err := change(before)
 	if err != nil {
 		return before, err
 	}
-	result, err := w.Write(ctx, op, set.Update(before, after))
+	result, err := w.Write(ctx, op, update(after))
 	if result.Timestamp != 0 {
 		set.SetStamp(&after, result.Timestamp)
 	}

@@ -31,11 +31,12 @@ func modify[T any](
 		if failed != nil {
 			return before, failed
 		}
+		update := set.Updating(before)
 		after, err := change(before)
 		if err != nil {
 			return before, err
 		}
-		result, err := w.Write(ctx, op, set.Update(before, after))
+		result, err := w.Write(ctx, op, update(after))
 		set.SetVersion(&after, result.Version)
 		var met *Error
 		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.condition.taken != nil || !met.NotApplied() || time.Now().Add(wait).After(end) {
