@@ -183,7 +183,8 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Condi
 	return s
 }
 
-// decideCompared settles a condition of a set with Compare. maybe says that it was sent before, and may have been applied.
+// decideCompared settles a condition of a set with Compare. maybe says that it was sent before, and may have been applied, as
+// everything may that comes through Resume.
 //
 // If the row then has the change's Mark, it was applied. Without a Mark a row that is as the change wanted to make it may be its
 // own work or another's with the same values: it stays unknown, and whoever knows the values can tell from the row.
@@ -212,7 +213,7 @@ func (w *Writer) decideCompared(ctx context.Context, op string, c *tables.Condit
 		row, err = store.Read(ctx)
 		return err
 	}); err != nil {
-		return settled{outcome: outcome, conflict: true, err: err}
+		return settled{outcome: outcome, conflict: !maybe, err: err} // what was first may be this very change
 	}
 	s := settled{outcome: outcome, conflict: true, err: errChanged}
 	if c.Kind == tables.Insert {

@@ -140,7 +140,8 @@
 // By the error, in every mode:
 //
 //	NotApplied           never said of a table that has any part     make the request     TestOutcomesNeverLie,
-//	                     of the write                                anew, or Resume      TestOverloadedTableWithView
+//	                     of the write; by Resume never said at all:  anew, or Resume      TestOverloadedTableWithView,
+//	                     its error may have been delivered before                         TestRedeliveredResumeNeverSaysNotApplied
 //	Applied              never said of a table that lacks a part     -                    TestOutcomesNeverLie
 //	nil                  every table has acknowledged                -                    TestOutcomesNeverLie
 //	Resume               the same bytes at the same timestamp,       store the error      TestResumeSendsFrozenValues,

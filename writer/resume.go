@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,10 @@ const leastAge = time.Minute
 // Resume finishes a failed write: it sends again, with the same bytes and the same timestamp, what is not known to be
 // applied. It is safe to call it for a write that was applied after all, several times, and in several processes at
 // once. What became of the tables is in the result and error, as from [Writer.Write]; failed is not changed.
+//
+// The outcome of a table is then Applied, Pending or Unknown, never NotApplied, also where failed says NotApplied and where
+// Resume itself sends nothing: the same error may have been delivered before, or to another process at the same time, and Resume
+// cannot know what came of that. Only of the call that made the error is "not applied" certain.
 //
 // An error that is older than half the smallest gc_grace_seconds of its tables, but at least a minute, is refused with
 // [ErrExpired]. One that matches [ErrInvalid] is refused again: there is nothing to send.
@@ -37,12 +42,10 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 		failed = &Error{Op: "Resume"}
 	}
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: failed.Op, Resume: true})
-	if w.err != nil {
-		return w.refused(ctx, failed.Op, w.err)
-	}
 	if len(failed.paths) == 0 && failed.condition == nil {
-		return w.refused(ctx, failed.Op, errNothingToResume)
+		return w.refused(ctx, failed.Op, cmp.Or(w.err, errNothingToResume))
 	}
+	failed = failed.doubted()
 	batch, err := w.fresh(ctx, failed)
 	if err != nil {
 		w.tracer.writeEnd(ctx, WriteEnd{Op: failed.Op, Timestamp: failed.Timestamp, Mode: failed.Mode, Err: err})
@@ -88,6 +91,11 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 // fresh refuses a write that is too old to be sent again, or of which nothing may be. batch is whether its tables still allow a logged batch; a
 // strict one is refused if they do not.
 func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
+	if w.err != nil {
+		e := *failed
+		e.refusal, e.expired = w.err, false
+		return false, &e
+	}
 	if c := failed.condition; c != nil && c.outcome != Applied && w.transact == nil {
 		return false, failed.again(errors.New("the write has a condition, and after a conflict its row is read: give New the option Reads"))
 	}
@@ -129,6 +137,25 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		return false, &e
 	}
 	return batch, nil
+}
+
+// doubted is the error of a write that may have been resumed before: nothing of it is known to be not applied, counters excepted,
+// which no Resume sends.
+func (e *Error) doubted() *Error {
+	next := *e
+	next.paths = slices.Clone(e.paths)
+	for i := range next.paths {
+		if p := &next.paths[i]; p.kind != retry.Counter && p.outcome == NotApplied {
+			p.outcome = Unknown
+		}
+	}
+	if c := next.condition; c != nil && c.outcome == NotApplied {
+		again := *c
+		again.outcome = Unknown
+		next.condition = &again
+	}
+	next.Tables = next.results()
+	return &next
 }
 
 // again is the error with cause as the reason why its open paths are still open.

@@ -18,8 +18,10 @@ type Change struct {
 	Store  Store
 	Swap   Swap
 	Insert bool // Swap.Before is zero, and the fence of a delete is not a conflict
-	// Sent says that an earlier call has sent this very swap and it is not known what has come of it. Then the outcome is
-	// Applied or Unknown, and no claim is freed: those that are there now may be of later writes.
+	// Sent says that this very swap may have been sent before, by an earlier call or by another process that was given the
+	// same change, and that it is not known what has come of it. It is true of everything that was kept to be sent again,
+	// be it said to be NotApplied. Then the outcome is Applied or Unknown, and no claim is freed: those that are there now may be
+	// of later writes.
 	Sent bool
 
 	Gained []Key // unique keys that the row has afterwards and had not before

@@ -25,6 +25,7 @@ func TestConvergenceBroken(t *testing.T) {
 		{"inserts are older than a fence lives", modelPlan{age: 20 * fenceTTL}, ""},
 		{"fences live shorter than requests are delayed", modelPlan{ttl: second}, ""},
 		{"not applied after an attempt of which nothing is known", modelPlan{store: without(doubt)}, "reported not applied and was"},
+		{"what was not applied is delivered again as if never sent", modelPlan{exact: true}, "reported not applied and was"},
 		{"a key is taken without a fence", modelPlan{keys: 1, base: without(swap)}, "the claim is"},
 		{"a key is taken whether the owner holds it or not", modelPlan{keys: 1, key: withKey(heldByNobody)}, "the claim is"},
 		{"a key is taken whatever token it has by now", modelPlan{keys: 1, key: withKey(replaceAny)}, "the claim is"},

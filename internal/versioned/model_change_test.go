@@ -3,6 +3,7 @@ package versioned_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/versioned"
@@ -16,7 +17,7 @@ func (p *process) operate() {
 	if w.chance(128) {
 		p.skew = -p.skew // the clock is put right, or wrong
 	}
-	if len(p.queue) > 0 && w.chance(512) {
+	if len(w.queue) > 0 && w.chance(512) {
 		p.resume()
 		return
 	}
@@ -85,7 +86,7 @@ func (p *process) draw(before *columns) *columns {
 // insert begins again when it is behind a fence.
 func (p *process) insert(e int, version gocql.UUID, c *columns) versioned.Result {
 	for {
-		result := p.change(stored{e, "insert", versioned.Swap{Version: version, After: c}, nil, c}, false)
+		result := p.change(&stored{e: e, kind: "insert", swap: versioned.Swap{Version: version, After: c}, after: c}, false)
 		if result.Behind == (gocql.UUID{}) || p.dead {
 			return result
 		}
@@ -98,31 +99,40 @@ func (p *process) insert(e int, version gocql.UUID, c *columns) versioned.Result
 func (p *process) replace(e int, im image, c *columns) versioned.Result {
 	swap := versioned.Swap{Before: im.version, Version: p.next(versioned.Timestamp(im.version)), Keys: im.columns.entry()}
 	if c == nil {
-		return p.change(stored{e, "delete", swap, im.columns, nil}, false)
+		return p.change(&stored{e: e, kind: "delete", swap: swap, before: im.columns}, false)
 	}
 	swap.After = c
-	return p.change(stored{e, "update", swap, im.columns, c}, false)
+	return p.change(&stored{e: e, kind: "update", swap: swap, before: im.columns, after: c}, false)
 }
 
-// resume sends a change again of which it is not known what has come of it: the same bytes, under the same version.
-// Inserts that are too old for a fence to have stopped them are given up.
+// resume sends a change again that has failed: the same bytes, under the same version. A queue delivers a change at least once, in
+// any order. Inserts that are too old for a fence to have stopped them are given up.
 func (p *process) resume() {
-	s := p.queue[0]
-	p.queue = p.queue[1:]
+	w := p.w
+	i := w.rand.IntN(len(w.queue))
+	s := w.queue[i]
+	if w.chance(512) {
+		w.queue = slices.Delete(w.queue, i, i+1)
+	}
 	if s.kind == "insert" && p.w.now+p.skew-versioned.Timestamp(s.swap.Version) > p.w.plan.kept() {
 		return
 	}
-	p.w.coverage.resumed = true
+	s.deliveries++
+	w.coverage.resumed = true
+	w.coverage.twice = w.coverage.twice || s.deliveries > 1
+	w.coverage.together = w.coverage.together || s.busy > 0
+	s.busy++
 	p.change(s, true)
+	s.busy--
 }
 
 // change does what a writer does with a change.
 // It may be one that was sent before.
-func (p *process) change(what stored, resumed bool) versioned.Result {
+func (p *process) change(what *stored, resumed bool) versioned.Result {
 	e, kind, swap, before, after := what.e, what.kind, what.swap, what.before, what.after
 	w, s := p.w, p.store(e)
 	change := versioned.Change{
-		Store: s, Swap: swap, Insert: kind == "insert", Sent: resumed,
+		Store: s, Swap: swap, Insert: kind == "insert", Sent: resumed && !(w.plan.exact && what.outcome == versioned.NotApplied),
 		Next: p.next, Grace: time.Duration(grace) * time.Microsecond,
 	}
 	var had, has [2]uint8
@@ -140,12 +150,15 @@ func (p *process) change(what stored, resumed bool) versioned.Result {
 			change.Lost = append(change.Lost, p.key(e, u, had[u]))
 		}
 	}
-	c := &call{process: p.number, entity: e, kind: kind, version: swap.Version}
+	c := &call{process: p.number, entity: e, kind: kind, version: swap.Version, stored: what, resumed: resumed}
 	w.calls = append(w.calls, c)
 	w.logf("client %d: %s %d: %s -> %s, version %s", p.number, kind, e, before, after, swap.Version)
 	result := change.Commit(p)
-	if result.Outcome == versioned.Unknown || p.dead {
-		p.queue = append(p.queue, what)
+	if !slices.Contains(w.queue, what) && (p.dead || what.keep(&result)) {
+		if !resumed && !p.dead {
+			what.outcome = result.Outcome
+		}
+		w.queue = append(w.queue, what)
 	}
 	if p.dead {
 		return result
@@ -173,6 +186,11 @@ func (p *process) change(what stored, resumed bool) versioned.Result {
 		p.images[e].known = w.chance(512)
 	}
 	return result
+}
+
+// keep says whether a service sends the change again: not after a "no" that was final.
+func (*stored) keep(r *versioned.Result) bool {
+	return r.Outcome != versioned.Applied && !r.Conflict && r.Behind == (gocql.UUID{}) && !errors.Is(r.Err, versioned.ErrTaken)
 }
 
 func tell(r *versioned.Result) string {

@@ -58,9 +58,11 @@ func (w *world) judgeCalls() {
 		switch {
 		case r.Outcome == versioned.Applied && !applied:
 			w.failf("client %d: %s %s of %d is reported applied and was not", c.process, c.kind, short(c.version), c.entity)
-		case r.Outcome == versioned.NotApplied && applied:
+		case r.Outcome == versioned.NotApplied && c.resumed && !w.plan.exact:
+			w.failf("client %d: %s %s of %d is resumed and reported not applied", c.process, c.kind, short(c.version), c.entity)
+		case r.Outcome == versioned.NotApplied && applied && (c.resumed || c.stored.deliveries == 0):
 			w.failf("client %d: %s %s of %d is reported not applied and was", c.process, c.kind, short(c.version), c.entity)
-		case quiet && r.Outcome == versioned.Unknown:
+		case quiet && r.Outcome == versioned.Unknown && !c.resumed:
 			w.failf("client %d: %s %s of %d is unknown without any fault: %v", c.process, c.kind, short(c.version), c.entity, r.Err)
 		case quiet && r.Outcome == versioned.NotApplied && !r.Conflict && r.Behind == (versioned.Result{}.Behind) &&
 			!errors.Is(r.Err, versioned.ErrTaken) && !errors.Is(r.Err, versioned.ErrRounds):
@@ -139,7 +141,7 @@ func (w *world) want(want versioned.Outcome, e int, r versioned.Result) {
 
 // coverage is what a run has met. A model in which something never happens proves nothing about it.
 type coverage struct {
-	crash, delayed, unfinished, over, expired, behind, evicted, leaked, resumed bool
+	crash, delayed, unfinished, over, expired, behind, evicted, leaked, resumed, twice, together bool
 
 	applied, notApplied, unknown, conflict, doubtful, taken bool
 }
@@ -168,6 +170,8 @@ var coverageNames = []struct {
 	{"a claim is taken from another entity", 20, func(c *coverage) bool { return c.evicted }},
 	{"a claim has leaked", 10, func(c *coverage) bool { return c.leaked }},
 	{"a change is resumed", 50, func(c *coverage) bool { return c.resumed }},
+	{"a change is resumed again", 20, func(c *coverage) bool { return c.twice }},
+	{"a change is resumed by two at the same time", 1, func(c *coverage) bool { return c.together }},
 	{"a change is applied", 900, func(c *coverage) bool { return c.applied }},
 	{"a change is not applied", 300, func(c *coverage) bool { return c.notApplied }},
 	{"an outcome is unknown", 100, func(c *coverage) bool { return c.unknown }},

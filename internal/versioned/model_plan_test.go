@@ -7,6 +7,7 @@ type modelPlan struct {
 	ttl   int64                                 // of fences, 0: fenceTTL
 	age   int64                                 // of an insert that is sent again, 0: kept
 	keys  int                                   // of the unique table that are asked for, 0: as drawn
+	exact bool                                  // a change that comes from the queue after "not applied" counts as not sent
 	bare  bool                                  // swaps leave nothing in pending
 	clear func(version, clock int64) int64      // timestamp of the delete of an entry, nil: ahead of both
 	store func(versioned.Store) versioned.Store // what changes and reads work on

@@ -25,7 +25,6 @@ type process struct {
 	last   int64 // timestamp given
 	left   int   // changes to begin
 	images [entities]image
-	queue  []stored // changes whose outcome was unknown
 
 	deadline int64 // of the call under way
 	dead     bool  // it does nothing any more until the call under way has returned
@@ -44,12 +43,17 @@ type image struct {
 	columns *columns
 }
 
-// stored is a change that is kept in order to be sent again, perhaps much later. It survives a crash.
+// stored is a change that is kept in order to be sent again, perhaps much later, by any process, several times, and by two at the
+// same time. It survives a crash.
 type stored struct {
 	e             int
 	kind          string
 	swap          versioned.Swap
 	before, after *columns
+
+	outcome    versioned.Outcome // that the call was told which has kept it
+	deliveries int
+	busy       int // processes that have it in hand
 }
 
 // newProcess makes a client that lives as long as the tests, and has a program in each run.
@@ -74,7 +78,7 @@ func newProcess(w *world, number int) *process {
 }
 
 func (p *process) reset(skew int64, changes int) {
-	p.skew, p.last, p.left, p.images, p.queue = skew, 0, changes, [entities]image{}, p.queue[:0]
+	p.skew, p.last, p.left, p.images = skew, 0, changes, [entities]image{}
 	p.dead, p.calm, p.idle = false, false, false
 }
 

@@ -49,6 +49,7 @@ type world struct {
 	unique    int  // keys that are asked for, 0: the rows have none
 	tokens    uint64
 	calls     []*call
+	queue     []*stored // changes that failed, in the order in which they came
 	wrong     string
 	coverage  coverage
 	history   *strings.Builder // nil unless it is asked for
@@ -72,6 +73,8 @@ type call struct {
 	entity  int
 	kind    string
 	version gocql.UUID
+	stored  *stored
+	resumed bool
 	result  versioned.Result
 	ended   bool // with a result, not with a crash
 }
@@ -105,7 +108,7 @@ func (w *world) reset(seed, number uint64) {
 		t.Reset()
 	}
 	clear(w.claims[:])
-	w.delayed, w.calls, w.wrong, w.tokens = w.delayed[:0], w.calls[:0], "", 0
+	w.delayed, w.calls, w.queue, w.wrong, w.tokens = w.delayed[:0], w.calls[:0], w.queue[:0], "", 0
 	w.coverage = coverage{}
 }
 

@@ -1,0 +1,300 @@
+package writer_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+)
+
+type ticket struct {
+	TicketID gocql.UUID
+	UserID   gocql.UUID
+	Seat     string
+}
+
+var tickets = tables.Must(tables.New[ticket]("ticket",
+	tables.Table{Name: "tickets_by_id", PartKey: []string{"ticket_id"}},
+	tables.Table{Name: "tickets_by_user", PartKey: []string{"user_id"}, SortKey: []string{"ticket_id"}},
+))
+
+type slot struct {
+	SlotID string
+	Holder string
+	Mark   gocql.UUID
+}
+
+var slots = tables.Must(tables.New[slot]("slot",
+	tables.Table{Name: "slots", PartKey: []string{"slot_id"}},
+	tables.Compare("holder"), tables.Mark("mark"),
+))
+
+type user struct {
+	UserID  gocql.UUID
+	Email   string
+	City    string
+	Name    string
+	Version gocql.UUID
+}
+
+var users = tables.Must(tables.New[user]("user",
+	tables.Table{Name: "users", PartKey: []string{"user_id"}},
+	tables.Table{Name: "users_by_city", PartKey: []string{"city"}, SortKey: []string{"user_id"}},
+	tables.Table{Name: "users_by_email", PartKey: []string{"email"}, Unique: true},
+	tables.Versioned("version"),
+))
+
+var town = schema.Must(schema.Declare(schema.Sets(tickets, slots, users)))
+
+// unavailable is an answer that says that the request was not carried out.
+var unavailable = cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1))
+
+// service is a writer and a session on a cluster with the tables of the town.
+type service struct {
+	*cassandratest.Cluster
+	w     *writer.Writer
+	reads *gocql.Session
+}
+
+func start(tb testing.TB, c *cassandratest.Cluster) *service {
+	tb.Helper()
+	c.Create(town.In(map[string]string{"": "shop"}).Statements()...)
+	return (&service{Cluster: c}).client(tb)
+}
+
+// client is another process.
+func (s *service) client(tb testing.TB, options ...writer.NewOption) *service {
+	tb.Helper()
+	session := func() *gocql.Session {
+		config := writer.Configure(s.Config(), "dc1")
+		config.Keyspace = "shop"
+		s, err := config.CreateSession()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		tb.Cleanup(s.Close)
+		return s
+	}
+	reads := session()
+	options = append(options, writer.Reads(reads), writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}))
+	w, err := writer.New(session(), options...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &service{s.Cluster, w, reads}
+}
+
+// count is how many rows a query finds.
+func (s *service) count(tb testing.TB, query string, values ...any) int {
+	tb.Helper()
+	var n int
+	if err := s.reads.Query(query, values...).Consistency(gocql.Quorum).Scan(&n); err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}
+
+// signUp makes a user, with its version.
+func (s *service) signUp(tb testing.TB, u user) user {
+	tb.Helper()
+	res, err := s.w.Write(tb.Context(), "signUp", users.Insert(u))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	u.Version = res.Version
+	return u
+}
+
+func (s *service) rename(ctx context.Context, u user, name string) error {
+	_, err := writer.Modify(ctx, s.w, "rename", users, user{UserID: u.UserID}, func(u user) (user, error) {
+		u.Name = name
+		return u, nil
+	})
+	return err
+}
+
+func failedWrite(tb testing.TB, err error) *writer.Error {
+	tb.Helper()
+	var failed *writer.Error
+	if !errors.As(err, &failed) {
+		tb.Fatalf("want a *writer.Error, got %v", err)
+	}
+	return failed
+}
+
+// delivered is the error as a queue delivers it, once more each time.
+func delivered(tb testing.TB, failed *writer.Error) *writer.Error {
+	tb.Helper()
+	data, err := failed.MarshalBinary()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out := new(writer.Error)
+	if err := out.UnmarshalBinary(data); err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// both runs a test with errors as Write gives them, and as they come out of storage.
+func both(t *testing.T, test func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error)) {
+	t.Helper()
+	for name, again := range map[string]func(*writer.Error) *writer.Error{
+		"in memory": func(e *writer.Error) *writer.Error { return e },
+		"stored":    func(e *writer.Error) *writer.Error { return delivered(t, e) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) { test(t, c, again) })
+		})
+	}
+}
+
+// A write that is resumed twice, the second time in vain, is in the tables since the first time. Resume cannot know, and so
+// never says that it is not applied.
+func TestRedeliveredResumeNeverSaysNotApplied(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		s := start(t, c)
+		away := c.When(cassandratest.Table("tickets_by_id", "tickets_by_user")).Do(unavailable)
+		_, err := s.w.Write(t.Context(), "sell", tickets.Insert(ticket{gocql.TimeUUID(), gocql.MustRandomUUID(), "12A"}))
+		failed := failedWrite(t, err)
+		if !failed.NotApplied() {
+			t.Fatalf("not the premise: %v", err)
+		}
+		away.End()
+		if _, err := s.w.Resume(t.Context(), again(failed)); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Second)
+		away = c.When(cassandratest.Table("tickets_by_id", "tickets_by_user")).Do(unavailable)
+		defer away.End()
+		late := s.client(t, writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(10 * 24 * time.Hour) })))
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, resume := range map[string]func() (writer.Result, error){
+			"refused by all nodes": func() (writer.Result, error) { return s.w.Resume(t.Context(), again(failed)) },
+			"canceled":             func() (writer.Result, error) { return s.w.Resume(over, again(failed)) },
+			"a writer with a bad option": func() (writer.Result, error) {
+				return s.w.With(writer.Timeout(-1)).Resume(t.Context(), again(failed))
+			},
+			"too late": func() (writer.Result, error) { return late.w.Resume(t.Context(), again(failed)) },
+		} {
+			check(t, name, resume)
+		}
+		if !failed.NotApplied() {
+			t.Error("the error that was given to Resume has changed")
+		}
+	})
+}
+
+func check(t *testing.T, name string, resume func() (writer.Result, error)) {
+	t.Helper()
+	_, err := resume()
+	second := failedWrite(t, err)
+	if second.NotApplied() || len(second.Tables) != 2 || slices.ContainsFunc(second.Tables, func(r writer.TableResult) bool {
+		return r.Outcome == writer.NotApplied
+	}) {
+		t.Errorf("%s: the rows are there, and Resume says %v (%v)", name, second.Tables, err)
+	}
+}
+
+// A condition that comes through Resume may have been sent by another delivery. The row with the write's own mark is its work.
+func TestRedeliveredCompareKnowsItsMark(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		s := start(t, c)
+		free := slot{SlotID: "s"}
+		if _, err := s.w.Write(t.Context(), "make", slots.Insert(free)); err != nil {
+			t.Fatal(err)
+		}
+		mine := free
+		mine.Holder = "me"
+		away := c.When(cassandratest.Table("slots")).Do(cassandratest.Fail(cassandratest.Bootstrapping))
+		_, err := s.w.Write(t.Context(), "reserve", slots.Update(free, mine))
+		failed := failedWrite(t, err)
+		if !failed.NotApplied() {
+			t.Fatalf("not the premise: %v", err)
+		}
+		away.End()
+		for n := range 2 {
+			if _, err := s.w.Resume(t.Context(), again(failed)); err != nil {
+				t.Errorf("delivery %d: %v", n+1, err)
+			}
+		}
+		now, err := writer.Load(t.Context(), s.w, "load", slots, free)
+		if err != nil || now.Holder != "me" {
+			t.Fatalf("%+v, %v", now, err)
+		}
+		// Another write follows; whether this one came before it cannot be known.
+		next := now
+		next.Holder = "you"
+		if _, err := s.w.Write(t.Context(), "pass", slots.Update(now, next)); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.w.Resume(t.Context(), again(failed))
+		if late := failedWrite(t, err); !late.Is(writer.ErrConflict) || !late.Is(writer.ErrUnknown) || late.NotApplied() {
+			t.Errorf("after another write: %v", err)
+		}
+	})
+}
+
+// An error that says "not applied" is delivered twice, and between the two the entity gets back the key that it gave up. The second
+// delivery does not free that claim, so nobody else can have the key.
+func TestRedeliveredResumeFreesNoLaterClaim(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		s := start(t, c)
+		bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
+		refuse := c.When(cassandratest.Table("users_by_email")).Do(cassandratest.Fail(cassandratest.Overloaded))
+		changed := bob
+		changed.Email = "k2@x"
+		_, err := s.w.Write(t.Context(), "changeEmail", users.Update(bob, changed))
+		failed := failedWrite(t, err)
+		refuse.End()
+		if !failed.NotApplied() {
+			t.Fatalf("not the premise: %v", err)
+		}
+		// The first delivery is applied to the base table, and then its consumer dies.
+		away := c.When(cassandratest.Table("users_by_city")).Do(cassandratest.Drop)
+		if _, err = s.w.Resume(t.Context(), again(failed)); err == nil {
+			t.Fatal("not the premise")
+		}
+		away.End()
+		// Another request gives Bob the key back. Its transaction on the base row is slow on its way.
+		late := c.When(cassandratest.Table("users"), cassandratest.Where(func(r cassandratest.Request) bool {
+			return r.Kind == cassandratest.Execute && len(r.Statements) == 1 && strings.HasPrefix(r.Statements[0].Text, "UPDATE")
+		}), cassandratest.Nth(1)).Do(cassandratest.Delay(5 * time.Second))
+		patient := s.w.With(writer.Retry(retry.Policy{MaxAttempts: 3, AttemptTimeout: 20 * time.Second, MaxElapsedTime: time.Minute}), writer.Timeout(time.Minute))
+		back := make(chan error)
+		go func() {
+			_, err := writer.Modify(t.Context(), patient, "back", users, user{UserID: bob.UserID}, func(u user) (user, error) {
+				u.Email = "k@x"
+				return u, nil
+			})
+			back <- err
+		}()
+		<-time.After(time.Second)
+		if late.Handled() != 1 {
+			t.Fatal("the transaction is not under way")
+		}
+		_, second := s.w.Resume(t.Context(), again(failed))
+		if err := <-back; err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(15 * time.Second)
+		eve := user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}
+		if _, err = s.w.Write(t.Context(), "signUp", users.Insert(eve)); !errors.Is(err, writer.ErrTaken) {
+			t.Errorf("after a second delivery that ended with %v, Bob's address is given to Eve: %v", second, err)
+		}
+	})
+}
