@@ -271,11 +271,6 @@ func (w *Writer) traceCondition(ctx context.Context, op string, c *tables.Condit
 	}
 }
 
-// lost says whether the condition can never hold again: a version that is gone does not come back.
-func (c *condition) lost() bool {
-	return c != nil && c.conflict && c.Condition.Versioned && c.Condition.Kind != tables.Insert
-}
-
 const reasonConflict = "conflict"
 
 // result is what is known of the base table.

@@ -8,7 +8,8 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrPartial: at least one table has the write, and at least one other is not known to have it. Resume it.
 	ErrPartial = errors.New("partially applied")
-	// ErrUnknown: of at least one table it is not known whether it has the write, or will have. Resume it.
+	// ErrUnknown: of at least one table it is not known whether it has the write, or will have. Resume it, if it is
+	// [Error.Resumable].
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrConflict: the condition of the write did not hold, because another writer came first. [Current] gives the row as it is.
 	ErrConflict = errors.New("conflict")

@@ -208,6 +208,56 @@ func check(t *testing.T, name string, resume func() (writer.Result, error)) {
 	}
 }
 
+// Whoever was told that another write came first, or that somebody else has the key, is not to be served later all the same.
+func TestFinalRejectionsAreNotResumable(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		s := start(t, c)
+		bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
+		old := bob
+		if err := s.rename(t.Context(), bob, "robert"); err != nil {
+			t.Fatal(err)
+		}
+		moved := old
+		moved.City = "oslo"
+		taken := slot{SlotID: "s", Holder: "you"}
+		if _, err := s.w.Write(t.Context(), "make", slots.Insert(taken)); err != nil {
+			t.Fatal(err)
+		}
+		mine := taken
+		mine.Holder = "me"
+		free := slot{SlotID: "s"}
+		for name, test := range map[string]struct {
+			change tables.Change
+			is     error
+		}{
+			"update":           {users.Update(old, moved), writer.ErrConflict},
+			"delete":           {users.Delete(old), writer.ErrConflict},
+			"insert":           {users.Insert(bob), writer.ErrConflict},
+			"unique key":       {users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}), writer.ErrTaken},
+			"compared":         {slots.Update(free, mine), writer.ErrConflict},
+			"compared: insert": {slots.Insert(mine), writer.ErrConflict},
+		} {
+			_, err := s.w.Write(t.Context(), "change", test.change)
+			failed := failedWrite(t, err)
+			if !errors.Is(err, test.is) || !failed.NotApplied() || again(failed).Resumable() {
+				t.Errorf("%s: %v, resumable: %t", name, err, failed.Resumable())
+			}
+			// A Resume all the same, which cannot even begin.
+			_, err = s.w.With(writer.Timeout(-1)).Resume(t.Context(), again(failed))
+			if !errors.Is(err, writer.ErrConflict) || failedWrite(t, err).Resumable() {
+				t.Errorf("%s, resumed: %v", name, err)
+			}
+			away := c.When().Do(unavailable)
+			_, err = s.client(t).w.Resume(t.Context(), again(failed))
+			away.End()
+			if e := failedWrite(t, err); e.Is(writer.ErrConflict) && e.Resumable() {
+				t.Errorf("%s, resumed in an outage: %v", name, err)
+			}
+		}
+	})
+}
+
 // A condition that comes through Resume may have been sent by another delivery. The row with the write's own mark is its work.
 func TestRedeliveredCompareKnowsItsMark(t *testing.T) {
 	t.Parallel()
@@ -242,7 +292,7 @@ func TestRedeliveredCompareKnowsItsMark(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.w.Resume(t.Context(), again(failed))
-		if late := failedWrite(t, err); !late.Is(writer.ErrConflict) || !late.Is(writer.ErrUnknown) || late.NotApplied() {
+		if late := failedWrite(t, err); !late.Is(writer.ErrConflict) || !late.Is(writer.ErrUnknown) || late.NotApplied() || late.Resumable() {
 			t.Errorf("after another write: %v", err)
 		}
 	})

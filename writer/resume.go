@@ -169,7 +169,9 @@ func (e *Error) again(cause error) *Error {
 	}
 	if c := next.condition; c != nil && c.outcome != Applied {
 		again := *c
-		again.err, again.conflict = cause, false
+		if again.err = cause; c.conflict { // a no that was final stays one
+			again.err = errors.Join(cause, c.err)
+		}
 		next.condition = &again
 	}
 	next.Tables = next.results()
