@@ -15,11 +15,12 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// condition is what a lightweight transaction has to decide before the rest of a write is sent, and what it decided.
+// condition is what a lightweight transaction has to decide before the rest of a write is sent, and what it decided. It is in the
+// errors of the write, which several goroutines may resume at the same time, so it holds data and nothing that is under way.
 type condition struct {
 	*tables.Conditional
 	version gocql.UUID
-	change  *versioned.Change // of a Versioned set, once it is under way
+	tokens  []gocql.UUID // of Releases, as they were before the transaction was first sent; none if that was another process
 
 	outcome  Outcome
 	attempts int // requests, in earlier calls too
@@ -83,7 +84,10 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 		result = settled{outcome: Unknown, err: err}
 	}
 	c.outcome = earlier.then(result.outcome)
-	c.conflict, c.taken, c.current, c.err, c.change = result.conflict, result.taken, result.current, because(ctx, result.err), result.change
+	c.conflict, c.taken, c.current, c.err = result.conflict, result.taken, result.current, because(ctx, result.err)
+	if result.tokens != nil {
+		c.tokens = result.tokens
+	}
 	c.requests = int(sent.Load())
 	c.attempts += c.requests
 	if c.outcome == Applied {
@@ -117,7 +121,7 @@ type settled struct {
 	current  any
 	err      error
 	above    int64
-	change   *versioned.Change
+	tokens   []gocql.UUID
 }
 
 // decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
@@ -148,11 +152,9 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Condi
 	for _, k := range c.Claims {
 		change.Gained = append(change.Gained, w.claimKey(op, k, cond.Base(), sent))
 	}
-	for _, k := range c.Releases {
-		change.Lost = append(change.Lost, w.claimKey(op, k, cond.Base(), sent))
-	}
+	change.Lost = w.lost(op, c, sent)
 	result := change.Commit(ctx)
-	s := settled{err: result.Err, conflict: result.Conflict, change: change}
+	s := settled{err: result.Err, conflict: result.Conflict, tokens: change.Tokens}
 	switch result.Outcome {
 	case versioned.Applied:
 		s.outcome = Applied
@@ -234,16 +236,24 @@ func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
 		return
 	}
 	_, _ = leave(ctx, func() (struct{}, error) {
-		if c.change != nil {
-			c.change.Finish(ctx)
-			return struct{}{}, nil
+		var sent atomic.Int32
+		// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
+		change := versioned.Change{
+			Store: w.store(op, c.Condition.Base(), &sent), Swap: versioned.Swap{Version: c.version},
+			Lost: w.lost(op, c.Conditional, &sent), Tokens: c.tokens,
 		}
-		// The condition was decided in another call, which had the tokens of the keys that are given up; they are left to
-		// whoever claims them next.
-		store := w.store(op, c.Condition.Base(), new(atomic.Int32))
-		_, err := store.Try(ctx, func(ctx context.Context) error { return store.Clear(ctx, []gocql.UUID{c.version}) })
-		return struct{}{}, err
+		change.Finish(ctx)
+		return struct{}{}, nil
 	})
+}
+
+// lost are the keys that a change gives up.
+func (w *Writer) lost(op string, c *tables.Conditional, sent *atomic.Int32) []versioned.Key {
+	keys := make([]versioned.Key, len(c.Releases))
+	for i, k := range c.Releases {
+		keys[i] = w.claimKey(op, k, c.Condition.Base(), sent)
+	}
+	return keys
 }
 
 // traceCondition tells the tracer of the condition as of a path.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -347,4 +348,41 @@ func TestRedeliveredResumeFreesNoLaterClaim(t *testing.T) {
 			t.Errorf("after a second delivery that ended with %v, Bob's address is given to Eve: %v", second, err)
 		}
 	})
+}
+
+// One error is resumed by several goroutines at the same time, as the queue of a process may do.
+func TestOneErrorResumedByMany(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		resumedByMany(t, start(t, c), again)
+	})
+	t.Run("in real time", func(t *testing.T) {
+		t.Parallel()
+		c := cassandratest.New(3)
+		t.Cleanup(c.Close)
+		resumedByMany(t, start(t, c), func(e *writer.Error) *writer.Error { return e })
+	})
+}
+
+func resumedByMany(t *testing.T, s *service, again func(*writer.Error) *writer.Error) {
+	t.Helper()
+	bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
+	away := s.When(cassandratest.Table("users_by_city")).Do(unavailable)
+	moved := bob
+	moved.Email, moved.City = "k2@x", "oslo"
+	_, err := s.w.Write(t.Context(), "move", users.Update(bob, moved))
+	away.End()
+	failed := again(failedWrite(t, err))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, err := s.w.Resume(t.Context(), failed); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = 'oslo'"); n != 1 {
+		t.Errorf("%d rows", n)
+	}
 }

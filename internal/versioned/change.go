@@ -34,8 +34,11 @@ type Change struct {
 	// writes under way, which the fence would stop: nothing else depends on it. 0 is 10 s.
 	Grace time.Duration
 
+	// Tokens are those of Lost, as Commit has found them before the swap was first sent. They are all that a Finish in another
+	// Change of the same swap needs.
+	Tokens []gocql.UUID
+
 	held []holding
-	lost []gocql.UUID // tokens of Lost
 }
 
 const defaultGrace = 10 * time.Second
@@ -83,7 +86,7 @@ func (c *Change) claim(ctx context.Context) error {
 		if claim.Owner != key.Self() {
 			token = gocql.UUID{}
 		}
-		c.lost = append(c.lost, token)
+		c.Tokens = append(c.Tokens, token)
 	}
 	c.held = make([]holding, len(c.Gained))
 	for i, key := range c.Gained {
@@ -103,10 +106,10 @@ func (c *Change) renew(ctx context.Context) error {
 }
 
 // Finish clears the change's entry of pending, when the query tables are known to have its rows, and gives up the keys
-// that the row no longer has. What fails of it is done by whoever meets it next.
+// that the row no longer has, as far as their Tokens are known. What fails of it is done by whoever meets it next.
 func (c *Change) Finish(ctx context.Context) {
 	_ = clearEntries(ctx, c.Store, []gocql.UUID{c.Swap.Version})
-	for i, token := range c.lost {
+	for i, token := range c.Tokens {
 		if token != (gocql.UUID{}) {
 			free(ctx, c.Store, c.Lost[i], token)
 		}
