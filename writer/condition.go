@@ -20,6 +20,7 @@ import (
 type condition struct {
 	*tables.Conditional
 	version gocql.UUID
+	tables  []string     // of a Versioned entity, with their keyspaces; empty if it was stored without them
 	tokens  []gocql.UUID // of Releases, as they were before the transaction was first sent; none if that was another process
 
 	outcome  Outcome
@@ -63,6 +64,12 @@ func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) 
 	p.condition = &condition{Conditional: &r, outcome: NotApplied}
 	if r.Condition.Versioned {
 		p.condition.version = version
+		p.condition.tables = []string{r.Condition.Keyspace + "." + r.Condition.Table}
+		for i := range r.Mutations {
+			if name := r.Mutations[i].Keyspace + "." + r.Mutations[i].Table; !slices.Contains(p.condition.tables, name) {
+				p.condition.tables = append(p.condition.tables, name)
+			}
+		}
 	}
 	return r.Rendered, nil
 }
@@ -282,6 +289,24 @@ func (w *Writer) traceCondition(ctx context.Context, op string, c *tables.Condit
 }
 
 const reasonConflict = "conflict"
+
+// follows says whether a table is a query table of the entity that the condition is about, which anyone who meets the
+// entity brings to the state of its base row. The other tables of the write are of other entities.
+func (c *condition) follows(r *TableResult) bool {
+	return c.Condition.Versioned && (len(c.tables) == 0 || slices.Contains(c.tables, r.Keyspace+"."+r.Table))
+}
+
+// followed is what is known of such a table, of which its own requests say this much: nothing is known before the condition is
+// decided, and once it holds the table gets the write in the end.
+func (c *condition) followed(own Outcome) Outcome {
+	switch {
+	case own == Applied:
+		return Applied
+	case c.outcome == Applied:
+		return Pending
+	}
+	return own.and(c.outcome)
+}
 
 // result is what is known of the base table.
 func (c *condition) result() TableResult {

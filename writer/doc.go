@@ -116,6 +116,9 @@
 //	one key, two         one owner, never two; the other ErrTaken.   another key; or      TestOneAddressOneOwner
 //	entities (Unique)    If the owner died before it had the key,    later                (integration/users),
 //	                     anyone can take it after ClaimGrace                              TestConvergenceVersioned
+//	query table not      the base row alone: the table is Pending,   Resume, or the next  TestQueryTablesFollowTheBaseRow
+//	reached; answer      as the next write of the entity brings it;  write of the entity
+//	lost                 Unknown while the base row is
 //	ctx cancelled        nothing if before the first request,        Resume               TestConditionEndsWithItsContext
 //	                     otherwise as an answer that was lost
 //

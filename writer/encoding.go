@@ -47,7 +47,8 @@ type wireDecision struct {
 	Attempts  int
 	Err       string
 	Conflict  bool
-	Taken     string // the table, if another entity has the key
+	Taken     string   // the table, if another entity has the key
+	Tables    []string // of a Versioned entity, with their keyspaces
 	Condition []byte
 }
 
@@ -72,7 +73,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Condition: data}
+		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Tables: c.tables, Condition: data}
 		if c.taken != nil {
 			w.Condition.Taken = c.taken.Table
 		}
@@ -191,7 +192,7 @@ func (w *wireDecision) condition() (*condition, error) {
 	if w.Outcome > Pending || w.Attempts < 0 {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
-	c := &condition{Conditional: new(tables.Conditional), outcome: w.Outcome, attempts: w.Attempts}
+	c := &condition{Conditional: new(tables.Conditional), outcome: w.Outcome, attempts: w.Attempts, tables: w.Tables}
 	if w.Err != "" {
 		c.err = errors.New(w.Err)
 	}

@@ -206,6 +206,11 @@ func (e *Error) results() []TableResult {
 	if e.condition == nil {
 		return paths
 	}
+	for i := range paths {
+		if r := &paths[i]; !r.Counter && e.condition.follows(r) {
+			r.Outcome = e.condition.followed(r.Outcome)
+		}
+	}
 	return append([]TableResult{e.condition.result()}, paths...)
 }
 

@@ -16,8 +16,10 @@ const (
 	Applied
 	// NotApplied means that the write is surely not in the table and will not appear.
 	NotApplied
-	// Pending means that the batchlog has stored the write. Its replay is expected within seconds, but is not certain:
-	// a stopped node keeps its batches until it is restarted.
+	// Pending means that the write is stored elsewhere and comes to the table from there. Either the batchlog has stored it: its
+	// replay is expected within seconds, but is not certain, as a stopped node keeps its batches until it is restarted. Or the table
+	// is a query table of a [tables.Versioned] set whose base row has the change: then the next write or Modify of the entity brings
+	// it, or a Resume.
 	Pending
 )
 

@@ -3,6 +3,7 @@ package writer_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -384,5 +385,88 @@ func resumedByMany(t *testing.T, s *service, again func(*writer.Error) *writer.E
 	wg.Wait()
 	if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = 'oslo'"); n != 1 {
 		t.Errorf("%d rows", n)
+	}
+}
+
+// Whoever writes an entity next brings its query tables to the state of its base row. So they are not said to be without a change that
+// the base row has, or may have. Tables of other entities in the same write are.
+func TestQueryTablesFollowTheBaseRow(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		fault  func(c *cassandratest.Cluster) *cassandratest.Rule
+		beside bool
+		want   map[string]writer.Outcome
+	}{
+		"answer of the condition lost": {
+			func(c *cassandratest.Cluster) *cassandratest.Rule {
+				return c.When(cassandratest.Table("users")).Do(cassandratest.Apply, cassandratest.Drop)
+			}, false, map[string]writer.Outcome{"users": writer.Unknown, "users_by_city": writer.Unknown},
+		},
+		"answer lost, with another entity": {
+			func(c *cassandratest.Cluster) *cassandratest.Rule {
+				return c.When(cassandratest.Table("users")).Do(cassandratest.Apply, cassandratest.Drop)
+			}, true, map[string]writer.Outcome{
+				"users": writer.Unknown, "users_by_city": writer.Unknown, "tickets_by_id": writer.NotApplied, "tickets_by_user": writer.NotApplied,
+			},
+		},
+		"query table not reached": {
+			func(c *cassandratest.Cluster) *cassandratest.Rule {
+				return c.When(cassandratest.Table("users_by_city")).Do(unavailable)
+			}, false, map[string]writer.Outcome{"users": writer.Applied, "users_by_city": writer.Pending},
+		},
+		"answer of the query table lost": {
+			func(c *cassandratest.Cluster) *cassandratest.Rule {
+				return c.When(cassandratest.Table("users_by_city")).Do(cassandratest.Drop)
+			}, false, map[string]writer.Outcome{"users": writer.Applied, "users_by_city": writer.Pending},
+		},
+		"other entity not reached": {
+			func(c *cassandratest.Cluster) *cassandratest.Rule {
+				return c.When(cassandratest.Table("tickets_by_id")).Do(cassandratest.Fail(cassandratest.Invalid))
+			}, true, map[string]writer.Outcome{
+				"users": writer.Applied, "users_by_city": writer.Pending, "tickets_by_id": writer.NotApplied, "tickets_by_user": writer.NotApplied,
+			},
+		},
+		"condition refused": {
+			func(c *cassandratest.Cluster) *cassandratest.Rule {
+				return c.When(cassandratest.Table("users")).Do(cassandratest.Fail(cassandratest.Invalid))
+			}, false, map[string]writer.Outcome{"users": writer.NotApplied, "users_by_city": writer.NotApplied},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				s := start(t, c)
+				bob := user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"}
+				changes := []tables.Change{users.Insert(bob)}
+				if test.beside {
+					changes = append(changes, tickets.Insert(ticket{gocql.TimeUUID(), bob.UserID, "12A"}))
+				}
+				fault := test.fault(c)
+				_, err := s.w.Write(t.Context(), "signUp", changes...)
+				fault.End()
+				failed := failedWrite(t, err)
+				for _, e := range []*writer.Error{failed, delivered(t, failed)} {
+					got := make(map[string]writer.Outcome)
+					for _, r := range e.Tables {
+						got[r.Table] = r.Outcome
+					}
+					if !maps.Equal(got, test.want) {
+						t.Errorf("%v, want %v: %v", got, test.want, e)
+					}
+				}
+				if failed.NotApplied() {
+					return
+				}
+				if err := s.rename(t.Context(), bob, "bob"); err != nil { // by somebody else; nobody resumes
+					t.Fatal(err)
+				}
+				if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = 'rome'"); n != 1 {
+					t.Errorf("%d rows by city", n)
+				}
+				if _, err := s.w.Resume(t.Context(), failed); err != nil && !errors.Is(err, writer.ErrConflict) {
+					t.Error(err)
+				}
+			})
+		})
 	}
 }

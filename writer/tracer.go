@@ -65,6 +65,8 @@ type PathStart struct {
 
 // PathEnd is what is known when a path has ended.
 type PathEnd struct {
+	// Outcome is what the requests of the path say. Where a condition comes first, the error may know more: a query table that was
+	// not reached is Pending as soon as its entity's base row has the change.
 	Outcome  Outcome
 	Attempts int
 	Host     *gocql.HostInfo // coordinator of the last attempt; nil if none was reached, see also Trace
