@@ -116,6 +116,7 @@ func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
 			out.Own = out.Own && bytes.Equal(raw[k].data, c.owner[k].data)
 		}
 		out.Base = c.base.set.base(c.base.physical, row)
+		out.Base.stored = c.base.stored
 		return out
 	}
 }

@@ -67,7 +67,7 @@ func (s *set) encodeKeys(row []Value) []byte {
 	return out
 }
 
-var errStored = errors.New("another client has left this entity unfinished, and a condition that was stored does not know the query tables: " +
+var errStored = errors.New("another client has left the entity unfinished, and an error that was stored does not know its query tables: " +
 	"write or modify the entity through its set, and resume then")
 
 var errKeys = errors.New("an entry of pending is of a later version, or damaged")

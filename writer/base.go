@@ -61,14 +61,15 @@ func (r *requests) Try(ctx context.Context, attempt func(context.Context) error)
 // baseStore is an entity of a Versioned set on the cluster.
 type baseStore struct {
 	requests
-	base *tables.Base
+	base    *tables.Base
+	claimed string // the Unique table that names the entity as the owner of a key, if another entity wants that
 }
 
 var _ versioned.Store = (*baseStore)(nil)
 
 func (w *Writer) store(op string, base *tables.Base, sent *atomic.Int32) *baseStore {
 	keyspace, _, key := base.Place()
-	return &baseStore{w.requests(op, keyspace, key, base.Local(), sent), base}
+	return &baseStore{requests: w.requests(op, keyspace, key, base.Local(), sent), base: base}
 }
 
 // Read implements [versioned.Store].
@@ -118,8 +119,11 @@ func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql
 		current = *stored
 	}
 	mutations, err := s.base.Spread(current, version, keys)
+	if err != nil && s.claimed != "" {
+		err = fmt.Errorf("table %s has the key for an entity that gave it up: %w", s.claimed, err)
+	}
 	if err != nil || len(mutations) == 0 {
-		return err
+		return retry.Stop(err)
 	}
 	pointers := make([]*tables.Mutation, len(mutations))
 	for i := range mutations {

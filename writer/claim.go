@@ -78,7 +78,11 @@ func (k *claimKey) Free(ctx context.Context, token gocql.UUID) error {
 }
 
 // Base implements [versioned.Key].
-func (k *claimKey) Base(owner string) versioned.Store { return k.w.store(k.op, k.bases[owner], k.sent) }
+func (k *claimKey) Base(owner string) versioned.Store {
+	store := k.w.store(k.op, k.bases[owner], k.sent)
+	store.claimed = k.claim.Table
+	return store
+}
 
 // Held implements [versioned.Key].
 func (k *claimKey) Held(row versioned.Row) bool {

@@ -245,7 +245,8 @@
 //
 // Nothing reads the tables to compare them: a fan-out whose client was killed stays as it is until the entity is written
 // again. Filling a new table (backfill), finding differences (verify) and mending them (repair) are to come. An error of a write with a
-// condition that comes out of storage cannot finish what another client has left of the entity: write the entity first.
+// condition that comes out of storage cannot finish what another client has left of the entity, or of the one that it takes a key
+// from: it loses nothing, says so, and can be resumed once that entity has been written.
 //
 // One promise depends on others: Resume must come within half of gc_grace_seconds, and so must the repeat of a request
 // with At, which the writer does not check.

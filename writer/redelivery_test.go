@@ -470,3 +470,50 @@ func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 		})
 	}
 }
+
+// A write that takes a key from an owner who has given it up does not throw away what the owner's client has left to be done, be it
+// resumed from storage, where the query tables are not known. It then ends with what to do, and completes later.
+func TestStoredResumeKeepsWhatTheOwnerLeftUnfinished(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := start(t, c)
+		bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
+		// Bob moves to Oslo and gives k@x up. His client dies after the transaction.
+		away := c.When(cassandratest.Table("users_by_city")).Do(cassandratest.Drop)
+		moved := bob
+		moved.City, moved.Email = "oslo", "k2@x"
+		if _, err := s.w.Write(t.Context(), "move", users.Update(bob, moved)); err == nil {
+			t.Fatal("not the premise")
+		}
+		away.End()
+		refuse := c.When(cassandratest.Table("users_by_email")).Do(cassandratest.Fail(cassandratest.Overloaded))
+		_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}))
+		failed := failedWrite(t, err)
+		refuse.End()
+		<-time.After(15 * time.Second) // ClaimGrace is over
+
+		_, err = s.w.Resume(t.Context(), delivered(t, failed))
+		if e := failedWrite(t, err); !e.Resumable() || e.NotApplied() || !strings.Contains(err.Error(), "users_by_email") ||
+			!strings.Contains(err.Error(), "write or modify the entity") {
+			t.Errorf("%v", err)
+		}
+		if err := s.rename(t.Context(), bob, "robert"); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = 'rome'"); n != 0 {
+			t.Error("a ghost: Bob is still in Rome")
+		}
+		if _, err = s.w.Resume(t.Context(), delivered(t, failed)); err != nil {
+			t.Errorf("after Bob was written again: %v", err)
+		}
+		// The new version that Bob has been given so that the key could be taken from him does not keep him from his next change.
+		if err := s.rename(t.Context(), bob, "bob"); err != nil {
+			t.Error(err)
+		}
+		for city, want := range map[string]int{"rome": 0, "oslo": 1, "bern": 1} {
+			if n := s.count(t, "SELECT count(*) FROM users_by_city WHERE city = ?", city); n != want {
+				t.Errorf("%d in %s, want %d", n, city, want)
+			}
+		}
+	})
+}
