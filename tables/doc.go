@@ -23,7 +23,8 @@
 // while its former version is still running; a row that moves does not take them along.
 //
 // [Set.Patch] writes columns of one's choice, or elements of a map or set, without a before-image. It is for sets in which no
-// key column can change, and gives every table of the set the row marker, so that no table keeps a row that another has lost.
+// key column can change, and gives every table of the set the row marker, so that no table keeps a row that another has lost. One that expires ends alone:
+// what it has written goes, and the row stays as long as others have written it.
 //
 // Key columns are immutable unless the set says how they may change, because two writers that move a row from the same
 // before-image leave a ghost, a row that the base table does not confirm, although both writes are acknowledged. See
@@ -47,8 +48,8 @@
 // table ends as the projection of the row with the largest timestamp, or without it if that was a delete. At equal
 // timestamps, without expiry and with the insert's strictly the smallest, keys agree in every table whose key holds at
 // most one OneOf column. Sets with [SweepInserts] need no rule for inserts. In a set that can be patched, any inserts, updates,
-// patches and deletes at distinct timestamps leave every table as if they had come in the order of their timestamps. It holds while all
-// processes know the same domain, the immutable key columns of an id agree in all changes (a created_at = now in a
+// patches and deletes at distinct timestamps leave every table as if they had come in the order of their timestamps, those that
+// expire too, whether they come before their expiry or after it. It holds while all processes know the same domain, the immutable key columns of an id agree in all changes (a created_at = now in a
 // repeated request is a ghost: derive it from the id), and delivery ends within gc_grace_seconds. TestConvergence
 // holds the code to it.
 package tables

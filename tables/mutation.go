@@ -17,7 +17,8 @@ const (
 	Remove
 	// Increment adds to the counters of a row. It has no timestamp and is not idempotent.
 	Increment
-	// Merge puts or removes elements of maps and sets, and leaves the others alone. A Put of the same row goes with it.
+	// Merge puts or removes elements of maps and sets, and leaves the others alone. A Put of the same row goes with it, except
+	// in a [Set.Patch] that expires, where it writes the columns too.
 	Merge
 )
 

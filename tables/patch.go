@@ -23,6 +23,11 @@ import (
 // marker and those of the columns that it has, so patches, inserts and deletes at distinct timestamps end the same in all
 // tables. A Patch of an entity that has been deleted, or never was, makes a row of what it has written. One that failed and is
 // not resumed stays half done until the same columns are written again.
+//
+// With an expiry in row, what the patch has written ends then, stamp and expiry included, and nothing else: a row to which
+// others have given a later expiry stays, without these values. A table that the patch reaches after its expiry ends like one
+// that it reached before. There is no row marker in such a patch, which would end the row, so every table has to hold the
+// expiry or the stamp.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
 	c := s.change(Patch, nil, row)
 	c.Edits = edits
@@ -128,6 +133,14 @@ func (r *renderer) encodePatch(c Change) error {
 			return s.invalid(nil, col.name, "Elements puts the elements that the row holds, and it holds none")
 		}
 	}
+	if s.expiry >= 0 && values[s.expiry].data != nil {
+		for _, t := range s.tables {
+			if !slices.Contains(t.columns, s.expiry) && (s.stamp < 0 || !slices.Contains(t.columns, s.stamp)) {
+				return s.invalid(t, s.columns[s.expiry].name, "a Patch of a row that expires writes this column or the stamp to every table, "+
+					"and this one holds neither: add one to its Columns, or Update the row")
+			}
+		}
+	}
 	if err := s.derive(values, all); err != nil {
 		return err
 	}
@@ -208,60 +221,95 @@ func (s *set) encodeKeysOf(i int, keys []any) (Value, error) {
 	return out, nil
 }
 
-// edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements.
+// edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements. What
+// expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have written.
 func (r *renderer) edit(t *table) {
 	key := t.keyOf(r.after)
 	if !present(key) {
 		return
 	}
 	p := placed{table: t, keyspace: r.keyspace(t.keyspace), name: r.name(t)}
-	p.text = t.statements(p.keyspace, p.name)
 	put := Mutation{Kind: Put}
-	merge := Mutation{Kind: Merge}
-	names, elements := slices.Clone(t.keyNames), []mergeColumn(nil)
+	names, merged, values := slices.Clone(t.keyNames), []mergeColumn(nil), []any(nil)
 	for _, v := range key {
 		put.Args = append(put.Args, v)
 	}
 	for _, i := range t.columns[len(t.key):] {
-		name, v := r.set.columns[i].name, &r.after[i]
-		switch kind := r.patch[i].Kind; {
-		case kind == PutColumn || i == r.set.stamp || i == r.set.expiry:
+		name, v, kind := r.set.columns[i].name, &r.after[i], r.patch[i].Kind
+		if i == r.set.stamp || i == r.set.expiry {
+			kind = PutColumn
+		}
+		switch {
+		case kind == 0:
+		case kind == PutColumn && r.expiresAt == 0:
 			names, put.Args = append(names, name), append(put.Args, v)
-		case kind != 0:
-			elements, merge.Args = append(elements, mergeColumn{name, kind == RemoveElements}), append(merge.Args, v)
+		default:
+			merged, values = append(merged, mergeColumn{name, kind}), append(values, v)
 		}
 	}
 	qualified := qualified(p.keyspace, p.name)
-	put.Statement, put.Names = putText(qualified, names, r.expiresAt != 0)
-	if r.expiresAt != 0 {
-		put.Args = append(put.Args, encodeInt(maxTTL))
+	if r.expiresAt == 0 {
+		put.Statement, put.Names = putText(qualified, names, false)
+		put.Args = append(put.Args, r.at)
+		r.out = append(r.out, r.edited(p, key, put))
 	}
-	put.Args = append(put.Args, r.at)
-	r.out = append(r.out, r.edited(p, key, put))
-	if elements == nil {
-		return
+	if merged != nil {
+		r.out = append(r.out, r.edited(p, key, mergeOf(qualified, t.keyNames, key, r.at, merged, values, r.expiresAt)))
 	}
-	merge.merges = elements
-	merge.Statement, merge.Names = mergeText(qualified, elements, t.keyNames, r.expiresAt != 0)
-	merge.Args = mergeArgs(merge.Args, key, r.at, r.expiresAt != 0)
-	r.out = append(r.out, r.edited(p, key, merge))
 }
 
 // edited completes a mutation of a patch.
 func (r *renderer) edited(t placed, key []*Value, m Mutation) Mutation {
 	m.Keyspace, m.Table, m.Timestamp, m.PartitionKey = t.keyspace, t.name, r.timestamp, partitionKey(key[:t.part])
 	m.keys, m.part = len(key), t.part
-	if r.expiresAt != 0 {
-		expired := r.delete(t, key, r.timestamp)
-		m.expiresAt, m.expired = r.expiresAt, &expired
-	}
 	return m
 }
 
-// mergeColumn is a column of a Merge.
+// mergeColumn is a column of a Merge. Only in one that expires columns are written whole.
 type mergeColumn struct {
-	name    string
-	without bool // elements are removed, not put
+	name string
+	kind EditKind
+}
+
+// mergeOf makes the statements of a Merge: the one of now, and the one after it has expired. That one writes at the same
+// timestamp what is left of the first one then, a tombstone a cell.
+func mergeOf(qualified string, keys []string, key []*Value, at *Value, columns []mergeColumn, values []any, expiresAt int64) Mutation {
+	m := Mutation{Kind: Merge, merges: columns, expiresAt: expiresAt}
+	m.Statement, m.Names = mergeText(qualified, columns, keys, expiresAt != 0)
+	m.Args = mergeArgs(values, key, at, expiresAt != 0)
+	if expiresAt == 0 {
+		return m
+	}
+	ended, empty := slices.Clone(columns), slices.Clone(values)
+	for n, c := range columns {
+		v, _ := values[n].(*Value) // a Merge has nothing else
+		switch c.kind {
+		case PutColumn:
+			empty[n] = &Value{typ: v.typ}
+		case PutElements:
+			ended[n].kind, empty[n] = RemoveElements, keysOf(v)
+		case RemoveElements:
+		}
+	}
+	m.expired = &Mutation{Args: mergeArgs(empty, key, at, false)}
+	m.expired.Statement, m.expired.Names = mergeText(qualified, ended, keys, false)
+	return m
+}
+
+// keysOf gives the keys of an encoded map as a set; a set is one already.
+func keysOf(v *Value) *Value {
+	if v.typ.Kind() != gocql.TypeMap {
+		return v
+	}
+	out := &Value{typ: cqltype.SetOf(v.typ.Elems()[0]), data: slices.Clone(v.data[:4])}
+	for rest := v.data[4:]; len(rest) > 0; {
+		key, _, _ := cutInt(rest)
+		out.data = append(out.data, rest[:4+key]...)
+		rest = rest[4+key:]
+		value, _, _ := cutInt(rest)
+		rest = rest[4+value:]
+	}
+	return out
 }
 
 // mergeText compiles a Merge.
@@ -272,29 +320,32 @@ func mergeText(qualified string, columns []mergeColumn, keys []string, ttl bool)
 	}
 	update.TimestampNamed(timestampName)
 	for _, c := range columns {
-		if c.without {
-			update.Remove(c.name)
-		} else {
+		switch c.kind {
+		case PutColumn:
+			update.Set(c.name)
+		case PutElements:
 			update.Add(c.name)
+		case RemoveElements:
+			update.Remove(c.name)
 		}
 	}
 	return trimmed(update.Where(where(keys)...).ToCql())
 }
 
 // mergeArgs are what is bound to a Merge.
-func mergeArgs(elements []any, key []*Value, at *Value, ttl bool) []any {
-	args := make([]any, 0, len(elements)+len(key)+2)
+func mergeArgs(values []any, key []*Value, at *Value, ttl bool) []any {
+	args := make([]any, 0, len(values)+len(key)+2)
 	if ttl {
 		args = append(args, encodeInt(maxTTL))
 	}
-	args = append(append(args, at), elements...)
+	args = append(append(args, at), values...)
 	for _, v := range key {
 		args = append(args, v)
 	}
 	return args
 }
 
-// A Merge is stored with its key first, as a Put is, and what is done to the elements beside each column.
+// A Merge is stored with its key first, as a Put is, and what is done to the columns beside each.
 
 func (m *Mutation) wireMerge(w *wireMutation) error {
 	first := len(m.Args) - m.keys - len(m.merges)
@@ -306,7 +357,11 @@ func (m *Mutation) wireMerge(w *wireMutation) error {
 		if !ok {
 			return fmt.Errorf("an argument is of Go type %T", m.Args[n])
 		}
-		w.Columns = append(w.Columns, wireColumn{m.Names[n], wireValue, v.typ.Definition(), v.data, kind})
+		c := wireColumn{m.Names[n], wireValue, v.typ.Definition(), v.data, kind}
+		if v.data == nil {
+			c.State = wireNull
+		}
+		w.Columns = append(w.Columns, c)
 		return nil
 	}
 	for n := len(m.Args) - m.keys; n < len(m.Args); n++ {
@@ -315,11 +370,7 @@ func (m *Mutation) wireMerge(w *wireMutation) error {
 		}
 	}
 	for n, c := range m.merges {
-		kind := PutElements
-		if c.without {
-			kind = RemoveElements
-		}
-		if err := column(first+n, kind); err != nil {
+		if err := column(first+n, c.kind); err != nil {
 			return err
 		}
 	}
@@ -328,21 +379,26 @@ func (m *Mutation) wireMerge(w *wireMutation) error {
 
 // merge makes the Merge out of what follows the key. remove is the Remove of its row.
 func (w *wireMutation) merge(names []string, args []any, key []*Value, remove *Mutation) (*Mutation, error) {
-	m := *remove
-	m.Kind = Merge
+	var columns []mergeColumn
 	for n := w.Keys; n < len(names); n++ {
 		v, ok := args[n].(*Value)
-		c := mergeColumn{names[n], w.Columns[n].Edit == RemoveElements}
-		if !ok || len(v.data) < 4 || !v.typ.MultiCell() || v.typ.Kind() != gocql.TypeSet && (c.without || v.typ.Kind() != gocql.TypeMap) {
+		c := mergeColumn{names[n], w.Columns[n].Edit}
+		if !ok || c.kind != PutColumn && !elementsOf(v, c.kind) {
 			return nil, errors.New("elements without a value, or of a type that has none")
 		}
-		m.merges = append(m.merges, c)
+		columns = append(columns, c)
 	}
-	m.Statement, m.Names = mergeText(qualified(w.Keyspace, w.Table), m.merges, names[:w.Keys], w.ExpiresAt != 0)
 	at, _ := remove.Args[0].(*Value)
-	m.Args = mergeArgs(args[w.Keys:], key, at, w.ExpiresAt != 0)
-	if w.ExpiresAt != 0 {
-		m.expiresAt, m.expired = w.ExpiresAt, remove
-	}
+	m := mergeOf(qualified(w.Keyspace, w.Table), names[:w.Keys], key, at, columns, args[w.Keys:], w.ExpiresAt)
+	m.Keyspace, m.Table, m.Timestamp, m.PartitionKey, m.keys, m.part =
+		remove.Keyspace, remove.Table, remove.Timestamp, remove.PartitionKey, remove.keys, remove.part
 	return &m, nil
+}
+
+// elementsOf says whether v holds elements that can be put, or whose keys can be removed.
+func elementsOf(v *Value, kind EditKind) bool {
+	if v.data == nil || !v.typ.MultiCell() || v.typ.Kind() != gocql.TypeSet && (kind == RemoveElements || v.typ.Kind() != gocql.TypeMap) {
+		return false
+	}
+	return malformed(v.typ, v.data) == ""
 }

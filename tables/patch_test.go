@@ -1,6 +1,8 @@
 package tables_test
 
 import (
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,7 +16,7 @@ import (
 )
 
 // cart is an entity that can be patched, with everything that a patch meets: a table of all columns, a sparse one with
-// elements, one that has nothing but a key; stamp and expiry.
+// elements, one that has nothing beside its key but the expiry; stamp and expiry.
 type cart struct {
 	ID        gocql.UUID
 	Owner     string
@@ -34,7 +36,7 @@ func carts(tb testing.TB) *tables.Set[cart] {
 	s, err := tables.New[cart]("cart",
 		tables.Table{Name: "carts", Keyspace: "shop", PartKey: []string{"id"}},
 		tables.Table{Name: "carts_by_voucher", PartKey: []string{"voucher"}, SortKey: []string{"id"}, Columns: []string{"products", "ends"}},
-		tables.Table{Name: "carts_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{}},
+		tables.Table{Name: "carts_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{"ends"}},
 		tables.Stamp("updated_at"), tables.ExpiresAt("ends"), tables.Type("log", "frozen<list<text>>"),
 		tables.Type("labels", "frozen<map<text, text>>"), geoType, tables.Type("place", "geo"),
 	)
@@ -73,16 +75,81 @@ func TestPatchGolden(t *testing.T) {
 	}
 }
 
-// A patch of an entity that has ended deletes what may be left of it, elements included.
+// A patch that arrives after its expiry removes what it would have written, at its own timestamp, and nothing that others have.
 func TestPatchExpired(t *testing.T) {
 	t.Parallel()
-	for _, m := range rendered(t, carts(t).Patch(aCart(), tables.Elements("products"))) {
+	s := carts(t)
+	for _, m := range rendered(t, s.Patch(aCart(), tables.Elements("products"), tables.Without("tags", "x"), tables.Column("note"))) {
 		soon, args := m.At(time.UnixMicro(now).Add(time.Minute))
 		if i := strings.Index(soon, "TTL ?"); i < 0 || shown(args[strings.Count(soon[:i], "?")]) != "0x00000dd4" {
 			t.Errorf("%s: TTL of the 59 minutes that are left: %s", soon, dumpAll(m))
 		}
-		if late, _ := m.At(time.UnixMicro(now).Add(time.Hour)); !strings.HasPrefix(late, "DELETE FROM ") {
-			t.Errorf("%s after its end", late)
+		late, args := m.At(time.UnixMicro(now).Add(time.Hour))
+		if m.Table != "carts" {
+			continue
+		}
+		const want = "UPDATE shop.carts USING TIMESTAMP ? SET note=?,products=products-?,tags=tags-?,updated_at=?,ends=? WHERE id=?"
+		var bound []string
+		for _, a := range args {
+			bound = append(bound, shown(a))
+		}
+		key := strings.ReplaceAll(uuid4.String(), "-", "")
+		if got := strings.Join(bound, " "); late != want || got != "0x00060a24181e4000 null 0x0000000100000010"+key+
+			" 0x000000010000000178 null null 0x"+strings.ReplaceAll(uuid1.String(), "-", "") {
+			t.Errorf("after its end %s\n%s", late, got)
+		}
+	}
+	type row struct {
+		ID, Owner, Note string
+		Ends            time.Time
+	}
+	bare := tables.Must(tables.New[row]("row", tables.Table{Name: "rows", PartKey: []string{"id"}},
+		tables.Table{Name: "rows_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{}}, tables.ExpiresAt("ends")))
+	if _, err := bare.Patch(row{ID: "1", Owner: "o"}, tables.Column("note")).Render(now, nil); err != nil {
+		t.Errorf("what does not expire: %v", err)
+	}
+	_, err := bare.Patch(row{ID: "1", Owner: "o", Ends: time.UnixMicro(now).Add(time.Hour)}, tables.Column("note")).Render(now, nil)
+	invalidAs(t, err, tables.InvalidError{Entity: "row", Table: "rows_by_owner", Column: "ends", Reason: "a Patch of a row that expires writes " +
+		"this column or the stamp to every table, and this one holds neither: add one to its Columns, or Update the row"})
+}
+
+// What earlier versions have stored of a patch does not say whether it is a whole row: after its expiry it deletes none.
+func TestPatchStoredBefore(t *testing.T) {
+	t.Parallel()
+	const ends = now/1000 + 1000
+	for name, w := range map[string]storedMutation{
+		"INSERT INTO shop.things (id,note,ends,other) VALUES (?,?,?,?) USING TTL ? AND TIMESTAMP ?\n\t0x61 null null unset 0x00000001 0x00060a24181e4000": {
+			Kind: uint8(tables.Put), Columns: []storedColumn{
+				{"id", 2, "text", []byte("a"), 0}, {"note", 2, "text", []byte("n"), 0}, {"ends", 2, "timestamp", make([]byte, 8), 0}, {Name: "other"},
+			},
+		},
+		"UPDATE shop.things USING TIMESTAMP ? SET items=items-?,tags=tags-?,old=old-? WHERE id=?\n\t0x00060a24181e4000 " +
+			"0x00000001000000016b 0x000000010000000174 0x000000010000000174 0x61": {
+			Kind: uint8(tables.Merge), Columns: []storedColumn{
+				{"id", 2, "text", []byte("a"), 0}, {"items", 2, "map<text, text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01k\x00\x00\x00\x01v"), 2},
+				{"tags", 2, "set<text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01t"), 2},
+				{"old", 2, "set<text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01t"), 3},
+			},
+		},
+	} {
+		w.Keyspace, w.Table, w.Timestamp, w.ExpiresAt, w.Keys, w.Part = "shop", "things", now, ends, 1, 1
+		var data bytes.Buffer
+		if err := gob.NewEncoder(&data).Encode(w); err != nil {
+			t.Fatal(err)
+		}
+		var m tables.Mutation
+		if err := m.UnmarshalBinary(data.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []*tables.Mutation{&m, storedAndRead(t, &m)} {
+			stmt, args := m.At(time.UnixMilli(ends))
+			var bound []string
+			for _, a := range args {
+				bound = append(bound, shown(a))
+			}
+			if got := stmt + "\n\t" + strings.Join(bound, " "); got != name {
+				t.Errorf("sent after the expiry:\n%s\nwant\n%s", got, name)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -20,7 +21,8 @@ type wireMutation struct {
 	Keyspace, Table string
 	Timestamp       int64
 	ExpiresAt       int64
-	Keys, Part      int // of the columns, the first Keys are the primary key, the first Part the partition key
+	Whole           bool // of a Put that expires: it is the whole row, which a delete removes
+	Keys, Part      int  // of the columns, the first Keys are the primary key, the first Part the partition key
 	Columns         []wireColumn
 }
 
@@ -92,6 +94,7 @@ func (m *Mutation) wire() (*wireMutation, error) {
 	if m.Kind == Merge {
 		return w, m.wireMerge(w)
 	}
+	w.Whole = m.Kind == Put && m.expiresAt != 0 && m.expired.Kind == Remove
 	for i, a := range m.Args {
 		if m.Names[i] == timestampName || m.Names[i] == ttlName {
 			continue
@@ -164,7 +167,24 @@ func (w *wireMutation) mutation() (*Mutation, error) {
 	}
 	args = append(args, remove.Args[0])
 	m.Args = args
+	if w.ExpiresAt != 0 && !w.Whole {
+		m.expired = m.ended()
+	}
 	return &m, nil
+}
+
+// ended is what is sent after the expiry of a Put of which storage does not say that it is the whole row. It may be a patch
+// of before these were stored as a Merge, and a delete would take what others have written. So it is sent as what is left of it:
+// nulls for the values, and a row marker that ends, in the second that is the shortest TTL.
+func (m *Mutation) ended() *Mutation {
+	out := &Mutation{Statement: m.Statement, Names: m.Names, Args: slices.Clone(m.Args)}
+	for n := m.keys; n < len(out.Args)-2; n++ { // TTL and timestamp are last
+		if v, ok := out.Args[n].(*Value); ok {
+			out.Args[n] = &Value{typ: v.typ}
+		}
+	}
+	out.Args[len(out.Args)-2] = encodeInt(1)
+	return out
 }
 
 // check refuses what no change renders.
@@ -191,8 +211,8 @@ func (w *wireMutation) check() error {
 			return fmt.Errorf("columns must be %s", cqlname.ColumnRule)
 		case twice:
 			return errors.New("a column stands twice in it")
-		case (w.Columns[i].Edit != 0) != (w.Kind == Merge && i >= w.Keys) || w.Columns[i].Edit != 0 &&
-			w.Columns[i].Edit != PutElements && w.Columns[i].Edit != RemoveElements:
+		case (w.Columns[i].Edit != 0) != (w.Kind == Merge && i >= w.Keys) || w.Columns[i].Edit > RemoveElements ||
+			w.Columns[i].Edit == PutColumn && w.ExpiresAt == 0:
 			return errors.New("elements beside what has none, or the other way")
 		}
 	}

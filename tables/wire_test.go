@@ -230,7 +230,7 @@ func merges(edit func(*storedMutation)) func(*storedMutation) {
 
 // wireStatement is all that can come out of storage.
 var wireStatement = regexp.MustCompile(strings.ReplaceAll(`^(?:INSERT INTO (?:NAME\.)?NAME \(NAME(?:,NAME)*\) VALUES \(\?(?:,\?)*\) `+
-	`USING (?:TTL \? AND )?TIMESTAMP \?|UPDATE (?:NAME\.)?NAME USING (?:TTL \? AND )?TIMESTAMP \? SET NAME=NAME[-+]\?(?:,NAME=NAME[-+]\?)* `+
+	`USING (?:TTL \? AND )?TIMESTAMP \?|UPDATE (?:NAME\.)?NAME USING (?:TTL \? AND )?TIMESTAMP \? SET NAME=(?:NAME[-+])?\?(?:,NAME=(?:NAME[-+])?\?)* `+
 	`WHERE NAME=\?(?: AND NAME=\?)*|DELETE FROM (?:NAME\.)?NAME USING TIMESTAMP \? WHERE NAME=\?(?: AND NAME=\?)*)$`, "NAME", `[a-z][a-z0-9_]*`))
 
 // FuzzUnmarshalMutation reads any bytes: nothing may panic, and what is read must be fit to be sent, and to be stored

@@ -120,7 +120,7 @@ func (p *Plan) String() string {
 		line("", "and in the table of a remove, meanwhile, a row that moves under both keys, or under neither")
 	}
 	if p.Expires {
-		line("", "no row after the moment of expiry: each attempt sends the TTL that is left, or a delete if none is")
+		line("", "no value after the moment of expiry: each attempt sends the TTL that is left, or deletes if none is")
 	}
 	line("client dies", "%s", g.death)
 	if p.Mode == LoggedBatch {
