@@ -45,7 +45,8 @@ func checkLaw(tr *lawTrial, r *lawReplica) string {
 // checkTies holds the tables against the law for equal timestamps. The base row is gone if one of the newest changes is
 // a delete, and else there, with the key values of one of them. Every query table with at most one OneOf column in
 // its key holds the row, and only the row, under the key that the base row names; with none, it holds the base row's
-// values, too.
+// values, too. What a derived column follows from names the key, not the derived column of the base row: each cell of that
+// row is of one of the writers, so the two need not be of the same one.
 func checkTies(tr *lawTrial, r *lawReplica) string {
 	f, now := r.family, lawReads[0]
 	exists, timestamp := true, tr.newest().timestamp
@@ -80,7 +81,12 @@ func checkTies(tr *lawTrial, r *lawReplica) string {
 		var want []byte
 		if exists {
 			r.key = r.key[:0]
-			want = f.key(r.key, &f.tables[i], value)
+			want = f.key(r.key, &f.tables[i], func(column int) []byte {
+				if bucket := f.buckets[column]; bucket != nil {
+					return bucket(value)
+				}
+				return value(column)
+			})
 		}
 		wrong := r.differs(i, now, want, nil, 0)
 		if t := &f.tables[i]; wrong == "" && want != nil && t.moving == 0 {

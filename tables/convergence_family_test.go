@@ -25,6 +25,8 @@ type lawFamily struct {
 	expiry int   // column number, -1 for none
 	moving []int // the OneOf columns
 
+	buckets map[int]func(value func(column int) []byte) []byte // the derived columns, by number
+
 	upserts   bool // has Upsert, and its Insert, if a column moves, sweeps
 	clustered bool // a OneOf column stands in a clustering position
 	subset    bool // a query table holds a part of the columns
@@ -90,6 +92,26 @@ func newFamily[T any](name string, set *tables.Set[T], moving []string, worlds i
 
 // upserting marks a family whose set takes Upsert.
 func upserting(f *lawFamily) { f.upserts = true }
+
+// bucketed marks a family with a derived column, the hash of others.
+func bucketed(name string, n uint64, sources ...string) func(*lawFamily) {
+	return func(f *lawFamily) {
+		if f.buckets == nil {
+			f.buckets = make(map[int]func(func(int) []byte) []byte)
+		}
+		f.buckets[slices.Index(f.names, name)] = func(value func(column int) []byte) []byte {
+			var values [][]byte
+			for _, source := range sources {
+				v := value(slices.Index(f.names, source))
+				if v == nil {
+					return nil
+				}
+				values = append(values, v)
+			}
+			return number32(hashOf(n, values...))
+		}
+	}
+}
 
 func (f *lawFamily) describe(d tables.Description, moving []string) {
 	for _, c := range d.Tables[0].Columns { // the base table holds all columns

@@ -106,6 +106,29 @@ type (
 		Memo      *string     `db:"memo"`
 		UpdatedAt int64       `db:"updated_at"`
 	}
+	lawErrand struct {
+		ID        gocql.UUID `db:"id"`
+		State     *lawStatus `db:"state"`
+		Slot      *int32     `db:"slot"` // derived
+		Zone      int32      `db:"zone"`
+		Note      *string    `db:"note"`
+		UpdatedAt int64      `db:"updated_at"`
+	}
+	lawChore struct {
+		ID        gocql.UUID `db:"id"`
+		Queue     lawStatus  `db:"queue"`
+		Slot      int32      `db:"slot"` // derived, by two functions
+		Lane      *int32     `db:"lane"`
+		Note      *string    `db:"note"`
+		UpdatedAt int64      `db:"updated_at"`
+	}
+	lawDay struct {
+		ID        gocql.UUID `db:"id"`
+		Flag      bool       `db:"flag"`
+		Day       time.Time  `db:"day"`
+		Note      *string    `db:"note"`
+		UpdatedAt int64      `db:"updated_at"`
+	}
 	lawJob struct {
 		ID        gocql.UUID `db:"id"`
 		Queue     lawStatus  `db:"queue"`
@@ -202,6 +225,37 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 			return lawJob{
 				lawUUID(1), queue, hashOf(3, []byte(queue), lawUUID(1).Bytes()), time.UnixMilli(1), perhaps(r, "a", "b"), r.Int64(),
 			}
+		}, bucketed("slot", 3, "queue", "id")),
+		// A hash bucket that is a field, of a OneOf column that may be absent, beside the key in another table.
+		newFamily("errands", tables.Must(tables.New[lawErrand]("errand",
+			tables.Table{Name: "errands", PartKey: []string{"id"}},
+			tables.Table{Name: "errands_by_state", PartKey: []string{"state", "slot"}, SortKey: []string{"id"}},
+			tables.Table{Name: "errands_by_zone", PartKey: []string{"zone"}, SortKey: []string{"id"}},
+			tables.OneOf("state", lawOpen, lawPaid),
+			tables.OneOf[int32]("zone", 1, 2),
+			tables.Derive("slot", tables.Hash(3, "state")),
+			tables.Stamp("updated_at"),
+		)), []string{"state", "zone"}, 1, func(r *rand.Rand, _ int) lawErrand {
+			state := perhaps(r, lawOpen, lawPaid)
+			var slot *int32
+			if state != nil {
+				slot = ptr(hashOf(3, []byte(*state)))
+			}
+			return lawErrand{lawUUID(1), state, slot, one[int32](r, 1, 2), perhaps(r, "a", "b"), r.Int64()}
+		}, bucketed("slot", 3, "state")),
+		// A hash bucket under two functions, which sweeps also where nothing moves, in inserts too.
+		newFamily("chores", chores(), []string{"queue", "lane"}, 1, drawChore, bucketed("slot", 7, "queue")),
+		newFamily("swept chores", chores(tables.SweepInserts()), []string{"queue", "lane"}, 1, drawChore, upserting, bucketed("slot", 7, "queue")),
+		// OneOf columns of other types.
+		newFamily("days", tables.Must(tables.New[lawDay]("day",
+			tables.Table{Name: "days", PartKey: []string{"id"}},
+			tables.Table{Name: "days_by_flag", PartKey: []string{"flag"}, SortKey: []string{"day DESC", "id"}},
+			tables.Table{Name: "days_by_day", PartKey: []string{"day"}, SortKey: []string{"id"}},
+			tables.OneOf("flag", true, false),
+			tables.OneOf("day", lawDays...),
+			tables.Stamp("updated_at"),
+		)), []string{"flag", "day"}, 1, func(r *rand.Rand, _ int) lawDay {
+			return lawDay{lawUUID(1), one(r, true, false), one(r, lawDays...), perhaps(r, "a", "b"), r.Int64()}
 		}),
 		// A OneOf column in clustering position only: all rows of the entity in one partition.
 		newFamily("tickets", tables.Must(tables.New[lawTicket]("ticket",
@@ -326,3 +380,22 @@ func sessions() *tables.Set[lawSession] {
 		tables.Stamp("updated_at"),
 	))
 }
+
+func chores(options ...tables.Option) *tables.Set[lawChore] {
+	return tables.Must(tables.New[lawChore]("chore", append(options,
+		tables.Table{Name: "chores", PartKey: []string{"id"}},
+		tables.Table{Name: "chores_by_queue", PartKey: []string{"queue", "slot"}, SortKey: []string{"id"}},
+		tables.Table{Name: "chores_by_slot", PartKey: []string{"slot"}, SortKey: []string{"lane DESC", "queue", "id"}},
+		tables.OneOf("queue", lawOpen, lawPaid, lawShipped),
+		tables.OneOf[int32]("lane", -1, 4),
+		tables.Derive("slot", tables.Hash(3, "queue", "id"), tables.Since{Bucket: tables.Hash(7, "queue")}),
+		tables.Stamp("updated_at"),
+	)...))
+}
+
+func drawChore(r *rand.Rand, _ int) lawChore {
+	queue := one(r, lawOpen, lawPaid, lawShipped)
+	return lawChore{lawUUID(1), queue, hashOf(7, []byte(queue)), perhaps[int32](r, -1, 4), perhaps(r, "a", "b"), r.Int64()}
+}
+
+var lawDays = []time.Time{time.UnixMilli(-5), time.UnixMilli(0), time.UnixMilli(5)}

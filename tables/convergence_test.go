@@ -1,11 +1,13 @@
 package tables_test
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -41,6 +43,32 @@ func TestConvergenceExpiry(t *testing.T) {
 // tables hold the row under the key that the base table names. The insert is the smallest without a tie.
 func TestConvergenceTies(t *testing.T) {
 	runLaw(lawPlan{families: lawFamilies(), ties: true}, checkTies, numberOfCases(t, 250_000), true).require(t)
+}
+
+// TestTiesMixDerivedColumns: of two writers that share a timestamp the base row may hold the derived column of the one and what it
+// follows from of the other, as the documentation of Derive says.
+func TestTiesMixDerivedColumns(t *testing.T) {
+	mixed := func(tr *lawTrial, r *lawReplica) string {
+		for column, bucket := range tr.family.buckets {
+			for row := range r.tables[0].Visible(lawReads[0]) {
+				value := func(column int) []byte {
+					if i := slices.Index(tr.family.tables[0].columns, column); i >= 0 {
+						return row.Value(i, lawReads[0])
+					}
+					return tr.row(0).values[column] // in the base key
+				}
+				if !bytes.Equal(value(column), bucket(value)) {
+					return "mixed"
+				}
+			}
+		}
+		return ""
+	}
+	for _, ties := range []bool{true, false} {
+		if found := runLaw(lawPlan{families: lawFamilies(), ties: ties}, mixed, 5000, false).diverged; (found > 0) != ties {
+			t.Errorf("mixed in %d cases, with equal timestamps: %t", found, ties)
+		}
+	}
 }
 
 // numberOfCases is full, or a part of it where that would take too long.

@@ -18,7 +18,10 @@ import (
 //	tables.Derive("hour", tables.Hour("ts"))
 //	tables.Derive("bucket", tables.Hash(10, "sensor_id"))
 //
-// It need not be a field of the entity. Where it is, the library fills the column and what the field holds is ignored.
+// It need not be a field of the entity. Where it is, the library fills the column and what the field holds is ignored. Two
+// writes with one timestamp mix cell by cell: the base row may then hold the derived value of the one and what it follows from of
+// the other. The query tables have the row under the value that follows from the base row's other columns.
+//
 // [Type] declares another CQL type than the function's own. It can change as the columns can that it follows from, which
 // count as key columns: a row whose bucket changes moves.
 //

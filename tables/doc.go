@@ -47,7 +47,7 @@
 // the smallest, from any before-images, with distinct timestamps, delivered in any order, each at least once: every
 // table ends as the projection of the row with the largest timestamp, or without it if that was a delete. At equal
 // timestamps, without expiry and with the insert's strictly the smallest, keys agree in every table whose key holds at
-// most one OneOf column. Sets with [SweepInserts] need no rule for inserts. In a set that can be patched, any inserts, updates,
+// most one OneOf column; a derived column is as it follows from the others there, and may be a mixture in the base row. Sets with [SweepInserts] need no rule for inserts. In a set that can be patched, any inserts, updates,
 // patches and deletes at distinct timestamps leave every table as if they had come in the order of their timestamps, those that
 // expire too, whether they come before their expiry or after it. It holds while all processes know the same domain, the immutable key columns of an id agree in all changes (a created_at = now in a
 // repeated request is a ghost: derive it from the id), and delivery ends within gc_grace_seconds. TestConvergence

@@ -107,12 +107,16 @@ func (r *renderer) put(t placed, key []*Value) {
 }
 
 // nulls says whether an absent value of column i is sent as null, which costs a cell tombstone. Key columns of other
-// tables that cannot change are absent in every write of the entity. Deleting the row just below the Put would cost one
-// tombstone however many values are absent, but it would also erase the columns that a newer version of the service has
-// added.
+// tables that cannot change are absent in every write of the entity; a derived one changes as what it follows from. Deleting
+// the row just below the Put would cost one tombstone however many values are absent, but it would also erase the columns
+// that a newer version of the service has added.
 func (r *renderer) nulls(i int) bool {
 	c := &r.set.columns[i]
-	return r.replacing && (!c.key || c.rule != immutable)
+	changes := !c.key || c.rule != immutable
+	if c.derived != nil {
+		changes = slices.ContainsFunc(c.derived.sources, func(s int) bool { return r.set.columns[s].rule != immutable })
+	}
+	return r.replacing && changes
 }
 
 // removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. The columns that a

@@ -114,3 +114,45 @@ func TestPatchAcrossItsExpiry(t *testing.T) {
 		}
 	})
 }
+
+type chore struct {
+	ChoreID gocql.UUID
+	Status  *string
+	Bucket  *int32 // derived
+	Prio    string
+	Version gocql.UUID
+}
+
+var chores = tables.Must(tables.New[chore]("chore",
+	tables.Table{Name: "chores", PartKey: []string{"chore_id"}},
+	tables.Table{Name: "chores_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"chore_id"}},
+	tables.Table{Name: "chores_by_prio", PartKey: []string{"prio"}, SortKey: []string{"chore_id"}},
+	tables.Derive("bucket", tables.Hash(4, "status")),
+	tables.Versioned("version"),
+))
+
+// A derived column that is a field goes with what it follows from, in all tables of a Versioned set.
+func TestDerivedColumnGoesWithItsSource(t *testing.T) {
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		w, reads := ruled(t, c, chores)
+		status := "open"
+		before := chore{ChoreID: gocql.MustRandomUUID(), Status: &status, Prio: "high"}
+		res, err := w.Write(t.Context(), "begin", chores.Insert(before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before.Version = res.Version
+		after := before
+		after.Status = nil
+		if _, err := w.Write(t.Context(), "rest", chores.Update(before, after)); err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range []string{"chores", "chores_by_prio"} {
+			var status *string
+			var bucket *int32
+			if err := reads.Query("SELECT status, bucket FROM shop."+table).Scan(&status, &bucket); err != nil || status != nil || bucket != nil {
+				t.Errorf("%s: status %v, bucket %v, %v", table, status, bucket, err)
+			}
+		}
+	})
+}
