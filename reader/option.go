@@ -20,6 +20,7 @@ type config struct {
 	budget      *retry.Budget
 	tracer      tracers
 	keyspaces   map[string]string
+	strict      bool // every keyspace has to be in keyspaces
 	consistency gocql.Consistency
 	parallel    int
 	partitions  int
@@ -85,6 +86,10 @@ func Keyspaces(physical map[string]string) Option {
 		c.keyspaces = mapped
 	}
 }
+
+// StrictKeyspaces makes the reader, and all that With derives from it, refuse a query of a table whose declared keyspace, the empty one
+// included, is not in the map of [Keyspaces]: as writer.StrictKeyspaces, so that a forgotten With reads nobody else's rows.
+func StrictKeyspaces() Option { return func(c *config) { c.strict = true } }
 
 // Consistency sets the level of reads. Default: LOCAL_QUORUM.
 func Consistency(level gocql.Consistency) Option {

@@ -38,11 +38,11 @@ func docs(tb testing.TB) *tables.Set[doc] {
 type library struct {
 	*cassandratest.Cluster
 
-	t     *testing.T
-	set   *tables.Set[doc]
-	reads *gocql.Session
-	w     *writer.Writer
-	r     *reader.Reader
+	t             *testing.T
+	set           *tables.Set[doc]
+	writes, reads *gocql.Session
+	w             *writer.Writer
+	r             *reader.Reader
 }
 
 func open(t *testing.T, c *cassandratest.Cluster) *library {
@@ -59,9 +59,9 @@ func open(t *testing.T, c *cassandratest.Cluster) *library {
 		t.Cleanup(s.Close)
 		return s
 	}
-	l := &library{Cluster: c, t: t, set: set, reads: session()}
+	l := &library{Cluster: c, t: t, set: set, writes: session(), reads: session()}
 	var err error
-	if l.w, err = writer.New(session(), writer.Reads(l.reads)); err != nil {
+	if l.w, err = writer.New(l.writes, writer.Reads(l.reads)); err != nil {
 		t.Fatal(err)
 	}
 	if l.r, err = reader.New(l.reads, reader.PageSize(7)); err != nil {

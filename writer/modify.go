@@ -37,6 +37,9 @@ func Modify[T any](
 	if w.reads == nil && w.transact == nil {
 		return none, refuse(op, errors.New("Modify reads, and the writer has no session to read with: give New the option Reads"))
 	}
+	if err := inKeyspaces(w, set); err != nil {
+		return none, refuse(op, err)
+	}
 	if set.Conditional() {
 		return modify(ctx, w, op, set, key, change)
 	}
@@ -105,6 +108,9 @@ func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 		return none, refuse(op, w.err)
 	case w.reads == nil && w.transact == nil:
 		return none, refuse(op, errors.New("Load reads, and the writer has no session to read with: give New the option Reads"))
+	}
+	if err := inKeyspaces(w, set); err != nil {
+		return none, refuse(op, err)
 	}
 	if !set.Conditional() {
 		return read(ctx, w, op, set, key)

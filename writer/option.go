@@ -42,6 +42,7 @@ type config struct {
 	at          int64
 	pinned      bool
 	keyspaces   map[string]string
+	strict      bool // every keyspace has to be in keyspaces
 	consistency gocql.Consistency
 	timeout     time.Duration
 	batchLimit  int
@@ -174,7 +175,8 @@ func At(timestamp int64) Option {
 const earliest = 946_684_800_000_000
 
 // Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands
-// for tables declared without one. Names that are not in the map stay as they are. It replaces an earlier map.
+// for tables declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]. It replaces an
+// earlier map.
 func Keyspaces(physical map[string]string) Option {
 	mapped := make(map[string]string, len(physical))
 	var logical []string
@@ -192,6 +194,12 @@ func Keyspaces(physical map[string]string) Option {
 		c.keyspaces = mapped
 	})
 }
+
+// StrictKeyspaces makes the writer, and all that With derives from it, refuse every table whose declared keyspace, the empty one
+// included, is not in the map of [Keyspaces]. Without it a name that is not in the map stays as it is, and no name is the session's
+// keyspace: a forgotten With, or a misspelt name, writes there. It is for services that keep tenants in keyspaces; a keyspace that
+// they share is mapped to itself. [Writer.Resume] writes to the keyspaces that the error has.
+func StrictKeyspaces() NewOption { return newOption(func(c *config) { c.strict = true }) }
 
 // Consistency sets the level of writes and of the reads of [Modify]. Default: LOCAL_QUORUM. ANY is refused: it would
 // acknowledge a write that no replica has.

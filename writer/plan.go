@@ -156,8 +156,24 @@ func (w *Writer) renderOne(p *plan, c tables.Change) (tables.Rendered, error) {
 	return c.Render(p.timestamp, w.physical)
 }
 
-// noKeyspace says why a table that is declared without keyspace has none.
+// inKeyspaces refuses a set of which a table has no keyspace, before anything is read.
+func inKeyspaces[T any](w *Writer, set *tables.Set[T]) error {
+	if !w.strict {
+		return nil
+	}
+	for _, t := range set.Describe().Tables {
+		if w.physical(t.Keyspace) == "" {
+			return fmt.Errorf("table %s has no keyspace: %s", t.Name, w.noKeyspace())
+		}
+	}
+	return nil
+}
+
+// noKeyspace says why a table has no keyspace.
 func (w *Writer) noKeyspace() string {
+	if w.strict {
+		return "the one it is declared in is not in the map of writer.Keyspaces, and the writer has StrictKeyspaces: give the map with With"
+	}
 	if w.odd != "" {
 		return fmt.Sprintf("that of the session, %q, is not of at most 48 lower-case letters, digits and _, a letter first; give another one "+
 			"in ClusterConfig.Keyspace, Table.Keyspace or writer.Keyspaces", w.odd)

@@ -97,10 +97,13 @@ func (w *Writer) prepare() {
 
 // keyspace gives the function from the declared name of a keyspace to the physical one.
 func (c *config) keyspace(session string) func(string) string {
-	mapped := c.keyspaces
+	mapped, strict := c.keyspaces, c.strict
 	return func(logical string) string {
 		if physical, ok := mapped[logical]; ok {
 			return physical
+		}
+		if strict {
+			return "" // refused by what asks for it
 		}
 		if logical == "" {
 			return session

@@ -36,7 +36,7 @@ func TestDeletedEntitiesAreNoRows(t *testing.T) {
 	}
 	var want []int
 	for n := range 30 {
-		d := Doc{Tenant: "a", N: n} // its title is empty, and not null
+		d := Doc{Tenant: "a", N: n, Title: "x"}
 		result, err := p.Writer.Write(t.Context(), "create", docs.Insert(d))
 		if err != nil {
 			t.Fatal(err)

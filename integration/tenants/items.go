@@ -57,7 +57,7 @@ func InState(ctx context.Context, r *reader.Reader, tenant string, state State, 
 }
 
 // Own is for a keyspace a tenant: the same tables in each, and no tenant in the key. Tenant is the logical name of the keyspace;
-// a write that nobody has mapped to a tenant finds no such keyspace.
+// with StrictKeyspaces, what nobody has mapped to a tenant is refused.
 var Own = tables.Must(tables.New[OwnItem]("own_item",
 	tables.Table{Name: "items_by_id", Keyspace: Tenant, PartKey: []string{"entity_id"}},
 	tables.Table{Name: "items_by_state", Keyspace: Tenant, PartKey: []string{"state"}, SortKey: []string{"entity_id"}},
@@ -92,7 +92,8 @@ type Directory struct {
 	readers map[string]*reader.Reader
 }
 
-// NewDirectory makes one for the keyspaces of all tenants, by tenant.
+// NewDirectory makes one for the keyspaces of all tenants, by tenant. w and r are made with StrictKeyspaces, of sessions without a
+// keyspace, so that nothing can be written or read by mistake where no tenant was chosen.
 func NewDirectory(w *writer.Writer, r *reader.Reader, keyspaces map[string]string) *Directory {
 	d := &Directory{writers: make(map[string]*writer.Writer), readers: make(map[string]*reader.Reader)}
 	for tenant, keyspace := range keyspaces {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -116,12 +115,22 @@ func open(t *testing.T, options ...writer.NewOption) *market {
 		writer.Configure(c, "")
 		c.ConnectTimeout, c.Dialer = 10*time.Second, m.dialer
 	})
-	w, err := writer.New(session, append([]writer.NewOption{writer.Reads(m.Session), writer.Timeout(30 * time.Second)}, options...)...)
+	reads := cluster.Session(t, "", func(c *gocql.ClusterConfig) {
+		writer.Configure(c, "")
+		c.ConnectTimeout = 10 * time.Second
+	})
+	w, err := writer.New(session, append([]writer.NewOption{
+		writer.Reads(reads), writer.Timeout(30 * time.Second), writer.StrictKeyspaces(),
+	}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Writer = w
-	m.directory = tenants.NewDirectory(w, m.Reader, m.keyspaces)
+	r, err := reader.New(reads, reader.StrictKeyspaces())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Writer, m.Reader = w, r
+	m.directory = tenants.NewDirectory(w, r, m.keyspaces)
 	return m
 }
 
@@ -284,9 +293,11 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("CQL for a keyspace: %v, want ErrInvalid", err)
 	}
 	_, err := m.Writer.Write(t.Context(), "createItem", tenants.Own.Insert(item)) // mapped to no tenant
-	var failed *writer.Error
-	if !errors.As(err, &failed) || !failed.NotApplied() || !strings.Contains(err.Error(), tenants.Tenant) {
-		t.Errorf("no tenant: %v, want not applied, and the keyspace named", err)
+	if !errors.Is(err, writer.ErrInvalid) {
+		t.Errorf("no tenant: %v, want ErrInvalid", err)
+	}
+	if _, err := tenants.OwnInState(t.Context(), m.Reader, tenants.Draft, 1); !errors.Is(err, reader.ErrInvalid) {
+		t.Errorf("items of nobody's keyspace: %v, want ErrInvalid", err)
 	}
 	shared := tenants.Item{TenantID: "acme", EntityID: ids(1)[0], State: tenants.Draft}
 	theirs := shared
