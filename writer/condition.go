@@ -50,6 +50,10 @@ func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) 
 	}
 	version := versioned.Version(p.timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
 	r, err := c.RenderConditional(p.timestamp, version, w.physical)
+	if err == nil && w.pinned { // so that the repeat of a request knows what the first try has written
+		version = versioned.Version(p.timestamp, r.Condition.Digest())
+		r, err = c.RenderConditional(p.timestamp, version, w.physical)
+	}
 	if err != nil {
 		return tables.Rendered{}, err
 	}
@@ -62,6 +66,9 @@ func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) 
 		}
 	}
 	p.condition = &condition{Conditional: &r, outcome: NotApplied}
+	if w.pinned {
+		p.condition.outcome = Unknown // an earlier try may have been applied
+	}
 	if r.Condition.Versioned {
 		p.condition.version = version
 		p.condition.tables = []string{r.Condition.Keyspace + "." + r.Condition.Table}

@@ -109,6 +109,9 @@
 //	                     with ErrConflict, if another write came                          TestAnswerLostAfterEachStep,
 //	                     in between. Compare knows itself again by                        TestConditionIsStoredAndResumed,
 //	                     Mark, and may stay Unknown without                               TestMarkAfterALostAnswer
+//	request repeated     the first try's work: nil, and the same     the same rows and    TestRepeatOfVersionedIsRecognised,
+//	with At              Version; by others' work, Unknown with      before-image again   TestLateRepeatIsNotCalledNotApplied,
+//	                     ErrConflict. Compare by its Mark                                 TestRecipesForRepeats
 //	concurrent moves,    one of them, the others ErrConflict: no     Modify               TestConvergenceVersioned,
 //	clock skew           ghost, no lost update                                            TestContendedOrders
 //	deleted and created  every table as the last of them; below a    -                    TestInsertOverAFence,

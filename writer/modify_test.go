@@ -31,6 +31,7 @@ func open(t *testing.T, c *cassandratest.Cluster, options ...writer.NewOption) (
 	writes, reads := session(), session()
 	w, err := writer.New(writes, append([]writer.NewOption{
 		writer.Reads(reads), writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}),
+		writer.WithClock(writer.NewClock(time.Now)), // other bubbles have other times
 	}, options...)...)
 	if err != nil {
 		t.Fatal(err)

@@ -160,8 +160,20 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 
 // At pins the timestamp of the writes, in microseconds since the Unix epoch, as in Result.Timestamp. It is for a
 // request that is repeated: the repeat carries the timestamp of the first try, kept under or derived from the
-// request's idempotency key, and so is the same write. One before the year 2000 is refused: it is in another
-// unit.
+// request's idempotency key, and so is the same write, if its rows are the same: a time or id in them that is drawn anew makes
+// another one. One before the year 2000 is refused: it is in another unit.
+//
+// In a Versioned set, and with Compare and Mark, the version or mark of the write is made of this timestamp and of what the change
+// writes, to be the same in every process. A repeat, which takes the before-image of the first try, too, then finds what that has
+// written: it is acknowledged, with the same Result.Version. Another change of the entity at the same timestamp is [ErrConflict].
+//
+// An earlier try may have been applied whatever befalls this one, so a write with a condition that fails with At is Unknown and
+// never NotApplied: with ErrConflict, and Current, once others have changed the row. Of other sets NotApplied is said of this call
+// alone. Where a repeat is not recognised, let the row say which request has made it, and look for that:
+//   - with Compare and no Mark, in the Current row of a conflict. With a Mark, name it among the compared columns as well if their
+//     values can come back to what they were: a repeat would be carried out again then.
+//   - in the function of [Modify], which reads the row anew and so makes another change of it. With At it does not begin again
+//     after a conflict.
 func At(timestamp int64) Option {
 	return option(func(c *config) {
 		if timestamp < earliest {

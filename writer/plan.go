@@ -82,7 +82,8 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 				"one of the two clocks is wrong, and writing above it would shut out all other writers", c.Entity, w.maxSkew)
 		}
 		if c.VersionOf() != (gocql.UUID{}) && w.pinned && w.at == s {
-			return 0, errors.New("the timestamp given to At is that of the before-image's version: two versions of one timestamp would mix")
+			return 0, errors.New("the timestamp given to At is that of the before-image's version: two versions of one timestamp would mix; " +
+				"a request that is repeated takes the before-image of its first try, not the row as that has left it")
 		}
 		stamp = max(stamp, s)
 	}

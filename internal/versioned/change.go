@@ -20,8 +20,8 @@ type Change struct {
 	Insert bool // Swap.Before is zero, and the fence of a delete is not a conflict
 	// Sent says that this very swap may have been sent before, by an earlier call or by another process that was given the
 	// same change, and that it is not known what has come of it. It is true of everything that was kept to be sent again,
-	// be it said to be NotApplied. Then the outcome is Applied or Unknown, and no claim is freed: those that are there now may be
-	// of later writes.
+	// be it said to be NotApplied. Then the outcome is Applied or Unknown, and a claim of Lost is freed only if the swap is applied
+	// by this call: those that are there now may be of later writes.
 	Sent bool
 
 	Gained []Key // unique keys that the row has afterwards and had not before
@@ -34,8 +34,8 @@ type Change struct {
 	// writes under way, which the fence would stop: nothing else depends on it. 0 is 10 s.
 	Grace time.Duration
 
-	// Tokens are those of Lost, as Commit has found them before the swap was first sent. They are all that a Finish in another
-	// Change of the same swap needs.
+	// Tokens are those of Lost, as Commit has found them before the swap was first sent, or, if it was Sent before, was applied.
+	// They are all that a Finish in another Change of the same swap needs.
 	Tokens []gocql.UUID
 
 	held []holding
@@ -46,13 +46,13 @@ const defaultGrace = 10 * time.Second
 // Commit claims the keys and carries out the swap. If the outcome is Applied, the rows of the query tables are to be
 // written at the version's timestamp, and then Finish is to be called; if that does not happen, whoever meets the row next
 // rolls it forward. If it is anything else, nothing is to be written: of a swap that was not applied, the rows would be
-// ghosts. What was claimed is given back if the outcome is NotApplied. If another entity has a key, the result's error
+// ghosts. What was claimed is given back if no swap of this call can have been applied. If another entity has a key, the result's error
 // is a [TakenError].
 func (c *Change) Commit(ctx context.Context) Result {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
 	}
-	s := settlement{store: c.Store, swap: c.Swap, maybe: c.Sent}
+	s := settlement{store: c.Store, swap: c.Swap, sent: c.Sent}
 	if len(c.Gained) > 0 {
 		s.renew = c.renew
 	}
@@ -62,8 +62,11 @@ func (c *Change) Commit(ctx context.Context) Result {
 	} else {
 		result = s.settle(ctx, c.Insert)
 	}
-	if result.Outcome == NotApplied {
+	if result.Outcome != Applied && !s.maybe {
 		c.release(ctx)
+	}
+	if c.Sent && !s.first {
+		c.Tokens = nil
 	}
 	return result
 }
@@ -72,9 +75,6 @@ func (c *Change) Commit(ctx context.Context) Result {
 // entity, which may want the key back, is not mistaken for the one that is to be freed.
 func (c *Change) claim(ctx context.Context) error {
 	for _, key := range c.Lost {
-		if c.Sent {
-			break
-		}
 		var claim Claim
 		if _, err := c.Store.Try(ctx, func(ctx context.Context) (err error) {
 			claim, err = key.Read(ctx)

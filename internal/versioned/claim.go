@@ -105,7 +105,8 @@ func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool,
 	return true, nil
 }
 
-// release frees the claims that only this write can rely on. If that fails, or the write dies first, the next claimer
+// release frees the claims that only this call can rely on: no other call for this entity has found their tokens, and one that
+// claims the key sets its own. If that fails, or the write dies first, the next claimer
 // evicts.
 func (c *Change) release(ctx context.Context) {
 	for _, h := range c.held {

@@ -302,7 +302,7 @@ func TestChangeRenews(t *testing.T) {
 
 // TestChangeSent is a change that an earlier call has sent, with an outcome that is not known. That call's swap may have
 // been applied, and have given up a key that a write after it is about to bring back: the claim that is there now is that
-// write's.
+// write's, unless the swap is applied by this call. What this call alone has claimed it gives back.
 func TestChangeSent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -317,34 +317,41 @@ func TestChangeSent(t *testing.T) {
 			[]any{refused(20)},
 			versioned.Claim{},
 			"applied",
-			[]string{"take 101", "swap 0 to 20", "clear [20]"},
+			[]string{"read key", "take 101", "swap 0 to 20", "clear [20]"},
+		},
+		{
+			"applied by this call",
+			[]any{versioned.Reply{Applied: true}},
+			versioned.Claim{},
+			"applied",
+			[]string{"read key", "take 101", "swap 0 to 20", "clear [20]", "free 7"},
 		},
 		{
 			"overwritten",
 			[]any{refused(30)},
 			versioned.Claim{},
 			"unknown, conflict with 30",
-			[]string{"take 101", "swap 0 to 20", "read"},
+			[]string{"read key", "take 101", "swap 0 to 20", "read", "free 101"},
 		},
 		{
 			"refused",
 			[]any{errRefused},
 			versioned.Claim{},
 			"unknown, refused",
-			[]string{"take 101", "swap 0 to 20"},
+			[]string{"read key", "take 101", "swap 0 to 20", "free 101"},
 		},
 		{
 			"taken", nil,
 			versioned.Claim{Owner: "it", Token: at(90)},
 			"unknown, " + versioned.ErrTaken.Error(),
-			[]string{"take 101"},
+			[]string{"read key", "take 101"},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			store := script{swaps: tt.swaps, rows: []versioned.Row{rowAt(30, nil)}}
-			gained, lost := uniqueRow{store: &store, claim: tt.claim}, uniqueRow{store: &store}
+			gained, lost := uniqueRow{store: &store, claim: tt.claim}, uniqueRow{store: &store, claim: versioned.Claim{Owner: "me", Token: at(7)}}
 			gained.base.rows = []versioned.Row{rowAt(5, "x")}
 			c := versioned.Change{
 				Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Sent: true,

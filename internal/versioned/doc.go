@@ -41,6 +41,6 @@
 // token was changed after that: either the taker does not find its token any more, or the owner finds the taker.
 //
 // For the same reason no write frees a claim by name: only by the token that it has set itself and that nobody has used
-// since, if it was certainly not applied; or by the token that was there before the change that gave the key up was first
-// sent. All others leak the claim, and the next one who wants the key takes it in the same three steps.
+// since, if none of its own swaps can have been applied; or by the token that was there before the change that gave the key up
+// was applied. All others leak the claim, and the next one who wants the key takes it in the same three steps.
 package versioned

@@ -55,7 +55,9 @@ type settlement struct {
 	store Store
 	swap  Swap
 	renew func(context.Context) error
-	maybe bool // some attempt may have been applied, or may yet be
+	sent  bool // an earlier call may have sent the swap
+	maybe bool // some attempt of this call may have been applied, or may yet be
+	first bool // the swap was applied by this call: until then the row had Before
 }
 
 func (s *settlement) settle(ctx context.Context, insert bool) Result {
@@ -68,7 +70,10 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 		switch {
 		case err != nil:
 			return s.stop(err)
-		case reply.Applied || reply.Version == swap.Version || slices.Contains(reply.Pending, swap.Version):
+		case reply.Applied:
+			s.first = true
+			return Result{Outcome: Applied}
+		case reply.Version == swap.Version || slices.Contains(reply.Pending, swap.Version):
 			return Result{Outcome: Applied}
 		case reply.Version != s.swap.Before && !insert:
 			row, err := read(ctx, store)
@@ -123,7 +128,7 @@ func (s *settlement) over(ctx context.Context, fence gocql.UUID) error {
 // outcome of a swap that was not seen to be applied. After an attempt of which nothing is known, neither a refused one
 // nor a read proves anything: it may have been applied and overwritten, or be applied after the read.
 func (s *settlement) outcome() Outcome {
-	if s.maybe {
+	if s.maybe || s.sent {
 		return Unknown
 	}
 	return NotApplied
@@ -146,7 +151,7 @@ func (s *settlement) conflict(ctx context.Context, row Row, err error) Result {
 
 // behind ends an insert below a fence. If it may have been applied, that fence may be the delete of what it inserted.
 func (s *settlement) behind(fence gocql.UUID, row Row) Result {
-	if s.maybe {
+	if s.maybe || s.sent {
 		return Result{Outcome: Unknown, Conflict: true, Row: row}
 	}
 	return Result{Outcome: NotApplied, Behind: fence}
