@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
 // Compare holds a live schema against a declared one and gives all differences, in the order of the declaration. Both
@@ -33,9 +35,9 @@ func Compare(declared, live *Schema) []Difference {
 	return c.found
 }
 
-// Breaking gives the differences that hurt something declared.
+// Breaking gives the differences that hurt something declared: those without Extra and Note.
 func Breaking(differences []Difference) []Difference {
-	return slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return d.Extra })
+	return slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return d.Extra || d.Note })
 }
 
 type comparison struct {
@@ -110,7 +112,7 @@ func (c *comparison) typ(t *Type) {
 	}
 	live := c.live.Types[i].Fields
 	add := func(field, reason, mend, impossible string, extra bool) {
-		c.add(Difference{t.Keyspace, t.Name, field, reason, mend, impossible, false, extra})
+		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Column: field, Reason: reason, Mend: mend, Impossible: impossible, Extra: extra})
 	}
 	for n, f := range t.Fields {
 		at := slices.IndexFunc(live, func(o Field) bool { return o.Name == f.Name })
@@ -144,6 +146,7 @@ func (c *comparison) table(t *Table) {
 				one.ID = live.ID
 				c.columns(&one, live)
 				c.options(&one, live)
+				c.fingerprint(&one, live)
 			}
 		}
 		return
@@ -155,6 +158,7 @@ func (c *comparison) table(t *Table) {
 	}
 	c.columns(t, live)
 	c.options(t, live)
+	c.fingerprint(t, live)
 }
 
 func (c *comparison) options(t, live *Table) {
@@ -171,9 +175,13 @@ func (c *comparison) options(t, live *Table) {
 			continue
 		}
 		_, declared := t.Options[name]
+		to := want
+		if name == optComment { // the statement replaces the comment as a whole
+			to = textLiteral(fingerprint.Join(t.Comment(), live.Fingerprint))
+		}
 		d := Difference{
 			Keyspace: t.Keyspace, Table: t.Name, Reason: fmt.Sprintf("%s is %s, declared %s", name, orNothing(got), orNothing(want)),
-			Mend: fmt.Sprintf("ALTER TABLE %s WITH %s = %s", t.ID, name, want),
+			Mend: fmt.Sprintf("ALTER TABLE %s WITH %s = %s", t.ID, name, to),
 		}
 		switch {
 		case declared:

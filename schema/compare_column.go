@@ -3,6 +3,8 @@ package schema
 import (
 	"fmt"
 	"slices"
+
+	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
 const newTable = "the key of a table cannot change: create a table of another name, fill it, and declare that"
@@ -57,7 +59,9 @@ func (c *comparison) columns(t, live *Table) {
 			continue
 		}
 		d := Difference{Keyspace: t.Keyspace, Table: t.Name, Column: l.Name, Reason: "is not declared"}
-		if l.Kind == PartitionKey || l.Kind == Clustering {
+		if kept := fingerprint.Kept(l.Name, l.Type); kept != "" && t.Fingerprint != "" {
+			d.Reason, d.Impossible = kept, "it is this declaration that is another one than the others use"
+		} else if l.Kind == PartitionKey || l.Kind == Clustering {
 			d.Reason, d.Impossible = "is a "+kindName(l.Kind)+" column that is not declared", newTable
 		} else {
 			d.Mend, d.Destroys, d.Extra = fmt.Sprintf("ALTER TABLE %s DROP %s", t.ID, quoted(l.Name)), true, true

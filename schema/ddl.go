@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
 // CQL is the schema as text: a CREATE for everything in it, in an order in which it can be executed. The same schema
@@ -141,8 +143,16 @@ func (t *Table) Definition() string {
 	if order := orderText(t.Columns); order != "" {
 		add(order)
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.Options)) {
-		add(name + " = " + t.Options[name])
+	options := t.Options
+	if t.Fingerprint != "" {
+		options = maps.Clone(t.Options)
+		if options == nil {
+			options = make(map[string]string)
+		}
+		options[optComment] = textLiteral(fingerprint.Join(t.Comment(), t.Fingerprint))
+	}
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		add(name + " = " + options[name])
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -59,7 +60,7 @@ func Sets(sets ...tables.Described) Declaration {
 func (s *Schema) set(d tables.Description) error {
 	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional}
 	for n, t := range d.Tables {
-		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}}
+		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}, Fingerprint: t.Fingerprint}
 		if t.Rotation != nil {
 			out.Rotates = func(name string) bool {
 				_, ok := t.Rotation.Of(name)
@@ -111,6 +112,9 @@ func With(table string, options Options) Declaration {
 		}
 		t.Options = maps.Clone(t.Options)
 		maps.Copy(t.Options, literals)
+		if _, text := fingerprint.Split(t.Comment()); text != "" {
+			return fmt.Errorf("table %s: the comment ends in %s: what is in such brackets is the library's own", table, text)
+		}
 		return nil
 	})
 }

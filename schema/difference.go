@@ -22,6 +22,8 @@ type Difference struct {
 	// Extra says that the cluster has more than is declared, or options that the declaration leaves to it, and that
 	// nothing declared is hurt by it. During a rolling upgrade the newer schema has such columns.
 	Extra bool
+	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process.
+	Note bool
 }
 
 // String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
@@ -57,7 +59,7 @@ func (e *DifferenceError) Error() string {
 
 // Migration is the statements that mend the differences, as text for review, in the order in which they were found. It is
 // never run by this package. What loses data, and what is only more than is declared, is commented out; what no
-// statement can mend is described. Without its comments the text is these statements and nothing else, whatever names and
+// statement can mend is described. What a [Difference.Note] asks for is among the statements. Without its comments the text is these statements and nothing else, whatever names and
 // texts the live schema has: in comments control characters and line breaks are written as escapes.
 func Migration(differences []Difference) string {
 	var b strings.Builder

@@ -17,7 +17,8 @@ const ensureTimeout = 2 * time.Minute
 
 // Ensure creates what is declared and missing, waits until all nodes agree on the schema, and then validates it. It is
 // for development and tests: a schema in production is changed by people, with [Migration] for a start. It never alters
-// or drops anything; what differs is a [*DifferenceError].
+// or drops anything; what differs is a [*DifferenceError]. A table of a set gets the set's fingerprint in its comment, behind the
+// service's own text; see [Validate].
 //
 // Many processes may call it at once. Cassandra up to 5.0 lets two nodes create one table at the same moment, each
 // under an id of its own; until one of them wins nodes refuse each other's writes, and what was written under the other is

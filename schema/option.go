@@ -21,6 +21,7 @@ type Options struct {
 	// GCGrace is gc_grace_seconds, how long tombstones are kept, in whole seconds. 0 stands for the server's default, 10
 	// days; [NoGCGrace] for none.
 	GCGrace time.Duration
+	// Comment is the service's own. The fingerprint of a set is written behind it, and is no part of it.
 	Comment string
 	// Other holds further options by name. Values are CQL literals, text in its quotes.
 	Other map[string]string

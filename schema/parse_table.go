@@ -32,6 +32,7 @@ func (p *parser) createTable() {
 	if p.takeWords("with") {
 		p.tableOptions(t.Columns, t.Options)
 	}
+	t.splitComment()
 	if p.out.Table(t.ID) != nil {
 		p.fail("table %s stands twice", t.ID)
 	}

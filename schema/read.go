@@ -135,7 +135,9 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 		if name == lockTable {
 			continue
 		}
-		s.Tables = append(s.Tables, Table{ID: ID{keyspace, name}, Columns: columns[name], Options: liveOptions(row)})
+		t := Table{ID: ID{keyspace, name}, Columns: columns[name], Options: liveOptions(row)}
+		t.splitComment()
+		s.Tables = append(s.Tables, t)
 	}
 	if rows, err = of("indexes"); err != nil {
 		return err

@@ -70,6 +70,10 @@ type Table struct {
 	// Options are the options of the table that are not the server's own choice, by name. Values are CQL literals in one
 	// spelling: numbers, quoted text, maps in the order of their keys.
 	Options map[string]string
+	// Fingerprint is what all processes that write the table have to declare alike, as text: [denorm:1 ...]. Sets give it, the
+	// text of CREATE TABLE puts it behind the comment, and [Read] and [Parse] take it from there again. It is empty for other
+	// tables.
+	Fingerprint string
 	// Rotates is nil for a table. Otherwise this is the pattern of some that follow each other in time, and says of a name
 	// whether it is that of one of them. A pattern is compared with all of those and creates none: package rotation does.
 	Rotates func(name string) bool

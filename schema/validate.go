@@ -29,7 +29,13 @@ func Differences(ctx context.Context, session *gocql.Session, declared *Schema) 
 }
 
 // Validate is [Differences] at the start of a service: its error, a [*DifferenceError], names all that hurt something
-// declared, those with Extra set not among them. Nothing is changed.
+// declared, those with Extra or Note set not among them. Nothing is changed.
+//
+// What all processes that write a table have to declare alike is compared too, by the fingerprint that the table has in its
+// comment: how key columns may change and within which domains, bucket functions, conditions and unique keys. A contradiction
+// is an error, such as Hash(7) where the others use Hash(4), and so is a column that only a Versioned set or a table of unique
+// keys has. A domain that has grown and a Since that was added are none: older and newer processes both pass, until the Since
+// begins. Those, and a table without a fingerprint, are notes, with the statement that there is to run.
 func Validate(ctx context.Context, session *gocql.Session, declared *Schema) error {
 	found, err := Differences(ctx, session, declared)
 	if err != nil {

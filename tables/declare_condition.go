@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/gocql/gocql"
 )
 
@@ -12,8 +13,8 @@ import (
 
 // Columns that the library keeps beside those of the entity.
 const (
-	PendingColumn = "pending" // map<timeuuid, blob>, in the base table of a Versioned set
-	TokenColumn   = "claim"   // timeuuid, in a Unique table
+	PendingColumn = fingerprint.PendingColumn // map<timeuuid, blob>, in the base table of a Versioned set
+	TokenColumn   = fingerprint.TokenColumn   // timeuuid, in a Unique table
 )
 
 // readUnique reads a table with Table.Unique. It holds its key and that of the owner.

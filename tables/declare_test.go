@@ -289,7 +289,7 @@ func TestDescribe(t *testing.T) {
 	if got.Entity != "order" || !got.Atomic || len(got.Tables) != 3 {
 		t.Fatalf("%+v", got)
 	}
-	want := tables.TableDescription{Name: "orders_by_user", Columns: []tables.ColumnDescription{
+	want := tables.TableDescription{Name: "orders_by_user", Fingerprint: "[denorm:1]", Columns: []tables.ColumnDescription{
 		{Name: "user_id", Type: "uuid", Kind: "partition_key"},
 		{Name: "order_id", Type: "timeuuid", Kind: "clustering", Desc: true},
 		{Name: "status", Type: "text", Kind: "regular", Changes: true, Domain: 4},

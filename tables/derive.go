@@ -27,7 +27,7 @@ import (
 //
 // # Another function
 //
-// A function that has rows must not simply be replaced: they would not be found. later lists what came after it, each
+// A function that has rows must not simply be replaced: they would not be found, and writer.Check refuses it. later lists what came after it, each
 // with the time from which on it is valid. That is the row's own time, not the time of writing, so the bucket of a row
 // never changes, and a reader knows which buckets can hold a range:
 //

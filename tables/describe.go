@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
 // Description is what a set declares, for code that compares it with a live schema or draws it.
@@ -28,6 +29,9 @@ type TableDescription struct {
 	// Unique is Table.Unique. Columns of the library's own, claim here and pending in the base table of a Versioned set, are
 	// among Columns.
 	Unique bool
+	// Fingerprint is what all processes that write the table have to declare alike, as text at the end of its comment: how key
+	// columns may change and within which domains, bucket functions, conditions, and unique keys. Package schema writes it.
+	Fingerprint string
 }
 
 // ColumnDescription is one column of a [TableDescription].
@@ -68,7 +72,9 @@ type Described interface {
 func (s *Set[T]) Describe() Description {
 	d := Description{Entity: s.def.entity, Atomic: s.def.atomic, Counts: s.def.counts, Conditional: s.def.conditional()}
 	for at, t := range slices.Concat(s.def.tables, s.def.unique) {
-		td := TableDescription{Name: t.name, Keyspace: t.keyspace, Unique: at >= len(s.def.tables)}
+		td := TableDescription{
+			Name: t.name, Keyspace: t.keyspace, Unique: at >= len(s.def.tables), Fingerprint: s.def.fingerprint(t).String(),
+		}
 		if t.rotation != nil {
 			td.Rotation = &Rotation{t.name, t.rotation.versions[0].bucket}
 		}
@@ -89,9 +95,9 @@ func (s *Set[T]) Describe() Description {
 		}
 		switch {
 		case td.Unique:
-			td.Columns = append(td.Columns, ColumnDescription{Name: TokenColumn, Type: "timeuuid", Kind: "regular"})
+			td.Columns = append(td.Columns, ColumnDescription{Name: TokenColumn, Type: fingerprint.TokenType, Kind: "regular"})
 		case at == 0 && s.def.version >= 0:
-			td.Columns = append(td.Columns, ColumnDescription{Name: PendingColumn, Type: "map<timeuuid, blob>", Kind: "regular"})
+			td.Columns = append(td.Columns, ColumnDescription{Name: PendingColumn, Type: fingerprint.PendingType, Kind: "regular"})
 		}
 		d.Tables = append(d.Tables, td)
 	}

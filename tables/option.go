@@ -38,7 +38,8 @@ type oneOfOption struct {
 //
 // A pointer column may also be nil, which means that the entity has no row in the tables keyed by it.
 //
-// All processes must know the same domain: deploy a new value everywhere before it is first written. Each other value
+// All processes must know the same domain: deploy a new value everywhere before it is first written. writer.Check finds a
+// process whose domain contradicts that of the others, and lets one pass that has fewer values or more. Each other value
 // costs a tombstone a write, and a read of LIMIT n of value v crosses about n / share(v) of them until gc_grace.
 func OneOf[V any](column string, values ...V) Option {
 	return optionFunc(func(d *declaration) {
@@ -106,7 +107,8 @@ func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true 
 //
 // writer.Load and package reader know, and whoever reads the base table by other means has to.
 //
-// All writes of the set go through the library: lightweight transactions and plain writes must not be mixed. Rows that are
+// All writes of the set go through the library: lightweight transactions and plain writes must not be mixed, and writer.Check
+// refuses a plain set over these tables. Rows that are
 // older than the declaration have no version, and cannot be updated before they have been given one by other means.
 func Versioned(column string) Option {
 	return optionFunc(func(d *declaration) { d.versions = append(d.versions, column) })

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -26,6 +28,10 @@ type CheckError struct {
 type Difference struct {
 	Keyspace, Table, Column string // physical; Column is empty if the table as a whole is meant
 	Reason                  string
+	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process.
+	Note bool
+	// Fix is the statement that a note asks for, empty where there is none. It is for a person to read and to run.
+	Fix string
 }
 
 func (d Difference) String() string {
@@ -33,10 +39,14 @@ func (d Difference) String() string {
 	if d.Keyspace != "" {
 		table = d.Keyspace + "." + d.Table
 	}
-	if d.Column == "" {
-		return fmt.Sprintf("table %s: %s", table, d.Reason)
+	text := fmt.Sprintf("table %s: %s", table, d.Reason)
+	if d.Column != "" {
+		text = fmt.Sprintf("table %s: column %s: %s", table, d.Column, d.Reason)
 	}
-	return fmt.Sprintf("table %s: column %s: %s", table, d.Column, d.Reason)
+	if d.Fix != "" {
+		text += "\n\t\tfix: " + strings.ReplaceAll(d.Fix, "\n", "\n\t\t") + ";"
+	}
+	return text
 }
 
 func (e *CheckError) Error() string {
@@ -53,25 +63,47 @@ func (e *CheckError) Error() string {
 // differences come at once, in a [*CheckError]. A live column that the set does not know is no difference: writes leave
 // it alone.
 //
+// What all processes that write a table have to declare alike is compared as well: how key columns may change and within
+// which domains, bucket functions, conditions and unique keys. The table has it as a fingerprint at the end of its comment,
+// which schema.Ensure and the command write. Where it contradicts the set that is a difference, and so is a table of a
+// Versioned set, or of unique keys, that the set takes for a plain one. A domain that has grown and a Since that was added
+// are none: older and newer processes both pass while a declaration is rolled out, until the Since begins. What there is to
+// do then, or for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check returns nil.
+//
 // It also reads what the driver needs to route batches, which gocql would otherwise do in the first writes, and would
 // never do again for a statement whose first use met an outage. It is meant for the start of a service, and optional. It
 // ends with ctx, or if that has no deadline after 30 s, and repeats reads that fail as the retry policy says. A writer
 // without [Reads] reads through the session of the writes, so call it before they begin.
 func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, checkTimeout)
-		defer cancel()
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	found, err := w.Differences(ctx, sets...)
+	if err != nil {
+		return err
 	}
+	if wrong := slices.DeleteFunc(found, func(d Difference) bool { return d.Note }); len(wrong) > 0 {
+		return &CheckError{Differences: wrong}
+	}
+	for _, set := range sets {
+		w.warm(ctx, set)
+	}
+	return nil
+}
+
+// Differences is what [Writer.Check] compares, with the notes: differences with which nothing is wrong now, and the statement
+// that each asks for. A service logs them at its start, or leaves them to denorm ddl --migrate.
+func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]Difference, error) {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
 	if w.err != nil {
-		return refuse("Check", w.err)
+		return nil, refuse("Check", w.err)
 	}
 	session := w.reads
 	if x, ok := w.exec.(gocqlExecutor); ok && session == nil {
 		session = x.session
 	}
 	if session == nil {
-		return refuse("Check", errors.New("the writer has no session"))
+		return nil, refuse("Check", errors.New("the writer has no session"))
 	}
 	c := checker{ctx: ctx, w: w, session: session}
 	for _, set := range sets {
@@ -79,17 +111,19 @@ func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 		c.batches = len(d.Tables) > 1 && !d.Counts && w.choice != alwaysConcurrent
 		for _, t := range d.Tables {
 			if err := c.table(t); err != nil {
-				return fmt.Errorf("denorm: Check: %w", err)
+				return nil, fmt.Errorf("denorm: Check: %w", err)
 			}
 		}
 	}
-	if len(c.differences) > 0 {
-		return &CheckError{Differences: c.differences}
+	return c.differences, nil
+}
+
+// withDeadline gives a context without a deadline one.
+func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
 	}
-	for _, set := range sets {
-		w.warm(ctx, set)
-	}
-	return nil
+	return context.WithTimeout(ctx, checkTimeout)
 }
 
 type checker struct {
@@ -109,7 +143,9 @@ type liveColumn struct {
 func (c *checker) table(t tables.TableDescription) error {
 	keyspace := c.w.physical(t.Keyspace)
 	add := func(column, reason string, args ...any) {
-		c.differences = append(c.differences, Difference{keyspace, t.Name, column, fmt.Sprintf(reason, args...)})
+		c.differences = append(c.differences, Difference{
+			Keyspace: keyspace, Table: t.Name, Column: column, Reason: fmt.Sprintf(reason, args...),
+		})
 	}
 	if keyspace == "" {
 		add("", "no keyspace: %s", c.w.noKeyspace())
@@ -156,17 +192,18 @@ func (c *checker) table(t tables.TableDescription) error {
 			add(d.Name, "is clustered %s, declared the other way", l.order)
 		}
 	}
-	var extra []string
-	for name, l := range columns {
-		if l.kind != "regular" {
-			extra = append(extra, name)
+	for _, name := range slices.Sorted(maps.Keys(columns)) {
+		switch l := columns[name]; {
+		case l.kind != "regular":
+			add(name, "is %s, and not declared", kindName(l.kind))
+		case fingerprint.Kept(name, l.typ) != "":
+			add(name, "%s", fingerprint.Kept(name, l.typ))
 		}
 	}
-	slices.Sort(extra)
-	for _, name := range extra {
-		add(name, "is %s, and not declared", kindName(columns[name].kind))
+	if err := c.types(keyspace, t, add); err != nil {
+		return err
 	}
-	return c.types(keyspace, t, add)
+	return c.fingerprint(keyspace, t)
 }
 
 func kindName(kind string) string {

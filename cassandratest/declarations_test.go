@@ -1,0 +1,372 @@
+package cassandratest_test
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+)
+
+// What follows is how a process finds that it declares a table otherwise than those that write it.
+
+type review struct {
+	ReviewID  gocql.UUID
+	Status    string
+	Email     string
+	Written   time.Time
+	Version   gocql.UUID
+	UpdatedAt int64
+}
+
+// reviews declares a set over the tables that all processes use.
+func reviews(options ...tables.Option) tables.Described {
+	return tables.Must(tables.New[review]("review", append([]tables.Option{
+		tables.Table{Name: "reviews", Keyspace: "mall", PartKey: []string{"review_id"}},
+		tables.Table{Name: "reviews_by_status", Keyspace: "mall", PartKey: []string{"status"}, SortKey: []string{"review_id"}},
+		tables.Type("version", "timeuuid"),
+	}, options...)...))
+}
+
+// bucketed is reviews with a table by a derived column.
+func bucketed(bucket tables.Bucket, later ...tables.Since) tables.Described {
+	return reviews(
+		tables.Table{Name: "reviews_by_slot", Keyspace: "mall", PartKey: []string{"slot"}, SortKey: []string{"review_id"}},
+		tables.Derive("slot", bucket, later...), tables.Type("slot", "int"))
+}
+
+func within(values ...string) tables.Described {
+	return reviews(tables.OneOf("status", values...), tables.Stamp("updated_at"))
+}
+
+// signups has a table by e-mail address, which may be one of unique keys.
+func signups(unique bool, options ...tables.Option) tables.Described {
+	t := tables.Table{Name: "reviews_by_email", Keyspace: "mall", PartKey: []string{"email"}, Columns: []string{"review_id"}, Unique: unique}
+	if !unique {
+		t.SortKey = []string{"review_id"}
+	}
+	return reviews(append(options, t)...)
+}
+
+type slotRow struct {
+	Slot   string
+	Holder int64
+	Until  int64
+	Mark   gocql.UUID
+}
+
+func slotsWith(options ...tables.Option) tables.Described {
+	return tables.Must(tables.New[slotRow]("slot", append(options, tables.Table{Name: "slots", Keyspace: "mall", PartKey: []string{"slot"}})...))
+}
+
+var (
+	virtual   = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when a test begins
+	tomorrow  = tables.Since{Time: virtual.Add(24 * time.Hour), Bucket: tables.Every(time.Hour, "written")}
+	yesterday = tables.Since{Time: virtual.Add(-24 * time.Hour), Bucket: tables.Every(time.Hour, "written")}
+	hash40    = tables.Since{Bucket: tables.Hash(40, "review_id")}
+	hash4     = tables.Since{Bucket: tables.Hash(4, "review_id")}
+)
+
+// mallOf declares the tables of a set, one of them with a comment of the service's own.
+func mallOf(set tables.Described, options ...schema.Declaration) *schema.Schema {
+	return schema.Must(schema.Declare(append([]schema.Declaration{
+		schema.Keyspaces(schema.Keyspace{Name: "mall", Replication: schema.Replication(map[string]int{"dc1": 3})}), schema.Sets(set),
+	}, options...)...))
+}
+
+// process is a service with its own declaration.
+type process struct {
+	*testing.T
+	session *gocql.Session
+	w       *writer.Writer
+}
+
+func startProcess(t *testing.T, c *cassandratest.Cluster) process {
+	t.Helper()
+	session, err := writer.Configure(c.Config(), "dc1").CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(session.Close)
+	w, err := writer.New(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return process{t, session, w}
+}
+
+// refused wants both start-up checks to fail, with a word.
+func (p process) refused(set tables.Described, word string) {
+	p.Helper()
+	var wrong *writer.CheckError
+	if err := p.w.Check(p.Context(), set); !errors.As(err, &wrong) || !strings.Contains(err.Error(), word) {
+		p.Errorf("Check: %v, want %q", err, word)
+	}
+	var different *schema.DifferenceError
+	if err := schema.Validate(p.Context(), p.session, mallOf(set)); !errors.As(err, &different) || !strings.Contains(err.Error(), word) {
+		p.Errorf("Validate: %v, want %q", err, word)
+	}
+}
+
+// passes wants both start-up checks to pass, and gives their notes: the statements of those that have one, by table, and the text
+// of all.
+func (p process) passes(set tables.Described) (statements map[string]string, text string) {
+	p.Helper()
+	declared := mallOf(set)
+	if err := p.w.Check(p.Context(), set); err != nil {
+		p.Errorf("Check: %v", err)
+	}
+	if err := schema.Validate(p.Context(), p.session, declared); err != nil {
+		p.Errorf("Validate: %v", err)
+	}
+	found, err := p.w.Differences(p.Context(), set)
+	if err != nil {
+		p.Fatal(err)
+	}
+	statements = make(map[string]string)
+	for _, d := range found {
+		if text += d.String() + "\n"; d.Fix != "" {
+			statements[d.Table] = d.Fix
+		}
+	}
+	differences, err := schema.Differences(p.Context(), p.session, declared)
+	if err != nil {
+		p.Fatal(err)
+	}
+	other := make(map[string]string)
+	for _, d := range differences {
+		if d.Mend != "" && d.Note {
+			other[d.Table] = d.Mend
+		}
+	}
+	if !maps.Equal(statements, other) {
+		p.Errorf("the writer gives\n%v\nand the schema\n%v", statements, other)
+	}
+	return statements, text
+}
+
+// clean wants no note.
+func (p process) clean(set tables.Described) {
+	p.Helper()
+	if _, text := p.passes(set); text != "" {
+		p.Errorf("a note: %s", text)
+	}
+}
+
+// Two processes that contradict each other about a table: the second one does not start, and is told what differs.
+func TestContradictingDeclarationsDoNotStart(t *testing.T) {
+	t.Parallel()
+	versioned, unique := reviews(tables.Versioned("version")), signups(true, tables.Versioned("version"))
+	open := tables.OneOf("status", "open", "done")
+	for name, test := range map[string]struct {
+		made, used tables.Described
+		want       string
+	}{
+		"another number of buckets": {
+			bucketed(tables.Hash(4, "review_id")), bucketed(tables.Hash(7, "review_id")),
+			"mall.reviews_by_slot: column slot: this process uses hash(7, review_id), the table was made for hash(4, review_id)",
+		},
+		"another source":        {bucketed(tables.Hash(4, "review_id")), bucketed(tables.Hash(4, "status")), "this process uses hash(4, status)"},
+		"another time":          {bucketed(tables.Day("written"), tomorrow), bucketed(tables.Day("written"), yesterday), "from 2000-01-02T00:00:00Z of written on every(1h0m0s, written)"},
+		"a Since that began":    {bucketed(tables.Day("written"), yesterday), bucketed(tables.Day("written")), "is in use already"},
+		"an unknown hash":       {bucketed(tables.Hash(4, "review_id"), hash40), bucketed(tables.Hash(4, "review_id")), "hash(4, review_id) or hash(40, review_id), the last of which writes"},
+		"a hash without list":   {bucketed(tables.Hash(4, "review_id")), bucketed(tables.Hash(4, "review_id"), hash40), "the last of which writes"},
+		"Versioned, plain":      {versioned, reviews(), "column pending: is kept by a Versioned set"},
+		"plain, Versioned":      {reviews(), versioned, "no Versioned"},
+		"Unique, plain":         {unique, signups(false), "column claim: is kept in a table of unique keys"},
+		"Unique, not Unique":    {unique, signups(false, tables.Versioned("version")), "column claim: is kept in a table of unique keys"},
+		"Unique, not declared":  {unique, versioned, "declares no Unique table, the table was made for Unique table(reviews_by_email)"},
+		"OneOf, another OneOf":  {within("open", "done"), within("open", "hidden"), `column status: this process declares a OneOf that has "hidden" and lacks "done"`},
+		"OneOf, immutable":      {within("open", "done"), reviews(), `the table was made for OneOf("open", "done")`},
+		"SingleWriter, OneOf":   {reviews(tables.SingleWriter("status")), reviews(open, tables.Stamp("updated_at")), `this process declares OneOf("open", "done"), the table was made for SingleWriter`},
+		"immutable, one writer": {reviews(), reviews(tables.SingleWriter("status")), "the table was made for a column that does not change"},
+		"Compare, plain":        {slotsWith(tables.Compare("holder")), slotsWith(), "declares no Compare, the table was made for Compare(holder)"},
+		"Compare, others":       {slotsWith(tables.Compare("holder")), slotsWith(tables.Compare("until", "holder")), "declares Compare(holder, until)"},
+		"Compare, Mark":         {slotsWith(tables.Compare("holder")), slotsWith(tables.Compare("holder"), tables.Mark("mark")), "declares Mark(mark), the table was made for no Mark"},
+		"Serial, LocalSerial":   {versioned, reviews(tables.Versioned("version"), tables.LocalSerial()), "declares LocalSerial, the table was made for no LocalSerial"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				c.Create(mallOf(test.made).Statements()...)
+				p := startProcess(t, c)
+				p.clean(test.made)
+				p.refused(test.used, test.want)
+			})
+		})
+	}
+}
+
+// A plain set over tables of conditional ones does not start even where they have no fingerprint.
+func TestLibraryColumnsNeedTheirDeclaration(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		made := mallOf(signups(true, tables.Versioned("version")))
+		for i := range made.Tables {
+			made.Tables[i].Fingerprint = ""
+		}
+		c.Create(made.Statements()...)
+		p := startProcess(t, c)
+		p.refused(reviews(), "column pending: is kept by a Versioned set")
+		p.refused(signups(false), "column claim: is kept in a table of unique keys")
+		p.passes(signups(true, tables.Versioned("version")))
+	})
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create(mallOf(reviews()).Statements()...)
+		c.Create(`ALTER TABLE mall.reviews ADD pending int`, `ALTER TABLE mall.reviews ADD claim text`) // a newer process's own
+		startProcess(t, c).passes(reviews())
+	})
+}
+
+// While a declaration that has grown is rolled out, older and newer processes start, before the statement is run and after it.
+func TestGrownDeclarationsRollOut(t *testing.T) {
+	t.Parallel()
+	many := slices.Repeat([]string{""}, 60)
+	for i := range many {
+		many[i] = strings.Repeat(string(rune('a'+i%26)), 30+i)
+	}
+	for name, test := range map[string]struct {
+		older, newer tables.Described
+		table        string
+		got, lacks   string // what the newer one is told, and the older one
+	}{
+		"a value": {within("open", "done"), within("open", "hidden", "done"), "reviews_by_status", `OneOf of status has got "hidden"`, `OneOf of status has "hidden"`},
+		"many":    {within(many[:40]...), within(many...), "reviews_by_status", "and 8 more", "and 8 more"},
+		"a Since": {
+			bucketed(tables.Every(24*time.Hour, "written")), bucketed(tables.Every(24*time.Hour, "written"), tomorrow), "reviews_by_slot",
+			"bucket slot has got every(24h0m0s, written), from 2000-01-02T00:00:00Z of written on every(1h0m0s, written)",
+			"in the table's fingerprint and every(24h0m0s, written) in this process",
+		},
+		"hash known": {bucketed(tables.Hash(4, "review_id")), bucketed(tables.Hash(40, "review_id"), hash4), "reviews_by_slot", "has got", "in this process"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				c.Create(mallOf(test.older, schema.With("mall."+test.table, schema.Options{Comment: "ops: it's [a] page"})).Statements()...)
+				p := startProcess(t, c)
+				p.clean(test.older)
+				statements, text := p.passes(test.newer)
+				if len(statements) != 1 || statements[test.table] == "" || !strings.Contains(text, test.got) {
+					t.Fatalf("%v\n%s", statements, text)
+				}
+				c.Create(slices.Collect(maps.Values(statements))...)
+				p.clean(test.newer)
+				statements, text = p.passes(test.older)
+				if len(statements) > 0 || !strings.Contains(text, test.lacks) {
+					t.Errorf("%v\n%s", statements, text)
+				}
+				live, err := schema.Read(t.Context(), p.session, "mall")
+				if err != nil || live.Table(schema.ID{Keyspace: "mall", Name: test.table}).Comment() != "ops: it's [a] page" {
+					t.Errorf("the comment is another: %v\n%s", err, live.CQL())
+				}
+			})
+		})
+	}
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) { // the second step: the new function writes
+		c.Create(mallOf(bucketed(tables.Hash(40, "review_id"), hash4)).Statements()...)
+		p := startProcess(t, c)
+		last := bucketed(tables.Hash(4, "review_id"), hash40)
+		statements, _ := p.passes(last)
+		c.Create(statements["reviews_by_slot"])
+		p.clean(last)
+		p.passes(bucketed(tables.Hash(40, "review_id"), hash4))
+		p.refused(bucketed(tables.Hash(4, "review_id")), "the last of which writes")
+	})
+}
+
+// Tables from before have no fingerprint. Both checks pass, and what they give as a statement adds it.
+func TestStatementAddsTheFingerprint(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		set := bucketed(tables.Hash(4, "review_id"))
+		made := mallOf(set, schema.With("mall.reviews", schema.Options{Comment: "who's who; /* -- two\nlines"}))
+		for i := range made.Tables {
+			made.Tables[i].Fingerprint = ""
+		}
+		c.Create(made.Statements()...)
+		p := startProcess(t, c)
+		statements, text := p.passes(set)
+		if len(statements) != 3 || !strings.Contains(text, "has no fingerprint") {
+			t.Fatalf("%v\n%s", statements, text)
+		}
+		found, err := schema.Differences(t.Context(), p.session, made)
+		if err != nil || len(found) > 0 {
+			t.Errorf("the same tables without sets: %v, %v", found, err)
+		}
+		c.Create(slices.Collect(maps.Values(statements))...)
+		p.clean(set)
+		p.refused(bucketed(tables.Hash(7, "review_id")), "hash(7, review_id)")
+		live, err := schema.Read(t.Context(), p.session, "mall")
+		if err != nil || live.Table(schema.ID{Keyspace: "mall", Name: "reviews"}).Comment() != "who's who; /* -- two\nlines" {
+			t.Errorf("%v\n%s", err, live.CQL())
+		}
+		if again, err := schema.Parse("live", live.CQL()); err != nil || len(schema.Compare(live, again))+len(schema.Compare(again, live)) > 0 {
+			t.Errorf("%v: the text of the live schema is another:\n%s", err, live.CQL())
+		}
+	})
+}
+
+// What a service changes about its own comment leaves the fingerprint where it is.
+func TestCommentAndFingerprintAreApart(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		set := bucketed(tables.Hash(4, "review_id"))
+		c.Create(mallOf(set).Statements()...)
+		p := startProcess(t, c)
+		declared := mallOf(set, schema.With("mall.reviews_by_slot", schema.Options{Comment: "by slot"}))
+		found, err := schema.Differences(t.Context(), p.session, declared)
+		if err != nil || len(found) != 1 || found[0].Note || !strings.HasPrefix(found[0].Reason, "comment is '', declared 'by slot'") {
+			t.Fatalf("%v, %v", found, err)
+		}
+		c.Create(found[0].Mend)
+		if found, err := schema.Differences(t.Context(), p.session, declared); err != nil || len(found) > 0 {
+			t.Errorf("%v, %v", found, err)
+		}
+		p.refused(bucketed(tables.Hash(7, "review_id")), "hash(7, review_id)")
+	})
+}
+
+// The comment of a live table may be anybody's. What cannot be read is a note, and nothing of it comes out.
+func TestForeignFingerprintsAreNotes(t *testing.T) {
+	t.Parallel()
+	for live, want := range map[string]string{
+		"[denorm:2 whatever comes]":                          "of version 2",
+		"[denorm:1 spin reviews; bucket slot hash(4,id)]":    "", // a contradiction all the same
+		"[denorm:1 spin reviews]":                            "says of spin what this version of the library does not know",
+		"[denorm:1 one-of status open]":                      "cannot be read",
+		"[denorm:1 versioned a; versioned b]":                "cannot be read",
+		"[denorm:99999999]":                                  "cannot be read",
+		"[denorm:1 ;]":                                       "cannot be read",
+		`[denorm:1 one-of status "a]`:                        "cannot be read",
+		"[denorm:1 \x1b[31mred]":                             "has no fingerprint",
+		"[denorm:1 a\n]":                                     "has no fingerprint",
+		"[denorm:1 " + strings.Repeat("x ", 1<<16) + "]":     "has no fingerprint",
+		"[denorm:1 spin " + strings.Repeat("x", 1<<15) + "]": "says of spin",
+	} {
+		cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+			set := reviews()
+			c.Create(mallOf(set).Statements()...)
+			c.Create("ALTER TABLE mall.reviews WITH comment = '" + live + "'")
+			p := startProcess(t, c)
+			if want == "" {
+				p.refused(set, "the table was made for hash(4, id)")
+				return
+			}
+			statements, text := p.passes(set)
+			if !strings.Contains(text, want) || strings.ContainsAny(text, "\x1b") {
+				t.Errorf("%.60q: %q", live, text)
+			}
+			if add := statements["reviews"]; add != "" {
+				c.Create(add)
+				p.clean(set)
+			}
+		})
+	}
+}

@@ -1,0 +1,230 @@
+package fingerprint
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Finding is one disagreement of a declaration with a table.
+type Finding struct {
+	Column string // empty if the table as a whole is meant
+	Reason string
+	// Note says that nothing is wrong: older and newer processes may both be at work, or the table is older than its
+	// fingerprint.
+	Note bool
+	// Write is the fingerprint that the table should have, empty where none is to be written. Otherwise Do says what to do.
+	Write, Do string
+}
+
+const (
+	doAgree = "declare what the processes that write the table declare; if the table's fingerprint is what is wrong, stop " +
+		"them all, move the rows that are affected, and remove [denorm:...] from the comment of the table"
+	doUpdate = "update the library"
+	doWait   = "deploy the declaration that has it to this process, before it is used"
+)
+
+// Check compares the fingerprint of a declaration with the one that a live table has, "" for none. now is for functions that
+// begin to be used at some time.
+func Check(declared, live string, now time.Time) []Finding {
+	if declared == "" || declared == live {
+		return nil
+	}
+	d, err := Parse(declared)
+	if err != nil { // of a file that was written by hand, or by another version
+		return []Finding{{Reason: "the declaration's own fingerprint is of another version or none", Note: true, Do: doUpdate}}
+	}
+	if live == "" {
+		return []Finding{{
+			Reason: "its comment has no fingerprint of the declaration, so a process that declares the table otherwise goes unnoticed",
+			Note:   true, Write: declared,
+		}}
+	}
+	l, err := Parse(live)
+	var version *versionError
+	switch {
+	case errors.As(err, &version):
+		return []Finding{{Reason: err.Error(), Note: true, Do: doUpdate}}
+	case err != nil:
+		return []Finding{{Reason: err.Error(), Note: true, Write: declared}}
+	}
+	c := comparison{declared: d, live: l, merged: d, now: now}
+	c.rules()
+	c.buckets()
+	c.sets()
+	return c.found()
+}
+
+// comparison is one call of [Check].
+type comparison struct {
+	declared, live Fingerprint
+	merged         Fingerprint // with what either has
+	now            time.Time
+	wrong          []Finding
+	ahead, behind  []string // what only the declaration has, and what only the table has
+}
+
+func (c *comparison) contradict(column, reason string) {
+	c.wrong = append(c.wrong, Finding{Column: column, Reason: reason, Do: doAgree})
+}
+
+// found is what there is to tell.
+func (c *comparison) found() []Finding {
+	if len(c.wrong) > 0 {
+		return c.wrong
+	}
+	var notes []Finding
+	if len(c.live.unknown) > 0 {
+		notes = append(notes, Finding{
+			Reason: "the fingerprint in its comment says of " + some(c.live.unknown) + " what this version of the library does not know",
+			Note:   true, Do: doUpdate,
+		})
+	}
+	if len(c.behind) > 0 {
+		notes = append(notes, Finding{Reason: strings.Join(c.behind, "; "), Note: true, Do: doWait})
+	}
+	if len(c.ahead) > 0 {
+		n := Finding{Reason: strings.Join(c.ahead, "; "), Note: true, Write: c.merged.String()}
+		if len(c.live.unknown) > 0 {
+			n.Write, n.Do = "", doUpdate
+		}
+		notes = append(notes, n)
+	}
+	return notes
+}
+
+func (c *comparison) rules() {
+	c.merged.Rules = nil
+	for _, d := range c.declared.Rules {
+		i := slices.IndexFunc(c.live.Rules, func(o Rule) bool { return o.Column == d.Column })
+		if i < 0 {
+			c.contradict(d.Column, "this process declares "+d.called()+", the table was made for a column that does not change")
+			continue
+		}
+		c.merged.Rules = append(c.merged.Rules, c.rule(d, c.live.Rules[i]))
+	}
+	for _, l := range c.live.Rules {
+		if !slices.ContainsFunc(c.declared.Rules, func(o Rule) bool { return o.Column == l.Column }) {
+			c.contradict(l.Column, "this process declares a column that does not change, the table was made for "+l.called())
+		}
+	}
+}
+
+func (c *comparison) rule(d, l Rule) Rule {
+	if (len(d.Values) == 0) != (len(l.Values) == 0) {
+		c.contradict(d.Column, "this process declares "+d.called()+", the table was made for "+l.called())
+		return d
+	}
+	more, less := without(d.Values, l.Values), without(l.Values, d.Values)
+	switch {
+	case len(more) > 0 && len(less) > 0:
+		c.contradict(d.Column, "this process declares a OneOf that has "+some(more)+" and lacks "+some(less)+
+			", which the table was made for: each side would leave rows under the other's values")
+	case len(more) > 0:
+		c.ahead = append(c.ahead, "OneOf of "+d.Column+" has got "+some(more))
+	case len(less) > 0:
+		c.behind = append(c.behind, "OneOf of "+d.Column+" has "+some(less)+" in the table's fingerprint and not in this process")
+	}
+	d.Values = append(slices.Clone(l.Values), more...)
+	return d
+}
+
+// without gives the words of a that are not in b.
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
+
+func (c *comparison) buckets() {
+	c.merged.Buckets = nil
+	for _, d := range c.declared.Buckets {
+		i := slices.IndexFunc(c.live.Buckets, func(o Bucket) bool { return o.Column == d.Column })
+		if i < 0 {
+			c.contradict(d.Column, "this process declares "+d.called()+", the table was made for a column of its own")
+			continue
+		}
+		d.Functions = c.functions(d, c.live.Buckets[i])
+		c.merged.Buckets = append(c.merged.Buckets, d)
+	}
+	for _, l := range c.live.Buckets {
+		if !slices.ContainsFunc(c.declared.Buckets, func(o Bucket) bool { return o.Column == l.Column }) {
+			c.contradict(l.Column, "this process declares a column of its own, the table was made for "+l.called())
+		}
+	}
+}
+
+func (c *comparison) functions(d, l Bucket) []Function {
+	contradict := func(reason string) []Function {
+		c.contradict(d.Column, "this process uses "+d.called()+", the table was made for "+l.called()+": "+reason)
+		return d.Functions
+	}
+	if !timed(d) && !timed(l) && len(d.Functions)+len(l.Functions) > 2 {
+		return c.sideBySide(d, l, contradict)
+	}
+	n := min(len(d.Functions), len(l.Functions))
+	switch {
+	case !slices.Equal(d.Functions[:n], l.Functions[:n]):
+		return contradict("rows that one of them writes are not found by the other; a new function is a Since behind the old one")
+	case len(d.Functions) > n:
+		c.ahead = append(c.ahead, "bucket "+d.Column+" has got "+d.called())
+		return d.Functions
+	case len(l.Functions) == n:
+		return d.Functions
+	}
+	if from, err := time.Parse(time.RFC3339, l.Functions[n].From); err == nil && !from.After(c.now) {
+		return contradict("the function that this process lacks is in use already")
+	}
+	c.behind = append(c.behind, "bucket "+d.Column+" is "+l.called()+" in the table's fingerprint and "+d.called()+" in this process")
+	return l.Functions
+}
+
+func timed(b Bucket) bool { return len(b.Functions) > 1 && b.Functions[1].From != "" }
+
+// sideBySide compares functions without a time. Every process has to know the one by which each other one writes, the last.
+func (c *comparison) sideBySide(d, l Bucket, contradict func(string) []Function) []Function {
+	writes := func(b Bucket) Function { return b.Functions[len(b.Functions)-1] }
+	extra := slices.DeleteFunc(slices.Clone(l.Functions), func(f Function) bool { return slices.Contains(d.Functions, f) })
+	all := slices.Concat(extra, d.Functions)
+	switch {
+	case !slices.Contains(l.Functions, writes(d)) || !slices.Contains(d.Functions, writes(l)):
+		return contradict("one of them writes by a function that the other one does not know; deploy the list everywhere with " +
+			"the new function first, and then with it last")
+	case len(all) > len(l.Functions) || len(extra) == 0 && writes(d) != writes(l):
+		c.ahead = append(c.ahead, "bucket "+d.Column+" has got "+d.called())
+	case len(extra) > 0:
+		c.behind = append(c.behind, "bucket "+d.Column+" is "+l.called()+" in the table's fingerprint and "+d.called()+" in this process")
+	}
+	return all
+}
+
+// sets compares what has to be the same.
+func (c *comparison) sets() {
+	for _, kind := range setKinds {
+		d, declared := c.declared.names(kind)
+		l, live := c.live.names(kind)
+		if declared != live || !slices.Equal(d, l) {
+			c.contradict("", "this process declares "+clause(kind, d, declared)+", the table was made for "+clause(kind, l, live))
+		}
+	}
+}
+
+// clause is a clause of the set for a message.
+func clause(kind Kind, names []string, there bool) string {
+	switch {
+	case !there:
+		return "no " + called[kind]
+	case len(names) == 0:
+		return called[kind]
+	}
+	return called[kind] + "(" + some(names) + ")"
+}
+
+// Statement is the CQL that gives a table the comment of its service and a fingerprint. It is empty for a comment with
+// characters that cannot be printed: those are not put into a text that somebody is to run.
+func Statement(table, own, text string) string {
+	if strings.ContainsFunc(own, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }) {
+		return ""
+	}
+	return "ALTER TABLE " + table + " WITH comment = '" + strings.ReplaceAll(Join(own, text), "'", "''") + "'"
+}

@@ -1,0 +1,107 @@
+package fingerprint_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/fingerprint"
+)
+
+var full = fingerprint.Fingerprint{
+	Rules: []fingerprint.Rule{
+		{Column: "status", Values: []string{
+			fingerprint.Text(`a "b"; [denorm:1] it's \ /* -- */`), fingerprint.Text("größe\n\xff"), fingerprint.Text(strings.Repeat("long", 50)), "-12", "true",
+			fingerprint.Other([]byte{0xca, 0xfe}), fingerprint.Other(make([]byte, 500)), fingerprint.Other(nil),
+		}},
+		{Column: "city"},
+	},
+	Buckets: []fingerprint.Bucket{
+		{Column: "slot", Functions: []fingerprint.Function{
+			{Text: "every(24h0m0s,ts)"}, {Text: "hash(4,a,b)", From: "2024-03-01T00:00:00.5Z", By: "ts"},
+		}},
+		{Column: "part", Functions: []fingerprint.Function{{Text: "hash(4,id)"}, {Text: "hash(40,id)"}}},
+	},
+	Sets: []fingerprint.Names{
+		{Kind: fingerprint.Rotate, Names: []string{"month(ts)"}},
+		{Kind: fingerprint.Versioned, Names: []string{"version"}},
+		{Kind: fingerprint.LocalSerial},
+		{Kind: fingerprint.Unique, Names: []string{"by_email", "by_phone"}},
+	},
+}
+
+// What is written is read back as it was, and is one line of printable ASCII without the marks of a comment.
+func TestTextIsReadBack(t *testing.T) {
+	t.Parallel()
+	text := full.String()
+	const want = `[denorm:1 one-of status "a \"b\"; \x5bdenorm:1] it's \\ /\x2a -- \x2a/" "gr\u00f6\u00dfe\n\xff" ` +
+		`"longlonglonglonglonglonglonglonglonglong"~`
+	if !strings.HasPrefix(text, want) || !strings.HasSuffix(text, `; bucket slot every(24h0m0s,ts) from 2024-03-01T00:00:00.5Z by ts hash(4,a,b); `+
+		`bucket part hash(4,id) or hash(40,id); rotate month(ts); versioned version; local-serial; unique by_email by_phone]`) {
+		t.Errorf("%s", text)
+	}
+	if strings.Contains(text, "/*") || strings.Contains(text, "*/") {
+		t.Errorf("marks of a comment: %s", text)
+	}
+	for _, own := range []string{"", "a page", "[denorm:1 nonsense]", "it's; [denorm:2"} {
+		gotOwn, gotText := fingerprint.Split(fingerprint.Join(own, text))
+		if gotOwn != own || gotText != text {
+			t.Errorf("%q: %q and %q", own, gotOwn, gotText)
+		}
+	}
+	read, err := fingerprint.Parse(text)
+	if err != nil || read.String() != text {
+		t.Errorf("%v\n%s\n%s", err, read, text)
+	}
+	if got := (fingerprint.Fingerprint{}).String(); got != "[denorm:1]" {
+		t.Error(got)
+	}
+}
+
+// FuzzCheck: whatever stands in a comment, it is read without a fault, what is read can be written again, and no character
+// comes out that a terminal obeys.
+func FuzzCheck(f *testing.F) {
+	f.Add(full.String())
+	f.Add("own [denorm:1]")
+	f.Add("[denorm:7 x]")
+	f.Add(`[denorm:1 one-of a "b"~0123456789abcdef 0x00~0123456789abcdef; bucket b hash(1,a) or hash(2,a); x-y z "]`)
+	f.Fuzz(func(t *testing.T, comment string) {
+		own, text := fingerprint.Split(comment)
+		if fingerprint.Join(own, text) != comment && text == "" {
+			t.Errorf("%q became %q", comment, own)
+		}
+		if read, err := fingerprint.Parse(text); err == nil {
+			again, err := fingerprint.Parse(read.String())
+			if err != nil || again.String() != read.String() {
+				t.Errorf("%q became %q: %v", text, read, err)
+			}
+		}
+		for _, found := range fingerprint.Check(full.String(), text, time.Unix(0, 0)) {
+			for _, s := range []string{found.Column, found.Reason, found.Write, found.Do} {
+				if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) || len(s) > 1<<18 {
+					t.Errorf("%q came out", s)
+				}
+			}
+		}
+	})
+}
+
+// Where each side knows something that the other does not, and nothing contradicts, the statement keeps both.
+func TestStatementKeepsWhatOthersKnow(t *testing.T) {
+	t.Parallel()
+	const (
+		declared = `[denorm:1 one-of a "x"; one-of b "x" "y"; bucket c hash(4,id); bucket d day(ts)]`
+		live     = `[denorm:1 one-of a "x" "z"; one-of b "x"; bucket c hash(8,id) or hash(4,id); bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts)]`
+		want     = `[denorm:1 one-of a "x" "z"; one-of b "x" "y"; bucket c hash(8,id) or hash(4,id); bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts)]`
+	)
+	found := fingerprint.Check(declared, live, time.Unix(0, 0))
+	if len(found) != 2 || !found[0].Note || found[0].Write != "" || found[1].Write != want || found[1].Reason != `OneOf of b has got "y"` {
+		t.Errorf("%+v", found)
+	}
+	if found := fingerprint.Check(declared, want, time.Unix(0, 0)); len(found) != 1 || found[0].Write != "" {
+		t.Errorf("and then: %+v", found)
+	}
+	if found := fingerprint.Check(want, live, time.Unix(0, 0)); len(found) != 1 || found[0].Write != want {
+		t.Errorf("the newer one: %+v", found)
+	}
+}

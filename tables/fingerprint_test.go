@@ -1,0 +1,72 @@
+package tables_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// A table's fingerprint says what concerns its own key, and the conditions of its set.
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	type event struct {
+		ID      gocql.UUID
+		Kind    string
+		Level   int32
+		Small   int8
+		Flag    bool
+		Day     time.Time
+		City    string
+		Ts      time.Time
+		Version gocql.UUID
+		Stamp   int64
+	}
+	by := func(name string, part ...string) tables.Table {
+		return tables.Table{Name: name, PartKey: part, SortKey: []string{"id"}}
+	}
+	changing := tables.Must(tables.New[event]("event",
+		tables.Table{Name: "events", PartKey: []string{"id"}}, by("by_kind", "kind", "city"), by("by_level", "level"), by("by_small", "small"),
+		by("by_flag", "flag"), by("by_day", "day"), by("by_slot", "slot"), by("by_hour", "hour"),
+		tables.OneOf("kind", "a", `b"; [`), tables.OneOf[int32]("level", -300, 4), tables.OneOf[int8]("small", -1), tables.OneOf("flag", true, false),
+		tables.OneOf("day", time.Unix(0, 0)), tables.Type("day", "date"), tables.SingleWriter("city"), tables.Stamp("stamp"),
+		tables.Derive("slot", tables.Hash(4, "city")),
+		tables.Derive("hour", tables.Hour("ts"), tables.Since{Time: time.UnixMilli(1500).UTC(), Bucket: tables.Day("ts")}),
+	))
+	versioned := tables.Must(tables.New[event]("event",
+		tables.Table{Name: "events", PartKey: []string{"id"}}, by("by_city", "city"),
+		tables.Table{Name: "of_kind", PartKey: []string{"kind"}, Unique: true}, tables.Table{Name: "of_city", PartKey: []string{"city"}, Unique: true},
+		tables.Versioned("version"), tables.LocalSerial()))
+	rotating := tables.Must(tables.New[event]("event",
+		tables.Table{Name: "events", PartKey: []string{"id"}, SortKey: []string{"ts"}, Rotate: tables.Month("ts")}))
+	compared := tables.Must(tables.New[event]("event",
+		tables.Table{Name: "events", PartKey: []string{"id"}}, tables.Compare("level", "kind"), tables.Mark("version")))
+	var got []string
+	for _, set := range []tables.Described{changing, versioned, rotating, compared} {
+		for _, table := range set.Describe().Tables {
+			got = append(got, table.Name+" "+table.Fingerprint)
+		}
+	}
+	want := []string{
+		`events [denorm:1]`,
+		`by_kind [denorm:1 one-of kind "a" "b\"; \x5b"; single-writer city]`,
+		`by_level [denorm:1 one-of level -300 4]`,
+		`by_small [denorm:1 one-of small -1]`,
+		`by_flag [denorm:1 one-of flag true false]`,
+		`by_day [denorm:1 one-of day 0x80000000]`,
+		`by_slot [denorm:1 single-writer city; bucket slot hash(4,city)]`,
+		`by_hour [denorm:1 bucket hour hour(ts) from 1970-01-01T00:00:01.5Z by ts day(ts)]`,
+		`events [denorm:1 versioned version; local-serial; unique of_city of_kind]`,
+		`by_city [denorm:1 versioned version; local-serial]`,
+		`of_kind [denorm:1 versioned version; local-serial]`,
+		`of_city [denorm:1 versioned version; local-serial]`,
+		`events [denorm:1 rotate month(ts)]`,
+		`events [denorm:1 compare kind level; mark version]`,
+	}
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("got\n%q\nwant\n%q", got, want)
+		}
+	}
+}
