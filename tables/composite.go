@@ -142,6 +142,9 @@ func encodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 		if x.IsZero() {
 			return nil, nil
 		}
+		if !holds(t.Kind(), x) {
+			return nil, fmt.Errorf("the time is further away than a %s can say", t)
+		}
 		if t.Kind() == gocql.TypeDate {
 			value = floorDay(x)
 		}

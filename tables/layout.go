@@ -175,13 +175,13 @@ func like(v reflect.Value, want reflect.Type) bool {
 }
 
 // Moment is the first or the last timeuuid of the moment t, which has a resolution of 100 ns, and false if the column is
-// not a timeuuid.
+// not a timeuuid. Timeuuids end in the years 1582 and 5236: the last moment stands for all after it, the first for all before it.
 func (l Layout) Moment(column string, t time.Time, last bool) (*Value, bool) {
 	c := l.column(column)
 	if c == nil || c.cql.Kind() != gocql.TypeTimeUUID {
 		return nil, false
 	}
-	n := t.Unix()*1e7 + int64(t.Nanosecond()/100) + unixTicks
+	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + unixTicks
 	n = max(0, min(n, 1<<60-1))
 	data := make([]byte, 16)
 	binary.BigEndian.PutUint32(data, uint32(n))
@@ -197,8 +197,9 @@ func (l Layout) Moment(column string, t time.Time, last bool) (*Value, bool) {
 }
 
 const (
-	firstByte = 0x80
-	lastByte  = 0x7f
+	farSeconds = 1 << 38 // from 1970: beyond what a timeuuid holds, and few enough to be counted in ticks
+	firstByte  = 0x80
+	lastByte   = 0x7f
 )
 
 // Ceil is the first time that is not before t and that the column can hold exactly: timestamps have milliseconds, timeuuids

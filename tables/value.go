@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"time"
 	"unicode/utf8"
@@ -166,6 +167,21 @@ func cutInt(data []byte) (n int, rest []byte, ok bool) {
 	}
 	return int(int32(binary.BigEndian.Uint32(data))), data[4:], true // a CQL int is signed
 }
+
+// holds says whether a time is in the range of a timestamp or date. The driver counts on into other times without an error.
+func holds(kind gocql.Type, t time.Time) bool {
+	seconds := t.Unix()
+	switch kind {
+	case gocql.TypeTimestamp: // milliseconds, in 64 bits
+		return seconds > math.MinInt64/1000 && seconds < math.MaxInt64/1000
+	case gocql.TypeDate: // days, in 32
+		days := floorDiv(seconds, secondsADay)
+		return days >= math.MinInt32 && days <= math.MaxInt32
+	}
+	return true
+}
+
+const secondsADay = 24 * 60 * 60
 
 // floorDay gives midnight UTC of the day of t. The driver divides, which before 1970 rounds up.
 func floorDay(t time.Time) time.Time {
