@@ -33,6 +33,10 @@ func Must[T any](s *Set[T], err error) *Set[T] {
 // Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
 // Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. A
 // client that repeats its request repeats it with the first try's timestamp.
+//
+// After a Delete of the same entity by a process whose clock is ahead, an Insert by another process is older than the Delete until
+// that process's clock has caught up: it is acknowledged, and the row is never seen. Nothing in an Insert tells of the Delete.
+// Use a fresh id, or a [Versioned] set, whose inserts look for what was there.
 func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 
 // Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
