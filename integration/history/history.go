@@ -41,11 +41,13 @@ func (h *History[T]) BeginAt(by string, kind tables.Kind, row T, timestamp int64
 	return len(h.writes) - 1
 }
 
-// End notes what Write, Modify or Resume returned of write n. A write that is resumed ends again.
+// End notes what Write, Modify or Resume returned of write n. A write that is resumed ends again, and may do so in several places at
+// once: whatever was said to be applied has to be there in the end, and whatever is said not to be must not, unless it is sent
+// again later.
 func (h *History[T]) End(n int, timestamp int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writes[n].settle(timestamp, err)
+	h.writes[n].settle(saidBy(timestamp, err))
 	h.journal.end(n, &h.writes[n])
 }
 
@@ -55,6 +57,16 @@ func (h *History[T]) Again(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.writes[n].again()
+	h.journal.again(n)
+}
+
+// Repeat is Again for a write that is made anew by a caller that does not know what became of the first one: what it is told not to
+// be applied may be there all the same.
+func (h *History[T]) Repeat(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.writes[n].again()
+	h.writes[n].repeated = true
 	h.journal.again(n)
 }
 

@@ -37,6 +37,7 @@ type ending struct {
 	Timestamp int64                     `json:"timestamp"`
 	Outcome   writer.Outcome            `json:"outcome"`
 	Tables    map[string]writer.Outcome `json:"tables,omitempty"`
+	Wrong     string                    `json:"wrong,omitempty"` // the contradiction
 }
 
 func newJournal[T any](out io.Writer) *journal[T] { return &journal[T]{out: out} }
@@ -49,7 +50,7 @@ func (j *journal[T]) begin(n int, w *Write[T]) {
 
 func (j *journal[T]) end(n int, w *Write[T]) {
 	if j != nil {
-		j.append(entry[T]{N: n, End: &ending{w.Timestamp, w.Outcome, w.Tables}})
+		j.append(entry[T]{N: n, End: &ending{w.Timestamp, w.Outcome, w.Tables, w.Contradiction}})
 	}
 }
 
@@ -95,7 +96,7 @@ func (h *History[T]) Load(in io.Reader) error {
 			h.writes = append(h.writes, Write[T]{By: e.Begin.By, Kind: e.Begin.Kind, Row: e.Begin.Row, Timestamp: e.Begin.At})
 		case e.End != nil && at >= first && at < len(h.writes):
 			w := &h.writes[at]
-			w.Timestamp, w.Outcome, w.Tables = e.End.Timestamp, e.End.Outcome, e.End.Tables
+			w.Timestamp, w.Outcome, w.Tables, w.Contradiction = e.End.Timestamp, e.End.Outcome, e.End.Tables, e.End.Wrong
 		case e.Again && at >= first && at < len(h.writes):
 			h.writes[at].again()
 		default:

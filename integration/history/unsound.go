@@ -11,6 +11,9 @@ import (
 func (c *checker[T]) unsound() {
 	for n := range c.images {
 		i := &c.images[n]
+		if i.write.Contradiction != "" {
+			c.find(Unsound, &c.tables[0], nil, i.write.Contradiction, "one truth", i)
+		}
 		if i.timestamp == 0 {
 			continue
 		}
@@ -62,10 +65,8 @@ func (c *checker[T]) lacks(t int, i *image[T]) bool {
 	if !i.puts() {
 		return older
 	}
-	for _, k := range p.key {
-		if i.values[p.base[k]] == nil {
-			return false // it has no row in this table
-		}
+	if !p.holds(i.values) {
+		return false
 	}
 	return !later && !slices.ContainsFunc(c.images, func(d image[T]) bool {
 		if d.timestamp != 0 && d.timestamp <= i.timestamp || !d.possible() {
@@ -73,6 +74,11 @@ func (c *checker[T]) lacks(t int, i *image[T]) bool {
 		}
 		// One that puts the row elsewhere has removed it here, perhaps, though its own row has not arrived.
 		of := d.write.of(p.Name)
-		return !d.puts() || of == writer.Unknown || of == writer.Pending
+		return !d.puts() || !p.holds(d.values) || of == writer.Unknown || of == writer.Pending
 	})
+}
+
+// holds says whether an entity with these values has a row in the table.
+func (p *place) holds(values [][]byte) bool {
+	return !slices.ContainsFunc(p.key, func(k int) bool { return values[p.base[k]] == nil })
 }

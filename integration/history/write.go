@@ -21,28 +21,87 @@ type Write[T any] struct {
 	Tables map[string]writer.Outcome
 	// Resumed says that it was sent again after it had ended.
 	Resumed bool
+	// Contradiction is what two callers were told of the write that cannot both be true, empty if there is nothing.
+	Contradiction string
+
+	repeated bool // it was made anew by a caller that does not know what became of the first
 }
 
-// settle notes what Write, Modify or Resume returned.
-func (w *Write[T]) settle(timestamp int64, err error) {
-	w.learn(timestamp)
-	w.Outcome, w.Tables = writer.Unknown, nil
-	if err == nil {
-		w.Outcome = writer.Applied
-		return
-	}
+// said is what Write, Modify or Resume told of a write.
+type said struct {
+	timestamp int64
+	outcome   writer.Outcome
+	tables    map[string]writer.Outcome // nil if it was told of the write as a whole, or nothing
+}
+
+func saidBy(timestamp int64, err error) said {
+	s := said{timestamp: timestamp}
 	var failed *writer.Error
-	if !errors.As(err, &failed) {
-		return
+	switch {
+	case err == nil:
+		s.outcome = writer.Applied
+		return s
+	case !errors.As(err, &failed):
+		return s
 	}
-	w.learn(failed.Timestamp)
+	if failed.Timestamp != 0 {
+		s.timestamp = failed.Timestamp
+	}
 	if failed.NotApplied() {
-		w.Outcome = writer.NotApplied
+		s.outcome = writer.NotApplied
+		return s
+	}
+	s.tables = make(map[string]writer.Outcome, len(failed.Tables))
+	for i := range failed.Tables {
+		s.tables[failed.Tables[i].Table] = failed.Tables[i].Outcome
+	}
+	return s
+}
+
+// settle notes what one caller was told, beside what others were that have sent the write, too: what was said to be applied stays
+// so whatever is said later, and what was said not to be applied stays so until it is sent again.
+func (w *Write[T]) settle(s said) {
+	w.learn(s.timestamp)
+	if s.outcome == writer.NotApplied && w.repeated {
 		return
 	}
-	w.Tables = make(map[string]writer.Outcome, len(failed.Tables))
-	for _, r := range failed.Tables {
-		w.Tables[r.Table] = r.Outcome
+	if s.outcome == writer.Unknown {
+		for table, o := range s.tables {
+			w.told(table, o)
+		}
+		return
+	}
+	w.contradict(w.Outcome, s.outcome)
+	for _, o := range w.Tables {
+		w.contradict(o, s.outcome)
+	}
+	if s.outcome == writer.Applied || w.Outcome != writer.Applied {
+		w.Outcome, w.Tables = s.outcome, nil
+	}
+}
+
+// told notes what is said of one table.
+func (w *Write[T]) told(table string, said writer.Outcome) {
+	if said == writer.NotApplied && w.repeated {
+		said = writer.Unknown
+	}
+	w.contradict(w.Outcome, said)
+	if w.Outcome != writer.Unknown {
+		return // of all tables more was said already
+	}
+	if w.Tables == nil {
+		w.Tables = make(map[string]writer.Outcome)
+	}
+	before := w.Tables[table]
+	w.contradict(before, said)
+	if before != writer.Applied && before != writer.NotApplied || said == writer.Applied {
+		w.Tables[table] = said
+	}
+}
+
+func (w *Write[T]) contradict(one, other writer.Outcome) {
+	if one == writer.Applied && other == writer.NotApplied || one == writer.NotApplied && other == writer.Applied {
+		w.Contradiction = "one caller was told that it is applied, and another one that it is not"
 	}
 }
 
@@ -55,7 +114,10 @@ func (w *Write[T]) learn(timestamp int64) {
 
 // again forgets where the write is said not to be.
 func (w *Write[T]) again() {
-	w.Resumed, w.Outcome = true, writer.Unknown
+	w.Resumed = true
+	if w.Outcome != writer.Applied {
+		w.Outcome = writer.Unknown
+	}
 	for table, o := range w.Tables {
 		if o == writer.NotApplied {
 			w.Tables[table] = writer.Unknown

@@ -3,13 +3,16 @@ package hot
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/history"
 	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/integration/outbox"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -54,7 +57,8 @@ type Client struct {
 	Impatient bool          `json:"impatient"` // see [Impatient]: every other writer is
 	Pause     time.Duration `json:"pause"`
 	Length    time.Duration `json:"length"`
-	Skew      time.Duration `json:"skew"` // of its clock
+	Skew      time.Duration `json:"skew"`   // of its clock
+	Outbox    outbox.Box    `json:"outbox"` // takes every other write that failed and is not to be left. Empty: none
 }
 
 // Impatient makes a writer give up after one attempt of less than the server's own time limit. What it gave up may still be
@@ -103,6 +107,14 @@ func (c *Client) Run(ctx context.Context, over <-chan struct{}) error {
 		Name: c.Name, Set: orders.Orders, Orders: c.Orders, Reader: orders.NewReader(reads),
 		History: history.New[orders.Order](journal), First: c.First,
 		Length: c.Length, Over: over, Pause: c.Pause, Pinned: c.Pinned, Leave: c.Leave, Now: now,
+	}
+	if c.Outbox != "" {
+		load.Store = func(noted int, failed *writer.Error) (bool, error) {
+			if rand.IntN(2) == 0 {
+				return false, nil
+			}
+			return true, c.Outbox.Put(history.Place{History: filepath.Base(c.Journal), N: noted}, failed)
+		}
 	}
 	for n := range c.Writers {
 		if c.Impatient && n%2 == 1 {

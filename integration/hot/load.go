@@ -37,8 +37,11 @@ type Load struct {
 	// Pinned makes each write choose its timestamp itself and note it before anything is sent, as services do whose requests
 	// can be repeated by somebody else.
 	Pinned bool
-	Leave  bool             // what is not known to be applied is not resumed
-	Now    func() time.Time // for pinned timestamps. Nil: time.Now
+	Leave  bool // what is not known to be applied is not resumed
+	// Store gives a failed write, by its number in the history, to somebody else who brings it to its end, and says whether it has.
+	// Nil: nobody else does.
+	Store func(noted int, failed *writer.Error) (bool, error)
+	Now   func() time.Time // for pinned timestamps. Nil: time.Now
 }
 
 // NotMeasured stands for a figure that nobody has.
@@ -230,6 +233,16 @@ func (r *run) write(ctx context.Context, w *writer.Writer, noted int, change tab
 		if r.Leave {
 			r.note(overtaken, open, false, false, time.Since(began))
 			return 0, nil
+		}
+		if r.Store != nil {
+			stored, cause := r.Store(noted, failed)
+			if cause != nil {
+				return 0, cause
+			}
+			if stored {
+				r.note(overtaken, open, false, false, time.Since(began))
+				return 0, nil
+			}
 		}
 		if cause := pause(ctx); cause != nil {
 			return 0, fmt.Errorf("%w (last: %w)", cause, err)

@@ -101,18 +101,47 @@ func (r *AccountReport) Divergence() int {
 
 // CheckAccounts holds the tables against all changes that were attempted, and the tables against each other.
 func CheckAccounts(t *AccountTables, accounts []gocql.UUID, writes []history.Write[Account]) *AccountReport {
-	r := new(AccountReport)
-	base := make(map[gocql.UUID]*AccountRow, len(t.Base))
+	r, base := CheckChanges(t, accounts, writes), t.base()
 	for i := range t.Base {
-		base[t.Base[i].AccountID] = &t.Base[i]
 		if t.Base[i].Pending > 0 {
 			r.Pending++
 		}
 	}
-	r.changes(base, accounts, writes)
 	r.statuses(base, t)
 	r.emails(base, t)
+	r.queried(t, writes)
 	return r
+}
+
+// CheckChanges holds the base table alone against all changes that were attempted.
+func CheckChanges(t *AccountTables, accounts []gocql.UUID, writes []history.Write[Account]) *AccountReport {
+	r := new(AccountReport)
+	r.changes(t.base(), accounts, writes)
+	return r
+}
+
+func (t *AccountTables) base() map[gocql.UUID]*AccountRow {
+	base := make(map[gocql.UUID]*AccountRow, len(t.Base))
+	for i := range t.Base {
+		base[t.Base[i].AccountID] = &t.Base[i]
+	}
+	return base
+}
+
+// queried holds what was said of the table by status against it. Like the base row, a row by status has all changes so far.
+func (r *AccountReport) queried(t *AccountTables, writes []history.Write[Account]) {
+	there := make(map[int64]bool)
+	for i := range t.ByStatus {
+		for _, number := range t.ByStatus[i].Changes {
+			there[number] = true
+		}
+	}
+	for i := range writes {
+		w := &writes[i]
+		if w.Tables["accounts_by_status"] == writer.NotApplied && there[w.Row.Changes[0]] {
+			r.Unsound = append(r.Unsound, describe(w)+" was not applied to the table by status, and is there")
+		}
+	}
 }
 
 func (r *AccountReport) changes(base map[gocql.UUID]*AccountRow, accounts []gocql.UUID, writes []history.Write[Account]) {
@@ -133,6 +162,9 @@ func (r *AccountReport) changes(base map[gocql.UUID]*AccountRow, accounts []gocq
 		}
 		attempted[w.Row.AccountID][number] = true
 		has := slices.Contains(row.Changes, number)
+		if w.Contradiction != "" {
+			r.Unsound = append(r.Unsound, describe(w)+": "+w.Contradiction)
+		}
 		switch {
 		case w.Outcome == writer.Applied && !has:
 			r.Lost = append(r.Lost, describe(w)+" was acknowledged, and is not there")

@@ -34,18 +34,26 @@ type slot struct {
 	journal string // of the client that lives now
 }
 
-// slots makes two for each service, with clocks that are 1 s apart.
+// slots makes two for each service, with clocks that are 1 s apart, and as many for those that resume what the others have stored.
 func (s *run) slots() {
 	const each = 2
-	for n := range each * (len(soak.Services) + 1) {
+	for n := range each * (len(soak.Services) + 2) {
 		skew := time.Duration(n%each*2-1) * 500 * time.Millisecond
 		l := &slot{kill: make(chan struct{}), service: soak.AccountService}
 		first := func(life int) int64 { return int64(n*1000+life) * 1_000_000 }
 		l.client = func(name, journal string, life int) told {
 			return told{Accounts: &soak.AccountClient{
 				Name: name, Hosts: s.hosts, Keyspace: s.keyspace, Journal: journal, First: first(life), Writers: writers,
-				Accounts: s.accounts, Pause: pause(), Skew: skew,
+				Accounts: s.accounts, Pause: pause(), Skew: skew, Outbox: s.outbox,
 			}}
+		}
+		if n/each > len(soak.Services) {
+			l.service = soak.ConsumerService
+			l.client = func(_, journal string, _ int) told {
+				return told{Consumer: &soak.Consumer{
+					Hosts: s.hosts, Keyspace: s.keyspace, Outbox: s.outbox, Journal: journal, Pause: pause() / 10, Skew: skew,
+				}}
+			}
 		}
 		if n/each < len(soak.Services) {
 			service := soak.Services[n/each]
@@ -58,7 +66,7 @@ func (s *run) slots() {
 					Name: name, Hosts: s.hosts, Keyspace: s.keyspace, Mode: service.Mode, Journal: journal, First: first(life),
 					Writers: writers, Orders: s.orders[service.Name], Pause: pause(), Skew: skew,
 					Pinned: service.Mode != hot.Logged, Leave: service.Leave,
-					Impatient: true,
+					Impatient: true, Outbox: s.outbox,
 				}}
 			}
 		}
@@ -116,7 +124,14 @@ func (s *run) collect(l *slot, journal string) {
 		return
 	}
 	defer func() { _ = in.Close() }()
-	if l.service == soak.AccountService {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch l.service {
+	case soak.ConsumerService:
+		s.deliveries = append(s.deliveries, journal)
+		return
+	case soak.AccountService:
+		s.accountJournals[filepath.Base(journal)] = len(s.accountWrites.Writes())
 		if err := s.accountWrites.Load(in); err != nil {
 			s.Error(err)
 		}
@@ -126,9 +141,8 @@ func (s *run) collect(l *slot, journal string) {
 	if err := h.Load(in); err != nil {
 		s.Error(err)
 	}
-	s.mu.Lock()
 	s.orderWrites = append(s.orderWrites, h)
-	s.mu.Unlock()
+	s.orderJournals[filepath.Base(journal)] = h
 	if l.repeat != nil {
 		s.living.Go(func() { s.repeat(h, l.repeat.Mode) })
 	}
@@ -145,7 +159,7 @@ func (s *run) repeat(h *history.History[orders.Order], mode hot.Mode) {
 		if w.Kind == tables.Update {
 			change = orders.Orders.Update(w.Row, w.Row)
 		}
-		h.Again(n)
+		h.Repeat(n)
 		ctx, cancel := context.WithTimeout(s.Context(), patience)
 		err := s.until(ctx, func() error {
 			res, err := s.writer.With(mode.Option(), writer.At(w.Timestamp)).Write(ctx, "repeat", change)
@@ -160,6 +174,72 @@ func (s *run) repeat(h *history.History[orders.Order], mode hot.Mode) {
 		s.report.Repeated++
 		s.mu.Unlock()
 	}
+}
+
+// drain delivers what is left in the queue when all clients are gone, and adds all deliveries to what is known of the writes.
+func (s *run) drain() {
+	s.Helper()
+	path := filepath.Join(s.dir, "drain")
+	journal, err := os.Create(path)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer func() { _ = journal.Close() }()
+	s.deliveries = append(s.deliveries, path)
+	noted := history.NewDeliveries(journal)
+	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	defer cancel()
+	for {
+		m, ok, err := s.outbox.Take()
+		if err != nil {
+			s.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		if err := s.until(ctx, func() error {
+			done, err := soak.Deliver(ctx, s.writer, s.outbox, m, noted, false)
+			if err == nil && !done {
+				err = errors.New("something is left to be done")
+			}
+			return err
+		}); err != nil {
+			s.Errorf("a stored write of %s is not finished: %v", m.Of.History, err)
+			_ = s.outbox.Done(m)
+		}
+	}
+	stored := make(map[history.Place]bool)
+	for _, path := range s.deliveries {
+		s.deliver(path, stored)
+	}
+	s.report.Stored = len(stored)
+}
+
+// deliver adds the deliveries of one journal to what is known of the writes.
+func (s *run) deliver(path string, stored map[history.Place]bool) {
+	s.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for name, h := range s.orderJournals {
+		if err := h.Deliver(bytes.NewReader(data), name, 0); err != nil {
+			s.Error(err)
+		}
+	}
+	for name, first := range s.accountJournals {
+		if err := s.accountWrites.Deliver(bytes.NewReader(data), name, first); err != nil {
+			s.Error(err)
+		}
+	}
+	places, err := history.Delivered(bytes.NewReader(data))
+	if err != nil {
+		s.Error(err)
+	}
+	for _, p := range places {
+		stored[p] = true
+	}
+	s.report.Deliveries += len(places)
 }
 
 // until repeats what fails until the context ends.
@@ -212,14 +292,14 @@ func (s *run) die() {
 	}
 }
 
-// midway waits until a client has noted the begin of a write and not yet its end, and a moment more: what it sends is then on
+// midway waits until a client has noted the begin of a write or of a delivery and not yet its end, and a moment more: what it sends is then on
 // its way in part.
 func (s *run) midway(l *slot) bool {
 	l.mu.Lock()
 	journal := l.journal
 	l.mu.Unlock()
 	for began := time.Now(); time.Since(began) < 3*time.Second; time.Sleep(time.Millisecond) {
-		if bytes.Contains(lastLine(journal), []byte(`"begin"`)) {
+		if line := lastLine(journal); len(line) > 0 && !bytes.Contains(line, []byte(`"end"`)) {
 			time.Sleep(rand.N(2 * time.Millisecond))
 			return true
 		}

@@ -11,10 +11,11 @@ import (
 	"github.com/denorm-go/denorm/integration/soak"
 )
 
-// told is what a client process is told: one of the two.
+// told is what a client process is told: one of them.
 type told struct {
 	Orders   *hot.Client         `json:"orders,omitempty"`
 	Accounts *soak.AccountClient `json:"accounts,omitempty"`
+	Consumer *soak.Consumer      `json:"consumer,omitempty"`
 }
 
 func TestMain(m *testing.M) {
@@ -29,6 +30,8 @@ func TestMain(m *testing.M) {
 		err = of.Orders.Run(context.Background(), over)
 	case of.Accounts != nil:
 		err = of.Accounts.Run(context.Background(), over)
+	case of.Consumer != nil:
+		err = of.Consumer.Run(context.Background(), over)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -18,6 +18,9 @@ type Report struct {
 	Kills    map[string]int
 	Tallies  []*Tally
 	Repeated int // writes that were in flight when their client was killed, and repeated
+	Stored   int // writes that failed and were stored for another process
+	// Deliveries are more than those writes: a stored one is delivered until it is finished, and some more often.
+	Deliveries int
 	// Of the accounts:
 	Changes  map[writer.Outcome]int
 	Resumed  int // of the applied ones
@@ -85,6 +88,8 @@ func (r *Report) String() string {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "\n%d writes that were in flight when their client was killed were repeated.\n", r.Repeated)
+	fmt.Fprintf(&b, "%d writes that failed were stored, and delivered %d times to other processes, of which %d were killed.\n", r.Stored, r.Deliveries,
+		r.Kills[ConsumerService])
 	b.WriteString(r.accounts())
 	if len(r.Wrong) == 0 {
 		b.WriteString("\nNothing that the library does not allow.\n")

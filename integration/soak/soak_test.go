@@ -18,6 +18,7 @@ import (
 	"github.com/denorm-go/denorm/integration/cluster"
 	"github.com/denorm-go/denorm/integration/history"
 	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/integration/outbox"
 	"github.com/denorm-go/denorm/integration/soak"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -59,11 +60,16 @@ type run struct {
 	over     chan struct{}
 	living   sync.WaitGroup
 
+	outbox outbox.Box // of the clients, for the consumers
+
 	accountWrites history.History[soak.Account]
 
-	mu          sync.Mutex
-	orderWrites []*history.History[orders.Order]
-	report      soak.Report
+	mu              sync.Mutex
+	orderWrites     []*history.History[orders.Order]
+	orderJournals   map[string]*history.History[orders.Order] // by the name of the journal
+	accountJournals map[string]int                            // of each, where it begins in accountWrites
+	deliveries      []string                                  // journals
+	report          soak.Report
 }
 
 // Several services write while nodes are killed, fall silent and are restarted, clients are killed and the schema changes.
@@ -74,7 +80,8 @@ func TestNodeFaultsUnderLoad(t *testing.T) {
 	cluster.Need(t, 3)
 	s := &run{
 		T: t, hosts: cluster.Hosts(t), nodes: cluster.Nodes(t), dir: t.TempDir(), over: make(chan struct{}),
-		report: soak.Report{Kills: make(map[string]int)},
+		report: soak.Report{Kills: make(map[string]int)}, outbox: outbox.Box(t.TempDir()),
+		orderJournals: make(map[string]*history.History[orders.Order]), accountJournals: make(map[string]int),
 	}
 	if *seed == 0 {
 		*seed = uint64(time.Now().Unix())
@@ -98,6 +105,7 @@ func TestNodeFaultsUnderLoad(t *testing.T) {
 	close(s.over)
 	s.living.Wait()
 	s.report.Length = time.Since(began)
+	s.drain()
 	s.judge(began)
 	t.Logf("\n%v", &s.report)
 	if *figures != "" {
@@ -108,8 +116,8 @@ func TestNodeFaultsUnderLoad(t *testing.T) {
 	for _, wrong := range s.report.Wrong {
 		t.Error(wrong)
 	}
-	if len(s.report.Kills) <= len(soak.Services) || s.report.Repeated == 0 {
-		t.Errorf("a service of which no client was killed, or no write in flight when one was: this load is of no use")
+	if len(s.report.Kills) <= len(soak.Services) || s.report.Repeated == 0 || s.report.Stored == 0 {
+		t.Errorf("a service of which no client was killed, no write in flight when one was, or none stored: this load is of no use")
 	}
 }
 

@@ -1,0 +1,103 @@
+package history
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Place is where a write stands: in which history, by a name that its processes have for it, and its number there.
+type Place struct {
+	History string `json:"history"`
+	N       int    `json:"n"`
+}
+
+// Deliveries is a journal of writes of other processes that this one has resumed. It is safe for concurrent use.
+type Deliveries struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+// NewDeliveries appends to out, as [New] does.
+func NewDeliveries(out io.Writer) *Deliveries { return &Deliveries{out: out} }
+
+// delivery is a line: that a write is about to be sent again, or what was told of that.
+type delivery struct {
+	Of  Place   `json:"of"`
+	End *ending `json:"end,omitempty"`
+}
+
+// Again notes that a write is about to be sent again.
+func (d *Deliveries) Again(of Place) { d.append(delivery{Of: of}) }
+
+// End notes what Resume returned of it.
+func (d *Deliveries) End(of Place, timestamp int64, err error) {
+	s := saidBy(timestamp, err)
+	d.append(delivery{of, &ending{Timestamp: s.timestamp, Outcome: s.outcome, Tables: s.tables}})
+}
+
+func (d *Deliveries) append(line delivery) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	data, err := json.Marshal(line)
+	if err == nil {
+		_, err = d.out.Write(append(data, '\n'))
+	}
+	if err != nil {
+		panic(fmt.Sprintf("history: append to the deliveries: %v", err))
+	}
+}
+
+// Deliver adds the deliveries of a journal to the writes of the history of this name, of which first is the number here of its
+// first one. A last line that was cut off by the end of its process is left out.
+func (h *History[T]) Deliver(in io.Reader, name string, first int) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	lines := bufio.NewReader(in)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("history: deliveries: %w", err)
+		}
+		var d delivery
+		if err := json.Unmarshal(line, &d); err != nil {
+			return fmt.Errorf("history: line %d of the deliveries: %w", n, err)
+		}
+		if d.Of.History != name {
+			continue
+		}
+		at := first + d.Of.N
+		if at < first || at >= len(h.writes) {
+			return fmt.Errorf("history: line %d of the deliveries is of a write that did not begin", n)
+		}
+		if w := &h.writes[at]; d.End == nil {
+			w.again()
+		} else {
+			w.settle(said{d.End.Timestamp, d.End.Outcome, d.End.Tables})
+		}
+	}
+}
+
+// Delivered lists the writes of which a journal notes that they were about to be sent again, each as often as it does.
+func Delivered(in io.Reader) ([]Place, error) {
+	var places []Place
+	decoder := json.NewDecoder(in)
+	for {
+		var d delivery
+		err := decoder.Decode(&d)
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return places, nil
+		case err != nil:
+			return nil, fmt.Errorf("history: deliveries: %w", err)
+		case d.End == nil:
+			places = append(places, d.Of)
+		}
+	}
+}
