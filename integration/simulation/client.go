@@ -2,41 +2,63 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
-// crew is the clients of a service: they share a process, until it is killed.
+// crew is the clients of a service: they share a process, until it is killed. What they cannot finish goes into a queue.
 type crew struct {
 	*world
 	service service
 	index   uint64
-	booting chan struct{} // holds a token of who looks at what follows
-	process *process
-	boots   uint64
+	clients *slot
+	queue   *queue
 
 	share int // logical writes
 }
 
 func newCrew(w *world, s service, index uint64, share int) *crew {
-	return &crew{world: w, service: s, index: index, share: share, booting: make(chan struct{}, 1)}
+	c := &crew{world: w, service: s, index: index, share: share}
+	c.clients = c.slot(0)
+	c.queue = newQueue(c)
+	return c
+}
+
+// current is the process of the clients.
+func (c *crew) current(ctx context.Context) *process { return c.clients.current(ctx) }
+
+// slot is where one process after the other lives, each until it is killed.
+type slot struct {
+	*crew
+	number  uint64
+	booting chan struct{} // holds a token of who looks at what follows
+	process *process
+	boots   uint64
+}
+
+func (c *crew) slot(number uint64) *slot {
+	return &slot{crew: c, number: number, booting: make(chan struct{}, 1)}
 }
 
 // current is the process, a new one if it was killed.
-func (c *crew) current(ctx context.Context) *process {
-	c.booting <- struct{}{} // no mutex: those who wait for one keep virtual time from running on
-	defer func() { <-c.booting }()
-	for c.process == nil || c.process.killed() {
-		c.boots++
-		random := chance(c.Seed, c.index, c.boots)
-		p, err := boot(ctx, c.cluster, c.service.keyspace, time.Duration(random.Int64N(int64(2*skew)))-skew, c.service.mode)
+func (s *slot) current(ctx context.Context) *process {
+	s.booting <- struct{}{} // no mutex: those who wait for one keep virtual time from running on
+	defer func() { <-s.booting }()
+	for s.process == nil || s.process.killed() {
+		s.boots++
+		random := chance(s.Seed, s.index, s.number<<32|s.boots)
+		p, err := boot(ctx, s.cluster, s.service.keyspace, time.Duration(random.Int64N(int64(2*skew)))-skew, s.service.mode)
 		if err == nil {
-			c.process = p
+			s.process = p
 			continue
 		}
 		if p != nil { // too many nodes are ill
@@ -44,7 +66,14 @@ func (c *crew) current(ctx context.Context) *process {
 		}
 		<-time.After(time.Second)
 	}
-	return c.process
+	return s.process
+}
+
+func (s *slot) close() {
+	if s.process != nil {
+		s.process.close()
+		s.process = nil
+	}
 }
 
 // doom kills the process in a moment, now and then.
@@ -55,7 +84,7 @@ func (c *crew) doom(p *process, random *rand.Rand) {
 	time.AfterFunc(time.Duration(random.Int64N(int64(6*time.Millisecond))), p.kill)
 }
 
-// work runs the clients.
+// work runs the clients, and waits until the queue has delivered all that is to come.
 func (c *crew) work(ctx context.Context, write func(ctx context.Context, name string, number uint64)) {
 	var wg sync.WaitGroup
 	for i := range clients {
@@ -67,10 +96,70 @@ func (c *crew) work(ctx context.Context, write func(ctx context.Context, name st
 		})
 	}
 	wg.Wait()
-	if c.process != nil {
-		c.process.close()
-		c.process = nil
+	c.queue.wait()
+	c.clients.close()
+}
+
+// attempts is how what becomes of a write is noted.
+type attempts struct {
+	told          func(result writer.Result, err error) *writer.Error
+	again, repeat func()
+}
+
+// failed is what a write or its Resume ended with, nil if it is applied.
+func (c *crew) failed(err error) *writer.Error {
+	var failed *writer.Error
+	if err != nil && (!errors.As(err, &failed) || errors.Is(err, writer.ErrInvalid) || errors.Is(err, writer.ErrExpired)) {
+		c.trouble(fmt.Errorf("%s: %w", c.service.name, err))
+		return nil
 	}
+	return failed
+}
+
+// send makes a write at a timestamp, 0 if the library chooses it. Where the service finishes what fails, the write of a client that
+// was killed is made anew by whoever asked for it, and the queue brings to an end what failed. Of other services it does so with
+// some of it, and gives up soon.
+func (c *crew) send(ctx context.Context, p *process, random *rand.Rand, row gocql.UUID, number uint64, at int64, change tables.Change, a *attempts) int64 {
+	c.queue.echo(ctx, row, random)
+	w := p.writer
+	if at != 0 {
+		c.weather.begin(at, number)
+		w = w.With(writer.At(at))
+	}
+	c.doom(p, random)
+	c.meets(number)
+	result, err := mood(w, random).Write(p.ctx, "change", change) //nolint:contextcheck // it ends with its process
+	repeated := false
+	for p.killed() {
+		c.weather.note("client killed", number)
+		if !c.service.finish {
+			return 0
+		}
+		p, repeated = c.current(ctx), true
+		a.repeat()
+		result, err = p.writer.With(writer.At(at)).Write(p.ctx, "change", change) //nolint:contextcheck // as before
+	}
+	c.meets(number)
+	failed := a.told(result, err)
+	switch {
+	case failed == nil:
+		return result.Timestamp
+	case random.IntN(2) == 0 && (!c.service.finish || failed.NotApplied() && !repeated):
+		return 0
+	}
+	m := &message{row: row, number: number, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
+		a.again()
+		result, err := w.Resume(p.ctx, failed)
+		if p.killed() {
+			return nil
+		}
+		return a.told(result, err)
+	}}
+	if !c.service.finish {
+		m.most = 2
+	}
+	c.queue.hand(ctx, p, random, failed, m)
+	return at
 }
 
 // number is that of a write. It is the same in each run, as is all that is drawn for it.

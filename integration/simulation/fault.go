@@ -103,6 +103,13 @@ var faults = []fault{
 	{"transaction accepted", 14, conditional, casCut(ct.Accept)},
 }
 
+// refused is the fault of a write that is refused each time that it is sent, for a while: what its client is told in the end is that it
+// is not applied.
+const (
+	refused = "refused again and again"
+	spell   = 5 // requests to a table
+)
+
 func casCut(stage ct.Step) func(ct.Request, uint64) []ct.Step {
 	return func(_ ct.Request, n uint64) []ct.Step {
 		return [][]ct.Step{{stage, ct.Fail(ct.WriteTimeout("CAS", 0, 2))}, {stage, ct.Drop}, {stage, ct.Cut}}[n%3]
@@ -205,6 +212,10 @@ func (w *weather) steps(r ct.Request) []ct.Step {
 	n := mix(w.seed, id, table, w.seen[key])
 	network := ct.Delay(time.Duration(200_000 + n%2_000_000)) // so that no two things happen at once
 	draw := float64(mix(n, 1)>>11) / (1 << 53)
+	if known && w.seen[key] <= spell && float64(mix(w.seed, id, 3)>>11)/(1<<53) < 3*w.rate {
+		w.meet(refused, id)
+		return []ct.Step{network, ct.Fail(ct.Bootstrapping)}
+	}
 	for i := range faults {
 		f := &faults[i]
 		if f.of != nil && !f.of(r) {

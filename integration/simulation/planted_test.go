@@ -56,6 +56,43 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"if s.maybe {\n\t\treturn Unknown\n\t}\n\treturn NotApplied\n", "return NotApplied\n",
 		"Versioned: ",
 	},
+	{
+		"what was not applied is believed of an error that is delivered again", "writer/resume.go",
+		"p.kind != retry.Counter && p.outcome == NotApplied {", "p.kind != retry.Counter && p.outcome == NotApplied && p.err == nil {",
+		"unsound outcome",
+	},
+	{
+		"a transaction that is delivered again was never sent", "writer/resume.go",
+		"c != nil && c.outcome == NotApplied {\n\t\tagain := *c", "c != nil && c.outcome == NotApplied && !c.Condition.Versioned {\n\t\tagain := *c",
+		"Versioned: change .* one caller was told",
+	},
+	{
+		"the mark of a change that is delivered again is not looked at", "writer/resume.go",
+		"c != nil && c.outcome == NotApplied {\n\t\tagain := *c", "c != nil && c.outcome == NotApplied && c.Condition.Versioned {\n\t\tagain := *c",
+		"Compare, Mark: change ",
+	},
+	{
+		"a stored change that takes a key over throws away what its owner has left", "tables/claim.go",
+		"\t\tout.Base.stored = c.base.stored\n", "",
+		"Versioned: account .* by status",
+	},
+	{
+		"a patch that comes after its end deletes the row", "tables/patch.go",
+		"\tm.expired = &Mutation{Args: mergeArgs(empty, key, at, false)}\n\tm.expired.Statement, m.expired.Names = mergeText(qualified, ended, keys, false)\n",
+		"\t_ = ended\n\tm.expired = &Mutation{Args: mergeArgs(nil, key, at, false)}\n" +
+			"\tm.expired.Statement, m.expired.Names = trimmed(qb.Delete(qualified).TimestampNamed(timestampName).Where(where(keys)...).ToCql())\n",
+		"ExpiresAt, Patch: login",
+	},
+	{
+		"a bucket stays when what it follows from goes", "tables/place.go",
+		"\tif c.derived != nil {\n\t\tchanges", "\tif c.derived != nil && c.key && c.rule != immutable {\n\t\tchanges",
+		"phantom",
+	},
+	{
+		"query tables that anyone brings up to date are said to be without the write", "writer/error.go",
+		"!r.Counter && e.condition.follows(r) {", "r.Counter && e.condition.follows(r) {",
+		"to the table by status, and is there",
+	},
 }
 
 // Every promise that the library would break is found, as a rule in the first world.

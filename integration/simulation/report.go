@@ -85,16 +85,39 @@ func (r *Report) fault(c *crew, text string) {
 	r.Faults = append(r.Faults, text)
 }
 
-// accounts adds what was found in the accounts.
-func (r *Report) accounts(l *accountLoad, before, found *soak.AccountReport) {
-	t := r.tally(l.service.name)
-	t.count(l.history.Count())
-	r.Writes += len(l.history.Writes())
+// ledger adds what was found in rows that carry their changes.
+func (r *Report) ledger(c *crew, h *history.History[soak.Account], before, found *soak.AccountReport) {
+	t := r.tally(c.service.name)
+	t.count(h.Count())
+	r.Writes += len(h.Writes())
 	for _, f := range soak.Wrong(before, found) {
+		r.fault(c, f)
+	}
+	for kind, n := range map[string]int{
+		"noted in the base row, gone with the next write": before.Divergence(), "address kept for nobody": len(found.Unclaimed),
+	} {
+		if n > 0 {
+			t.Diverging[kind] += n
+		}
+	}
+}
+
+// logins adds what was found in rows that end.
+func (r *Report) logins(l *loginLoad, faults []string) {
+	t := r.tally(l.service.name)
+	for _, v := range l.writes {
+		outcome := writer.Applied
+		if v.refused {
+			outcome = writer.NotApplied
+		} else if v.open {
+			outcome = writer.Unknown
+		}
+		t.count(map[writer.Outcome]int{outcome: 1})
+	}
+	r.Writes += len(l.writes)
+	for _, f := range faults {
 		r.fault(l.crew, f)
 	}
-	t.Diverging["noted in the base row, gone with the next write"] += before.Divergence()
-	t.Diverging["address kept for nobody"] += len(found.Unclaimed)
 }
 
 // views adds what was found in the counts of views.
@@ -157,7 +180,7 @@ func (r *Report) String() string {
 // Markdown is the report for docs, of a run that took so long on so many processors.
 func (r *Report) Markdown(took time.Duration, processors int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Simulation\n\nServices with orders, accounts and counters against the in-process Cassandra in virtual time, with faults of every kind "+
+	fmt.Fprintf(&b, "# Simulation\n\nServices with orders, accounts, seats, logins and counters against the in-process Cassandra in virtual time, with faults of every kind "+
 		"(integration/simulation; `make simulation`).\n\n")
 	fmt.Fprintf(&b, "%d logical writes in %v on %d processors: %d requests, %d worlds (seeds %d and up) of %d nodes, %.1f hours of virtual time. "+
 		"Unsound outcomes, lost acknowledged writes, divergence that must not be: **%d**.\n\n", r.Writes, took.Round(time.Second), processors,
@@ -179,9 +202,15 @@ func (r *Report) Markdown(took time.Duration, processors int) string {
 	for _, name := range slices.Sorted(maps.Keys(r.Met)) {
 		fmt.Fprintf(&b, "| %s | %d, %.1f %% |\n", name, r.Met[name], 100*float64(r.Met[name])/float64(max(1, r.Writes)))
 	}
-	fmt.Fprintf(&b, "\nThe clock of every client is wrong by up to %v. The clients of the services that are left, and of the logged batches, do not "+
-		"finish what failed, nor what they were at when they were killed; those of accounts resume half of it, and the next change of an "+
-		"account does the rest. Counts are never sent again, so some are lost or counted in one table of two; of each page the sum is held against what "+
-		"was acknowledged and what is unknown, and none is counted twice. One first call of a write in six has a Hedge of 1 to 50 ms.\n", skew)
+	fmt.Fprintf(&b, "\nThe clock of every client is wrong by up to %v. What a client cannot finish is stored and delivered by a queue: late (up to two "+
+		"minutes), in any order, by %d other processes a service, which are killed, too, and to some writes more than once: when they are done, to two processes or two "+
+		"goroutines at the same time, and while the row is changed by another write. Whatever any delivery says is held against the tables and "+
+		"against what the others say.\n\n", skew, consumers)
+	b.WriteString("Of the orders, the status may be absent, and a bucket that is a field follows from it. Half of the logins end within seconds, and patches extend or shorten them; " +
+		"in the end each cell must be that of the newest write that has not ended. In every other world few accounts go to and fro between few " +
+		"addresses. The clients of the services that are left, and of the logged batches, leave half of what failed, and what they were at when they were " +
+		"killed; those of accounts and seats a quarter, and the next change of an account does the rest. Counts are never sent again, so some are lost or counted in one " +
+		"table of two; of each page the sum is held against what was acknowledged and what is unknown, and none is counted twice. One call " +
+		"of a write in six has a Hedge of 1 to 50 ms.\n")
 	return b.String()
 }

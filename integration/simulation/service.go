@@ -20,6 +20,8 @@ const (
 	anOrder entity = iota
 	anAccount
 	aView // counters, and a row beside them
+	aSeat
+	aLogin
 )
 
 // services are those of a world.
@@ -29,6 +31,8 @@ var services = []service{
 	{name: "OneOf, logged batch, left", keyspace: "logged_left", mode: writer.Logged()},
 	{name: "OneOf, fan-out, left", keyspace: "concurrent_left", mode: writer.Concurrent()},
 	{name: "Versioned", keyspace: "versioned", mode: writer.Auto(), of: anAccount},
+	{name: "Compare, Mark", keyspace: "compared", mode: writer.Auto(), of: aSeat},
+	{name: "ExpiresAt, Patch", keyspace: "expiring", mode: writer.Auto(), of: aLogin, finish: true},
 	{name: "Counters", keyspace: "counters", mode: writer.Auto(), of: aView},
 }
 

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -29,8 +28,10 @@ type view struct {
 	pageviews.Visit
 
 	count   int64
-	outcome map[string]writer.Outcome // what was told last, by table; unknown of what nothing was told
-	told    []error
+	outcome map[string]writer.Outcome // what was told, by table; unknown of what nothing was told
+	// Two callers were told of a table what cannot both be true.
+	contradiction bool
+	told          []error
 }
 
 // The tables of a view.
@@ -74,40 +75,56 @@ func (l *viewLoad) run(ctx context.Context) {
 		_, err := mood(p.writer, random).Write(p.ctx, "viewPage", pageviews.Visits.Insert(v.Visit), //nolint:contextcheck // it ends with its process
 			pageviews.Counts.Add(pageviews.Count{PageID: v.PageID, ViewedAt: v.ViewedAt, ViewCount: v.count}))
 		l.meets(number)
-		for !p.killed() {
-			failed, ok := l.learn(v, l.Lie(err))
-			if !ok || !failed.Resumable() || random.IntN(3) == 0 {
-				return
-			}
-			rest(random)
-			l.again(v)
-			l.meets(number)
-			_, err = p.writer.Resume(p.ctx, failed) //nolint:contextcheck // as before
+		if p.killed() {
+			l.weather.note("client killed", number)
+			return
 		}
-		l.weather.note("client killed", number)
+		if failed := l.learn(v, l.Lie(err)); failed != nil && failed.Resumable() && random.IntN(3) > 0 {
+			l.queue.hand(ctx, p, random, failed, &message{row: v.UserID, number: number, most: 4, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
+				l.again(v)
+				_, err := w.Resume(p.ctx, failed)
+				if p.killed() {
+					return nil
+				}
+				if left := l.learn(v, l.Lie(err)); left != nil && left.Resumable() {
+					return left
+				}
+				return nil
+			}})
+		}
 	})
 }
 
-// learn notes what a client was told, and says whether anything is left to do.
-func (l *viewLoad) learn(v *view, err error) (*writer.Error, bool) {
+// learn notes what a client was told, and gives what is not applied, nil if all is. What was said to be applied stays so.
+func (l *viewLoad) learn(v *view, err error) *writer.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var failed *writer.Error
 	v.told = append(v.told, err)
+	failed := l.failed(err)
 	if err == nil {
 		for _, table := range viewTables {
-			v.outcome[table] = writer.Applied
+			v.tell(table, writer.Applied)
 		}
-		return nil, false
 	}
-	if !errors.As(err, &failed) || errors.Is(err, writer.ErrInvalid) {
-		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
-		return nil, false
+	if failed != nil {
+		for _, r := range failed.Tables {
+			v.tell(r.Table, r.Outcome)
+		}
 	}
-	for _, r := range failed.Tables {
-		v.outcome[r.Table] = r.Outcome
+	return failed
+}
+
+func (v *view) tell(table string, said writer.Outcome) {
+	before := v.outcome[table]
+	switch {
+	case before == writer.Applied && said == writer.NotApplied, before == writer.NotApplied && said == writer.Applied:
+		v.contradiction = true
+	case before == writer.Applied || before == writer.NotApplied && said != writer.Applied:
+		return
 	}
-	return failed, true
+	if before != writer.Applied {
+		v.outcome[table] = said
+	}
 }
 
 // again notes that the visit is sent again. The counts are not.
@@ -191,6 +208,8 @@ func (l *viewLoad) faults(sums map[string]map[gocql.UUID]int64, visits []pagevie
 		is, told := there[name], v.outcome[visitTable]
 		delete(there, name)
 		switch {
+		case v.contradiction:
+			found = append(found, fmt.Sprintf("unsound outcome: of the visit of %v callers were told: %v", v.UserID, v.told))
 		case told == writer.Applied && !is:
 			found = append(found, fmt.Sprintf("lost: the visit of %v", v.UserID))
 		case told == writer.NotApplied && is:

@@ -2,8 +2,6 @@ package simulation
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,8 +10,6 @@ import (
 	"github.com/gocql/gocql"
 
 	ct "github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/integration/pageviews"
-	"github.com/denorm-go/denorm/integration/soak"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -74,10 +70,7 @@ func (w World) Run(tb testing.TB) *Report {
 
 func (w *world) run() *Report {
 	for _, s := range services {
-		w.cluster.Create(fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}`, s.keyspace, nodes))
-		for _, text := range slices.Concat(soak.Tables, pageviews.Schema) {
-			w.cluster.Create(strings.Replace(text, "IF NOT EXISTS ", "IF NOT EXISTS "+s.keyspace+".", 1))
-		}
+		w.cluster.Create(s.definitions()...)
 	}
 	clocks := chance(w.Seed, 8)
 	for i := range nodes {
@@ -97,7 +90,7 @@ func (w *world) run() *Report {
 		}
 		loads = append(loads, l)
 	}
-	reads := w.cluster.When(ct.Where(func(r ct.Request) bool { return reading(r) && r.On("accounts") && r.Serial != 0 }))
+	reads := w.cluster.When(ct.Where(func(r ct.Request) bool { return reading(r) && (r.On("accounts") || r.On("seats")) && r.Serial != 0 }))
 	reads.Choose(w.readFault)
 	w.cluster.When(ct.Where(func(r ct.Request) bool { return !reading(r) })).Choose(w.weather.steps)
 
@@ -227,7 +220,11 @@ func (w *world) load(s service, index uint64) (load, error) {
 	share := w.Writes / len(services)
 	switch s.of {
 	case anAccount:
-		return newAccountLoad(w, s, index, share)
+		return newLedgerLoad(w, s, index, share, accountLedger)
+	case aSeat:
+		return newLedgerLoad(w, s, index, share, seatLedger)
+	case aLogin:
+		return newLoginLoad(w, s, index, share)
 	case aView:
 		return newViewLoad(w, s, index, share), nil
 	case anOrder:
