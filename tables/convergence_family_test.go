@@ -93,13 +93,13 @@ func newFamily[T any](name string, set *tables.Set[T], moving []string, worlds i
 // upserting marks a family whose set takes Upsert.
 func upserting(f *lawFamily) { f.upserts = true }
 
-// bucketed marks a family with a derived column, the hash of others.
-func bucketed(name string, n uint64, sources ...string) func(*lawFamily) {
+// bucketed marks a family whose column slot is derived, the hash of others.
+func bucketed(n uint64, sources ...string) func(*lawFamily) {
 	return func(f *lawFamily) {
 		if f.buckets == nil {
 			f.buckets = make(map[int]func(func(int) []byte) []byte)
 		}
-		f.buckets[slices.Index(f.names, name)] = func(value func(column int) []byte) []byte {
+		f.buckets[slices.Index(f.names, "slot")] = func(value func(column int) []byte) []byte {
 			var values [][]byte
 			for _, source := range sources {
 				v := value(slices.Index(f.names, source))

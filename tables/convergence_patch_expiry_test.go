@@ -79,7 +79,8 @@ func (r sessionReplica) send(m *tables.Mutation, second int64) {
 		row.Delete(at)
 	case strings.HasPrefix(text, "INSERT INTO "):
 		row.Mark(merge.Liveness{Timestamp: at, Expires: expires})
-		for n, name := range strings.Fields(marks[:strings.Index(marks, "VALUES")])[3:] {
+		columns, _, _ := strings.Cut(marks, "VALUES")
+		for n, name := range strings.Fields(columns)[3:] {
 			if v, ok := args[n].(*tables.Value); ok && !slices.Contains(sessionKeys[m.Table], name) {
 				whole(name, v)
 			}

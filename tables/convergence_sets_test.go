@@ -225,7 +225,7 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 			return lawJob{
 				lawUUID(1), queue, hashOf(3, []byte(queue), lawUUID(1).Bytes()), time.UnixMilli(1), perhaps(r, "a", "b"), r.Int64(),
 			}
-		}, bucketed("slot", 3, "queue", "id")),
+		}, bucketed(3, "queue", "id")),
 		// A hash bucket that is a field, of a OneOf column that may be absent, beside the key in another table.
 		newFamily("errands", tables.Must(tables.New[lawErrand]("errand",
 			tables.Table{Name: "errands", PartKey: []string{"id"}},
@@ -242,10 +242,10 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 				slot = ptr(hashOf(3, []byte(*state)))
 			}
 			return lawErrand{lawUUID(1), state, slot, one[int32](r, 1, 2), perhaps(r, "a", "b"), r.Int64()}
-		}, bucketed("slot", 3, "state")),
+		}, bucketed(3, "state")),
 		// A hash bucket under two functions, which sweeps also where nothing moves, in inserts too.
-		newFamily("chores", chores(), []string{"queue", "lane"}, 1, drawChore, bucketed("slot", 7, "queue")),
-		newFamily("swept chores", chores(tables.SweepInserts()), []string{"queue", "lane"}, 1, drawChore, upserting, bucketed("slot", 7, "queue")),
+		newFamily("chores", chores(), []string{"queue", "lane"}, 1, drawChore, bucketed(7, "queue")),
+		newFamily("swept chores", chores(tables.SweepInserts()), []string{"queue", "lane"}, 1, drawChore, upserting, bucketed(7, "queue")),
 		// OneOf columns of other types.
 		newFamily("days", tables.Must(tables.New[lawDay]("day",
 			tables.Table{Name: "days", PartKey: []string{"id"}},

@@ -126,7 +126,8 @@ func TestPatchStoredBefore(t *testing.T) {
 		"UPDATE shop.things USING TIMESTAMP ? SET items=items-?,tags=tags-?,old=old-? WHERE id=?\n\t0x00060a24181e4000 " +
 			"0x00000001000000016b 0x000000010000000174 0x000000010000000174 0x61": {
 			Kind: uint8(tables.Merge), Columns: []storedColumn{
-				{"id", 2, "text", []byte("a"), 0}, {"items", 2, "map<text, text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01k\x00\x00\x00\x01v"), 2},
+				{"id", 2, "text", []byte("a"), 0},
+				{"items", 2, "map<text, text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01k\x00\x00\x00\x01v"), 2},
 				{"tags", 2, "set<text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01t"), 2},
 				{"old", 2, "set<text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01t"), 3},
 			},

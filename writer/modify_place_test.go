@@ -46,7 +46,8 @@ func memberSet(unique bool, options ...tables.Option) *tables.Set[member] {
 		return tables.Table{Name: name, PartKey: []string{column}, SortKey: []string{"member_id"}}
 	}
 	return tables.Must(tables.New[member]("member", append([]tables.Option{
-		tables.Table{Name: "members", PartKey: []string{"member_id"}}, by("members_by_card", "card"),
+		tables.Table{Name: "members", PartKey: []string{"member_id"}},
+		by("members_by_card", "card"),
 		by("members_by_photo", "photo"), by("members_by_notes", "notes"), tables.Type("notes", "text"),
 	}, options...)...))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // open gives a writer on the keyspace shop of c, and the session that it reads with.
-func open(t *testing.T, c *cassandratest.Cluster, options ...writer.NewOption) (*writer.Writer, *gocql.Session) {
+func open(t *testing.T, c *cassandratest.Cluster) (*writer.Writer, *gocql.Session) {
 	t.Helper()
 	session := func() *gocql.Session {
 		config := writer.Configure(c.Config(), "dc1")
@@ -29,10 +29,10 @@ func open(t *testing.T, c *cassandratest.Cluster, options ...writer.NewOption) (
 		return s
 	}
 	writes, reads := session(), session()
-	w, err := writer.New(writes, append([]writer.NewOption{
+	w, err := writer.New(writes,
 		writer.Reads(reads), writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}),
 		writer.WithClock(writer.NewClock(time.Now)), // other bubbles have other times
-	}, options...)...)
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

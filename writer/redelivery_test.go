@@ -166,6 +166,7 @@ func both(t *testing.T, test func(t *testing.T, c *cassandratest.Cluster, again 
 func TestRedeliveredResumeNeverSaysNotApplied(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		s := start(t, c)
 		away := c.When(cassandratest.Table("tickets_by_id", "tickets_by_user")).Do(unavailable)
 		_, err := s.w.Write(t.Context(), "sell", tickets.Insert(ticket{gocql.TimeUUID(), gocql.MustRandomUUID(), "12A"}))
@@ -214,6 +215,7 @@ func check(t *testing.T, name string, resume func() (writer.Result, error)) {
 func TestFinalRejectionsAreNotResumable(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		s := start(t, c)
 		bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
 		old := bob
@@ -264,6 +266,7 @@ func TestFinalRejectionsAreNotResumable(t *testing.T) {
 func TestRedeliveredCompareKnowsItsMark(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		s := start(t, c)
 		free := slot{SlotID: "s"}
 		if _, err := s.w.Write(t.Context(), "make", slots.Insert(free)); err != nil {
@@ -305,6 +308,7 @@ func TestRedeliveredCompareKnowsItsMark(t *testing.T) {
 func TestRedeliveredResumeFreesNoLaterClaim(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		s := start(t, c)
 		bob := s.signUp(t, user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"})
 		refuse := c.When(cassandratest.Table("users_by_email")).Do(cassandratest.Fail(cassandratest.Overloaded))
@@ -355,6 +359,7 @@ func TestRedeliveredResumeFreesNoLaterClaim(t *testing.T) {
 func TestOneErrorResumedByMany(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		resumedByMany(t, start(t, c), again)
 	})
 	t.Run("in real time", func(t *testing.T) {

@@ -132,7 +132,7 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 	e, kind, swap, before, after := what.e, what.kind, what.swap, what.before, what.after
 	w, s := p.w, p.store(e)
 	change := versioned.Change{
-		Store: s, Swap: swap, Insert: kind == "insert", Sent: resumed && !(w.plan.exact && what.outcome == versioned.NotApplied),
+		Store: s, Swap: swap, Insert: kind == "insert", Sent: resumed && (!w.plan.exact || what.outcome != versioned.NotApplied),
 		Next: p.next, Grace: time.Duration(grace) * time.Microsecond,
 	}
 	var had, has [2]uint8

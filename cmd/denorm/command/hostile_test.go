@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestNamesDoNothingToATerminal(t *testing.T) {
 	for _, c := range [][]string{
 		{"lint"}, {"lint", "--format", "json"}, {"lint", "--format", "sarif"}, {"ddl"}, {"diagram"}, {"diagram", "--format", "svg"},
 	} {
-		args := append(c, file)
+		args := slices.Concat(c, []string{file})
 		out, errs := execute(t, true, args...)
 		if shown := printable.Lines(out + errs); shown != out+errs || out == "" {
 			t.Errorf("%v: a terminal gets %q", args, out+errs)
