@@ -70,7 +70,9 @@ func Stamp(column string) Option {
 
 // ExpiresAt names the timestamp column (Go time.Time or *time.Time) that holds the moment at which the entity ends in
 // all tables. What remains of it is sent as the TTL of every row at every attempt; once it has passed, a delete is
-// sent instead. Zero or nil: the entity does not expire. Resolution: one second, rounded up. At most 20 years from now; a
+// sent instead. A write that begins when it has passed already, by the writer's clock, is rejected: nothing of the row would be
+// written, and what is in the tables would be removed. Only a Delete, and an Update to a later expiry, may follow it. Zero or nil:
+// the entity does not expire. Resolution: one second, rounded up. At most 20 years from now; a
 // cluster in the storage format of Cassandra 4, the default of 5.0 too (storage_compatibility_mode), refuses what ends after
 // 2038-01-19T03:14:06Z, and the write is then not applied.
 func ExpiresAt(column string) Option {

@@ -32,7 +32,8 @@ func Must[T any](s *Set[T], err error) *Set[T] {
 
 // Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
 // Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. A
-// client that repeats its request repeats it with the first try's timestamp.
+// client that repeats its request repeats it with the first try's timestamp. A row that has expired already ([ExpiresAt]) is an
+// error, here and in every other verb that writes a row.
 //
 // After a Delete of the same entity by a process whose clock is ahead, an Insert by another process is older than the Delete until
 // that process's clock has caught up: it is acknowledged, and the row is never seen. Nothing in an Insert tells of the Delete.

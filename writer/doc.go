@@ -139,6 +139,9 @@
 //	  faster clock       passed the delete (any plain set)
 //	  expiry             all tables lose the row at one moment       -                    TestConvergenceExpiry (in tables),
 //	                                                                                      TestStoredErrorExpires
+//	  a row that has     nothing: ErrInvalid, by the writer's clock  a later expiry, or   TestRowThatHasExpiredIsRefused
+//	  expired before it                                              Delete
+//	  is written
 //	SingleWriter:
 //	  concurrent moves   a ghost: a row that the base table does     finish each move     TestHotOrders (integration/hot)
 //	                     not confirm, though both writes were        before the next, or  counts them

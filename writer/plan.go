@@ -139,6 +139,10 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*tables.Mutation, e
 				}
 				owner[table] = c.Entity
 			}
+			if ends, ok := r.Mutations[m].ExpiresAt(); ok && !ends.After(w.clock.now()) {
+				return nil, fmt.Errorf("entity %s: by this clock the row has expired already, so it would not be written, and what is in the tables "+
+					"would be removed: give it a later expiry, or Delete it", c.Entity)
+			}
 			out = append(out, &r.Mutations[m])
 		}
 	}
