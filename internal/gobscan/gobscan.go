@@ -21,7 +21,8 @@ func Elements(stream []byte) (int, error) {
 		id := message.int()
 		if id >= 0 {
 			message.value(id)
-			if message.failed || s.types[id].kind != structKind {
+			// What is left over would have been read otherwise than gob reads it.
+			if message.failed || len(message.rest) > 0 || s.types[id].kind != structKind {
 				return 0, errStream
 			}
 			return message.elements, nil
@@ -162,10 +163,16 @@ func (s *scanner) value(id int64) {
 	s.depth--
 }
 
-// define reads the definition of a type. Its layout is that of wireType in package encoding/gob.
+// define reads the definition of a type. Its layout is that of wireType in package encoding/gob. A type that is several kinds
+// at once, or defined twice, is refused: gob takes the kind that it expects, and that could be another one than is counted here.
 func (s *scanner) define(id int64) {
 	var t typ
+	_, known := s.types[id]
 	s.each(func(n int64) {
+		if known || t.kind != unknownKind {
+			s.failed = true
+			return
+		}
 		switch n {
 		case 0, 1: // an array, or a slice: name and number, the type of its elements, the length of an array
 			t.kind = sliceKind
