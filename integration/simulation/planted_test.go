@@ -53,7 +53,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"a refused transaction proves that an earlier attempt was not applied", "internal/versioned/settle.go",
-		"if s.maybe {\n\t\treturn Unknown\n\t}\n\treturn NotApplied\n", "return NotApplied\n",
+		"if s.maybe || s.sent {\n\t\treturn Unknown\n\t}\n\treturn NotApplied\n", "return NotApplied\n",
 		"Versioned: ",
 	},
 	{
@@ -74,7 +74,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	{
 		"a stored change that takes a key over throws away what its owner has left", "tables/claim.go",
 		"\t\tout.Base.stored = c.base.stored\n", "",
-		"Versioned: account .* by status",
+		"Versioned: (account .* by status|1 divergences of accounts)",
 	},
 	{
 		"a patch that comes after its end deletes the row", "tables/patch.go",
