@@ -65,6 +65,7 @@ type Row struct {
 	Pending map[gocql.UUID][]byte
 
 	values []Value
+	added  bool // it is to become one by an insert
 }
 
 // regular are the columns beside the key, the version excepted.
@@ -152,7 +153,7 @@ func (b *Base) Decode(row Row) (any, error) {
 }
 
 // Swap is the lightweight transaction that makes the base row after, if its version is before (zero: null) and nothing is
-// pending. Without after it makes a fence. Several statements travel in one batch.
+// pending; of an insert, if there is no row either. Without after it makes a fence. Several statements travel in one batch.
 func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []Statement {
 	versionName := b.set.columns[b.set.version].name
 	var sets []string
@@ -170,6 +171,9 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []State
 	}
 	where, key := b.where()
 	where += " IF " + versionName + " = ? AND " + PendingColumn + " = null"
+	if after != nil && after.added && b.set.always >= 0 { // a row of before the declaration has no version either
+		where += " AND " + b.set.columns[b.set.always].name + " = null"
+	}
 	condition := any(nil)
 	if before != (gocql.UUID{}) {
 		condition = uuidValue(before)

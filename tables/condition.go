@@ -147,7 +147,7 @@ func (c *Condition) After() *Row {
 	if c.after == nil {
 		return nil
 	}
-	return &Row{Version: c.Version, Present: true, values: c.after}
+	return &Row{Version: c.Version, Present: true, values: c.after, added: c.Kind == Insert}
 }
 
 // Compare is the lightweight transaction of a change in a set with Compare.

@@ -15,7 +15,7 @@ import (
 // declare validates a declaration. It goes on after a fault, so that all are named at once.
 func declare(entity string, typ reflect.Type, options []Option) (*set, error) {
 	b := &builder{
-		set: &set{entity: entity, typ: typ, stamp: -1, expiry: -1, version: -1, mark: -1},
+		set: &set{entity: entity, typ: typ, stamp: -1, expiry: -1, version: -1, mark: -1, always: -1},
 		of:  make(map[string]int),
 		bad: make(map[*table]bool),
 	}

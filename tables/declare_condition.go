@@ -142,11 +142,12 @@ func (b *builder) checkVersioned() {
 	if _, ok := b.of[PendingColumn]; ok {
 		b.fault(base.name, PendingColumn, "the base table of a Versioned set has a column of this name of its own")
 	}
-	found := false
 	for _, i := range base.columns {
-		found = found || i != s.version && !slices.Contains(base.key, i) && neverAbsent(&s.columns[i])
+		if s.always < 0 && i != s.version && !slices.Contains(base.key, i) && neverAbsent(&s.columns[i]) {
+			s.always = i
+		}
 	}
-	if !found {
+	if s.always < 0 {
 		b.fault(base.name, "", "a Versioned set needs a column beside the base key that is never absent (no pointer, time, slice or map): "+
 			"a base row without columns is that of a deleted entity")
 	}

@@ -110,8 +110,8 @@ func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true 
 // writer.Load and package reader know, and whoever reads the base table by other means has to.
 //
 // All writes of the set go through the library: lightweight transactions and plain writes must not be mixed, and writer.Check
-// refuses a plain set over these tables. Rows that are
-// older than the declaration have no version, and cannot be updated before they have been given one by other means.
+// refuses a plain set over these tables. Rows that are older than the declaration have no version, and cannot be updated before
+// they have been given one by other means; an insert of such an entity is a conflict, as of any that exists.
 func Versioned(column string) Option {
 	return optionFunc(func(d *declaration) { d.versions = append(d.versions, column) })
 }
@@ -122,10 +122,11 @@ func Versioned(column string) Option {
 // never absent, or a row that does not exist could pass for one that is free.
 //
 // There is no version: a change whose answer was lost, and that is sent again or resumed, applies once more if the
-// columns have come back to what they were. Where that matters, name one whose values do not recur, such as an expiry.
-// After a lost answer a change knows itself again by its [Mark]. Without one only the service can say whether a row that is as
-// the change wanted to make it is so by this change or by another one like it: the write is Unknown, with ErrConflict, and
-// writer.Current has the row.
+// columns have come back to what they were, and an insert if its row has been deleted. Where that matters, name one whose values
+// do not recur, such as an expiry, and mark a row as ended instead of deleting it.
+// After a lost answer a change knows itself again by its [Mark]; a delete leaves none, and is then Unknown. Without one only the
+// service can say whether a row that is as the change wanted to make it is so by this change or by another one like it: the write
+// is Unknown, with ErrConflict, and writer.Current has the row.
 func Compare(columns ...string) Option {
 	return optionFunc(func(d *declaration) { d.compare = append(d.compare, columns...) })
 }

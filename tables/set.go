@@ -169,6 +169,7 @@ type set struct {
 	version      int      // column of Versioned, or -1
 	compare      []int    // columns of Compare
 	mark         int      // column of Mark, or -1
+	always       int      // column of the base table of a Versioned set that is never absent, or -1
 	localSerial  bool
 }
 

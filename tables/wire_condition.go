@@ -18,6 +18,7 @@ type wireCondition struct {
 	Versioned, Local bool
 	Before, Version  gocql.UUID
 	VersionColumn    string // of a Versioned set
+	Always           string // column of a Versioned set that is never absent; earlier versions of the library do not store it
 	Mark             string // column of Mark, or empty
 	Keys             []byte
 	Keyspace, Table  string
@@ -45,6 +46,9 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	}
 	if cond.Versioned {
 		w.VersionColumn = cond.base.VersionColumn()
+		if s.always >= 0 {
+			w.Always = s.columns[s.always].name
+		}
 	}
 	if s.mark >= 0 {
 		w.Mark = s.columns[s.mark].name
@@ -131,8 +135,8 @@ func (w *wireCondition) check() error {
 		return fmt.Errorf("keyspace and table must be %s", cqlname.TableRule)
 	case w.Versioned && (!cqlname.Column(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
 		return errors.New("a version that is none")
-	case w.Mark != "" && !names[w.Mark]:
-		return errors.New("a mark that is no column")
+	case w.Mark != "" && !names[w.Mark] || w.Always != "" && !names[w.Always]:
+		return errors.New("a mark, or a column that is never absent, that is no column")
 	case !w.Versioned && (len(w.Compared) == 0 || len(w.Claims)+len(w.Releases) > 0):
 		return errors.New("incomplete")
 	}
@@ -156,7 +160,7 @@ func (w *wireCondition) check() error {
 
 // conditional makes a set of just what is stored.
 func (w *wireCondition) conditional() (*Conditional, error) {
-	s := &set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local}
+	s := &set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, mark: -1, always: -1, localSerial: w.Local}
 	base := &table{name: w.Table, keyspace: w.Keyspace, part: w.Part}
 	s.tables = []*table{base}
 	of := make(map[string]int)
@@ -185,6 +189,9 @@ func (w *wireCondition) conditional() (*Conditional, error) {
 	}
 	if w.Mark != "" {
 		s.mark = of[w.Mark]
+	}
+	if w.Always != "" {
+		s.always = of[w.Always]
 	}
 	b := s.base(func(name string) string { return name }, row)
 	b.stored = true
