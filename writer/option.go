@@ -171,7 +171,8 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 // never NotApplied: with ErrConflict, and Current, once others have changed the row. Of other sets NotApplied is said of this call
 // alone. Where a repeat is not recognised, let the row say which request has made it, and look for that:
 //   - with Compare and no Mark, in the Current row of a conflict. With a Mark, name it among the compared columns as well if their
-//     values can come back to what they were: a repeat would be carried out again then.
+//     values can come back to what they were: a repeat would be carried out again then, and that of an insert is wherever the row
+//     has been deleted. The repeat of a delete finds no row, and so no Mark: ErrConflict without a Current row.
 //   - in the function of [Modify], which reads the row anew and so makes another change of it. With At it does not begin again
 //     after a conflict.
 func At(timestamp int64) Option {

@@ -25,7 +25,8 @@ const leastAge = time.Minute
 // cannot know what came of that. Only of the call that made the error is "not applied" certain.
 //
 // An error that is older than half the smallest gc_grace_seconds of its tables, but at least a minute, is refused with
-// [ErrExpired]. One that matches [ErrInvalid] is refused again: there is nothing to send.
+// [ErrExpired]. In a set with Compare a change that is delivered again applies once more if the compared columns have come back to
+// what they were: see [tables.Compare]. One that matches [ErrInvalid] is refused again: there is nothing to send.
 //
 // Counters are never sent again, not even those that are NotApplied: only the caller can say whether an addition that came
 // late, or twice, would do harm. While one of them is not Applied no Resume returns nil. When all other tables are Applied
@@ -103,6 +104,13 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		return false, failed.counted()
 	}
 	smallest, table := time.Duration(1<<62), ""
+	if c := failed.condition; c != nil && c.outcome != Applied && !c.Condition.Versioned { // nothing in the row tells an old change from a new one
+		t, err := w.live.table(ctx, &w.retrier, c.Condition.Keyspace, c.Condition.Table)
+		if err != nil {
+			return false, failed.again(err)
+		}
+		smallest, table = t.gcGrace, c.Condition.Table
+	}
 	batch = true
 	for i := range failed.paths {
 		if failed.paths[i].kind == retry.Counter {
