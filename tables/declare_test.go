@@ -94,6 +94,8 @@ type (
 // MarshalCQL makes an Address one value.
 func (Address) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return []byte("here"), nil }
 
+type pointing struct{ *Audit }
+
 func TestDeclareColumns(t *testing.T) {
 	t.Parallel()
 	runFaultCases(t, []faultCase{
@@ -122,6 +124,14 @@ func TestDeclareColumns(t *testing.T) {
 			ID int64
 			*Audit
 		}](base), []string{"embedded field Audit is a pointer: its columns could not be set; embed the struct itself"}},
+		{"embedded pointer in an embedded struct", declare[struct {
+			ID int64
+			pointing
+		}](base), []string{"embedded field Audit is a pointer: its columns could not be set; embed the struct itself"}},
+		{"embedded pointer to an unexported struct", declare[struct {
+			ID int64
+			*audit
+		}](base), []string{"embedded field audit is a pointer: its columns could not be set; embed the struct itself"}},
 		{"embedded array", declare[struct {
 			ID int64
 			gocql.UUID

@@ -201,8 +201,39 @@ func keyFault(c *column, data []byte) string {
 		return fmt.Sprintf("a key column holds at most %d bytes, this one %d", maxKeyBytes, len(data))
 	case len(data) == 16 && (c.cql.Kind() == gocql.TypeUUID || c.cql.Kind() == gocql.TypeTimeUUID) && zero(data):
 		return "a key column must not be the zero UUID"
+	case holdsNaN(c.cql, data):
+		return "a key column must not be NaN: there are many of them in bytes, and as clustering key they are one row, so a move between " +
+			"two would erase it"
 	}
 	return ""
+}
+
+// holdsNaN says whether data, which is well-formed, is NaN or has one in it.
+func holdsNaN(t *cqltype.Type, data []byte) bool {
+	switch t.Kind() {
+	case gocql.TypeFloat:
+		return math.IsNaN(float64(math.Float32frombits(binary.BigEndian.Uint32(data))))
+	case gocql.TypeDouble:
+		return math.IsNaN(math.Float64frombits(binary.BigEndian.Uint64(data)))
+	case gocql.TypeList:
+		data = data[4:]
+	case gocql.TypeTuple, gocql.TypeUDT:
+	default:
+		return false
+	}
+	elems := t.Elems()
+	for i := 0; len(data) > 0; i++ {
+		size, rest, _ := cutInt(data)
+		data = rest
+		if size < 0 {
+			continue
+		}
+		if holdsNaN(elems[i%len(elems)], data[:size]) {
+			return true
+		}
+		data = data[size:]
+	}
+	return false
 }
 
 func zero(data []byte) bool {

@@ -60,7 +60,7 @@ func TestMergesInTheServersOrder(t *testing.T) {
 	})
 	ordered(t, p, "float", "float", func() float32 { return float32(rnd.NormFloat64()) })
 	ordered(t, p, "double", "double", func() float64 {
-		return []float64{rnd.NormFloat64() * 1e100, rnd.NormFloat64(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), math.NaN()}[rnd.IntN(7)]
+		return []float64{rnd.NormFloat64() * 1e100, rnd.NormFloat64(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1)}[rnd.IntN(6)]
 	})
 	ordered(t, p, "text", "text", func() string {
 		return []string{"a", "A", "é", "ÿ", "z", "\U0001f600", "￿", "aa"}[rnd.IntN(8)] + string(rune(32+rnd.IntN(900)))
