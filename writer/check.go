@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -34,6 +35,7 @@ type Difference struct {
 	Fix string
 }
 
+// String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
 func (d Difference) String() string {
 	table := d.Table
 	if d.Keyspace != "" {
@@ -43,8 +45,9 @@ func (d Difference) String() string {
 	if d.Column != "" {
 		text = fmt.Sprintf("table %s: column %s: %s", table, d.Column, d.Reason)
 	}
+	text = printable.Line(text)
 	if d.Fix != "" {
-		text += "\n\t\tfix: " + strings.ReplaceAll(d.Fix, "\n", "\n\t\t") + ";"
+		text += "\n\t\tfix: " + strings.ReplaceAll(printable.Lines(d.Fix), "\n", "\n\t\t") + ";"
 	}
 	return text
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/gocql/gocql"
 )
 
@@ -156,7 +157,7 @@ func (e *connectError) Error() string {
 	if errors.Is(e.driver, gocql.ErrNoConnectionsStarted) && len(e.refusals) == 0 && e.keyspace != "" {
 		fmt.Fprintf(&b, ": keyspace %s cannot be used, is it there?", e.keyspace)
 	}
-	return b.String()
+	return printable.Line(b.String()) // of whoever answers at the address
 }
 
 // Unwrap gives what the connections failed with, and what the driver made of it.

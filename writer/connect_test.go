@@ -173,6 +173,10 @@ func TestConnectErrorOfTheDriver(t *testing.T) {
 		"denorm: no session: 10.0.0.1:9042: no route": {
 			driver: gocql.ErrNoConnectionsStarted, keyspace: "shop", refusals: []refusal{refused},
 		},
+		// Whoever answers at the address says this, perhaps to a terminal.
+		`denorm: no session: 10.0.0.1:9042: \x1b[2Jcome\nin`: {
+			driver: gocql.ErrNoConnectionsStarted, refusals: []refusal{{host: "10.0.0.1:9042", err: errors.New("\x1b[2Jcome\nin")}},
+		},
 		"denorm: no session: 10.0.0.1:9042: no route; gocql: host was filtered: 10.0.0.2": {
 			driver: errors.New("gocql: host was filtered: 10.0.0.2"), refusals: []refusal{refused},
 		},

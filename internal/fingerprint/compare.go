@@ -54,7 +54,20 @@ func Check(declared, live string, now time.Time) []Finding {
 	c.rules()
 	c.buckets()
 	c.sets()
-	return c.found()
+	found := c.found()
+	for i := range found {
+		found[i].Column, found[i].Reason = short(found[i].Column), short(found[i].Reason)
+	}
+	return found
+}
+
+// short leaves out the middle of a text that nobody would read: what stands in a comment has no limit but its size.
+func short(text string) string {
+	const head, tail = 1000, 200
+	if len(text) <= head+tail {
+		return text
+	}
+	return text[:head] + " ... " + text[len(text)-tail:]
 }
 
 // comparison is one call of [Check].
@@ -172,7 +185,7 @@ func (c *comparison) functions(d, l Bucket) []Function {
 	case len(l.Functions) == n:
 		return d.Functions
 	}
-	if from, err := time.Parse(time.RFC3339, l.Functions[n].From); err == nil && !from.After(c.now) {
+	if from, err := time.Parse(time.RFC3339, l.Functions[n].From); err != nil || !from.After(c.now) {
 		return contradict("the function that this process lacks is in use already")
 	}
 	c.behind = append(c.behind, "bucket "+d.Column+" is "+l.called()+" in the table's fingerprint and "+d.called()+" in this process")

@@ -105,3 +105,37 @@ func TestStatementKeepsWhatOthersKnow(t *testing.T) {
 		t.Errorf("the newer one: %+v", found)
 	}
 }
+
+// A time that no declaration writes does not pass for one to come.
+func TestFunctionFromAnUnreadableTime(t *testing.T) {
+	t.Parallel()
+	for from, wrong := range map[string]bool{"2030-01-01T00:00:00Z": false, "2020-01-01T00:00:00Z": true, "2020-01-01": true, "T": true} {
+		found := fingerprint.Check("[denorm:1 bucket d day(ts)]", "[denorm:1 bucket d day(ts) from "+from+" by ts hour(ts)]", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		if len(found) != 1 || found[0].Note == wrong {
+			t.Errorf("%s: %+v", from, found)
+		}
+	}
+}
+
+// However much somebody writes into a comment, what is said of it can be read.
+func TestReasonsAreShort(t *testing.T) {
+	t.Parallel()
+	const declared = `[denorm:1 one-of a "x" "y"; bucket b hash(4,id)]`
+	long := strings.Repeat("a", 60_000)
+	for _, live := range []string{
+		`[denorm:1 one-of a "x" "` + long + `"; bucket b hash(4,id)]`, `[denorm:1 one-of ` + long + ` "x"]`, "[denorm:1 versioned " + long + "]",
+		`[denorm:1 one-of a "x" "y"; bucket b ` + strings.Repeat("hash(1,a) or ", 4000) + "hash(2,a)]",
+		"[denorm:1 one-of a " + strings.Repeat(`"`+long[:5000]+`" `, 12) + "]",
+		"[denorm:1 " + strings.Repeat("unique-x;", 5000) + "]",
+	} {
+		found := fingerprint.Check(declared, live, time.Time{})
+		if len(found) == 0 {
+			t.Errorf("%.50s passes", live)
+		}
+		for _, f := range found {
+			if size := len(f.Reason) + len(f.Column); size > 2500 {
+				t.Errorf("%.50s: %d characters, %.200s", live, size, f.Reason)
+			}
+		}
+	}
+}
