@@ -17,6 +17,7 @@ import (
 // storage could otherwise have any statement executed. What follows from the rest is not stored either: the statement,
 // the values of its USING clause, the partition key, what is sent after the expiry.
 type wireMutation struct {
+	Format          uint8 // what has to be understood: see wireFormat
 	Kind            MutationKind
 	Keyspace, Table string
 	Timestamp       int64
@@ -34,6 +35,15 @@ type wireColumn struct {
 	Data  []byte
 	Edit  EditKind // of a Merge, beside the key
 }
+
+// wireFormat is the latest stored form of mutations and conditions that this code understands. gob passes over fields that it
+// does not know, so an older process would do something else than was meant, without an error. What uses a field that must not be
+// passed over is stored with a number above that of the code without the field; all else stays 0, for older processes to read.
+// Whole and Always are of format 0: who does not know Whole takes every Put for the whole row, which such a one is; who does not know
+// Always inserts as its own inserts do.
+const wireFormat = 0
+
+var errLater = errors.New("stored by a later version of denorm: resume it with that")
 
 const (
 	wireUnset = iota
@@ -129,6 +139,9 @@ func (m *Mutation) UnmarshalBinary(data []byte) error {
 }
 
 func (w *wireMutation) mutation() (*Mutation, error) {
+	if w.Format > wireFormat {
+		return nil, errLater
+	}
 	if w.Kind == Increment {
 		return w.increment()
 	}

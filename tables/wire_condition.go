@@ -13,6 +13,7 @@ import (
 
 // wireCondition is a condition as it is stored, with its claims. As with [wireMutation] there is no CQL in it.
 type wireCondition struct {
+	Format           uint8 // as in wireMutation
 	Entity           string
 	Kind             Kind
 	Versioned, Local bool
@@ -118,6 +119,9 @@ func (c *Conditional) UnmarshalBinary(data []byte) error {
 }
 
 func (w *wireCondition) check() error {
+	if w.Format > wireFormat {
+		return errLater
+	}
 	names := make(map[string]bool)
 	column := func(c wireColumn) bool { return cqlname.Column(c.Name) && c.State != wireUnset }
 	for _, c := range w.Columns {

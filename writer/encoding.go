@@ -22,6 +22,9 @@ var (
 // magic begins every stored Error; its last byte is the version of the format.
 const magic = "denorm\x01"
 
+// wireFormat is the latest Format that this code understands.
+const wireFormat = 0
+
 // Bounds of a stored error, far above what a write is: without them a few bytes could take all the memory of who reads them.
 const (
 	maxStored    = 128 << 20 // bytes: eight tables with rows as large as Cassandra takes them by default
@@ -32,7 +35,12 @@ const (
 var errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, %d mutations and %d columns", maxStored>>20, maxMutations, maxColumns)
 
 // wireError is an Error as it is stored, and wirePath one of its paths. The texts of errors are kept, not their types.
+//
+// gob passes over fields that it does not know. So what uses a field that an older process must not pass over is stored with a Format
+// above that of the code without the field, and all else with 0. Tables of wireDecision is of format 0: without it an error says
+// something else of tables that were not written, and resumes the same.
 type wireError struct {
+	Format    uint8
 	Op        string
 	Timestamp int64
 	Mode      Mode
@@ -108,7 +116,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	return binary.BigEndian.AppendUint32(out.Bytes(), crc32.ChecksumIEEE(out.Bytes())), nil
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary. It refuses bytes that are damaged or of another version. Causes come
+// UnmarshalBinary is the reverse of MarshalBinary. It refuses bytes that are damaged or of a later version. Causes come
 // back as texts: errors.As does not find the driver's types in them. The bytes hold no CQL: whoever can forge them can have
 // Resume write and delete rows, and run no other statement.
 func (e *Error) UnmarshalBinary(data []byte) error {
@@ -138,6 +146,9 @@ func (e *Error) UnmarshalBinary(data []byte) error {
 }
 
 func (w *wireError) error() (*Error, error) {
+	if w.Format > wireFormat {
+		return nil, errors.New("denorm: decode error: stored by a later version of denorm: resume it with that")
+	}
 	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Conditional || len(w.Paths) == 0 && w.Condition == nil {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
