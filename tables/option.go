@@ -107,6 +107,9 @@ func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true 
 // field. A deleted entity leaves a base row for [FenceTTL] that has a version and nothing else: a base row whose columns
 // are all null is absent. So some column beside the base key must be one that is never absent: no pointer, time, slice or map.
 //
+// Servers' clocks more than an hour ahead of the clients' make changes fail as not applied ("other writers came first too often")
+// until they are right again, and for as long as they were ahead beyond that hour.
+//
 // writer.Load and package reader know, and whoever reads the base table by other means has to.
 //
 // All writes of the set go through the library: lightweight transactions and plain writes must not be mixed, and writer.Check

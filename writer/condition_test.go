@@ -118,13 +118,21 @@ func TestInsertOverAFence(t *testing.T) {
 	fence := versioned.Version(time.Now().Add(2*time.Second).UnixMicro(), 3)
 	met := scripted{row: map[string]any{"version": fence}}
 	read := scripted{found: func(dest []any) { *dest[2].(*gocql.UUID) = fence }} //nolint:forcetypeassert // as above
-	w, x, _ := conditional([]scripted{met, read, met, read})
+	w, x, e := conditional([]scripted{met, read, met, read})
 	result, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem()))
 	if err != nil || versioned.Timestamp(result.Version) <= versioned.Timestamp(fence) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if got := x.asked(); got != "UPDATE SELECT UPDATE SELECT UPDATE DELETE" {
 		t.Errorf("sent %s", got)
+	}
+	if want := 5 + len(e.sent()); result.Attempts != want { // what comes after the query tables is not counted
+		t.Errorf("%d attempts, want %d", result.Attempts, want)
+	}
+	w, x, e = conditional([]scripted{met, read, met, read, {err: errSyntax}})
+	result, err = w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem()))
+	if failed := asError(t, err); failed.Tables[0].Attempts != 5 || result.Attempts != 5 || len(e.sent()) > 0 {
+		t.Errorf("%d and %d attempts, sent %s: %v", result.Attempts, failed.Tables[0].Attempts, x.asked(), err)
 	}
 	w, _, _ = conditional([]scripted{met, read}, At(time.Now().UnixMicro()))
 	if _, err := w.Write(t.Context(), "addItem", itemSet(t).Insert(newItem())); !errors.Is(err, ErrConflict) {
