@@ -118,7 +118,8 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary is the reverse of MarshalBinary. It refuses bytes that are damaged or of a later version. Causes come
 // back as texts: errors.As does not find the driver's types in them. The bytes hold no CQL: whoever can forge them can have
-// Resume write and delete rows, and run no other statement.
+// Resume write and delete rows, and run no other statement. [Resumes] limits in which tables, and the keyspaces of the writer do without
+// it; who cannot rule out forgery signs the bytes, as the example does.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	body := len(data) - crc32.Size
 	if body < len(magic) || string(data[:len(magic)]) != magic {
@@ -152,7 +153,7 @@ func (w *wireError) error() (*Error, error) {
 	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Conditional || len(w.Paths) == 0 && w.Condition == nil {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
-	e := &Error{Op: w.Op, Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict}
+	e := &Error{Op: w.Op, Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true}
 	if w.Condition != nil {
 		var err error
 		if e.condition, err = w.Condition.condition(); err != nil {
@@ -194,6 +195,9 @@ func (w *wireError) error() (*Error, error) {
 			return nil, errors.New("denorm: decode error: incomplete")
 		}
 		e.paths = append(e.paths, p)
+	}
+	if err := e.agree(); err != nil {
+		return nil, err
 	}
 	e.Tables = e.results()
 	return e, nil

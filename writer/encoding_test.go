@@ -87,7 +87,7 @@ func TestStoredErrorIsResumed(t *testing.T) {
 			if !errors.Is(stored, ErrUnknown) || errors.Is(stored, errSimple) {
 				t.Errorf("causes come back as texts, outcomes as they were: %v", stored)
 			}
-			w := newWriter(y, "elsewhere", grace(tenDays), Keyspaces(map[string]string{"shop": "wrong", "": "wrong"}))
+			w := newWriter(y, "shop", grace(tenDays), Keyspaces(map[string]string{"shop": "shop", "other": "tenant"}))
 			res, err := w.Resume(t.Context(), stored)
 			if err != nil || res.Timestamp != e.Timestamp || res.Mode != e.Mode {
 				t.Errorf("%+v, %v", res, err)

@@ -37,6 +37,7 @@ type Error struct {
 	unread  error // why the row to write from was not read; nil if the error is not of a read
 	expired bool
 	strict  bool // a logged batch must stay one
+	stored  bool // it comes out of storage, and others may have written it
 
 	condition *condition // nil if the write has none
 	paths     []path

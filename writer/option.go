@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
@@ -47,7 +48,8 @@ type config struct {
 	timeout     time.Duration
 	batchLimit  int
 	claimGrace  time.Duration
-	err         error // every bad option; With has no error to return, so the next call does
+	resumes     []tables.Described // nil for all
+	err         error              // every bad option; With has no error to return, so the next call does
 }
 
 const (

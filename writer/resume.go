@@ -34,6 +34,10 @@ const leastAge = time.Minute
 // matches ErrInvalid beside what it matched before. So a caller that resumes until nil stops at ErrInvalid, or asks
 // Resumable.
 //
+// An error that was stored may have been written by others. It is refused with [ErrInvalid] if it is of keyspaces that are none of the writer's (that
+// of its session, and what [Keyspaces] maps to), of tables and columns that no set has that [Resumes] names, or of a time further ahead
+// than [MaxClockSkew].
+//
 // Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the
 // write.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
@@ -92,9 +96,9 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 // fresh refuses a write that is too old to be sent again, or of which nothing may be. batch is whether its tables still allow a logged batch; a
 // strict one is refused if they do not.
 func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
-	if w.err != nil {
+	if err := w.admit(failed); err != nil {
 		e := *failed
-		e.refusal, e.expired = w.err, false
+		e.refusal, e.expired = err, false
 		return false, &e
 	}
 	if c := failed.condition; c != nil && c.outcome != Applied && w.transact == nil {

@@ -34,13 +34,13 @@ func resumeInThisProcess() int {
 		if err := failed.UnmarshalBinary(stored); err != nil {
 			return err
 		}
-		// Another process, and a session without keyspace: the stored write knows its own.
+		// Another process, and a session without keyspace: the stored write knows its own, and this one says that it is right.
 		session, err := writer.Configure(gocql.NewCluster(strings.Split(os.Getenv(resumeEnv), ",")...), "").CreateSession()
 		if err != nil {
 			return err
 		}
 		defer session.Close()
-		w, err := writer.New(session)
+		w, err := writer.New(session, writer.Keyspaces(map[string]string{"": failed.Tables[0].Keyspace}), writer.Resumes(orders.Orders))
 		if err != nil {
 			return err
 		}

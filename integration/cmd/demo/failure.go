@@ -58,11 +58,11 @@ func showMissingTable(ctx context.Context, out *screen, s *shop) error {
 	if err := restored.UnmarshalBinary(stored); err != nil {
 		return err
 	}
-	res, err := s.w.Resume(ctx, restored)
+	res, err := tenant.Resume(ctx, restored)
 	if err != nil {
 		return err
 	}
-	out.code("w.Resume(ctx, restored)       // nil: %d request sent, at the timestamp of the first try", res.Attempts)
+	out.code("tenant.Resume(ctx, restored)  // nil: %d request sent, at the timestamp of the first try", res.Attempts)
 	out.blank()
 	if err := newView(session).show(ctx, out, o); err != nil {
 		return err

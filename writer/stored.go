@@ -1,0 +1,117 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Resumes names the sets whose stored errors the writer resumes: [Writer.Resume] refuses an error read by
+// [Error.UnmarshalBinary] that has anything but their tables and columns, in the keyspaces that the writer maps them to. Without it such an
+// error may be of any table in the keyspaces of the writer: that of its session, or what [Keyspaces] maps to. It replaces
+// what was named earlier.
+func Resumes(sets ...tables.Described) Option {
+	sets = slices.Clone(sets)
+	return option(func(c *config) {
+		if len(sets) == 0 || slices.Contains(sets, nil) {
+			c.fail("Resumes: name at least one set, and none that is nil")
+		}
+		c.resumes = sets
+	})
+}
+
+// agree refuses a stored error whose parts are not all of its timestamp: no write has such.
+func (e *Error) agree() error {
+	for i := range e.paths {
+		for _, m := range e.paths[i].mutations {
+			below := m.Kind == tables.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
+			if m.Timestamp != e.Timestamp && !below && !isIncrement(m) {
+				return errors.New("denorm: decode error: a part is of another timestamp than the whole")
+			}
+		}
+	}
+	if e.condition != nil {
+		if v := e.condition.Condition.Version; v != (tables.Condition{}).Version && versioned.Timestamp(v) != e.Timestamp {
+			return errors.New("denorm: decode error: the version is of another timestamp than the whole")
+		}
+	}
+	return nil
+}
+
+// admit refuses a stored error that this writer could not have made: who can write to the storage could have it write
+// anywhere, or rows of a time to come, which nobody could write over.
+func (w *Writer) admit(e *Error) error {
+	if w.err != nil || !e.stored {
+		return w.err
+	}
+	if time.UnixMicro(e.Timestamp).After(w.clock.now().Add(w.maxSkew)) {
+		return fmt.Errorf("the timestamp of the stored write is more than %v ahead of this clock: writing it would shut out all other writers", w.maxSkew)
+	}
+	if c := e.condition; c != nil {
+		places := [][2]string{{c.Condition.Keyspace, c.Condition.Table}}
+		for _, k := range slices.Concat(c.Claims, c.Releases) {
+			places = append(places, [2]string{k.Keyspace, k.Table})
+		}
+		if err := w.admitPlaces(places, c.DeclaredIn); err != nil {
+			return err
+		}
+	}
+	for i := range e.paths {
+		if e.paths[i].kind == retry.Counter {
+			continue // never sent again
+		}
+		for _, m := range e.paths[i].mutations {
+			if err := w.admitPlaces([][2]string{{m.Keyspace, m.Table}}, m.DeclaredIn); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// admitPlaces refuses what is not of the sets of [Resumes], or where there are none, not in a keyspace of the writer. The first place is
+// that of the rest.
+func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(string) string) (bool, string)) error {
+	for _, p := range places {
+		if keyspace := p[0]; keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
+			return fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)
+		} else if w.resumes == nil && !w.owns(keyspace) {
+			return fmt.Errorf("the stored write is of keyspace %q, which is none of this writer's: resume it with the writer of its tenant, "+
+				"made by With(Keyspaces), or name the sets that are resumed with the option Resumes", keyspace)
+		}
+	}
+	if w.resumes == nil {
+		return nil
+	}
+	for _, set := range w.resumes {
+		if found, fault := in(set, w.physical); fault != "" {
+			return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0][0], places[0][1], fault)
+		} else if found {
+			return nil
+		}
+	}
+	return fmt.Errorf("the stored write is of table %s.%s, which no set has that was named in the option Resumes, in the keyspaces of this writer",
+		places[0][0], places[0][1])
+}
+
+// owns says whether a keyspace is that of tables declared without one, or one that Keyspaces maps to.
+func (w *Writer) owns(keyspace string) bool {
+	if keyspace == "" {
+		return false
+	}
+	if keyspace == w.physical("") {
+		return true
+	}
+	for _, to := range w.keyspaces {
+		if to == keyspace {
+			return true
+		}
+	}
+	return false
+}

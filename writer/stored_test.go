@@ -1,0 +1,165 @@
+package writer
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// forged is a mutation as package tables stores it.
+type forged struct {
+	Kind            tables.MutationKind
+	Keyspace, Table string
+	Timestamp       int64
+	Keys, Part      int
+	Columns         []forgedColumn
+}
+
+type forgedColumn struct {
+	Name  string
+	State uint8
+	Type  string
+	Data  []byte
+}
+
+// put is a row of orders_by_id with one column beside its key.
+func put(at int64, edit func(*forged)) forged {
+	m := forged{
+		Kind: tables.Put, Keyspace: "shop", Table: "orders_by_id", Timestamp: at, Keys: 1, Part: 1, Columns: []forgedColumn{
+			{"order_id", 2, "timeuuid", versioned.Version(1, 1).Bytes()}, {"status", 2, "text", []byte("open")},
+		},
+	}
+	edit(&m)
+	return m
+}
+
+func forge(t *testing.T, at int64, m forged) (*Error, error) {
+	t.Helper()
+	var data bytes.Buffer
+	if err := gob.NewEncoder(&data).Encode(m); err != nil {
+		t.Fatal(err)
+	}
+	e := new(Error)
+	return e, e.UnmarshalBinary(sealed(t, wireError{Op: "op", Timestamp: at, Mode: Single, Paths: []wirePath{{Outcome: Unknown, Mutations: [][]byte{data.Bytes()}}}}))
+}
+
+// Whoever can write to the queue can have written only what the writer could: in its keyspaces, in the tables of the sets that it
+// names, and not in a time to come. What is refused keeps what is known of it.
+func TestStoredErrorOfOthersIsRefused(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	orders := Resumes(orderSet(t), itemSet(t))
+	tenant := Keyspaces(map[string]string{"": "tenant_a"})
+	for name, test := range map[string]struct {
+		options []NewOption
+		at      time.Time
+		edit    func(*forged)
+		want    string // empty if it is resumed
+	}{
+		"the session's keyspace": {nil, now, func(*forged) {}, ""},
+		"another keyspace":       {nil, now, func(m *forged) { m.Keyspace = "tenant_b" }, `keyspace "tenant_b", which is none of this writer's`},
+		"no keyspace":            {nil, now, func(m *forged) { m.Keyspace = "" }, `keyspace "", which is none`},
+		"a mapped keyspace":      {[]NewOption{tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
+		"what it is mapped from": {[]NewOption{tenant}, now, func(*forged) {}, `keyspace "shop", which is none`},
+		"system":                 {[]NewOption{Keyspaces(map[string]string{"x": "system_auth"})}, now, func(m *forged) { m.Keyspace = "system_auth" }, "Cassandra's own"},
+		"a time to come":         {nil, now.AddDate(100, 0, 0), func(*forged) {}, "ahead of this clock"},
+		"a clock a bit ahead":    {nil, now.Add(5 * time.Second), func(*forged) {}, ""},
+		"a named set":            {[]NewOption{orders}, now, func(*forged) {}, ""},
+		"a named set's tenant":   {[]NewOption{orders, tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
+		"a set, not its tenant":  {[]NewOption{orders, tenant}, now, func(*forged) {}, "no set has that was named"},
+		"another table":          {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "no set has that was named"},
+		"another column":         {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Name = "is_superuser" }, "it has no column is_superuser"},
+		"another key":            {[]NewOption{orders}, now, func(m *forged) { m.Columns = m.Columns[1:] }, "its primary key is order_id"},
+		"part of a key": {[]NewOption{orders}, now, func(m *forged) {
+			m.Kind, m.Table, m.Columns = tables.Remove, "orders_by_status", m.Columns[1:]
+		}, "its primary key is status, order_id"},
+		"past a condition": {[]NewOption{orders}, now, func(m *forged) { m.Table = "items" }, "lightweight transactions alone"},
+	} {
+		x := &fakeExecutor{}
+		at := test.at.UnixMicro()
+		e, err := forge(t, at, put(at, test.edit))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		_, err = fakeWriter(x, test.options...).Resume(t.Context(), e)
+		switch {
+		case test.want == "" && err != nil, test.want == "" && len(x.sent()) != 1:
+			t.Errorf("%s: %v, sent %d", name, err, len(x.sent()))
+		case test.want == "":
+		case err == nil || !strings.Contains(err.Error(), test.want), len(x.sent()) > 0:
+			t.Errorf("%s: %v, sent %d, want %s", name, err, len(x.sent()), test.want)
+		case !errors.Is(err, ErrInvalid) || !errors.Is(err, ErrUnknown) || asError(t, err).NotApplied():
+			t.Errorf("%s: what is known of it is lost: %v", name, err)
+		}
+	}
+}
+
+// Parts of a write are all at its timestamp, except for removes just below it.
+func TestStoredErrorIsOfOneTimestamp(t *testing.T) {
+	t.Parallel()
+	const at = 1_700_000_000_000_000
+	removed := func(m *forged) { m.Kind, m.Columns = tables.Remove, m.Columns[:1] }
+	for name, test := range map[string]struct {
+		at   int64
+		edit func(*forged)
+		ok   bool
+	}{
+		"equal": {at, func(*forged) {}, true}, "a remove below": {at - 1, removed, true}, "a put below": {at - 1, func(*forged) {}, false},
+		"a remove further below": {at - 2, removed, false}, "a put above": {at + 1, func(*forged) {}, false}, "a remove above": {at + 1, removed, false},
+	} {
+		if _, err := forge(t, at, put(test.at, test.edit)); (err == nil) != test.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Everything that the sets themselves write is resumed by a writer that names them.
+func TestResumesTakesWhatItsSetsWrite(t *testing.T) {
+	t.Parallel()
+	open, paid := move()
+	before := newItem()
+	after, counted := before, before
+	after.Shelf = "b"
+	counted.Count++
+	task := newTask("bob")
+	task.Ends = ptr(time.Now().Add(time.Hour))
+	expiring := taskSet(t, tables.ExpiresAt("ends"))
+	lost := []scripted{{err: errLost}, {err: errLost}, {err: errLost}}
+	for name, test := range map[string]struct {
+		set    tables.Described
+		change tables.Change
+	}{
+		"insert": {orderSet(t), orderSet(t).Insert(open)}, "move": {orderSet(t), orderSet(t).Update(open, paid)},
+		"delete": {orderSet(t), orderSet(t).Delete(open)}, "expiry": {expiring, expiring.Insert(task)},
+		"patch":     {taskSet(t), taskSet(t).Patch(task, tables.Column("ends"))},
+		"versioned": {itemSet(t), itemSet(t).Update(before, after)}, "versioned delete": {itemSet(t), itemSet(t).Delete(before)},
+		"versioned insert": {itemSet(t), itemSet(t).Insert(before)},
+		"compare":          {seatSet(t), seatSet(t).Update(before, counted)}, "mark": {markedSet(t), markedSet(t).Update(before, counted)},
+	} {
+		w, _, x := conditional(lost)
+		x.answer = fail("", errSimple, errSimple, errSimple, errSimple, errSimple, errSimple, errSimple, errSimple, errSimple)
+		_, err := w.Write(t.Context(), "op", test.change)
+		var failed *Error
+		if !errors.As(err, &failed) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		stored := transport(t, failed)
+		other, _, sent := conditional(nil, Resumes(taskSet(t), noteSet(t)))
+		if name != "patch" && name != "expiry" {
+			if _, err := other.Resume(t.Context(), stored); !errors.Is(err, ErrInvalid) || len(sent.sent()) > 0 {
+				t.Errorf("%s: by a writer of other sets: %v", name, err)
+			}
+		}
+		own, _, _ := conditional(nil, Resumes(taskSet(t), test.set))
+		if _, err := own.Resume(t.Context(), stored); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
