@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
 
@@ -32,27 +33,24 @@ func (p *page[T]) reset(n int) {
 
 // decoder scans answers into pages. It belongs to one goroutine.
 type decoder[T any] struct {
-	columns int       // clustering columns, which are selected first
-	fields  [][]int   // by selected column; nil for one that is no field
-	cells   []rawCell // by selected column, of those whose bytes are looked at
-	tells   []int     // the selected columns of which one at least is not null in a row; none where every row is one
+	columns int     // clustering columns, which are selected first
+	fields  [][]int // by selected column; nil for one that is no field
+	cells   []cell  // by selected column
+	tells   []int   // the selected columns of which one at least is not null in a row; none where every row is one
 	dest    []any
 }
 
 func newDecoder[T any](p *plan) *decoder[T] {
-	d := &decoder[T]{columns: len(p.columns), cells: make([]rawCell, len(p.selected)), dest: make([]any, len(p.selected))}
+	d := &decoder[T]{columns: len(p.columns), cells: make([]cell, len(p.selected)), dest: make([]any, len(p.selected))}
 	tells := p.layout.Tells()
 	for i, name := range p.selected {
-		d.fields = append(d.fields, p.layout.Field(name))
+		d.fields, d.cells[i].name, d.dest[i] = append(d.fields, p.layout.Field(name)), name, &d.cells[i]
 		if slices.Contains(tells, name) {
 			d.tells = append(d.tells, i)
 		}
 	}
 	return d
 }
-
-// raw says whether the bytes of a selected column are looked at.
-func (d *decoder[T]) raw(i int) bool { return i < d.columns || slices.Contains(d.tells, i) }
 
 // gone says whether the row that was scanned last is that of a deleted entity.
 func (d *decoder[T]) gone() bool {
@@ -68,15 +66,9 @@ func (d *decoder[T]) decode(a answer, p *page[T]) {
 		p.rows = append(p.rows, *new(T))
 		row := reflect.ValueOf(&p.rows[len(p.rows)-1]).Elem()
 		for i, index := range d.fields {
-			var field any
 			if index != nil {
-				field = row.FieldByIndex(index).Addr().Interface()
+				d.cells[i].field = row.FieldByIndex(index).Addr().Interface()
 			}
-			if d.raw(i) {
-				d.cells[i] = rawCell{field: field}
-				field = &d.cells[i]
-			}
-			d.dest[i] = field
 		}
 		if !a.Scan(d.dest...) {
 			p.rows = p.rows[:len(p.rows)-1]
@@ -101,19 +93,20 @@ func (d *decoder[T]) decode(a answer, p *page[T]) {
 // arenaSize is how much room is made for keys at once.
 const arenaSize = 16 << 10
 
-// rawCell keeps the bytes of a column while it is decoded: nil for null.
-type rawCell struct {
+// cell decodes a column into a field, and keeps its bytes: nil for null.
+type cell struct {
+	name  string
 	data  []byte // of the driver's buffer
 	field any    // where the value goes, nil for nowhere
 }
 
-var _ gocql.Unmarshaler = (*rawCell)(nil)
+var _ gocql.Unmarshaler = (*cell)(nil)
 
 // UnmarshalCQL implements [gocql.Unmarshaler].
-func (k *rawCell) UnmarshalCQL(info gocql.TypeInfo, data []byte) error {
-	k.data = data
-	if k.field == nil {
+func (c *cell) UnmarshalCQL(info gocql.TypeInfo, data []byte) error {
+	c.data = data
+	if c.field == nil {
 		return nil
 	}
-	return gocql.Unmarshal(info, data, k.field)
+	return undecoded.Decode(c.name, info, data, c.field)
 }

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,15 @@ type query struct {
 	limit      int
 	token      Token
 }
+
+// String names the table of the query.
+func (q query) String() string { return "query of " + q.name }
+
+// Format prints the table for every verb: printed in full a query would show the values of its conditions.
+func (q query) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, q.String()) }
+
+// MarshalText is the table, for structured loggers.
+func (q query) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
 
 type condition struct {
 	column string

@@ -3,6 +3,8 @@ package reader
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"iter"
 	"sync"
 )
@@ -17,6 +19,15 @@ type Rows[T any] struct {
 	given  *position // the last row that was given; nil for none
 	count  int
 }
+
+// String names the table that is read.
+func (r Rows[T]) String() string { return "rows of " + r.query.name }
+
+// Format prints the table for every verb: printed in full, rows would show the values of their query.
+func (r Rows[T]) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+
+// MarshalText is the table, for structured loggers.
+func (r Rows[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // Read readies a query under ctx. op names it in errors and traces, for example newestLogs. Nothing is sent before the rows are
 // ranged over. ctx limits the whole of it; without a deadline only the requests are limited, by the retry policy.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/gocql/gocql"
 )
 
 // stream reads one partition, a page ahead of its consumer.
@@ -154,8 +154,8 @@ func (f *fetcher[T]) page(ctx context.Context, s *scan, state []byte, size int, 
 
 // final marks errors that come again whatever is tried.
 func final(err error) error {
-	var unmarshal gocql.UnmarshalError
-	if errors.As(err, &unmarshal) {
+	var failed *undecoded.Error
+	if errors.As(err, &failed) {
 		return retry.Stop(err)
 	}
 	return err

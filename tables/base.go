@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
 
@@ -142,8 +143,12 @@ func (b *Base) Decode(row Row) (any, error) {
 		if c.index == nil || data == nil || i == b.set.version {
 			continue
 		}
-		if err := gocql.Unmarshal(c.cql.Info(), data, out.FieldByIndex(c.index).Addr().Interface()); err != nil {
-			return nil, fmt.Errorf("column %s cannot be decoded: %w", c.name, err)
+		field := out.FieldByIndex(c.index).Addr().Interface()
+		if size := c.cql.Size(); size > 0 && len(data) != size { // a live column of another type: the driver would decode a part
+			return nil, undecoded.As(c.name, c.cql.Info(), field)
+		}
+		if err := undecoded.Decode(c.name, c.cql.Info(), data, field); err != nil {
+			return nil, err
 		}
 	}
 	if b.set.version >= 0 {
@@ -222,9 +227,21 @@ func (b *Base) Clear(version gocql.UUID, now time.Time) Statement {
 }
 
 // Format prints the table for every verb: printed in full it would show the key.
-func (b *Base) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "base row in "+b.table()) }
+func (b Base) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, b.String()) }
+
+// String says in which table the row is.
+func (b Base) String() string { return "base row in " + b.table() }
+
+// MarshalText is [Base.String], for structured loggers.
+func (b Base) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // Format prints whether the row is there, and nothing of it.
-func (r Row) Format(f fmt.State, _ rune) {
-	_, _ = fmt.Fprintf(f, "row (present: %t, pending: %d)", r.Present, len(r.Pending))
+func (r Row) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+
+// String says whether the row is there, and nothing of it.
+func (r Row) String() string {
+	return fmt.Sprintf("row (present: %t, pending: %d)", r.Present, len(r.Pending))
 }
+
+// MarshalText is [Row.String]: a structured logger would show what is pending.
+func (r Row) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

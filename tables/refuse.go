@@ -95,9 +95,12 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	if t == reflect.TypeFor[string]() && parsed[c.Kind()] {
 		return ""
 	}
-	if bits := map[gocql.Type]int{
-		gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32, gocql.TypeBigInt: 64,
-	}[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr && t.Bits() >= bits {
+	signed := t.Kind() >= reflect.Int8 && t.Kind() <= reflect.Int64 // an int is as large as it is
+	if signed && (c.Kind() == gocql.TypeVarint || t.Bits() < integerBits[c.Kind()]) {
+		return ": the column can hold values that do not fit into it, and a row with such a value could not be read; declare a larger Go type " +
+			"(int64 for bigint, big.Int for varint) or a smaller CQL type"
+	}
+	if bits := integerBits[c.Kind()]; bits != 0 && t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uintptr && t.Bits() >= bits {
 		return ": CQL integers are signed, and the driver would store the larger half of its values as negative ones"
 	}
 	data, err := gocql.Marshal(c.Info(), probe(t, c))
@@ -111,6 +114,8 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 	}
 	return ""
 }
+
+var integerBits = map[gocql.Type]int{gocql.TypeTinyInt: 8, gocql.TypeSmallInt: 16, gocql.TypeInt: 32, gocql.TypeBigInt: 64}
 
 // parsed are the types that the driver reads out of a Go string; an empty one would not do as a probe.
 var parsed = map[gocql.Type]bool{

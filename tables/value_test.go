@@ -112,7 +112,7 @@ func TestEncode(t *testing.T) {
 		refused("empty text as a number", "", "bigint", "a value of Go type string cannot be encoded as CQL type bigint"),
 		good("varint zero", big.Int{}, "", "0x00"),
 		good("varint", big.NewInt(-129), "", "0xff7f"),
-		good("varint of an int", int64(128), "varint", "0x0080"),
+		good("varint of an int", uint64(128), "varint", "0x0080"),
 		good("decimal", inf.NewDec(1995, 2), "", "0x0000000207cb"),
 		good("zero decimal", inf.Dec{}, "", "0x0000000000"),
 		good("false", false, "", "0x00"),

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 
+	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
 
@@ -32,12 +33,16 @@ const (
 var errUnprepared = fmt.Errorf("the connection ended while it prepared the statement: %w", gocql.ErrConnectionClosed)
 
 // Cause is what a request under ctx failed with. gocql says context.Canceled, though ctx has not ended, where a connection ends that
-// prepares the statement, or is closed before (1.7.0, conn.go, prepareStatement: under the context of the connection).
+// prepares the statement, or is closed before (1.7.0, conn.go, prepareStatement: under the context of the connection). Errors of
+// decoding come without the value that the driver's text may hold.
 func Cause(ctx context.Context, err error) error {
 	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() == nil {
 		return errUnprepared
 	}
-	return err
+	if err != nil {
+		return undecoded.Hide(err)
+	}
+	return nil
 }
 
 // ResultOf says what the [Cause] of a failure tells of the host of the request. Nil is an answer.

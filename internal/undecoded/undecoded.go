@@ -1,0 +1,50 @@
+// Package undecoded says what the driver could not decode, without the value, which the texts of the driver's errors hold.
+package undecoded
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gocql/gocql"
+)
+
+// Error takes the place of an error of the driver. It names column and types only.
+type Error struct {
+	Column string // empty if it is not known which
+	CQL    string // a type
+	Into   string // a Go type
+}
+
+func (e *Error) Error() string {
+	if e.Column == "" {
+		return "a column cannot be decoded into the Go type of its field: the live table is not as it is declared, or holds values that do not fit"
+	}
+	return fmt.Sprintf("column %s of CQL type %s cannot be decoded into Go type %s: the live table is not as it is declared, or the value does not fit",
+		e.Column, e.CQL, e.Into)
+}
+
+// Format prints the message for every verb.
+func (e *Error) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
+
+// Decode decodes data into a pointer.
+func Decode(column string, info gocql.TypeInfo, data []byte, into any) error {
+	if gocql.Unmarshal(info, data, into) != nil {
+		return As(column, info, into)
+	}
+	return nil
+}
+
+// As is the error of a column that cannot be decoded into a pointer.
+func As(column string, info gocql.TypeInfo, into any) error {
+	return &Error{Column: column, CQL: fmt.Sprint(info), Into: fmt.Sprintf("%T", into)}
+}
+
+// Hide gives err, or what takes its place if it is the driver's and may hold a value.
+func Hide(err error) error {
+	var failed *Error
+	var unmarshal gocql.UnmarshalError
+	if !errors.As(err, &failed) && errors.As(err, &unmarshal) {
+		return &Error{}
+	}
+	return err
+}
