@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"io"
 	"reflect"
 )
 
@@ -51,8 +52,8 @@ type Change struct {
 // String is the verb and the entity, without values.
 func (c Change) String() string { return c.Kind.String() + " " + c.Entity }
 
-// GoString is [Change.String]: a change printed in full would show its rows.
-func (c Change) GoString() string { return c.String() }
+// Format prints [Change.String] for every verb: a change printed in full would show its rows.
+func (c Change) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
 
 // MarshalText is [Change.String]: a structured logger would show the rows.
 func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

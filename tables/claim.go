@@ -135,4 +135,10 @@ func (c *Claim) Holds(row Row) bool {
 }
 
 // Format prints the table for every verb: printed in full a claim would show its key.
-func (c *Claim) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "claim in "+c.name()) }
+func (c Claim) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// String says in which table the key is.
+func (c Claim) String() string { return "claim in " + c.name() }
+
+// MarshalText is [Claim.String]: a structured logger would show the key.
+func (c Claim) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

@@ -19,6 +19,12 @@ type Statement struct {
 	Args []any
 }
 
+// Format prints the text for every verb: printed in full a statement would show what is bound.
+func (s Statement) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.Text) }
+
+// MarshalText is the CQL text: a structured logger would show what is bound.
+func (s Statement) MarshalText() ([]byte, error) { return []byte(s.Text), nil }
+
 // Condition is a change of a base row that is made by a lightweight transaction. It is immutable.
 type Condition struct {
 	Entity          string
@@ -199,12 +205,21 @@ func (c *Condition) Statements() []string {
 }
 
 // String says what the condition is about, without values.
-func (c *Condition) String() string { return c.Kind.String() + " " + qualified(c.Keyspace, c.Table) }
+func (c Condition) String() string { return c.Kind.String() + " " + qualified(c.Keyspace, c.Table) }
 
 // Format prints [Condition.String] for every verb: printed in full it would show keys.
-func (c *Condition) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+func (c Condition) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
 
-// Format prints how many mutations and claims there are.
-func (c Conditional) Format(f fmt.State, _ rune) {
-	_, _ = fmt.Fprintf(f, "condition, %d mutations, %d claims, %d releases", len(c.Mutations), len(c.Claims), len(c.Releases))
+// MarshalText is [Condition.String]: a structured logger would show keys.
+func (c Condition) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// String says how many mutations and claims there are.
+func (c Conditional) String() string {
+	return fmt.Sprintf("condition, %d mutations, %d claims, %d releases", len(c.Mutations), len(c.Claims), len(c.Releases))
 }
+
+// Format prints [Conditional.String] for every verb.
+func (c Conditional) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// MarshalText is [Conditional.String]: a structured logger would show keys. What is stored is MarshalBinary's.
+func (c Conditional) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

@@ -68,6 +68,9 @@ func (m Mutation) String() string {
 // Format prints [Mutation.String] for every verb: a mutation printed in full would show its partition key.
 func (m Mutation) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
 
+// MarshalText is [Mutation.String]: a structured logger would show the partition key. What is stored is MarshalBinary's.
+func (m Mutation) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
 // ExpiresAt is the moment at which the row ends, and whether it does.
 func (m *Mutation) ExpiresAt() (time.Time, bool) {
 	return time.UnixMilli(m.expiresAt), m.expiresAt != 0

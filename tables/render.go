@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 
@@ -20,8 +21,11 @@ type Rendered struct {
 // String says how many mutations there are, without values.
 func (r Rendered) String() string { return fmt.Sprintf("%d mutations", len(r.Mutations)) }
 
-// GoString is [Rendered.String].
-func (r Rendered) GoString() string { return r.String() }
+// Format prints [Rendered.String] for every verb: printed in full it would show the key.
+func (r Rendered) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+
+// MarshalText is [Rendered.String]: a structured logger would show the key.
+func (r Rendered) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // StampOf is the stamp of the before-image in microseconds, or the time of its version, 0 if there is none. That of a patch is
 // in its row.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"time"
@@ -38,10 +39,18 @@ func (v *Value) Bytes() []byte { return v.data }
 // Type is the declared CQL type.
 func (v *Value) Type() string { return v.typ.String() }
 
-func (v Value) String() string { return v.typ.String() }
+func (v Value) String() string {
+	if v.typ == nil {
+		return "no value"
+	}
+	return v.typ.String()
+}
 
-// GoString is [Value.String]: a value printed in full would show its bytes.
-func (v Value) GoString() string { return v.typ.String() }
+// Format prints the type for every verb: a value printed in full would show its bytes.
+func (v Value) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, v.String()) }
+
+// MarshalText is [Value.String], for structured loggers.
+func (v Value) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
 // maxKeyBytes is the limit of one key column: keys are stored with two bytes of length.
 const maxKeyBytes = 65535

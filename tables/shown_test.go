@@ -1,0 +1,133 @@
+package tables_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+const hidden = "Kreuzspinne4711"
+
+// Whatever this package exports that holds values of rows prints and marshals without them, in every format, by value and by
+// pointer. A type that is exported anew has to be named here.
+func TestNothingShowsValues(t *testing.T) {
+	t.Parallel()
+	type patient struct{ PatientID, Name, Mail string }
+	set := tables.Must(tables.New[patient]("patient", tables.Table{Name: "patients", PartKey: []string{"patient_id"}},
+		tables.Table{Name: "by_name", PartKey: []string{"name"}, SortKey: []string{"patient_id"}}, tables.SingleWriter("name")))
+	row := patient{PatientID: hidden, Name: "n" + hidden, Mail: hidden}
+	change := set.Update(row, row)
+	rendered, err := change.Render(now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := set.Base(row, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, ok := rendered.Mutations[0].Args[0].(*tables.Value)
+	if !ok || string(value.Bytes()) != hidden {
+		t.Fatal("the hidden is not bound: the test tests nothing")
+	}
+	conditional := claiming(t)
+	statement, _, _ := base.Select()
+	things := map[string]any{
+		"Base": *base, "Bound": tables.Bound{Value: value}, "Bounds": tables.Bounds{Equal: map[string]*tables.Value{"id": value}},
+		"Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
+		"Edit": tables.Without("name", hidden), "Holder": tables.Holder{Base: base}, "Mutation": rendered.Mutations[0],
+		"Rendered": rendered, "Row": *conditional.Condition.After(), "Statement": statement, "Value": *value,
+	}
+	plain := []string{ // they hold declarations, or nothing of a row
+		"Bucket", "ColumnDescription", "DeclarationError", "Described", "Description", "EditKind", "Fault", "FieldDescription", "InvalidError",
+		"Kind", "Layout", "MissingError", "MutationKind", "Option", "Rotation", "Set", "Since", "Slot", "Slots", "Table", "TableDescription",
+		"TooManyError", "TypeDescription",
+	}
+	for _, name := range exported(t, ".") {
+		if _, ok := things[name]; !ok && !slices.Contains(plain, name) {
+			t.Errorf("nothing is known of what %s shows", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(things)) {
+		pointer := reflect.New(reflect.TypeOf(things[name]))
+		pointer.Elem().Set(reflect.ValueOf(things[name]))
+		shows(t, name, things[name])
+		shows(t, "*"+name, pointer.Interface())
+		shows(t, "[]"+name, []any{things[name], pointer.Interface()})
+	}
+}
+
+// claiming is a conditional change with a claim of the hidden.
+func claiming(tb testing.TB) tables.Conditional {
+	tb.Helper()
+	c, err := accountSet(tb).Insert(newAccount(func(a *account) { a.Email, a.Version = ptr(hidden), gocql.UUID{} })).RenderConditional(now, version, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+func shows(t *testing.T, name string, thing any) {
+	t.Helper()
+	numbers := strings.Trim(fmt.Sprintf("%d", []byte(hidden)), "[]")
+	outputs := make(map[string]string)
+	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%t", "%o"} {
+		outputs[format] = fmt.Sprintf(format, thing)
+	}
+	data, err := json.Marshal(thing)
+	outputs["JSON"] = string(data)
+	if err != nil {
+		outputs["JSON error"] = err.Error()
+	}
+	for format, text := range outputs {
+		for _, form := range []string{
+			hidden, hex.EncodeToString([]byte(hidden)), fmt.Sprintf("% x", hidden), numbers, strings.ReplaceAll(numbers, " ", ","),
+			base64.StdEncoding.EncodeToString([]byte(hidden))[:16], fmt.Sprintf("%#v", []byte(hidden))[7:40],
+		} {
+			if strings.Contains(strings.ToLower(text), strings.ToLower(form)) {
+				t.Errorf("%s as %s shows a value: %.300s", name, format, text)
+			}
+		}
+	}
+}
+
+// exported are the names of the types that the package in a directory exports.
+func exported(t *testing.T, directory string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(directory, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(gotoken.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if g, ok := d.(*ast.GenDecl); ok {
+				for _, s := range g.Specs {
+					if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
+						names = append(names, s.Name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
