@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"hash/maphash"
 	"strings"
 	"sync/atomic"
 
@@ -49,11 +50,19 @@ type table struct {
 	fieldNames     []string // of the columns that are fields
 	keyNames       []string
 
-	// compiled holds the CQL texts by physical keyspace and table, copied on write: a service has one keyspace, or one a
-	// tenant, and a table that rotates a few names.
-	compiled atomic.Pointer[map[[2]string]*statements]
-	first    atomic.Pointer[statements] // of them; most services need no other
+	// The CQL texts by physical keyspace and table: a service has one keyspace, or one a tenant, and a table that rotates a few
+	// names. first are those that were needed first; most services need no other.
+	first    atomic.Pointer[statements]
+	compiled atomic.Pointer[texts]
 }
+
+// texts is a cache of bounded size, as names may follow from what clients send. A text can be in any of a few slots, from the one
+// that its hash says; where these are taken it takes the place of another.
+type texts [1024]atomic.Pointer[statements]
+
+const slotsOfText = 4
+
+var textSeed = maphash.MakeSeed()
 
 // statements are the CQL texts of one table in one keyspace, with the names of their bound values.
 type statements struct {
@@ -76,26 +85,29 @@ func (t *table) statements(keyspace, name string) *statements {
 	if s := t.first.Load(); s != nil && s.keyspace == keyspace && s.name == name {
 		return s
 	}
-	id := [2]string{keyspace, name}
-	for {
-		known := t.compiled.Load()
-		if known != nil {
-			if s, ok := (*known)[id]; ok {
-				return s
-			}
-		}
-		next := make(map[[2]string]*statements)
-		if known != nil {
-			for k, s := range *known {
-				next[k] = s
-			}
-		}
-		next[id] = t.compile(keyspace, name)
-		if t.compiled.CompareAndSwap(known, &next) {
-			t.first.CompareAndSwap(nil, next[id])
-			return next[id]
+	cache := t.compiled.Load()
+	if cache == nil {
+		t.compiled.CompareAndSwap(nil, new(texts))
+		cache = t.compiled.Load()
+	}
+	hash := maphash.Comparable(textSeed, [2]string{keyspace, name})
+	at := func(n uint64) *atomic.Pointer[statements] { return &cache[(hash+n)%uint64(len(cache))] }
+	for n := range uint64(slotsOfText) {
+		if s := at(n).Load(); s != nil && s.keyspace == keyspace && s.name == name {
+			return s
 		}
 	}
+	s := t.compile(keyspace, name)
+	if t.first.CompareAndSwap(nil, s) {
+		return s
+	}
+	for n := range uint64(slotsOfText) {
+		if at(n).CompareAndSwap(nil, s) {
+			return s
+		}
+	}
+	at(hash >> 32 % slotsOfText).Store(s)
+	return s
 }
 
 func (t *table) compile(keyspace, table string) *statements {
