@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/gocql/gocql"
 )
@@ -50,7 +51,7 @@ func checkEncryption(config *gocql.ClusterConfig) error {
 func tlsConfig(options *gocql.SslOptions) (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: !options.EnableHostVerification} //nolint:gosec // see verified
 	if options.Config != nil {
-		config = options.Clone()
+		config = options.Clone() // which shares the pool and the certificates with the caller's
 	}
 	if options.EnableHostVerification {
 		config.InsecureSkipVerify = false
@@ -62,6 +63,8 @@ func tlsConfig(options *gocql.SslOptions) (*tls.Config, error) {
 		}
 		if config.RootCAs == nil {
 			config.RootCAs = x509.NewCertPool()
+		} else {
+			config.RootCAs = config.RootCAs.Clone()
 		}
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
 			return nil, fmt.Errorf("the authorities of SslOpts.CaPath: %s has no certificate", options.CaPath)
@@ -72,7 +75,7 @@ func tlsConfig(options *gocql.SslOptions) (*tls.Config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the certificate of SslOpts.CertPath and KeyPath: %w", err)
 		}
-		config.Certificates = append(config.Certificates, own)
+		config.Certificates = append(slices.Clip(config.Certificates), own)
 	}
 	return config, nil
 }
