@@ -167,7 +167,8 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 //
 // In a Versioned set, and with Compare and Mark, the version or mark of the write is made of this timestamp and of what the change
 // writes, to be the same in every process. A repeat, which takes the before-image of the first try, too, then finds what that has
-// written: it is acknowledged, with the same Result.Version. Another change of the entity at the same timestamp is [ErrConflict].
+// written: it is acknowledged, with the same Result.Version. Another change of the entity at the same timestamp is [ErrConflict],
+// and so is the repeat by a version of the service that writes another column, unless that is absent (a nil pointer).
 //
 // An earlier try may have been applied whatever befalls this one, so a write with a condition that fails with At is Unknown and
 // never NotApplied: with ErrConflict, and Current, once others have changed the row. Of other sets NotApplied is said of this call

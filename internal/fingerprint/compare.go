@@ -180,16 +180,26 @@ func (c *comparison) functions(d, l Bucket) []Function {
 	case !slices.Equal(d.Functions[:n], l.Functions[:n]):
 		return contradict("rows that one of them writes are not found by the other; a new function is a Since behind the old one")
 	case len(d.Functions) > n:
-		c.ahead = append(c.ahead, "bucket "+d.Column+" has got "+d.called())
+		reason := "bucket " + d.Column + " has got " + d.called()
+		if c.begun(d.Functions[n]) {
+			reason += ", which has begun: if processes without it have written rows of since then, these are not found"
+		}
+		c.ahead = append(c.ahead, reason)
 		return d.Functions
 	case len(l.Functions) == n:
 		return d.Functions
 	}
-	if from, err := time.Parse(time.RFC3339, l.Functions[n].From); err != nil || !from.After(c.now) {
+	if c.begun(l.Functions[n]) {
 		return contradict("the function that this process lacks is in use already")
 	}
 	c.behind = append(c.behind, "bucket "+d.Column+" is "+l.called()+" in the table's fingerprint and "+d.called()+" in this process")
 	return l.Functions
+}
+
+// begun says whether a function is in use by now. A time that no declaration writes does not pass for one to come.
+func (c *comparison) begun(f Function) bool {
+	from, err := time.Parse(time.RFC3339, f.From)
+	return err != nil || !from.After(c.now)
 }
 
 func timed(b Bucket) bool { return len(b.Functions) > 1 && b.Functions[1].From != "" }
