@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -26,6 +27,10 @@ func TestFarTimesAreRefused(t *testing.T) {
 		"a date too far":           {row{day, time.Date(6_000_000, 1, 1, 0, 0, 0, 0, time.UTC)}, false},
 		"a date too long ago":      {row{day, time.Date(-6_000_000, 1, 1, 0, 0, 0, 0, time.UTC)}, false},
 		"a far timestamp":          {row{time.Unix(1<<53, 0), day}, true},
+		"the last timestamp":       {row{time.UnixMilli(math.MaxInt64), day}, true},
+		"the first timestamp":      {row{time.UnixMilli(math.MinInt64), day}, true},
+		"one more":                 {row{time.UnixMilli(math.MaxInt64).Add(time.Millisecond), day}, false},
+		"one less":                 {row{time.UnixMilli(math.MinInt64).Add(-time.Millisecond), day}, false},
 		"a timestamp too far":      {row{time.Unix(1<<62, 0), day}, false},
 		"a timestamp too long ago": {row{time.Unix(-1<<60, 0), day}, false},
 	} {

@@ -182,7 +182,7 @@ func holds(kind gocql.Type, t time.Time) bool {
 	seconds := t.Unix()
 	switch kind {
 	case gocql.TypeTimestamp: // milliseconds, in 64 bits
-		return seconds > math.MinInt64/1000 && seconds < math.MaxInt64/1000
+		return time.UnixMilli(t.UnixMilli()).Unix() == seconds
 	case gocql.TypeDate: // days, in 32
 		days := floorDiv(seconds, secondsADay)
 		return days >= math.MinInt32 && days <= math.MaxInt32

@@ -16,6 +16,7 @@ import (
 func TestOldErrorOfCompareIsRefused(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		s := start(t, c)
 		free := slot{SlotID: "a"}
 		_, err := s.w.Write(t.Context(), "open", slots.Insert(free))

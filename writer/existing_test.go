@@ -14,6 +14,7 @@ import (
 func TestInsertOverARowWithoutVersionIsAConflict(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		s := start(t, c)
 		id := gocql.MustRandomUUID()
 		away := c.When(cassandratest.Table("users")).Do(unavailable)

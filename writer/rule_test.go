@@ -32,7 +32,8 @@ func ruled(t *testing.T, c *cassandratest.Cluster, sets ...tables.Described) (*w
 		t.Cleanup(session.Close)
 		sessions[n] = session
 	}
-	w, err := writer.New(sessions[0], writer.Reads(sessions[1]), writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}))
+	w, err := writer.New(sessions[0], writer.Reads(sessions[1]), writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}),
+		writer.WithClock(writer.NewClock(time.Now))) // other bubbles have other times
 	if err != nil {
 		t.Fatal(err)
 	}
