@@ -188,7 +188,7 @@ func (b *builder) leavesOut(t *table) bool {
 
 func (b *builder) readRules() {
 	s := b.set
-	s.atomic, s.sweepInserts = b.atomic, b.sweepInserts
+	s.atomic, s.sweepInserts, s.unstamped = b.atomic, b.sweepInserts, b.unstamped
 	for _, o := range b.types {
 		i, ok := b.column("", o.column, "Type")
 		if !ok {
@@ -233,6 +233,9 @@ func (b *builder) readRules() {
 	b.readConditions()
 	if b.sweepInserts && len(b.oneOf) == 0 {
 		b.fault("", "", "SweepInserts without a OneOf column has nothing to sweep")
+	}
+	if b.unstamped && len(b.oneOf) == 0 {
+		b.fault("", "", "UnstampedRows without a OneOf column changes nothing: only a set with OneOf rejects a before-image without a stamp")
 	}
 }
 

@@ -132,6 +132,9 @@ func TestDeclareRules(t *testing.T) {
 		{"SweepInserts", declare[thing](base, byKind, tables.SingleWriter("kind"), tables.SweepInserts()), []string{
 			"SweepInserts without a OneOf column has nothing to sweep",
 		}},
+		{"UnstampedRows", declare[thing](base, byKind, tables.SingleWriter("kind"), tables.UnstampedRows()), []string{
+			"UnstampedRows without a OneOf column changes nothing: only a set with OneOf rejects a before-image without a stamp",
+		}},
 	})
 }
 

@@ -24,6 +24,7 @@ var Orders = tables.Must(tables.New[Order]("order",
 // whichever of them it was read under: another writer may have moved it since.
 func ExampleSet_Update() {
 	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, Total: inf.NewDec(1995, 2)}
+	order.UpdatedAt = time.Now().Add(-time.Hour).UnixMicro() // as it was read, or Result.Timestamp of its insert
 	paid := order
 	paid.Status = Paid
 

@@ -62,7 +62,7 @@ func TestSingleWriterMovesAcrossASweep(t *testing.T) {
 		tables.Table{Name: "parcels_in_depot", PartKey: []string{"depot"}, SortKey: []string{"state", "parcel_id"}},
 		tables.SingleWriter("depot"), tables.OneOf("state", "a", "b", "c"), tables.Stamp("updated_at"),
 	))
-	before := parcel{ParcelID: 1, Depot: "north", State: "a"}
+	before := parcel{ParcelID: 1, Depot: "north", State: "a", UpdatedAt: now - 5}
 	for name, c := range map[string]struct {
 		after parcel
 		want  []string

@@ -15,6 +15,7 @@ type declaration struct {
 	oneOf        []oneOfOption
 	single       []string
 	stamps       []string
+	unstamped    bool
 	expiries     []string
 	derived      []deriveOption
 	sweepInserts bool
@@ -34,7 +35,7 @@ type oneOfOption struct {
 
 // OneOf lets a key column change within a closed domain. Every update and delete then sweeps: beside the row under its
 // new key it deletes the entity's rows under all other values, so that concurrent movers leave no ghost and the last
-// write wins in every table. It needs [Stamp].
+// write wins in every table. It needs [Stamp], and the before-image of an update or delete must have its value.
 //
 // A pointer column may also be nil, which means that the entity has no row in the tables keyed by it.
 //
@@ -61,12 +62,19 @@ func SingleWriter(column string) Option {
 
 // Stamp names the bigint column (Go int64) that holds the write timestamp of the row, in microseconds since the Unix
 // epoch. The library fills it; what the field holds in an Insert or in the after-image of an Update is ignored. The
-// stamp of a before-image orders the write after the one that was read, whatever the clocks say. A set without it, or a
-// before-image without its value (read from a table that lacks the column), is ordered by the clocks alone: a writer
-// whose clock is behind loses its update.
+// stamp of a before-image orders the write after the one that was read, whatever the clocks say. Without it the write is
+// ordered by the clocks alone: a writer whose clock is behind is told of success and changes nothing. So a set with [OneOf]
+// rejects an Update or Delete whose before-image has a stamp of zero, unless it declares [UnstampedRows]: pass the row as it was
+// read, or as it was written with Result.Timestamp in the stamp. A stamp in seconds, milliseconds or
+// nanoseconds is rejected in every set.
 func Stamp(column string) Option {
 	return optionFunc(func(d *declaration) { d.stamps = append(d.stamps, column) })
 }
+
+// UnstampedRows lets a set with [OneOf] update and delete rows that have no stamp, such as those that were written before the
+// library was used. Such a write is ordered by the clocks alone. Without it a stamp of zero counts as forgotten. Take it away when
+// all rows have a stamp.
+func UnstampedRows() Option { return optionFunc(func(d *declaration) { d.unstamped = true }) }
 
 // ExpiresAt names the timestamp column (Go time.Time or *time.Time) that holds the moment at which the entity ends in
 // all tables. What remains of it is sent as the TTL of every row at every attempt; once it has passed, a delete is

@@ -71,6 +71,9 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	if err := r.check(); err != nil {
 		return Rendered{}, err
 	}
+	if err := c.checkStamp(); err != nil {
+		return Rendered{}, err
+	}
 	r.reserve()
 	for _, t := range c.set.tables {
 		switch {
@@ -86,6 +89,29 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 		return Rendered{}, c.set.nothingToAdd()
 	}
 	return Rendered{Mutations: r.out, Key: r.entityKey()}, nil
+}
+
+// leastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in another unit. One in
+// nanoseconds is ahead of every clock, which a writer rejects.
+const leastStamp = 100_000_000_000_000
+
+// checkStamp rejects a before-image that does not say when it was written. The set that needs to know is one with OneOf.
+func (c Change) checkStamp() error {
+	s := c.set
+	if s.stamp < 0 || c.Before == nil && c.Kind != Patch {
+		return nil
+	}
+	name, stamp := s.columns[s.stamp].name, c.StampOf()
+	switch {
+	case stamp != 0 && stamp < leastStamp:
+		return s.invalid(nil, name, "the stamp of the before-image is too small, as one in seconds or milliseconds is: it must be in "+
+			"microseconds since the Unix epoch, as in Result.Timestamp")
+	case stamp == 0 && !s.unstamped && slices.ContainsFunc(s.columns, func(c column) bool { return c.rule == oneOf }):
+		return s.invalid(nil, name, "the before-image has no stamp, and if it was written by a clock that is ahead of this one, the write "+
+			"would be acknowledged and change nothing: pass the row as it was read from a table with this column, or as it was written, "+
+			"with Result.Timestamp in it; if the tables hold rows from before the library, declare UnstampedRows()")
+	}
+	return nil
 }
 
 // renderer holds one Render.

@@ -26,8 +26,9 @@ func TestRenderRules(t *testing.T) {
 		return job{
 			ID: uuid1, Tenant: "t", State: rapid.SampledFrom([]Status{Open, Paid, Shipped}).Draw(t, "state"),
 			Worker: optional("worker").Draw(t, "worker"), Note: optional("note").Draw(t, "note"), Tags: tags,
-			Started: time.UnixMilli(rapid.Int64Range(-1, 1).Draw(t, "started")).Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "ns"))),
-			EndsAt:  rapid.SampledFrom([]*time.Time{nil, ptr(time.UnixMicro(now).Add(time.Hour)), ptr(time.Unix(0, 0))}).Draw(t, "ends"),
+			Started:   time.UnixMilli(rapid.Int64Range(-1, 1).Draw(t, "started")).Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "ns"))),
+			UpdatedAt: now - 5,
+			EndsAt:    rapid.SampledFrom([]*time.Time{nil, ptr(time.UnixMicro(now).Add(time.Hour)), ptr(time.Unix(0, 0))}).Draw(t, "ends"),
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {

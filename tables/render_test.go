@@ -133,7 +133,7 @@ func TestSparseOneOf(t *testing.T) {
 	s := tables.Must(tables.New[row]("task", tables.Table{Name: "tasks", PartKey: []string{"id"}},
 		tables.Table{Name: "tasks_by_queue", PartKey: []string{"queue"}, SortKey: []string{"id"}},
 		tables.OneOf("queue", "a", "b", "c"), tables.Stamp("updated_at")))
-	none, a, b := row{ID: 1}, row{ID: 1, Queue: ptr("a")}, row{ID: 1, Queue: ptr("b")}
+	none, a, b := row{1, nil, now - 5}, row{1, ptr("a"), now - 5}, row{1, ptr("b"), now - 5}
 	tests := []struct {
 		name   string
 		change tables.Change

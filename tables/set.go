@@ -42,7 +42,8 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 
 // Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
 // absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Of before the base key,
-// the other key columns and the stamp are used; in a set with conditions also the version, or the compared columns. Both rows are
+// the other key columns and the stamp are used, which must not be zero in a set with [OneOf]: a row that this process has
+// inserted gets it from Result.Timestamp; in a set with conditions also the version, or the compared columns. Both rows are
 // encoded by the write, so before must be what was read until then: a row that was changed in place, behind a pointer or in a
 // slice or map that its copy shares, says nothing of what it was, and the row under its former key stays. Give the fields of after
 // memory of their own, or use [Set.Updating].
@@ -52,7 +53,7 @@ func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before
 // with [SweepInserts].
 func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 
-// Delete removes the entity from every table. Of before the key columns and the stamp are used.
+// Delete removes the entity from every table. Of before the key columns and the stamp are used; see [Set.Update].
 func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) }
 
 func (s *Set[T]) change(kind Kind, before, after any) Change {
@@ -161,6 +162,7 @@ type set struct {
 	tables       []*table // the base table first
 	derived      []int    // columns of Derive
 	stamp        int      // column of Stamp, or -1
+	unstamped    bool     // rows without a stamp exist
 	expiry       int      // column of ExpiresAt, or -1
 	sweepInserts bool
 	counts       bool // all columns beside the keys are counters

@@ -42,7 +42,9 @@ func orders(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
 }
 
 func order() Order {
-	return Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, Total: inf.NewDec(1995, 2)}
+	return Order{
+		OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, Total: inf.NewDec(1995, 2), UpdatedAt: now - 5,
+	}
 }
 
 func BenchmarkRenderInsert(b *testing.B) {

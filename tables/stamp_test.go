@@ -12,16 +12,16 @@ import (
 func TestStamp(t *testing.T) {
 	t.Parallel()
 	s, o := orders(t), order()
-	s.SetStamp(&o, 42)
-	if o.UpdatedAt != 42 {
+	s.SetStamp(&o, now-42)
+	if o.UpdatedAt != now-42 {
 		t.Fatalf("stamp %d", o.UpdatedAt)
 	}
-	after := with(o, func(o *Order) { o.UpdatedAt = 99 })
+	after := with(o, func(o *Order) { o.UpdatedAt = now - 99 })
 	for _, tc := range []struct {
 		change tables.Change
 		want   int64
 	}{
-		{s.Insert(o), 0}, {s.Upsert(o), 0}, {s.Update(o, after), 42}, {s.Delete(o), 42}, {tables.Change{}, 0},
+		{s.Insert(o), 0}, {s.Upsert(o), 0}, {s.Update(o, after), now - 42}, {s.Delete(o), now - 42}, {tables.Change{}, 0},
 	} {
 		if got := tc.change.StampOf(); got != tc.want {
 			t.Errorf("%s: stamp of the before-image %d, want %d", tc.change, got, tc.want)
@@ -40,8 +40,59 @@ func TestStamp(t *testing.T) {
 	}
 	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}}))
 	plain.SetStamp(&o, 7)
-	if o.UpdatedAt != 42 || plain.Delete(o).StampOf() != 0 {
+	if o.UpdatedAt != now-42 || plain.Delete(o).StampOf() != 0 {
 		t.Error("a set without Stamp has one")
+	}
+}
+
+// A stamp of zero is most often a forgotten one, and the write of a process whose clock is behind did nothing and was acknowledged.
+func TestForgottenStampIsRejected(t *testing.T) {
+	t.Parallel()
+	s, o := orders(t), with(order(), func(o *Order) { o.UpdatedAt = 0 })
+	paid := with(o, func(o *Order) { o.Status, o.UpdatedAt = Paid, now })
+	for _, c := range []tables.Change{s.Update(o, paid), s.Updating(o)(paid), s.Delete(o)} {
+		_, err := c.Render(now, nil)
+		invalidAs(t, err, tables.InvalidError{Entity: "order", Column: "updated_at", Reason: "the before-image has no stamp, and if it was " +
+			"written by a clock that is ahead of this one, the write would be acknowledged and change nothing: pass the row as it was read " +
+			"from a table with this column, or as it was written, with Result.Timestamp in it; if the tables hold rows from before the " +
+			"library, declare UnstampedRows()"})
+	}
+	for _, c := range []tables.Change{s.Insert(o), orders(t, tables.SweepInserts()).Upsert(o)} {
+		if _, err := c.Render(now, nil); err != nil {
+			t.Errorf("%s has no before-image: %v", c, err)
+		}
+	}
+	old := orders(t, tables.UnstampedRows())
+	for _, c := range []tables.Change{old.Update(o, paid), old.Delete(o)} {
+		if _, err := c.Render(now, nil); err != nil {
+			t.Errorf("%s where rows have no stamp: %v", c, err)
+		}
+	}
+	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}}, tables.Stamp("updated_at")))
+	if _, err := plain.Update(o, paid).Render(now, nil); err != nil {
+		t.Errorf("a set without OneOf: %v", err)
+	}
+}
+
+// A stamp in another unit orders nothing. One in nanoseconds is ahead of every clock: see TestStampInNanoseconds of the writer.
+func TestStampInAnotherUnitIsRejected(t *testing.T) {
+	t.Parallel()
+	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}}, tables.Stamp("updated_at")))
+	at := time.UnixMicro(now)
+	for name, stamp := range map[string]int64{"seconds": at.Unix(), "milliseconds": at.UnixMilli(), "negative": -now, "one": 1} {
+		o := with(order(), func(o *Order) { o.UpdatedAt = stamp })
+		for set, s := range map[string]*tables.Set[Order]{"OneOf": orders(t), "unstamped": orders(t, tables.UnstampedRows()), "plain": plain} {
+			for _, c := range []tables.Change{s.Update(o, o), s.Delete(o)} {
+				_, err := c.Render(now, nil)
+				if err == nil || !strings.Contains(err.Error(), "must be in microseconds") {
+					t.Errorf("%s, %s, %s: %v", name, set, c, err)
+				}
+			}
+		}
+		_, err := plain.Patch(o, tables.Column("total")).Render(now, nil)
+		if err == nil || !strings.Contains(err.Error(), "must be in microseconds") {
+			t.Errorf("%s, patch: %v", name, err)
+		}
 	}
 }
 

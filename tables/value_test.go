@@ -270,7 +270,7 @@ func TestAliases(t *testing.T) {
 	if _, err := byOwner.Delete(struct {
 		ID, Owner []byte
 		At        int64
-	}{ID: []byte("1"), Owner: []byte("a")}).Render(1, nil); err != nil {
+	}{ID: []byte("1"), Owner: []byte("a"), At: now}).Render(now+1, nil); err != nil {
 		t.Errorf("the domain changed with the slice it was declared with: %v", err)
 	}
 }

@@ -134,6 +134,9 @@
 //	                     other writer is lost as a whole
 //	  clock skew         the same; a write above a stamp that is     mend the clock       TestStamp, TestTimestampsRise,
 //	                     10 s ahead is refused                                            TestRefusals
+//	  forgotten stamp    nothing: an update or delete from a before- pass the row as      TestForgottenStampIsRejected,
+//	                     image without stamp, or with one in another read or written; or  TestForgottenStampOfASlowClock
+//	                     unit, is refused before anything is sent    UnstampedRows
 //	  insert after a     nothing of the insert, though it was        a fresh id, or       TestInsertAfterADeleteByAFasterClock
 //	  delete by a        acknowledged, until the slower clock has    Versioned
 //	  faster clock       passed the delete (any plain set)

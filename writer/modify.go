@@ -22,7 +22,8 @@ import (
 // passed. So change may be called more than once, and must not have side effects; its error ends Modify and is returned as
 // it is. It may change the row in place, also behind pointers and in slices and maps: what the row was is encoded before.
 //
-// A missing base row is [ErrNotFound]. Where the read fails, or finds no row, the [*Error] says so: NotApplied, after so many
+// A missing base row is [ErrNotFound]. A row without stamp in a set with OneOf, such as one from before the library, is [ErrInvalid]
+// unless the set declares [tables.UnstampedRows]. Where the read fails, or finds no row, the [*Error] says so: NotApplied, after so many
 // attempts, for this cause, and there is nothing to resume. If the write fails the error is as from [Writer.Write], and the row
 // returned is the one that [Writer.Resume] will complete.
 func Modify[T any](

@@ -77,6 +77,10 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 			return 0, errors.New("a change was not made by a verb of a set")
 		}
 		s := c.StampOf()
+		if s/1000 >= earliest {
+			return 0, fmt.Errorf("entity %s: the stamp of the before-image is in nanoseconds: it must be in microseconds since the Unix epoch, "+
+				"as in Result.Timestamp", c.Entity)
+		}
 		if s > ahead {
 			return 0, fmt.Errorf("entity %s: the stamp of the before-image is more than %v ahead of this clock: "+
 				"one of the two clocks is wrong, and writing above it would shut out all other writers", c.Entity, w.maxSkew)

@@ -40,9 +40,11 @@ func orderSet(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
 	}, more...)...)
 }
 
+// newOrder is an order as it was read, with a stamp that is not ahead of virtual time.
 func newOrder(status Status) Order {
 	return Order{
-		OrderID: mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), UserID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"),
+		UpdatedAt: earliest,
+		OrderID:   mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), UserID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"),
 		Status: status, Total: inf.NewDec(1995, 2),
 	}
 }

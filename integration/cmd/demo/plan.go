@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/denorm-go/denorm/integration/orders"
 	"github.com/denorm-go/denorm/tables"
@@ -15,12 +16,14 @@ func showPlans(_ context.Context, out *screen, s *shop) error {
 	if err != nil {
 		return err
 	}
+	written := o
+	written.UpdatedAt = time.Now().UnixMicro() // as Result.Timestamp of createOrder
 	for i, write := range []struct {
 		op     string
 		change tables.Change
 	}{
 		{"createOrder", orders.Orders.Insert(o)},
-		{"payOrder", orders.Orders.Update(o, withStatus(o, orders.Paid))},
+		{"payOrder", orders.Orders.Update(written, withStatus(written, orders.Paid))},
 	} {
 		plan, err := s.w.Explain(write.op, write.change)
 		if err != nil {
