@@ -14,7 +14,8 @@ func TestLaterFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	const want = "stored by a later version of denorm"
 	for _, stored := range []any{
-		wireMutation{Format: wireFormat + 1, Kind: Put}, wireMutation{Format: wireFormat + 1, Kind: Increment, Table: "views"},
+		wireMutation{Format: wireFormat + 1, Kind: Put},
+		wireMutation{Format: wireFormat + 1, Kind: Increment, Table: "views"},
 		wireCondition{Format: wireFormat + 1, Kind: Insert, Columns: []wireColumn{{Name: "New Kind"}}},
 	} {
 		var data bytes.Buffer

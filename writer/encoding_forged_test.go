@@ -27,7 +27,7 @@ func gobUint(n uint64) []byte {
 	return append([]byte{byte(-len(whole))}, whole...)
 }
 
-func gobInt(n int64) []byte { return gobUint(uint64(n)<<1 ^ uint64(n>>63)) } //nolint:gosec // as gob has it
+func gobInt(n int64) []byte { return gobUint(uint64(n)<<1 ^ uint64(n>>63)) }
 
 func gobMessage(parts ...[]byte) []byte {
 	body := slices.Concat(parts...)
@@ -72,8 +72,13 @@ func TestForgedTypesDoNotGetPastTheBounds(t *testing.T) {
 		return out
 	}
 	types := slices.Concat(
-		gobDefine(gobError, gobStruct(3, gobError, append([]gobField{{"Op", gobStringType}, {"Timestamp", gobIntType}, {"Mode", gobUintType},
-			{"Strict", gobBoolType}, {"Paths", gobPaths}}, number("X", "Y", "Z")...)...)),
+		gobDefine(gobError, gobStruct(3, gobError, append([]gobField{
+			{"Op", gobStringType},
+			{"Timestamp", gobIntType},
+			{"Mode", gobUintType},
+			{"Strict", gobBoolType},
+			{"Paths", gobPaths},
+		}, number("X", "Y", "Z")...)...)),
 		gobDefine(gobPath, gobStruct(3, gobPath, gobField{"Outcome", gobUintType}, gobField{"Attempts", gobIntType}, gobField{"Err", gobStringType},
 			gobField{"Mutations", gobBlobs})),
 		gobDefine(gobBlobs, gobSlice(2, gobBlobs, gobBlob)),
