@@ -21,7 +21,6 @@ test: lint unit integration faults ## everything: lint, unit tests with the race
 # (golang.org/issue/78156): so -cpu 1, and what is on sockets once more without it.
 unit: compiler ## unit tests with the race detector; without it those that count allocations or take 1,000,000 cases
 	go test -race -cpu 1 ./...
-	cd cmd/denorm && go test -race ./...
 	go test -run 'Convergence|Alloc|Outage|Scattered|Planted|Socket|Young' ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/ ./internal/versioned/ \
 		./internal/transcript/
 	cd integration && go test -count=1 ./simulation
@@ -44,7 +43,7 @@ soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; S
 	@$(CLUSTER) run -nodes 3 -- go test -count=1 -timeout 1h -v -run Differential ./differential -long
 
 .PHONY: simulation
-simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; ten minutes; SEED=n is the first world
+simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; a quarter of an hour; SEED=n is the first world
 	cd integration && GOGC=800 go test -count=1 -timeout 1h -v -run TestSimulation ./simulation -writes 1000000 -seed $(or $(SEED),1) \
 		-out $(CURDIR)/docs/simulation.md
 
@@ -53,10 +52,19 @@ compiler:
 	@internal/tools/compiler.sh
 
 .PHONY: lint
-lint: $(LINT) ## linters of .golangci.yml, over all modules
+lint: $(LINT) tidy platforms ## linters of .golangci.yml, over all modules; go.mod of each; other platforms
 	$(LINT) run ./...
 	cd integration && ../$(LINT) run --build-tags faults ./...
-	cd cmd/denorm && ../../$(LINT) run ./...
+
+.PHONY: tidy
+tidy: ## go.mod and go.sum of each module are what go mod tidy makes of them
+	@for m in $$(find . -name go.mod); do (cd $$(dirname $$m) && go mod tidy -diff) || { echo "$$m: run go mod tidy"; exit 1; }; done
+
+PLATFORMS := linux/386 linux/arm linux/arm64 windows/amd64 darwin/arm64
+
+.PHONY: platforms
+platforms: ## the library, its tests and the command compile on other platforms
+	@for p in $(PLATFORMS); do echo "go vet ./... # $$p"; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go vet ./... || exit 1; done
 
 $(LINT): internal/tools/go.mod internal/tools/go.sum
 	cd internal/tools && go build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint

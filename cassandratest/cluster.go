@@ -162,8 +162,13 @@ func (c *Cluster) Cut() {
 	}
 }
 
-// Node is one of the nodes, counted from 1, as in its address 127.0.0.1.
-func (c *Cluster) Node(number int) *Node { return c.nodes[number-1] }
+// Node is one of the nodes, counted from 1, as in its address 127.0.0.1. It panics if there is none.
+func (c *Cluster) Node(number int) *Node {
+	if number < 1 || number > len(c.nodes) {
+		panic(fmt.Sprintf("cassandratest: no node %d: there are %d, counted from 1", number, len(c.nodes)))
+	}
+	return c.nodes[number-1]
+}
 
 // Nodes is how many nodes there are.
 func (c *Cluster) Nodes() int { return len(c.nodes) }

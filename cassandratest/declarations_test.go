@@ -24,6 +24,8 @@ type review struct {
 	Written   time.Time
 	Version   gocql.UUID
 	UpdatedAt int64
+	MovedAt   int64
+	Ends      time.Time
 }
 
 // reviews declares a set over the tables that all processes use.
@@ -53,6 +55,13 @@ func signups(unique bool, options ...tables.Option) tables.Described {
 		t.SortKey = []string{"review_id"}
 	}
 	return reviews(append(options, t)...)
+}
+
+// staffWith declares another entity, which would have the same table of unique e-mail addresses.
+func staffWith() tables.Described {
+	return tables.Must(tables.New[review]("staff", tables.Versioned("version"), tables.Type("version", "timeuuid"),
+		tables.Table{Name: "staff", Keyspace: "mall", PartKey: []string{"review_id"}},
+		tables.Table{Name: "reviews_by_email", Keyspace: "mall", PartKey: []string{"email"}, Unique: true}))
 }
 
 type slotRow struct {
@@ -180,6 +189,7 @@ func TestContradictingDeclarationsDoNotStart(t *testing.T) {
 		"a hash without list":   {bucketed(tables.Hash(4, "review_id")), bucketed(tables.Hash(4, "review_id"), hash40), "the last of which writes"},
 		"Versioned, plain":      {versioned, reviews(), "column pending: is kept by a Versioned set"},
 		"plain, Versioned":      {reviews(), versioned, "no Versioned"},
+		"Unique of another set": {unique, staffWith(), "declares a Unique table with owners in staff, the table was made for a Unique table with owners in reviews"},
 		"Unique, plain":         {unique, signups(false), "column claim: is kept in a table of unique keys"},
 		"Unique, not Unique":    {unique, signups(false, tables.Versioned("version")), "column claim: is kept in a table of unique keys"},
 		"Unique, not declared":  {unique, versioned, "declares no Unique table, the table was made for Unique table(reviews_by_email)"},
@@ -190,6 +200,11 @@ func TestContradictingDeclarationsDoNotStart(t *testing.T) {
 		"Compare, plain":        {slotsWith(tables.Compare("holder")), slotsWith(), "declares no Compare, the table was made for Compare(holder)"},
 		"Compare, others":       {slotsWith(tables.Compare("holder")), slotsWith(tables.Compare("until", "holder")), "declares Compare(holder, until)"},
 		"Compare, Mark":         {slotsWith(tables.Compare("holder")), slotsWith(tables.Compare("holder"), tables.Mark("mark")), "declares Mark(mark), the table was made for no Mark"},
+		"Stamp, none":           {reviews(tables.Stamp("updated_at")), reviews(), "declares no Stamp, the table was made for Stamp(updated_at)"},
+		"Stamp, another":        {reviews(tables.Stamp("updated_at")), reviews(tables.Stamp("moved_at")), "declares Stamp(moved_at), the table was made for Stamp(updated_at)"},
+		"ExpiresAt, none":       {reviews(tables.ExpiresAt("ends")), reviews(), "declares no ExpiresAt, the table was made for ExpiresAt(ends): the rows that it writes would not expire"},
+		"ExpiresAt, another":    {reviews(tables.ExpiresAt("ends")), reviews(tables.ExpiresAt("written")), "declares ExpiresAt(written), the table was made for ExpiresAt(ends)"},
+		"SweepInserts, none":    {reviews(open, tables.Stamp("updated_at"), tables.SweepInserts()), reviews(open, tables.Stamp("updated_at")), "declares no SweepInserts"},
 		"Serial, LocalSerial":   {versioned, reviews(tables.Versioned("version"), tables.LocalSerial()), "declares LocalSerial, the table was made for no LocalSerial"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,59 +240,42 @@ func TestLibraryColumnsNeedTheirDeclaration(t *testing.T) {
 	})
 }
 
-// While a declaration that has grown is rolled out, older and newer processes start, before the statement is run and after it.
-func TestGrownDeclarationsRollOut(t *testing.T) {
+// Two sets over one table are compared with each other, also where the table has no fingerprint: who holds a unique key is looked up
+// in the base table of one set alone. A fingerprint from before base tables were named passes, and gets its table.
+func TestSetsOverOneTableDoNotStart(t *testing.T) {
 	t.Parallel()
-	many := slices.Repeat([]string{""}, 60)
-	for i := range many {
-		many[i] = strings.Repeat(string(rune('a'+i%26)), 30+i)
-	}
-	for name, test := range map[string]struct {
-		older, newer tables.Described
-		table        string
-		got, lacks   string // what the newer one is told, and the older one
-	}{
-		"a value": {within("open", "done"), within("open", "hidden", "done"), "reviews_by_status", `OneOf of status has got "hidden"`, `OneOf of status has "hidden"`},
-		"many":    {within(many[:40]...), within(many...), "reviews_by_status", "and 8 more", "and 8 more"},
-		"a Since": {
-			bucketed(tables.Every(24*time.Hour, "written")), bucketed(tables.Every(24*time.Hour, "written"), tomorrow), "reviews_by_slot",
-			"bucket slot has got every(24h0m0s, written), from 2000-01-02T00:00:00Z of written on every(1h0m0s, written)",
-			"in the table's fingerprint and every(24h0m0s, written) in this process",
-		},
-		"hash known": {bucketed(tables.Hash(4, "review_id")), bucketed(tables.Hash(40, "review_id"), hash4), "reviews_by_slot", "has got", "in this process"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-				c.Create(mallOf(test.older, schema.With("mall."+test.table, schema.Options{Comment: "ops: it's [a] page"})).Statements()...)
-				p := startProcess(t, c)
-				p.clean(test.older)
-				statements, text := p.passes(test.newer)
-				if len(statements) != 1 || statements[test.table] == "" || !strings.Contains(text, test.got) {
-					t.Fatalf("%v\n%s", statements, text)
-				}
-				c.Create(slices.Collect(maps.Values(statements))...)
-				p.clean(test.newer)
-				statements, text = p.passes(test.older)
-				if len(statements) > 0 || !strings.Contains(text, test.lacks) {
-					t.Errorf("%v\n%s", statements, text)
-				}
-				live, err := schema.Read(t.Context(), p.session, "mall")
-				if err != nil || live.Table(schema.ID{Keyspace: "mall", Name: test.table}).Comment() != "ops: it's [a] page" {
-					t.Errorf("the comment is another: %v\n%s", err, live.CQL())
-				}
-			})
-		})
-	}
-	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) { // the second step: the new function writes
-		c.Create(mallOf(bucketed(tables.Hash(40, "review_id"), hash4)).Statements()...)
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		unique, other := signups(true, tables.Versioned("version")), staffWith()
+		made := mallOf(unique)
+		for i := range made.Tables {
+			made.Tables[i].Fingerprint = ""
+		}
+		c.Create(made.Statements()...)
+		c.Create("CREATE TABLE mall.staff (review_id uuid PRIMARY KEY, status text, email text, written timestamp, version timeuuid, updated_at bigint, moved_at bigint, " +
+			"ends timestamp, pending map<timeuuid, blob>)")
 		p := startProcess(t, c)
-		last := bucketed(tables.Hash(4, "review_id"), hash40)
-		statements, _ := p.passes(last)
-		c.Create(statements["reviews_by_slot"])
-		p.clean(last)
-		p.passes(bucketed(tables.Hash(40, "review_id"), hash4))
-		p.refused(bucketed(tables.Hash(4, "review_id")), "the last of which writes")
+		p.passes(unique)
+		p.passes(other)
+		if err := p.w.Check(t.Context(), unique, unique); err != nil {
+			t.Error(err)
+		}
+		for _, sets := range [][]tables.Described{{reviews(), reviews(tables.ExpiresAt("ends"))}, {reviews(tables.ExpiresAt("ends")), reviews()}} {
+			if err := p.w.Check(t.Context(), sets...); err == nil || !strings.Contains(err.Error(), "contradict each other") {
+				t.Errorf("only one of two sets over one table has ExpiresAt: %v", err)
+			}
+		}
+		err := p.w.Check(t.Context(), unique, other)
+		if err == nil || !strings.Contains(err.Error(), "table mall.reviews_by_email: entities review and staff both declare it, and contradict each other: "+
+			"[denorm:1 versioned version; owners reviews] and [denorm:1 versioned version; owners staff]; give each entity a table of its own") {
+			t.Errorf("both: %v", err)
+		}
+		c.Create("ALTER TABLE mall.reviews_by_email WITH comment = '[denorm:1 versioned version]'")
+		statements, text := p.passes(unique)
+		if !strings.Contains(text, "the table's fingerprint does not say in which table the owners are") {
+			t.Error(text)
+		}
+		c.Create(statements["reviews_by_email"])
+		p.refused(other, "declares a Unique table with owners in staff, the table was made for a Unique table with owners in reviews")
 	})
 }
 
@@ -286,7 +284,7 @@ func TestStatementAddsTheFingerprint(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		set := bucketed(tables.Hash(4, "review_id"))
-		made := mallOf(set, schema.With("mall.reviews", schema.Options{Comment: "who's who; /* -- two\nlines"}))
+		made := mallOf(set, schema.With("mall.reviews", schema.Options{Comment: "who's who; -- two\nlines"}))
 		for i := range made.Tables {
 			made.Tables[i].Fingerprint = ""
 		}
@@ -304,7 +302,7 @@ func TestStatementAddsTheFingerprint(t *testing.T) {
 		p.clean(set)
 		p.refused(bucketed(tables.Hash(7, "review_id")), "hash(7, review_id)")
 		live, err := schema.Read(t.Context(), p.session, "mall")
-		if err != nil || live.Table(schema.ID{Keyspace: "mall", Name: "reviews"}).Comment() != "who's who; /* -- two\nlines" {
+		if err != nil || live.Table(schema.ID{Keyspace: "mall", Name: "reviews"}).Comment() != "who's who; -- two\nlines" {
 			t.Errorf("%v\n%s", err, live.CQL())
 		}
 		if again, err := schema.Parse("live", live.CQL()); err != nil || len(schema.Compare(live, again))+len(schema.Compare(again, live)) > 0 {
@@ -330,58 +328,5 @@ func TestCommentAndFingerprintAreApart(t *testing.T) {
 			t.Errorf("%v, %v", found, err)
 		}
 		p.refused(bucketed(tables.Hash(7, "review_id")), "hash(7, review_id)")
-	})
-}
-
-// The comment of a live table may be anybody's. What cannot be read is a note, and nothing of it comes out.
-func TestForeignFingerprintsAreNotes(t *testing.T) {
-	t.Parallel()
-	for live, want := range map[string]string{
-		"[denorm:2 whatever comes]":                          "of version 2",
-		"[denorm:1 spin reviews; bucket slot hash(4,id)]":    "", // a contradiction all the same
-		"[denorm:1 spin reviews]":                            "says of spin what this version of the library does not know",
-		"[denorm:1 one-of status open]":                      "cannot be read",
-		"[denorm:1 versioned a; versioned b]":                "cannot be read",
-		"[denorm:99999999]":                                  "cannot be read",
-		"[denorm:1 ;]":                                       "cannot be read",
-		`[denorm:1 one-of status "a]`:                        "cannot be read",
-		"[denorm:1 \x1b[31mred]":                             "has no fingerprint",
-		"[denorm:1 a\n]":                                     "has no fingerprint",
-		"[denorm:1 " + strings.Repeat("x ", 1<<16) + "]":     "has no fingerprint",
-		"[denorm:1 spin " + strings.Repeat("x", 1<<15) + "]": "says of spin",
-	} {
-		cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-			set := reviews()
-			c.Create(mallOf(set).Statements()...)
-			c.Create("ALTER TABLE mall.reviews WITH comment = '" + live + "'")
-			p := startProcess(t, c)
-			if want == "" {
-				p.refused(set, "the table was made for hash(4, id)")
-				return
-			}
-			statements, text := p.passes(set)
-			if !strings.Contains(text, want) || strings.ContainsAny(text, "\x1b") {
-				t.Errorf("%.60q: %q", live, text)
-			}
-			if add := statements["reviews"]; add != "" {
-				c.Create(add)
-				p.clean(set)
-			}
-		})
-	}
-}
-
-// The names of a live table may be anybody's, too. A terminal obeys nothing in what Check says of them.
-func TestLiveNamesAreShownAsText(t *testing.T) {
-	t.Parallel()
-	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		set := reviews()
-		c.Create(slices.DeleteFunc(mallOf(set).Statements(), func(s string) bool { return strings.Contains(s, "TABLE mall.reviews (") })...)
-		c.Create("CREATE TABLE mall.reviews (review_id uuid, \"x\x1b]0;owned\x07\ny\" text, status text, email text, written timestamp, " +
-			"version timeuuid, updated_at bigint, PRIMARY KEY (review_id, \"x\x1b]0;owned\x07\ny\"))")
-		err := startProcess(t, c).w.Check(t.Context(), set)
-		if err == nil || strings.ContainsAny(err.Error(), "\x1b\x07\u009b") || !strings.Contains(err.Error(), `column x\x1b]0;owned\x07\ny: is clustering`) {
-			t.Errorf("%q", err)
-		}
 	})
 }

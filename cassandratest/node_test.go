@@ -2,6 +2,7 @@ package cassandratest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -11,6 +12,24 @@ import (
 
 	"github.com/gocql/gocql"
 )
+
+// A node that there is not is named.
+func TestNoSuchNode(t *testing.T) {
+	t.Parallel()
+	c := Start(t, 3)
+	for number, want := range map[int]string{
+		0: "cassandratest: no node 0: there are 3, counted from 1", 4: "cassandratest: no node 4: there are 3, counted from 1",
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); got != want {
+					t.Errorf("got  %s\nwant %s", got, want)
+				}
+			}()
+			c.Node(number)
+		}()
+	}
+}
 
 // A node that takes requests and answers none keeps its place until gocql has missed six heartbeats.
 func TestSilence(t *testing.T) {

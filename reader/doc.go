@@ -22,6 +22,9 @@
 // A deleted entity of a set with tables.Versioned leaves a row in the base table for [tables.FenceTTL], in which all columns but key
 // and version are null. It is no row here: not given, and not counted by a limit. It is read, though, as a tombstone is.
 //
+// Rows of a table that is Unique are claims, also of writes that are not finished or never will be: the base row of the owner says
+// whether it has the key. See tables.Table.
+//
 // # Streams
 //
 // Buckets of time that follow each other are read one after the other, with the next ones ahead where that saves waiting;
@@ -33,8 +36,8 @@
 //
 // # Continuing
 //
-// [Rows.Token] continues a query after the last row, in any process, as long as the query is the same; the limit may be
-// another. It is the place in the order, not a state of the server: it never expires, and rows that came or went meanwhile
+// [Rows.Token] continues a query after the last row, in any process, as long as the query is the same, its bounds too; the limit may be
+// another. Bounds that follow from the clock, such as the last 24 hours, are computed for page 1 and kept with the token. It is the place in the order, not a state of the server: it never expires, and rows that came or went meanwhile
 // are there or not there as if the query began at this row.
 //
 // # Errors

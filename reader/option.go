@@ -70,8 +70,8 @@ func Retry(policy retry.Policy) Option {
 // Default: one for the reader and all that [Reader.With] derives from it, as [retry.NewBudget] makes it of zeros.
 func Budget(b *retry.Budget) Option { return func(c *config) { c.budget = b } }
 
-// Trace makes the reader report to t, which may also implement [PartitionTracer] and [RetryTracer]. Nil turns tracing off,
-// which is the default and costs nothing.
+// Trace makes the reader report to t, which may also implement [PartitionTracer] and [RetryTracer]. Nil, also as a nil pointer, turns
+// tracing off, which is the default and costs nothing.
 func Trace(t Tracer) Option { return func(c *config) { c.tracer = newTracers(t) } }
 
 // Keyspaces maps the keyspaces of declared tables to others, as writer.Keyspaces does. It replaces an earlier map.

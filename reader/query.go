@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -20,6 +21,7 @@ type query struct {
 	layout     tables.Layout
 	name       string // of the table, as given
 	known      bool   // the table is declared
+	unset      bool   // the set is nil
 	conditions []condition
 	order      string
 	limit      int
@@ -54,7 +56,7 @@ const (
 // From begins a query of the table declared under name in the set: of all its rows under the partition key that Eq gives.
 func From[T any](set *tables.Set[T], name string) Query[T] {
 	layout, ok := set.Layout(name)
-	return Query[T]{query{layout: layout, name: name, known: ok}}
+	return Query[T]{query{layout: layout, name: name, known: ok, unset: set == nil}}
 }
 
 // Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value is
@@ -93,7 +95,8 @@ func (q Query[T]) Limit(rows int) Query[T] {
 }
 
 // After continues a query: it begins behind the last row before [Rows.Token] was taken. An empty token stands for the
-// beginning.
+// beginning. The query has to be that of page 1 but for its limit, with the same bounds; another one is [ErrToken], and the error says
+// what differs.
 func (q Query[T]) After(token Token) Query[T] {
 	q.token = token
 	return q
@@ -113,6 +116,9 @@ type bound struct {
 
 // bind checks what can be checked without looking at buckets.
 func (q *query) bind() (*bound, error) {
+	if q.unset {
+		return nil, q.invalid(q.name, "", "the set is nil")
+	}
 	if !q.known {
 		return nil, q.invalid(q.name, "", "no table of this name is declared in the set")
 	}
@@ -150,6 +156,9 @@ func (q *query) bind() (*bound, error) {
 func (b *bound) condition(c condition) error {
 	clustering := slices.Contains(b.columns, c.column)
 	switch {
+	case !clustering && !slices.Contains(b.partition, c.column) && !slices.Contains(b.layout.Columns(), c.column):
+		return b.invalid(b.name, c.column, "is no column of the table"+
+			cqlname.Meant(c.column, slices.Concat(b.partition, b.layout.Columns())))
 	case !clustering && !slices.Contains(b.partition, c.column):
 		return b.invalid(b.name, c.column, "is no key column of the table, so rows would have to be filtered by it: "+
 			"declare a table keyed by it")

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,8 @@ func TestRefusedQueries(t *testing.T) {
 			"table logs: column at: an upper bound is missing: which buckets hold the rows follows from it",
 		},
 		{"no key column", all.Eq("text", "x"), "table logs: column text: is no key column of the table, so rows would have to be filtered"},
-		{"unknown column", all.Eq("nonsense", "x"), "table logs: column nonsense: is no key column of the table"},
+		{"unknown column", all.Eq("nonsense", "x"), "table logs: column nonsense: is no column of the table"},
+		{"misspelt column", all.Eq("Bucket_", "x"), "table logs: column Bucket_: is no column of the table: did you mean bucket?"},
 		{"range of the partition key", all.Gt("host", "a"), "table logs: column host: is a column of the partition key, which has no order"},
 		{"two values", all.Eq("host", "a"), "table logs: column host: has two conditions, one of them Eq"},
 		{
@@ -57,7 +59,7 @@ func TestRefusedQueries(t *testing.T) {
 		{"twice", all.Gt("at", midnight), "table logs: column at: has two conditions of one kind"},
 		{"value and range", all.Eq("at", midnight), "table logs: column at: has a value and a range"},
 		{"type", From(set, "logs").Eq("host", 7), "table logs: column host: a value of Go type int, it must be string"},
-		{"too large a number", all.Eq("bucket", 1<<40), "table logs: column bucket: a value of Go type int, it must be int32"},
+		{"too large a number", all.Eq("bucket", uint(math.MaxUint32)), "table logs: column bucket: a value of Go type uint, it must be int32"},
 		{"nil", From(set, "logs").Eq("host", nil), "table logs: column host: a value of Go type <nil>"},
 		{"empty", From(set, "logs").Eq("host", ""), "table logs: column host: a key column must not be empty"},
 		{"zero time", From(set, "logs").Eq("host", "h").Gt("at", time.Time{}), "table logs: column at: the value is the zero time"},
@@ -107,20 +109,27 @@ func TestTokens(t *testing.T) {
 	if err != nil || len(again) != 2 || again[0].N != first[6].N-1 {
 		t.Errorf("continued with %v, %v", again, err)
 	}
-	others := map[string]Query[line]{
-		"another host":   From(set, "logs").Eq("host", "h").GtOrEq("at", midnight).Lt("at", midnight.Add(3*time.Hour)),
-		"another range":  lastHours(set, 2),
-		"another bound":  From(set, "logs").Eq("host", "web-secret").Gt("at", midnight).Lt("at", midnight.Add(3*time.Hour)),
-		"another order":  q.OrderBy("at ASC"),
-		"another bucket": q.Eq("bucket", 1),
-	}
-	for name, other := range others {
-		if _, _, err := List(t.Context(), r, "list", other.After(token)); !errors.Is(err, ErrToken) || !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: %v, want ErrToken", name, err)
+	tenant := r.With(Keyspaces(map[string]string{"": "tenant2"}))
+	const bounds = "other bounds: every page needs the bounds of page 1"
+	for _, other := range []struct {
+		name string
+		r    *Reader
+		q    Query[line]
+		want string
+	}{
+		{"another host", r, From(set, "logs").Eq("host", "h").GtOrEq("at", midnight).Lt("at", midnight.Add(3*time.Hour)), "other values of Eq"},
+		{"another bucket", r, q.Eq("bucket", 1), "other values of Eq"},
+		{"another range", r, lastHours(set, 2), bounds},
+		{"another bound", r, From(set, "logs").Eq("host", "web-secret").Gt("at", midnight).Lt("at", midnight.Add(3*time.Hour)), bounds},
+		{"another order", r, q.OrderBy("at ASC"), "another order"},
+		{"another keyspace", tenant, q, "another table or keyspace"},
+		{"several", tenant, lastHours(set, 2).OrderBy("at ASC"), "another table or keyspace and another order and " + bounds},
+	} {
+		_, _, err := List(t.Context(), other.r, "list", other.q.After(token))
+		want := "denorm: list: invalid query: table logs: the token is of another query, with " + other.want
+		if !errors.Is(err, ErrToken) || !errors.Is(err, ErrInvalid) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", other.name, err, want)
 		}
-	}
-	if _, _, err := List(t.Context(), r.With(Keyspaces(map[string]string{"": "tenant2"})), "list", q.After(token)); !errors.Is(err, ErrToken) {
-		t.Errorf("another keyspace: %v, want ErrToken", err)
 	}
 	p, err := r.plan(&q.query)
 	if err != nil {

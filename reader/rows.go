@@ -75,6 +75,12 @@ func (r *Rows[T]) All() iter.Seq2[T, error] {
 
 func (r *Rows[T]) all(yield func(T) bool) error {
 	q := r.query
+	switch {
+	case r.ctx == nil:
+		return &QueryError{Op: r.op, Table: q.name, Reason: "the context is nil: pass the caller's, or context.Background()"}
+	case r.reader == nil:
+		return &QueryError{Op: r.op, Table: q.name, Reason: "the reader is nil"}
+	}
 	if r.given != nil {
 		q.token = r.Token()
 		if q.limit > 0 {

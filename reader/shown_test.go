@@ -64,9 +64,9 @@ func TestErrorsOfDecodingShowNoValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(writes.Close)
-		const value = 4711471147114711
+		const value int64 = 4711471147114711
 		for _, table := range []string{"rows (id, seq, n) VALUES ('a', ?, 1)", "sums (id, n) VALUES ('a', ?)"} {
-			if err := session.Query("INSERT INTO "+table, int64(value)).Exec(); err != nil {
+			if err := session.Query("INSERT INTO "+table, value).Exec(); err != nil {
 				t.Fatal(err)
 			}
 		}

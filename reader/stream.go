@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -164,6 +165,7 @@ func final(err error) error {
 // fail names the partition.
 func (f *fetcher[T]) fail(err error, attempts int) error {
 	p := f.read.plan
+	err = period.Explain(err, func(table string) bool { return table == f.partition.table && table != p.layout.Name() })
 	return &Error{
 		Op: f.read.op, Keyspace: p.keyspace, Table: f.partition.table, Partition: f.partition.number, Partitions: p.partitions,
 		Buckets: f.partition.shown, Attempts: attempts, Err: err,

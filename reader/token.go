@@ -7,21 +7,29 @@ import (
 	"encoding/binary"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/denorm-go/denorm/tables"
 )
 
 // Token is the place in a query's order at which it can be continued: the clustering key of the last row, its bucket, and
-// a mark of the query. It can be stored and given away as text that fits into a URL. It is not encrypted: who has it can read
+// a mark of the query. It holds no bounds: every page needs those of page 1, so where they follow from the clock a service keeps them
+// with the token. It can be stored and given away as text that fits into a URL. It is not encrypted: who has it can read
 // that clustering key, so it is no more public than the rows. It need not be trusted when it comes back: it moves a
 // query within its own range, and nowhere else. The empty token is the beginning.
 type Token string
 
 // tokenVersion comes first. A token of another one is refused.
-const tokenVersion = 1
+const tokenVersion = 2
 
-// markSize is how much of the query's hash is in a token.
-const markSize = 16
+// marks is what the mark of a query in a token is made of: a hash of each. An error names those that differ.
+var marks = []string{"another table or keyspace", "other values of Eq", "another order", "other bounds: every page needs the bounds of page 1"}
+
+// hashSize is how much of each hash is in a token, and markSize all of them.
+const (
+	hashSize = 4
+	markSize = 4 * hashSize
+)
 
 // position is the row after which a query continues.
 type position struct {
@@ -31,40 +39,58 @@ type position struct {
 
 // mark tells queries apart: by table, keyspace, values, range, order, and row identity; not by limit.
 func (b *bound) mark(keyspace string) []byte {
-	h := sha256.New()
-	add := func(s []byte) {
-		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(s)))) // never fails
-		_, _ = h.Write(s)
-	}
-	text := func(s string) { add([]byte(s)) }
-	text(b.layout.Entity())
-	text(keyspace)
-	text(b.name)
+	var table, values, order, bounds hashed
+	table.text(b.layout.Entity())
+	table.text(keyspace)
+	table.text(b.name)
 	for _, names := range [][]string{b.partition, b.columns} {
-		add(nil)
+		table.add(nil)
 		for _, name := range names {
-			text(name)
+			table.text(name)
 			if v := b.equal[name]; v != nil {
-				text("=")
-				add(v.Bytes())
+				values.text(name)
+				values.add(v.Bytes())
 			}
 		}
 	}
+	for i := range b.columns {
+		order.text(strconv.FormatBool(b.descending(i)))
+	}
 	for _, end := range []*tables.Bound{b.low, b.high} {
 		if end == nil {
-			text("-")
+			bounds.text("-")
 			continue
 		}
-		text(b.ranged)
-		add(end.Value.Bytes())
+		bounds.text(b.ranged)
+		bounds.add(end.Value.Bytes())
 		if end.Open {
-			text("open")
+			bounds.text("open")
 		}
 	}
-	for i := range b.columns {
-		text(strconv.FormatBool(b.descending(i)))
+	var mark []byte
+	for _, part := range []hashed{table, values, order, bounds} { // as in marks
+		hash := sha256.Sum256(part)
+		mark = append(mark, hash[:hashSize]...)
 	}
-	return h.Sum(nil)[:markSize]
+	return mark
+}
+
+// hashed is what a hash is made of: texts, each with its length before it.
+type hashed []byte
+
+func (h *hashed) add(s []byte) { *h = append(binary.AppendUvarint(*h, uint64(len(s))), s...) }
+
+func (h *hashed) text(s string) { h.add([]byte(s)) }
+
+// unlike names what of two marks differs.
+func unlike(mark, other []byte) string {
+	var out []string
+	for i, what := range marks {
+		if at := i * hashSize; !bytes.Equal(mark[at:at+hashSize], other[at:at+hashSize]) {
+			out = append(out, what)
+		}
+	}
+	return strings.Join(out, " and ")
 }
 
 // token writes a position down.
@@ -90,24 +116,25 @@ func (b *bound) position(mark []byte) (*position, error) {
 	if err != nil || len(data) < 1+markSize || data[0] != tokenVersion {
 		return nil, refuse("the token was not made by this library, or by another version of it")
 	}
-	if !bytes.Equal(data[1:1+markSize], mark) {
-		return nil, refuse("the token is of another query")
+	if differs := unlike(data[1:1+markSize], mark); differs != "" {
+		return nil, refuse("the token is of another query, with " + differs)
 	}
-	p, ok := cutPosition(data[1+markSize:])
-	if !ok || len(p.key) != len(b.columns) || !b.holds(p.key) {
+	p, ok := cutPosition(data[1+markSize:], len(b.columns))
+	if !ok || !b.holds(p.key) {
 		return nil, refuse("the token is damaged")
 	}
 	return p, nil
 }
 
-func cutPosition(data []byte) (*position, bool) {
+// cutPosition reads a position with a clustering key of so many columns.
+func cutPosition(data []byte, columns int) (*position, bool) {
 	n, size := binary.Uvarint(data)
-	if size <= 0 || n > uint64(len(data)) {
+	if size <= 0 || n != uint64(columns) {
 		return nil, false
 	}
 	data = data[size:]
-	var values [][]byte
-	for range n + 1 {
+	values := make([][]byte, 0, columns+1)
+	for range columns + 1 {
 		length, size := binary.Uvarint(data)
 		if size <= 0 || length > uint64(len(data)-size) {
 			return nil, false
@@ -115,7 +142,7 @@ func cutPosition(data []byte) (*position, bool) {
 		values = append(values, data[size:size+int(length)]) // at most len(data)
 		data = data[size+int(length):]
 	}
-	return &position{key: values[:n], id: values[n]}, len(data) == 0
+	return &position{key: values[:columns], id: values[columns]}, len(data) == 0
 }
 
 // holds says whether a clustering key is within the query. What a token says is no reason to read anything else.

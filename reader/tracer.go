@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
@@ -86,7 +87,7 @@ type tracers struct {
 }
 
 func newTracers(t Tracer) tracers {
-	if t == nil {
+	if v := reflect.ValueOf(t); t == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return tracers{}
 	}
 	ts := tracers{read: t}

@@ -45,7 +45,7 @@ func NewBudget(size int, earned float64) *Budget {
 	if !(earned > 0) { // so written that NaN is 0
 		earned = defaultEarned
 	}
-	b := &Budget{size: int64(min(size, math.MaxInt64/milli)) * milli, earned: int64(math.Ceil(min(earned, 1000) * milli))}
+	b := &Budget{size: min(int64(size), math.MaxInt64/milli) * milli, earned: int64(math.Ceil(min(earned, 1000) * milli))}
 	b.tokens.Store(b.size)
 	return b
 }

@@ -32,7 +32,8 @@ type Policy struct {
 	MaxElapsedTime time.Duration
 
 	// AttemptTimeout limits one attempt. It should be above the server's own limit (write_request_timeout, 2 s), or
-	// every slow write ends without the server's answer. 0 means 2.5 s.
+	// every slow write ends without the server's answer, and well below the Timeout of the writer, or an attempt that gets no
+	// answer leaves no time for another one. 0 means 2.5 s.
 	AttemptTimeout time.Duration
 
 	// InitialInterval is the upper bound of the first wait. 0 means 50 ms, or MaxInterval if that is set and less.

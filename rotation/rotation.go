@@ -1,12 +1,17 @@
 // Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept long
 // enough: to drop a table costs nothing, while rows that are deleted or end one by one cost tombstones and compaction.
 //
+//	months, err := rotation.New(session, "", Events, "events")
+//	plan, err := months.Plan(ctx, time.Now(), rotation.Window{Ahead: 31 * 24 * time.Hour, Retain: 365 * 24 * time.Hour})
+//	err = plan.Apply(ctx)
+//
 // Nothing of it happens by itself. A job calls [Tables.Plan], which changes nothing and says what there is to do, and then
-// [Plan.Apply]. Run one such job at a time: Cassandra up to 5.0 lets two nodes create one table at the same moment, each
+// [Plan.Apply]. For development and tests schema.Ensure creates the table of the present period. Run one such job at a time: Cassandra up to 5.0 lets two nodes create one table at the same moment, each
 // under an id of its own, and until one of them wins what was written under the other is lost.
 package rotation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,64 +20,69 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
 // Tables are the tables of one rotating table in a keyspace. It is made by [New] and safe for concurrent use.
 type Tables struct {
-	schema     schema
+	cluster    cluster
 	keyspace   string
 	rotation   tables.Rotation
 	definition string
 }
 
-// rotated is a set of any row type.
-type rotated interface {
-	Rotation(table string) (tables.Rotation, bool)
-}
-
-// New is for the table declared with Rotate under name in the set. definition is what follows the name in its CREATE TABLE: the
-// columns in brackets, and the options. An empty keyspace is that of the session, whose Timeout should be some 30 s: nodes
-// take their time to agree on a schema.
-func New(session *gocql.Session, keyspace string, set rotated, name, definition string) (*Tables, error) {
+// New is for the table declared with Rotate under name in the set. Its tables are created as the set declares it, with the options
+// that schema.With gives it among the declarations, under the name that it is declared with. An empty keyspace is that in which it is
+// declared, or else the session's. The Timeout of the session should be some 30 s: nodes take their time to agree on a schema.
+func New(session *gocql.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
 	if session == nil {
 		return nil, errors.New("rotation: the session is nil")
 	}
-	if keyspace == "" {
-		keyspace = session.Query("").Keyspace()
-	}
-	return newTables(cassandra{session}, keyspace, set, name, definition)
+	return newTables(cassandra{session}, session.Query("").Keyspace(), keyspace, set, name, options)
 }
 
-func newTables(s schema, keyspace string, set rotated, name, definition string) (*Tables, error) {
-	rotation, ok := set.Rotation(name)
-	switch {
-	case !ok:
+func newTables(
+	c cluster, session, keyspace string, set tables.Described, name string, options []schema.Declaration,
+) (*Tables, error) {
+	declared, err := schema.Declare(append([]schema.Declaration{schema.Sets(set)}, options...)...)
+	if err != nil {
+		return nil, fmt.Errorf("rotation: %w", err)
+	}
+	i := slices.IndexFunc(declared.Tables, func(t schema.Table) bool { return t.Name == name && t.Rotation != nil })
+	if i < 0 {
 		return nil, fmt.Errorf("rotation: the set has no table %q that rotates", name)
-	case !cqlname.Table(keyspace):
-		return nil, fmt.Errorf("rotation: keyspace %q is not a name of %s", keyspace, cqlname.TableRule)
-	case !strings.HasPrefix(strings.TrimSpace(definition), "("):
-		return nil, errors.New("rotation: the definition is what follows the name in CREATE TABLE, and begins with a bracket")
 	}
-	return &Tables{schema: s, keyspace: keyspace, rotation: rotation, definition: strings.TrimSpace(definition)}, nil
+	t := &declared.Tables[i]
+	if keyspace = cmp.Or(keyspace, t.Keyspace, session); !cqlname.Table(keyspace) {
+		return nil, fmt.Errorf("rotation: keyspace %q is not a name of %s", keyspace, cqlname.TableRule)
+	}
+	return &Tables{cluster: c, keyspace: keyspace, rotation: *t.Rotation, definition: t.Definition()}, nil
 }
 
-// Window says which tables there are to be.
+// Window says which tables there are to be. None of its times is negative, or shorter than a minute unless it is 0.
 type Window struct {
 	// Ahead is for how long rows to come have a table already.
 	Ahead time.Duration
 	// Back is how old rows may be that are still to be written: tables for them are created as well.
 	Back time.Duration
 	// Retain is how long rows are kept: a table whose youngest possible row is older is dropped. 0 keeps all. It must not be
-	// less than Back.
+	// less than Back. What a table can hold follows from the declared period: a shorter one than the table was made for drops it
+	// too early. So give another period another name; writer.Check notices it only in the table of the present.
 	Retain time.Duration
 }
+
+// shortest is no length for a window: a number without a unit is of nanoseconds.
+const shortest = time.Minute
 
 func (w Window) valid() error {
 	switch {
 	case w.Ahead < 0 || w.Back < 0 || w.Retain < 0:
 		return errors.New("rotation: a window is not negative")
+	case w.Retain > 0 && w.Retain < shortest || w.Ahead > 0 && w.Ahead < shortest || w.Back > 0 && w.Back < shortest:
+		return fmt.Errorf("rotation: Ahead %v, Back %v, Retain %v: less than a minute, so not the days that were meant: "+
+			"give a time.Duration, such as 30 * 24 * time.Hour", w.Ahead, w.Back, w.Retain)
 	case w.Retain > 0 && w.Retain < w.Back:
 		return errors.New("rotation: Retain is less than Back: tables would be dropped and created again")
 	}
@@ -85,6 +95,8 @@ type Plan struct {
 	tables       *Tables
 }
 
+var errNoContext = errors.New("rotation: the context is nil: pass the caller's, or context.Background()")
+
 // maxCreate bounds a plan: so many tables are a mistake, and each costs every node memory.
 const maxCreate = 200
 
@@ -92,10 +104,13 @@ const maxCreate = 200
 // with other names, also such as could not be a table of this rotation, are none of its business.
 func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error) {
 	p := Plan{tables: t}
+	if ctx == nil {
+		return p, errNoContext
+	}
 	if err := w.valid(); err != nil {
 		return p, err
 	}
-	names, err := t.schema.tables(ctx, t.keyspace)
+	names, err := t.cluster.tables(ctx, t.keyspace)
 	if err != nil {
 		return p, fmt.Errorf("rotation: tables of keyspace %s not read: %w", t.keyspace, err)
 	}
@@ -150,8 +165,11 @@ func (p Plan) String() string {
 // Apply carries the plan out and waits until all nodes agree on the schema. Dropped rows are gone, but for the snapshots that
 // Cassandra takes by auto_snapshot. It ends at the first error; what is left is found by the next Plan.
 func (p Plan) Apply(ctx context.Context) error {
+	if ctx == nil {
+		return errNoContext
+	}
 	for _, statement := range p.Statements() {
-		if err := p.tables.schema.execute(ctx, statement); err != nil {
+		if err := p.tables.cluster.execute(ctx, statement); err != nil {
 			words := strings.Fields(statement)
 			return fmt.Errorf("rotation: %s: %w", strings.Join(words[:min(6, len(words))], " "), err)
 		}
@@ -159,8 +177,8 @@ func (p Plan) Apply(ctx context.Context) error {
 	return nil
 }
 
-// schema is the seam to the cluster.
-type schema interface {
+// cluster is the seam to gocql.
+type cluster interface {
 	tables(ctx context.Context, keyspace string) ([]string, error)
 	execute(ctx context.Context, statement string) error
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -37,7 +38,28 @@ func (f *fake) execute(_ context.Context, statement string) error {
 	return f.err
 }
 
-const definition = "(id uuid, at timestamp, PRIMARY KEY (id, at))"
+const definition = `(
+    id uuid,
+    at timestamp,
+    PRIMARY KEY (id, at)
+) WITH comment = '[denorm:1 rotate month(at)]'
+    AND gc_grace_seconds = 3600`
+
+// short is an option of the table.
+var short = []schema.Declaration{schema.With("events", schema.Options{GCGrace: time.Hour})}
+
+// A number without a unit is of nanoseconds, and would drop every table but the present one.
+func TestWindowInAnotherUnit(t *testing.T) {
+	t.Parallel()
+	for _, w := range []Window{{Retain: 365}, {Ahead: 31}, {Back: 86400}, {Retain: 365 * 24 * 3600}} {
+		if err := w.valid(); err == nil || !strings.Contains(err.Error(), "30 * 24 * time.Hour") {
+			t.Errorf("%+v: %v", w, err)
+		}
+	}
+	if err := (Window{Retain: time.Hour}).valid(); err != nil {
+		t.Error(err)
+	}
+}
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
@@ -52,9 +74,9 @@ func TestPlan(t *testing.T) {
 		drop   string
 	}{
 		{"the month at hand", tables.Month("at"), "2024-01-31T23:59:59Z", Window{}, "", "events_2024_01", ""},
-		{"the next one too", tables.Month("at"), "2024-01-31T23:59:59Z", Window{Ahead: time.Second}, "", "events_2024_01 events_2024_02", ""},
+		{"the next one too", tables.Month("at"), "2024-01-31T23:59:00Z", Window{Ahead: time.Minute}, "", "events_2024_01 events_2024_02", ""},
 		{"it is there", tables.Month("at"), "2024-12-15T00:00:00Z", Window{Ahead: 31 * day}, "events_2024_12 events_2025_01", "", ""},
-		{"late rows", tables.Month("at"), "2024-01-01T00:00:00Z", Window{Back: time.Millisecond}, "", "events_2023_12 events_2024_01", ""},
+		{"late rows", tables.Month("at"), "2024-01-01T00:00:00Z", Window{Back: time.Minute}, "", "events_2023_12 events_2024_01", ""},
 		{
 			"kept to the last moment", tables.Month("at"), "2024-03-30T23:59:59Z",
 			Window{Retain: 59 * day},
@@ -80,7 +102,7 @@ func TestPlan(t *testing.T) {
 	}
 	for _, tc := range tests {
 		f := &fake{names: strings.Fields(tc.exist)}
-		r, err := newTables(f, "shop", eventsBy(tc.by), "events", definition)
+		r, err := newTables(f, "shop", "", eventsBy(tc.by), "events", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +123,7 @@ func TestPlan(t *testing.T) {
 func TestApply(t *testing.T) {
 	t.Parallel()
 	f := &fake{names: []string{"events_2023_01", "other"}}
-	r, err := newTables(f, "shop", eventsBy(tables.Month("at")), "events", definition)
+	r, err := newTables(f, "", "shop", eventsBy(tables.Month("at")), "events", short)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,22 +154,31 @@ func TestApply(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	set := eventsBy(tables.Day("at"))
-	if _, err := New(nil, "shop", set, "events", definition); err == nil {
+	if _, err := New(nil, "shop", set, "events"); err == nil {
 		t.Error("no session: want an error")
 	}
 	for name, err := range map[string]error{
-		"a table that does not rotate": second(newTables(&fake{}, "shop", set, "all_events", definition)),
-		"no table":                     second(newTables(&fake{}, "shop", set, "nothing", definition)),
-		"a keyspace that is none":      second(newTables(&fake{}, "a; DROP", set, "events", definition)),
-		"no definition":                second(newTables(&fake{}, "shop", set, "events", "id uuid")),
+		"a table that does not rotate": second(newTables(&fake{}, "shop", "", set, "all_events", nil)),
+		"no set":                       second(newTables(&fake{}, "shop", "", nil, "events", nil)),
+		"a nil set":                    second(newTables(&fake{}, "shop", "", (*tables.Set[event])(nil), "events", nil)),
+		"no table":                     second(newTables(&fake{}, "shop", "", set, "nothing", nil)),
+		"a keyspace that is none":      second(newTables(&fake{}, "shop", "a; DROP", set, "events", nil)),
+		"an option of another table":   second(newTables(&fake{}, "shop", "", set, "events", []schema.Declaration{schema.With("event", schema.Options{})})),
 	} {
 		if err == nil {
 			t.Errorf("%s: want an error", name)
 		}
 	}
-	r, err := newTables(&fake{}, "shop", set, "events", definition)
+	r, err := newTables(&fake{}, "shop", "", set, "events", nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	var none context.Context
+	if _, err := r.Plan(none, time.Now(), Window{}); err == nil {
+		t.Error("no context: want an error")
+	}
+	if err := (Plan{tables: r}).Apply(none); err == nil {
+		t.Error("no context: want an error")
 	}
 	for name, w := range map[string]Window{
 		"negative": {Ahead: -1}, "kept for less than written": {Back: 2, Retain: 1}, "too many": {Ahead: 1000 * 24 * time.Hour},
@@ -159,3 +190,21 @@ func TestRefused(t *testing.T) {
 }
 
 func second(_ *Tables, err error) error { return err }
+
+// The tables are in the keyspace that is given, or else in that of the declaration, or else in the session's.
+func TestKeyspace(t *testing.T) {
+	t.Parallel()
+	declared := tables.Must(tables.New[event]("event",
+		tables.Table{Name: "events", Keyspace: "shop", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: tables.Day("at")}))
+	for _, tc := range []struct {
+		set         tables.Described
+		given, want string
+	}{
+		{declared, "tenant", "tenant"}, {declared, "", "shop"}, {eventsBy(tables.Day("at")), "", "session"},
+	} {
+		r, err := newTables(&fake{}, "session", tc.given, tc.set, "events", nil)
+		if err != nil || r.keyspace != tc.want {
+			t.Errorf("keyspace %q: %v, %v, want %s", tc.given, r, err, tc.want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 // name physical keyspaces, see [Schema.In]. Of live keyspaces that the declaration has nothing in nothing is said.
 func Compare(declared, live *Schema) []Difference {
 	c := &comparison{declared: declared, live: live}
+	c.noKeyspaces()
 	for i := range declared.Keyspaces {
 		c.keyspace(&declared.Keyspaces[i])
 	}
@@ -42,10 +43,30 @@ func Breaking(differences []Difference) []Difference {
 
 type comparison struct {
 	declared, live *Schema
+	absent         []string // keyspaces that nothing is said of beside their absence
 	found          []Difference
 }
 
-func (c *comparison) add(d Difference) { c.found = append(c.found, d) }
+func (c *comparison) add(d Difference) {
+	if !slices.Contains(c.absent, d.Keyspace) {
+		c.found = append(c.found, d)
+	}
+}
+
+// noKeyspaces finds the keyspaces that do not exist, and for which there is no statement.
+func (c *comparison) noKeyspaces() {
+	live := c.live.names()
+	for _, name := range c.declared.names() {
+		if k := c.declared.Keyspace(name); slices.Contains(live, name) || k != nil && len(k.Replication) > 0 {
+			continue
+		}
+		c.add(Difference{
+			Keyspace: name, Reason: "does not exist",
+			Impossible: "its replication is not declared: create it, or declare it with schema.Keyspaces",
+		})
+		c.absent = append(c.absent, name)
+	}
+}
 
 func (c *comparison) keyspace(k *Keyspace) {
 	live := c.live.Keyspace(k.Name)
@@ -124,7 +145,7 @@ func (c *comparison) typ(t *Type) {
 			add(f.Name, "the field does not exist", fmt.Sprintf("ALTER TYPE %s ADD %s %s", t.ID, quoted(f.Name), f.Type), "", false)
 		case live[at].Type != f.Type:
 			add(f.Name, fmt.Sprintf("the field is %s, declared %s", live[at].Type, f.Type), "",
-				"the type of a field cannot change: make another field or type, and copy", false)
+				advised(t.set, t.Name, f.Name, live[at].Type, "the type of a field cannot change: make another field or type, and copy"), false)
 		case at != n:
 			add(f.Name, fmt.Sprintf("is field %d, declared %d", at+1, n+1), "", "the order of fields cannot change: make another type, and copy", false)
 		}
@@ -139,9 +160,9 @@ func (c *comparison) typ(t *Type) {
 }
 
 func (c *comparison) table(t *Table) {
-	if t.Rotates != nil {
+	if t.Rotation != nil {
 		for i := range c.live.Tables {
-			if live := &c.live.Tables[i]; live.Keyspace == t.Keyspace && t.Rotates(live.Name) {
+			if live := &c.live.Tables[i]; live.Keyspace == t.Keyspace && t.rotates(live.Name) {
 				one := *t
 				one.ID = live.ID
 				c.columns(&one, live)
@@ -293,7 +314,7 @@ func (c *comparison) drop(id ID, option string) {
 // rotated says whether a live table is one of those that follow each other by a declared pattern.
 func (c *comparison) rotated(live *Table) bool {
 	return slices.ContainsFunc(c.declared.Tables, func(t Table) bool {
-		return t.Keyspace == live.Keyspace && t.Rotates != nil && t.Rotates(live.Name)
+		return t.Keyspace == live.Keyspace && t.rotates(live.Name)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/tables"
 )
 
 const newTable = "the key of a table cannot change: create a table of another name, fill it, and declare that"
@@ -36,8 +37,8 @@ func (c *comparison) columns(t, live *Table) {
 			continue
 		}
 		if l.Type != d.Type {
-			add(d.Name, "", "the type of a column cannot change: add a column of another name, copy, and declare that", "is %s, declared %s",
-				l.Type, d.Type)
+			impossible := "the type of a column cannot change: add a column of another name, copy, and declare that"
+			add(d.Name, "", advised(t.set, "", d.Name, l.Type, impossible), "is %s, declared %s", l.Type, d.Type)
 		}
 		at, want := placeOf(live, l), placeOf(t, t.Column(d.Name))
 		switch {
@@ -68,6 +69,17 @@ func (c *comparison) columns(t, live *Table) {
 		}
 		c.add(d)
 	}
+}
+
+// advised says how to declare a column of another live type, or a field of a user-defined type, where that can be.
+func advised(set tables.Described, userType, column, live, otherwise string) string {
+	if set == nil {
+		return otherwise
+	}
+	if advice := set.TypeAdvice(userType, column, live); advice != "" {
+		return "the declared type " + advice
+	}
+	return otherwise
 }
 
 // renamedFrom gives the live key column that stands where the declared column d should, of the same type under a name

@@ -60,7 +60,7 @@ func (s *Schema) creates(ifNotExists bool) []create {
 		out = append(out, create{t.ID, head("TYPE") + t.body()})
 	}
 	for i := range s.Tables {
-		if t := &s.Tables[i]; t.Rotates == nil {
+		if t := &s.Tables[i]; t.Rotation == nil {
 			out = append(out, create{t.ID, head("TABLE") + t.body()})
 		}
 	}

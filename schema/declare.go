@@ -19,11 +19,19 @@ type declaration func(*Schema) error
 
 func (f declaration) declare(s *Schema) error { return f(s) }
 
-// Declare puts a schema together from what a service declares. The error names every fault.
+// about is a [Declaration] about a table that another one declares.
+type about func(*Schema) error
+
+func (f about) declare(s *Schema) error { return f(s) }
+
+// Declare puts a schema together from what a service declares, in any order. The error names every fault.
 func Declare(parts ...Declaration) (*Schema, error) {
 	s := &Schema{}
 	var errs []error
-	for _, p := range parts {
+	isAbout := func(p Declaration) bool { _, ok := p.(about); return ok }
+	first := slices.DeleteFunc(slices.Clone(parts), isAbout)
+	last := slices.DeleteFunc(slices.Clone(parts), func(p Declaration) bool { return !isAbout(p) })
+	for _, p := range append(first, last...) {
 		if p == nil {
 			errs = append(errs, errors.New("schema: a declaration is nil"))
 			continue
@@ -50,28 +58,27 @@ func Must(s *Schema, err error) *Schema {
 func Sets(sets ...tables.Described) Declaration {
 	return declaration(func(s *Schema) error {
 		var errs []error
-		for _, set := range sets {
-			errs = append(errs, s.set(set.Describe()))
+		for i, set := range sets {
+			if set == nil || set.Describe().Entity == "" {
+				errs = append(errs, fmt.Errorf("set %d is nil", i+1))
+				continue
+			}
+			errs = append(errs, s.set(set))
 		}
 		return errors.Join(errs...)
 	})
 }
 
-func (s *Schema) set(d tables.Description) error {
+func (s *Schema) set(set tables.Described) error {
+	d := set.Describe()
 	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional}
 	for n, t := range d.Tables {
-		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}, Fingerprint: t.Fingerprint}
-		if t.Rotation != nil {
-			out.Rotates = func(name string) bool {
-				_, ok := t.Rotation.Of(name)
-				return ok
-			}
-		}
+		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}, Fingerprint: t.Fingerprint, Rotation: t.Rotation, set: set}
 		if s.Table(out.ID) != nil {
 			return fmt.Errorf("table %s is declared twice", out.ID)
 		}
 		for _, d := range t.Types {
-			u := Type{ID: ID{t.Keyspace, d.Name}}
+			u := Type{ID: ID{t.Keyspace, d.Name}, set: set}
 			for _, f := range d.Fields {
 				u.Fields = append(u.Fields, Field(f))
 			}
@@ -98,10 +105,9 @@ func (s *Schema) set(d tables.Description) error {
 	return nil
 }
 
-// With gives a declared table its options. It comes after what declares the table, whose name is qualified by its
-// keyspace if that was declared, for example "shop.orders_by_id".
+// With gives a declared table its options. Its name is qualified by its keyspace if that was declared, for example "shop.orders_by_id".
 func With(table string, options Options) Declaration {
-	return declaration(func(s *Schema) error {
+	return about(func(s *Schema) error {
 		t := s.Table(parseID(table))
 		if t == nil {
 			return fmt.Errorf("With: no table %q has been declared", table)
@@ -164,11 +170,15 @@ func CQL(text string) Declaration {
 	})
 }
 
-// Accept accepts findings of a lint rule in a table, "" for all, for a reason.
+// Accept accepts findings of the lint rule with this code in a table, "" for all, for a reason. A code that no rule has is an error
+// of [Declare].
 func Accept(code, table, reason string) Declaration {
 	return declaration(func(s *Schema) error {
 		if reason == "" {
 			return fmt.Errorf("Accept %s: a reason is missing", code)
+		}
+		if err := lintRule(code); err != nil {
+			return fmt.Errorf("Accept: %w", err)
 		}
 		s.Ignores = append(s.Ignores, Ignore{Code: code, Table: parseID(table), Reason: reason})
 		return nil
@@ -177,7 +187,7 @@ func Accept(code, table, reason string) Declaration {
 
 // Expect states what is expected of a declared table.
 func Expect(table string, v Volume) Declaration {
-	return declaration(func(s *Schema) error {
+	return about(func(s *Schema) error {
 		v.Table = parseID(table)
 		if s.Table(v.Table) == nil {
 			return fmt.Errorf("Expect: no table %q has been declared", table)

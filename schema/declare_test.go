@@ -72,6 +72,19 @@ func TestDeclare(t *testing.T) {
 	}
 }
 
+// Options and volumes of a table may stand before what declares it.
+func TestDeclareTakesAnyOrder(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Declare(schema.With("orders_by_id", schema.Options{GCGrace: time.Hour}), schema.Expect("orders_by_id", schema.Volume{Rows: 1}),
+		schema.Sets(orders(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if grace := s.Table(schema.ID{Name: "orders_by_id"}).GCGrace(); grace != time.Hour || len(s.Volumes) != 1 {
+		t.Errorf("gc_grace_seconds %v, %d volumes", grace, len(s.Volumes))
+	}
+}
+
 func TestDeclareRefuses(t *testing.T) {
 	t.Parallel()
 	for want, parts := range map[string][]schema.Declaration{

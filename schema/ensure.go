@@ -18,7 +18,8 @@ const ensureTimeout = 2 * time.Minute
 // Ensure creates what is declared and missing, waits until all nodes agree on the schema, and then validates it. It is
 // for development and tests: a schema in production is changed by people, with [Migration] for a start. It never alters
 // or drops anything; what differs is a [*DifferenceError]. A table of a set gets the set's fingerprint in its comment, behind the
-// service's own text; see [Validate].
+// service's own text; see [Validate]. Of a table that rotates it creates that of the present period; package rotation creates those to
+// come.
 //
 // Many processes may call it at once. Cassandra up to 5.0 lets two nodes create one table at the same moment, each
 // under an id of its own; until one of them wins nodes refuse each other's writes, and what was written under the other is
@@ -29,13 +30,16 @@ const ensureTimeout = 2 * time.Minute
 // It ends with ctx, or if that has no deadline after 2 minutes. While a node is down nodes do not agree. Each statement
 // takes a second or two, the time in which nodes hear of each other's schema by gossip.
 func Ensure(ctx context.Context, session *gocql.Session, declared *Schema) error {
+	if err := missing(ctx, session, declared); err != nil {
+		return err
+	}
 	ctx, cancel := limited(ctx, ensureTimeout)
 	defer cancel()
 	declared, err := physical(session, declared)
 	if err != nil {
 		return err
 	}
-	e := &ensurer{session: session, declared: declared, reader: sessionReader{session}}
+	e := &ensurer{session: session, declared: declared, present: declared.present(time.Now()), reader: sessionReader{session}}
 	if err := e.run(ctx); err != nil {
 		return fmt.Errorf("schema: Ensure: %w", err)
 	}
@@ -45,6 +49,7 @@ func Ensure(ctx context.Context, session *gocql.Session, declared *Schema) error
 type ensurer struct {
 	session  *gocql.Session
 	declared *Schema
+	present  *Schema // declared, with the tables of the present in place of those that rotate
 	reader   reader
 }
 
@@ -130,7 +135,7 @@ func (e *ensurer) validate(ctx context.Context) error {
 		err := Validate(ctx, e.session, e.declared)
 		var found *DifferenceError
 		if !errors.As(err, &found) || time.Since(began) > settle ||
-			!slices.ContainsFunc(found.Differences, func(d Difference) bool { return d.Column == "" && strings.HasSuffix(d.Reason, "not exist") }) {
+			!slices.ContainsFunc(found.Differences, func(d Difference) bool { return d.Column == "" && strings.Contains(d.Reason, "not exist") }) {
 			return err
 		}
 		if waited := wait(ctx, 100*time.Millisecond); waited != nil {
@@ -204,7 +209,7 @@ func (e *ensurer) missing(ctx context.Context) ([]create, error) {
 	for _, v := range live.Views {
 		exist[v.ID] = true
 	}
-	return slices.DeleteFunc(e.declared.creates(true), func(c create) bool { return exist[c.id] }), nil
+	return slices.DeleteFunc(e.present.creates(true), func(c create) bool { return exist[c.id] }), nil
 }
 
 func (e *ensurer) exec(ctx context.Context, statement string) error {

@@ -27,9 +27,7 @@ func (c *comparison) fingerprint(t, live *Table) {
 	for _, f := range fingerprint.Check(t.Fingerprint, live.Fingerprint, time.Now()) {
 		d := Difference{Keyspace: t.Keyspace, Table: t.Name, Column: f.Column, Reason: f.Reason, Note: f.Note, Impossible: f.Do}
 		if f.Write != "" {
-			if d.Mend = fingerprint.Statement(t.String(), own, f.Write); d.Mend == "" {
-				d.Impossible = "put " + f.Write + " behind its comment, which has characters that cannot be printed"
-			}
+			d.Mend, d.Impossible = fingerprint.Statement(t.String(), own, f.Write)
 		}
 		c.add(d)
 	}

@@ -1,10 +1,25 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 )
+
+// lintRules are the codes of the rules of package lint, which imports this package.
+var lintRules = []string{
+	"DN001", "DN101", "DN102", "DN103", "DN104", "DN105", "DN106", "DN107", "DN108", "DN201", "DN202", "DN203", "DN301", "DN302",
+	"DN303", "DN401", "DN402", "DN501", "DN502", "DN503", "DN504", "DN505", "DN601", "DN602", "DN603", "DN604", "DN605",
+}
+
+// lintRule says which codes there are if code is not one of them.
+func lintRule(code string) error {
+	if slices.Contains(lintRules, code) {
+		return nil
+	}
+	return fmt.Errorf("no lint rule has the code %q; the rules are %s", code, strings.Join(lintRules, ", "))
+}
 
 // note reads what stands behind "-- denorm:".
 func (p *parser) note(t token) {
@@ -39,6 +54,11 @@ func (p *parser) note(t token) {
 	case "ignore":
 		if len(args) < 3 {
 			fail("ignore <code> <table or *> <reason>")
+			return
+		}
+		if err := lintRule(args[0]); err != nil {
+			p.at--
+			p.fail("denorm:ignore: %w", err)
 			return
 		}
 		i := Ignore{Code: args[0], Reason: strings.Join(args[2:], " "), At: at}

@@ -51,6 +51,9 @@ func (r sessionReader) rows(ctx context.Context, statement string, values ...any
 // Read reads the live schema of keyspaces from the node that happens to coordinate. A keyspace that does not exist is
 // left out. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
 func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Schema, error) {
+	if err := missing(ctx, session, &Schema{}); err != nil {
+		return nil, err
+	}
 	s, err := read(ctx, sessionReader{session}, keyspaces)
 	if err != nil {
 		return nil, fmt.Errorf("schema: read the live schema: %w", err)
@@ -60,6 +63,9 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 
 // UserKeyspaces lists the keyspaces of a cluster that are not Cassandra's own.
 func UserKeyspaces(ctx context.Context, session *gocql.Session) ([]string, error) {
+	if err := missing(ctx, session, &Schema{}); err != nil {
+		return nil, err
+	}
 	rows, err := sessionReader{session}.rows(ctx, `SELECT * FROM system_schema.keyspaces`)
 	if err != nil {
 		return nil, fmt.Errorf("schema: list the keyspaces: %w", err)

@@ -3,8 +3,10 @@ package schema
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/tables"
 )
 
 // Schema is tables and what goes with them: declared in Go, written as CQL, or read from a cluster. The zero value is
@@ -55,6 +57,8 @@ type Type struct {
 	ID
 	Fields []Field
 	At     Position
+
+	set tables.Described // that declares it; nil if none does
 }
 
 // Field is a field of a [Type].
@@ -74,10 +78,21 @@ type Table struct {
 	// text of CREATE TABLE puts it behind the comment, and [Read] and [Parse] take it from there again. It is empty for other
 	// tables.
 	Fingerprint string
-	// Rotates is nil for a table. Otherwise this is the pattern of some that follow each other in time, and says of a name
-	// whether it is that of one of them. A pattern is compared with all of those and creates none: package rotation does.
-	Rotates func(name string) bool
-	At      Position
+	// Rotation is nil for a table. Otherwise this is the pattern of some that follow each other in time. A pattern is compared with
+	// all of those that exist. Package rotation creates them, and [Ensure] that of the present period.
+	Rotation *tables.Rotation
+	At       Position
+
+	set tables.Described // that declares it; nil if none does
+}
+
+// rotates says whether name is that of one of the tables whose pattern this is.
+func (t *Table) rotates(name string) bool {
+	if t.Rotation == nil {
+		return false
+	}
+	_, ok := t.Rotation.Of(name)
+	return ok
 }
 
 // Kind says what a column is for. Its values are those of system_schema.columns.
@@ -152,6 +167,19 @@ func (s *Schema) Table(id ID) *Table {
 		}
 	}
 	return nil
+}
+
+// present is the schema with the tables of the time now in place of those that rotate.
+func (s *Schema) present(now time.Time) *Schema {
+	out := *s
+	out.Tables = slices.Clone(s.Tables)
+	for i := range out.Tables {
+		if t := &out.Tables[i]; t.Rotation != nil {
+			t.Name, _, _ = t.Rotation.At(now)
+			t.Rotation = nil
+		}
+	}
+	return &out
 }
 
 // Keyspace gives the keyspace of a name, or nil.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	rotated "github.com/denorm-go/denorm/internal/period"
 	"github.com/gocql/gocql"
 )
 
@@ -13,8 +14,12 @@ import (
 const readTimeout = 30 * time.Second
 
 // Differences compares what is declared with the tables that a session finds. Tables declared without a keyspace are
-// those of the session's; [Schema.In] maps others. It ends with ctx, or if that has no deadline after 30 s.
+// those of the session's; [Schema.In] maps others. Of tables that rotate, all that exist are compared, and that of the present
+// period has to. It ends with ctx, or if that has no deadline after 30 s.
 func Differences(ctx context.Context, session *gocql.Session, declared *Schema) ([]Difference, error) {
+	if err := missing(ctx, session, declared); err != nil {
+		return nil, err
+	}
 	ctx, cancel := limited(ctx, readTimeout)
 	defer cancel()
 	declared, err := physical(session, declared)
@@ -25,17 +30,33 @@ func Differences(ctx context.Context, session *gocql.Session, declared *Schema) 
 	if err != nil {
 		return nil, err
 	}
-	return Compare(declared, live), nil
+	return append(Compare(declared, live), noPresent(declared, live)...), nil
+}
+
+// noPresent gives the tables of the present period that do not exist, of those that rotate.
+func noPresent(declared, live *Schema) []Difference {
+	var out []Difference
+	present := declared.present(time.Now())
+	for i := range declared.Tables {
+		t := &present.Tables[i]
+		if declared.Tables[i].Rotation != nil && live.Table(t.ID) == nil && slices.Contains(live.names(), t.Keyspace) {
+			out = append(out, Difference{
+				Keyspace: t.Keyspace, Table: t.Name, Reason: "does not exist" + rotated.Advice, Mend: "CREATE TABLE " + t.body(),
+			})
+		}
+	}
+	return out
 }
 
 // Validate is [Differences] at the start of a service: its error, a [*DifferenceError], names all that hurt something
 // declared, those with Extra or Note set not among them. Nothing is changed.
 //
 // What all processes that write a table have to declare alike is compared too, by the fingerprint that the table has in its
-// comment: how key columns may change and within which domains, bucket functions, conditions and unique keys. A contradiction
-// is an error, such as Hash(7) where the others use Hash(4), and so is a column that only a Versioned set or a table of unique
-// keys has. A domain that has grown and a Since that was added are none: older and newer processes both pass, until the Since
-// begins. Those, and a table without a fingerprint, are notes, with the statement that there is to run.
+// comment: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and
+// SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so is a column that only a Versioned
+// set or a table of unique keys has. A domain that has grown and a Since that was added are none: older and newer processes both
+// pass, until the Since begins. Nor is a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint. Those, and a
+// table without a fingerprint, are notes, with the statement that there is to run.
 func Validate(ctx context.Context, session *gocql.Session, declared *Schema) error {
 	found, err := Differences(ctx, session, declared)
 	if err != nil {
@@ -54,11 +75,21 @@ func limited(ctx context.Context, timeout time.Duration) (context.Context, conte
 	return context.WithTimeout(ctx, timeout)
 }
 
+// missing says which argument of a call is nil.
+func missing(ctx context.Context, session *gocql.Session, declared *Schema) error {
+	switch {
+	case ctx == nil:
+		return errors.New("schema: the context is nil: pass the caller's, or context.Background()")
+	case session == nil:
+		return errors.New("schema: the session is nil")
+	case declared == nil:
+		return errors.New("schema: the schema is nil")
+	}
+	return nil
+}
+
 // physical puts the session's keyspace where none is declared.
 func physical(session *gocql.Session, declared *Schema) (*Schema, error) {
-	if session == nil {
-		return nil, errors.New("schema: the session is nil")
-	}
 	if !slices.Contains(declared.names(), "") {
 		return declared, nil
 	}

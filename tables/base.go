@@ -56,6 +56,16 @@ func (b *Base) Place() (keyspace, table string, partitionKey []byte) {
 	return b.keyspace, b.name, partitionKeyOf(b.key[:b.set.tables[0].part])
 }
 
+// Unplaced is the name of a table of the set that has no physical keyspace, or "".
+func (b *Base) Unplaced() string {
+	for _, t := range b.set.tables { // a Unique table is where the base table is
+		if b.physical(t.keyspace) == "" {
+			return t.name
+		}
+	}
+	return ""
+}
+
 // VersionColumn is the column of [Versioned].
 func (b *Base) VersionColumn() string { return b.set.columns[b.set.version].name }
 
@@ -147,6 +157,10 @@ func (b *Base) Decode(row Row) (any, error) {
 		if size := c.cql.Size(); size > 0 && len(data) != size { // a live column of another type: the driver would decode a part
 			return nil, undecoded.As(c.name, c.cql.Info(), field)
 		}
+		if c.cql.Exceeds(data) {
+			return nil, fmt.Errorf("column %s: a value has a field that is not declared: written back, it would be without; declare the field, as what "+
+				"has written the row does", c.name)
+		}
 		if err := undecoded.Decode(c.name, c.cql.Info(), data, field); err != nil {
 			return nil, err
 		}
@@ -158,7 +172,7 @@ func (b *Base) Decode(row Row) (any, error) {
 }
 
 // Swap is the lightweight transaction that makes the base row after, if its version is before (zero: null) and nothing is
-// pending; of an insert, if there is no row either. Without after it makes a fence. Several statements travel in one batch.
+// pending; of an insert, if all other columns that the set declares are null too. Without after it makes a fence. Several statements travel in one batch.
 func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []Statement {
 	versionName := b.set.columns[b.set.version].name
 	var sets []string
@@ -176,8 +190,12 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []State
 	}
 	where, key := b.where()
 	where += " IF " + versionName + " = ? AND " + PendingColumn + " = null"
-	if after != nil && after.added && b.set.always >= 0 { // a row of before the declaration has no version either
-		where += " AND " + b.set.columns[b.set.always].name + " = null"
+	if after != nil && after.added { // a row of before the declaration has no version either
+		var absent strings.Builder
+		for _, i := range b.regular() {
+			absent.WriteString(" AND " + b.set.columns[i].name + " = null")
+		}
+		where += absent.String()
 	}
 	condition := any(nil)
 	if before != (gocql.UUID{}) {

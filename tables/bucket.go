@@ -63,7 +63,8 @@ func Every(d time.Duration, column string) Bucket {
 // Hash spreads rows over n buckets, 0 to n-1, by the values of columns. It is the same in every version of this library
 // and easy to compute elsewhere: the first 8 bytes, most significant first, of the SHA-256 of the columns as Cassandra
 // encodes a partition key of them, modulo n. For one column that is its encoded value alone (a uuid its 16 bytes, a text
-// its UTF-8); for several, each value has its length before it, as two bytes, and a zero byte behind.
+// its UTF-8); for several, each value has its length before it, as two bytes, and a zero byte behind. A user-defined type has no hash: its bytes are others
+// once it gets a field.
 func Hash(n int, columns ...string) Bucket {
 	return Bucket{kind: hashBucket, n: n, sources: slices.Clone(columns)}
 }

@@ -148,11 +148,11 @@ func refusedChanges(t *testing.T) []callCase {
 		{"UTF-8", notes.Insert(with(n, func(n *note) { n.Text = secretText + "\xff" })), col("note", "text", "text is not valid UTF-8")},
 		{
 			"encoding", notes.Insert(with(n, func(n *note) { n.Code = secretText })),
-			col("note", "code", "a value of Go type string cannot be encoded as CQL type int"),
+			col("note", "code", "a value of Go type string cannot be encoded as CQL type int: the type is right, this value is not"),
 		},
 		{
 			"marshaler", notes.Insert(with(n, func(n *note) { n.Own = ptr(secret("fail")) })),
-			col("note", "own", "a value of Go type *tables_test.secret cannot be encoded as CQL type text"),
+			col("note", "own", "a value of Go type *tables_test.secret cannot be encoded as CQL type text: the type is right, this value is not"),
 		},
 		{"long partition key", jobs(t).Insert(with(j, func(j *job) { j.Tenant = strings.Repeat(secretText, 10922) })), tables.InvalidError{
 			Entity: "job", Table: "jobs_by_state", Reason: "a partition key holds at most 65535 bytes, this one 65542",

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -113,7 +112,7 @@ func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
 		row := make([]Value, len(c.base.set.columns))
 		for k, i := range c.base.set.tables[0].key {
 			row[i] = Value{typ: c.base.set.columns[i].cql, data: raw[k].data}
-			out.Own = out.Own && bytes.Equal(raw[k].data, c.owner[k].data)
+			out.Own = out.Own && row[i].typ.Same(raw[k].data, c.owner[k].data)
 		}
 		out.Base = c.base.set.base(c.base.physical, row)
 		out.Base.stored = c.base.stored
@@ -121,13 +120,13 @@ func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
 	}
 }
 
-// Holds says whether an entity with the given base row has the key of the claim.
+// Holds says whether an entity with the given base row has the key of the claim, be it in the bytes of a declaration with fewer fields.
 func (c *Claim) Holds(row Row) bool {
 	if !row.Present {
 		return false
 	}
 	for k, i := range c.table.key {
-		if !bytes.Equal(row.values[i].data, c.key[k].data) {
+		if !c.key[k].typ.Same(row.values[i].data, c.key[k].data) {
 			return false
 		}
 	}

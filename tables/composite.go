@@ -162,7 +162,7 @@ func encodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 
 // cannotEncode names no value.
 func cannotEncode(value any, t *cqltype.Type) error {
-	return fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s", value, t)
+	return fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s: the type is right, this value is not", value, t)
 }
 
 // malformedParts says why the server would refuse data as a tuple or user-defined type.

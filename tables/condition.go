@@ -93,13 +93,9 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	if err := r.check(); err != nil {
 		return Conditional{}, err
 	}
-	row := r.after
-	if row == nil {
-		row = r.before
-	}
 	out := Conditional{Condition: &Condition{
 		Entity: s.entity, Kind: c.Kind, Versioned: s.version >= 0, Local: s.localSerial, Before: c.VersionOf(), Version: version,
-		base: s.base(keyspace, row), after: r.after,
+		base: s.base(keyspace, r.row()), after: r.after,
 	}}
 	cond := out.Condition
 	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, partitionKey(cond.base.key[:s.tables[0].part])
@@ -135,10 +131,10 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	return out, nil
 }
 
-// compares says whether the change is seen in a compared column.
+// compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b, a}, as equal.
 func (r *renderer) compares() bool {
 	for _, i := range r.set.compare {
-		if !bytes.Equal(r.before[i].data, r.after[i].data) || (r.before[i].data == nil) != (r.after[i].data == nil) {
+		if !r.set.columns[i].cql.Same(r.before[i].data, r.after[i].data) {
 			return true
 		}
 	}
@@ -184,6 +180,19 @@ func (c *Condition) Compare() Statement {
 		conditions, args = append(conditions, b.set.columns[i].name+" = ?"), append(args, &c.before[i])
 	}
 	return Statement{text + where + " IF " + strings.Join(conditions, " AND "), args}
+}
+
+// Holds says whether row, or nil for none, is as the condition of a change in a set with Compare wants it.
+func (c *Condition) Holds(row *Row) bool {
+	if row == nil || c.Kind == Insert {
+		return row == nil && c.Kind == Insert
+	}
+	for _, i := range c.base.set.compare {
+		if was, is := c.before[i].data, row.values[i].data; !bytes.Equal(was, is) || (was == nil) != (is == nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // Own says whether row was made by this very change, as its [Mark] tells.

@@ -2,6 +2,7 @@ package tables_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -144,13 +145,16 @@ func drawSession(r *rand.Rand, first bool) tables.Change {
 	}
 	var edits []tables.Edit
 	for _, name := range []string{"items", "tags"} {
-		there := len(row.Items)
+		there := slices.Collect(maps.Keys(row.Items))
 		if name == "tags" {
-			there = len(row.Tags)
+			there = slices.Collect(maps.Keys(row.Tags))
 		}
-		switch n := r.IntN(4); {
-		case n == 0 && there > 0:
+		others := slices.DeleteFunc(slices.Clone(patchKeys), func(key string) bool { return slices.Contains(there, key) })
+		switch n := r.IntN(5); {
+		case n == 0 && len(there) > 0:
 			edits = append(edits, tables.Elements(name))
+		case n == 4 && len(there) > 0 && len(others) > 0:
+			edits = append(edits, tables.Without(name, others...), tables.Elements(name))
 		case n == 1:
 			edits = append(edits, tables.Without(name, patchKeys[r.IntN(3):]...))
 		case n == 2:

@@ -230,6 +230,21 @@ func drawPatch(r *rand.Rand, at int64, first bool) patchChange {
 		})
 	case kind == 2:
 		edit(tables.Column("items"), items)
+	case kind == 3 && len(row.Items) > 0: // all others go
+		var others []string
+		for _, key := range patchKeys {
+			if _, put := row.Items[key]; !put {
+				others = append(others, key)
+			}
+		}
+		edit(tables.Elements("items"), add)
+		if len(others) > 0 {
+			edit(tables.Without("items", others...), func(p *patchTruth) {
+				for _, key := range others {
+					p.put("items."+key, nil)
+				}
+			})
+		}
 	}
 	if r.IntN(2) == 0 {
 		edit(tables.Column("total"), total)
@@ -268,7 +283,10 @@ func TestConvergencePatchBroken(t *testing.T) {
 			return m.Kind == tables.Put && len(m.Names) == patchKeyColumns[m.Table]+1
 		},
 		"a table without the columns is left out": func(m *tables.Mutation) bool { return m.Table == "carts_of_owner" && m.Kind == tables.Put },
-		"elements reach one table":                func(m *tables.Mutation) bool { return m.Kind == tables.Merge && m.Table != "carts" },
+		"removed elements stay": func(m *tables.Mutation) bool {
+			return m.Kind == tables.Merge && strings.Contains(m.Statement, "items-?")
+		},
+		"elements reach one table": func(m *tables.Mutation) bool { return m.Kind == tables.Merge && m.Table != "carts" },
 		"a timestamp of its own for elements": func(m *tables.Mutation) bool {
 			if m.Kind == tables.Merge {
 				m.Timestamp += 2

@@ -126,7 +126,7 @@ func (r *renderer) count(t *table) {
 		r.args = append(r.args, v)
 	}
 	m := Mutation{
-		Keyspace: p.keyspace, Table: p.name, Kind: Increment, PartitionKey: partitionKey(key[:t.part]),
+		Keyspace: p.keyspace, Table: p.name, Kind: Increment, PartitionKey: partitionKey(key[:t.part]), Rotates: t.rotation != nil,
 		Args: r.args[start:len(r.args):len(r.args)], keys: len(key), part: t.part,
 	}
 	if text := t.statements(p.keyspace, p.name); len(names) == len(t.counters) {

@@ -14,17 +14,28 @@ import (
 
 // declare validates a declaration. It goes on after a fault, so that all are named at once.
 func declare(entity string, typ reflect.Type, options []Option) (*set, error) {
-	b := &builder{
-		set: &set{entity: entity, typ: typ, stamp: -1, expiry: -1, version: -1, mark: -1, always: -1},
-		of:  make(map[string]int),
-		bad: make(map[*table]bool),
-	}
+	var d declaration
+	var faults []Fault
 	for _, o := range options {
 		if o == nil {
-			b.fault("", "", "an option is nil")
+			faults = append(faults, Fault{Reason: "an option is nil"})
 			continue
 		}
-		o.apply(&b.declaration)
+		o.apply(&d)
+	}
+	return build(entity, typ, d, faults...)
+}
+
+// build is declare of what the options say, which has faults already.
+func build(entity string, typ reflect.Type, d declaration, faults ...Fault) (*set, error) {
+	b := &builder{
+		declaration: d, faults: faults,
+		set: &set{entity: entity, typ: typ, declared: d, stamp: -1, expiry: -1, version: -1, mark: -1},
+		of:  make(map[string]int),
+		bad: make(map[*table]bool),
+
+		cqlTags:  make(map[string]string),
+		unparsed: make(map[int]bool),
 	}
 	if !entityName.MatchString(entity) {
 		b.fault("", "", "the entity's name must be lower-case letters, digits and _, a letter first, at most 48")
@@ -58,6 +69,10 @@ type builder struct {
 	faults []Fault
 	user   cqltype.Types
 	stop   bool // after the types were read
+
+	cqlTags  map[string]string // what stands in the cql tag of a field -> the field
+	unknown  bool              // a rule names a column that there is not
+	unparsed map[int]bool      // columns with a fault in their Type
 }
 
 func (b *builder) fault(table, column, format string, args ...any) {
@@ -68,20 +83,17 @@ func (b *builder) err() error {
 	if len(b.faults) == 0 {
 		return nil
 	}
-	return &DeclarationError{Entity: b.set.entity, Faults: b.faults}
+	e := &DeclarationError{Entity: b.set.entity, Faults: b.faults}
+	if b.unknown {
+		for _, c := range b.set.columns {
+			e.columns = append(e.columns, c.name)
+		}
+	}
+	return e
 }
 
 // entityName allows reserved words: an entity's name does not go into CQL.
 var entityName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
-
-// column gives the position of a column that a rule names.
-func (b *builder) column(table, name, what string) (int, bool) {
-	i, ok := b.of[name]
-	if !ok {
-		b.fault(table, name, "%s names a column that is no field of %s", what, b.set.typ)
-	}
-	return i, ok
-}
 
 func (b *builder) readTables() {
 	if len(b.tables) == 0 {
@@ -91,7 +103,11 @@ func (b *builder) readTables() {
 	for n, decl := range b.tables {
 		t := &table{name: decl.Name, keyspace: decl.Keyspace}
 		if !cqlname.Table(decl.Name) {
-			b.fault(decl.Name, "", "the name of table %d must be %s", n+1, cqlname.TableRule)
+			advice := ""
+			if strings.Contains(decl.Name, ".") {
+				advice = ": give the keyspace as Table.Keyspace"
+			}
+			b.fault(decl.Name, "", "the name of table %d must be %s%s", n+1, cqlname.TableRule, advice)
 		}
 		if decl.Keyspace != "" && !cqlname.Table(decl.Keyspace) {
 			b.fault(decl.Name, "", "keyspace %q must be %s", decl.Keyspace, cqlname.TableRule)
@@ -199,7 +215,8 @@ func (b *builder) readRules() {
 			if isCounterType(o.cql) {
 				err = fmt.Errorf("%w: a counter stands alone in its column, neither in a collection nor frozen", err)
 			}
-			b.fault("", o.column, "%s", err)
+			b.unparsed[i] = true
+			b.fault("", o.column, "%s", b.explain(err, s.columns[i].goType))
 			continue
 		}
 		if s.columns[i].cql != nil {

@@ -148,6 +148,12 @@ func (b *builder) checkDerived() {
 			if err := v.bucket.fits(c.cql); err != nil {
 				b.fault("", c.name, "%s: %s", v.bucket, err)
 			}
+			for _, s := range v.sources {
+				if t := b.set.columns[s].cql; t != nil && t.Contains(func(t *cqltype.Type) bool { return t.User() != nil }) {
+					b.fault("", c.name, "%s: %s is of a user-defined type, of which the hash is another one once the type gets a field: "+
+						"take a field of it as a column of its own", v.bucket, b.set.columns[s].name)
+				}
+			}
 		}
 		if c.derived.clock >= 0 {
 			b.checkClock(c.derived.clock)

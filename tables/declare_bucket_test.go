@@ -18,6 +18,8 @@ type visit struct {
 	Stamped int64
 }
 
+type homed struct{ Home geo }
+
 // Every declaration of a bucket that would lose rows, or could not be read, is refused with its reason.
 func TestDeriveFaults(t *testing.T) {
 	t.Parallel()
@@ -30,6 +32,9 @@ func TestDeriveFaults(t *testing.T) {
 	runFaultCases(t, []faultCase{
 		{"sound", derive(tables.Derive("b", tables.Hour("at"))), nil},
 		{"sound hash", derive(tables.Derive("b", tables.Hash(10, "id", "room")), tables.Type("b", "tinyint")), nil},
+		{"type", derive(tables.Derive("b", tables.Hour("at")), tables.Type("b", "strin")), []string{
+			`column b: CQL type "strin": unknown or unsupported type "strin"`,
+		}},
 		{"no function", derive(tables.Derive("b", tables.Bucket{})), []string{
 			"column b: Derive: the function is missing",
 			"table visits_by_b: column b: PartKey names a column that is no field of tables_test.visit",
@@ -51,6 +56,11 @@ func TestDeriveFaults(t *testing.T) {
 		},
 		{"in no key", declare[visit](visits, tables.Derive("b", tables.Hour("at"))), []string{
 			"column b: is derived, and in the key of no table: it would be of no use",
+		}},
+		{"hash of a user-defined type", declare[homed](tables.Table{Name: "homes", PartKey: []string{"b"}, SortKey: []string{"home"}}, geoType,
+			tables.Derive("b", tables.Hash(4, "home"))), []string{
+			"column b: hash(4, home): home is of a user-defined type, of which the hash is another one once the type gets a field: " +
+				"take a field of it as a column of its own",
 		}},
 		{"no time", derive(tables.Derive("b", tables.Day("room"))), []string{
 			"column room: is the time of a bucket, and text: it must be timestamp or timeuuid",

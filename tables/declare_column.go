@@ -2,6 +2,7 @@ package tables
 
 import (
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
@@ -36,6 +37,9 @@ func (b *builder) readColumns() {
 					f.Field.Name)
 				continue
 			}
+		}
+		if tag, _, _ := strings.Cut(f.Field.Tag.Get("cql"), ","); tag != "" {
+			b.cqlTags[tag] = f.Field.Name
 		}
 		b.of[name] = len(b.set.columns)
 		b.set.columns = append(b.set.columns, column{name: name, index: f.Index, goType: f.Field.Type})
@@ -76,8 +80,10 @@ func (b *builder) inferTypes() {
 		c := &b.set.columns[i]
 		if c.cql == nil {
 			cql, err := b.user.Infer(c.goType)
+			if err != nil && !b.unparsed[i] {
+				b.fault("", c.name, "%s: %s", err, toDeclare(err, "declare it with Type"))
+			}
 			if err != nil {
-				b.fault("", c.name, "%s: declare it with Type", err)
 				continue
 			}
 			c.cql = cql

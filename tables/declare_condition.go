@@ -26,6 +26,10 @@ func (b *builder) readUnique(t *table, decl Table, base bool) {
 	if decl.Rotate.kind != 0 {
 		b.fault(decl.Name, "", "a Unique table cannot rotate: a key would be free again in the next table")
 	}
+	if of := b.tables[0].Keyspace; decl.Keyspace != of {
+		b.fault(decl.Name, "", "Keyspace is %q, and that of the base table is %q: the owner of a key is looked up in the base table, so each "+
+			"keyspace that the base table is in could have an owner of its own; give the Unique table the Keyspace of the base table", decl.Keyspace, of)
+	}
 	t.columns = slices.Clone(t.key)
 	if len(b.set.tables) > 0 {
 		for _, i := range b.set.tables[0].key {
@@ -142,12 +146,7 @@ func (b *builder) checkVersioned() {
 	if _, ok := b.of[PendingColumn]; ok {
 		b.fault(base.name, PendingColumn, "the base table of a Versioned set has a column of this name of its own")
 	}
-	for _, i := range base.columns {
-		if s.always < 0 && i != s.version && !slices.Contains(base.key, i) && neverAbsent(&s.columns[i]) {
-			s.always = i
-		}
-	}
-	if s.always < 0 {
+	if !slices.ContainsFunc(s.regular(), func(i int) bool { return neverAbsent(&s.columns[i]) }) {
 		b.fault(base.name, "", "a Versioned set needs a column beside the base key that is never absent (no pointer, time, slice or map): "+
 			"a base row without columns is that of a deleted entity")
 	}

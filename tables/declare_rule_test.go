@@ -21,7 +21,7 @@ func TestDeclareRules(t *testing.T) {
 		{"values of the column's type", declare[thing](base, byLevel, tables.OneOf("level", int32(1), 2), stamp), nil},
 		{"types", declare[thing](base, tables.Type("idd", "uuid"), tables.Type("kind", "string"), tables.Type("owner", "uuid"),
 			tables.Type("owner", "timeuuid")), []string{
-			"column idd: Type names a column that is no field of tables_test.thing",
+			"column idd: Type names a column that is no field of tables_test.thing: did you mean id?",
 			`column kind: CQL type "string": unknown or unsupported type "string"`,
 			"column owner: has two Type options",
 		}},
@@ -29,9 +29,11 @@ func TestDeclareRules(t *testing.T) {
 			ID    int64
 			Age   time.Duration
 			Other any
+			Done  chan int
 		}](base), []string{
 			"column age: no CQL type follows from Go type time.Duration: declare it with Type",
-			"column other: no CQL type follows from Go type interface {}: declare it with Type",
+			"column other: no CQL type follows from Go type interface {}: give the field the Go type of its values",
+			`column done: no CQL type follows from Go type chan int: leave the field out with db:"-"`,
 		}},
 		{"OneOf of a type without encoding", declare[struct {
 			ID, UpdatedAt int64
@@ -40,7 +42,7 @@ func TestDeclareRules(t *testing.T) {
 			"column kind: no CQL type follows from Go type uint64: declare it with Type",
 		}},
 		{"OneOf unknown", declare[thing](base, tables.OneOf("knid", "a"), stamp), []string{
-			"column knid: OneOf names a column that is no field of tables_test.thing",
+			"column knid: OneOf names a column that is no field of tables_test.thing: did you mean kind?",
 		}},
 		{"OneOf no key", declare[thing](base, tables.OneOf("kind", "a"), stamp), []string{
 			"column kind: OneOf concerns key columns, and no table has this one in its key",
@@ -90,7 +92,7 @@ func TestDeclareRules(t *testing.T) {
 		}},
 		{"SingleWriter", declare[thing](base, byKind, tables.SingleWriter("knid"), tables.SingleWriter("owner"), tables.SingleWriter("id"),
 			tables.SingleWriter("kind"), tables.SingleWriter("kind")), []string{
-			"column knid: SingleWriter names a column that is no field of tables_test.thing",
+			"column knid: SingleWriter names a column that is no field of tables_test.thing: did you mean kind?",
 			"column owner: SingleWriter concerns key columns, and no table has this one in its key",
 			"table things: column id: the base key identifies the entity and cannot change, so SingleWriter is refused",
 			"column kind: has more than one OneOf or SingleWriter",
@@ -115,7 +117,7 @@ func TestDeclareRules(t *testing.T) {
 			"column updated_at: Stamp wants a Go int64 and CQL bigint, this is Go type int64 and CQL type timestamp",
 		}},
 		{"ExpiresAt unknown", declare[thing](base, tables.ExpiresAt("end")), []string{
-			"column end: ExpiresAt names a column that is no field of tables_test.thing",
+			"column end: ExpiresAt names a column that is no field of tables_test.thing: did you mean ends_at?",
 		}},
 		{"ExpiresAt twice", declare[thing](base, tables.ExpiresAt("ends_at"), tables.ExpiresAt("day")), []string{
 			"ExpiresAt is declared 2 times",
@@ -176,7 +178,7 @@ func TestDeclareAllAtOnce(t *testing.T) {
 	an option is nil
 	the entity's name must be lower-case letters, digits and _, a letter first, at most 48
 	column order: field Order has no usable column name: ` + columnRule + `; name it with a db tag
-	table things_by_group: column idd: SortKey names a column that is no field of tables_test.row
+	table things_by_group: column idd: SortKey names a column that is no field of tables_test.row: did you mean id?
 	column amount: no CQL type follows from Go type uint64: declare it with Type
 	column group: value 2 of OneOf stands twice
 	column total: Stamp cannot be a key column: it changes with every write
@@ -187,7 +189,8 @@ func TestDeclareAllAtOnce(t *testing.T) {
 	column total: Go type float64 cannot be encoded as CQL type decimal: the driver has no such encoding
 	table things: column id: a column of the base key cannot be a pointer: every entity has a base row
 	table things_by_total: column id: the key of a query table must contain the base key: without this column two entities share ` +
-		`a row, and one overwrites the other`
+		`a row, and one overwrites the other
+	the columns are id, group, order, amount, tags, total: each is named by the db tag of its field, or else by the field's name in snake case`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -233,7 +233,7 @@ func TestDeclareTables(t *testing.T) {
 		{"nil option", declare[thing](base, nil), []string{"an option is nil"}},
 		{"no name", declare[thing](tables.Table{PartKey: []string{"id"}}), []string{"the name of table 1 must be " + tableRule}},
 		{"name with a keyspace", declare[thing](tables.Table{Name: "ks.things", PartKey: []string{"id"}}), []string{
-			"table ks.things: the name of table 1 must be " + tableRule,
+			"table ks.things: the name of table 1 must be " + tableRule + ": give the keyspace as Table.Keyspace",
 		}},
 		{"name too long", declare[thing](base, tables.Table{Name: strings.Repeat("x", 49), PartKey: []string{"id"}}), []string{
 			"table " + strings.Repeat("x", 49) + ": the name of table 2 must be " + tableRule,
@@ -252,10 +252,23 @@ func TestDeclareTables(t *testing.T) {
 			"table t: column user: PartKey names a column that is no field of tables_test.thing",
 		}},
 		{"unknown sort column", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"kind"}, SortKey: []string{"idd DESC"}}), []string{
-			"table t: column idd: SortKey names a column that is no field of tables_test.thing",
+			"table t: column idd: SortKey names a column that is no field of tables_test.thing: did you mean id?",
 		}},
 		{"unknown base key", declare[thing](tables.Table{Name: "things", PartKey: []string{"thing_id"}}, byKind), []string{
-			"table things: column thing_id: PartKey names a column that is no field of tables_test.thing",
+			"table things: column thing_id: PartKey names a column that is no field of tables_test.thing: did you mean id?",
+		}},
+		{"named without snake case", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"UPDATEDat"}, SortKey: []string{"id"}}), []string{
+			"table t: column UPDATEDat: PartKey names a column that is no field of tables_test.thing: did you mean updated_at?",
+		}},
+		{"cql in place of db", declare[struct {
+			ID  gocql.UUID
+			Key string `cql:"name"`
+			Two string `db:"two" cql:"second"`
+		}](base, tables.Table{Name: "t", PartKey: []string{"name"}, SortKey: []string{"second", "id"}}), []string{
+			`table t: column name: PartKey names a column that is no field of struct { ID gocql.UUID; Key string "cql:\"name\""; ` +
+				`Two string "db:\"two\" cql:\"second\"" }: field Key has it in a cql tag, and columns are named by the db tag: tag it db:"name"`,
+			`table t: column second: SortKey names a column that is no field of struct { ID gocql.UUID; Key string "cql:\"name\""; ` +
+				`Two string "db:\"two\" cql:\"second\"" }: field Two has it in a cql tag, and columns are named by the db tag: tag it db:"second"`,
 		}},
 		{"column twice", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, SortKey: []string{"id DESC"}}), []string{
 			"table t: column id: stands twice in the primary key",
@@ -299,7 +312,7 @@ func TestDescribe(t *testing.T) {
 	if got.Entity != "order" || !got.Atomic || len(got.Tables) != 3 {
 		t.Fatalf("%+v", got)
 	}
-	want := tables.TableDescription{Name: "orders_by_user", Fingerprint: "[denorm:1]", Columns: []tables.ColumnDescription{
+	want := tables.TableDescription{Name: "orders_by_user", Fingerprint: "[denorm:1 stamp updated_at]", Columns: []tables.ColumnDescription{
 		{Name: "user_id", Type: "uuid", Kind: "partition_key"},
 		{Name: "order_id", Type: "timeuuid", Kind: "clustering", Desc: true},
 		{Name: "status", Type: "text", Kind: "regular", Changes: true, Domain: 4},

@@ -27,8 +27,10 @@ import (
 //
 // # Another function
 //
-// A function that has rows must not simply be replaced: they would not be found, and writer.Check refuses it. later lists what came after it, each
-// with the time from which on it is valid. That is the row's own time, not the time of writing, so the bucket of a row
+// A function that has rows must not be replaced, nor taken out of the list: they would not be found. writer.Check rejects a function
+// in place of another one. Where the list lacks one of those in the table's fingerprint it says so in a note and no more, as a process that
+// does not know a new one yet looks the same. later lists what came after the first function, each with the time from which on it is
+// valid. That is the row's own time, not the time of writing, so the bucket of a row
 // never changes, and a reader knows which buckets can hold a range:
 //
 //	tables.Derive("bucket", tables.Every(10*24*time.Hour, "message_time"),

@@ -66,10 +66,14 @@ type FieldDescription struct {
 type Described interface {
 	Describe() Description
 	Statements(table int, keyspace string) []string
+	TypeAdvice(userType, column, live string) string
 }
 
-// Describe gives the declaration as data.
+// Describe gives the declaration as data. That of a nil set is the zero Description, without an Entity.
 func (s *Set[T]) Describe() Description {
+	if s.empty() {
+		return Description{}
+	}
 	d := Description{Entity: s.def.entity, Atomic: s.def.atomic, Counts: s.def.counts, Conditional: s.def.conditional()}
 	for at, t := range slices.Concat(s.def.tables, s.def.unique) {
 		td := TableDescription{

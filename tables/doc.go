@@ -15,12 +15,49 @@
 // The first table is the base table: one row per entity, the truth that the others are compared with. The verbs of the
 // set ([Set.Insert], [Set.Update], [Set.Upsert], [Set.Patch], [Set.Delete]) give a [Change], which package writer carries out.
 //
+// # Types
+//
+// The CQL type of a column follows from the Go type of its field, and [Type] declares another one that this Go type fits:
+//
+//	Go type                CQL type    with Type
+//	string                 text        ascii, bigint, blob, date, duration, inet, int, smallint, timeuuid, tinyint, uuid, varint
+//	[]byte                 blob        ascii, text, timeuuid, uuid
+//	bool                   boolean
+//	int8                   tinyint
+//	int16                  smallint    tinyint
+//	int32                  int         smallint, tinyint
+//	int64                  bigint      counter, date, duration, int, smallint, time, timestamp, tinyint
+//	int                    bigint      int, smallint, tinyint, varint
+//	uint8                  -           bigint, int, smallint, varint
+//	uint16                 -           bigint, int, varint
+//	uint32                 -           bigint, varint
+//	uint64                 -           varint
+//	float32                float
+//	float64                double
+//	inf.Dec                decimal
+//	big.Int                varint
+//	gocql.UUID, [16]byte   uuid        timeuuid
+//	net.IP                 inet        ascii, blob, text
+//	time.Time              timestamp   date
+//	time.Duration          -           bigint, counter, duration, int, smallint, time, timestamp, tinyint
+//	gocql.Duration         duration
+//	[]T                    -           frozen<list<T>>, set<T>, frozen<set<T>>
+//	map[T]struct{}         set<T>      frozen<list<T>>, frozen<set<T>>
+//	map[K]T                map<K,T>    frozen<map<K,T>>
+//
+// A pointer is as what it points to, and nil is null. A struct is declared with [UserType], and tuples stand inside such types and
+// collections. A value that the CQL type cannot hold, such as 1<<40 in an int column, is an error of the write. Writer.Check and
+// schema.Validate say which Type a live column of another type wants.
+//
+// A time.Time in a date column is its day in UTC, whatever its zone and time of day: 01:30 on May 6 in Berlin is May 5. For the day of
+// the calendar on the spot, give midnight UTC of that day. In a timestamp column it is the moment, of which what is finer than a
+// millisecond is cut off. Both are read back in UTC.
+//
 // # What a change becomes
 //
 // An update writes the whole row to every table, at the one timestamp of the write. Writing only what differs is wrong
 // as soon as two writers meet: one table would keep a cell of each, another the row of one. What is absent
-// is written as null. A row that keeps its key keeps the columns that the set does not declare, so a service may add one
-// while its former version is still running; a row that moves does not take them along.
+// is written as null. A row that keeps its key keeps the columns that the set does not declare; a row that moves does not take them along.
 //
 // [Set.Patch] writes columns of one's choice, or elements of a map or set, without a before-image. It is for sets in which no
 // key column can change, and gives every table of the set the row marker, so that no table keeps a row that another has lost. One that expires ends alone:
@@ -29,6 +66,17 @@
 // Key columns are immutable unless the set says how they may change, because two writers that move a row from the same
 // before-image leave a ghost, a row that the base table does not confirm, although both writes are acknowledged. See
 // [OneOf] and [SingleWriter].
+//
+// # Another column
+//
+// A column, or a field of a user-defined type, is added in two releases. Add it to the tables, or the type. The first release declares it and
+// leaves it absent, a nil pointer. The second one, deployed when every process has the first, gives it values. Processes that
+// do not know a column that has values cannot keep the tables in step: a row that they move leaves it behind, an entity that they
+// delete from a Versioned set stays there with it for those who know it, what they finish for another process lacks it in the query
+// tables, and an expiry that they set does not reach it.
+//
+// To remove a column, take it out of the declaration, and drop it from the tables when every process has that release. Until
+// then a deleted entity of a Versioned set that has a value in it keeps its base row.
 //
 // # Buckets
 //

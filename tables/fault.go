@@ -25,6 +25,8 @@ func (f Fault) String() string {
 type DeclarationError struct {
 	Entity string
 	Faults []Fault
+
+	columns []string // of the set, if a fault names one that there is not
 }
 
 func (e *DeclarationError) Error() string {
@@ -32,6 +34,10 @@ func (e *DeclarationError) Error() string {
 	fmt.Fprintf(&b, "tables: set %q has %d fault(s)", e.Entity, len(e.Faults))
 	for _, f := range e.Faults {
 		b.WriteString("\n\t" + f.String())
+	}
+	if len(e.columns) > 0 {
+		fmt.Fprintf(&b, "\n\tthe columns are %s: each is named by the db tag of its field, or else by the field's name in snake case",
+			strings.Join(e.columns, ", "))
 	}
 	return b.String()
 }

@@ -58,6 +58,13 @@ func (s *set) fingerprint(t *table) fingerprint.Fingerprint {
 		names(fingerprint.Mark, true, s.columns[s.mark].name)
 	}
 	names(fingerprint.LocalSerial, s.localSerial)
+	if s.stamp >= 0 {
+		names(fingerprint.Stamp, true, s.columns[s.stamp].name)
+	}
+	if s.expiry >= 0 {
+		names(fingerprint.ExpiresAt, true, s.columns[s.expiry].name)
+	}
+	names(fingerprint.SweepInserts, s.sweepInserts)
 	if t == s.tables[0] { // who writes a base row has to claim its keys
 		var unique []string
 		for _, u := range s.unique {
@@ -66,6 +73,7 @@ func (s *set) fingerprint(t *table) fingerprint.Fingerprint {
 		slices.Sort(unique)
 		names(fingerprint.Unique, unique != nil, unique...)
 	}
+	names(fingerprint.Owners, slices.Contains(s.unique, t), s.tables[0].name)
 	return f
 }
 

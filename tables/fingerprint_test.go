@@ -22,6 +22,7 @@ func TestFingerprint(t *testing.T) {
 		Ts      time.Time
 		Version gocql.UUID
 		Stamp   int64
+		Ends    time.Time
 	}
 	by := func(name string, part ...string) tables.Table {
 		return tables.Table{Name: name, PartKey: part, SortKey: []string{"id"}}
@@ -31,6 +32,7 @@ func TestFingerprint(t *testing.T) {
 		by("by_flag", "flag"), by("by_day", "day"), by("by_slot", "slot"), by("by_hour", "hour"),
 		tables.OneOf("kind", "a", `b"; [`), tables.OneOf[int32]("level", -300, 4), tables.OneOf[int8]("small", -1), tables.OneOf("flag", true, false),
 		tables.OneOf("day", time.Unix(0, 0)), tables.Type("day", "date"), tables.SingleWriter("city"), tables.Stamp("stamp"),
+		tables.ExpiresAt("ends"), tables.SweepInserts(),
 		tables.Derive("slot", tables.Hash(4, "city")),
 		tables.Derive("hour", tables.Hour("ts"), tables.Since{Time: time.UnixMilli(1500).UTC(), Bucket: tables.Day("ts")}),
 	))
@@ -49,18 +51,18 @@ func TestFingerprint(t *testing.T) {
 		}
 	}
 	want := []string{
-		`events [denorm:1]`,
-		`by_kind [denorm:1 one-of kind "a" "b\"; \x5b"; single-writer city]`,
-		`by_level [denorm:1 one-of level -300 4]`,
-		`by_small [denorm:1 one-of small -1]`,
-		`by_flag [denorm:1 one-of flag true false]`,
-		`by_day [denorm:1 one-of day 0x80000000]`,
-		`by_slot [denorm:1 single-writer city; bucket slot hash(4,city)]`,
-		`by_hour [denorm:1 bucket hour hour(ts) from 1970-01-01T00:00:01.5Z by ts day(ts)]`,
+		`events [denorm:1 stamp stamp; expires-at ends; sweep-inserts]`,
+		`by_kind [denorm:1 one-of kind "a" "b\"; \x5b"; single-writer city; stamp stamp; expires-at ends; sweep-inserts]`,
+		`by_level [denorm:1 one-of level -300 4; stamp stamp; expires-at ends; sweep-inserts]`,
+		`by_small [denorm:1 one-of small -1; stamp stamp; expires-at ends; sweep-inserts]`,
+		`by_flag [denorm:1 one-of flag true false; stamp stamp; expires-at ends; sweep-inserts]`,
+		`by_day [denorm:1 one-of day 0x80000000; stamp stamp; expires-at ends; sweep-inserts]`,
+		`by_slot [denorm:1 single-writer city; bucket slot hash(4,city); stamp stamp; expires-at ends; sweep-inserts]`,
+		`by_hour [denorm:1 bucket hour hour(ts) from 1970-01-01T00:00:01.5Z by ts day(ts); stamp stamp; expires-at ends; sweep-inserts]`,
 		`events [denorm:1 versioned version; local-serial; unique of_city of_kind]`,
 		`by_city [denorm:1 versioned version; local-serial]`,
-		`of_kind [denorm:1 versioned version; local-serial]`,
-		`of_city [denorm:1 versioned version; local-serial]`,
+		`of_kind [denorm:1 versioned version; local-serial; owners events]`,
+		`of_city [denorm:1 versioned version; local-serial; owners events]`,
 		`events [denorm:1 rotate month(ts)]`,
 		`events [denorm:1 compare kind level; mark version]`,
 	}

@@ -10,6 +10,9 @@ import (
 // row afterwards. So after may be made by changing before in place: the memory that the two share, behind pointers, slices and
 // maps, does not change what the row was.
 func (s *Set[T]) Updating(before T) func(after T) Change {
+	if s.empty() {
+		return func(after T) Change { return s.Update(before, after) }
+	}
 	image, err := s.def.image(reflect.ValueOf(before))
 	return func(after T) Change {
 		c := s.Update(before, after)

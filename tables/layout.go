@@ -17,8 +17,11 @@ type Layout struct {
 	table *table
 }
 
-// Layout gives that of the table declared under name, and false if there is none.
+// Layout gives that of the table declared under name, and false if there is none, or no set.
 func (s *Set[T]) Layout(name string) (Layout, bool) {
+	if s.empty() {
+		return Layout{}, false
+	}
 	for _, t := range slices.Concat(s.def.tables, s.def.unique) {
 		if t.name == name {
 			return Layout{s.def, t}, true
@@ -113,10 +116,10 @@ func (l Layout) Raw(i int, data []byte) *Value {
 	return &Value{typ: l.clustering(i).cql, data: data}
 }
 
-// Fits is the check that goes before [Layout.Raw].
+// Fits is the check that goes before [Layout.Raw]. data may be anything.
 func (l Layout) Fits(i int, data []byte) bool {
 	c := l.clustering(i)
-	return keyFault(c, data) == "" && malformed(c.cql, data) == ""
+	return malformed(c.cql, data) == "" && keyFault(c, data) == ""
 }
 
 // PartitionKey encodes the columns of the partition key, in order.

@@ -41,6 +41,7 @@ type Mutation struct {
 	Keyspace, Table string // physical; Keyspace is empty for the session's
 	Kind            MutationKind
 	Timestamp       int64 // microseconds; 0 for an Increment
+	Rotates         bool  // Table is one of those that a table with Rotate becomes; not stored
 	// PartitionKey is the encoded partition key, as the driver's routing key. Mutations of one keyspace with equal
 	// ones travel together.
 	PartitionKey []byte

@@ -55,7 +55,7 @@ func OneOf[V any](column string, values ...V) Option {
 // SingleWriter lets a key column change, moved by the before-image alone. It promises no ghost only while each move of
 // an entity is completed before the next one starts, wherever the writers run; two concurrent movers leave a ghost
 // although both writes are acknowledged. Two writers that each move another such column of one key count as well. Where
-// that cannot be ruled out use [OneOf].
+// that cannot be ruled out use [OneOf]. A before-image with another value than the row was written with leaves a ghost, too.
 func SingleWriter(column string) Option {
 	return optionFunc(func(d *declaration) { d.single = append(d.single, column) })
 }
@@ -88,7 +88,8 @@ func ExpiresAt(column string) Option {
 }
 
 // Type declares the CQL type of a column where the one that follows from the Go type is not meant, for example
-// timeuuid for a gocql.UUID or date for a time.Time. See [UserType] for user-defined types.
+// timeuuid for a gocql.UUID or date for a time.Time. The package documentation has a table of both. See [UserType] for user-defined
+// types.
 //
 // Two Go types can be written and not be read by gocql 1.7: map[K]struct{} for a set, which it reads into a slice only (declare
 // the slice with Type(column, "set<...>")), and a net.IP that is absent, for which *net.IP is right.
@@ -102,7 +103,7 @@ func SweepInserts() Option { return optionFunc(func(d *declaration) { d.sweepIns
 
 // Atomic demands a logged batch for every write of the set that needs more than one request: once the batchlog has
 // stored it, the server completes it even if the client dies. It is strict: while no batchlog can be written, the
-// write fails instead of falling back to a fan-out.
+// write fails instead of falling back to a fan-out. It holds for the processes that declare it: writer.Check does not compare it.
 func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true }) }
 
 // Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row, and lets every key column but
@@ -115,22 +116,26 @@ func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true 
 // field. A deleted entity leaves a base row for [FenceTTL] that has a version and nothing else: a base row whose columns
 // are all null is absent. So some column beside the base key must be one that is never absent: no pointer, time, slice or map.
 //
-// Servers' clocks more than an hour ahead of the clients' make changes fail as not applied ("other writers came first too often")
-// until they are right again, and for as long as they were ahead beyond that hour.
+// Servers' clocks more than an hour ahead of the clients' make changes fail as not applied until they are right again, and for as long
+// as they were ahead beyond that hour. The error says so.
 //
 // writer.Load and package reader know, and whoever reads the base table by other means has to.
 //
 // All writes of the set go through the library: lightweight transactions and plain writes must not be mixed, and writer.Check
 // refuses a plain set over these tables. Rows that are older than the declaration have no version, and cannot be updated before
-// they have been given one by other means; an insert of such an entity is a conflict, as of any that exists.
+// they have been given one by other means; an insert of such an entity is a conflict, as of any that exists,
+// whichever of the columns that the set declares it has.
 func Versioned(column string) Option {
 	return optionFunc(func(d *declaration) { d.versions = append(d.versions, column) })
 }
 
 // Compare makes every change of the set, which has one table, a lightweight transaction: an update or delete applies
 // only if the named columns are as in its before-image, and an insert only if there is no row. It is for reservations:
-// whoever finds the slot free takes it. An update changes at least one of them, and at least one must be a column that is
-// never absent, or a row that does not exist could pass for one that is free.
+// whoever finds the slot free takes it. An update changes at least one of them, as Cassandra compares values (10 and 10.00 are equal,
+// and so are {a, b} and {b, a}), and at least one must be a column that is never absent, or a row that does not exist could pass for one that is free.
+//
+// Changes of rows of one partition, such as two nights of one room, may be given to one Write: one transaction holds the conditions of
+// all, and applies all of them or none.
 //
 // There is no version: a change whose answer was lost, and that is sent again or resumed, applies once more if the
 // columns have come back to what they were, and an insert if its row has been deleted. Where that matters, name one whose values
@@ -143,7 +148,7 @@ func Compare(columns ...string) Option {
 }
 
 // Mark names a column (Go gocql.UUID) of a set with [Compare] in which the library notes which change has made the row: a
-// random UUID a write. What the field holds in a change is ignored.
+// random UUID a write, in all of its rows. What the field holds in a change is ignored.
 func Mark(column string) Option {
 	return optionFunc(func(d *declaration) { d.marks = append(d.marks, column) })
 }

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 	"github.com/scylladb/gocqlx/v2/qb"
 )
@@ -69,7 +68,8 @@ func (k EditKind) String() string {
 // not frozen is replaced as a whole, which costs a range tombstone.
 func Column(name string) Edit { return Edit{Column: name, Kind: PutColumn} }
 
-// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone.
+// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. Beside it
+// [Without] may remove others of the same column.
 func Elements(name string) Edit { return Edit{Column: name, Kind: PutElements} }
 
 // Without removes elements of a map, by key, or of a set. Each costs a tombstone, whether it was there or not.
@@ -102,16 +102,21 @@ func (r *renderer) encodePatch(c Change) error {
 	if len(c.Edits) == 0 {
 		return s.invalid(nil, "", "a Patch needs an edit: Column, Elements or Without")
 	}
-	r.patch = make(patch, len(s.columns))
+	r.patch, r.removed = make(patch, len(s.columns)), make(map[int]*Value)
+	without := make(map[int]Edit) // where others are put
 	for _, e := range c.Edits {
 		i := slices.IndexFunc(s.columns, func(c column) bool { return c.name == e.Column })
 		if i < 0 {
 			return s.invalid(nil, e.Column, "an edit names it, and it is no column of the entity")
 		}
-		if reason := s.refuseEdit(i, e, r.patch[i].Kind != 0); reason != "" {
+		put, remove, both := beside(r.patch[i], e)
+		_, again := without[i]
+		if reason := s.refuseEdit(i, e, again || r.patch[i].Kind != 0 && !both); reason != "" {
 			return s.invalid(nil, e.Column, reason)
 		}
-		r.patch[i] = e
+		if r.patch[i] = e; both {
+			r.patch[i], without[i] = put, remove
+		}
 	}
 	row, values := reflect.ValueOf(c.After), make([]Value, len(s.columns))
 	for i := range s.columns {
@@ -131,6 +136,11 @@ func (r *renderer) encodePatch(c Change) error {
 		}
 		if edit.Kind == PutElements && values[i].data == nil {
 			return s.invalid(nil, col.name, "Elements puts the elements that the row holds, and it holds none")
+		}
+		if e, ok := without[i]; ok {
+			if r.removed[i], err = s.encodeRemoved(i, e.Keys, &values[i]); err != nil {
+				return err
+			}
 		}
 	}
 	if s.expiry >= 0 && values[s.expiry].data != nil {
@@ -192,37 +202,9 @@ func (s *set) refuseEdit(i int, e Edit, again bool) string {
 	return ""
 }
 
-// encodeKeysOf encodes keys of elements of column i, as the set that CQL wants.
-func (s *set) encodeKeysOf(i int, keys []any) (Value, error) {
-	c := &s.columns[i]
-	want := deref(c.goType)
-	if want.Kind() == reflect.Map {
-		want = want.Key()
-	} else {
-		want = want.Elem()
-	}
-	values := reflect.MakeSlice(reflect.SliceOf(want), len(keys), len(keys))
-	for n, key := range keys {
-		v := reflect.ValueOf(key)
-		if !v.IsValid() || !like(v, want) {
-			return Value{}, s.invalid(nil, c.name, fmt.Sprintf("key %d of Without is of Go type %T, it must be %s", n+1, key, want))
-		}
-		values.Index(n).Set(v.Convert(want))
-	}
-	out := Value{typ: cqltype.SetOf(c.cql.Elems()[0])}
-	data, err := encodeParts(out.typ, values)
-	if err != nil {
-		return out, s.invalid(nil, c.name, err.Error())
-	}
-	if reason := malformed(out.typ, data); reason != "" {
-		return out, s.invalid(nil, c.name, reason)
-	}
-	out.data = data
-	return out, nil
-}
-
 // edit appends what the patch is in t: a Put of the columns, which are at least the key, and a Merge of the elements. What
-// expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have written.
+// expires is one Merge of both: the row marker of a Put would end, and the row with it, whatever others have written. Of a column that
+// elements are put to and removed from, the latter is a Merge of its own: a stored one has each column once.
 func (r *renderer) edit(t *table) {
 	key := t.keyOf(r.after)
 	if !present(key) {
@@ -231,6 +213,8 @@ func (r *renderer) edit(t *table) {
 	p := placed{table: t, keyspace: r.keyspace(t.keyspace), name: r.name(t)}
 	put := Mutation{Kind: Put}
 	names, merged, values := slices.Clone(t.keyNames), []mergeColumn(nil), []any(nil)
+	var less []mergeColumn
+	var gone []any
 	for _, v := range key {
 		put.Args = append(put.Args, v)
 	}
@@ -246,6 +230,9 @@ func (r *renderer) edit(t *table) {
 		default:
 			merged, values = append(merged, mergeColumn{name, kind}), append(values, v)
 		}
+		if keys := r.removed[i]; keys != nil {
+			less, gone = append(less, mergeColumn{name, RemoveElements}), append(gone, keys)
+		}
 	}
 	qualified := qualified(p.keyspace, p.name)
 	if r.expiresAt == 0 {
@@ -256,12 +243,15 @@ func (r *renderer) edit(t *table) {
 	if merged != nil {
 		r.out = append(r.out, r.edited(p, key, mergeOf(qualified, t.keyNames, key, r.at, merged, values, r.expiresAt)))
 	}
+	if less != nil {
+		r.out = append(r.out, r.edited(p, key, mergeOf(qualified, t.keyNames, key, r.at, less, gone, 0)))
+	}
 }
 
 // edited completes a mutation of a patch.
 func (r *renderer) edited(t placed, key []*Value, m Mutation) Mutation {
 	m.Keyspace, m.Table, m.Timestamp, m.PartitionKey = t.keyspace, t.name, r.timestamp, partitionKey(key[:t.part])
-	m.keys, m.part = len(key), t.part
+	m.keys, m.part, m.Rotates = len(key), t.part, t.rotation != nil
 	return m
 }
 
@@ -294,22 +284,6 @@ func mergeOf(qualified string, keys []string, key []*Value, at *Value, columns [
 	m.expired = &Mutation{Args: mergeArgs(empty, key, at, false)}
 	m.expired.Statement, m.expired.Names = mergeText(qualified, ended, keys, false)
 	return m
-}
-
-// keysOf gives the keys of an encoded map as a set; a set is one already.
-func keysOf(v *Value) *Value {
-	if v.typ.Kind() != gocql.TypeMap {
-		return v
-	}
-	out := &Value{typ: cqltype.SetOf(v.typ.Elems()[0]), data: slices.Clone(v.data[:4])}
-	for rest := v.data[4:]; len(rest) > 0; {
-		key, _, _ := cutInt(rest)
-		out.data = append(out.data, rest[:4+key]...)
-		rest = rest[4+key:]
-		value, _, _ := cutInt(rest)
-		rest = rest[4+value:]
-	}
-	return out
 }
 
 // mergeText compiles a Merge.

@@ -58,11 +58,13 @@ func TestPatchGolden(t *testing.T) {
 	s := carts(t)
 	immortal := with(aCart(), func(c *cart) { c.Ends = time.Time{} })
 	for name, change := range map[string]tables.Change{
-		"patch_column":   s.Patch(immortal, tables.Column("note")),
-		"patch_clear":    s.Patch(cart{ID: uuid1, Owner: "o"}, tables.Column("note"), tables.Column("products"), tables.Column("place")),
-		"patch_elements": s.Patch(immortal, tables.Elements("products"), tables.Without("tags", "a", "b")),
-		"patch_without":  s.Patch(immortal, tables.Without("products", uuid1)),
-		"patch_expiring": s.Patch(aCart(), tables.Column("note"), tables.Elements("products")),
+		"patch_column":        s.Patch(immortal, tables.Column("note")),
+		"patch_clear":         s.Patch(cart{ID: uuid1, Owner: "o"}, tables.Column("note"), tables.Column("products"), tables.Column("place")),
+		"patch_elements":      s.Patch(immortal, tables.Elements("products"), tables.Without("tags", "a", "b")),
+		"patch_without":       s.Patch(immortal, tables.Without("products", uuid1)),
+		"patch_both":          s.Patch(immortal, tables.Without("products", uuid1), tables.Elements("products"), tables.Elements("tags"), tables.Without("tags", "a")),
+		"patch_both_expiring": s.Patch(aCart(), tables.Elements("products"), tables.Without("products", uuid1)),
+		"patch_expiring":      s.Patch(aCart(), tables.Column("note"), tables.Elements("products")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -170,6 +172,7 @@ func TestPatchRefuses(t *testing.T) {
 	t.Parallel()
 	s, row := carts(t), aCart()
 	const twice = "is edited twice in one Patch: at one timestamp the two would mix"
+	const both = "an element is put by Elements and removed by Without: at one timestamp the removal would win; name it in one of them"
 	const key = "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
 	for name, test := range map[string]struct {
 		change tables.Change
@@ -179,7 +182,12 @@ func TestPatchRefuses(t *testing.T) {
 		"no column":             {s.Patch(row, tables.Column("nope")), "column nope: an edit names it, and it is no column of the entity"},
 		"zero edit":             {s.Patch(row, tables.Edit{Column: "note"}), "column note: an edit is made by Column, Elements or Without"},
 		"twice":                 {s.Patch(row, tables.Column("note"), tables.Column("note")), "column note: " + twice},
-		"put and remove":        {s.Patch(row, tables.Elements("tags"), tables.Without("tags", "a")), "column tags: " + twice},
+		"put and remove one":    {s.Patch(row, tables.Elements("tags"), tables.Without("tags", "a", "t")), "column tags: " + both},
+		"remove and put one":    {s.Patch(row, tables.Without("products", uuid4), tables.Elements("products")), "column products: " + both},
+		"put, remove, remove":   {s.Patch(row, tables.Elements("tags"), tables.Without("tags", "a"), tables.Without("tags", "b")), "column tags: " + twice},
+		"remove, put, put":      {s.Patch(row, tables.Without("tags", "a"), tables.Elements("tags"), tables.Elements("tags")), "column tags: " + twice},
+		"put, remove, replace":  {s.Patch(row, tables.Elements("tags"), tables.Without("tags", "a"), tables.Column("tags")), "column tags: " + twice},
+		"replace and remove":    {s.Patch(row, tables.Column("tags"), tables.Without("tags", "a")), "column tags: " + twice},
 		"base key":              {s.Patch(row, tables.Column("id")), "column id: " + key},
 		"another table's key":   {s.Patch(row, tables.Column("owner")), "column owner: " + key},
 		"stamp":                 {s.Patch(row, tables.Column("updated_at")), "column updated_at: the stamp cannot be edited: every write fills it"},

@@ -3,6 +3,7 @@ package tables
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/gocql/gocql"
@@ -32,7 +33,7 @@ func (b *Base) Spread(row Row, version gocql.UUID, entries [][]byte) ([]Mutation
 		if row.Present {
 			r.after = slices.Clone(row.values)
 			r.after[s.version] = *uuidValue(version)
-			if err := s.derive(r.after, all); err != nil {
+			if err := s.deriveRead(r.after); err != nil {
 				return nil, err
 			}
 		}
@@ -40,11 +41,30 @@ func (b *Base) Spread(row Row, version gocql.UUID, entries [][]byte) ([]Mutation
 			continue
 		}
 		for _, t := range s.tables[1:] {
+			if t.rotation != nil && r.row()[t.rotation.clock].data == nil {
+				continue // without the time the row is in none of the tables
+			}
+			if err := r.checkRotated(t, r.row()); err != nil {
+				return nil, err
+			}
 			r.table(t)
 		}
 		out = append(out, r.out...)
 	}
 	return out, nil
+}
+
+// deriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra takes an empty
+// value for one of a fixed size. The base key is that under which it was read, whatever the row says.
+func (s *set) deriveRead(row []Value) error {
+	for i := range s.columns {
+		c, data := &s.columns[i], row[i].data
+		if size := c.cql.Size(); c.key && data != nil && size > 0 && len(data) != size {
+			return s.invalid(s.tables[0], c.name, fmt.Sprintf("the row, or its entry of %s, holds a value of %d bytes, and a %s has %d: "+
+				"something else than this library wrote it, so correct the row", PendingColumn, len(data), c.cql, size))
+		}
+	}
+	return s.derive(row, func(i int) bool { return !s.inBaseKey(i) })
 }
 
 // keysVersion is the version of the format of entries of pending.
@@ -56,7 +76,7 @@ func (s *set) encodeKeys(row []Value) []byte {
 	out := []byte{keysVersion}
 	for i := range s.columns {
 		c := &s.columns[i]
-		if !c.key || c.derived != nil || slices.Contains(s.tables[0].key, i) || row[i].data == nil {
+		if !s.inEntries(i) || row[i].data == nil {
 			continue
 		}
 		out = binary.BigEndian.AppendUint16(out, uint16(len(c.name))) // names and keys have less than 64 KiB
@@ -72,15 +92,39 @@ var errStored = errors.New("another client has left the entity unfinished, and a
 
 var errKeys = errors.New("an entry of pending is of a later version, or damaged")
 
-// decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new.
+// inEntries says whether entries of pending hold column i.
+func (s *set) inEntries(i int) bool {
+	return s.columns[i].key && s.columns[i].derived == nil && !slices.Contains(s.tables[0].key, i)
+}
+
+// decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new. data may be anything: what it says is of this entity, or
+// is refused.
 func (b *Base) decodeKeys(data []byte) ([]Value, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	if data[0] != keysVersion {
-		return nil, errKeys
+	s, row := b.set, slices.Clone(b.row)
+	if err := cutKeys(data, func(name string, value []byte) error {
+		for i := range s.columns {
+			if c := &s.columns[i]; c.name == name && s.inEntries(i) {
+				row[i] = Value{typ: c.cql, data: value}
+			}
+		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
-	row := slices.Clone(b.row)
+	return row, s.deriveRead(row)
+}
+
+// cutKeys calls visit for every column of an entry. One of no bytes has none.
+func cutKeys(data []byte, visit func(name string, value []byte) error) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if data[0] != keysVersion {
+		return errKeys
+	}
 	cut := func() (part []byte, ok bool) {
 		if len(data) < 2 || len(data)-2 < int(binary.BigEndian.Uint16(data)) {
 			return nil, false
@@ -93,13 +137,11 @@ func (b *Base) decodeKeys(data []byte) ([]Value, error) {
 		name, ok := cut()
 		value, ok2 := cut()
 		if !ok || !ok2 {
-			return nil, errKeys
+			return errKeys
 		}
-		for i := range b.set.columns {
-			if c := &b.set.columns[i]; c.name == string(name) {
-				row[i] = Value{typ: c.cql, data: value}
-			}
+		if err := visit(string(name), value); err != nil {
+			return err
 		}
 	}
-	return row, b.set.derive(row, all)
+	return nil
 }

@@ -53,11 +53,15 @@ func (r *renderer) name(t *table) string {
 	if t.rotation == nil {
 		return t.name
 	}
-	row := r.after
-	if row == nil {
-		row = r.before
+	return t.rotated(instantOf(&r.row()[t.rotation.clock]))
+}
+
+// row is the row after the change, or of a delete the one before it.
+func (r *renderer) row() []Value {
+	if r.after == nil {
+		return r.before
 	}
-	return t.rotated(instantOf(&row[t.rotation.clock]))
+	return r.after
 }
 
 // keyOf gives the primary key of row in t, in key order.
@@ -83,7 +87,7 @@ func (r *renderer) put(t placed, key []*Value) {
 	text := t.text
 	m := Mutation{
 		Keyspace: t.keyspace, Table: t.name, Kind: Put, Timestamp: r.timestamp, PartitionKey: partitionKey(key[:t.part]),
-		Statement: text.insert, Names: text.insertNames, keys: len(key), part: t.part,
+		Statement: text.insert, Names: text.insertNames, Rotates: t.rotation != nil, keys: len(key), part: t.part,
 	}
 	start := len(r.args)
 	for _, i := range t.columns {
@@ -248,7 +252,7 @@ func (r *renderer) delete(t placed, key []*Value, timestamp int64) Mutation {
 	return Mutation{
 		Keyspace: t.keyspace, Table: t.name, Kind: Remove, Timestamp: timestamp, PartitionKey: partitionKey(key[:t.part]),
 		Statement: t.text.delete, Names: t.text.deleteNames, Args: r.args[start:len(r.args):len(r.args)],
-		keys: len(key), part: t.part,
+		Rotates: t.rotation != nil, keys: len(key), part: t.part,
 	}
 }
 
@@ -292,11 +296,7 @@ func (t *table) partitionSize(row []Value) int {
 
 // entityKey encodes the base key.
 func (r *renderer) entityKey() string {
-	row := r.after
-	if row == nil {
-		row = r.before
-	}
-	return encodedKey(r.set.tables[0].keyOf(row))
+	return encodedKey(r.set.tables[0].keyOf(r.row()))
 }
 
 func encodedKey(key []*Value) string {

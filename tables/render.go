@@ -122,11 +122,12 @@ type renderer struct {
 	version   gocql.UUID // of a Versioned set
 	keyspace  func(string) string
 
-	before, after []Value // by column; nil where the verb has none
-	patch         patch   // of a Patch
-	at, below     *Value  // the timestamp, and one microsecond less
-	replacing     bool    // the entity may exist: absent values are sent as null, and its rows under other keys removed
-	expiresAt     int64   // milliseconds, 0 is never
+	before, after []Value        // by column; nil where the verb has none
+	patch         patch          // of a Patch
+	removed       map[int]*Value // elements that a Patch removes beside those that it puts, by column
+	at, below     *Value         // the timestamp, and one microsecond less
+	replacing     bool           // the entity may exist: absent values are sent as null, and its rows under other keys removed
+	expiresAt     int64          // milliseconds, 0 is never
 
 	out  []Mutation
 	args []any // backing store of the Args

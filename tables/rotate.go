@@ -98,6 +98,9 @@ type Rotation struct {
 
 // Rotation gives that of a declared table, and false if it does not rotate.
 func (s *Set[T]) Rotation(name string) (Rotation, bool) {
+	if s.empty() {
+		return Rotation{}, false
+	}
 	i := slices.IndexFunc(s.def.tables, func(t *table) bool { return t.name == name })
 	if i < 0 || s.def.tables[i].rotation == nil {
 		return Rotation{}, false

@@ -56,7 +56,14 @@ func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 // Delete removes the entity from every table. Of before the key columns and the stamp are used; see [Set.Update].
 func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) }
 
+// empty says whether the set is nil, or not made by New.
+func (s *Set[T]) empty() bool { return s == nil || s.def == nil }
+
+// change is not valid if the set is nil.
 func (s *Set[T]) change(kind Kind, before, after any) Change {
+	if s.empty() {
+		return Change{Kind: kind, Before: before, After: after}
+	}
 	return Change{Entity: s.def.entity, Kind: kind, Before: before, After: after, set: s.def}
 }
 
@@ -158,6 +165,7 @@ func (s *Set[T]) SetVersion(row *T, version gocql.UUID) {
 type set struct {
 	entity       string
 	typ          reflect.Type
+	declared     declaration // for TypeAdvice
 	columns      []column
 	tables       []*table // the base table first
 	derived      []int    // columns of Derive
@@ -171,7 +179,6 @@ type set struct {
 	version      int      // column of Versioned, or -1
 	compare      []int    // columns of Compare
 	mark         int      // column of Mark, or -1
-	always       int      // column of the base table of a Versioned set that is never absent, or -1
 	localSerial  bool
 }
 

@@ -51,7 +51,7 @@ func TestNothingShowsValues(t *testing.T) {
 		"Rendered": rendered, "Row": *conditional.Condition.After(), "Statement": statement, "Value": *value,
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
-		"Bucket", "ColumnDescription", "DeclarationError", "Described", "Description", "EditKind", "Fault", "FieldDescription", "InvalidError",
+		"Bucket", "ColumnDescription", "DeclarationError", "Decoder", "Described", "Description", "EditKind", "Fault", "FieldDescription", "InvalidError",
 		"Kind", "Layout", "MissingError", "MutationKind", "Option", "Rotation", "Set", "Since", "Slot", "Slots", "Table", "TableDescription",
 		"TooManyError", "TypeDescription",
 	}

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -86,7 +87,35 @@ func (c *Conditional) DeclaredIn(d Described, physical func(string) string) (fou
 			return true, "the set has no Unique table " + k.Table + " with this key"
 		}
 	}
+	for _, t := range set.unique {
+		claimed := slices.ContainsFunc(c.Claims, func(k *Claim) bool { return t.called(k.Keyspace, k.Table, physical) })
+		if !claimed && c.takes(t) {
+			return true, "the key that the row gets in Unique table " + t.name + " is not claimed"
+		}
+	}
 	return true, ""
+}
+
+// takes says whether the row of a condition that was made of storage gets a key in t, a Unique table of a set, that it had not before.
+func (c *Conditional) takes(t *table) bool {
+	stored, after := c.Condition.base.set, c.Condition.after
+	if after == nil {
+		return false
+	}
+	before := make(map[string][]byte)
+	_ = cutKeys(c.Condition.Keys, func(name string, value []byte) error { // it was checked when it was decoded
+		before[name] = value
+		return nil
+	})
+	changed := c.Condition.Kind == Insert
+	for _, name := range t.keyNames {
+		i := slices.IndexFunc(stored.columns, func(c column) bool { return c.name == name })
+		if i < 0 || after[i].data == nil {
+			return false
+		}
+		changed = changed || !stored.columns[i].key && !bytes.Equal(before[name], after[i].data)
+	}
+	return changed
 }
 
 // faultOf says why a condition of a set that was made of storage is none of s, or "".

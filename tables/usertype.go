@@ -25,7 +25,10 @@ type userTypeOption struct {
 // A column of Go type T or *T is frozen<name>, which is one cell. Type(column, name) makes it one of a cell for every field. As
 // rows are always written whole, that gains nothing, and costs a range tombstone with every write of a value.
 //
-// A nil pointer and a zero time.Time inside a value are null. The fields of the live type must be these, in this order.
+// A nil pointer and a zero time.Time inside a value are null. The fields of the live type must be these, in this order. Processes that run
+// while it gets another one (ALTER TYPE ... ADD) go on, and write values without it. [github.com/denorm-go/denorm/writer.Modify] and
+// Load of a set with conditions do not take it away: a value that has it is an error there. In other sets it is lost with the next write by
+// such a process, so add a field in two releases, as a column (see the package documentation).
 func UserType[T any](name string, fields ...Option) Option {
 	return optionFunc(func(d *declaration) {
 		o := userTypeOption{name: name, goType: reflect.TypeFor[T]()}
@@ -81,12 +84,11 @@ func (b *builder) readFields(u *cqltype.UserType, options *declaration) {
 	fault := func(field, format string, args ...any) {
 		b.fault("", "", "user-defined type "+u.Name+": field "+field+" "+format, args...)
 	}
-	types := make(map[string]*cqltype.Type)
+	types, unparsed := make(map[string]*cqltype.Type), make(map[string]error)
 	for _, o := range options.types {
 		t, err := b.user.Parse(o.cql)
 		if err != nil {
-			fault(o.column, "%s", err)
-			continue
+			unparsed[o.column] = err
 		}
 		types[o.column] = t
 	}
@@ -117,10 +119,14 @@ func (b *builder) readFields(u *cqltype.UserType, options *declaration) {
 		}
 		t := types[name]
 		delete(types, name)
+		if err := unparsed[name]; err != nil {
+			fault(name+":", "%s", b.explain(err, f.Type))
+			continue
+		}
 		if t == nil {
 			var err error
 			if t, err = b.user.Infer(f.Type); err != nil {
-				fault(name, "%s: declare it with Type in UserType", err)
+				fault(name+":", "%s: %s", err, toDeclare(err, "declare it with Type in UserType"))
 				continue
 			}
 		}

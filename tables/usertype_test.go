@@ -180,30 +180,34 @@ func TestUserTypeRefuses(t *testing.T) {
 		err  error
 		want string
 	}{
-		"good":                {declared[geo]("", geoType), ""},
-		"reads itself":        {declared[reading]("", tables.UserType[reading]("reading")), ""},
-		"of gocqlx":           {declared[gocqlxd]("", tables.UserType[gocqlxd]("place")), ""},
-		"undeclared":          {declared[geo](""), "column v: no CQL type follows from Go type tables_test.geo: declare it with Type"},
-		"undeclared by name":  {declared[geo]("geo"), `column v: CQL type "geo": unknown or unsupported type "geo"`},
-		"another Go type":     {declared[string]("geo", geoType), "column v: Go type string cannot be encoded as CQL type geo: its values are of Go type tables_test.geo"},
-		"a map":               {declared[map[string]any]("geo", geoType), "column v: Go type map[string]interface {} cannot be encoded as CQL type geo: its values are of Go type tables_test.geo"},
-		"no tag":              {declared[noTag]("", tables.UserType[noTag]("place")), `user-defined type place: field city has no cql tag: gocql reads fields by it, and would leave this one empty; tag it cql:"city"`},
-		"embedded":            {declared[outer]("", tables.UserType[outer]("place")), "user-defined type place: field geo is embedded: the driver does not look for fields in it"},
-		"contains itself":     {declared[loop]("", tables.UserType[loop]("loop")), "user-defined type loop contains itself, which Cassandra does not know"},
-		"around a corner":     {declared[list]("", tables.UserType[list]("list_type"), tables.UserType[chain]("chain")), "user-defined type list_type contains itself, which Cassandra does not know"},
-		"a name":              {declared[geo]("", tables.UserType[geo]("geo;")), `the name of user-defined type "geo;" must be lower-case letters, digits and _, a letter first, no reserved word of CQL, at most 48`},
-		"no struct":           {declared[string]("", tables.UserType[string]("geo")), "user-defined type geo: its values must be a struct, not string"},
-		"no fields":           {declared[struct{}]("text", tables.UserType[struct{}]("geo")), "user-defined type geo has no fields"},
-		"twice":               {declared[geo]("", geoType, tables.UserType[outer]("geo")), "user-defined type geo is declared twice"},
-		"one for two":         {declared[geo]("", geoType, tables.UserType[geo]("place")), "user-defined type place: Go type tables_test.geo stands for type geo already"},
-		"an unknown field":    {declared[geo]("", tables.UserType[geo]("geo", tables.Type("x", "int"))), "user-defined type geo: field x is named by Type, and is no field of tables_test.geo"},
-		"a type of a field":   {declared[geo]("", tables.UserType[geo]("geo", tables.Type("lat", "text"))), "user-defined type geo: field lat of Go type float32 cannot be encoded as CQL type text: the driver has no such encoding"},
-		"a counter":           {declared[geo]("", tables.UserType[geo]("geo", tables.Type("lat", "counter"))), "user-defined type geo: field lat is a counter, which stands alone in its column"},
-		"another option":      {declared[geo]("", tables.UserType[geo]("geo", tables.Atomic())), "user-defined type geo: only Type options can be given for its fields"},
-		"not frozen in a map": {declared[map[string]geo]("map<text, geo>", geoType), `column v: CQL type "map<text, geo>": a collection or user-defined type inside map must be frozen`},
-		"a tuple":             {declared[pair]("tuple<int, text>"), "column v: a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into a user-defined type or a frozen collection, or declare a UserType instead of it"},
-		"a tuple's Go type":   {declared[[]pair]("frozen<list<tuple<int, text>>>"), "column v: Go type []tables_test.pair cannot be encoded as CQL type frozen<list<frozen<tuple<int, text>>>>: gocql reads int in a tuple as Go type int, and panics if that is not the type of element 1"},
-		"a tuple's fields":    {declared[[]pair]("frozen<list<tuple<int>>>"), "column v: Go type []tables_test.pair cannot be encoded as CQL type frozen<list<frozen<tuple<int>>>>: a tuple is a struct of 1 fields, an array or a slice"},
+		"good":                                {declared[geo]("", geoType), ""},
+		"reads itself":                        {declared[reading]("", tables.UserType[reading]("reading")), ""},
+		"of gocqlx":                           {declared[gocqlxd]("", tables.UserType[gocqlxd]("place")), ""},
+		"undeclared":                          {declared[geo](""), "column v: no CQL type follows from Go type tables_test.geo: declare its user-defined type with UserType[tables_test.geo](name)"},
+		"undeclared in a map":                 {declared[map[string][]*geo](""), "column v: no CQL type follows from Go type tables_test.geo: declare its user-defined type with UserType[tables_test.geo](name)"},
+		"undeclared in a type":                {declared[postal]("", tables.UserType[postal]("address_type")), "user-defined type address_type: field geo: no CQL type follows from Go type tables_test.geo: declare its user-defined type with UserType[tables_test.geo](name)"},
+		"undeclared by name":                  {declared[geo]("geo"), `column v: CQL type "geo": unknown or unsupported type "geo": declare its user-defined type with UserType[tables_test.geo](name)`},
+		"by name in a type":                   {declared[postal]("", tables.UserType[postal]("address_type", tables.Type("geo", "geo"))), `user-defined type address_type: field geo: CQL type "geo": unknown or unsupported type "geo": declare its user-defined type with UserType[tables_test.geo](name)`},
+		"another Go type":                     {declared[string]("geo", geoType), "column v: Go type string cannot be encoded as CQL type geo: its values are of Go type tables_test.geo"},
+		"a map":                               {declared[map[string]any]("geo", geoType), "column v: Go type map[string]interface {} cannot be encoded as CQL type geo: its values are of Go type tables_test.geo"},
+		"no tag":                              {declared[noTag]("", tables.UserType[noTag]("place")), `user-defined type place: field city has no cql tag: gocql reads fields by it, and would leave this one empty; tag it cql:"city"`},
+		"embedded":                            {declared[outer]("", tables.UserType[outer]("place")), "user-defined type place: field geo is embedded: the driver does not look for fields in it"},
+		"contains itself":                     {declared[loop]("", tables.UserType[loop]("loop")), "user-defined type loop contains itself, which Cassandra does not know"},
+		"around a corner":                     {declared[list]("", tables.UserType[list]("list_type"), tables.UserType[chain]("chain")), "user-defined type list_type contains itself, which Cassandra does not know"},
+		"a name":                              {declared[geo]("", tables.UserType[geo]("geo;")), `the name of user-defined type "geo;" must be lower-case letters, digits and _, a letter first, no reserved word of CQL, at most 48`},
+		"no struct":                           {declared[string]("", tables.UserType[string]("geo")), "user-defined type geo: its values must be a struct, not string"},
+		"no fields":                           {declared[struct{}]("text", tables.UserType[struct{}]("geo")), "user-defined type geo has no fields"},
+		"twice":                               {declared[geo]("", geoType, tables.UserType[outer]("geo")), "user-defined type geo is declared twice"},
+		"one for two":                         {declared[geo]("", geoType, tables.UserType[geo]("place")), "user-defined type place: Go type tables_test.geo stands for type geo already"},
+		"an unknown field":                    {declared[geo]("", tables.UserType[geo]("geo", tables.Type("x", "int"))), "user-defined type geo: field x is named by Type, and is no field of tables_test.geo"},
+		"an unknown type of an unknown field": {declared[geo]("", tables.UserType[geo]("geo", tables.Type("x", "integer"))), "user-defined type geo: field x is named by Type, and is no field of tables_test.geo"},
+		"a type of a field":                   {declared[geo]("", tables.UserType[geo]("geo", tables.Type("lat", "text"))), "user-defined type geo: field lat of Go type float32 cannot be encoded as CQL type text: the driver has no such encoding"},
+		"a counter":                           {declared[geo]("", tables.UserType[geo]("geo", tables.Type("lat", "counter"))), "user-defined type geo: field lat is a counter, which stands alone in its column"},
+		"another option":                      {declared[geo]("", tables.UserType[geo]("geo", tables.Atomic())), "user-defined type geo: only Type options can be given for its fields"},
+		"not frozen in a map":                 {declared[map[string]geo]("map<text, geo>", geoType), `column v: CQL type "map<text, geo>": a collection or user-defined type inside map must be frozen`},
+		"a tuple":                             {declared[pair]("tuple<int, text>"), "column v: a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into a user-defined type or a frozen collection, or declare a UserType instead of it"},
+		"a tuple's Go type":                   {declared[[]pair]("frozen<list<tuple<int, text>>>"), "column v: Go type []tables_test.pair cannot be encoded as CQL type frozen<list<frozen<tuple<int, text>>>>: gocql reads int in a tuple as Go type int, and panics if that is not the type of element 1"},
+		"a tuple's fields":                    {declared[[]pair]("frozen<list<tuple<int>>>"), "column v: Go type []tables_test.pair cannot be encoded as CQL type frozen<list<frozen<tuple<int>>>>: a tuple is a struct of 1 fields, an array or a slice"},
 	} {
 		var refused *tables.DeclarationError
 		switch {
@@ -214,6 +218,10 @@ func TestUserTypeRefuses(t *testing.T) {
 		case test.want != "" && !slices.ContainsFunc(refused.Faults, func(f tables.Fault) bool { return f.String() == test.want }):
 			t.Errorf("%s:\n%v\nwant %s", name, refused.Faults, test.want)
 		}
+	}
+	var once *tables.DeclarationError
+	if err := declared[geo]("geo"); !errors.As(err, &once) || len(once.Faults) != 1 {
+		t.Errorf("one mistake has several faults: %v", err)
 	}
 	type keyed struct{ Place geo }
 	key := tables.Table{Name: "places", PartKey: []string{"place"}}

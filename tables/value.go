@@ -151,6 +151,7 @@ func malformed(t *cqltype.Type, data []byte) string {
 func malformedCollection(t *cqltype.Type, data []byte) string {
 	elems := t.Elems()
 	n, data, ok := cutInt(data)
+	ok = ok && n >= 0 && n <= len(data)/4/len(elems) // each element has four bytes of length
 	for i := 0; ok && i < n*len(elems); i++ {
 		var size int
 		if size, data, ok = cutInt(data); size < 0 {
@@ -198,6 +199,7 @@ func floorDay(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
+// keyFault says why data, which is not malformed, is no value of a key column, or "".
 func keyFault(c *column, data []byte) string {
 	switch {
 	case data == nil && c.goType.Kind() == reflect.Pointer:

@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
-	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/gobscan"
 	"github.com/gocql/gocql"
 )
 
@@ -39,8 +37,7 @@ type wireColumn struct {
 // wireFormat is the latest stored form of mutations and conditions that this code understands. gob passes over fields that it
 // does not know, so an older process would do something else than was meant, without an error. What uses a field that must not be
 // passed over is stored with a number above that of the code without the field; all else stays 0, for older processes to read.
-// Whole and Always are of format 0: who does not know Whole takes every Put for the whole row, which such a one is; who does not know
-// Always inserts as its own inserts do.
+// Whole is of format 0: who does not know it takes every Put for the whole row, which such a one is.
 const wireFormat = 0
 
 var errLater = errors.New("stored by a later version of denorm: resume it with that")
@@ -58,8 +55,8 @@ func (m *Mutation) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tables: encode mutation: %w", err)
 	}
-	if len(wire.Columns) > maxStored {
-		return nil, fmt.Errorf("tables: encode mutation: %w", errStoredSize)
+	if err := bounded(wire.Columns); err != nil {
+		return nil, fmt.Errorf("tables: encode mutation: %w", err)
 	}
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(wire); err != nil {
@@ -68,27 +65,17 @@ func (m *Mutation) MarshalBinary() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Bounds of what is stored, far above what a row has: a byte of a stream can stand for a column, and what is made of one
-// takes a few hundred.
-const (
-	maxStored = 10_000  // columns of a mutation, or of a condition with its claims
-	maxType   = 1 << 16 // bytes of the text of a column's type
-)
-
-var (
-	errStoredSize = fmt.Errorf("more than %d columns", maxStored)
-	errTypeSize   = fmt.Errorf("a type of more than %d characters", maxType)
-)
-
-// decode reads what is stored, unless it would cost far more memory than it has bytes.
-func decode(data []byte, into any) error {
-	switch n, err := gobscan.Elements(data); {
-	case err != nil:
-		return err
-	case n > maxStored:
+// bounded refuses what a [Decoder] would.
+func bounded(columns []wireColumn) error {
+	if len(columns) > maxStored {
 		return errStoredSize
 	}
-	return gob.NewDecoder(bytes.NewReader(data)).Decode(into)
+	for i := range columns {
+		if len(columns[i].Type) > maxType {
+			return errTypeSize
+		}
+	}
+	return nil
 }
 
 func (m *Mutation) wire() (*wireMutation, error) {
@@ -125,20 +112,9 @@ func (m *Mutation) wire() (*wireMutation, error) {
 
 // UnmarshalBinary is the reverse of MarshalBinary. The statement is compiled anew, from names that can be nothing else
 // in it.
-func (m *Mutation) UnmarshalBinary(data []byte) error {
-	var w wireMutation
-	if err := decode(data, &w); err != nil {
-		return fmt.Errorf("tables: decode mutation: %w", err)
-	}
-	decoded, err := w.mutation()
-	if err != nil {
-		return fmt.Errorf("tables: decode mutation: %w", err)
-	}
-	*m = *decoded
-	return nil
-}
+func (m *Mutation) UnmarshalBinary(data []byte) error { return new(Decoder).Mutation(data, m) }
 
-func (w *wireMutation) mutation() (*Mutation, error) {
+func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
 	if w.Format > wireFormat {
 		return nil, errLater
 	}
@@ -150,7 +126,7 @@ func (w *wireMutation) mutation() (*Mutation, error) {
 	}
 	names, args := make([]string, len(w.Columns)), make([]any, len(w.Columns), len(w.Columns)+2) // two for USING
 	for i := range w.Columns {
-		arg, err := w.Columns[i].arg()
+		arg, err := w.Columns[i].arg(d)
 		if err != nil {
 			return nil, err
 		}
@@ -232,7 +208,7 @@ func (w *wireMutation) check() error {
 	return nil
 }
 
-func (c *wireColumn) arg() (any, error) {
+func (c *wireColumn) arg(d *Decoder) (any, error) {
 	switch c.State {
 	case wireUnset:
 		return gocql.UnsetValue, nil
@@ -240,10 +216,7 @@ func (c *wireColumn) arg() (any, error) {
 	default:
 		return nil, errors.New("a value in a state of a later version")
 	}
-	if len(c.Type) > maxType {
-		return nil, errTypeSize
-	}
-	typ, err := cqltype.ParseDefinition(c.Type)
+	typ, err := d.typ(c.Type)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,6 @@ type wireCondition struct {
 	Versioned, Local bool
 	Before, Version  gocql.UUID
 	VersionColumn    string // of a Versioned set
-	Always           string // column of a Versioned set that is never absent; earlier versions of the library do not store it
 	Mark             string // column of Mark, or empty
 	Keys             []byte
 	Keyspace, Table  string
@@ -47,9 +46,6 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	}
 	if cond.Versioned {
 		w.VersionColumn = cond.base.VersionColumn()
-		if s.always >= 0 {
-			w.Always = s.columns[s.always].name
-		}
 	}
 	if s.mark >= 0 {
 		w.Mark = s.columns[s.mark].name
@@ -72,6 +68,9 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 		w.Compared = append(w.Compared, wireOf(s.columns[i].name, v))
 	}
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
+	if err := bounded(slices.Concat(w.Columns, w.Compared)); err != nil { // the columns of claims are among them
+		return nil, fmt.Errorf("tables: encode condition: %w", err)
+	}
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(w); err != nil {
 		return nil, fmt.Errorf("tables: encode condition: %w", err)
@@ -101,22 +100,7 @@ func wireClaims(claims []*Claim) []wireClaim {
 
 // UnmarshalBinary is the reverse of MarshalBinary. The set is not stored: what another client has left unfinished cannot
 // be rolled forward with the condition that it gives.
-func (c *Conditional) UnmarshalBinary(data []byte) error {
-	var w wireCondition
-	err := decode(data, &w)
-	if err == nil {
-		err = w.check()
-	}
-	if err != nil {
-		return fmt.Errorf("tables: decode condition: %w", err)
-	}
-	decoded, err := w.conditional()
-	if err != nil {
-		return fmt.Errorf("tables: decode condition: %w", err)
-	}
-	*c = *decoded
-	return nil
-}
+func (c *Conditional) UnmarshalBinary(data []byte) error { return new(Decoder).Conditional(data, c) }
 
 func (w *wireCondition) check() error {
 	if w.Format > wireFormat {
@@ -139,10 +123,12 @@ func (w *wireCondition) check() error {
 		return fmt.Errorf("keyspace and table must be %s", cqlname.TableRule)
 	case w.Versioned && (!cqlname.Column(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
 		return errors.New("a version that is none")
-	case w.Mark != "" && !names[w.Mark] || w.Always != "" && !names[w.Always]:
-		return errors.New("a mark, or a column that is never absent, that is no column")
-	case !w.Versioned && (len(w.Compared) == 0 || len(w.Claims)+len(w.Releases) > 0):
+	case w.Mark != "" && !names[w.Mark]:
+		return errors.New("a mark that is no column")
+	case !w.Versioned && (len(w.Compared) == 0 || len(w.Claims)+len(w.Releases)+len(w.Keys) > 0):
 		return errors.New("incomplete")
+	case w.Versioned && (w.Kind == Insert) != (len(w.Keys) == 0):
+		return errors.New("an insert with the keys of a row before it, or another change without them")
 	}
 	for _, c := range w.Compared {
 		if !names[c.Name] || !column(c) {
@@ -163,14 +149,14 @@ func (w *wireCondition) check() error {
 }
 
 // conditional makes a set of just what is stored.
-func (w *wireCondition) conditional() (*Conditional, error) {
-	s := &set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, mark: -1, always: -1, localSerial: w.Local}
+func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
+	s := &set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local}
 	base := &table{name: w.Table, keyspace: w.Keyspace, part: w.Part}
 	s.tables = []*table{base}
 	of := make(map[string]int)
 	row := make([]Value, 0, len(w.Columns)+1)
 	for i, c := range w.Columns {
-		v, err := c.value()
+		v, err := c.value(d)
 		if err != nil {
 			return nil, err
 		}
@@ -194,8 +180,8 @@ func (w *wireCondition) conditional() (*Conditional, error) {
 	if w.Mark != "" {
 		s.mark = of[w.Mark]
 	}
-	if w.Always != "" {
-		s.always = of[w.Always]
+	if err := s.checkKeys(w.Keys, of); err != nil {
+		return nil, err
 	}
 	b := s.base(func(name string) string { return name }, row)
 	b.stored = true
@@ -210,7 +196,7 @@ func (w *wireCondition) conditional() (*Conditional, error) {
 	if !w.Versioned {
 		out.Condition.before = make([]Value, len(row))
 		for _, c := range w.Compared {
-			v, err := c.value()
+			v, err := c.value(d)
 			if err != nil {
 				return nil, err
 			}
@@ -219,19 +205,52 @@ func (w *wireCondition) conditional() (*Conditional, error) {
 		}
 	}
 	var err error
-	if out.Claims, err = b.claims(w.Claims, of); err != nil {
+	if out.Claims, err = b.claims(d, w.Claims, of); err != nil {
 		return nil, err
 	}
-	out.Releases, err = b.claims(w.Releases, of)
-	return out, err
+	if out.Releases, err = b.claims(d, w.Releases, of); err != nil {
+		return nil, err
+	}
+	return out, out.checkClaims()
 }
 
-func (b *Base) claims(stored []wireClaim, of map[string]int) ([]*Claim, error) {
+// checkClaims checks stored claims and releases: of a Unique table a change takes the key that its row has afterwards, and gives up one
+// that the row has no more.
+func (c *Conditional) checkClaims() error {
+	after := c.Condition.after
+	for n, list := range [][]*Claim{c.Claims, c.Releases} {
+		seen := make(map[string]bool)
+		for _, k := range list {
+			kept := after != nil && encodedKey(k.table.keyOf(after)) == encodedKey(k.key)
+			if seen[k.name()] || kept != (n == 0) {
+				return errors.New("a claim that is not that of its row")
+			}
+			seen[k.name()] = true
+		}
+	}
+	return nil
+}
+
+// checkKeys checks the keys of a stored condition, which [Base.Swap] leaves in the row for other writers: they are values of columns of s, a
+// set that was made of what is stored.
+func (s *set) checkKeys(keys []byte, of map[string]int) error {
+	seen := make(map[string]bool)
+	return cutKeys(keys, func(name string, value []byte) error {
+		i, ok := of[name]
+		if !ok || s.columns[i].key || seen[name] || len(value) == 0 || malformed(s.columns[i].cql, value) != "" {
+			return errors.New("keys that are none of a row before the change")
+		}
+		seen[name] = true
+		return nil
+	})
+}
+
+func (b *Base) claims(d *Decoder, stored []wireClaim, of map[string]int) ([]*Claim, error) {
 	var out []*Claim
 	for _, w := range stored {
 		c := &Claim{Keyspace: w.Keyspace, Table: w.Table, table: &table{name: w.Table, part: w.Part}, base: b, owner: b.key}
 		for _, column := range w.Columns {
-			v, err := column.value()
+			v, err := column.value(d)
 			if err != nil {
 				return nil, err
 			}
@@ -245,8 +264,8 @@ func (b *Base) claims(stored []wireClaim, of map[string]int) ([]*Claim, error) {
 }
 
 // value is that of a column that has one or is null.
-func (c *wireColumn) value() (*Value, error) {
-	arg, err := c.arg()
+func (c *wireColumn) value(d *Decoder) (*Value, error) {
+	arg, err := c.arg(d)
 	if err != nil {
 		return nil, err
 	}

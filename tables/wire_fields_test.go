@@ -47,7 +47,7 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 		reflect.TypeFor[wireColumn](): {"Name string", "State uint8", "Type string", "Data []uint8", "Edit tables.EditKind"},
 		reflect.TypeFor[wireCondition](): {
 			"Format uint8", "Entity string", "Kind tables.Kind", "Versioned bool", "Local bool", "Before gocql.UUID", "Version gocql.UUID",
-			"VersionColumn string", "Always string", "Mark string", "Keys []uint8", "Keyspace string", "Table string", "Key int", "Part int",
+			"VersionColumn string", "Mark string", "Keys []uint8", "Keyspace string", "Table string", "Key int", "Part int",
 			"Columns []tables.wireColumn", "Compared []tables.wireColumn", "Claims []tables.wireClaim", "Releases []tables.wireClaim",
 		},
 		reflect.TypeFor[wireClaim](): {"Keyspace string", "Table string", "Part int", "Columns []tables.wireColumn"},

@@ -21,6 +21,7 @@ const (
 	countersKey     = attribute.Key("denorm.counters")
 	changesKey      = attribute.Key("denorm.changes")
 	resumeKey       = attribute.Key("denorm.resume")
+	roundsKey       = attribute.Key("denorm.rounds")
 	tablesKey       = attribute.Key("denorm.tables")
 	openTablesKey   = attribute.Key("denorm.tables.open")
 	retryAttemptKey = attribute.Key("denorm.retry.attempt")

@@ -20,6 +20,10 @@
 // another. All are of kind CLIENT: the library is the client of the database, and the conventions ask for a span of
 // what the caller sees, retries included.
 //
+// Around the writes of a Modify is a span named "Modify" and the op, of kind INTERNAL, with denorm.op, denorm.rounds and
+// denorm.outcome. Its rounds are the calls of the function that changes the row: one more than the conflicts after which
+// it began again, and 0 if no row was read.
+//
 // Where the driver does not look at the context, a call does not wait for it: the path is a straggler. Its span ends
 // when the driver returns, after that of the write, and with what came of it then. Nothing of the write changes with it.
 // If the tracer provider is shut down before, the span is lost.
@@ -65,24 +69,41 @@
 //	denorm.retry.class             R   what is known of it: unknown, safe, permanent, pending, decided
 //	denorm.retry.wait_ms           R   milliseconds until the next attempt, as a floating-point number
 //
-// denorm.outcome of a path is a [writer.Outcome]: applied, unknown, not applied, pending. That of a write is applied if
-// every table has acknowledged it; refused (nothing was sent: [writer.ErrInvalid]), expired ([writer.ErrExpired]) or
-// conflict ([writer.ErrConflict]); else unknown, if some table is unknown or pending; else partial, if some table has
-// it; else not applied.
+// denorm.outcome of a path is a [writer.Outcome]: applied, unknown, not applied, pending; or conflict, if it is a transaction
+// whose condition did not hold. That of a write follows [writer.OutcomeOf]; with each the level of its line in a log ([Slog])
+// and the status of its span:
+//
+//	outcome      of                                                                          level  status
+//	applied      every table has acknowledged it                                             debug  unset
+//	conflict     another writer came first, and nothing was applied: writer.ErrConflict      info   unset
+//	taken        another entity has a Unique key: writer.ErrTaken                            info   unset
+//	refused      the call or a row is not valid, and nothing was sent: writer.ErrInvalid     info   error
+//	not applied  no table has it                                                             warn   error
+//	unknown      some table is unknown or pending, whatever else is known                    error  error
+//	partial      some table has it, and the others have not                                  error  error
+//	expired      too old to be resumed: writer.ErrExpired                                    error  error
+//
+// Beside them a Modify has, at level info and with status unset, "not found" ([writer.ErrNotFound]) and declined (the function
+// that changes the row returned an error). A conflict that a Modify ends with was not resolved in time: its span has the status
+// Error, and its line the level warn.
+//
+// What a service has to expect when all is well is information. A write that is not applied is lost to one caller, who was
+// told. What is unknown, partial or expired leaves tables that differ until somebody does something.
 //
 // What is known when a span starts is given at the start, so that samplers can decide by it: all but outcome, attempts,
 // errors, coordinator and what else of a write shows only in the end.
 //
 // # Errors
 //
-// A write or path that failed has the status Error, described by outcome and error.type, and nothing else. Texts of
-// errors are never recorded: servers and drivers quote values in them. Neither is the error recorded as an exception
-// event, which the conventions no longer recommend, and which would hold the text. Timestamps are not recorded either,
-// as they are bound to every statement. The caller has the error, with all of it.
+// A write or path that failed, other than by a conflict, has the status Error, described by outcome and error.type, and
+// nothing else. Texts of errors are never recorded: servers and drivers quote values in them. Neither is the error recorded
+// as an exception event, which the conventions no longer recommend, and which would hold the text. Timestamps are not
+// recorded either, as they are bound to every statement. The caller has the error, with all of it.
 //
 // error.type is the reason of package retry, such as unavailable, write_timeout.batch_log, attempt_timeout or
 // connection_closed: some sixty values that do not change. A write has that of its paths; several if they differ;
-// denorm.invalid, denorm.expired or denorm.conflict if the library refused it; _OTHER if there is none. Of a straggler
+// denorm.invalid or denorm.expired if the library refused it; denorm.conflict if it met a conflict that an earlier attempt of its
+// own may have caused; _OTHER if there is none. What has the status unset has no error.type, in metrics too. Of a straggler
 // it counts why the call did not wait longer: deadline_exceeded or canceled. A path that was given up because the retry
 // budget was spent has the reason of its last failure.
 //
@@ -109,7 +130,7 @@
 // known of them when it ends, whatever comes of a straggler later; a Resume counts again those that it was to finish. A
 // write that was refused has no tables.
 //
-// There is no instrument for conflicts: they are the writes with the outcome conflict.
+// There is no instrument for conflicts: they are the writes with the outcome conflict or taken.
 //
 // # Reads
 //
@@ -135,7 +156,7 @@
 // keyspaces, tables and the op, which the service chooses and which must not contain ids. An instrument has at most 1000
 // different sets of attributes ([WithMaxSeries]), half of what the SDK allows; whatever comes after them is recorded
 // with _OTHER in place of op, keyspace, table and summary and without the status code. That leaves only enumerations:
-// seven operations, five classes, some sixty error types, seven modes and eight outcomes, of which no instrument has more
+// seven operations, five classes, some sixty error types, seven modes and nine outcomes, of which no instrument has more
 // than three. A service with a keyspace for each tenant leaves db.namespace out ([WithoutMetricNamespace]).
 //
 // # Cost

@@ -9,13 +9,25 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Outcomes of a write that no table has, see the package documentation.
+// Outcomes beside those of package writer, see the package documentation.
 const (
 	outcomeRefused  = "refused"
 	outcomeExpired  = "expired"
-	outcomeConflict = "conflict"
 	outcomePartial  = "partial"
+	outcomeDeclined = "declined"
 )
+
+// outcomeConflict is the reason of a path that met a conflict, too.
+var outcomeConflict = writer.Conflict.String()
+
+// expected says whether a service has to expect an outcome when all is well: nothing is broken, and the caller decides what to do.
+func expected(outcome string) bool {
+	switch outcome {
+	case outcomeConflict, writer.Taken.String(), writer.NotFound.String(), outcomeDeclined:
+		return true
+	}
+	return false
+}
 
 // Error types of a write that the library refused.
 const (
@@ -27,25 +39,24 @@ const (
 
 // writeOutcome is what is known of a logical write that ended with err.
 func writeOutcome(err error) string {
-	if err == nil {
-		return writer.Applied.String()
-	}
-	failed := asError(err)
+	outcome := writer.OutcomeOf(err)
 	switch {
-	case failed == nil:
-		return writer.Unknown.String()
-	case failed.Is(writer.ErrExpired):
-		return outcomeExpired
-	case failed.Is(writer.ErrInvalid):
+	case outcome == writer.Invalid:
 		return outcomeRefused
-	case errors.Is(err, writer.ErrConflict):
-		return outcomeConflict
-	case failed.Is(writer.ErrUnknown):
-		return writer.Unknown.String()
-	case failed.Is(writer.ErrPartial):
+	case outcome == writer.Unknown && errors.Is(err, writer.ErrExpired):
+		return outcomeExpired
+	case outcome == writer.Unknown && errors.Is(err, writer.ErrPartial) && !errors.Is(err, writer.ErrUnknown):
 		return outcomePartial
 	}
-	return writer.NotApplied.String()
+	return outcome.String()
+}
+
+// pathOutcome is what is known of a path that has ended. Of a transaction whose condition did not hold it is a conflict.
+func pathOutcome(data writer.PathEnd) string {
+	if data.Reason == outcomeConflict && data.Outcome == writer.NotApplied {
+		return outcomeConflict
+	}
+	return data.Outcome.String()
 }
 
 // writeErrorType is the error.type of a write that ended with err. reason is that of its paths, if any failed.

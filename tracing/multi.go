@@ -59,9 +59,10 @@ type (
 )
 
 var (
-	_ writer.Tracer      = multi(nil)
-	_ writer.PathTracer  = multiPath(nil)
-	_ writer.RetryTracer = multiRetry(nil)
+	_ writer.Tracer       = multi(nil)
+	_ writer.ModifyTracer = multi(nil)
+	_ writer.PathTracer   = multiPath(nil)
+	_ writer.RetryTracer  = multiRetry(nil)
 )
 
 func (m multi) TraceWriteStart(ctx context.Context, data writer.WriteStart) context.Context {
@@ -74,6 +75,24 @@ func (m multi) TraceWriteStart(ctx context.Context, data writer.WriteStart) cont
 func (m multi) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	for i := len(m) - 1; i >= 0; i-- {
 		m[i].TraceWriteEnd(ctx, data)
+	}
+}
+
+// TraceModifyStart tells those that want to know. A writer has nothing to gather for it, so every multi has it.
+func (m multi) TraceModifyStart(ctx context.Context, data writer.ModifyStart) context.Context {
+	for _, t := range m {
+		if t, ok := t.(writer.ModifyTracer); ok {
+			ctx = t.TraceModifyStart(ctx, data) //nolint:fatcontext // one within the other is meant
+		}
+	}
+	return ctx
+}
+
+func (m multi) TraceModifyEnd(ctx context.Context, data writer.ModifyEnd) {
+	for i := len(m) - 1; i >= 0; i-- {
+		if t, ok := m[i].(writer.ModifyTracer); ok {
+			t.TraceModifyEnd(ctx, data)
+		}
 	}
 }
 

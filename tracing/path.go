@@ -63,8 +63,11 @@ func (t *Tracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
 	if p == nil {
 		return
 	}
-	errorType, status := pathErrorType(data.Err, data.Reason), statusCode(data.Err)
-	if data.Err != nil && p.write != nil {
+	outcome, errorType, status := pathOutcome(data), pathErrorType(data.Err, data.Reason), statusCode(data.Err)
+	if expected(outcome) {
+		errorType, status = "", ""
+	}
+	if errorType != "" && p.write != nil {
 		p.write.reasons.failed(errorType)
 	}
 	if t.metrics != nil {
@@ -76,13 +79,12 @@ func (t *Tracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
 	if p.span == nil {
 		return
 	}
-	outcome := data.Outcome.String()
 	attributes := appendCoordinator(append(make([]attribute.KeyValue, 0, 11),
 		outcomeKey.String(outcome), attemptsKey.Int(data.Attempts)), data.Host)
 	if data.Refused {
 		attributes = append(attributes, retryRefusedKey.Bool(true))
 	}
-	if data.Err != nil {
+	if errorType != "" {
 		attributes = appendError(attributes, errorType, status)
 		p.span.SetStatus(codes.Error, outcome+": "+errorType)
 	}

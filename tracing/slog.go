@@ -28,14 +28,18 @@ var (
 //	"path applied"            debug  op, mode, keyspace, tables, attempts, duration_ms, coordinator
 //	"attempt failed"          warn   op, mode, keyspace, tables, attempt, class, reason, status_code, wait_ms, coordinator
 //	"path failed"             warn   those of "path applied", outcome, reason, status_code, refused if the retry budget
-//	                                 was spent
-//	"write failed"            error  those of "write applied", outcome, reason, open: the tables not known to have it,
-//	                                 stragglers if there were any
+//	                                 was spent; debug if it met a conflict
+//	"write failed"            info,  those of "write applied", outcome, reason, open: the tables not known to have it,
+//	                          warn,  stragglers if there were any; the level is that of the outcome, see the package
+//	                          error  documentation
+//	"modify applied"          debug  op, rounds, duration_ms
+//	"modify failed"           info,  those of "modify applied", outcome, reason; never error, as a write that failed has a line
+//	                          warn   of its own
 //	"read done"               debug  op, keyspace, table, partitions, rows, duration_ms, continued if it is by a token
 //	"request failed"          warn   op, keyspace, table, partition (its number), attempt, class, reason, status_code, wait_ms,
 //	                                 coordinator
 //	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, refused, coordinator
-//	"read failed"             error  those of "read done", reason, status_code
+//	"read failed"             error  those of "read done", reason, status_code; info if the query was refused
 //
 // After an attempt that failed another follows, and after a path that failed the write may still succeed, where a
 // logged batch is replaced by a fan-out. The path of a straggler has its message when the driver returns, which is after
@@ -65,17 +69,18 @@ type slogOption func(*SlogTracer)
 
 func (f slogOption) applySlog(t *SlogTracer) { f(t) }
 
-// WithSuccessLevel sets the level of writes and paths that were applied. Default: debug.
+// WithSuccessLevel sets the level of writes and paths that were applied, and of paths that met a conflict. Default: debug.
 func WithSuccessLevel(level slog.Level) SlogOption {
 	return slogOption(func(t *SlogTracer) { t.success = level })
 }
 
-// WithRetryLevel sets the level of attempts and paths that failed. Default: warn.
+// WithRetryLevel sets the level of attempts and paths that failed, and of writes that were not applied. Default: warn.
 func WithRetryLevel(level slog.Level) SlogOption {
 	return slogOption(func(t *SlogTracer) { t.retry = level })
 }
 
-// WithFailureLevel sets the level of writes that failed. Default: error.
+// WithFailureLevel sets the level of writes of which it is not known whether all tables have them, of those that are too old to
+// be resumed, and of reads that failed. Default: error.
 func WithFailureLevel(level slog.Level) SlogOption {
 	return slogOption(func(t *SlogTracer) { t.failure = level })
 }
@@ -129,10 +134,11 @@ func (t *SlogTracer) TraceWriteStart(ctx context.Context, data writer.WriteStart
 
 // TraceWriteEnd implements [writer.Tracer].
 func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
-	level, message := t.success, "write applied"
+	outcome, message := writeOutcome(data.Err), "write applied"
 	if data.Err != nil {
-		level, message = t.failure, "write failed"
+		message = "write failed"
 	}
+	level := t.level(outcome)
 	w := t.write(ctx)
 	if w == nil || !t.logger.Enabled(ctx, level) {
 		return
@@ -147,8 +153,10 @@ func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 		attributes = append(attributes, slog.Bool("resume", true))
 	}
 	if data.Err != nil {
-		attributes = append(attributes, slog.String("outcome", writeOutcome(data.Err)),
-			slog.String("reason", writeErrorType(data.Err, w.reasons.why(data))))
+		attributes = append(attributes, slog.String("outcome", outcome))
+	}
+	if data.Err != nil && !expected(outcome) {
+		attributes = append(attributes, slog.String("reason", writeErrorType(data.Err, w.reasons.why(data))))
 		if open := openTables(data.Err); len(open) > 0 {
 			attributes = append(attributes, slog.Any("open", open))
 		}
@@ -173,9 +181,12 @@ func (t *SlogTracer) TracePathStart(ctx context.Context, data writer.PathStart) 
 
 // TracePathEnd implements [writer.PathTracer].
 func (t *SlogTracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
-	level, message := t.success, "path applied"
+	outcome, level, message := pathOutcome(data), t.success, "path applied"
 	if data.Err != nil {
-		level, message = t.retry, "path failed"
+		message = "path failed"
+		if !expected(outcome) {
+			level = t.retry
+		}
 	}
 	p := t.path(ctx)
 	if p == nil {
@@ -189,7 +200,7 @@ func (t *SlogTracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
 	}
 	attributes := append(p.attributes(), slog.Int("attempts", data.Attempts), duration(p.start))
 	if data.Err != nil {
-		attributes = append(attributes, slog.String("outcome", data.Outcome.String()))
+		attributes = append(attributes, slog.String("outcome", outcome))
 		attributes = appendReason(attributes, data.Err, data.Reason)
 		if data.Refused {
 			attributes = append(attributes, slog.Bool("refused", true))
@@ -212,7 +223,20 @@ func (t *SlogTracer) TraceRetry(ctx context.Context, data writer.RetryData) {
 
 // enabled says whether anything may have to be logged.
 func (t *SlogTracer) enabled(ctx context.Context) bool {
-	return t.logger.Enabled(ctx, max(t.success, t.retry, t.failure))
+	return t.logger.Enabled(ctx, max(t.success, t.retry, t.failure, slog.LevelInfo))
+}
+
+// level is that of a write with this outcome.
+func (t *SlogTracer) level(outcome string) slog.Level {
+	switch {
+	case outcome == writer.Applied.String():
+		return t.success
+	case outcome == writer.NotApplied.String():
+		return t.retry
+	case expected(outcome), outcome == outcomeRefused:
+		return slog.LevelInfo
+	}
+	return t.failure
 }
 
 // write is the write that ctx belongs to; nil if it is not followed.

@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -62,6 +63,9 @@ func (t *SlogTracer) TraceReadEnd(ctx context.Context, data reader.ReadEnd) {
 	level, message := t.success, "read done"
 	if data.Err != nil {
 		level, message = t.failure, "read failed"
+	}
+	if errors.Is(data.Err, reader.ErrInvalid) {
+		level = slog.LevelInfo
 	}
 	r, _ := ctx.Value(loggedReadContext{t}).(*loggedRead)
 	if r == nil || !t.logger.Enabled(ctx, level) {

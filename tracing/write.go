@@ -73,7 +73,10 @@ func (t *Tracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	outcome, errorType := writeOutcome(data.Err), writeErrorType(data.Err, w.reasons.why(data))
+	outcome, errorType := writeOutcome(data.Err), ""
+	if !expected(outcome) {
+		errorType = writeErrorType(data.Err, w.reasons.why(data))
+	}
 	if t.metrics != nil {
 		t.metrics.writeEnd(ctx, w, data, outcome, errorType)
 	}
@@ -93,7 +96,7 @@ func (t *Tracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 		attributes = append(attributes, stragglersKey.Int(data.Stragglers))
 	}
 	attributes = w.appendTables(attributes)
-	if data.Err != nil {
+	if errorType != "" {
 		attributes = append(attributes, semconv.ErrorTypeKey.String(errorType))
 		if open := openTables(data.Err); len(open) > 0 {
 			attributes = append(attributes, openTablesKey.StringSlice(open))

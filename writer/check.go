@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -27,11 +28,13 @@ type CheckError struct {
 
 // Difference is one disagreement of a live table with its declaration.
 type Difference struct {
-	Keyspace, Table, Column string // physical; Column is empty if the table as a whole is meant
+	// Physical names. Column is empty if the table as a whole is meant, and Table if the keyspace is.
+	Keyspace, Table, Column string
 	Reason                  string
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process.
 	Note bool
-	// Fix is the statement that a note asks for, empty where there is none. It is for a person to read and to run.
+	// Fix is the statement that a note asks for, empty where there is none. It is for a person to read and to run: nothing in it hides
+	// from a terminal or from cqlsh.
 	Fix string
 }
 
@@ -42,7 +45,10 @@ func (d Difference) String() string {
 		table = d.Keyspace + "." + d.Table
 	}
 	text := fmt.Sprintf("table %s: %s", table, d.Reason)
-	if d.Column != "" {
+	switch {
+	case d.Table == "":
+		text = fmt.Sprintf("keyspace %s: %s", d.Keyspace, d.Reason)
+	case d.Column != "":
 		text = fmt.Sprintf("table %s: column %s: %s", table, d.Column, d.Reason)
 	}
 	text = printable.Line(text)
@@ -62,22 +68,31 @@ func (e *CheckError) Error() string {
 }
 
 // Check compares the live tables with what the sets declare: that they exist, their keys, columns, types and
-// clustering order, and gc_grace_seconds above 0 in sets of several tables, unless the writer is [Concurrent]. All
-// differences come at once, in a [*CheckError]. A live column that the set does not know is no difference: writes leave
-// it alone.
+// clustering order, and gc_grace_seconds above 0 in sets of several tables, unless the writer is [Concurrent]; that
+// base rows do not end before others of theirs by a default_time_to_live, and a Versioned set of several tables has none. All differences
+// come at once, in a [*CheckError]. A live column that the set does not know is no difference: writes leave it alone.
 //
 // What all processes that write a table have to declare alike is compared as well: how key columns may change and within
-// which domains, bucket functions, conditions and unique keys. The table has it as a fingerprint at the end of its comment,
+// which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and SweepInserts. The table has it as a fingerprint at the end of its comment,
 // which schema.Ensure and the command write. Where it contradicts the set that is a difference, and so is a table of a
 // Versioned set, or of unique keys, that the set takes for a plain one. A domain that has grown and a Since that was added
-// are none: older and newer processes both pass while a declaration is rolled out, until the Since begins. What there is to
+// are none: older and newer processes both pass while a declaration is rolled out, until the Since begins. Nor is a Stamp, ExpiresAt or
+// SweepInserts that was added, until it is in the fingerprint; run that statement when all processes declare it. What there is to
 // do then, or for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check returns nil.
+// Sets that declare one table are compared with each other, too.
+//
+// Two things are not compared, so that they can be added while older processes write. Atomic holds for the writes of processes that
+// declare it. A query table that a process does not declare gets nothing from it: neither new rows, nor moves and deletes of those
+// that others put there. Read a new table when all processes declare it and the older entities have been written again.
 //
 // It also reads what the driver needs to route batches, which gocql would otherwise do in the first writes, and would
 // never do again for a statement whose first use met an outage. It is meant for the start of a service, and optional. It
 // ends with ctx, or if that has no deadline after 30 s, and repeats reads that fail as the retry policy says. A writer
 // without [Reads] reads through the session of the writes, so call it before they begin.
 func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
+	if ctx == nil {
+		return refuse("Check", errNoContext)
+	}
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
 	found, err := w.Differences(ctx, sets...)
@@ -96,10 +111,19 @@ func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 // Differences is what [Writer.Check] compares, with the notes: differences with which nothing is wrong now, and the statement
 // that each asks for. A service logs them at its start, or leaves them to denorm ddl --migrate.
 func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]Difference, error) {
+	if ctx == nil {
+		return nil, refuse("Check", errNoContext)
+	}
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
 	if w.err != nil {
 		return nil, refuse("Check", w.err)
+	}
+	if len(sets) == 0 {
+		return nil, refuse("Check", errors.New("no set is given, so nothing would be checked"))
+	}
+	if err := missingSet(sets); err != nil {
+		return nil, refuse("Check", err)
 	}
 	session := w.reads
 	if x, ok := w.exec.(gocqlExecutor); ok && session == nil {
@@ -108,10 +132,13 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 	if session == nil {
 		return nil, refuse("Check", errors.New("the writer has no session"))
 	}
-	c := checker{ctx: ctx, w: w, session: session}
+	c := checker{ctx: ctx, w: w, session: session, declared: make(map[[2]string]declaration)}
 	for _, set := range sets {
+		c.set = set
 		d := set.Describe()
+		c.alike(d)
 		c.batches = len(d.Tables) > 1 && !d.Counts && w.choice != alwaysConcurrent
+		c.conditional, c.base = d.Conditional && len(d.Tables) > 1, nil
 		for _, t := range d.Tables {
 			if err := c.table(t); err != nil {
 				return nil, fmt.Errorf("denorm: Check: %w", err)
@@ -133,7 +160,11 @@ type checker struct {
 	ctx         context.Context //nolint:containedctx // lives as long as the call
 	w           *Writer
 	session     *gocql.Session
-	batches     bool // the set at hand may be written in logged batches
+	set         tables.Described          // at hand
+	batches     bool                      // it may be written in logged batches
+	conditional bool                      // its tables depend on conditions
+	base        *liveTable                // of the set at hand, nil before it was read, and where there is none
+	declared    map[[2]string]declaration // by physical keyspace and table
 	differences []Difference
 }
 
@@ -159,7 +190,14 @@ func (c *checker) table(t tables.TableDescription) error {
 	}
 	live, err := c.w.live.reread(c.ctx, &c.w.retrier, keyspace, t.Name)
 	if errors.Is(err, errNoTable) {
-		add("", "does not exist")
+		if there, err := c.keyspace(keyspace); err != nil || !there {
+			return err
+		}
+		advice := ""
+		if t.Rotation != nil {
+			advice = period.Advice
+		}
+		add("", "does not exist%s", advice)
 		return nil
 	}
 	if err != nil {
@@ -169,6 +207,7 @@ func (c *checker) table(t tables.TableDescription) error {
 		add("", "gc_grace_seconds is 0, so the batchlog would drop every logged batch it is in: ALTER TABLE %s.%s WITH "+
 			"gc_grace_seconds = %d", keyspace, t.Name, int((10 * 24 * time.Hour).Seconds()))
 	}
+	c.expiry(live, keyspace+"."+t.Name, add)
 	var columns map[string]liveColumn
 	if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
 		columns, err = c.columns(ctx, keyspace, t.Name)
@@ -184,7 +223,7 @@ func (c *checker) table(t tables.TableDescription) error {
 			add(d.Name, "does not exist")
 			continue
 		case l.typ != d.Type:
-			add(d.Name, "is %s, declared %s", l.typ, d.Type)
+			add(d.Name, "is %s, declared %s%s", l.typ, d.Type, c.advice(", which ", "", d.Name, l.typ))
 		}
 		switch {
 		case l.kind != d.Kind:
@@ -207,6 +246,48 @@ func (c *checker) table(t tables.TableDescription) error {
 		return err
 	}
 	return c.fingerprint(keyspace, t)
+}
+
+// keyspace says whether the keyspace of a table that does not exist is there, and adds once that it is not.
+func (c *checker) keyspace(name string) (there bool, err error) {
+	if slices.ContainsFunc(c.differences, func(d Difference) bool { return d.Keyspace == name && d.Table == "" }) {
+		return false, nil
+	}
+	_, err = c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) error {
+		err := c.session.Query(`SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?`, name).
+			WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&name)
+		if there = err == nil; errors.Is(err, gocql.ErrNotFound) {
+			return nil
+		}
+		return hosts.Cause(ctx, err)
+	}, nil)
+	if err == nil && !there {
+		c.differences = append(c.differences, Difference{Keyspace: name, Reason: "does not exist"})
+	}
+	return there, err
+}
+
+// expiry says where a default_time_to_live of a live table would take rows that the set counts on.
+func (c *checker) expiry(live liveTable, table string, add func(column, reason string, args ...any)) {
+	if c.base == nil {
+		c.base = &live
+	}
+	switch {
+	case c.conditional && live.ttl != 0: // an update renews the base row, and neither claims nor rows that stay as they are
+		add("", "default_time_to_live is %d: rows vanish, and a condition or a unique key with them: ALTER TABLE %s WITH default_time_to_live = 0",
+			live.ttl, table)
+	case !c.conditional && c.base.ttl != 0 && (live.ttl == 0 || live.ttl > c.base.ttl):
+		add("", "default_time_to_live is %d, that of the base table %d: base rows vanish, and rows of theirs stay: "+
+			"ALTER TABLE %s WITH default_time_to_live = %d", live.ttl, c.base.ttl, table, c.base.ttl)
+	}
+}
+
+// advice says after a text how to declare a column of another live type, or a field of a user-defined type, if that can be.
+func (c *checker) advice(text, userType, column, live string) string {
+	if advice := c.set.TypeAdvice(userType, column, live); advice != "" {
+		return text + advice
+	}
+	return ""
 }
 
 func kindName(kind string) string {

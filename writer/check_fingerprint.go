@@ -2,6 +2,8 @@ package writer
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/hosts"
@@ -25,8 +27,7 @@ func (c *checker) fingerprint(keyspace string, t tables.TableDescription) error 
 	for _, f := range fingerprint.Check(t.Fingerprint, live, c.w.clock.now()) {
 		d := Difference{Keyspace: keyspace, Table: t.Name, Column: f.Column, Reason: f.Reason, Note: f.Note}
 		if f.Write != "" {
-			d.Fix = fingerprint.Statement(keyspace+"."+t.Name, own, f.Write)
-			f.Do = "put " + f.Write + " behind its comment, which has characters that cannot be printed"
+			d.Fix, f.Do = fingerprint.Statement(keyspace+"."+t.Name, own, f.Write)
 		}
 		if d.Fix == "" {
 			d.Reason += "; " + f.Do
@@ -34,4 +35,26 @@ func (c *checker) fingerprint(keyspace string, t tables.TableDescription) error 
 		c.differences = append(c.differences, d)
 	}
 	return nil
+}
+
+// declaration is what a set says of a table.
+type declaration struct{ entity, fingerprint string }
+
+// alike compares what a set declares of its tables with what the sets before it do.
+func (c *checker) alike(d tables.Description) {
+	for _, t := range d.Tables {
+		id := [2]string{c.w.physical(t.Keyspace), t.Name}
+		first, ok := c.declared[id]
+		if !ok {
+			c.declared[id] = declaration{d.Entity, t.Fingerprint}
+			continue
+		}
+		now := c.w.clock.now() // and both ways: within one process nothing is rolled out
+		found := slices.Concat(fingerprint.Check(t.Fingerprint, first.fingerprint, now), fingerprint.Check(first.fingerprint, t.Fingerprint, now))
+		if !slices.ContainsFunc(found, func(f fingerprint.Finding) bool { return !f.Note }) {
+			continue
+		}
+		c.differences = append(c.differences, Difference{Keyspace: id[0], Table: id[1], Reason: fmt.Sprintf("entities %s and %s both declare it, "+
+			"and contradict each other: %s and %s; give each entity a table of its own", first.entity, d.Entity, first.fingerprint, t.Fingerprint)})
+	}
 }

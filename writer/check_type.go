@@ -28,7 +28,13 @@ func (c *checker) types(keyspace string, t tables.TableDescription, add func(col
 			continue
 		}
 		if got, want := fieldList(live), fieldList(declared.Fields); thawed(got) != thawed(want) {
-			add("", "user-defined type %s is (%s), declared (%s)", declared.Name, got, want)
+			var advice strings.Builder
+			for i := range min(len(live), len(declared.Fields)) {
+				if f, l := declared.Fields[i], live[i]; f.Name == l.Name && thawed(f.Type) != thawed(l.Type) {
+					advice.WriteString(c.advice("; of field "+f.Name+" that ", declared.Name, f.Name, l.Type))
+				}
+			}
+			add("", "user-defined type %s is (%s), declared (%s)%s", declared.Name, got, want, advice.String())
 		}
 	}
 	return nil

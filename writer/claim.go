@@ -38,6 +38,9 @@ func (k *claimKey) Read(ctx context.Context) (out versioned.Claim, err error) {
 		}
 		h := holder()
 		out = versioned.Claim{Owner: h.Base.Key(), Token: h.Token}
+		if h.Own { // in other bytes, perhaps
+			out.Owner = k.own
+		}
 		k.bases[out.Owner] = h.Base
 		return nil
 	})

@@ -125,8 +125,12 @@ func TestStamp(t *testing.T) {
 	if len(seen) < 100 {
 		t.Errorf("%d of 200 timestamps differ: two processes would meet", len(seen))
 	}
-	if got := write(set.Delete(ahead), noteSet(t).Insert(newNote())); got <= ahead.UpdatedAt {
+	note := noteSet(t).Insert(newNote())
+	if got := write(set.Delete(ahead), note); got <= ahead.UpdatedAt {
 		t.Error("the largest stamp of several changes must count")
+	}
+	if got := write(note); got >= ahead.UpdatedAt {
+		t.Error("what was written together with the row follows its stamp: Clock says that it does not")
 	}
 	if got := write(set.Insert(newOrder(Open))) - now.UnixMicro(); got > 1000 {
 		t.Errorf("a stamp has moved the clock by %d microseconds", got)

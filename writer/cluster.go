@@ -15,8 +15,8 @@ import (
 // With SslOpts the certificates of nodes are verified, chain and name, although gocql by itself verifies nothing if
 // SslOpts.Config is nil. Only SslOpts.Config.InsecureSkipVerify turns that off.
 //
-// Call it again before each further session made from the same config: gocql panics if two sessions share a host
-// selection policy, and every call sets a new one.
+// Call it again before each further session that gocql's CreateSession makes from the same config: it panics if two sessions share a
+// host selection policy, and every call sets a new one. [Connect] does without.
 func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfig {
 	// gocql 1.7 speaks 3 to 4 (5 without its framing). Left to discover the version it opens a connection to throw
 	// away, and in a cluster under upgrade takes whatever the first node offers.

@@ -19,6 +19,7 @@ import (
 // errors of the write, which several goroutines may resume at the same time, so it holds data and nothing that is under way.
 type condition struct {
 	*tables.Conditional
+	more    []*tables.Conditional // of other rows of the partition, in a set with Compare: all hold, or nothing is applied
 	version gocql.UUID
 	tables  []string     // of a Versioned entity, with their keyspaces; empty if it was stored without them
 	tokens  []gocql.UUID // of Releases, as they were before the transaction was first sent; none if that was another process
@@ -37,16 +38,15 @@ const oldestInsert = tables.FenceTTL / 2
 
 // conditionOf renders a change of a set with conditions.
 func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) {
-	if p.condition != nil {
-		return tables.Rendered{}, fmt.Errorf("entity %s and another one both have a condition: a lightweight transaction is of one partition, "+
-			"so two conditions cannot hold together; write them one after the other", c.Entity)
-	}
 	if w.transact == nil {
 		return tables.Rendered{}, fmt.Errorf("entity %s has conditions, and after a conflict its row is read: give New the option Reads", c.Entity)
 	}
 	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind == tables.Insert && age > oldestInsert {
 		return tables.Rendered{}, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
 			"as it could be below a delete that nobody remembers", c.Entity, age.Round(time.Second), oldestInsert)
+	}
+	if p.condition != nil {
+		return p.condition.join(p.timestamp, c, w.physical)
 	}
 	version := versioned.Version(p.timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
 	r, err := c.RenderConditional(p.timestamp, version, w.physical)
@@ -57,13 +57,9 @@ func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) 
 	if err != nil {
 		return tables.Rendered{}, err
 	}
-	if r.Condition.Keyspace == "" {
-		return tables.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", r.Condition.Table, w.noKeyspace())
-	}
-	for _, k := range slices.Concat(r.Claims, r.Releases) {
-		if k.Keyspace == "" {
-			return tables.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", k.Table, w.noKeyspace())
-		}
+	// All tables of the set: what another client has left unfinished may be in those that the change does not concern.
+	if table := r.Condition.Base().Unplaced(); table != "" {
+		return tables.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", table, w.noKeyspace())
 	}
 	p.condition = &condition{Conditional: &r, outcome: NotApplied}
 	if w.pinned {
@@ -90,7 +86,8 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 	}
 	earlier := c.outcome
 	var sent atomic.Int32
-	result, err := leave(ctx, func() (settled, error) { return w.decide(ctx, p.op, c.Conditional, earlier, &sent), nil })
+	all := c.all()
+	result, err := leave(ctx, func() (settled, error) { return w.decide(ctx, p.op, all, earlier, &sent), nil })
 	switch {
 	case errors.Is(err, errUnbegun):
 		result = settled{outcome: NotApplied, err: err}
@@ -139,13 +136,13 @@ type settled struct {
 }
 
 // decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
-func (w *Writer) decide(ctx context.Context, op string, c *tables.Conditional, earlier Outcome, sent *atomic.Int32) settled {
-	ctx, end := w.traceCondition(ctx, op, c)
+func (w *Writer) decide(ctx context.Context, op string, all []*tables.Conditional, earlier Outcome, sent *atomic.Int32) settled {
+	ctx, end := w.traceCondition(ctx, op, all)
 	var s settled
-	if c.Condition.Versioned {
-		s = w.decideVersioned(ctx, op, c, earlier == Unknown, sent)
+	if all[0].Condition.Versioned {
+		s = w.decideVersioned(ctx, op, all[0], earlier == Unknown, sent)
 	} else {
-		s = w.decideCompared(ctx, op, c.Condition, earlier == Unknown, sent)
+		s = w.decideCompared(ctx, op, all, earlier == Unknown, sent)
 	}
 	end(s, int(sent.Load()))
 	return s
@@ -199,51 +196,6 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Condi
 	return s
 }
 
-// decideCompared settles a condition of a set with Compare. maybe says that it was sent before, and may have been applied, as
-// everything may that comes through Resume.
-//
-// If the row then has the change's Mark, it was applied. Without a Mark a row that is as the change wanted to make it may be its
-// own work or another's with the same values: it stays unknown, and whoever knows the values can tell from the row.
-func (w *Writer) decideCompared(ctx context.Context, op string, c *tables.Condition, maybe bool, sent *atomic.Int32) settled {
-	store := w.store(op, c.Base(), sent)
-	var applied bool
-	again, err := store.Try(ctx, func(ctx context.Context) error {
-		return store.one(ctx, func(ctx context.Context) (err error) {
-			applied, _, err = w.transact.swap(ctx, []tables.Statement{c.Compare()}, store.o)
-			return err
-		})
-	})
-	maybe = maybe || again
-	outcome := NotApplied
-	if maybe {
-		outcome = Unknown
-	}
-	switch {
-	case err != nil:
-		return settled{outcome: outcome, err: err}
-	case applied:
-		return settled{outcome: Applied}
-	}
-	var row versioned.Row
-	if _, err := store.Try(ctx, func(ctx context.Context) (err error) {
-		row, err = store.Read(ctx)
-		return err
-	}); err != nil {
-		return settled{outcome: outcome, conflict: !maybe, err: err} // what was first may be this very change
-	}
-	s := settled{outcome: outcome, conflict: true, err: errChanged}
-	if c.Kind == tables.Insert {
-		s.err = errExists
-	}
-	if stored, ok := row.Columns.(*tables.Row); ok {
-		if maybe && c.Own(*stored) {
-			return settled{outcome: Applied}
-		}
-		s.current, _ = c.Base().Decode(*stored)
-	}
-	return s
-}
-
 // conclude does what is left when every table has the write. It is no loss if it fails: the next writer does it.
 func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
 	if !c.Condition.Versioned || w.transact == nil {
@@ -271,13 +223,14 @@ func (w *Writer) lost(op string, c *tables.Conditional, sent *atomic.Int32) []ve
 }
 
 // traceCondition tells the tracer of the condition as of a path.
-func (w *Writer) traceCondition(ctx context.Context, op string, c *tables.Conditional) (traced context.Context, end func(s settled, requests int)) {
+func (w *Writer) traceCondition(ctx context.Context, op string, all []*tables.Conditional) (traced context.Context, end func(s settled, requests int)) {
 	if w.tracer.path == nil {
 		return ctx, func(settled, int) {}
 	}
-	start := PathStart{
-		Op: op, Mode: Conditional, Keyspace: c.Condition.Keyspace, Tables: []string{c.Condition.Table}, Statements: c.Condition.Statements(),
-		Consistency: w.consistency,
+	first := all[0].Condition
+	start := PathStart{Op: op, Mode: Conditional, Keyspace: first.Keyspace, Tables: []string{first.Table}, Consistency: w.consistency}
+	for _, c := range all {
+		start.Statements = append(start.Statements, c.Condition.Statements()...)
 	}
 	traced = w.tracer.path.TracePathStart(ctx, start)
 	return traced, func(s settled, requests int) {

@@ -239,6 +239,7 @@ func TestExplainConditions(t *testing.T) {
 		{itemSet(t).Insert(newItem())},
 		{itemSet(t).Delete(newItem())},
 		{seatSet(t).Insert(newItem())},
+		{benchSet(t).Insert(bench{Hall: "a", Seat: 1}), benchSet(t).Delete(bench{Hall: "a", Seat: 2})},
 		{itemSet(t).Insert(newItem()), orderSet(t).Insert(newOrder(Open))},
 	} {
 		p, err := w.Explain("changeItem", changes...)

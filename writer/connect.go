@@ -8,11 +8,13 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/gocql/gocql"
 )
@@ -29,9 +31,16 @@ import (
 // SslOpts that would not protect anything are an error, before a connection is made: next to a HostDialer, where gocql makes no use
 // of them, and with versions of TLS before 1.2.
 //
-// The config itself stays as it is.
+// The config itself stays as it is. It may be given to Connect again, for another session or when this one failed, if its hosts are
+// selected as Configure says; another policy is one session's, and Connect then says so.
 func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
+	if cluster == nil {
+		return nil, &connectError{driver: errors.New("the config is nil")}
+	}
 	config := *cluster
+	if err := ownPolicy(&config); err != nil {
+		return nil, &connectError{driver: err}
+	}
 	if err := checkEncryption(&config); err != nil {
 		return nil, &connectError{driver: err}
 	}
@@ -52,9 +61,26 @@ func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	refusals, filtered := observer.stop(), filter.stop()
 	if err != nil {
 		encrypted := config.SslOpts != nil || cluster.HostDialer != nil
-		return nil, &connectError{driver: err, refusals: refusals, filtered: filtered, keyspace: config.Keyspace, encrypted: encrypted}
+		return nil, &connectError{driver: err, hosts: config.Hosts, refusals: refusals, filtered: filtered, keyspace: config.Keyspace, encrypted: encrypted}
 	}
 	return session, nil
+}
+
+var errShared = errors.New("the host selection policy of the config is that of another session: call writer.Configure, or SelectHosts, " +
+	"before each Connect")
+
+// ownPolicy sees to it that the session will not share its host selection policy with another one.
+func ownPolicy(config *gocql.ClusterConfig) error {
+	policy, ok := config.PoolConfig.HostSelectionPolicy.(*hosts.Policy)
+	if fresh := policy.Fresh(); ok && fresh != nil {
+		config.PoolConfig.HostSelectionPolicy = fresh
+		config.FrameHeaderObserver = fresh.Observe(config.FrameHeaderObserver)
+		return nil
+	}
+	if hosts.Taken(config.PoolConfig.HostSelectionPolicy) {
+		return errShared
+	}
+	return nil
 }
 
 // refusal is a host that could not be connected with.
@@ -112,6 +138,7 @@ func (o *connectObserver) stop() []refusal {
 // connectError is why there is no session.
 type connectError struct {
 	driver    error // what CreateSession returned
+	hosts     []string
 	refusals  []refusal
 	filtered  string // why hosts were left out; empty if none was
 	keyspace  string
@@ -147,17 +174,36 @@ func (e *connectError) Error() string {
 		if len(e.refusals) > 0 {
 			b.WriteString("; ")
 		}
-		if e.filtered != "" && strings.Contains(e.driver.Error(), "host was filtered") { // gocql's text has the address alone
-			b.WriteString(e.filtered)
-		} else {
-			b.WriteString(e.driver.Error())
-		}
+		b.WriteString(e.told())
 	}
 	// Connections were made, and the one thing that is done with them before they count is to choose the keyspace.
 	if errors.Is(e.driver, gocql.ErrNoConnectionsStarted) && len(e.refusals) == 0 && e.keyspace != "" {
 		fmt.Fprintf(&b, ": keyspace %s cannot be used, is it there?", e.keyspace)
 	}
 	return printable.Line(b.String()) // of whoever answers at the address
+}
+
+// told is what the driver returned, or better.
+func (e *connectError) told() string {
+	text := e.driver.Error()
+	switch {
+	case e.filtered != "" && strings.Contains(text, "host was filtered"): // gocql's text has the address alone
+		return e.filtered
+	case strings.Contains(text, "failed to resolve any"): // and here no host
+		names := make([]string, min(len(e.hosts), shownRefusals))
+		hint := ""
+		for i := range names {
+			names[i] = strconv.Quote(e.hosts[i])
+			if strings.ContainsAny(e.hosts[i], ", ;") {
+				hint = " (it takes one string for each host)"
+			}
+		}
+		if more := len(e.hosts) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
+		}
+		return "no address found for host " + strings.Join(names, ", ") + hint
+	}
+	return text
 }
 
 // Unwrap gives what the connections failed with, and what the driver made of it.

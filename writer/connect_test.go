@@ -3,16 +3,11 @@ package writer
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log"
-	"math/big"
 	"net"
 	"os"
 	"strings"
@@ -190,76 +185,58 @@ func TestConnectErrorOfTheDriver(t *testing.T) {
 	}
 }
 
-// Without a word on verification gocql verifies nothing, and neither of the two may make less of it than the caller said.
-func TestVerified(t *testing.T) {
+// gocql does not say which hosts have no address. No name here is asked for in DNS.
+func TestConnectNamesHostsWithoutAddress(t *testing.T) {
 	t.Parallel()
-	open := &tls.Config{InsecureSkipVerify: true}
-	for name, c := range map[string]struct {
-		given *gocql.SslOptions
-		want  bool // verified by gocql
-	}{
-		"authority alone":      {&gocql.SslOptions{CaPath: "ca.pem"}, true},
-		"said":                 {&gocql.SslOptions{EnableHostVerification: true}, true},
-		"config":               {&gocql.SslOptions{Config: &tls.Config{MinVersion: tls.VersionTLS13}}, true},
-		"off in so many words": {&gocql.SslOptions{Config: open}, false},
-		"both":                 {&gocql.SslOptions{Config: open, EnableHostVerification: true}, true},
+	for want, hosts := range map[string][]string{
+		`denorm: no session: no address found for host "a..b", "c..d"`:                                            {"a..b", "c..d"},
+		`denorm: no session: no address found for host "127.0.0.1,127.0.0.2" (it takes one string for each host)`: {"127.0.0.1,127.0.0.2"},
+		`denorm: no session: no address found for host "a..1", "a..2", "a..3", 1 more`:                            {"a..1", "a..2", "a..3", "a..4"},
 	} {
-		before := *c.given
-		cluster := gocql.NewCluster("10.0.0.1")
-		cluster.SslOpts = c.given
-		got := Configure(cluster, "").SslOpts
-		if verifies := got.EnableHostVerification || got.Config != nil && !got.InsecureSkipVerify; verifies != c.want {
-			t.Errorf("%s: verified %v", name, verifies)
+		cluster := gocql.NewCluster(hosts...)
+		cluster.Logger = log.New(io.Discard, "", 0)
+		if _, err := Connect(cluster); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
 		}
-		if *c.given != before || got.Config != before.Config || got.CaPath != before.CaPath {
-			t.Errorf("%s: what is the caller's was changed", name)
-		}
-	}
-	if Configure(gocql.NewCluster("10.0.0.1"), "").SslOpts != nil {
-		t.Error("TLS where nobody asked for it")
 	}
 }
 
-// What would be sent in clear, or under a broken TLS, although TLS was asked for is not sent at all.
-func TestConnectRejectsTLSThatDoesNotProtect(t *testing.T) {
+// A config that has been given to Connect before, as by a service that waits for its nodes, or for its second session, is as good as
+// new where Configure has set it up. gocql panics where it has not, and two sessions would share what chooses their hosts.
+func TestConnectAgain(t *testing.T) {
 	t.Parallel()
+	errNoRoute := errors.New("no route to host")
+	config := func(policy gocql.HostSelectionPolicy) *gocql.ClusterConfig {
+		c := gocql.NewCluster("10.0.0.9")
+		c.ProtoVersion = 4
+		c.Logger = log.New(io.Discard, "", 0)
+		c.Dialer = &scriptedDialer{err: errNoRoute}
+		c.PoolConfig.HostSelectionPolicy = policy
+		return c
+	}
+	near := config(nil)
+	SelectHosts(near, gocql.DCAwareRoundRobinPolicy("dc1"))
 	for name, c := range map[string]struct {
-		tls    *gocql.SslOptions
-		dialer gocql.HostDialer
-		want   error // nil: connects
+		config *gocql.ClusterConfig
+		again  error
 	}{
-		"host dialer":        {&gocql.SslOptions{CaPath: "ca.pem"}, plainHostDialer{}, errHostDialer},
-		"host dialer alone":  {nil, plainHostDialer{}, nil},
-		"minimum of TLS 1.0": {&gocql.SslOptions{Config: &tls.Config{MinVersion: tls.VersionTLS10}}, nil, errOldTLS},
-		"minimum of TLS 1.1": {&gocql.SslOptions{Config: &tls.Config{MinVersion: tls.VersionTLS11}}, nil, errOldTLS},
-		"minimum of SSL 3":   {&gocql.SslOptions{Config: &tls.Config{MinVersion: 0x0300}}, nil, errOldTLS},
-		"maximum of TLS 1.1": {&gocql.SslOptions{Config: &tls.Config{MaxVersion: tls.VersionTLS11}}, nil, errOldTLS},
-		"minimum of TLS 1.2": {&gocql.SslOptions{Config: &tls.Config{MinVersion: tls.VersionTLS12}}, nil, nil},
-		"nothing said":       {&gocql.SslOptions{Config: new(tls.Config)}, nil, nil},
+		"configured":          {Configure(config(nil), "dc1"), errNoRoute},
+		"no policy":           {config(nil), errNoRoute},
+		"SelectHosts":         {near, errShared},
+		"token-aware":         {config(gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())), errShared},
+		"shared by no policy": {config(gocql.RoundRobinHostPolicy()), errNoRoute},
 	} {
-		connected := make(chan []byte, 10)
-		cluster := Configure(gocql.NewCluster("10.0.0.9"), "")
-		cluster.Logger = log.New(io.Discard, "", 0)
-		cluster.SslOpts = c.tls
-		node := &scriptedDialer{node: func(conn net.Conn) {
-			first := make([]byte, 1)
-			_, _ = conn.Read(first)
-			connected <- first
-		}}
-		cluster.Dialer = node
-		if c.dialer != nil {
-			cluster.HostDialer = plainHostDialer{node}
+		if _, err := Connect(c.config); !errors.Is(err, errNoRoute) {
+			t.Errorf("%s: %v", name, err)
 		}
-		_, err := Connect(cluster)
-		if c.want == nil {
-			if len(connected) == 0 || errors.Is(err, errHostDialer) || errors.Is(err, errOldTLS) {
-				t.Errorf("%s: no connection was tried: %v", name, err)
-			}
-			continue
+		_, err := Connect(c.config)
+		if !errors.Is(err, c.again) || errors.Is(c.again, errShared) && err.Error() != "denorm: no session: the host selection policy of the "+
+			"config is that of another session: call writer.Configure, or SelectHosts, before each Connect" {
+			t.Errorf("%s, again: %v", name, err)
 		}
-		if !errors.Is(err, c.want) || len(connected) > 0 {
-			t.Errorf("%s: %v, %d connections, want %v", name, err, len(connected), c.want)
-		}
+	}
+	if _, err := Connect(nil); err == nil || err.Error() != "denorm: no session: the config is nil" {
+		t.Errorf("no config: %v", err)
 	}
 }
 
@@ -317,51 +294,6 @@ func refusePassword(c net.Conn) {
 		}
 	}
 	_, _ = io.Copy(io.Discard, c)
-}
-
-func serveTLS(pair tls.Certificate, then func(net.Conn)) func(net.Conn) {
-	return func(c net.Conn) {
-		server := tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
-		if server.Handshake() == nil {
-			then(server)
-		}
-	}
-}
-
-func selfSigned(t *testing.T, address string) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.ParseIP(address)},
-		IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
-}
-
-func privateKey(t *testing.T, pair tls.Certificate) []byte {
-	t.Helper()
-	key, err := pair.PrivateKey.(*ecdsa.PrivateKey).Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-func poolOf(pair tls.Certificate) *x509.CertPool {
-	pool := x509.NewCertPool()
-	pool.AddCert(pair.Leaf)
-	return pool
 }
 
 type seenConnects struct{ errs int }

@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 
 	"github.com/denorm-go/denorm/internal/gobscan"
+	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -22,14 +23,15 @@ var (
 // magic begins every stored Error; its last byte is the version of the format.
 const magic = "denorm\x01"
 
-// wireFormat is the latest Format that this code understands.
-const wireFormat = 0
+// wireFormat is the latest Format that this code understands: that of errors with several conditions.
+const wireFormat = 1
 
 // Bounds of a stored error, far above what a write is: without them a few bytes could take all the memory of who reads them.
 const (
 	maxStored    = 128 << 20 // bytes: eight tables with rows as large as Cassandra takes them by default
 	maxMutations = 100_000
 	maxColumns   = 1_000_000 // of all mutations
+	maxTables    = 1_000     // of an entity with conditions
 )
 
 var errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, %d mutations and %d columns", maxStored>>20, maxMutations, maxColumns)
@@ -58,6 +60,7 @@ type wireDecision struct {
 	Taken     string   // the table, if another entity has the key
 	Tables    []string // of a Versioned entity, with their keyspaces
 	Condition []byte
+	More      [][]byte // the conditions of other rows, of Format 1
 }
 
 type wirePath struct {
@@ -70,7 +73,8 @@ type wirePath struct {
 // MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: a queue is
 // where failed writes go. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces
 // are physical. Counters keep their outcome, and nothing that could be sent again. An error that cannot be resumed, because
-// nothing was sent, cannot be encoded, nor one of more than 128 MiB, 100,000 mutations or 1,000,000 columns.
+// nothing was sent, cannot be encoded, nor one of more than 128 MiB, 100,000 mutations or 1,000,000 columns, nor a column whose type,
+// with the user-defined types in it, takes more than 64 KiB of text.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.paths) == 0 && e.condition == nil {
 		return nil, errNothingToResume
@@ -82,6 +86,13 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 			return nil, err
 		}
 		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Tables: c.tables, Condition: data}
+		for _, other := range c.more {
+			data, err := other.MarshalBinary()
+			if err != nil {
+				return nil, err
+			}
+			w.Format, w.Condition.More = 1, append(w.Condition.More, data)
+		}
 		if c.taken != nil {
 			w.Condition.Taken = c.taken.Table
 		}
@@ -90,6 +101,9 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 		}
 	}
 	mutations, columns := 0, 0
+	if w.Condition != nil {
+		mutations = len(w.Condition.More)
+	}
 	for i := range e.paths {
 		p := &e.paths[i]
 		stored := wirePath{Outcome: p.outcome, Attempts: p.attempts}
@@ -117,7 +131,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary is the reverse of MarshalBinary. It refuses bytes that are damaged or of a later version. Causes come
-// back as texts: errors.As does not find the driver's types in them. The bytes hold no CQL: whoever can forge them can have
+// back as texts of one line: errors.As does not find the driver's types in them. The bytes hold no CQL: whoever can forge them can have
 // Resume write and delete rows, and run no other statement. [Resumes] limits in which tables, and the keyspaces of the writer do without
 // it; who cannot rule out forgery signs the bytes, as the example does.
 func (e *Error) UnmarshalBinary(data []byte) error {
@@ -153,10 +167,14 @@ func (w *wireError) error() (*Error, error) {
 	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Conditional || len(w.Paths) == 0 && w.Condition == nil {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
-	e := &Error{Op: w.Op, Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true}
+	e := &Error{Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true}
+	var types tables.Decoder
 	if w.Condition != nil {
+		if (w.Format == 1) != (len(w.Condition.More) > 0) {
+			return nil, errors.New("denorm: decode error: incomplete")
+		}
 		var err error
-		if e.condition, err = w.Condition.condition(); err != nil {
+		if e.condition, err = w.Condition.condition(&types); err != nil {
 			return nil, err
 		}
 	}
@@ -170,11 +188,11 @@ func (w *wireError) error() (*Error, error) {
 			p.kind = retry.LoggedBatch
 		}
 		if stored.Err != "" {
-			p.err = errors.New(stored.Err)
+			p.err = errors.New(printable.Line(stored.Err))
 		}
 		for _, data := range stored.Mutations {
 			m := new(tables.Mutation)
-			if err := m.UnmarshalBinary(data); err != nil {
+			if err := types.Mutation(data, m); err != nil {
 				return nil, err
 			}
 			if columns += len(m.Args); columns > maxColumns {
@@ -191,7 +209,7 @@ func (w *wireError) error() (*Error, error) {
 		switch {
 		case increments == len(p.mutations):
 			p.kind = retry.Counter
-		case increments > 0 || w.Mode == Counter || w.Mode == LoggedBatch && len(e.paths) > 0 || countersOf(e.paths) < len(e.paths):
+		case increments > 0 || w.Mode == Counter || w.Mode == LoggedBatch && len(e.paths) > 0 || len(e.paths) > 0 && e.paths[len(e.paths)-1].kind == retry.Counter:
 			return nil, errors.New("denorm: decode error: incomplete")
 		}
 		e.paths = append(e.paths, p)
@@ -203,23 +221,33 @@ func (w *wireError) error() (*Error, error) {
 	return e, nil
 }
 
-func (w *wireDecision) condition() (*condition, error) {
-	if w.Outcome > Pending || w.Attempts < 0 {
+func (w *wireDecision) condition(types *tables.Decoder) (*condition, error) {
+	if w.Outcome > Pending || w.Attempts < 0 || len(w.Tables) > maxTables {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
 	c := &condition{Conditional: new(tables.Conditional), outcome: w.Outcome, attempts: w.Attempts, tables: w.Tables}
 	if w.Err != "" {
-		c.err = errors.New(w.Err)
+		c.err = errors.New(printable.Line(w.Err))
 	}
 	if w.Taken != "" {
-		c.err = errTaken(w.Taken)
+		c.err = errTaken(printable.Line(w.Taken))
 	}
 	c.conflict = w.Conflict
-	if err := c.UnmarshalBinary(w.Condition); err != nil {
+	if err := types.Conditional(w.Condition, c.Conditional); err != nil {
 		return nil, err
 	}
 	if c.Condition.Versioned {
 		c.version = c.Condition.Version
+	}
+	for _, data := range w.More {
+		other := new(tables.Conditional)
+		if err := types.Conditional(data, other); err != nil {
+			return nil, err
+		}
+		if err := together(c.Condition, other.Condition); err != nil {
+			return nil, fmt.Errorf("denorm: decode error: %w", err)
+		}
+		c.more = append(c.more, other)
 	}
 	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -44,7 +45,7 @@ type gobField struct {
 	typ  int64
 }
 
-// gobStruct and gobSlice are parts of a type's definition; delta is 3 and 2, less what comes before it.
+// gobStruct and gobSlice are parts of a type's definition; delta is 3 for a struct, less what comes before it.
 func gobStruct(delta byte, id int64, fields ...gobField) []byte {
 	out := slices.Concat([]byte{delta, 1}, gobNamed("T", id), []byte{1}, gobUint(uint64(len(fields))))
 	for _, f := range fields {
@@ -53,8 +54,8 @@ func gobStruct(delta byte, id int64, fields ...gobField) []byte {
 	return append(out, 0)
 }
 
-func gobSlice(delta byte, id, elem int64) []byte {
-	return slices.Concat([]byte{delta, 1}, gobNamed("S", id), []byte{1}, gobInt(elem), []byte{0})
+func gobSlice(id, elem int64) []byte {
+	return slices.Concat([]byte{2, 1}, gobNamed("S", id), []byte{1}, gobInt(elem), []byte{0})
 }
 
 func gobDefine(id int64, parts ...[]byte) []byte {
@@ -81,14 +82,14 @@ func TestForgedTypesDoNotGetPastTheBounds(t *testing.T) {
 		}, number("X", "Y", "Z")...)...)),
 		gobDefine(gobPath, gobStruct(3, gobPath, gobField{"Outcome", gobUintType}, gobField{"Attempts", gobIntType}, gobField{"Err", gobStringType},
 			gobField{"Mutations", gobBlobs})),
-		gobDefine(gobBlobs, gobSlice(2, gobBlobs, gobBlob)),
+		gobDefine(gobBlobs, gobSlice(gobBlobs, gobBlob)),
 	)
 	empty := make([]byte, n+64) // n mutations of no bytes, a byte each
 	for name, stream := range map[string][]byte{
 		"a slice that is a struct": slices.Concat(types,
-			gobDefine(gobPaths, gobSlice(2, gobPaths, gobPath), gobStruct(1, gobPaths, number("a", "b")...)),
+			gobDefine(gobPaths, gobSlice(gobPaths, gobPath), gobStruct(1, gobPaths, number("a", "b")...)),
 			gobMessage(gobInt(gobError), []byte{5, 1, 1, 0, 3}, gobUint(n), empty)),
-		"a string that is a struct": slices.Concat(types, gobDefine(gobPaths, gobSlice(2, gobPaths, gobPath)),
+		"a string that is a struct": slices.Concat(types, gobDefine(gobPaths, gobSlice(gobPaths, gobPath)),
 			gobDefine(gobStringType, gobStruct(3, gobStringType, number("a", "b", "c", "d", "e", "f", "g", "h", "i")...)),
 			gobMessage(gobInt(gobError), []byte{1, 1, 'x', 4, 1, 1, 0, 3}, gobUint(n), empty)),
 	} {
@@ -103,5 +104,38 @@ func TestForgedTypesDoNotGetPastTheBounds(t *testing.T) {
 				t.Errorf("%d bytes took %d MiB: %v", len(data), took>>20, err)
 			}
 		})
+	}
+}
+
+// What a stream defines costs the decoder memory before there is a value: a field takes a byte of the stream, and hundreds in memory.
+func TestForgedDefinitionsAreBounded(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	const n = 4 << 20
+	wide := func(id int64, fields []byte, count uint64) []byte {
+		return gobMessage(gobInt(-id), []byte{3, 1}, gobNamed("T", id), []byte{1}, gobUint(count), fields, []byte{0, 0})
+	}
+	named := gobNamed("x", gobBlob)
+	var types []byte
+	for id := int64(66); len(types) < n; id++ {
+		types = append(types, gobDefine(id, gobSlice(id, gobBlob))...)
+	}
+	top := gobDefine(64, gobStruct(3, 64, gobField{"Op", gobStringType}))
+	value := gobMessage(gobInt(64), []byte{1, 1, 'x', 0})
+	for name, stream := range map[string][]byte{
+		"fields without a name": slices.Concat(wide(64, make([]byte, n), n), gobMessage(gobInt(64), []byte{0})),
+		"fields of another":     slices.Concat(top, wide(65, make([]byte, n), n), value),
+		"fields":                slices.Concat(wide(64, slices.Repeat(named, n/8), n/8), gobMessage(gobInt(64), []byte{0})),
+		"types":                 slices.Concat(top, types, value),
+	} {
+		data := seal(stream)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := new(Error).UnmarshalBinary(data)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "defines more than") {
+			t.Errorf("%s: %.100v", name, err)
+		}
+		if cost := after.TotalAlloc - before.TotalAlloc; cost > 1<<20 {
+			t.Errorf("%s: %d KiB cost %d KiB", name, len(data)>>10, cost>>10)
+		}
 	}
 }

@@ -178,7 +178,8 @@ func (e *Error) Unwrap() []error {
 }
 
 // Current gives the row as it was when err's write met [ErrConflict], and false if err is no such conflict, if the row does
-// not exist, or if it could not be read. T is the row type of the set.
+// not exist, or if it could not be read. T is the row type of the set. Of a write with several conditions it is the row of the first
+// change whose condition did not hold; the error says which one that is.
 func Current[T any](err error) (T, bool) {
 	var e *Error
 	if errors.As(err, &e) && e.condition != nil && e.condition.conflict {
@@ -218,24 +219,28 @@ func (e *Error) results() []TableResult {
 // tableResults combines the paths of a write into one result a table.
 func tableResults(paths []path) []TableResult {
 	var out []TableResult
+	mutations := 0
+	for i := range paths {
+		mutations += len(paths[i].mutations)
+	}
+	known := indexFor(mutations)
 	for i := range paths {
 		p := &paths[i]
-	mutations:
 		for _, m := range p.mutations {
-			for i := range out {
-				if r := &out[i]; r.Table == m.Table && r.Keyspace == m.Keyspace {
-					r.Outcome = r.Outcome.and(p.outcome)
-					r.Attempts = max(r.Attempts, p.attempts)
-					if r.Err == nil {
-						r.Err = p.err
-					}
-					continue mutations
-				}
+			at := find(known, m.Keyspace, m.Table, len(out), func(r int) bool { return out[r].Table == m.Table && out[r].Keyspace == m.Keyspace })
+			if at == len(out) {
+				out = append(out, TableResult{
+					Keyspace: m.Keyspace, Table: m.Table, Outcome: p.outcome, Attempts: p.attempts, Err: p.err,
+					Counter: p.kind == retry.Counter,
+				})
+				continue
 			}
-			out = append(out, TableResult{
-				Keyspace: m.Keyspace, Table: m.Table, Outcome: p.outcome, Attempts: p.attempts, Err: p.err,
-				Counter: p.kind == retry.Counter,
-			})
+			r := &out[at]
+			r.Outcome = r.Outcome.and(p.outcome)
+			r.Attempts = max(r.Attempts, p.attempts)
+			if r.Err == nil {
+				r.Err = p.err
+			}
 		}
 	}
 	return out

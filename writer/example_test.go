@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
@@ -89,4 +90,29 @@ func ExampleError_MarshalBinary_signed() {
 	// failed: true
 	// forged: not signed with this key
 	// resumed: <nil>
+}
+
+// One switch answers all requests of a service.
+func ExampleOutcomeOf() {
+	status := func(err error) int {
+		switch writer.OutcomeOf(err) {
+		case writer.Applied:
+			return http.StatusOK
+		case writer.Conflict, writer.Taken:
+			return http.StatusConflict
+		case writer.Invalid:
+			return http.StatusUnprocessableEntity
+		case writer.NotFound:
+			return http.StatusNotFound
+		case writer.NotApplied:
+			return http.StatusServiceUnavailable
+		default: // it may have been applied
+			return http.StatusAccepted
+		}
+	}
+	lost := &writer.Error{Op: "sell", Tables: []writer.TableResult{
+		{Table: "sales_by_id", Outcome: writer.Applied}, {Table: "sales_by_user", Outcome: writer.NotApplied},
+	}}
+	fmt.Println(status(nil), status(fmt.Errorf("sell: %w", lost)), status(writer.ErrTaken))
+	// Output: 200 202 409
 }

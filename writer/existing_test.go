@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
 )
@@ -36,6 +37,84 @@ func TestInsertOverARowWithoutVersionIsAConflict(t *testing.T) {
 		}
 		if n := s.count(t, "SELECT count(*) FROM users_by_city"); n != 1 {
 			t.Errorf("%d rows of one user", n)
+		}
+	})
+}
+
+// So has one in which the first columns are null, be it that they were never known, or that they were added for the library.
+func TestInsertOverARowWithOneColumnIsAConflict(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
+		s := start(t, c)
+		for _, column := range []string{"email", "city", "name"} {
+			id := gocql.MustRandomUUID()
+			away := c.When(cassandratest.Table("users")).Do(unavailable)
+			_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: id, Email: column, City: "oslo", Name: "new"}))
+			away.End()
+			failed := failedWrite(t, err)
+			if err := s.reads.Query("INSERT INTO users (user_id, "+column+") VALUES (?, 'old')", id).Exec(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err = s.w.Resume(t.Context(), again(failed)); !errors.Is(err, writer.ErrConflict) {
+				t.Errorf("%s, resumed: %v", column, err)
+			}
+			_, err = s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: id, Email: column, City: "oslo", Name: "new"}))
+			if now, ok := writer.Current[user](err); !errors.Is(err, writer.ErrConflict) || !ok || now.Email+now.City+now.Name != "old" {
+				t.Errorf("%s: %v, with %+v", column, err, now)
+			}
+		}
+	})
+}
+
+// The answer to an insert that is refused holds all columns of the row, those too that the set does not declare and gocql has no Go type for.
+func TestConflictWithARowOfUnknownTypes(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := start(t, c)
+		for _, column := range []string{"pending text", "pair tuple<int, text>", "odd map<frozen<list<int>>, int>"} {
+			if err := s.reads.Query("ALTER TABLE slots ADD " + column).Exec(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.reads.Query("INSERT INTO slots (slot_id, holder, pending, pair, odd) VALUES ('a', 'ann', 'x', (1, 'x'), {[1]: 2})").Exec(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.w.Write(t.Context(), "reserve", slots.Insert(slot{SlotID: "a", Holder: "bob"}))
+		if now, ok := writer.Current[slot](err); !errors.Is(err, writer.ErrConflict) || !ok || now.Holder != "ann" {
+			t.Errorf("%v, with %+v", err, now)
+		}
+	})
+}
+
+// Keys of rows from before a Unique table was declared have no claims, and get none by an update that leaves them: whoever comes then
+// takes them. A claim made by hand counts like any other.
+func TestUniqueKnowsNoRowsOfBefore(t *testing.T) {
+	t.Parallel()
+	older := tables.Must(tables.New[user]("user",
+		tables.Table{Name: "users", PartKey: []string{"user_id"}},
+		tables.Table{Name: "users_by_city", PartKey: []string{"city"}, SortKey: []string{"user_id"}},
+		tables.Versioned("version"),
+	))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := start(t, c)
+		for _, email := range []string{"unclaimed@x", "claimed@x"} {
+			old := user{UserID: gocql.MustRandomUUID(), Email: email, City: "oslo", Name: "old"}
+			if _, err := s.w.Write(t.Context(), "signUp", older.Insert(old)); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.rename(t.Context(), old, "older"); err != nil {
+				t.Fatal(err)
+			}
+			if email == "claimed@x" {
+				if err := s.reads.Query("INSERT INTO users_by_email (email, user_id, claim) VALUES (?, ?, now()) IF NOT EXISTS", email, old.UserID).Exec(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			young := user{UserID: gocql.MustRandomUUID(), Email: email, City: "rome", Name: "young"}
+			if _, err := s.w.Write(t.Context(), "signUp", users.Insert(young)); errors.Is(err, writer.ErrTaken) != (email == "claimed@x") {
+				t.Errorf("%s: %v", email, err)
+			}
 		}
 	})
 }

@@ -17,7 +17,8 @@ import (
 // and say nil. It can be deleted, and be given a later expiry.
 func TestRowThatHasExpiredIsRefused(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		w, reads := ruled(t, c, visits)
+		create(c, visits)
+		w, reads := open(t, c)
 		<-time.After(time.Hour) // virtual time begins with the first timestamp that At takes
 		now := time.Now()
 		lives := visit{gocql.MustRandomUUID(), "joe", "Joe", "home", map[string]int32{"tea": 1}, now.Add(time.Hour)}
@@ -67,7 +68,8 @@ func wantExpired(t *testing.T, what string, err error) {
 // Whoever modifies a row into one that has expired is told the same. What has expired can still be deleted, and brought back.
 func TestRowThatHasExpiredIsDeletedOrExtended(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		w, reads := ruled(t, c, visits)
+		create(c, visits)
+		w, reads := open(t, c)
 		seen := visit{ID: gocql.MustRandomUUID(), Login: "joe", Ends: time.Now().Add(5 * time.Second)}
 		if _, err := w.Write(t.Context(), "login", visits.Insert(seen)); err != nil {
 			t.Fatal(err)

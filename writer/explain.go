@@ -69,7 +69,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	}
 	out.Condition = p.condition.planned()
 	if out.Condition != nil {
-		out.Condition.Beside = len(changes) > 1
+		out.Condition.Beside = len(changes) > len(p.condition.all())
 	}
 	for _, phase := range p.phases {
 		for i := range phase {

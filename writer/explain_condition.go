@@ -13,7 +13,10 @@ func (c *condition) planned() *PlannedCondition {
 	}
 	cond := c.Condition
 	out := &PlannedCondition{
-		Keyspace: cond.Keyspace, Table: cond.Table, Texts: cond.Statements(), Serial: gocql.Serial, Versioned: cond.Versioned,
+		Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial, Versioned: cond.Versioned,
+	}
+	for _, one := range c.all() {
+		out.Texts = append(out.Texts, one.Condition.Statements()...)
 	}
 	if cond.Local {
 		out.Serial = gocql.LocalSerial

@@ -53,6 +53,11 @@ func (f *flight) run() {
 		growStack()
 	}
 	f.fly()
+	f.land()
+	f.s.goOn()
+}
+
+func (f *flight) land() {
 	f.stage.Store(landed)
 	if f.s.aloft.Add(-1) == 0 {
 		f.s.land()
@@ -72,6 +77,23 @@ func (f *flight) fly() {
 	} else {
 		f.arrive(ctx)
 	}
+}
+
+// flyLate is fly of a path that has waited for another one, and whose first attempt so has a limit of its own.
+//
+//go:noinline
+func (f *flight) flyLate() {
+	ctx, w := f.s.ctx, f.s.w
+	if w.tracer.path != nil {
+		ctx, _ = f.traced()
+	}
+	if over(ctx) || !f.stage.CompareAndSwap(waiting, airborne) {
+		f.stay(ctx)
+		return
+	}
+	again := func(ctx context.Context, n int) error { return f.again(ctx, n+1) } // none begins with the squadron
+	outcome, err := w.retrier.Do(ctx, f.path.kind, again, w.tracer.observer(ctx, f.path))
+	f.settle(ctx, outcome, err)
 }
 
 // traced gives the context of the path, and that of its first attempt.
@@ -200,7 +222,7 @@ func (f *flight) settle(ctx context.Context, outcome retry.Outcome, err error) {
 	p.attempts += sent
 	p.requests = sent
 	p.batchlog = outcome.Batchlog
-	p.err = because(ctx, err)
+	p.err = p.explain(because(ctx, err))
 	f.s.w.tracer.pathEnd(ctx, PathEnd{
 		Outcome: p.outcome, Attempts: sent, Host: p.host, Reason: outcome.Last.Reason, Refused: outcome.Refused, Err: err,
 	})

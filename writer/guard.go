@@ -2,8 +2,10 @@ package writer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -51,6 +53,9 @@ func (w *Writer) guardSize(p *path) error {
 func (w *Writer) guardGrace(ctx context.Context, p *path) error {
 	for _, m := range p.mutations {
 		live, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
+		if m.Rotates && errors.Is(err, errNoTable) {
+			return &unreadError{m.Keyspace, m.Table, &period.MissingError{Err: errNoTable}}
+		}
 		if err != nil {
 			return err
 		}

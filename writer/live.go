@@ -15,6 +15,7 @@ import (
 // liveTable is what a write has to know of a table's schema.
 type liveTable struct {
 	gcGrace time.Duration
+	ttl     int // default_time_to_live, seconds
 	// derived says that writes of the table write more than the table: it has a materialized view or a trigger, so the
 	// coordinator makes a logged batch of a single statement.
 	derived bool
@@ -94,8 +95,8 @@ func readLive(session *gocql.Session) func(context.Context, string, string) (liv
 	return func(ctx context.Context, keyspace, table string) (liveTable, error) {
 		var t liveTable
 		var seconds int
-		err := session.Query(`SELECT gc_grace_seconds FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
-			keyspace, table).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&seconds)
+		err := session.Query(`SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
+			keyspace, table).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&seconds, &t.ttl)
 		if errors.Is(err, gocql.ErrNotFound) {
 			return t, errNoTable
 		}

@@ -3,14 +3,15 @@ package writer
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
-	"github.com/scylladb/go-reflectx"
-	"github.com/scylladb/gocqlx/v2"
 )
 
 // Modify reads the base row under key, lets change make the new row of it, and writes that as an Update. Of key only
@@ -29,8 +30,30 @@ import (
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
+	if err := missing(ctx, w, set); err != nil {
+		return *new(T), refuse(op, err)
+	}
+	if change == nil {
+		return *new(T), refuse(op, errors.New("the function that changes the row is nil"))
+	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
+	ctx = w.tracer.modifyStart(ctx, op)
+	end := ModifyEnd{Op: op}
+	row, err := modify(ctx, w, op, set, key, func(before T) (after T, err error) {
+		end.Rounds++
+		after, err = change(before)
+		end.Declined = err != nil
+		return after, err
+	})
+	end.Err = err
+	w.tracer.modifyEnd(ctx, end)
+	return row, err
+}
+
+func modify[T any](
+	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
+) (T, error) {
 	var none T
 	if w.err != nil {
 		return none, refuse(op, w.err)
@@ -42,7 +65,7 @@ func Modify[T any](
 		return none, refuse(op, err)
 	}
 	if set.Conditional() {
-		return modify(ctx, w, op, set, key, change)
+		return modifyConditional(ctx, w, op, set, key, change)
 	}
 	before, err := read(ctx, w, op, set, key)
 	if err != nil {
@@ -60,28 +83,26 @@ func Modify[T any](
 	return after, err
 }
 
-// rowMapper maps columns to fields as package tables does, whatever gocqlx.DefaultMapper was set to.
-var rowMapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
-
 // read reads a base row. Its error is an *Error.
 func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, err error) {
 	base := set.Describe().Tables[0]
 	keyspace := w.physical(base.Keyspace)
-	statement, names, values, err := set.SelectRow(keyspace, key)
+	statement, _, values, err := set.SelectRow(keyspace, key)
 	if err != nil {
 		return row, refuse(op, err)
 	}
+	layout, _ := set.Layout(base.Name)
 	var sent atomic.Int32
 	row, err = leave(ctx, func() (row T, err error) {
-		found := true
+		var found bool
 		_, err = w.retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
 			sent.Add(1)
 			q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(nil).WithContext(ctx)
-			query := gocqlx.Queryx{Query: q, Names: names, Mapper: rowMapper}
-			err := query.Get(&row)
-			if errors.Is(err, gocql.ErrNotFound) { // an answer, not a failure to be retried
-				found = false
-				return nil
+			var err error
+			found, err = scanRow(q.Iter(), layout, &row)
+			var failed *undecoded.Error
+			if errors.As(err, &failed) { // and would be so again
+				return retry.Stop(err)
 			}
 			return hosts.Cause(ctx, err)
 		}, nil)
@@ -91,9 +112,31 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 		return row, err
 	})
 	if err != nil {
-		return row, unread(op, keyspace, base.Name, int(sent.Load()), err)
+		return row, unread(op, keyspace, base.Name, int(sent.Load()), period.Explain(err, rotated(base)))
 	}
 	return row, nil
+}
+
+// rotated says of a name whether it is that of one of the tables that t becomes.
+func rotated(t tables.TableDescription) func(string) bool {
+	return func(name string) bool {
+		if t.Rotation == nil {
+			return false
+		}
+		_, ok := t.Rotation.Of(name)
+		return ok
+	}
+}
+
+// scanRow scans the row of an answer, and says whether there was one.
+func scanRow[T any](iter *gocql.Iter, layout tables.Layout, row *T) (found bool, err error) {
+	var dest []any
+	for _, c := range iter.Columns() {
+		field := reflect.ValueOf(row).Elem().FieldByIndex(layout.Field(c.Name))
+		dest = append(dest, &undecoded.Cell{Column: c.Name, Into: field.Addr().Interface()})
+	}
+	found = iter.Scan(dest...)
+	return found, iter.Close()
 }
 
 // Load reads the base row of the entity of key, of which the fields of the base key are used. A missing row is [ErrNotFound]; so
@@ -101,9 +144,12 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 // conditions it may miss a change that is decided and not yet everywhere, so a write from what it returns may meet
 // [ErrConflict]. Its errors are those of a read of [Modify]. It needs a writer with [Reads].
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
+	var none T
+	if err := missing(ctx, w, set); err != nil {
+		return none, refuse(op, err)
+	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
-	var none T
 	switch {
 	case w.err != nil:
 		return none, refuse(op, w.err)

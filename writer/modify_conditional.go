@@ -17,8 +17,8 @@ const (
 	mostConflictWait  = 200 * time.Millisecond
 )
 
-// modify is [Modify] of a set with conditions.
-func modify[T any](
+// modifyConditional is [Modify] of a set with conditions.
+func modifyConditional[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (row T, err error) {
 	base, err := set.Base(key, w.physical)

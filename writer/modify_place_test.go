@@ -118,7 +118,7 @@ func TestModifyInPlaceClaims(t *testing.T) {
 					}
 				}
 				_, err := writer.Modify(t.Context(), w, "move", set, other, func(m member) (member, error) { change(&m); return m, nil })
-				if failed := errorOf(t, err); !errors.Is(err, writer.ErrTaken) || !failed.NotApplied() {
+				if failed := failedWrite(t, err); !errors.Is(err, writer.ErrTaken) || !failed.NotApplied() {
 					t.Errorf("two owners of one key, or not known: %v", err)
 				}
 			})

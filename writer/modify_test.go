@@ -5,53 +5,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
 )
-
-// open gives a writer on the keyspace shop of c, and the session that it reads with.
-func open(t *testing.T, c *cassandratest.Cluster) (*writer.Writer, *gocql.Session) {
-	t.Helper()
-	session := func() *gocql.Session {
-		config := writer.Configure(c.Config(), "dc1")
-		config.Keyspace = "shop"
-		s, err := config.CreateSession()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
-		return s
-	}
-	writes, reads := session(), session()
-	w, err := writer.New(writes,
-		writer.Reads(reads), writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}),
-		writer.WithClock(writer.NewClock(time.Now)), // other bubbles have other times
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w, reads
-}
-
-// create makes the tables of sets.
-func create(c *cassandratest.Cluster, sets ...tables.Described) {
-	c.Create(schema.Must(schema.Declare(schema.Sets(sets...))).In(map[string]string{"": "shop"}).Statements()...)
-}
-
-func errorOf(t *testing.T, err error) *writer.Error {
-	t.Helper()
-	var failed *writer.Error
-	if !errors.As(err, &failed) {
-		t.Fatalf("want a *writer.Error, got %v", err)
-	}
-	return failed
-}
 
 // guest stands in two tables, of which one is keyed by what may change.
 type guest struct {
@@ -101,7 +60,7 @@ func TestFailedReadIsAnError(t *testing.T) {
 					_, loaded := writer.Load(fault.ctx, w, "show", set, key)
 					end()
 					for op, err := range map[string]error{"move": modified, "show": loaded} {
-						failed := errorOf(t, err)
+						failed := failedWrite(t, err)
 						if !failed.NotApplied() || failed.Resumable() || failed.Op != op || errors.Is(err, writer.ErrInvalid) || errors.Is(err, writer.ErrUnknown) {
 							t.Errorf("%s, %s: not applied %t, resumable %t: %v", fault.name, op, failed.NotApplied(), failed.Resumable(), err)
 						}

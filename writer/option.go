@@ -139,8 +139,8 @@ func Hedge(d time.Duration) Option {
 	})
 }
 
-// Trace makes the writer report to t, which may also implement [PathTracer] and [RetryTracer]. Nil turns tracing off,
-// which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
+// Trace makes the writer report to t, which may also implement [PathTracer] and [RetryTracer]. Nil, also as a nil pointer, turns tracing
+// off, which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
 // where [Configure] or [SelectHosts] has chosen how the session's hosts are selected.
 func Trace(t Tracer) Option {
 	return option(func(c *config) { c.tracer = newTracers(t) })
@@ -180,8 +180,11 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 //     after a conflict.
 func At(timestamp int64) Option {
 	return option(func(c *config) {
-		if timestamp < earliest {
+		switch {
+		case timestamp < earliest:
 			c.fail("At: timestamp %d is before the year 2000; it is in microseconds since the Unix epoch", timestamp)
+		case timestamp/1000 >= earliest:
+			c.fail("At: timestamp %d is in nanoseconds; it is in microseconds since the Unix epoch", timestamp)
 		}
 		c.at, c.pinned = timestamp, true
 	})
@@ -212,9 +215,11 @@ func Keyspaces(physical map[string]string) Option {
 }
 
 // StrictKeyspaces makes the writer, and all that With derives from it, refuse every table whose declared keyspace, the empty one
-// included, is not in the map of [Keyspaces]. Without it a name that is not in the map stays as it is, and no name is the session's
-// keyspace: a forgotten With, or a misspelt name, writes there. It is for services that keep tenants in keyspaces; a keyspace that
-// they share is mapped to itself. [Writer.Resume] writes to the keyspaces that the error has.
+// included, is not in the map of [Keyspaces]; of a set with conditions every change is refused while any of its tables is not. Without
+// it a name that is not in the map stays as it is, and no name is the session's keyspace: a forgotten With, or a misspelt name, writes
+// there. It is for services that keep tenants in keyspaces; a keyspace that they share is mapped to itself. A Unique table is in the
+// keyspace of its base table, so what tenants have in keyspaces of their own is unique within each: for one owner over all tenants,
+// keep both tables in the shared keyspace, with the tenant as a column. [Writer.Resume] writes to the keyspaces that the error has.
 func StrictKeyspaces() NewOption { return newOption(func(c *config) { c.strict = true }) }
 
 // Consistency sets the level of writes and of the reads of [Modify]. Default: LOCAL_QUORUM. ANY is refused: it would

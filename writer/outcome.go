@@ -6,7 +6,7 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// Outcome says what is known about one table after a write.
+// Outcome says what is known about one table after a write ([TableResult]), or about a call as a whole ([OutcomeOf]).
 type Outcome uint8
 
 const (
@@ -21,6 +21,17 @@ const (
 	// is a query table of a [tables.Versioned] set whose base row has the change: then the next write or Modify of the entity brings
 	// it, or a Resume.
 	Pending
+
+	// What follows is said by OutcomeOf alone.
+
+	// Conflict is [ErrConflict], and NotApplied.
+	Conflict
+	// Taken is [ErrTaken], and NotApplied.
+	Taken
+	// Invalid is [ErrInvalid]: nothing was sent.
+	Invalid
+	// NotFound is [ErrNotFound]: nothing was written.
+	NotFound
 )
 
 func (o Outcome) String() string {
@@ -33,6 +44,14 @@ func (o Outcome) String() string {
 		return "not applied"
 	case Pending:
 		return "pending"
+	case Conflict:
+		return "conflict"
+	case Taken:
+		return "taken"
+	case Invalid:
+		return "invalid"
+	case NotFound:
+		return "not found"
 	}
 	return fmt.Sprintf("Outcome(%d)", uint8(o))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -32,14 +33,15 @@ type path struct {
 // mutations are of counters, or none is: Cassandra takes counters in no batch with anything else.
 func group(mutations []*tables.Mutation) []path {
 	paths := make([]path, 0, len(mutations))
-next:
+	known := indexFor(len(mutations))
 	for i, m := range mutations {
-		for p := range paths {
+		at := find(known, m.Keyspace, m.PartitionKey, len(paths), func(p int) bool {
 			first := paths[p].mutations[0]
-			if first.Keyspace == m.Keyspace && bytes.Equal(first.PartitionKey, m.PartitionKey) {
-				paths[p].mutations = append(paths[p].mutations, m)
-				continue next
-			}
+			return first.Keyspace == m.Keyspace && bytes.Equal(first.PartitionKey, m.PartitionKey)
+		})
+		if at < len(paths) {
+			paths[at].mutations = append(paths[at].mutations, m)
+			continue
 		}
 		kind := retry.Partition
 		if isIncrement(m) {
@@ -48,6 +50,36 @@ next:
 		paths = append(paths, path{kind: kind, mutations: mutations[i : i+1 : i+1], outcome: NotApplied})
 	}
 	return paths
+}
+
+// index finds which of the things seen so far has the same names. A few are looked through, which takes no memory; with many that would
+// take hours, and a stored error may have 100,000.
+type index map[[2]string]int
+
+func indexFor(n int) index {
+	const few = 64
+	if n <= few {
+		return nil
+	}
+	return make(index)
+}
+
+// find gives the number of the thing with these names, which equal says of one of the n that were seen, or n if it is new.
+func find[T string | []byte](x index, keyspace string, name T, n int, equal func(int) bool) int {
+	if x == nil {
+		for i := range n {
+			if equal(i) {
+				return i
+			}
+		}
+		return n
+	}
+	names := [2]string{keyspace, string(name)}
+	if at, ok := x[names]; ok {
+		return at
+	}
+	x[names] = n
+	return n
 }
 
 // split gives the mutations of a logged batch as paths of their own, with what is known of the batch.
@@ -68,6 +100,13 @@ func (p *path) fresh() path {
 // open says whether the path is to be sent.
 func (p *path) open() bool { return p.outcome != Applied && !p.closed }
 
+// explain says what creates the table of a rotation, if err is that there is none.
+func (p *path) explain(err error) error {
+	return period.Explain(err, func(table string) bool {
+		return slices.ContainsFunc(p.mutations, func(m *tables.Mutation) bool { return m.Rotates && m.Table == table })
+	})
+}
+
 func applied(paths []path) bool {
 	for i := range paths {
 		if paths[i].outcome != Applied {
@@ -80,8 +119,9 @@ func applied(paths []path) bool {
 // tables are the names of the tables of the path, without repeats.
 func (p *path) tables() []string {
 	var names []string
+	known := indexFor(len(p.mutations))
 	for _, m := range p.mutations {
-		if !slices.Contains(names, m.Table) {
+		if find(known, "", m.Table, len(names), func(i int) bool { return names[i] == m.Table }) == len(names) {
 			names = append(names, m.Table)
 		}
 	}

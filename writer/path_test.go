@@ -5,8 +5,10 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/tables"
 )
@@ -87,5 +89,32 @@ func TestGroup(t *testing.T) {
 				t.Error("the mutations given were moved: two paths share them")
 			}
 		})
+	}
+}
+
+// What is looked up by partition or table takes no longer for each when there are many: a stored error may have 100,000.
+func TestManyPathsTakeNoSquareOfTime(t *testing.T) {
+	t.Parallel()
+	const n = 50_000
+	mutations := make([]*tables.Mutation, 0, 2*n)
+	for i := range 2 * n {
+		name := strconv.Itoa(i % n)
+		mutations = append(mutations, &tables.Mutation{Keyspace: "shop", Table: "t" + name, PartitionKey: []byte(name)})
+	}
+	start := time.Now()
+	paths := group(mutations)
+	if len(paths) != n || len(paths[7].mutations) != 2 || paths[7].mutations[0] != mutations[7] || paths[7].mutations[1] != mutations[n+7] {
+		t.Errorf("%d paths, the eighth of %v", len(paths), paths[7].mutations)
+	}
+	paths[7].outcome = Unknown
+	if results := tableResults(paths); len(results) != n || results[7].Table != "t7" || results[7].Outcome != Unknown || results[8].Outcome != NotApplied {
+		t.Errorf("%d results, the eighth %+v", len(results), results[7])
+	}
+	batch := path{mutations: mutations}
+	if names := batch.tables(); len(names) != n || names[7] != "t7" {
+		t.Errorf("%d names, the eighth %s", len(names), names[7])
+	}
+	if took := time.Since(start); took > 10*time.Second { // compared with each other they take minutes
+		t.Errorf("took %v", took)
 	}
 }

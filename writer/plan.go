@@ -20,6 +20,7 @@ type plan struct {
 	trial     bool       // it is to show whether the batchlog works again
 	condition *condition // comes before all phases; nil if there is none
 	phases    [][]path
+	width     int // of its paths, as many are under way together; 0 stands for all
 	counters  int // paths of counters, which come last in their phase
 	requests  int // sent by this call in paths that are no longer among the phases
 
@@ -58,6 +59,8 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		if err := w.choose(p, changes, mutations); err != nil {
 			return nil, err
 		}
+	case p.condition != nil && len(p.condition.more) > 0:
+		p.mode, p.reason = Conditional, "rows of one partition are written, if all of their conditions hold"
 	case p.condition != nil:
 		p.mode, p.reason = Conditional, "one row is written, if its condition holds"
 	}
@@ -74,7 +77,7 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 	ahead := now + w.maxSkew.Microseconds()
 	for _, c := range changes {
 		if !c.Valid() {
-			return 0, errors.New("a change was not made by a verb of a set")
+			return 0, errors.New("a change was not made by a verb of a set, or the set is nil")
 		}
 		s := c.StampOf()
 		if s/1000 >= earliest {
@@ -118,7 +121,7 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*tables.Mutation, e
 			}
 			key := c.Entity + "\x00" + r.Key
 			if seen[key] {
-				return nil, fmt.Errorf("entity %s: changed twice in one write; at one timestamp the two would mix", c.Entity)
+				return nil, errTwice(c.Entity)
 			}
 			seen[key] = true
 		}
@@ -150,7 +153,11 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*tables.Mutation, e
 			out = append(out, &r.Mutations[m])
 		}
 	}
-	return out, nil
+	return out, w.remark(p, changes)
+}
+
+func errTwice(entity string) error {
+	return fmt.Errorf("entity %s: changed twice in one write; at one timestamp the two would mix", entity)
 }
 
 func mixed(keyspace, table, one, other string) error {

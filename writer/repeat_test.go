@@ -59,7 +59,7 @@ func repeated(t *testing.T, c *cassandratest.Cluster, base string, change func()
 	lost := c.When(cassandratest.Table(base)).Do(cassandratest.Apply, cassandratest.Drop)
 	result, err := first.With(at).Write(t.Context(), "first", change())
 	lost.End()
-	if lost.Handled() == 0 || err == nil || errorOf(t, err).NotApplied() {
+	if lost.Handled() == 0 || err == nil || failedWrite(t, err).NotApplied() {
 		t.Fatalf("the first delivery was to be lost after it was applied: %v", err)
 	}
 	for range 2 {
@@ -189,7 +189,7 @@ func TestAnotherChangeAtOneTimestampIsAConflict(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			_, err := at.Write(t.Context(), "other", changes[1])
-			if failed := errorOf(t, err); !errors.Is(err, writer.ErrConflict) || failed.NotApplied() {
+			if failed := failedWrite(t, err); !errors.Is(err, writer.ErrConflict) || failed.NotApplied() {
 				t.Errorf("%s: %v, not applied %t", name, err, failed.NotApplied())
 			}
 		}
@@ -234,7 +234,7 @@ func TestLateRepeatIsNotCalledNotApplied(t *testing.T) {
 			}
 			_, late := at.Write(t.Context(), "repeat", change)
 			for when, err := range map[string]error{"cancelled": ended, "unavailable": refused, "late": late} {
-				failed := errorOf(t, err)
+				failed := failedWrite(t, err)
 				if failed.NotApplied() || !errors.Is(err, writer.ErrUnknown) || errors.Is(err, writer.ErrConflict) != (when == "late") {
 					t.Errorf("%s, %s: not applied %t, unknown %t: %v", name, when, failed.NotApplied(), errors.Is(err, writer.ErrUnknown), err)
 				}

@@ -16,6 +16,9 @@ import (
 // call.
 const leastAge = time.Minute
 
+// resumeWidth is how many requests of one Resume are under way together. A stored error may have 100,000, and others may have written it.
+const resumeWidth = 256
+
 // Resume finishes a failed write: it sends again, with the same bytes and the same timestamp, what is not known to be
 // applied. It is safe to call it for a write that was applied after all, several times, and in several processes at
 // once. What became of the tables is in the result and error, as from [Writer.Write]; failed is not changed.
@@ -38,14 +41,17 @@ const leastAge = time.Minute
 // of its session, and what [Keyspaces] maps to), of tables and columns that no set has that [Resumes] names, or of a time further ahead
 // than [MaxClockSkew].
 //
-// Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the
-// write.
+// Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the write. At most
+// 256 requests are under way at the same time.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
-	ctx, call := w.deadline(ctx)
-	defer call.end()
 	if failed == nil {
 		failed = &Error{Op: "Resume"}
 	}
+	if ctx == nil {
+		return Result{}, refuse(failed.Op, errNoContext)
+	}
+	ctx, call := w.deadline(ctx)
+	defer call.end()
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: failed.Op, Resume: true})
 	if len(failed.paths) == 0 && failed.condition == nil {
 		return w.refused(ctx, failed.Op, cmp.Or(w.err, errNothingToResume))
@@ -64,7 +70,7 @@ var errNothingToResume = errors.New("nothing to resume: nothing of the write was
 // rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on. batch says whether a
 // logged batch may be sent.
 func (w *Writer) rest(failed *Error, batch bool) *plan {
-	p := &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict}
+	p := &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict, width: resumeWidth}
 	if c := failed.condition; c != nil {
 		again := *c
 		again.requests, again.conflict = 0, false
@@ -137,7 +143,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		}
 	}
 	limit := max(smallest/2, leastAge)
-	if c := failed.condition; c != nil && c.Condition.Kind == tables.Insert && c.outcome != Applied && limit > oldestInsert {
+	if c := failed.condition; c != nil && c.inserts() && c.outcome != Applied && limit > oldestInsert {
 		limit, smallest, table = oldestInsert, tables.FenceTTL, c.Condition.Table
 	}
 	if age := w.clock.now().Sub(time.UnixMicro(failed.Timestamp)); age > limit {

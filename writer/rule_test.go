@@ -8,37 +8,12 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
 )
 
 // These tests show rules of sets on a cluster: what a set promises, written and read.
-
-// ruled is a writer on a cluster that has the tables of sets, and a session to look into them.
-func ruled(t *testing.T, c *cassandratest.Cluster, sets ...tables.Described) (*writer.Writer, *gocql.Session) {
-	t.Helper()
-	c.Create(schema.Must(schema.Declare(schema.Sets(sets...))).In(map[string]string{"": "shop"}).Statements()...)
-	var sessions [2]*gocql.Session
-	for n := range sessions {
-		config := writer.Configure(c.Config(), "dc1")
-		config.Keyspace = "shop"
-		session, err := config.CreateSession()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(session.Close)
-		sessions[n] = session
-	}
-	w, err := writer.New(sessions[0], writer.Reads(sessions[1]), writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}),
-		writer.WithClock(writer.NewClock(time.Now))) // other bubbles have other times
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w, sessions[1]
-}
 
 // rows gives what a table holds in the columns, a text a row.
 func rows(t *testing.T, session *gocql.Session, table, columns string) []string {
@@ -74,7 +49,8 @@ var visits = tables.Must(tables.New[visit]("visit",
 // what others have written stays.
 func TestPatchAcrossItsExpiry(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		w, reads := ruled(t, c, visits)
+		create(c, visits)
+		w, reads := open(t, c)
 		start := time.Now()
 		seen := visit{gocql.MustRandomUUID(), "joe", "Joe", "home", map[string]int32{"tea": 1}, start.Add(4 * time.Second)}
 		if _, err := w.Write(t.Context(), "login", visits.Insert(seen)); err != nil {
@@ -135,7 +111,8 @@ var chores = tables.Must(tables.New[chore]("chore",
 // A derived column that is a field goes with what it follows from, in all tables of a Versioned set.
 func TestDerivedColumnGoesWithItsSource(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		w, reads := ruled(t, c, chores)
+		create(c, chores)
+		w, reads := open(t, c)
 		status := "open"
 		before := chore{ChoreID: gocql.MustRandomUUID(), Status: &status, Prio: "high"}
 		res, err := w.Write(t.Context(), "begin", chores.Insert(before))
@@ -162,7 +139,8 @@ func TestDerivedColumnGoesWithItsSource(t *testing.T) {
 // says; a Versioned set has the row, or says that it has not.
 func TestInsertAfterADeleteByAFasterClock(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		w, reads := ruled(t, c, visits, chores)
+		create(c, visits, chores)
+		w, reads := open(t, c)
 		ahead := w.With(writer.At(time.Now().Add(5 * time.Second).UnixMicro()))
 		plain := visit{ID: gocql.MustRandomUUID(), Login: "joe"}
 		status := "open"

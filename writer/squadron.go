@@ -23,6 +23,7 @@ type squadron struct {
 	now     int64           // the same by the writer's clock, in milliseconds of Unix time, if some row expires
 	flights []flight
 	aloft   atomic.Int32
+	begun   atomic.Int32 // flights that have a goroutine, or had one
 
 	mu     sync.Mutex
 	ended  chan struct{} // closed when first attempts have to end, and when all have landed
@@ -52,6 +53,11 @@ func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
 		s.limit = max(s.limit, time.Until(d)+leeway)
 	}
 	s.aloft.Store(int32(n))
+	width := n
+	if p.width > 0 {
+		width = min(n, p.width)
+	}
+	s.begun.Store(int32(width))
 	n = 0
 	for i := range paths {
 		if !paths[i].open() {
@@ -65,9 +71,22 @@ func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
 		}
 		f.sortie.Keyspace, f.sortie.Key = f.path.mutations[0].Keyspace, f.path.mutations[0].PartitionKey
 		n++
-		go f.run() //nolint:contextcheck // s has it
+	}
+	for i := range width {
+		go s.flights[i].run() //nolint:contextcheck // s has it
 	}
 	return s
+}
+
+// goOn sends what has no goroutine yet, one path after the other.
+//
+//go:noinline
+func (s *squadron) goOn() {
+	for n := int(s.begun.Add(1)); n <= len(s.flights); n = int(s.begun.Add(1)) {
+		f := &s.flights[n-1]
+		f.flyLate()
+		f.land()
+	}
 }
 
 // expiring says whether a row of the paths ends.

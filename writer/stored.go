@@ -19,7 +19,7 @@ import (
 func Resumes(sets ...tables.Described) Option {
 	sets = slices.Clone(sets)
 	return option(func(c *config) {
-		if len(sets) == 0 || slices.Contains(sets, nil) {
+		if len(sets) == 0 || missingSet(sets) != nil {
 			c.fail("Resumes: name at least one set, and none that is nil")
 		}
 		c.resumes = sets
@@ -36,8 +36,11 @@ func (e *Error) agree() error {
 			}
 		}
 	}
-	if e.condition != nil {
-		if v := e.condition.Condition.Version; v != (tables.Condition{}).Version && versioned.Timestamp(v) != e.Timestamp {
+	if e.condition == nil {
+		return nil
+	}
+	for _, c := range e.condition.all() {
+		if v := c.Condition.Version; v != (tables.Condition{}).Version && versioned.Timestamp(v) != e.Timestamp {
 			return errors.New("denorm: decode error: the version is of another timestamp than the whole")
 		}
 	}
@@ -53,13 +56,15 @@ func (w *Writer) admit(e *Error) error {
 	if time.UnixMicro(e.Timestamp).After(w.clock.now().Add(w.maxSkew)) {
 		return fmt.Errorf("the timestamp of the stored write is more than %v ahead of this clock: writing it would shut out all other writers", w.maxSkew)
 	}
-	if c := e.condition; c != nil {
-		places := [][2]string{{c.Condition.Keyspace, c.Condition.Table}}
-		for _, k := range slices.Concat(c.Claims, c.Releases) {
-			places = append(places, [2]string{k.Keyspace, k.Table})
-		}
-		if err := w.admitPlaces(places, c.DeclaredIn); err != nil {
-			return err
+	if e.condition != nil {
+		for _, c := range e.condition.all() {
+			places := [][2]string{{c.Condition.Keyspace, c.Condition.Table}}
+			for _, k := range slices.Concat(c.Claims, c.Releases) {
+				places = append(places, [2]string{k.Keyspace, k.Table})
+			}
+			if err := w.admitPlaces(places, c.DeclaredIn); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range e.paths {

@@ -24,7 +24,7 @@ func TestErrorsStoredBeforeAreResumed(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 				s := start(t, c)
-				_, _ = ruled(t, c, visits)
+				create(c, visits)
 				data, err := os.ReadFile(filepath.Join("testdata", "stored", name+".gob"))
 				if err != nil {
 					t.Fatal(err)

@@ -22,6 +22,19 @@ func (t tracers) writeEnd(ctx context.Context, data WriteEnd) {
 	}
 }
 
+func (t tracers) modifyStart(ctx context.Context, op string) context.Context {
+	if t.modify == nil {
+		return ctx
+	}
+	return t.modify.TraceModifyStart(ctx, ModifyStart{Op: op})
+}
+
+func (t tracers) modifyEnd(ctx context.Context, data ModifyEnd) {
+	if t.modify != nil {
+		t.modify.TraceModifyEnd(ctx, data)
+	}
+}
+
 func (t tracers) pathStart(ctx context.Context, op string, mode Mode, path *path, level gocql.Consistency) context.Context {
 	if t.path == nil {
 		return ctx

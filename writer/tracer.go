@@ -2,13 +2,14 @@ package writer
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
-// Tracer is told of every logical write. A Tracer may also implement [PathTracer] and [RetryTracer]; the writer looks
+// Tracer is told of every logical write. A Tracer may also implement [PathTracer], [RetryTracer] and [ModifyTracer]; the writer looks
 // once, when it is made. Methods are called on the goroutines of the write and must be safe for concurrent use. What
 // they are told never holds a bound value; errors are those of the driver.
 type Tracer interface {
@@ -29,6 +30,26 @@ type PathTracer interface {
 // RetryTracer is told of every attempt that failed and is followed by another.
 type RetryTracer interface {
 	TraceRetry(ctx context.Context, data RetryData)
+}
+
+// ModifyTracer is told of every Modify.
+type ModifyTracer interface {
+	// TraceModifyStart is called when Modify begins. The context it returns is that of its writes and of TraceModifyEnd.
+	TraceModifyStart(ctx context.Context, data ModifyStart) context.Context
+	TraceModifyEnd(ctx context.Context, data ModifyEnd)
+}
+
+// ModifyStart is what is known when a Modify begins.
+type ModifyStart struct {
+	Op string
+}
+
+// ModifyEnd is what is known when a Modify has ended.
+type ModifyEnd struct {
+	Op       string
+	Rounds   int  // calls of the function that changes the row: one more than the conflicts that were retried; 0 if no row was read
+	Declined bool // Err is the error of that function, and nothing was written
+	Err      error
 }
 
 // WriteStart is what is known when a write begins.
@@ -70,7 +91,7 @@ type PathEnd struct {
 	Outcome  Outcome
 	Attempts int
 	Host     *gocql.HostInfo // coordinator of the last attempt; nil if none was reached, see also Trace
-	Reason   string          // of the last failure, as retry.Verdict has it; empty if there was none
+	Reason   string          // of the last failure, as retry.Verdict has it, or "conflict"; empty if there was none
 	Refused  bool            // another attempt was due, but the retry budget was spent
 	Err      error
 }
@@ -87,17 +108,19 @@ type RetryData struct {
 
 // tracers is a Tracer with what else it implements.
 type tracers struct {
-	write Tracer
-	path  PathTracer
-	retry RetryTracer
+	write  Tracer
+	path   PathTracer
+	retry  RetryTracer
+	modify ModifyTracer
 }
 
 func newTracers(t Tracer) tracers {
-	if t == nil {
+	if v := reflect.ValueOf(t); t == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return tracers{}
 	}
 	ts := tracers{write: t}
 	ts.path, _ = t.(PathTracer)
 	ts.retry, _ = t.(RetryTracer)
+	ts.modify, _ = t.(ModifyTracer)
 	return ts
 }

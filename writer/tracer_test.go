@@ -197,4 +197,7 @@ func TestTracerOfWritesAlone(t *testing.T) {
 	if w := w.With(Trace(nil)); w.tracer != (tracers{}) {
 		t.Error("Trace(nil) does not turn tracing off")
 	}
+	if w := w.With(Trace((*recorder)(nil))); w.tracer != (tracers{}) {
+		t.Error("Trace of a nil pointer does not turn tracing off")
+	}
 }

@@ -162,6 +162,8 @@ func (c *wireTally) judge(o Outcome, applied, statements int) (honest bool) {
 		c.pending.Add(1)
 	case Unknown:
 		c.unknown.Add(1)
+	case Conflict, Taken, Invalid, NotFound: // of a call, not of a table
+		return false
 	}
 	return true
 }

@@ -126,7 +126,8 @@ type Result struct {
 
 // Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and
 // traces, for example createOrder. It returns nil only when every table has acknowledged the write at the consistency
-// level. Without changes it does nothing.
+// level. Without changes it does nothing. Changes of a set with conditions are those of one entity or, in a set with [tables.Compare], of
+// rows of one partition: one lightweight transaction decides about them, before anything else is sent.
 //
 // The error is an [*Error] and says per table what is known. What is not known to be applied is finished by [Writer.Resume].
 // A call or row that is not valid matches [ErrInvalid]; then nothing was sent. Before its first logged batch of a table
@@ -136,6 +137,9 @@ type Result struct {
 // Write ends when ctx does, or after the writer's [Timeout], whichever is earlier; a write under way may then still be
 // applied, and its outcome is Unknown.
 func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
+	if ctx == nil {
+		return Result{}, refuse(op, errNoContext)
+	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: op, Changes: len(changes)})

@@ -40,6 +40,11 @@ func Remove(customer gocql.UUID, products ...gocql.UUID) tables.Change {
 	return Baskets.Patch(Basket{CustomerID: customer}, tables.Without("products", products...))
 }
 
+// Exchange takes a product out of the basket and puts so many of another in its place, at once.
+func Exchange(customer, old, product gocql.UUID, count int32) tables.Change {
+	return Baskets.Patch(Basket{customer, map[gocql.UUID]int32{product: count}}, tables.Elements("products"), tables.Without("products", old))
+}
+
 // Clear empties the basket. What was put in before is gone, also if it arrives later.
 func Clear(customer gocql.UUID) tables.Change { return Baskets.Delete(Basket{CustomerID: customer}) }
 

@@ -86,6 +86,8 @@ ALTER TYPE KS.geo ADD z nope
 ALTER TYPE KS.geo ADD z frozen<place>
 ALTER TYPE KS.geo ADD z frozen<list<frozen<geo>>>
 ALTER TYPE nope_ks.nope ADD a int
+ALTER TYPE KS.area ADD z int
+ALTER TYPE KS.point ADD z int
 DROP TYPE KS.geo
 DROP TYPE KS.place
 DROP TYPE KS.nope
@@ -174,6 +176,8 @@ func TestRefusals(t *testing.T) {
 	b.setUp(
 		t,
 		"CREATE TYPE KS.geo (lat double, lon double)", "CREATE TYPE KS.place (at frozen<geo>)", "CREATE TYPE KS.nested (l list<int>)",
+		"CREATE TYPE KS.point (x int)", "CREATE TYPE KS.area (corners frozen<list<frozen<point>>>)",
+		"CREATE TABLE KS.areas (a frozen<area>, b int, PRIMARY KEY (a))", "CREATE TABLE KS.lines (b int, a frozen<list<frozen<area>>>, PRIMARY KEY ((b, a)))",
 		"CREATE TABLE KS.pk (id uuid PRIMARY KEY, v int, p frozen<place>)", "CREATE INDEX on_v ON KS.pk (v)",
 		"CREATE TABLE KS.cnt (id uuid, c int, n counter, old counter, PRIMARY KEY (id, c))", "ALTER TABLE KS.cnt DROP old",
 		"CREATE TABLE KS.wide (p int, q int, c int, a int, b text, g geo, gone int, listed list<int>, stamped bigint, "+

@@ -30,16 +30,12 @@ var Events = tables.Must(tables.New[Event]("event",
 	tables.Type("event_date", "date"),
 ))
 
-// definition is what each month's table is created with.
-const definition = `(sensor_id uuid, event_date date, event_time timestamp, kind text,
-	PRIMARY KEY ((sensor_id, event_date), event_time)) WITH CLUSTERING ORDER BY (event_time DESC)`
-
 // Kept says which months have a table: this one, the next, the one before for late events, and half a year of old ones.
 var Kept = rotation.Window{Ahead: 31 * 24 * time.Hour, Back: 7 * 24 * time.Hour, Retain: 183 * 24 * time.Hour}
 
 // Tables are the months' tables in the keyspace of the session.
 func Tables(session *gocql.Session) (*rotation.Tables, error) {
-	return rotation.New(session, "", Events, "events", definition)
+	return rotation.New(session, "", Events, "events")
 }
 
 // Between gives the events of a sensor from a time on and before another one, the newest first. An error names the month

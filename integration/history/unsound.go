@@ -29,7 +29,7 @@ func (c *checker[T]) unsound() {
 				if i.write.Tables != nil && c.lacks(t, i) {
 					lacking = append(lacking, p.Name)
 				}
-			case writer.Unknown, writer.Pending:
+			case writer.Unknown, writer.Pending, writer.Conflict, writer.Taken, writer.Invalid, writer.NotFound: // the last four are of calls
 			}
 		}
 		if shown != nil {

@@ -32,6 +32,8 @@
 //	200, 201   applied     every table has it
 //	202        unknown     it may have been applied, to some tables or all, or may still be: repeat it with the same key
 //	400, 422   refused     the request is malformed; it is not valid
+//	403        refused     a browser sent it for a page of another site
+//	413, 415   refused     the body is too large; it says that it is not JSON
 //	404        refused     no such order
 //	409        refused     the order as it is does not allow it, or has changed since the key was made; the body has the order
 //	503        not applied surely in no table; nothing could be sent, or every server refused it: repeat it with the same key
@@ -52,6 +54,9 @@
 //	orderservice.Serve(ctx, listener, authenticated(service.Handler(), token), log)
 //
 // The example has such a handler for a token. Cassandra's side is different: the command takes credentials and certificates.
+//
+// A browser that is led to another site's page cannot be used to change orders (http.CrossOriginProtection); programs, which say
+// nothing of a site, are let through. A site that makes its own name resolve to the service's address is not told apart by that.
 //
 // # What it does not promise
 //

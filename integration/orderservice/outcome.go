@@ -3,7 +3,6 @@ package orderservice
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -83,18 +82,19 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, k key, op string
 	// A client that hangs up does not interrupt the write: it would leave it half done, with nobody to repeat it. The
 	// writer has a time limit of its own.
 	_, err := s.WriterAt(k.timestamp()).Write(context.WithoutCancel(r.Context()), op, change)
-	var failed *writer.Error
-	switch {
-	case err == nil:
+	switch writer.OutcomeOf(err) {
+	case writer.Applied:
 		return nil
-	case errors.Is(err, writer.ErrInvalid):
+	case writer.Invalid:
 		return invalid("the order cannot be written like this: %v", err)
-	case errors.As(err, &failed) && failed.NotApplied() && change.StampOf() != k.timestamp():
-		return notApplied()
+	case writer.NotApplied:
+		if change.StampOf() != k.timestamp() {
+			return notApplied()
+		}
+		return unknown() // this try did nothing, but an earlier one did, whose timestamp the row has
+	default: // some tables have it, or may have it; the set has no conditions, so a conflict is not among it
+		return unknown()
 	}
-	// Some tables have it (ErrPartial), some may (ErrUnknown); or this try did nothing, but an earlier one did, whose
-	// timestamp the row has.
-	return unknown()
 }
 
 func (p *Problem) answer(w http.ResponseWriter) {

@@ -25,8 +25,11 @@ const (
 
 // decode reads the body, which must be one JSON object of the fields of v.
 func decode(w http.ResponseWriter, r *http.Request, v any) *Problem {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return &Problem{Status: http.StatusUnsupportedMediaType, Outcome: Refused, Error: "the Content-Type must be application/json"}
+	if !isJSON(r.Header.Get("Content-Type")) {
+		return &Problem{
+			Status: http.StatusUnsupportedMediaType, Outcome: Refused,
+			Error: "the body must be JSON: send it with curl --json, or with -H 'Content-Type: application/json'",
+		}
 	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	d.DisallowUnknownFields()
@@ -44,6 +47,16 @@ func decode(w http.ResponseWriter, r *http.Request, v any) *Problem {
 		return &Problem{Status: http.StatusRequestEntityTooLarge, Outcome: Refused, Error: "the body is larger than 4 KiB"}
 	}
 	return malformed("the body is not the JSON object that is wanted: %v", err)
+}
+
+// isJSON says whether a Content-Type can be that of JSON. None can, and so can that of a form, which is what curl -d says of
+// any body. It protects from nothing: what browsers send for other sites never gets here.
+func isJSON(contentType string) bool {
+	if contentType == "" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (media == "application/json" || media == "application/x-www-form-urlencoded")
 }
 
 // pathID is a UUID in the path.

@@ -38,11 +38,78 @@ func TestBadBodies(t *testing.T) {
 	for body, status := range map[string]int{`{"status": "lost"}`: 422, `{}`: 422, `{"status": 1}`: 400, `{"state": "paid"}`: 400} {
 		wantRefused(t, body, s.do(t, "PUT", "/orders/"+o.OrderID.String()+"/status", "", body), status)
 	}
-	r := httptest.NewRequestWithContext(t.Context(), "POST", "/orders", strings.NewReader(orderBody))
-	r.Header.Set("Content-Type", "text/plain")
-	wantRefused(t, "another type", s.send(t, r), http.StatusUnsupportedMediaType)
 	if len(s.writes) != 1 {
 		t.Errorf("%d writes, want only the good one", len(s.writes))
+	}
+}
+
+// with is a request with these headers, in pairs.
+func with(t *testing.T, method, path, body string, headers ...string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return r
+}
+
+// A body without a type is JSON, and what curl -d says of one is taken as such; other types are refused with what to say.
+func TestContentTypes(t *testing.T) {
+	t.Parallel()
+	s := newShop()
+	for _, media := range []string{"", "application/json", "Application/JSON; charset=utf-8", "application/x-www-form-urlencoded"} {
+		r := with(t, "POST", "/orders", orderBody)
+		if media != "" {
+			r.Header.Set("Content-Type", media)
+		}
+		if got := s.send(t, r); got.status != http.StatusCreated {
+			t.Errorf("%q: %d %s", media, got.status, got.text)
+		}
+	}
+	wantRefused(t, "a form", s.send(t, with(t, "POST", "/orders", "user_id="+alice, "Content-Type", "application/x-www-form-urlencoded")), 400)
+	for _, media := range []string{"text/plain", "application/xml", "multipart/form-data; boundary=x", "json", "application/json; ="} {
+		got := s.send(t, with(t, "POST", "/orders", orderBody, "Content-Type", media))
+		wantRefused(t, media, got, http.StatusUnsupportedMediaType)
+		if !strings.Contains(got.problem.Error, "curl --json") || !strings.Contains(got.problem.Error, "-H 'Content-Type: application/json'") {
+			t.Errorf("%s: %s does not say what to do", media, got.problem.Error)
+		}
+	}
+}
+
+// A browser on a page of another site changes nothing, whatever its request says of its body. Programs say nothing of a site.
+func TestOtherSites(t *testing.T) {
+	t.Parallel()
+	s := newShop()
+	o := s.create(t)
+	order := "/orders/" + o.OrderID.String()
+	writes := []struct{ method, path, body string }{
+		{"POST", "/orders", orderBody}, {"PUT", order + "/status", pay}, {"POST", order + "/cancel", ""},
+	}
+	for _, site := range [][]string{
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
+		{"Sec-Fetch-Site", "cross-site", "Origin", "http://example.com"},
+		{"Origin", "https://evil.example"},
+		{"Origin", "http://example.com:81"},
+		{"Origin", "null"}, // of a sandboxed frame, or without a referrer
+	} {
+		for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json"} {
+			for _, w := range writes {
+				r := with(t, w.method, w.path, w.body, append([]string{"Content-Type", media}, site...)...)
+				wantRefused(t, w.path+" from "+strings.Join(site, " "), s.send(t, r), http.StatusForbidden)
+			}
+		}
+	}
+	if len(s.writes) != 1 {
+		t.Errorf("%d writes, want only the one of the test itself", len(s.writes))
+	}
+	for _, site := range [][]string{nil, {"Sec-Fetch-Site", "none"}, {"Sec-Fetch-Site", "same-origin"}, {"Origin", "http://example.com"}} {
+		if got := s.send(t, with(t, "POST", "/orders", orderBody, site...)); got.status != http.StatusCreated {
+			t.Errorf("%v: %d %s", site, got.status, got.text)
+		}
+	}
+	if got := s.send(t, with(t, "GET", order, "", "Sec-Fetch-Site", "cross-site")); got.status != http.StatusOK {
+		t.Errorf("a read: %d %s", got.status, got.text)
 	}
 }
 

@@ -73,8 +73,18 @@ func (s Service) Handler() http.Handler {
 	all := http.NewServeMux()
 	all.HandleFunc("GET /healthz", s.alive)
 	all.HandleFunc("GET /readyz", s.ready)
-	all.Handle("/", s.observe(api)) // so that probes are neither traced nor logged
+	all.Handle("/", s.observe(sameSite(api))) // so that probes are neither traced nor logged
 	return all
+}
+
+// sameSite turns away what a browser sends for a page of another site, other than reads: it would be sent with the rights of
+// whoever sits at the browser, or of its network.
+func sameSite(next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(handler(func(http.ResponseWriter, *http.Request) *Problem {
+		return &Problem{Status: http.StatusForbidden, Outcome: Refused, Error: "a browser sent this for a page of another site"}
+	}))
+	return protection.Handler(next)
 }
 
 // handler answers a request, or returns what is to be answered in place of success.

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/denorm-go/denorm/integration/cluster"
 	"github.com/denorm-go/denorm/schema"
@@ -21,13 +24,19 @@ type denorm struct {
 
 func build(t *testing.T, keyspace string) denorm {
 	t.Helper()
+	return denorm{built(t), keyspace, strings.Join(cluster.Hosts(t), ",")}
+}
+
+// built is the path of the command.
+func built(t *testing.T) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "denorm")
-	cmd := exec.Command("go", "build", "-o", path, ".")
-	cmd.Dir = "../../cmd/denorm"
+	cmd := exec.Command("go", "build", "-o", path, "./cmd/denorm")
+	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return denorm{path, keyspace, strings.Join(cluster.Hosts(t), ",")}
+	return path
 }
 
 // run runs it on the cluster, and gives its output and exit code.
@@ -107,5 +116,53 @@ func TestCommand(t *testing.T) {
 	d.keyspace = "nothing_of_this_name"
 	if out, code := d.run(t, "lint"); code != 2 {
 		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+// The SARIF of the command follows the schema of the standard, and holds what the text does.
+func TestSARIF(t *testing.T) {
+	t.Parallel()
+	const shop = "../../cmd/denorm/command/testdata/shop.cql" // an error, a warning, and one that is suppressed
+	out, err := exec.Command(built(t), "lint", "--format", "sarif", shop).Output()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The schema of OASIS without its descriptions.
+	if err := jsonschema.NewCompiler().MustCompile("testdata/sarif-schema-2.1.0.json").Validate(document); err != nil {
+		t.Error(err)
+	}
+	var report struct {
+		Runs []struct {
+			Results []struct {
+				Locations []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine int }
+					}
+				}
+				Suppressions []struct{ Justification string }
+			}
+		}
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatal(err)
+	}
+	results := report.Runs[0].Results
+	if len(results) != 3 {
+		t.Fatalf("%d results", len(results))
+	}
+	suppressed := 0
+	for _, r := range results {
+		suppressed += len(r.Suppressions)
+		if l := r.Locations[0].PhysicalLocation; l.ArtifactLocation.URI != shop || l.Region.StartLine == 0 {
+			t.Errorf("no place in the file: %+v", l)
+		}
+	}
+	if suppressed != 1 {
+		t.Errorf("%d suppressed", suppressed)
 	}
 }

@@ -145,7 +145,7 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 	if err != nil || live.Table(schema.ID{Keyspace: keyspace, Name: "by_status"}).Comment() != "an editor's page" {
 		t.Errorf("%v: the service's own comment is gone:\n%s", err, live.CQL())
 	}
-	if out, _ := d.run(t, "ddl"); !strings.Contains(out, `'an editor''s page [denorm:1 one-of status "open" "it''s" "hidden"]'`) {
+	if out, _ := d.run(t, "ddl"); !strings.Contains(out, `'an editor''s page [denorm:1 one-of status "open" "it''s" "hidden"; stamp updated_at]'`) {
 		t.Errorf("the text of the cluster:\n%s", out)
 	}
 

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -20,34 +21,56 @@ type ledger[T any] struct {
 	set     *tables.Set[T]
 	key     func(id gocql.UUID) T
 	change  func(l *ledgerLoad[T], random *rand.Rand, before T, number int64) T // of a zero before: creates
+	last    func(row T) int64                                                   // its latest change
 	read    func(ctx context.Context, session *gocql.Session) (*soak.AccountTables, error)
 	check   func(t *soak.AccountTables, ids []gocql.UUID, writes []history.Write[soak.Account]) *soak.AccountReport
-	touches bool // the next change of a row finishes what others have left
+	unowned func(ctx context.Context, session *gocql.Session, row T) string // what is wrong with the owner of its unique key; nil: it has none
+	touches bool                                                            // the next change of a row finishes what others have left
 }
 
 var accountLedger = ledger[soak.Account]{
 	set: soak.Accounts,
 	key: func(id gocql.UUID) soak.Account { return soak.Account{AccountID: id} },
 	change: func(l *ledgerLoad[soak.Account], random *rand.Rand, a soak.Account, number int64) soak.Account {
-		a.Changes = append(slices.Clone(a.Changes), number)
+		before := a.Changes
+		a.Changes = append(slices.Clone(before), number)
 		a.Status = fmt.Sprintf("status %d", random.IntN(1000))
 		if a.Email == "" {
 			a.Email = soak.Address(len(l.ids))
 			return a
 		}
-		if random.IntN(l.moves) > 0 {
-			return a
-		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		email := l.former[a.AccountID]
-		if email == "" || random.IntN(2) == 0 {
+		email := l.former[before[len(before)-1]]
+		if random.IntN(l.moves) > 0 && (email == "" || random.IntN(2) == 0) {
+			return a
+		}
+		if email == "" || random.IntN(4) == 0 {
 			email = soak.Address(random.IntN(l.addresses))
 		}
-		l.former[a.AccountID], a.Email = a.Email, email
+		if email != a.Email {
+			l.former[number], a.Email = a.Email, email
+		}
 		return a
 	},
-	read: soak.ReadAccounts, check: soak.CheckAccounts, touches: true,
+	last: func(a soak.Account) int64 { return a.Changes[len(a.Changes)-1] },
+	read: soak.ReadAccounts, check: soak.CheckAccounts, unowned: unowned, touches: true,
+}
+
+// unowned tells of an account whose address the register gives to nobody or to another, though the account has had it since it was read:
+// its version has stayed.
+func unowned(ctx context.Context, session *gocql.Session, a soak.Account) string {
+	one := func(statement string, key any) (id gocql.UUID, err error) {
+		return id, session.Query(statement, key).WithContext(ctx).Consistency(gocql.Consistency(gocql.Serial)).Scan(&id)
+	}
+	owner, err := one("SELECT account_id FROM accounts_by_email WHERE email = ?", a.Email)
+	if err != nil && !errors.Is(err, gocql.ErrNotFound) || owner == a.AccountID {
+		return ""
+	}
+	if version, err := one("SELECT version FROM accounts WHERE account_id = ?", a.AccountID); err != nil || version != a.Version {
+		return ""
+	}
+	return fmt.Sprintf("account %v has %s, and the register says that %v has it", a.AccountID, a.Email, owner)
 }
 
 var seatLedger = ledger[Seat]{
@@ -58,6 +81,7 @@ var seatLedger = ledger[Seat]{
 		s.Holder = number
 		return s
 	},
+	last: func(s Seat) int64 { return s.Changes[len(s.Changes)-1] },
 	read: readSeats, check: soak.CheckChanges,
 }
 
@@ -80,16 +104,17 @@ type ledgerLoad[T any] struct {
 	ledger[T]
 	history   *history.History[soak.Account]
 	ids       []gocql.UUID
-	moves     int // of that many changes of an account, one is of its address
+	owners    []string // what was wrong with owners of keys meanwhile
+	moves     int      // of that many changes of an account, one is of its address
 	addresses int
 	before    *soak.AccountReport // before every row was touched
 
 	mu     sync.Mutex
-	former map[gocql.UUID]string // addresses that accounts have given up, and often want back
+	former map[int64]string // addresses that changes give up, and the next ones often want back
 }
 
 func newLedgerLoad[T any](w *world, s service, index uint64, share int, of ledger[T]) (*ledgerLoad[T], error) {
-	l := &ledgerLoad[T]{crew: newCrew(w, s, index, share), ledger: of, history: history.New[soak.Account](nil), former: make(map[gocql.UUID]string)}
+	l := &ledgerLoad[T]{crew: newCrew(w, s, index, share), ledger: of, history: history.New[soak.Account](nil), former: make(map[int64]string)}
 	random := chance(w.Seed, index, 1)
 	p, err := boot(context.Background(), w.cluster, s.keyspace, 0, s.mode)
 	if err != nil {
@@ -100,7 +125,7 @@ func newLedgerLoad[T any](w *world, s service, index uint64, share int, of ledge
 	l.moves, l.addresses = 5, 2*rows
 	if w.Seed%2 == 0 { // few addresses for few accounts, which go to and fro
 		rows = things / 2
-		l.moves, l.addresses = 2, rows+2
+		l.moves, l.addresses = 2, 4*rows
 	}
 	for i := range rows {
 		id, number := uuid(random), int64(l.number(0, i))
@@ -123,6 +148,7 @@ func (l *ledgerLoad[T]) run(ctx context.Context) {
 			p := l.current(ctx)
 			before, err := writer.Load(p.ctx, p.writer, "load", l.set, l.key(id)) //nolint:contextcheck // it ends with its process
 			if err == nil {
+				l.own(ctx, p, before)
 				l.write(ctx, p, name, random, number, id, before)
 				return
 			}
@@ -131,10 +157,23 @@ func (l *ledgerLoad[T]) run(ctx context.Context) {
 	})
 }
 
+// own notes if a row does not own its unique key.
+func (l *ledgerLoad[T]) own(ctx context.Context, p *process, row T) {
+	if l.unowned == nil {
+		return
+	}
+	if wrong := l.unowned(ctx, p.reads, row); wrong != "" {
+		l.mu.Lock()
+		l.owners = append(l.owners, wrong)
+		l.mu.Unlock()
+	}
+}
+
 // write makes one change, which other clients may have overtaken.
 func (l *ledgerLoad[T]) write(ctx context.Context, p *process, name string, random *rand.Rand, number uint64, id gocql.UUID, before T) {
 	after := l.change(l, random, before, int64(number))
 	l.queue.echo(ctx, id, random)
+	l.queue.echo(ctx, l.last(before), random)
 	noted := l.history.Begin(name, tables.Update, soak.Account{AccountID: id, Changes: []int64{int64(number)}})
 	l.doom(p, random)
 	l.meets(number)
@@ -146,7 +185,8 @@ func (l *ledgerLoad[T]) write(ctx context.Context, p *process, name string, rand
 	}
 	// What was refused is left to the queue as well, now and then: whoever fills it may not look.
 	if failed := l.told(noted, result, err); failed != nil && random.IntN(4) > 0 {
-		l.queue.hand(ctx, p, random, failed, &message{row: id, number: number, most: 4, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
+		about := []any{id, int64(number)}
+		l.queue.hand(ctx, p, random, failed, &message{about: about, number: number, most: 4, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
 			l.history.Again(noted)
 			result, err := w.Resume(p.ctx, failed)
 			if p.killed() {
@@ -197,6 +237,9 @@ func (l *ledgerLoad[T]) check(ctx context.Context, report *Report) {
 	}
 	if l.before == nil { // there is a trouble
 		return
+	}
+	for _, wrong := range l.owners {
+		report.fault(l.crew, wrong)
 	}
 	report.ledger(l.crew, l.history, l.before, l.ledger.check(contents, l.ids, l.history.Writes()))
 }

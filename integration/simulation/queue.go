@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -23,13 +21,13 @@ type queue struct {
 	wg        sync.WaitGroup
 
 	mu   sync.Mutex
-	last map[gocql.UUID]*message // of a row, as it was stored first
+	last map[any]*message // of what it is about, as it was stored first
 }
 
 const consumers = 2
 
 func newQueue(c *crew) *queue {
-	q := &queue{crew: c, last: make(map[gocql.UUID]*message)}
+	q := &queue{crew: c, last: make(map[any]*message)}
 	for n := range consumers {
 		q.consumers = append(q.consumers, c.slot(uint64(n)+1))
 	}
@@ -44,10 +42,11 @@ func (q *queue) wait() {
 	}
 }
 
-// echo delivers once more what was stored last of a row that is about to be changed, at about the time of the change.
-func (q *queue) echo(ctx context.Context, row gocql.UUID, random *rand.Rand) {
+// echo delivers once more what was stored last of a row that is about to be changed, or what its latest change is, at about the
+// time of the change.
+func (q *queue) echo(ctx context.Context, about any, random *rand.Rand) {
 	q.mu.Lock()
-	m := q.last[row]
+	m := q.last[about]
 	q.mu.Unlock()
 	if m == nil || random.IntN(2) == 0 {
 		return
@@ -62,7 +61,7 @@ func (q *queue) echo(ctx context.Context, row gocql.UUID, random *rand.Rand) {
 
 // message is a failed write in the queue.
 type message struct {
-	row    gocql.UUID
+	about  []any  // the row, and the change that is then its latest
 	number uint64 // of the write
 	most   int    // deliveries, but for those that come beside; 0 is as many as it takes
 	stored []byte
@@ -82,7 +81,9 @@ func (q *queue) hand(ctx context.Context, p *process, random *rand.Rand, failed 
 	m.done = new(atomic.Bool)
 	once := *m // what was stored first, though more is known later
 	q.mu.Lock()
-	q.last[m.row] = &once
+	for _, about := range m.about {
+		q.last[about] = &once
+	}
 	q.mu.Unlock()
 	first := delay(random)
 	q.wg.Go(func() { q.deliver(ctx, m, chance(q.Seed, m.number, 11), 0, first) })

@@ -208,7 +208,7 @@ func (r *Report) Markdown(took time.Duration, processors int) string {
 		"against what the others say.\n\n", skew, consumers)
 	b.WriteString("Of the orders, the status may be absent, and a bucket that is a field follows from it. Half of the logins end within seconds, and patches extend or shorten them; " +
 		"in the end each cell must be that of the newest write that has not ended. In every other world few accounts go to and fro between few " +
-		"addresses. The clients of the services that are left, and of the logged batches, leave half of what failed, and what they were at when they were " +
+		"addresses. Whenever an account is read the register of addresses has to name it. The clients of the services that are left, and of the logged batches, leave half of what failed, and what they were at when they were " +
 		"killed; those of accounts and seats a quarter, and the next change of an account does the rest. Counts are never sent again, so some are lost or counted in one " +
 		"table of two; of each page the sum is held against what was acknowledged and what is unknown, and none is counted twice. One call " +
 		"of a write in six has a Hedge of 1 to 50 ms.\n")

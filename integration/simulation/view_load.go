@@ -80,7 +80,7 @@ func (l *viewLoad) run(ctx context.Context) {
 			return
 		}
 		if failed := l.learn(v, l.Lie(err)); failed != nil && failed.Resumable() && random.IntN(3) > 0 {
-			l.queue.hand(ctx, p, random, failed, &message{row: v.UserID, number: number, most: 4, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
+			l.queue.hand(ctx, p, random, failed, &message{about: []any{v.UserID}, number: number, most: 4, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
 				l.again(v)
 				_, err := w.Resume(p.ctx, failed)
 				if p.killed() {

@@ -107,6 +107,16 @@ func Release(ctx context.Context, w *writer.Writer, slot Slot, customer gocql.UU
 	})
 }
 
+// Move gives the customer of one slot another of the same day in its place, both as they were read: both change, or neither. A day is
+// one partition, so one transaction can hold the conditions of both.
+func Move(ctx context.Context, w *writer.Writer, from, to Slot) error {
+	moved, left := to, from
+	moved.CustomerID, moved.Confirmed, moved.ReservationExpiry = from.CustomerID, from.Confirmed, from.ReservationExpiry
+	left.CustomerID, left.Confirmed, left.ReservationExpiry = nil, false, nil
+	_, err := w.Write(ctx, "moveReservation", Slots.Update(from, left), Slots.Update(to, moved))
+	return err
+}
+
 // OfDay gives the slots of a day, the earliest first.
 func OfDay(ctx context.Context, r *reader.Reader, day time.Time) iter.Seq2[Slot, error] {
 	return reader.Read(ctx, r, "slotsOfDay", reader.From(Slots, "delivery_timeslots").Eq("delivery_date", day)).All()

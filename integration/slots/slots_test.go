@@ -101,9 +101,9 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("no team: %v", err)
 	}
 	other := never
-	other.StartTime = 2 * time.Hour
+	other.StartTime, other.DeliveryDate = 2*time.Hour, day.AddDate(0, 0, 1)
 	for what, write := range map[string]func() error{
-		"two conditions": func() error {
+		"two days": func() error {
 			_, err := w.Write(t.Context(), "planSlots", slots.Slots.Insert(never), slots.Slots.Insert(other))
 			return err
 		},

@@ -89,7 +89,7 @@ func (t *Tally) count(w *history.Write[orders.Order]) {
 		}
 	case writer.NotApplied:
 		t.NotApplied++
-	case writer.Unknown, writer.Pending:
+	case writer.Unknown, writer.Pending, writer.Conflict, writer.Taken, writer.Invalid, writer.NotFound: // the last four are of calls
 		t.Open[w.Cause()]++
 	}
 }

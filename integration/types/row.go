@@ -3,6 +3,7 @@ package types
 import (
 	"math/big"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -73,11 +74,7 @@ type Pair struct {
 	Name  *string
 }
 
-// Rows stand in two tables, so that a write of them is a fan-out or a logged batch.
-var Rows = tables.Must(tables.New[Row]("row",
-	tables.Table{Name: "rows", PartKey: []string{"id"}},
-	tables.Table{Name: "rows_by_int", PartKey: []string{"int"}, SortKey: []string{"id"}},
-	tables.SingleWriter("int"),
+var types = []tables.Option{
 	tables.UserType[Geo]("geo"),
 	tables.UserType[Place]("place", tables.Type("since", "date"), tables.Type("tags", "set<text>"),
 		tables.Type("prices", "map<text, int>"), tables.Type("pair", "tuple<int, text>")),
@@ -86,7 +83,26 @@ var Rows = tables.Must(tables.New[Row]("row",
 	tables.Type("frozen_map", "frozen<map<int, list<text>>>"), tables.Type("dates", "map<text, date>"), tables.Type("uuids", "set<uuid>"),
 	tables.Type("loose_place", "place"), tables.Type("frozen_place", "frozen<list<place>>"),
 	tables.Type("pairs", "frozen<list<tuple<int, text>>>"),
-))
+}
+
+// Rows stand in two tables, so that a write of them is a fan-out or a logged batch.
+var Rows = tables.Must(tables.New[Row]("row", slices.Concat([]tables.Option{
+	tables.Table{Name: "rows", PartKey: []string{"id"}},
+	tables.Table{Name: "rows_by_int", PartKey: []string{"int"}, SortKey: []string{"id"}},
+	tables.SingleWriter("int"),
+}, types)...))
+
+// VersionedRow is a row of before its set became Versioned.
+type VersionedRow struct {
+	Row
+	Kind    string
+	Version gocql.UUID
+}
+
+// VersionedRows have the base table of Rows.
+var VersionedRows = tables.Must(tables.New[VersionedRow]("row", slices.Concat([]tables.Option{
+	tables.Table{Name: "rows", PartKey: []string{"id"}}, tables.Versioned("version"),
+}, types)...))
 
 const columns = `id uuid, ascii ascii, bigint bigint, blob blob, boolean boolean, date date, decimal decimal, double double,
 	duration duration, float float, inet inet, int int, smallint smallint, text text, time time, timestamp timestamp,

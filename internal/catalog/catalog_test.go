@@ -219,8 +219,12 @@ func TestFactor(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	s := newSchema(t, "CREATE TABLE t (a int PRIMARY KEY, b int)")
+	s := newSchema(t, "CREATE TABLE t (a int PRIMARY KEY, b int)", "CREATE TYPE p (x int)", "CREATE TABLE pairs (k frozen<list<frozen<p>>> PRIMARY KEY)")
 	for text, want := range map[string]catalog.Error{
+		"ALTER TYPE ks.p ADD y int": {
+			Code: gocql.ErrCodeInvalid, Message: "Cannot add new field y of type int to user type ks.p as the type is being used in partition key by the " +
+				"following tables: ks.pairs",
+		},
 		"CREATE TABLE ks.t (a int PRIMARY KEY)": {
 			Code: gocql.ErrCodeAlreadyExists, Message: `Cannot add already existing table "t" to keyspace "ks"`, Keyspace: "ks", Table: "t",
 		},

@@ -143,6 +143,10 @@ func (s *Schema) alterType(name cql.Name, stmt *cql.CreateType) (*Change, error)
 			return nil, invalid("Cannot add new field %s of type %s to user type %s.%s as it would create a circular reference",
 				f.Name, n.spell(k.Name), k.Name, name.Name)
 		}
+		if tables := old.partitioned(name.Name); len(tables) > 0 {
+			return nil, invalid("Cannot add new field %s of type %s to user type %s.%s as the type is being used in partition key by the following tables: %s",
+				f.Name, n.spell(k.Name), k.Name, name.Name, strings.Join(tables, ", "))
+		}
 		u.fields = append(u.fields, field{f.Name, typ})
 	}
 	if err := k.build(); err != nil {
@@ -150,6 +154,18 @@ func (s *Schema) alterType(name cql.Name, stmt *cql.CreateType) (*Change, error)
 	}
 	s.keyspaces[k.Name] = k
 	return &Change{Type: updated, Target: "TYPE", Keyspace: k.Name, Object: name.Name}, nil
+}
+
+// partitioned are the tables whose partition key has values of the user-defined type called name: they would have others.
+func (k *Keyspace) partitioned(name string) []string {
+	named := func(u *cqltype.UserType) bool { return u.Name == name }
+	var out []string
+	for _, t := range sorted(k.tables) {
+		if slices.ContainsFunc(t.Partition, func(c *Column) bool { return slices.ContainsFunc(c.Type.Users(), named) }) {
+			out = append(out, k.Name+"."+t.Name)
+		}
+	}
+	return out
 }
 
 // uses says whether a type is made of the user-defined type called name.

@@ -55,7 +55,7 @@ func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
 	}
 	// A pointer has the methods of its element too.
 	if t == reflect.TypeFor[time.Duration]() || reflect.PointerTo(t).Implements(reflect.TypeFor[gocql.Marshaler]()) {
-		return nil, fmt.Errorf("no CQL type follows from Go type %s", t)
+		return nil, &NoTypeError{t}
 	}
 	if kind, ok := inferredKinds[t.Kind()]; ok {
 		return native(kind), nil
@@ -76,8 +76,13 @@ func (ts *Types) infer(t reflect.Type, depth int) (*Type, error) {
 		}
 		return ts.inferCollection(gocql.TypeMap, depth, t.Key(), t.Elem())
 	}
-	return nil, fmt.Errorf("no CQL type follows from Go type %s", t)
+	return nil, &NoTypeError{t}
 }
+
+// NoTypeError says from which Go type no CQL type follows: that of the value, or of a part of it.
+type NoTypeError struct{ Go reflect.Type }
+
+func (e *NoTypeError) Error() string { return fmt.Sprintf("no CQL type follows from Go type %s", e.Go) }
 
 func (ts *Types) inferCollection(kind gocql.Type, depth int, parts ...reflect.Type) (*Type, error) {
 	elems := make([]*Type, len(parts))

@@ -139,6 +139,9 @@ func (t *Type) compareElements(a, b []byte) int {
 	n, m := binary.BigEndian.Uint32(a), binary.BigEndian.Uint32(b)
 	a, b = a[4:], b[4:]
 	for range min(n, m) {
+		if len(a)+len(b) == 0 {
+			break // whoever wrote them may have said that there is more
+		}
 		for _, e := range t.elems {
 			var x, y []byte
 			x, a = cutValue(a)
@@ -151,7 +154,7 @@ func (t *Type) compareElements(a, b []byte) int {
 	return cmp.Compare(n, m)
 }
 
-// compareParts is TupleType: element by element, a null before everything, then by length.
+// compareParts is TupleType: element by element, a null before everything. Nulls at the end are as good as none.
 func (t *Type) compareParts(a, b []byte) int {
 	for _, e := range t.Elems() {
 		if len(a) < 4 || len(b) < 4 {
@@ -165,7 +168,25 @@ func (t *Type) compareParts(a, b []byte) int {
 			return c
 		}
 	}
-	return cmp.Compare(len(a), len(b))
+	switch noneA, noneB := allNull(a), allNull(b); {
+	case noneA && noneB:
+		return 0
+	case noneA:
+		return -1
+	case noneB:
+		return 1
+	}
+	return bytes.Compare(a, b) // fields that are not known here
+}
+
+func allNull(data []byte) bool {
+	for len(data) > 0 {
+		var value []byte
+		if value, data = cutValue(data); value != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func cutValue(data []byte) (value, rest []byte) {

@@ -145,8 +145,9 @@ func (t *Type) Contains(is func(*Type) bool) bool {
 	return false
 }
 
-// Matches says whether the driver's metadata describes the same type, with fields of the same names in the same order. The
-// protocol does not carry frozen, and in which keyspace a user-defined type was created does not matter.
+// Matches says whether the driver's metadata describes the same type, with fields of the same names in the same order. More
+// may follow them: the type has got them since, and a value without them is one of it. The protocol does not carry frozen, and in
+// which keyspace a user-defined type was created does not matter.
 func (t *Type) Matches(info gocql.TypeInfo) bool {
 	kind := info.Type()
 	if kind == gocql.TypeText {
@@ -169,7 +170,7 @@ func (t *Type) Matches(info gocql.TypeInfo) bool {
 		}
 		return true
 	case gocql.UDTTypeInfo:
-		if live.Name != t.user.Name || len(live.Elements) != len(t.user.Fields) {
+		if live.Name != t.user.Name || len(live.Elements) < len(t.user.Fields) {
 			return false
 		}
 		for i, f := range t.user.Fields {

@@ -115,7 +115,7 @@ func TestUserTypesInfer(t *testing.T) {
 	}
 }
 
-// Another order, name or type of the fields is another type; another keyspace is not.
+// Another order, name or type of the fields is another type; another keyspace is not, nor a field that it has got since.
 func TestUserTypesMatch(t *testing.T) {
 	t.Parallel()
 	typ := mustKnow(t, known(t), "frozen<place>")
@@ -127,11 +127,14 @@ func TestUserTypesMatch(t *testing.T) {
 	if !typ.Matches(live("place", city, zip)) {
 		t.Error("does not match itself")
 	}
+	if !typ.Matches(live("place", city, zip, gocql.UDTField{Name: "more", Type: text})) {
+		t.Error("does not match itself with one more field")
+	}
 	for name, info := range map[string]gocql.TypeInfo{
 		"another name":          live("places", city, zip),
 		"another order":         live("place", zip, city),
 		"a field too few":       live("place", city),
-		"a field too many":      live("place", city, zip, gocql.UDTField{Name: "more", Type: text}),
+		"a field in between":    live("place", city, gocql.UDTField{Name: "more", Type: text}, zip),
 		"another field's name":  live("place", city, gocql.UDTField{Name: "zipcode", Type: number}),
 		"another field's type":  live("place", city, gocql.UDTField{Name: "zip", Type: text}),
 		"a tuple":               gocql.TupleTypeInfo{NativeType: gocql.NewNativeType(4, gocql.TypeTuple, ""), Elems: []gocql.TypeInfo{text, number}},

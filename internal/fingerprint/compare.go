@@ -130,7 +130,7 @@ func (c *comparison) rule(d, l Rule) Rule {
 		c.contradict(d.Column, "this process declares "+d.called()+", the table was made for "+l.called())
 		return d
 	}
-	more, less := without(d.Values, l.Values), without(l.Values, d.Values)
+	more, less := minus(d.Values, l.Values), minus(l.Values, d.Values)
 	switch {
 	case len(more) > 0 && len(less) > 0:
 		c.contradict(d.Column, "this process declares a OneOf that has "+some(more)+" and lacks "+some(less)+
@@ -144,8 +144,8 @@ func (c *comparison) rule(d, l Rule) Rule {
 	return d
 }
 
-// without gives the words of a that are not in b.
-func without(a, b []string) []string {
+// minus gives the words of a that are not in b.
+func minus(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
@@ -221,13 +221,25 @@ func (c *comparison) sideBySide(d, l Bucket, contradict func(string) []Function)
 	return all
 }
 
-// sets compares what has to be the same.
+// sets compares what has to be the same, or may be there later.
 func (c *comparison) sets() {
 	for _, kind := range setKinds {
 		d, declared := c.declared.names(kind)
 		l, live := c.live.names(kind)
-		if declared != live || !slices.Equal(d, l) {
-			c.contradict("", "this process declares "+clause(kind, d, declared)+", the table was made for "+clause(kind, l, live))
+		loss, later := without[kind]
+		switch {
+		case declared == live && slices.Equal(d, l):
+		case kind == Owners && !live: // of an earlier version of the library
+			c.ahead = append(c.ahead, "the table's fingerprint does not say in which table the owners are")
+		case later && !live:
+			c.ahead = append(c.ahead, clause(kind, d, true)+" is not in the fingerprint yet, and processes without it start: "+
+				"put it there when all of them declare it")
+		default:
+			reason := "this process declares " + clause(kind, d, declared) + ", the table was made for " + clause(kind, l, live)
+			if later && !declared {
+				reason += ": " + loss
+			}
+			c.contradict("", reason)
 		}
 	}
 }
@@ -239,15 +251,22 @@ func clause(kind Kind, names []string, there bool) string {
 		return "no " + called[kind]
 	case len(names) == 0:
 		return called[kind]
+	case kind == Owners:
+		return "a Unique table with owners in " + some(names)
 	}
 	return called[kind] + "(" + some(names) + ")"
 }
 
-// Statement is the CQL that gives a table the comment of its service and a fingerprint. It is empty for a comment with
-// characters that cannot be printed: those are not put into a text that somebody is to run.
-func Statement(table, own, text string) string {
-	if strings.ContainsFunc(own, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }) {
-		return ""
+// Statement is the CQL that gives a table the comment of its service and a fingerprint. It is empty where the comment has what is
+// not put into a text that somebody is to run: characters that cannot be printed, and /* or */, which cqlsh takes for a comment
+// of its own, inside of quotes too. Then do says what to do.
+func Statement(table, own, text string) (statement, do string) {
+	do = "put " + text + " behind its comment, which has "
+	switch {
+	case strings.ContainsFunc(own, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }):
+		return "", do + "characters that cannot be printed"
+	case strings.Contains(own, "/*") || strings.Contains(own, "*/"):
+		return "", do + "/* or */: cqlsh would hide what stands between them and run the rest, so do it with another client"
 	}
-	return "ALTER TABLE " + table + " WITH comment = '" + strings.ReplaceAll(Join(own, text), "'", "''") + "'"
+	return "ALTER TABLE " + table + " WITH comment = '" + strings.ReplaceAll(Join(own, text), "'", "''") + "'", ""
 }

@@ -58,15 +58,30 @@ const (
 	Mark        Kind = "mark"
 	LocalSerial Kind = "local-serial"
 	Unique      Kind = "unique"
+	Owners      Kind = "owners" // of a Unique table: the base table
+
+	// These can be added while processes without them are at work.
+	Stamp        Kind = "stamp"
+	ExpiresAt    Kind = "expires-at"
+	SweepInserts Kind = "sweep-inserts"
 )
 
 // setKinds are those of [Names], in the order in which they are written and compared.
-var setKinds = []Kind{Rotate, Versioned, Compare, Mark, LocalSerial, Unique}
+var setKinds = []Kind{Rotate, Versioned, Compare, Mark, LocalSerial, Unique, Owners, Stamp, ExpiresAt, SweepInserts}
+
+// without says what comes of a process that does not declare what others do, where it may be added later. Tables of earlier versions of
+// the library do not have it in their fingerprints.
+var without = map[Kind]string{
+	Stamp:        "its writes could hide from the others', which are ordered by the stamp",
+	ExpiresAt:    "the rows that it writes would not expire",
+	SweepInserts: "its inserts of entities that exist would leave their rows under other keys",
+}
 
 // called is what a kind is called in a message.
 var called = map[Kind]string{
 	oneOf: "OneOf", singleWriter: "SingleWriter", Rotate: "Rotate", Versioned: "Versioned", Compare: "Compare", Mark: "Mark",
-	LocalSerial: "LocalSerial", Unique: "Unique table",
+	LocalSerial: "LocalSerial", Unique: "Unique table", Owners: "Unique table",
+	Stamp: "Stamp", ExpiresAt: "ExpiresAt", SweepInserts: "SweepInserts",
 }
 
 const (

@@ -109,12 +109,12 @@ func (f *Fingerprint) add(words []string) error {
 			return errMalformed
 		}
 		f.Buckets = append(f.Buckets, b)
-	case Rotate, Versioned, Compare, Mark, LocalSerial, Unique:
+	case Rotate, Versioned, Compare, Mark, LocalSerial, Unique, Owners, Stamp, ExpiresAt, SweepInserts:
 		pattern := namePattern
 		if kind == Rotate {
 			pattern = functionPattern
 		}
-		if _, twice := f.names(kind); twice || !all(args, pattern) || (kind == LocalSerial) != (len(args) == 0) {
+		if _, twice := f.names(kind); twice || !all(args, pattern) || (kind == LocalSerial || kind == SweepInserts) != (len(args) == 0) {
 			return errMalformed
 		}
 		f.Sets = append(f.Sets, Names{kind, args})

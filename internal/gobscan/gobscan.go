@@ -5,6 +5,7 @@ package gobscan
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 )
 
 // Elements counts the elements of all slices and arrays in the first value of a stream, those of byte slices excepted. It
@@ -16,7 +17,7 @@ func Elements(stream []byte) (int, error) {
 		if s.failed || size > uint64(len(s.rest)) {
 			return 0, errStream
 		}
-		message := scanner{rest: s.rest[:size], types: s.types}
+		message := scanner{rest: s.rest[:size], types: s.types, defined: s.defined}
 		s.rest = s.rest[size:]
 		id := message.int()
 		if id >= 0 {
@@ -28,13 +29,24 @@ func Elements(stream []byte) (int, error) {
 			return message.elements, nil
 		}
 		message.define(-id)
-		if message.failed {
+		s.defined = message.defined
+		switch {
+		case s.defined > maxDefined:
+			return 0, errDefined
+		case message.failed:
 			return 0, errStream
 		}
 	}
 }
 
-var errStream = errors.New("not a gob stream of plain data")
+var (
+	errStream  = errors.New("not a gob stream of plain data")
+	errDefined = fmt.Errorf("a gob stream that defines more than %d types and fields", maxDefined)
+)
+
+// maxDefined bounds what a stream defines: what this module stores takes less than a hundred, and a field of a byte costs the decoder
+// more than two hundred.
+const maxDefined = 500
 
 type kind uint8
 
@@ -70,6 +82,7 @@ type scanner struct {
 	rest     []byte
 	types    map[int64]typ
 	elements int
+	defined  int // types, and fields of structs
 	depth    int
 	failed   bool
 }
@@ -164,10 +177,12 @@ func (s *scanner) value(id int64) {
 }
 
 // define reads the definition of a type. Its layout is that of wireType in package encoding/gob. A type that is several kinds
-// at once, or defined twice, is refused: gob takes the kind that it expects, and that could be another one than is counted here.
+// at once, or defined twice, is refused: gob takes the kind that it expects, and that could be another one than is counted here. So is
+// what is more than maxDefined, before it is read.
 func (s *scanner) define(id int64) {
 	var t typ
 	_, known := s.types[id]
+	s.count(1)
 	s.each(func(n int64) {
 		if known || t.kind != unknownKind {
 			s.failed = true
@@ -193,7 +208,8 @@ func (s *scanner) define(id int64) {
 					s.common()
 					return
 				}
-				for left := s.size(); left > 0 && !s.failed; left-- {
+				left := s.size()
+				for s.count(left); left > 0 && !s.failed; left-- {
 					t.fields = append(t.fields, s.common())
 				}
 			})
@@ -202,6 +218,13 @@ func (s *scanner) define(id int64) {
 		}
 	})
 	s.types[id] = t
+}
+
+// count counts what is defined.
+func (s *scanner) count(n int) {
+	if s.defined += n; s.defined > maxDefined {
+		s.failed = true
+	}
 }
 
 // common reads a name and the number of a type.

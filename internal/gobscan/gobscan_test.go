@@ -3,6 +3,8 @@ package gobscan_test
 import (
 	"bytes"
 	"encoding/gob"
+	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/gobscan"
@@ -73,6 +75,21 @@ func TestOtherStreams(t *testing.T) {
 	for n := range data {
 		if _, err := gobscan.Elements(data[:n]); err == nil {
 			t.Errorf("%d of %d bytes pass for the whole", n, len(data))
+		}
+	}
+}
+
+// A stream that defines more types and fields than anything that is stored is refused. Its values are not looked at.
+func TestDefinitionsAreBounded(t *testing.T) {
+	t.Parallel()
+	fields := make([]reflect.StructField, 600)
+	for i := range fields {
+		fields[i] = reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: reflect.TypeFor[int]()}
+	}
+	for n, refused := range map[int]bool{400: false, 499: false, 500: true, 600: true} {
+		v := reflect.New(reflect.StructOf(fields[:n])).Elem().Interface()
+		if _, err := gobscan.Elements(stream(t, v)); (err != nil) != refused {
+			t.Errorf("%d fields: %v", n, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -51,6 +52,29 @@ func (p *Policy) Init(session *gocql.Session) {
 		panic("denorm: two sessions share a host selection policy; call Configure before each NewSession")
 	}
 	p.wrapped.Init(session)
+}
+
+// Fresh is a policy like p for another session, nil if the wrapped one cannot be made again, as it has settings, or p is nil.
+func (p *Policy) Fresh() *Policy {
+	if p == nil || reflect.TypeOf(p.wrapped) != reflect.TypeOf(gocql.RoundRobinHostPolicy()) {
+		return nil
+	}
+	return New(gocql.RoundRobinHostPolicy())
+}
+
+// Taken says whether policy is one that has a session already, and would panic as that of another.
+func Taken(policy gocql.HostSelectionPolicy) bool {
+	if p, ok := policy.(*Policy); ok {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.session != nil || Taken(p.wrapped)
+	}
+	v := reflect.ValueOf(policy)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	session := v.Elem().FieldByName("getKeyspaceMetadata") // of gocql's token-aware policy, which has no other way to know
+	return session.Kind() == reflect.Func && !session.IsNil()
 }
 
 // SetPartitioner implements [gocql.SetPartitioner]. gocql calls it after each look at the cluster.

@@ -213,7 +213,7 @@ func (w *Write) Time(env *Env) (at int64, given bool, err error) {
 		return 0, false, invalid("Invalid timestamp value: %x", b)
 	}
 	if at = int64(binary.BigEndian.Uint64(b)); at == merge.NoTimestamp {
-		return 0, false, invalid("Out of bound timestamp, must be in [%d, %d]", merge.NoTimestamp+1, int64(1<<63-1))
+		return 0, false, invalid("Out of bound timestamp, must be in [%d, %d]", int64(merge.NoTimestamp+1), int64(1<<63-1))
 	}
 	return at, true, nil
 }

@@ -26,8 +26,14 @@ func (e *Error) Error() string {
 // Format prints the message for every verb.
 func (e *Error) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
-// Decode decodes data into a pointer.
-func Decode(column string, info gocql.TypeInfo, data []byte, into any) error {
+// Decode decodes data into a pointer. What the driver panics at, as a list of fewer than no elements, cannot be decoded either: it may be
+// in a row, and a panic in a goroutine of this module would end the process.
+func Decode(column string, info gocql.TypeInfo, data []byte, into any) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = As(column, info, into)
+		}
+	}()
 	if gocql.Unmarshal(info, data, into) != nil {
 		return As(column, info, into)
 	}
@@ -37,6 +43,19 @@ func Decode(column string, info gocql.TypeInfo, data []byte, into any) error {
 // As is the error of a column that cannot be decoded into a pointer.
 func As(column string, info gocql.TypeInfo, into any) error {
 	return &Error{Column: column, CQL: fmt.Sprint(info), Into: fmt.Sprintf("%T", into)}
+}
+
+// Cell scans a column into a pointer. What its type says of a value that it cannot decode may hold the value, so it is not passed on.
+type Cell struct {
+	Column string
+	Into   any
+}
+
+var _ gocql.Unmarshaler = (*Cell)(nil)
+
+// UnmarshalCQL implements [gocql.Unmarshaler].
+func (c *Cell) UnmarshalCQL(info gocql.TypeInfo, data []byte) error {
+	return Decode(c.Column, info, data, c.Into)
 }
 
 // Hide gives err, or what takes its place if it is the driver's and may hold a value.

@@ -20,8 +20,8 @@ func TestConvergenceBroken(t *testing.T) {
 	}{
 		{"plain compare-and-set, nothing pending", modelPlan{bare: true}, ""},
 		{"entries are cleared, not rolled forward", modelPlan{store: without(spread)}, ""},
-		{"entries are cleared at the version's own timestamp", modelPlan{clear: atVersion}, "came first too often"},
-		{"entries are cleared above the version, however old it is", modelPlan{clear: aboveVersion}, "came first too often"},
+		{"entries are cleared at the version's own timestamp", modelPlan{clear: atVersion}, "can be removed only when the clocks are right"},
+		{"entries are cleared above the version, however old it is", modelPlan{clear: aboveVersion}, "can be removed only when the clocks are right"},
 		{"inserts are older than a fence lives", modelPlan{age: 20 * fenceTTL}, ""},
 		{"fences live shorter than requests are delayed", modelPlan{ttl: second}, ""},
 		{"not applied after an attempt of which nothing is known", modelPlan{store: without(doubt)}, "reported not applied and was"},

@@ -36,6 +36,11 @@ type Result struct {
 // ErrRounds is the error of a change that has met other writers' changes so often that it has given up.
 var ErrRounds = errors.New("other writers came first too often")
 
+// ErrKept is the error of a change that gave up over an entry of pending that was there in each round, though it had been removed: as
+// keys of entries never recur, the clock of the server that made it is further ahead than removals reach.
+var ErrKept = errors.New("what an earlier write of the entity left can be removed only when the clocks are right: that of a server is probably " +
+	"more than an hour ahead of this machine's")
+
 // rounds bounds how often a change begins again because of what it has met. Each time it was another writer's progress.
 const rounds = 8
 
@@ -62,6 +67,8 @@ type settlement struct {
 
 func (s *settlement) settle(ctx context.Context, insert bool) Result {
 	store, swap := s.store, s.swap
+	var earlier Row // whose pending was removed
+	kept := false   // and was there again
 	for range rounds {
 		if err := ctx.Err(); err != nil {
 			return s.stop(err)
@@ -97,13 +104,28 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 		if err := RollForward(ctx, store, row); err != nil {
 			return s.stop(err)
 		}
+		kept = keeps(row, earlier)
+		earlier = row
 		if insert {
 			if err := s.over(ctx, row.Version); err != nil {
 				return s.stop(err)
 			}
 		}
 	}
+	if kept {
+		return s.stop(ErrKept)
+	}
 	return s.stop(ErrRounds)
+}
+
+// keeps says whether the row has an entry of pending that it had earlier.
+func keeps(row, earlier Row) bool {
+	for v := range row.Pending {
+		if _, there := earlier.Pending[v]; there {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *settlement) send(ctx context.Context) (reply Reply, err error) {

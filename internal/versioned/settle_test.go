@@ -294,14 +294,23 @@ func result(r *versioned.Result) string {
 	return out
 }
 
-// TestSettleEnds wants an end where other writers are always first, and where the call is over.
+// TestSettleEnds wants an end where other writers are always first, where nothing that is removed goes, and where the call is over.
 func TestSettleEnds(t *testing.T) {
 	t.Parallel()
 	swap := versioned.Swap{Before: at(10), Version: at(20)}
-	s := script{swaps: []any{refused(10, 10)}, rows: slices.Repeat([]versioned.Row{rowAt(10, "x", 10)}, 100)}
+	var others []versioned.Row // each of which has left something else
+	for n := range int64(100) {
+		others = append(others, rowAt(10, "x", 30+n))
+	}
+	s := script{swaps: []any{refused(10, 10)}, rows: others}
 	r := versioned.Settle(t.Context(), &s, swap, false, nil)
 	if r.Outcome != versioned.NotApplied || !errors.Is(r.Err, versioned.ErrRounds) {
 		t.Errorf("%s", result(&r))
+	}
+	s = script{swaps: []any{refused(10, 10)}, rows: slices.Repeat([]versioned.Row{rowAt(10, "x", 10)}, 100)}
+	r = versioned.Settle(t.Context(), &s, swap, false, nil)
+	if r.Outcome != versioned.NotApplied || !errors.Is(r.Err, versioned.ErrKept) {
+		t.Errorf("what is removed is there again: %s", result(&r))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -15,6 +15,22 @@ import (
 	"github.com/denorm-go/denorm/schema/diagram"
 )
 
+// A name is no instruction to Mermaid, however many percent signs it has.
+func TestPercentSignsInMermaid(t *testing.T) {
+	t.Parallel()
+	for n := range 9 {
+		signs := strings.Repeat("%", n)
+		name := signs + "{init: {}}" + signs
+		s := &schema.Schema{Tables: []schema.Table{{
+			ID: schema.ID{Keyspace: "k", Name: name}, Columns: []schema.Column{{Name: "a", Type: "int", Kind: schema.PartitionKey}},
+		}}}
+		out := diagram.Mermaid(s)
+		if strings.Contains(out, "%%") || strings.Count(out, "%") != 2*n {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}
+
 // Whatever names a schema has, an SVG of it is XML that any viewer opens, and neither picture holds anything that a terminal
 // would obey or that Mermaid takes for an instruction.
 func TestPicturesOfHostileNames(t *testing.T) {

@@ -41,7 +41,11 @@ func Mermaid(s *schema.Schema) string {
 
 // label is a text between the quotes of Mermaid, which takes %%{ for an instruction wherever it stands.
 func label(s string) string {
-	return strings.NewReplacer(`"`, "'", "%%", "% %").Replace(printable.Line(s))
+	s = strings.ReplaceAll(printable.Line(s), `"`, "'")
+	for strings.Contains(s, "%%") {
+		s = strings.ReplaceAll(s, "%%", "% %")
+	}
+	return s
 }
 
 var notWord = regexp.MustCompile(`[^A-Za-z0-9_]+`)

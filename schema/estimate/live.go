@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -28,6 +29,12 @@ type Live struct {
 // Measure reads what the coordinator reports of a table.
 func Measure(ctx context.Context, session *gocql.Session, table schema.ID) (Live, error) {
 	l := Live{Table: table}
+	switch {
+	case ctx == nil:
+		return l, errors.New("estimate: the context is nil: pass the caller's, or context.Background()")
+	case session == nil:
+		return l, errors.New("estimate: the session is nil")
+	}
 	iter := session.Query(`SELECT range_start, range_end, mean_partition_size, partitions_count FROM system.size_estimates
 		WHERE keyspace_name = ? AND table_name = ?`, table.Keyspace, table.Name).
 		WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()

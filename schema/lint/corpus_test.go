@@ -104,3 +104,28 @@ func TestSuppressed(t *testing.T) {
 		t.Errorf("suppressed what was not meant: %+v", found)
 	}
 }
+
+// A code that is no rule's would suppress nothing, and the finding would stay. The error lists the rules, of which package schema
+// has a list of its own.
+func TestOnlyRulesAreAccepted(t *testing.T) {
+	t.Parallel()
+	accept := func(code string) error {
+		_, err := schema.Declare(schema.Accept(code, "", "for a test"))
+		return err
+	}
+	var codes []string
+	for _, r := range lint.Rules() {
+		codes = append(codes, r.Code)
+		if err := accept(r.Code); err != nil {
+			t.Error(err)
+		}
+	}
+	rules := "; the rules are " + strings.Join(codes, ", ")
+	if err := accept("DN999"); err == nil || err.Error() != `schema: Accept: no lint rule has the code "DN999"`+rules {
+		t.Errorf("Accept: %v", err)
+	}
+	_, err := schema.Parse("test", "CREATE TABLE t (k int PRIMARY KEY);\n-- denorm:ignore dn101 t few\n")
+	if err == nil || err.Error() != `test: line 2: denorm:ignore: no lint rule has the code "dn101"`+rules {
+		t.Errorf("Parse: %v", err)
+	}
+}

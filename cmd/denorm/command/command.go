@@ -8,6 +8,7 @@ package command
 import (
 	"errors"
 	"io"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -35,11 +36,26 @@ func New(options ...Option) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "denorm",
 		Short:         "Review, draw and write the schema of Cassandra tables",
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.AddCommand(newLint(&c), newDiagram(&c), newDDL(&c))
 	return root
+}
+
+// version is that of this module, also in the binary of another one.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	for _, dep := range info.Deps {
+		if dep.Path == module {
+			return dep.Version
+		}
+	}
+	return info.Main.Version
 }
 
 // The exit codes.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
-
 	"github.com/denorm-go/denorm/cmd/denorm/command"
 	"github.com/denorm-go/denorm/internal/golden"
 	"github.com/denorm-go/denorm/schema"
@@ -45,33 +43,6 @@ func TestLintFormats(t *testing.T) {
 	}
 }
 
-// The SARIF is checked against the schema of the standard, and holds what the text does.
-func TestSARIF(t *testing.T) {
-	t.Parallel()
-	out, _, _ := run(t, nil, "lint", "--format", "sarif", shop)
-	report, err := sarif.FromString(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := report.Validate(); err != nil {
-		t.Error(err)
-	}
-	results := report.Runs[0].Results
-	if len(results) != 3 {
-		t.Fatalf("%d results", len(results))
-	}
-	suppressed := 0
-	for _, r := range results {
-		suppressed += len(r.Suppressions)
-		if l := r.Locations[0]; *l.PhysicalLocation.ArtifactLocation.URI != shop || *l.PhysicalLocation.Region.StartLine == 0 {
-			t.Errorf("no place in the file: %+v", l)
-		}
-	}
-	if suppressed != 1 {
-		t.Errorf("%d suppressed", suppressed)
-	}
-}
-
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	out, _, _ := run(t, nil, "lint", "--format", "json", clean)
@@ -100,6 +71,7 @@ func TestExitCodes(t *testing.T) {
 		{"lint --ignore DN101 " + shop, 0, ""},
 		{"lint --ignore DN101 --fail-on warning " + shop, 1, ""},
 		{"lint --ignore DN101,DN104 --fail-on note " + shop, 0, ""},
+		{"lint --ignore DN101,DN999 " + shop, 2, `--ignore: no lint rule has the code "DN999"; the rules are DN001, DN101, `},
 		{"lint", 2, "name a CQL file, or a cluster with --hosts"},
 		{"lint --format xml " + shop, 2, `unknown --format "xml": text, json or sarif`},
 		{"lint --fail-on sometimes " + shop, 2, `unknown --fail-on "sometimes"`},
@@ -108,6 +80,10 @@ func TestExitCodes(t *testing.T) {
 		{"lint testdata/broken.cql", 2, `testdata/broken.cql: line 2: "drop" begins no statement`},
 		{"lint --timeout 100ms --hosts 127.0.0.1:1 " + shop, 2, "connect to [127.0.0.1:1]"},
 		{"ddl --migrate " + shop, 2, "--migrate needs a cluster"},
+		{"lint --tls-cert a.pem " + clean, 2, "--tls-cert needs --hosts"},
+		{"ddl --username shop " + shop, 2, "--username needs --hosts"},
+		{"diagram --keyspace a,b " + shop, 2, "several keyspaces need --hosts"},
+		{"lint --keyspace shop " + clean, 0, ""},
 		{"ddl " + shop, 0, ""},
 		{"diagram " + shop, 0, ""},
 		{"diagram --format png " + shop, 2, `unknown --format "png": mermaid or svg`},

@@ -37,11 +37,16 @@ func writeJSON(out io.Writer, found []lint.Finding, _ colours) error {
 			Query: f.Query, Reason: f.Reason, Mend: f.Mend, Suppressed: f.Suppressed, File: f.At.File, Line: f.At.Line,
 		})
 	}
+	return writeIndented(out, report)
+}
+
+// writeIndented writes a value as JSON for people and for programs.
+func writeIndented(out io.Writer, value any) error {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(report); err != nil {
+	if err := e.Encode(value); err != nil {
 		return err
 	}
 	_, err := io.WriteString(out, printable.JSON(b.String()))

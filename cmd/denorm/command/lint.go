@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,9 @@ Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 it could not be don
 			write, ok := lintFormats[format]
 			if !ok {
 				return fmt.Errorf("unknown --format %q: text, json or sarif", format)
+			}
+			if err := known(ignore); err != nil {
+				return err
 			}
 			limit, ok := severities[failOn]
 			if !ok {
@@ -60,6 +64,20 @@ Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 it could not be don
 	f.BoolVar(&s.sizes, "sizes", true, "review the sizes of partitions that a cluster reports, too")
 	f.StringVar(&colour, "color", "auto", "auto, always or never; auto colours terminals, unless NO_COLOR is set")
 	return c
+}
+
+// known rejects a code that no rule has: it would leave nothing out.
+func known(codes []string) error {
+	var rules []string
+	for _, r := range lint.Rules() {
+		rules = append(rules, r.Code)
+	}
+	for _, code := range codes {
+		if !slices.Contains(rules, code) {
+			return fmt.Errorf("--ignore: no lint rule has the code %q; the rules are %s", code, strings.Join(rules, ", "))
+		}
+	}
+	return nil
 }
 
 var severities = map[string]lint.Severity{

@@ -3,54 +3,115 @@ package command
 import (
 	"io"
 	"path/filepath"
-	"strings"
 
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
-
-	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/schema/lint"
 )
 
-const home = "https://github.com/denorm-go/denorm"
+const (
+	module = "github.com/denorm-go/denorm"
+	home   = "https://" + module
+)
 
-// writeSARIF writes SARIF 2.1.0, which code review tools show at the lines of a file. A finding in a live cluster has its
-// table as a logical location only.
-func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
-	var b strings.Builder
-	if err := sarifReport(found).PrettyWrite(&b); err != nil {
-		return err
+// What denorm says of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0), which code review tools show at the lines of
+// a file. A package for it would be in the build list of every service; integration/schema checks the output with one.
+type (
+	sarifReport struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
 	}
-	_, err := io.WriteString(out, printable.JSON(b.String()))
-	return err
-}
+	sarifRun struct {
+		Tool struct {
+			Driver sarifDriver `json:"driver"`
+		} `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifDriver struct {
+		Name           string      `json:"name"`
+		InformationURI string      `json:"informationUri"`
+		Rules          []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID                   string       `json:"id"`
+		Name                 string       `json:"name"`
+		ShortDescription     sarifMessage `json:"shortDescription"`
+		HelpURI              string       `json:"helpUri"`
+		DefaultConfiguration struct {
+			Level string `json:"level"`
+		} `json:"defaultConfiguration"`
+	}
+	sarifResult struct {
+		RuleID       string             `json:"ruleId"`
+		RuleIndex    int                `json:"ruleIndex"`
+		Level        string             `json:"level"`
+		Message      sarifMessage       `json:"message"`
+		Locations    []sarifLocation    `json:"locations"`
+		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+	}
+	sarifMessage struct {
+		Text string `json:"text"`
+	}
+	sarifLocation struct {
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+		Logical  []sarifLogical `json:"logicalLocations"`
+	}
+	sarifPhysical struct {
+		Artifact struct {
+			URI string `json:"uri"`
+		} `json:"artifactLocation"`
+		Region struct {
+			StartLine int `json:"startLine"`
+		} `json:"region"`
+	}
+	sarifLogical struct {
+		Name               string `json:"name"`
+		FullyQualifiedName string `json:"fullyQualifiedName"`
+		Kind               string `json:"kind"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification"`
+	}
+)
 
-func sarifReport(found []lint.Finding) *sarif.Report {
-	report := sarif.NewReport()
-	run := sarif.NewRunWithInformationURI("denorm", home)
-	report.AddRun(run)
-	for _, r := range lint.Rules() {
-		run.AddRule(r.Code).WithName(r.Name).
-			WithShortDescription(sarif.NewMultiformatMessageString().WithText(r.Doc)).
-			WithHelpURI(home + "/blob/main/docs/lint.md#" + r.Name).
-			WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(r.Severity.String()))
+// writeSARIF writes a report of one run.
+func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
+	run := sarifRun{Results: []sarifResult{}}
+	driver := &run.Tool.Driver
+	driver.Name, driver.InformationURI = "denorm", home
+	index := make(map[string]int)
+	for i, r := range lint.Rules() {
+		index[r.Code] = i
+		rule := sarifRule{ID: r.Code, Name: r.Name, ShortDescription: sarifMessage{r.Doc}, HelpURI: home + "/blob/main/docs/lint.md#" + r.Name}
+		rule.DefaultConfiguration.Level = r.Severity.String()
+		driver.Rules = append(driver.Rules, rule)
 	}
 	for _, f := range found {
-		text := f.Table.String() + ": " + f.Reason + ". Mend: " + f.Mend + "."
-		if f.Query != "" {
-			text += " Query: " + f.Query
-		}
-		location := sarif.NewLocation().WithLogicalLocations([]*sarif.LogicalLocation{
-			sarif.NewLogicalLocation().WithName(f.Table.Name).WithFullyQualifiedName(f.Table.String()).WithKind("type"),
-		})
-		if f.At.Line > 0 {
-			location.WithPhysicalLocation(sarif.NewPhysicalLocation().
-				WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(f.At.File))).
-				WithRegion(sarif.NewSimpleRegion(f.At.Line, f.At.Line)))
-		}
-		result := run.CreateResultForRule(f.Code).WithLevel(f.Severity.String()).WithMessage(sarif.NewTextMessage(text)).AddLocation(location)
-		if f.Suppressed != "" {
-			result.AddSuppression(sarif.NewSuppression().WithKind("inSource").WithJustification(f.Suppressed))
-		}
+		run.Results = append(run.Results, sarifOf(f, index[f.Code]))
 	}
-	return report
+	return writeIndented(out, sarifReport{
+		Schema:  "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json",
+		Version: "2.1.0",
+		Runs:    []sarifRun{run},
+	})
+}
+
+// sarifOf is the result of a finding. One in a live cluster has its table as a logical location only.
+func sarifOf(f lint.Finding, rule int) sarifResult {
+	text := f.Table.String() + ": " + f.Reason + ". Mend: " + f.Mend + "."
+	if f.Query != "" {
+		text += " Query: " + f.Query
+	}
+	location := sarifLocation{Logical: []sarifLogical{{Name: f.Table.Name, FullyQualifiedName: f.Table.String(), Kind: "type"}}}
+	if f.At.Line > 0 {
+		location.Physical = new(sarifPhysical)
+		location.Physical.Artifact.URI, location.Physical.Region.StartLine = filepath.ToSlash(f.At.File), f.At.Line
+	}
+	result := sarifResult{
+		RuleID: f.Code, RuleIndex: rule, Level: f.Severity.String(), Message: sarifMessage{text}, Locations: []sarifLocation{location},
+	}
+	if f.Suppressed != "" {
+		result.Suppressions = []sarifSuppression{{"inSource", f.Suppressed}}
+	}
+	return result
 }

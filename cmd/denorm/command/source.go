@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/estimate"
@@ -26,9 +27,29 @@ type source struct {
 func (s *source) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringSliceVar(&s.hosts, "hosts", nil, "nodes of a cluster to read, host or host:port")
-	f.StringSliceVar(&s.keyspaces, "keyspace", nil, "keyspaces to read (default: all but Cassandra's own)")
+	f.StringSliceVar(&s.keyspaces, "keyspace", nil, "keyspaces to read (default: all but Cassandra's own); without --hosts, the one of tables that name none")
 	s.access.flags(f)
+	c.PreRunE = func(c *cobra.Command, _ []string) error { return s.unused(c) }
 	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "how long to wait for the cluster")
+}
+
+// unused rejects flags that say how to read a cluster where none is named. One keyspace says where tables of files belong.
+func (s *source) unused(c *cobra.Command) error {
+	if len(s.hosts) > 0 {
+		return nil
+	}
+	if len(s.keyspaces) > 1 {
+		return errors.New("several keyspaces need --hosts")
+	}
+	var err error
+	cluster := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(access).flags(cluster)
+	cluster.VisitAll(func(f *pflag.Flag) {
+		if c.Flags().Changed(f.Name) && err == nil {
+			err = fmt.Errorf("--%s needs --hosts", f.Name)
+		}
+	})
+	return err
 }
 
 // errNoSource is returned when there is nothing to work on.

@@ -3,7 +3,7 @@
 //
 //	go run ./cmd/cluster run -nodes 3 -- go run ./cmd/orderservice -create-schema
 //
-//	curl -i --json '{"user_id": "'$(uuidgen)'", "total": "19.95"}' -H "Idempotency-Key: $(uuidgen --time)" localhost:8080/orders
+//	curl -i -d '{"user_id": "'$(uuidgen)'", "total": "19.95"}' -H "Idempotency-Key: $(uuidgen --time)" localhost:8080/orders
 //
 // Callers are not asked who they are: package orderservice says how to add that. For a Cassandra that asks:
 //

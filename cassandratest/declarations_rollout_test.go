@@ -1,0 +1,111 @@
+package cassandratest_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// While a declaration that has grown is rolled out, older and newer processes start, before the statement is run and after it.
+func TestGrownDeclarationsRollOut(t *testing.T) {
+	t.Parallel()
+	many := slices.Repeat([]string{""}, 60)
+	for i := range many {
+		many[i] = strings.Repeat(string(rune('a'+i%26)), 30+i)
+	}
+	for name, test := range map[string]struct {
+		older, newer tables.Described
+		table        string
+		got, lacks   string // what the newer one is told, and the older one
+	}{
+		"a value": {within("open", "done"), within("open", "hidden", "done"), "reviews_by_status", `OneOf of status has got "hidden"`, `OneOf of status has "hidden"`},
+		"many":    {within(many[:40]...), within(many...), "reviews_by_status", "and 8 more", "and 8 more"},
+		"a Since": {
+			bucketed(tables.Every(24*time.Hour, "written")), bucketed(tables.Every(24*time.Hour, "written"), tomorrow), "reviews_by_slot",
+			"bucket slot has got every(24h0m0s, written), from 2000-01-02T00:00:00Z of written on every(1h0m0s, written)",
+			"in the table's fingerprint and every(24h0m0s, written) in this process",
+		},
+		"hash known": {bucketed(tables.Hash(4, "review_id")), bucketed(tables.Hash(40, "review_id"), hash4), "reviews_by_slot", "has got", "in this process"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				c.Create(mallOf(test.older, schema.With("mall."+test.table, schema.Options{Comment: "ops: it's [a] page"})).Statements()...)
+				p := startProcess(t, c)
+				p.clean(test.older)
+				statements, text := p.passes(test.newer)
+				if len(statements) != 1 || statements[test.table] == "" || !strings.Contains(text, test.got) {
+					t.Fatalf("%v\n%s", statements, text)
+				}
+				c.Create(slices.Collect(maps.Values(statements))...)
+				p.clean(test.newer)
+				statements, text = p.passes(test.older)
+				if len(statements) > 0 || !strings.Contains(text, test.lacks) {
+					t.Errorf("%v\n%s", statements, text)
+				}
+				live, err := schema.Read(t.Context(), p.session, "mall")
+				if err != nil || live.Table(schema.ID{Keyspace: "mall", Name: test.table}).Comment() != "ops: it's [a] page" {
+					t.Errorf("the comment is another: %v\n%s", err, live.CQL())
+				}
+			})
+		})
+	}
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) { // the second step: the new function writes
+		c.Create(mallOf(bucketed(tables.Hash(40, "review_id"), hash4)).Statements()...)
+		p := startProcess(t, c)
+		last := bucketed(tables.Hash(4, "review_id"), hash40)
+		statements, _ := p.passes(last)
+		c.Create(statements["reviews_by_slot"])
+		p.clean(last)
+		p.passes(bucketed(tables.Hash(40, "review_id"), hash4))
+		p.refused(bucketed(tables.Hash(4, "review_id")), "the last of which writes")
+	})
+}
+
+// What can be added later is no contradiction where the fingerprint lacks it, be it that a new version of the service declares it, or that
+// the table is of an earlier version of the library. Once it is in there a process without it does not start.
+func TestAddedOptionsRollOut(t *testing.T) {
+	t.Parallel()
+	open, stamp := tables.OneOf("status", "open", "done"), tables.Stamp("updated_at")
+	for name, test := range map[string]struct {
+		older, newer tables.Described
+		want         string
+	}{
+		"Stamp":        {reviews(), reviews(stamp), "Stamp(updated_at)"},
+		"ExpiresAt":    {reviews(), reviews(tables.ExpiresAt("ends")), "ExpiresAt(ends)"},
+		"SweepInserts": {reviews(open, stamp), reviews(open, stamp, tables.SweepInserts()), "SweepInserts"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				c.Create(mallOf(test.older).Statements()...)
+				p := startProcess(t, c)
+				statements, text := p.passes(test.newer)
+				if len(statements) != 2 || !strings.Contains(text, test.want+" is not in the fingerprint yet") {
+					t.Errorf("%v\n%s", statements, text)
+				}
+				p.clean(test.older)
+				c.Create(slices.Collect(maps.Values(statements))...)
+				p.clean(test.newer)
+				p.refused(test.older, "declares no "+strings.Split(test.want, "(")[0]+", the table was made for "+test.want)
+			})
+		})
+	}
+}
+
+// A new version of a service may have a table more. Processes without it start, and write nothing into it.
+func TestTablesCanBeAdded(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create(mallOf(signups(false)).Statements()...)
+		p := startProcess(t, c)
+		p.clean(signups(false))
+		p.clean(reviews())
+	})
+}

@@ -1,0 +1,123 @@
+package cassandratest_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+)
+
+type dimensions struct {
+	Width int `cql:"width"`
+}
+
+type parcel struct {
+	ParcelID gocql.UUID
+	Weight   int
+	Counts   map[string]int
+	Label    string
+	Size     dimensions
+}
+
+// crate has columns for which no other Type is right.
+type crate struct {
+	CrateID gocql.UUID
+	Small   int32
+	Number  int64
+	Route   []int
+	Stamped int64
+}
+
+func parcels(options ...tables.Option) *tables.Set[parcel] {
+	return tables.Must(tables.New[parcel]("parcel", append(options,
+		tables.Table{Name: "parcels", Keyspace: "mall", PartKey: []string{"parcel_id"}})...))
+}
+
+var crates = tables.Must(tables.New[crate]("crate",
+	tables.Table{Name: "crates", Keyspace: "mall", PartKey: []string{"crate_id"}},
+	tables.Type("number", "bigint"), tables.Type("route", "frozen<list<bigint>>"), tables.Stamp("stamped")))
+
+// Where a live column is of another CQL type than follows from the Go type, and the Go type fits it, the advice of Check and Validate
+// is the Type option, and not a migration. It is right: so declared they pass, and a row comes back as it was written.
+func TestTypeAdvice(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create("CREATE KEYSPACE mall WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}",
+			"CREATE TYPE mall.dimensions (width int)",
+			"CREATE TABLE mall.parcels (parcel_id timeuuid PRIMARY KEY, weight int, counts map<text, int>, label ascii, size frozen<dimensions>)",
+			"CREATE TABLE mall.crates (crate_id uuid PRIMARY KEY, small bigint, number int, route list<bigint>, stamped timestamp)")
+		p := startProcess(t, c)
+		const migrate = "the type of a column cannot change: add a column of another name, copy, and declare that"
+		for column, is := range map[string]string{
+			"small":   "is bigint, declared int",                        // whose values need not fit into an int32
+			"number":  "is int, declared bigint",                        // by a Type option
+			"route":   "is list<bigint>, declared frozen<list<bigint>>", // by a Type option
+			"stamped": "is timestamp, declared bigint",                  // a Stamp is bigint
+		} {
+			p.differs(crates, "column "+column+": "+is, "column "+column+": "+is+"\n\t\tno statement mends it: "+migrate)
+		}
+		for column, want := range map[string]struct{ is, advice string }{
+			"column parcel_id": {"is timeuuid, declared uuid", `gocql.UUID: declare tables.Type("parcel_id", "timeuuid")`},
+			"column weight":    {"is int, declared bigint", `int: declare tables.Type("weight", "int")`},
+			"column counts":    {"is map<text, int>, declared map<text, bigint>", `map[string]int: declare tables.Type("counts", "map<text, int>")`},
+			"column label":     {"is ascii, declared text", `string: declare tables.Type("label", "ascii")`},
+		} {
+			p.differs(parcels(tables.UserType[dimensions]("dimensions")), column+": "+want.is+", which follows from Go type "+want.advice,
+				column+": "+want.is+"\n\t\tno statement mends it: the declared type follows from Go type "+want.advice)
+		}
+		const width = `follows from Go type int: declare tables.Type("width", "int") in UserType`
+		p.differs(parcels(tables.UserType[dimensions]("dimensions")),
+			"user-defined type dimensions is (width int), declared (width bigint); of field width that "+width,
+			"column width: the field is int, declared bigint\n\t\tno statement mends it: the declared type "+width)
+		p.differs(parcels(tables.UserType[dimensions]("dimensions", tables.Type("width", "bigint"))),
+			"user-defined type dimensions is (width int), declared (width bigint)",
+			"column width: the field is int, declared bigint\n\t\tno statement mends it: the type of a field cannot change: make another field "+
+				"or type, and copy")
+
+		p.comesBack(c, parcels(tables.UserType[dimensions]("dimensions", tables.Type("width", "int")), tables.Type("parcel_id", "timeuuid"),
+			tables.Type("weight", "int"), tables.Type("counts", "map<text, int>"), tables.Type("label", "ascii")))
+	})
+}
+
+// differs wants a line of both start-up checks.
+func (p process) differs(set tables.Described, check, validate string) {
+	p.Helper()
+	var wrong *writer.CheckError
+	if err := p.w.Check(p.Context(), set); !errors.As(err, &wrong) || !strings.Contains(err.Error()+"\n", ": "+check+"\n") {
+		p.Errorf("Check: %v\nwant %s", err, check)
+	}
+	var different *schema.DifferenceError
+	declared := schema.Must(schema.Declare(schema.Sets(set)))
+	if err := schema.Validate(p.Context(), p.session, declared); !errors.As(err, &different) ||
+		!strings.Contains(err.Error()+"\n", ": "+validate+"\n") {
+		p.Errorf("Validate: %v\nwant %s", err, validate)
+	}
+}
+
+// comesBack writes a row of a set that passes both start-up checks, and reads it.
+func (p process) comesBack(c *cassandratest.Cluster, set *tables.Set[parcel]) {
+	p.Helper()
+	if err := p.w.Check(p.Context(), set); err != nil {
+		p.Error(err)
+	}
+	if err := schema.Validate(p.Context(), p.session, schema.Must(schema.Declare(schema.Sets(set)))); err != nil {
+		p.Error(err)
+	}
+	w, err := writer.New(startProcess(p.T, c).session, writer.Reads(p.session))
+	if err != nil {
+		p.Fatal(err)
+	}
+	row := parcel{gocql.TimeUUID(), -7, map[string]int{"stops": 3}, "fragile", dimensions{12}}
+	if _, err := w.Write(p.Context(), "send", set.Insert(row)); err != nil {
+		p.Fatal(err)
+	}
+	if got, err := writer.Load(p.Context(), w, "find", set, row); err != nil || !reflect.DeepEqual(got, row) {
+		p.Errorf("%+v, %v, want %+v", got, err, row)
+	}
+}

@@ -1,0 +1,67 @@
+package cassandratest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type appointment struct {
+	Name string
+	Day  time.Time
+	At   time.Time
+}
+
+var appointments = tables.Must(tables.New[appointment]("appointment",
+	tables.Table{Name: "appointments", Keyspace: "mall", PartKey: []string{"name"}, SortKey: []string{"day"}}, tables.Type("day", "date")))
+
+// A date is the day of the time in UTC, whatever its zone and time of day, and a timestamp is the moment, to the millisecond. Both come
+// back in UTC. integration/types has the same on real nodes.
+func TestTimesWithAZone(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create("CREATE KEYSPACE mall WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}",
+			"CREATE TABLE mall.appointments (name text, day date, at timestamp, PRIMARY KEY (name, day))")
+		p := startProcess(t, c)
+		r, err := reader.New(p.session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := writer.New(startProcess(t, c).session, writer.Reads(p.session))
+		if err != nil {
+			t.Fatal(err)
+		}
+		berlin, lima := time.FixedZone("", 2*60*60), time.FixedZone("", -5*60*60)
+		for name, test := range map[string]struct{ given, day, at time.Time }{
+			"early in Berlin": {
+				time.Date(2024, 5, 6, 1, 30, 15, 123_999_999, berlin),
+				time.Date(2024, 5, 5, 0, 0, 0, 0, time.UTC), time.Date(2024, 5, 5, 23, 30, 15, 123_000_000, time.UTC),
+			},
+			"late in Lima": {
+				time.Date(2024, 5, 6, 20, 0, 0, 0, lima),
+				time.Date(2024, 5, 7, 0, 0, 0, 0, time.UTC), time.Date(2024, 5, 7, 1, 0, 0, 0, time.UTC),
+			},
+			"before 1970": {
+				time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC),
+				time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC),
+			},
+		} {
+			given := appointment{name, test.given, test.given}
+			if _, err := w.Write(t.Context(), "make", appointments.Insert(given)); err != nil {
+				t.Fatal(err)
+			}
+			want := appointment{name, test.day, test.at}
+			if got, err := writer.Load(t.Context(), w, "find", appointments, given); err != nil || got != want {
+				t.Errorf("%s: Load: %v, %v, want %v", name, got, err, want)
+			}
+			q := reader.From(appointments, "appointments").Eq("name", name).Eq("day", test.given)
+			if got, _, err := reader.List(t.Context(), r, "find", q); err != nil || len(got) != 1 || got[0] != want {
+				t.Errorf("%s: List: %v, %v, want %v", name, got, err, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package cqltype
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/gocql/gocql"
+)
+
+// Same says whether the server takes two encoded values of a type as equal, in a condition or a clustering key: as it does sets and maps
+// in another order, 10 and 10.00, and a value of a user-defined type from before it got a field and one in which that field is null.
+func (t *Type) Same(a, b []byte) bool {
+	return (a == nil) == (b == nil) && t.Compare(t.sorted(a), t.sorted(b)) == 0
+}
+
+// Exceeds says whether a value has a field, not null, that a user-defined type does not have here.
+func (t *Type) Exceeds(data []byte) bool {
+	if !t.Contains(func(t *Type) bool { return t.user != nil }) {
+		return false
+	}
+	types, collection := t.Elems(), t.kind != gocql.TypeTuple && t.kind != gocql.TypeUDT
+	if collection {
+		data = data[min(4, len(data)):]
+	}
+	for n := 0; len(data) > 0 && (collection || n < len(types)); n++ {
+		var value []byte
+		if value, data = cutValue(data); types[n%len(types)].Exceeds(value) {
+			return true
+		}
+	}
+	return !allNull(data)
+}
+
+// sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the server, each once.
+func (t *Type) sorted(data []byte) []byte {
+	if !t.composite() || len(data) < 4 || !t.Contains((*Type).unordered) {
+		return data
+	}
+	types, collection := t.Elems(), t.kind != gocql.TypeTuple && t.kind != gocql.TypeUDT
+	var out []byte
+	rest, each := data, 1
+	if collection {
+		out, rest, each = make([]byte, 4), data[4:], len(types)
+	}
+	var parts [][][]byte // of a map with key and value
+	for n := 0; len(rest) > 0; n++ {
+		if n%each == 0 {
+			parts = append(parts, nil)
+		}
+		var value []byte
+		value, rest = cutValue(rest)
+		if collection || n < len(types) { // else a field that is not known here
+			value = types[n%len(types)].sorted(value)
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], value)
+	}
+	if t.unordered() {
+		order := func(a, b [][]byte) int { return types[0].Compare(a[0], b[0]) }
+		slices.SortStableFunc(parts, order)
+		parts = slices.CompactFunc(parts, func(a, b [][]byte) bool { return order(a, b) == 0 })
+	}
+	if collection {
+		binary.BigEndian.PutUint32(out, uint32(len(parts))) // not more than there were
+	}
+	for _, value := range slices.Concat(parts...) {
+		if value == nil {
+			out = append(out, 0xff, 0xff, 0xff, 0xff)
+			continue
+		}
+		out = append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...) // a part of data
+	}
+	return out
+}
+
+// unordered says whether the elements of a value may be sent in any order.
+func (t *Type) unordered() bool { return t.kind == gocql.TypeSet || t.kind == gocql.TypeMap }

@@ -1,0 +1,66 @@
+package schema_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/schema/estimate"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+// What was forgotten is named by an error, in every call that takes it: it is no nil dereference.
+func TestNil(t *testing.T) {
+	t.Parallel()
+	var (
+		none     context.Context
+		noSet    *tables.Set[order]
+		session  = new(gocql.Session)
+		declared = &schema.Schema{}
+	)
+	const noContext = "the context is nil: pass the caller's, or context.Background()"
+	for name, call := range map[string]func(ctx context.Context, session *gocql.Session, s *schema.Schema) error{
+		"Differences": func(ctx context.Context, session *gocql.Session, s *schema.Schema) error {
+			_, err := schema.Differences(ctx, session, s)
+			return err
+		},
+		"Validate": schema.Validate,
+		"Ensure":   schema.Ensure,
+	} {
+		for want, err := range map[string]error{
+			noContext:            call(none, session, declared),
+			"the session is nil": call(t.Context(), nil, declared),
+			"the schema is nil":  call(t.Context(), session, nil),
+		} {
+			if err == nil || err.Error() != "schema: "+want {
+				t.Errorf("%s: %v, want %s", name, err, want)
+			}
+		}
+	}
+	_, noContextRead := schema.Read(none, session, "shop")
+	_, noSession := schema.Read(t.Context(), nil, "shop")
+	_, noContextList := schema.UserKeyspaces(none, session)
+	_, noSessionList := schema.UserKeyspaces(t.Context(), nil)
+	_, noContextSize := estimate.Measure(none, session, schema.ID{})
+	_, noSessionSize := estimate.Measure(t.Context(), nil, schema.ID{})
+	_, noSetDeclared := schema.Declare(schema.Sets(orders(t), noSet))
+	_, nilDeclared := schema.Declare(schema.Sets(nil))
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{noContextRead, "schema: " + noContext},
+		{noSession, "schema: the session is nil"},
+		{noContextList, "schema: " + noContext},
+		{noSessionList, "schema: the session is nil"},
+		{noContextSize, "estimate: " + noContext},
+		{noSessionSize, "estimate: the session is nil"},
+		{noSetDeclared, "schema: set 2 is nil"},
+		{nilDeclared, "schema: set 1 is nil"},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package writer_test
+
+import (
+	"testing"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// A default_time_to_live would take keys of a Unique table from their owners, and base rows while others of theirs stay. Rows may end
+// together, or those of a query table before.
+func TestCheckOfDefaultTTL(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := start(t, c)
+		check := func(set tables.Described, want string) {
+			t.Helper()
+			got := ""
+			if err := s.w.Check(t.Context(), set); err != nil {
+				got = err.Error()
+			}
+			if want != "" {
+				want = "denorm: 1 difference(s) between declared and live tables\n\t" + want
+			}
+			if got != want {
+				t.Errorf("%s\nwant %s", got, want)
+			}
+		}
+		ttl := func(table, seconds string) {
+			t.Helper()
+			if err := s.reads.Query("ALTER TABLE " + table + " WITH default_time_to_live = " + seconds).Exec(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, table := range []string{"users", "users_by_city", "users_by_email"} {
+			check(users, "")
+			ttl(table, "3600")
+			check(users, "table shop."+table+": default_time_to_live is 3600: rows vanish, and a condition or a unique key with them: "+
+				"ALTER TABLE shop."+table+" WITH default_time_to_live = 0")
+			ttl(table, "0")
+		}
+		ttl("slots", "60")
+		check(slots, "")
+		ttl("tickets_by_id", "60")
+		check(tickets, "table shop.tickets_by_user: default_time_to_live is 0, that of the base table 60: base rows vanish, and rows of theirs stay: "+
+			"ALTER TABLE shop.tickets_by_user WITH default_time_to_live = 60")
+		for _, seconds := range []string{"60", "30"} {
+			ttl("tickets_by_user", seconds)
+			check(tickets, "")
+		}
+	})
+}

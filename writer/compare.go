@@ -1,0 +1,173 @@
+package writer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// This file is about sets with Compare, whose changes of one partition one lightweight transaction can hold.
+
+// all are the condition and those beside it, in the order of the changes.
+func (c *condition) all() []*tables.Conditional {
+	return append([]*tables.Conditional{c.Conditional}, c.more...)
+}
+
+// inserts says whether one of the changes is an insert.
+func (c *condition) inserts() bool {
+	return slices.ContainsFunc(c.all(), func(one *tables.Conditional) bool { return one.Condition.Kind == tables.Insert })
+}
+
+// join adds the condition of another change to that of a write, if one transaction can hold both. Its rows get the same mark.
+func (c *condition) join(timestamp int64, change tables.Change, physical func(string) string) (tables.Rendered, error) {
+	r, err := change.RenderConditional(timestamp, c.Condition.Version, physical)
+	if err != nil {
+		return tables.Rendered{}, err
+	}
+	if err := together(c.Condition, r.Condition); err != nil {
+		return tables.Rendered{}, err
+	}
+	c.more = append(c.more, &r)
+	return r.Rendered, nil
+}
+
+// together says why two conditions cannot be those of one write.
+func together(one, other *tables.Condition) error {
+	const apart = "write them one after the other"
+	switch {
+	case one.Entity != other.Entity || one.Keyspace != other.Keyspace || one.Table != other.Table:
+		return fmt.Errorf("entity %s and entity %s both have a condition: a lightweight transaction is of one table, so the two cannot "+
+			"hold together; %s", one.Entity, other.Entity, apart)
+	case one.Base().Key() == other.Base().Key():
+		return errTwice(one.Entity)
+	case one.Versioned:
+		return fmt.Errorf("two entities %s in one write: each of a Versioned set is decided by a transaction of its own, after what another "+
+			"client left unfinished of it, so the two cannot hold together; %s", one.Entity, apart)
+	case !bytes.Equal(one.PartitionKey, other.PartitionKey):
+		return fmt.Errorf("two entities %s in different partitions of table %s: a lightweight transaction is of one partition, so the two "+
+			"conditions cannot hold together; %s", one.Entity, one.Table, apart)
+	}
+	return nil
+}
+
+// remark gives the rows of several conditions the mark that every repeat of the request gives them, as conditionOf does with that
+// of one.
+func (w *Writer) remark(p *plan, changes []tables.Change) error {
+	c := p.condition
+	if c == nil || len(c.more) == 0 || !w.pinned {
+		return nil
+	}
+	version := versioned.Version(p.timestamp, digestOf(c.all()))
+	all := make([]*tables.Conditional, 0, 1+len(c.more))
+	for _, change := range changes {
+		if !change.Conditional() {
+			continue
+		}
+		r, err := change.RenderConditional(p.timestamp, version, w.physical)
+		if err != nil {
+			return err
+		}
+		all = append(all, &r)
+	}
+	c.Conditional, c.more = all[0], all[1:]
+	return nil
+}
+
+// digestOf is a hash of several changes in any order, for the marks of their rows. Like [tables.Condition.Digest] it is kept by
+// every version of the library: the first eight bytes of the SHA-256 of their digests, smallest first, all big-endian.
+func digestOf(all []*tables.Conditional) uint64 {
+	digests := make([]uint64, len(all))
+	for i, c := range all {
+		digests[i] = c.Condition.Digest()
+	}
+	slices.Sort(digests)
+	var data []byte
+	for _, d := range digests {
+		data = binary.BigEndian.AppendUint64(data, d)
+	}
+	sum := sha256.Sum256(data)
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// decideCompared settles the conditions of a set with Compare. maybe says that they were sent before, and may have been applied, as
+// everything may that comes through Resume.
+//
+// If one of the rows then has the change's Mark, all were changed. Without a Mark a row that is as the change wanted to make it may be
+// its own work or another's with the same values: it stays unknown, and whoever knows the values can tell from the row.
+func (w *Writer) decideCompared(ctx context.Context, op string, all []*tables.Conditional, maybe bool, sent *atomic.Int32) settled {
+	statements := make([]tables.Statement, len(all))
+	for i, c := range all {
+		statements[i] = c.Condition.Compare()
+	}
+	store := w.store(op, all[0].Condition.Base(), sent)
+	var applied bool
+	again, err := store.Try(ctx, func(ctx context.Context) error {
+		return store.one(ctx, func(ctx context.Context) (err error) {
+			applied, _, err = w.transact.swap(ctx, statements, store.o)
+			return err
+		})
+	})
+	maybe = maybe || again
+	outcome := NotApplied
+	if maybe {
+		outcome = Unknown
+	}
+	switch {
+	case err != nil:
+		return settled{outcome: outcome, err: err}
+	case applied:
+		return settled{outcome: Applied}
+	}
+	s := settled{outcome: outcome, conflict: true}
+	for i, one := range all {
+		c := one.Condition
+		stored, err := w.stored(ctx, op, c.Base(), sent)
+		if err != nil {
+			return settled{outcome: outcome, conflict: !maybe, err: err} // what was first may be this very change
+		}
+		if maybe && stored != nil && c.Own(*stored) {
+			return settled{outcome: Applied}
+		}
+		if s.err == nil && (len(all) == 1 || !c.Holds(stored)) {
+			s.err = conflictAt(i, all)
+			if stored != nil {
+				s.current, _ = c.Base().Decode(*stored)
+			}
+		}
+	}
+	if s.err == nil { // all rows are as they were read again
+		s.err = errChanged
+	}
+	return s
+}
+
+// stored reads a base row at SERIAL. It gives nil if there is none.
+func (w *Writer) stored(ctx context.Context, op string, base *tables.Base, sent *atomic.Int32) (*tables.Row, error) {
+	store := w.store(op, base, sent)
+	var row versioned.Row
+	_, err := store.Try(ctx, func(ctx context.Context) (err error) {
+		row, err = store.Read(ctx)
+		return err
+	})
+	out, _ := row.Columns.(*tables.Row)
+	return out, err
+}
+
+// conflictAt says that the condition of one of several changes did not hold.
+func conflictAt(i int, all []*tables.Conditional) error {
+	err := errChanged
+	if all[i].Condition.Kind == tables.Insert {
+		err = errExists
+	}
+	if len(all) == 1 {
+		return err
+	}
+	return fmt.Errorf("change %d of the %d with conditions: %w", i+1, len(all), err)
+}

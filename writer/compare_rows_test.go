@@ -1,0 +1,267 @@
+package writer_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+)
+
+// night is one night of a room, which one guest can have.
+type night struct {
+	Room  string
+	Night int32
+	Guest string
+	Mark  gocql.UUID
+}
+
+// The same table, with and without a Mark.
+var (
+	nightTable = tables.Table{Name: "nights", PartKey: []string{"room"}, SortKey: []string{"night"}}
+	nights     = tables.Must(tables.New[night]("night", nightTable, tables.Compare("guest"), tables.Mark("mark")))
+	plain      = tables.Must(tables.New[night]("night", nightTable, tables.Compare("guest")))
+)
+
+// hotel is a service with two free nights of one room.
+type hotel struct {
+	*service
+	free [2]night
+}
+
+func openHotel(t *testing.T, c *cassandratest.Cluster) *hotel {
+	t.Helper()
+	c.Create(schema.Must(schema.Declare(schema.Sets(nights))).In(map[string]string{"": "shop"}).Statements()...)
+	h := &hotel{service: start(t, c), free: [2]night{{Room: "1", Night: 1}, {Room: "1", Night: 2}}}
+	if _, err := h.w.Write(t.Context(), "open", nights.Insert(h.free[0]), nights.Insert(h.free[1])); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// book gives both nights to a guest, if both are as they were read.
+func book(set *tables.Set[night], guest string, read ...night) []tables.Change {
+	var out []tables.Change
+	for _, n := range read {
+		booked := n
+		booked.Guest = guest
+		out = append(out, set.Update(n, booked))
+	}
+	return out
+}
+
+// guests are who has the nights of the room, in order.
+func (h *hotel) guests(t *testing.T) string {
+	t.Helper()
+	var out []string
+	iter := h.reads.Query(`SELECT night, guest FROM nights WHERE room = '1'`).Consistency(gocql.Consistency(gocql.Serial)).Iter()
+	var n int
+	var guest string
+	for iter.Scan(&n, &guest) {
+		out = append(out, fmt.Sprintf("%d%s", n, guest))
+	}
+	if err := iter.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(out, " ")
+}
+
+// Two rows of one partition change together, in one transaction, or not at all.
+func TestConditionsOfOnePartition(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		h := openHotel(t, c)
+		before := len(c.Journal(cassandratest.Batch))
+		res, err := h.w.Write(t.Context(), "book", book(nights, "ann", h.free[:]...)...)
+		if err != nil || res.Mode != writer.Conditional || res.Attempts != 1 || len(c.Journal(cassandratest.Batch)) != before+1 || h.guests(t) != "1ann 2ann" {
+			t.Fatalf("%+v, %v: %s", res, err, h.guests(t))
+		}
+		ann := [2]night{{"1", 1, "ann", gocql.UUID{}}, {"1", 2, "ann", gocql.UUID{}}}
+		if _, err := h.w.Write(t.Context(), "free", book(nights, "", ann[1])...); err != nil {
+			t.Fatal(err)
+		}
+		// Of every kind of change, one condition that does not hold keeps the other row as it is.
+		for name, changes := range map[string][]tables.Change{
+			"two updates":           book(nights, "bob", h.free[:]...),
+			"in the other order":    book(nights, "bob", h.free[1], h.free[0]),
+			"update and insert":     append(book(nights, "bob", h.free[1]), nights.Insert(night{Room: "1", Night: 1, Guest: "bob"})),
+			"update and delete":     append(book(nights, "bob", h.free[1]), nights.Delete(h.free[0])),
+			"insert and delete":     {nights.Insert(night{Room: "1", Night: 3}), nights.Delete(h.free[0])},
+			"insert and insert":     {nights.Insert(night{Room: "1", Night: 3}), nights.Insert(h.free[0])},
+			"one that is not there": append(book(nights, "bob", h.free[1]), nights.Delete(night{Room: "1", Night: 9})),
+		} {
+			_, err := h.w.Write(t.Context(), "change", changes...)
+			now, ok := writer.Current[night](err)
+			there := name != "one that is not there"
+			if writer.OutcomeOf(err) != writer.Conflict || ok != there || there && (now.Night != 1 || now.Guest != "ann") {
+				t.Errorf("%s: %v, and the row is %+v, %t", name, err, now, ok)
+			}
+			if failed := failedWrite(t, err); failed.Resumable() || len(failed.Tables) != 1 || !strings.Contains(err.Error(), " of the 2 with conditions: ") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got := h.guests(t); got != "1ann 2" {
+				t.Fatalf("%s: it was applied in part: %s", name, got)
+			}
+		}
+		// And with conditions that hold, all kinds are applied together.
+		changes := append(book(nights, "bob", h.free[1]), nights.Insert(night{Room: "1", Night: 3, Guest: "bob"}), nights.Delete(ann[0]))
+		if _, err := h.w.Write(t.Context(), "change", changes...); err != nil || h.guests(t) != "2bob 3bob" {
+			t.Errorf("%v: %s", err, h.guests(t))
+		}
+	})
+}
+
+// After a lost answer the marks of the rows tell whether they were changed, to the next attempt and to Resume, also when another write
+// has changed one of them since.
+func TestLostAnswerOfConditions(t *testing.T) {
+	t.Parallel()
+	applied := []cassandratest.Step{cassandratest.Apply, cassandratest.Drop}
+	for name, test := range map[string]struct {
+		set    *tables.Set[night]
+		step   []cassandratest.Step // of the first attempt
+		later  int                  // the night that another write changes before the second
+		want   writer.Outcome
+		guests string
+	}{
+		"applied":                         {nights, applied, 0, writer.Applied, "1ann 2ann"},
+		"not applied":                     {nights, []cassandratest.Step{cassandratest.Drop}, 0, writer.Applied, "1ann 2ann"},
+		"accepted by one node":            {nights, []cassandratest.Step{cassandratest.Propose}, 0, writer.Applied, "1ann 2ann"},
+		"applied, first changed since":    {nights, applied, 1, writer.Applied, "1eve 2ann"},
+		"applied, second changed since":   {nights, applied, 2, writer.Applied, "1ann 2eve"},
+		"not applied, and one is taken":   {nights, []cassandratest.Step{cassandratest.Drop}, 2, writer.Unknown, "1 2eve"},
+		"applied, without a mark":         {plain, applied, 0, writer.Unknown, "1ann 2ann"},
+		"not applied, without a mark":     {plain, []cassandratest.Step{cassandratest.Drop}, 0, writer.Applied, "1ann 2ann"},
+		"taken by others, without a mark": {plain, []cassandratest.Step{cassandratest.Drop}, 1, writer.Unknown, "1eve 2"},
+	} {
+		for how, again := range map[string]func(*writer.Error) *writer.Error{
+			"the next attempt": nil,
+			"resumed":          func(e *writer.Error) *writer.Error { return e },
+			"stored":           func(e *writer.Error) *writer.Error { return delivered(t, e) },
+		} {
+			if again == nil && test.later > 0 {
+				continue
+			}
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+					h := openHotel(t, c)
+					other := h.client(t)
+					w := h.w
+					if again != nil {
+						w = w.With(writer.Retry(retry.Policy{MaxAttempts: 1}))
+					}
+					lost := c.When(cassandratest.Batch, cassandratest.Nth(1)).Do(test.step...)
+					_, err := w.Write(t.Context(), "book", book(test.set, "ann", h.free[:]...)...)
+					if again != nil {
+						lost.End()
+						failed := failedWrite(t, err)
+						if got := writer.OutcomeOf(err); got != writer.Unknown || !failed.Resumable() {
+							t.Fatalf("%v: %v", got, err)
+						}
+						if test.later > 0 {
+							other.overtake(t, h.free[test.later-1])
+						}
+						_, err = h.w.Resume(t.Context(), again(failed))
+					}
+					if got := writer.OutcomeOf(err); got != test.want || h.guests(t) != test.guests {
+						t.Errorf("%v, %s: %v", got, h.guests(t), err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// overtake gives a night to eve, as it is now.
+func (s *service) overtake(t *testing.T, n night) {
+	t.Helper()
+	now, err := writer.Load(t.Context(), s.w, "load", nights, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.w.Write(t.Context(), "book", book(nights, "eve", now)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A request that is repeated with At knows what its first try has done, in whatever order its changes come; another request at that
+// timestamp does not pass for it, be it a part of it or more than it.
+func TestRepeatOfConditions(t *testing.T) {
+	t.Parallel()
+	third := night{Room: "1", Night: 3}
+	for name, test := range map[string]struct {
+		repeat func(free [2]night) []tables.Change
+		want   writer.Outcome
+	}{
+		"the same":           {func(free [2]night) []tables.Change { return book(nights, "ann", free[:]...) }, writer.Applied},
+		"in another order":   {func(free [2]night) []tables.Change { return book(nights, "ann", free[1], free[0]) }, writer.Applied},
+		"for somebody else":  {func(free [2]night) []tables.Change { return book(nights, "bob", free[:]...) }, writer.Unknown},
+		"a part of it":       {func(free [2]night) []tables.Change { return book(nights, "ann", free[0]) }, writer.Unknown},
+		"more than it":       {func(free [2]night) []tables.Change { return book(nights, "ann", free[0], free[1], third) }, writer.Unknown},
+		"other nights of it": {func(free [2]night) []tables.Change { return book(nights, "ann", free[1], third) }, writer.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				h := openHotel(t, c)
+				if _, err := h.w.Write(t.Context(), "open", nights.Insert(third)); err != nil {
+					t.Fatal(err)
+				}
+				at := writer.At(time.Now().UnixMicro())
+				if _, err := h.w.With(at).Write(t.Context(), "book", book(nights, "ann", h.free[:]...)...); err != nil {
+					t.Fatal(err)
+				}
+				_, err := h.client(t).w.With(at).Write(t.Context(), "book", test.repeat(h.free)...)
+				if got := writer.OutcomeOf(err); got != test.want || h.guests(t) != "1ann 2ann 3" {
+					t.Errorf("%v, %s: %v", got, h.guests(t), err)
+				}
+			})
+		})
+	}
+}
+
+// Other entities are written when the conditions of all rows hold, and not otherwise.
+func TestConditionsBesideOthers(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		h := openHotel(t, c)
+		sold := func(guest string) []tables.Change {
+			return append(book(nights, guest, h.free[:]...), tickets.Insert(ticket{gocql.MustRandomUUID(), gocql.MustRandomUUID(), guest}))
+		}
+		if _, err := h.w.Write(t.Context(), "sell", sold("ann")...); err != nil || h.count(t, `SELECT count(*) FROM tickets_by_id`) != 1 {
+			t.Errorf("%v", err)
+		}
+		_, err := h.w.Write(t.Context(), "sell", sold("bob")...)
+		if writer.OutcomeOf(err) != writer.Conflict || h.count(t, `SELECT count(*) FROM tickets_by_id`) != 1 || h.guests(t) != "1ann 2ann" {
+			t.Errorf("%v: %s", err, h.guests(t))
+		}
+	})
+}
+
+// What one transaction cannot hold is refused, with the reason.
+func TestConditionsApart(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		h := openHotel(t, c)
+		one := user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome"}
+		two := user{UserID: gocql.MustRandomUUID(), Email: "b@x", City: "rome"}
+		for why, changes := range map[string][]tables.Change{
+			"is of one partition":           {nights.Insert(night{Room: "1", Night: 3}), nights.Insert(night{Room: "2", Night: 3})},
+			"is of one table":               {nights.Insert(night{Room: "1", Night: 3}), users.Insert(one)},
+			"by a transaction of its own":   {users.Insert(one), users.Insert(two)},
+			"night: changed twice in one w": book(nights, "bob", h.free[0], h.free[0]),
+		} {
+			_, err := h.w.Write(t.Context(), "change", changes...)
+			if !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), why) {
+				t.Errorf("%s: %v", why, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package writer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// bench is a row of a hall with seats in it.
+type bench struct {
+	Hall  string
+	Seat  int32
+	Count int32
+}
+
+func benchSet(tb testing.TB) *tables.Set[bench] {
+	tb.Helper()
+	return mustSet[bench](tb, "bench",
+		tables.Table{Name: "benches", PartKey: []string{"hall"}, SortKey: []string{"seat"}}, tables.Compare("count"))
+}
+
+// Stored conditions that no writer could have put into one transaction are refused: they would not hold together.
+func TestStoredConditionsHoldTogether(t *testing.T) {
+	t.Parallel()
+	at := time.Now().UnixMicro()
+	stored := func(c tables.Change, at int64) []byte {
+		r, err := c.RenderConditional(at, versioned.Version(at, 1), func(string) string { return "shop" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := r.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	first := stored(benchSet(t).Insert(bench{Hall: "a", Seat: 1}), at)
+	second := stored(benchSet(t).Insert(bench{Hall: "a", Seat: 2}), at)
+	for name, test := range map[string]struct {
+		format uint8
+		more   [][]byte
+		ok     bool
+	}{
+		"one":                  {0, nil, true},
+		"two of a partition":   {1, [][]byte{second}, true},
+		"in the former format": {0, [][]byte{second}, false},
+		"one in the new":       {1, nil, false},
+		"another partition":    {1, [][]byte{stored(benchSet(t).Insert(bench{Hall: "b", Seat: 2}), at)}, false},
+		"another entity":       {1, [][]byte{stored(seatSet(t).Insert(newItem()), at)}, false},
+		"a versioned one":      {1, [][]byte{stored(itemSet(t).Insert(newItem()), at)}, false},
+		"another timestamp":    {1, [][]byte{stored(benchSet(t).Insert(bench{Hall: "a", Seat: 2}), at-1)}, false},
+		"not a condition":      {1, [][]byte{{1}}, false},
+	} {
+		w := wireError{Format: test.format, Op: "op", Timestamp: at, Mode: Conditional, Condition: &wireDecision{Condition: first, More: test.more}}
+		e := new(Error)
+		if err := e.UnmarshalBinary(sealed(t, w)); (err == nil) != test.ok {
+			t.Errorf("%s: %v", name, err)
+		} else if err == nil && len(e.condition.all()) != 1+len(test.more) {
+			t.Errorf("%s: %d conditions", name, len(e.condition.all()))
+		}
+	}
+}
+
+// Each of the conditions is held against the sets that are resumed.
+func TestStoredConditionsAreOfTheSets(t *testing.T) {
+	t.Parallel()
+	w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+	set := benchSet(t)
+	_, err := w.Write(t.Context(), "op", set.Insert(bench{Hall: "a", Seat: 1}), set.Insert(bench{Hall: "a", Seat: 2}))
+	failed := transport(t, asError(t, err))
+	own, x, _ := conditional(nil, Resumes(set))
+	if _, err := own.Resume(t.Context(), failed); err != nil || x.asked() != "INSERT" {
+		t.Errorf("%v, sent %s", err, x.asked())
+	}
+	// A column that only the second has is in none of the sets.
+	other, err := mustSet[struct {
+		Hall  string
+		Seat  int32
+		Count int32
+		Owner string
+	}](t, "bench", tables.Table{Name: "benches", PartKey: []string{"hall"}, SortKey: []string{"seat"}}, tables.Compare("count")).
+		Insert(struct {
+			Hall  string
+			Seat  int32
+			Count int32
+			Owner string
+		}{"a", 2, 0, "x"}).RenderConditional(failed.Timestamp, failed.condition.Condition.Version, func(string) string { return "shop" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed.condition.more[0] = &other
+	own, x, _ = conditional(nil, Resumes(set))
+	if _, err := own.Resume(t.Context(), failed); err == nil || x.asked() != "" {
+		t.Errorf("a column of no set: %v, sent %s", err, x.asked())
+	}
+}
+
+// The marks of several rows follow from what is changed, whoever computes them: another number would make a repeat a conflict.
+func TestDigestOfConditions(t *testing.T) {
+	t.Parallel()
+	var all []*tables.Conditional
+	for seat := range int32(2) {
+		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).RenderConditional(1, versioned.Version(1, 1), func(string) string { return "shop" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, &r)
+	}
+	const want uint64 = 0xaefe839ec13fc0c9
+	if got := digestOf(all); got != want {
+		t.Errorf("%#x, want %#x", got, want)
+	}
+	all[0], all[1] = all[1], all[0]
+	if got := digestOf(all); got != want {
+		t.Errorf("in another order %#x, want %#x", got, want)
+	}
+}

@@ -1,0 +1,36 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+// This file rejects what a caller forgot: the driver and the runtime would panic.
+
+var errNoContext = errors.New("the context is nil: pass the caller's, or context.Background()")
+
+// missing says which argument of a [Modify] or [Load] is nil.
+func missing[T any](ctx context.Context, w *Writer, set *tables.Set[T]) error {
+	switch {
+	case ctx == nil:
+		return errNoContext
+	case w == nil:
+		return errors.New("the writer is nil")
+	case set == nil:
+		return errors.New("the set is nil")
+	}
+	return nil
+}
+
+// missingSet says which of the sets is nil.
+func missingSet(sets []tables.Described) error {
+	for i, set := range sets {
+		if set == nil || set.Describe().Entity == "" {
+			return fmt.Errorf("set %d is nil", i+1)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package writer
+
+import (
+	"errors"
+
+	"github.com/denorm-go/denorm/reader"
+)
+
+// OutcomeOf says what became of the call that returned err, so that a service has one switch for all of its answers:
+//
+//	Applied     every table has it, or the rows were read: err is nil
+//	Unknown     it may have been applied, in part or as a whole, now or later: resume it if it is Resumable
+//	NotApplied  it was valid, and surely nothing of it is in any table, or nothing was read: it can be made again
+//	Conflict    another writer came first, and nothing was applied: read the row again, and decide
+//	Taken       another entity has the key, and nothing was applied
+//	Invalid     the call or the row is not valid, and nothing was sent
+//	NotFound    there is no such row, and nothing was written
+//
+// err may be of Write, Resume, [Modify], [Load] or package reader, or wrap such an error. Errors of others beside it in the same
+// tree do not count; an err without any of the library's is Unknown, so look first for those of your own, such as the one of
+// the function given to Modify. Where several of the library's are joined and do not say the same, it is Unknown if one of them
+// is, otherwise NotApplied.
+//
+// What may have happened is never reported as not happened. So a partial write is Unknown, a conflict too where an earlier
+// attempt may have been applied, [ErrExpired], and an [Error] that was stored with MarshalBinary: it may have been resumed
+// since then. As [Error.NotApplied] it speaks of the call that returned the error, and no longer once the error was given to
+// Resume.
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return Applied
+	}
+	outcome, _ := outcomeIn(err)
+	return outcome
+}
+
+// outcomeIn is what the library's errors in a tree say, and whether there are any.
+func outcomeIn(err error) (outcome Outcome, found bool) {
+	switch err {
+	case ErrInvalid, reader.ErrInvalid: //nolint:errorlint // it walks the tree itself
+		return Invalid, true
+	case ErrConflict:
+		return Conflict, true
+	case ErrTaken:
+		return Taken, true
+	case ErrNotFound:
+		return NotFound, true
+	case ErrUnknown, ErrPartial, ErrExpired:
+		return Unknown, true
+	}
+	switch err := err.(type) { //nolint:errorlint // it walks the tree itself
+	case *Error:
+		return err.outcome(), true
+	case *reader.QueryError:
+		return Invalid, true
+	case *reader.Error:
+		return NotApplied, true
+	case interface{ Unwrap() error }:
+		return outcomeIn(err.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range err.Unwrap() {
+			switch next, is := outcomeIn(one); {
+			case !is:
+			case !found || next == Unknown:
+				outcome, found = next, true
+			case next != outcome && outcome != Unknown:
+				outcome = NotApplied
+			}
+		}
+		return outcome, found
+	}
+	return Unknown, false
+}
+
+// outcome is what the error says of the call as a whole.
+func (e *Error) outcome() Outcome {
+	switch {
+	case len(e.Tables) == 0 && e.Is(ErrInvalid):
+		return Invalid
+	case e.stored || e.expired || !e.NotApplied():
+		return Unknown
+	case errors.Is(e.unread, ErrNotFound):
+		return NotFound
+	case e.condition != nil && errors.Is(e.condition.err, ErrTaken):
+		return Taken
+	case e.Is(ErrConflict):
+		return Conflict
+	}
+	return NotApplied
+}
