@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/sessions"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -19,7 +20,7 @@ type Reader struct {
 }
 
 // New makes a reader that reads through session, which must not be the session of a writer (see the package's text on
-// sessions). The error names every option that is not valid.
+// sessions). The error names every option that is not valid, or says that the session is that of a writer.
 func New(session *gocql.Session, options ...Option) (*Reader, error) {
 	if session == nil {
 		return nil, errors.New("denorm: reader: the session is nil")
@@ -27,6 +28,9 @@ func New(session *gocql.Session, options ...Option) (*Reader, error) {
 	r := newReader(gocqlSource{session}, session.Query("").Keyspace(), options...)
 	if r.err != nil {
 		return nil, fmt.Errorf("denorm: reader: %w", r.err)
+	}
+	if err := sessions.Reads(session); err != nil {
+		return nil, fmt.Errorf("denorm: reader: %w", err)
 	}
 	return r, nil
 }

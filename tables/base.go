@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"reflect"
@@ -30,6 +31,7 @@ type Base struct {
 	physical       func(string) string
 	key            []*Value
 	row            []Value // with what identifies the entity, by column
+	before         []Value // of a change, what its before-image says of the columns that keys in query tables follow from, by column
 	stored         bool    // it comes out of storage, and the query tables are not known
 }
 
@@ -172,7 +174,8 @@ func (b *Base) Decode(row Row) (any, error) {
 }
 
 // Swap is the lightweight transaction that makes the base row after, if its version is before (zero: null) and nothing is
-// pending; of an insert, if all other columns that the set declares are null too. Without after it makes a fence. Several statements travel in one batch.
+// pending; of an insert, if all other columns that the set declares are null too, and of another change, if those that keys follow
+// from are what its before-image says. Without after it makes a fence. Several statements travel in one batch.
 func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []Statement {
 	versionName := b.set.columns[b.set.version].name
 	var sets []string
@@ -197,15 +200,21 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []State
 		}
 		where += absent.String()
 	}
-	condition := any(nil)
+	conditions := []any{nil}
 	if before != (gocql.UUID{}) {
-		condition = uuidValue(before)
+		conditions[0] = uuidValue(before)
+	}
+	if keys != nil { // what the change removes from the query tables follows from them
+		for _, i := range b.imaged() {
+			where += " AND " + b.set.columns[i].name + " = ?"
+			conditions = append(conditions, &b.before[i])
+		}
 	}
 	ttl := encodeInt(int64(FenceTTL / time.Second))
 	if after == nil && keys == nil { // of an entity that does not exist
 		return []Statement{{
 			"UPDATE " + b.table() + " USING TTL ? SET " + versionName + " = ?" + where,
-			append(append([]any{ttl, uuidValue(version)}, key...), condition),
+			append(append([]any{ttl, uuidValue(version)}, key...), conditions...),
 		}}
 	}
 	if after != nil {
@@ -213,7 +222,7 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []State
 	}
 	sets = append(sets, PendingColumn+"[?] = ?")
 	args = append(args, uuidValue(version), &Value{typ: blob, data: append([]byte{}, keys...)})
-	out := []Statement{{"UPDATE " + b.table() + " SET " + strings.Join(sets, ", ") + where, append(append(args, key...), condition)}}
+	out := []Statement{{"UPDATE " + b.table() + " SET " + strings.Join(sets, ", ") + where, append(append(args, key...), conditions...)}}
 	if after == nil {
 		where, key := b.where()
 		out = append(out, Statement{
@@ -222,6 +231,47 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []State
 		})
 	}
 	return out
+}
+
+// imaged are the columns of before.
+func (b *Base) imaged() []int {
+	var out []int
+	for i := range b.before {
+		if b.before[i].typ != nil {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Unimaged is the row without what the before-image of its change says.
+func (b *Base) Unimaged() *Base {
+	next := *b
+	next.before = nil
+	return &next
+}
+
+// Empty is a row without a value beside its key.
+func (b *Base) Empty() *Row { return &Row{values: make([]Value, len(b.set.columns))} }
+
+// Differing is the first column in which row is not what the before-image of the change says, or "" if it says the same, be it in other
+// bytes: what something else than this library has written may be null where Go has a zero value.
+func (b *Base) Differing(row Row) string {
+	var image []Value
+	if decoded, err := b.Decode(row); err == nil {
+		image, _ = b.set.image(reflect.ValueOf(decoded))
+	}
+	for _, i := range b.imaged() {
+		was, is := b.before[i].data, row.values[i].data
+		switch {
+		case b.before[i].typ.Same(was, is):
+		case image != nil && bytes.Equal(image[i].data, was) && (image[i].data == nil) == (was == nil):
+		case b.stored && is == nil && zero(was): // without a Go type to ask
+		default:
+			return b.set.columns[i].name
+		}
+	}
+	return ""
 }
 
 // bound is what to bind for a value: null only where there may be something to remove.

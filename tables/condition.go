@@ -110,6 +110,12 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	}
 	if r.before != nil {
 		cond.Keys = s.encodeKeys(r.before)
+		cond.base.before = make([]Value, len(s.columns))
+		for i := range s.columns {
+			if s.inEntries(i) {
+				cond.base.before[i] = r.before[i]
+			}
+		}
 	}
 	for _, t := range s.tables[1:] {
 		r.table(t)

@@ -45,8 +45,8 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 // the other key columns and the stamp are used, which must not be zero in a set with [OneOf]: a row that this process has
 // inserted gets it from Result.Timestamp; in a set with conditions also the version, or the compared columns. Both rows are
 // encoded by the write, so before must be what was read until then: a row that was changed in place, behind a pointer or in a
-// slice or map that its copy shares, says nothing of what it was, and the row under its former key stays. Give the fields of after
-// memory of their own, or use [Set.Updating].
+// slice or map that its copy shares, says nothing of what it was. In a [Versioned] set the write is then rejected as invalid; in others the
+// row under its former key stays. Give the fields of after memory of their own, or use [Set.Updating].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
 // Upsert writes the row whether or not the entity exists. It is for sets without changing key columns, and for sets

@@ -24,7 +24,7 @@ type wireCondition struct {
 	Keyspace, Table  string
 	Key, Part        int          // of the columns, the first Key are the primary key, the first Part the partition key
 	Columns          []wireColumn // the key, then the rest as it is to become
-	Compared         []wireColumn // as they were
+	Compared         []wireColumn // as they were: those of Compare, or of a Versioned set those that keys follow from
 	Claims, Releases []wireClaim
 }
 
@@ -66,6 +66,9 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 			v = &cond.before[i]
 		}
 		w.Compared = append(w.Compared, wireOf(s.columns[i].name, v))
+	}
+	for _, i := range cond.base.imaged() {
+		w.Compared = append(w.Compared, wireOf(s.columns[i].name, &cond.base.before[i]))
 	}
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
 	if err := bounded(slices.Concat(w.Columns, w.Compared)); err != nil { // the columns of claims are among them
@@ -130,8 +133,11 @@ func (w *wireCondition) check() error {
 	case w.Versioned && (w.Kind == Insert) != (len(w.Keys) == 0):
 		return errors.New("an insert with the keys of a row before it, or another change without them")
 	}
+	key := func(c wireColumn) bool {
+		return slices.ContainsFunc(w.Columns[:w.Key], func(k wireColumn) bool { return k.Name == c.Name })
+	}
 	for _, c := range w.Compared {
-		if !names[c.Name] || !column(c) {
+		if !names[c.Name] || !column(c) || key(c) {
 			return errors.New("a condition on a column that is not there")
 		}
 	}
@@ -193,16 +199,21 @@ func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
 	if w.Kind != Delete {
 		out.Condition.after = row
 	}
-	if !w.Versioned {
-		out.Condition.before = make([]Value, len(row))
-		for _, c := range w.Compared {
-			v, err := c.value(d)
-			if err != nil {
-				return nil, err
-			}
-			s.compare = append(s.compare, of[c.Name])
-			out.Condition.before[of[c.Name]] = *v
+	before := make([]Value, len(row))
+	for _, c := range w.Compared {
+		v, err := c.value(d)
+		if err != nil {
+			return nil, err
 		}
+		before[of[c.Name]] = *v
+		if !w.Versioned {
+			s.compare = append(s.compare, of[c.Name])
+		}
+	}
+	if w.Versioned {
+		b.before = before
+	} else {
+		out.Condition.before = before
 	}
 	var err error
 	if out.Claims, err = b.claims(d, w.Claims, of); err != nil {

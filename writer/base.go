@@ -96,7 +96,7 @@ func (s *baseStore) read(ctx context.Context, plain bool) (out versioned.Row, er
 // Swap implements [versioned.Store].
 func (s *baseStore) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Reply, err error) {
 	after, _ := swap.After.(*tables.Row)
-	err = s.one(ctx, func(ctx context.Context) error {
+	if err = s.one(ctx, func(ctx context.Context) error {
 		applied, row, err := s.w.transact.swap(ctx, s.base.Swap(swap.Before, swap.Version, after, swap.Keys), s.o)
 		if err != nil {
 			return err
@@ -108,8 +108,32 @@ func (s *baseStore) Swap(ctx context.Context, swap versioned.Swap) (reply versio
 			reply.Pending = slices.Collect(maps.Keys(pending))
 		}
 		return nil
-	})
-	return reply, err
+	}); err != nil || reply.Applied || swap.Before == (gocql.UUID{}) || reply.Version != swap.Before || len(reply.Pending) > 0 {
+		return reply, err
+	}
+	return s.imageOf(ctx, swap, reply)
+}
+
+// imageOf goes on with a swap that was not applied though the row has the version of the before-image, and nothing is pending: so the
+// columns that keys follow from differ. That may be a difference of bytes alone, which the swap does without.
+func (s *baseStore) imageOf(ctx context.Context, swap versioned.Swap, reply versioned.Reply) (versioned.Reply, error) {
+	row, err := s.Read(ctx)
+	if err != nil || row.Version != swap.Before || len(row.Pending) > 0 {
+		return reply, err // another write came meanwhile
+	}
+	read, ok := row.Columns.(*tables.Row)
+	if !ok {
+		read = s.base.Empty()
+	}
+	if column := s.base.Differing(*read); column != "" {
+		keyspace, table, _ := s.base.Place()
+		reply.Err = fmt.Errorf("%w: the before-image has the version of the row in %s.%s, and another value of column %s: "+
+			"give the row as it was read, not one that was changed in place (Modify and Set.Updating note its keys first); "+
+			"if it is as it was read, something else than this library writes to the table", ErrInvalid, keyspace, table, column)
+		return reply, nil
+	}
+	s.base = s.base.Unimaged()
+	return s.Swap(ctx, swap)
 }
 
 // Spread implements [versioned.Store].

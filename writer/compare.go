@@ -136,7 +136,7 @@ func (w *Writer) decideCompared(ctx context.Context, op string, all []*tables.Co
 			return settled{outcome: Applied}
 		}
 		if s.err == nil && (len(all) == 1 || !c.Holds(stored)) {
-			s.err = conflictAt(i, all)
+			s.err = conflictAt(i, all, stored != nil)
 			if stored != nil {
 				s.current, _ = c.Base().Decode(*stored)
 			}
@@ -160,11 +160,14 @@ func (w *Writer) stored(ctx context.Context, op string, base *tables.Base, sent 
 	return out, err
 }
 
-// conflictAt says that the condition of one of several changes did not hold.
-func conflictAt(i int, all []*tables.Conditional) error {
+// conflictAt says that the condition of one of several changes did not hold, and whether there is a row.
+func conflictAt(i int, all []*tables.Conditional, exists bool) error {
 	err := errChanged
-	if all[i].Condition.Kind == tables.Insert {
+	switch {
+	case all[i].Condition.Kind == tables.Insert:
 		err = errExists
+	case !exists:
+		err = errGone
 	}
 	if len(all) == 1 {
 		return err

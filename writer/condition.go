@@ -119,6 +119,7 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 var (
 	errChanged   = errors.New("another write came first: the row is not what the before-image says")
 	errExists    = errors.New("the entity exists already")
+	errGone      = errors.New("the entity does not exist: it was deleted meanwhile, or never inserted")
 	errCondition = errors.New("the condition of the write is not known to hold")
 )
 
@@ -187,6 +188,8 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Condi
 		s.err = errChanged
 		if change.Insert {
 			s.err = errExists
+		} else if !result.Row.Present {
+			s.err = errGone
 		}
 	}
 	if row, ok := result.Row.Columns.(*tables.Row); ok {

@@ -157,6 +157,11 @@ func (e *Error) any(is func(Outcome) bool) bool {
 	return false
 }
 
+// wrongImage says whether the before-image had the version of the row, and other keys.
+func (e *Error) wrongImage() bool {
+	return e.condition != nil && errors.Is(e.condition.err, ErrInvalid)
+}
+
 // Unwrap gives the causes: of every table that is not Applied, of the refusal, or of the failed read.
 func (e *Error) Unwrap() []error {
 	if e.refusal != nil {

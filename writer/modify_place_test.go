@@ -1,7 +1,9 @@
 package writer_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
@@ -124,6 +126,98 @@ func TestModifyInPlaceClaims(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An Update or Delete whose before-image was changed in place would leave its row, or its claim, under the former key. In a Versioned
+// set it is rejected, also when it comes out of storage, and changes nothing.
+func TestUpdateInPlace(t *testing.T) {
+	t.Parallel()
+	for _, unique := range []bool{false, true} {
+		set := memberSet(unique, tables.Versioned("version"))
+		for name, change := range inPlace {
+			for verb, of := range map[string]func(member) tables.Change{
+				"update": func(m member) tables.Change { return set.Update(m, m) }, "delete": set.Delete,
+			} {
+				t.Run(fmt.Sprintf("unique %t, %s, %s", unique, name, verb), func(t *testing.T) {
+					t.Parallel()
+					cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+						create(c, set)
+						w, s := open(t, c)
+						joined := newMember()
+						if _, err := w.Write(t.Context(), "join", set.Insert(joined)); err != nil {
+							t.Fatal(err)
+						}
+						m, err := writer.Load(t.Context(), w, "show", set, joined)
+						if err != nil {
+							t.Fatal(err)
+						}
+						change(&m)
+						_, err = w.Write(t.Context(), "move", of(m))
+						failed := failedWrite(t, err)
+						if !errors.Is(err, writer.ErrInvalid) || writer.OutcomeOf(err) != writer.Invalid || !failed.NotApplied() || failed.Resumable() {
+							t.Errorf("outcome %v: %v", writer.OutcomeOf(err), err)
+						}
+						if _, err := w.Resume(t.Context(), delivered(t, failed)); !errors.Is(err, writer.ErrInvalid) || failedWrite(t, err).Resumable() {
+							t.Errorf("resumed: %v", err)
+						}
+						if now, err := writer.Load(t.Context(), w, "show", set, m); err != nil || *now.Card != "L1" || now.Photo[0] != '1' || now.Notes["desk"] != "1" {
+							t.Errorf("%+v, %v", now, err)
+						}
+						if _, err := writer.Modify(t.Context(), w, "move", set, m, func(m member) (member, error) { change(&m); return m, nil }); err != nil {
+							t.Error(err)
+						}
+						for _, table := range []string{"members_by_card", "members_by_photo", "members_by_notes"} {
+							var rows int
+							if err := s.Query("SELECT count(*) FROM " + table).Scan(&rows); err != nil || rows != 1 {
+								t.Errorf("%s has %d rows of one member (%v)", table, rows, err)
+							}
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// box has a key that is no pointer: null is read as 0.
+type box struct {
+	BoxID   gocql.UUID
+	Shelf   int32
+	Name    string
+	Version gocql.UUID
+}
+
+// A row that something else has written, with null where Go reads a zero value, is the row as it was read.
+func TestUpdateOfARowWithNulls(t *testing.T) {
+	t.Parallel()
+	set := tables.Must(tables.New[box]("box", tables.Table{Name: "boxes", PartKey: []string{"box_id"}},
+		tables.Table{Name: "boxes_by_shelf", PartKey: []string{"shelf"}, SortKey: []string{"box_id"}}, tables.Versioned("version")))
+	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		create(c, set)
+		w, s := open(t, c)
+		b := box{BoxID: gocql.MustRandomUUID(), Name: "A"}
+		if _, err := w.Write(t.Context(), "store", set.Insert(b)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Query("UPDATE boxes SET shelf = null WHERE box_id = ?", b.BoxID).Exec(); err != nil {
+			t.Fatal(err)
+		}
+		read, err := writer.Load(t.Context(), w, "show", set, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := read
+		next.Name = "B"
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = w.Write(over, "rename", set.Update(read, next))
+		if _, err := w.Resume(t.Context(), again(failedWrite(t, err))); err != nil {
+			t.Error(err)
+		}
+		if now, err := writer.Load(t.Context(), w, "show", set, b); err != nil || now.Name != "B" {
+			t.Errorf("%+v, %v", now, err)
+		}
+	})
 }
 
 // seat is reserved by a Compare of a column that shares memory with copies of the row.

@@ -13,7 +13,7 @@ import (
 //	NotApplied  it was valid, and surely nothing of it is in any table, or nothing was read: it can be made again
 //	Conflict    another writer came first, and nothing was applied: read the row again, and decide
 //	Taken       another entity has the key, and nothing was applied
-//	Invalid     the call or the row is not valid, and nothing was sent
+//	Invalid     the call or the row is not valid, and nothing was applied
 //	NotFound    there is no such row, and nothing was written
 //
 // err may be of Write, Resume, [Modify], [Load] or package reader, or wrap such an error. Errors of others beside it in the same
@@ -80,6 +80,8 @@ func (e *Error) outcome() Outcome {
 		return Unknown
 	case errors.Is(e.unread, ErrNotFound):
 		return NotFound
+	case e.wrongImage():
+		return Invalid
 	case e.condition != nil && errors.Is(e.condition.err, ErrTaken):
 		return Taken
 	case e.Is(ErrConflict):

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/sessions"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -27,7 +28,7 @@ type Writer struct {
 }
 
 // New makes a writer that writes through session, which should be used for nothing else (see [Reads]) and be
-// configured by [Configure]. The error names every option that is not valid.
+// configured by [Configure]. The error names every option that is not valid, or says that a session is used to write and to read.
 func New(session *gocql.Session, options ...NewOption) (*Writer, error) {
 	if session == nil {
 		return nil, refuse("New", errors.New("the session is nil"))
@@ -46,6 +47,9 @@ func New(session *gocql.Session, options ...NewOption) (*Writer, error) {
 	}
 	if w.err != nil {
 		return nil, refuse("New", w.err)
+	}
+	if err := errors.Join(sessions.Writes(session), sessions.Reads(w.reads)); err != nil {
+		return nil, refuse("New", err)
 	}
 	return w, nil
 }

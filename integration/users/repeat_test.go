@@ -100,6 +100,16 @@ func TestModifyInPlaceOnRealNodes(t *testing.T) {
 	if err := change("c"); err != nil {
 		t.Error(err)
 	}
+	read, err := writer.Load(t.Context(), p.Writer, "show", nicknames, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*read.Nickname = "d"
+	for name, c := range map[string]tables.Change{"update": nicknames.Update(read, read), "delete": nicknames.Delete(read)} {
+		if _, err := p.Writer.Write(t.Context(), name, c); writer.OutcomeOf(err) != writer.Invalid {
+			t.Errorf("%s from a row changed in place: %v", name, err)
+		}
+	}
 	var rows int
 	if err := p.Session.Query("SELECT count(*) FROM page_of_nickname").Scan(&rows); err != nil || rows != 2 {
 		t.Errorf("%d rows of two users (%v)", rows, err)

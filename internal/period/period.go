@@ -22,6 +22,9 @@ func (e *MissingError) Unwrap() error { return e.Err }
 // Explain gives err, as a [*MissingError] if it is the server's error that a table does not exist, and rotated says of its name that it is
 // one of a rotation.
 func Explain(err error, rotated func(table string) bool) error {
+	if err == nil {
+		return nil // before anything is allocated
+	}
 	var server gocql.RequestError
 	if !errors.As(err, &server) || server.Code() != gocql.ErrCodeInvalid {
 		return err

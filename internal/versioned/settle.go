@@ -82,6 +82,8 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 			return Result{Outcome: Applied}
 		case reply.Version == swap.Version || slices.Contains(reply.Pending, swap.Version):
 			return Result{Outcome: Applied}
+		case reply.Err != nil:
+			return s.stop(reply.Err)
 		case reply.Version != s.swap.Before && !insert:
 			row, err := read(ctx, store)
 			return s.conflict(ctx, row, err)

@@ -27,6 +27,8 @@ type Reply struct {
 	Applied bool
 	Version gocql.UUID
 	Pending []gocql.UUID
+	// Err says why the swap is wrong though the row has Before and nothing is pending: its before-image is not that row.
+	Err error
 }
 
 // Store is one entity in its tables. Methods that return errors make one request each; the errors are those of the driver.

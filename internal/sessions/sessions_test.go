@@ -1,0 +1,41 @@
+package sessions
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// A session has one of the two uses, and what is known of it ends with it.
+func TestUses(t *testing.T) {
+	t.Parallel()
+	one, two := &gocql.Session{}, &gocql.Session{}
+	for range 2 {
+		if err := Writes(one); err != nil {
+			t.Error(err)
+		}
+		if err := Reads(two); err != nil {
+			t.Error(err)
+		}
+	}
+	if Reads(one) == nil || Writes(two) == nil {
+		t.Error("one session writes and reads")
+	}
+	if err := Writes(nil); err != nil {
+		t.Error(err)
+	}
+	runtime.KeepAlive(one)
+	runtime.KeepAlive(two)
+	for range 1000 {
+		runtime.GC()
+		left := 0
+		roles.Range(func(any, any) bool { left++; return true })
+		if left == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Error("sessions that are gone are still known")
+}
