@@ -10,8 +10,8 @@ import (
 
 // Test runs a test in a bubble of testing/synctest, in virtual time, with nodes of its own as those of [Start], and ends it
 // properly: it closes the nodes after all that the test has deferred and given to T.Cleanup, and lets virtual time run on until
-// gocql, too, has let go of its goroutines. The sessions that the test opens it must close. As with [synctest.Test], test must not
-// call T.Run, T.Parallel and T.Deadline.
+// gocql, too, has let go of its goroutines. The sessions that the test opens it must close: one that is still open is an error of the
+// test that says where it was opened. As with [synctest.Test], test must not call T.Run, T.Parallel and T.Deadline.
 //
 // With the race detector the process has one processor while such tests run: Go 1.26 crashes where timers of one bubble fire on
 // two (golang.org/issue/78156). Tests that call [synctest.Test] themselves want go test -race -cpu 1.
@@ -20,10 +20,19 @@ func Test(t *testing.T, nodes int, test func(t *testing.T, c *Cluster)) {
 	if racing {
 		defer bubbles.begin()()
 	}
+	unclosed := false
+	defer func() {
+		if unclosed && recover() != nil { // the goroutines of the session keep the bubble from ending, which the test's error is for
+			t.FailNow()
+		}
+	}()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		t.Cleanup(func() { <-time.After(10 * time.Minute) }) // first, so that it comes last
-		test(t, Start(t, nodes))
+		test(t, start(t, nodes, func(format string, args ...any) {
+			unclosed = true
+			t.Errorf(format, args...)
+		}))
 	})
 }
 

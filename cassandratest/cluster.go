@@ -32,8 +32,10 @@ type Cluster struct {
 	limit   int // of the journal, 0 for none
 	count   int // of requests
 	conns   int // counts connections
-	timers  map[*time.Timer]bool
-	closed  bool
+	// sessions are where each session was opened, by gocql's context of the session, which ends with it.
+	sessions map[context.Context]string
+	timers   map[*time.Timer]bool
+	closed   bool
 }
 
 // TB is what a cluster needs of a test: [testing.TB] has it.
@@ -46,12 +48,19 @@ type TB interface {
 }
 
 // Start starts nodes that are reached in memory, through the Dialer of [Cluster.Config], in a testing/synctest bubble too, for which
-// there is [Test]. They are closed with the test. Their addresses are 127.0.0.1, 127.0.0.2 and so on, and are on no network.
+// there is [Test]. They are closed with the test, whose log then names sessions that are still open. Their addresses are 127.0.0.1, 127.0.0.2 and so on, and are on no network.
 func Start(tb TB, nodes int) *Cluster {
 	tb.Helper()
+	return start(tb, nodes, tb.Logf)
+}
+
+func start(tb TB, nodes int, unclosed func(format string, args ...any)) *Cluster {
 	c := New(nodes)
 	c.tb = tb
-	tb.Cleanup(c.Close)
+	tb.Cleanup(func() {
+		c.unclosed(unclosed)
+		c.Close()
+	})
 	return c
 }
 
@@ -73,7 +82,8 @@ func New(nodes int) *Cluster {
 	if nodes < 1 || nodes > 250 {
 		panic(fmt.Sprintf("cassandratest: %d nodes", nodes))
 	}
-	c := &Cluster{port: 9042, pipes: true, done: make(chan struct{}), data: coordinator.New(nodes), timers: make(map[*time.Timer]bool)}
+	c := &Cluster{port: 9042, pipes: true, done: make(chan struct{}), data: coordinator.New(nodes), timers: make(map[*time.Timer]bool),
+		sessions: make(map[context.Context]string)}
 	for i := range nodes {
 		c.nodes = append(c.nodes, newNode(c, i+1))
 	}

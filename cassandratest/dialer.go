@@ -29,6 +29,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if err != nil {
 		return nil, err
 	}
+	d.cluster.opening(ctx)
 	n := d.cluster.at(host)
 	if n == nil {
 		return nil, fmt.Errorf("cassandratest: no node at %s", address)

@@ -8,7 +8,7 @@
 //		c.Create(Shop.Statements()...) // the tables; or CQL as it stands in a file
 //		config := writer.Configure(c.Config(), "dc1")
 //		config.Keyspace = "shop"
-//		session, err := config.CreateSession()
+//		session, err := writer.Connect(config)
 //		t.Cleanup(session.Close)
 //
 //		lost := c.When().Do(cassandratest.Apply, cassandratest.Drop) // whatever is sent is applied, and nobody answers
@@ -53,8 +53,8 @@
 //
 //	panic: deadlock: main bubble goroutine has exited but blocked goroutines remain
 //
-// with a dump of goroutines of gocql. [Test] lets virtual time run on until they are gone; it panics like this for a session that
-// nobody has closed. A test that has its own bubble begins with
+// with a dump of goroutines of gocql. [Test] lets virtual time run on until they are gone. A session that nobody has closed is an error
+// of the test, which says where it was opened; with [Start] that is in the log of the test. A test that has its own bubble begins with
 //
 //	t.Cleanup(func() { <-time.After(10 * time.Minute) })
 //

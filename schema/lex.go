@@ -36,6 +36,11 @@ func (t token) closes() bool {
 	return t.kind == sign && (t.text == ")" || t.text == "]" || t.text == "}")
 }
 
+func (t token) is(s string) bool { return t.kind == sign && t.text == s }
+
+// named says whether a token is a name, or may be one.
+func (t token) named() bool { return t.kind == word || t.kind == name }
+
 var (
 	wordPattern   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*`)
 	uuidPattern   = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)

@@ -10,7 +10,8 @@ import (
 // lintRules are the codes of the rules of package lint, which imports this package.
 var lintRules = []string{
 	"DN001", "DN101", "DN102", "DN103", "DN104", "DN105", "DN106", "DN107", "DN108", "DN201", "DN202", "DN203", "DN301", "DN302",
-	"DN303", "DN401", "DN402", "DN501", "DN502", "DN503", "DN504", "DN505", "DN601", "DN602", "DN603", "DN604", "DN605",
+	"DN303", "DN401", "DN402", "DN501", "DN502", "DN503", "DN504", "DN505", "DN506", "DN507",
+	"DN601", "DN602", "DN603", "DN604", "DN605",
 }
 
 // lintRule says which codes there are if code is not one of them.
@@ -111,36 +112,51 @@ func (p *parser) noteID(s string) ID {
 func Add(schemas ...*Schema) *Schema {
 	out := &Schema{}
 	batches := 0
+	known := make(map[string]bool)
+	first := func(kind string, id ID) bool {
+		what := kind + " " + id.String()
+		was := known[what]
+		known[what] = true
+		return !was
+	}
+	tables := make(map[ID]int) // where they are in out
 	for _, s := range schemas {
 		for _, k := range s.Keyspaces {
-			if out.Keyspace(k.Name) == nil {
+			if first("keyspace", ID{Name: k.Name}) {
 				out.Keyspaces = append(out.Keyspaces, k)
 			}
 		}
 		for _, t := range s.Types {
-			if !slices.ContainsFunc(out.Types, func(o Type) bool { return o.ID == t.ID }) {
+			if first("type", t.ID) {
 				out.Types = append(out.Types, t)
 			}
 		}
 		for _, t := range s.Tables {
-			if known := out.Table(t.ID); known != nil {
-				known.Columns = slices.Clone(known.Columns)
-				for i := range known.Columns {
-					if c := t.Column(known.Columns[i].Name); c != nil && known.Columns[i].Domain == 0 {
-						known.Columns[i].Domain = c.Domain
-					}
-				}
+			at, twice := tables[t.ID]
+			if !twice {
+				tables[t.ID] = len(out.Tables)
+				out.Tables = append(out.Tables, t)
 				continue
 			}
-			out.Tables = append(out.Tables, t)
+			domains := make(map[string]int)
+			for _, c := range t.Columns {
+				domains[c.Name] = c.Domain
+			}
+			known := &out.Tables[at]
+			known.Columns = slices.Clone(known.Columns)
+			for i := range known.Columns {
+				if c := &known.Columns[i]; c.Domain == 0 {
+					c.Domain = domains[c.Name]
+				}
+			}
 		}
 		for _, i := range s.Indexes {
-			if !slices.ContainsFunc(out.Indexes, func(o Index) bool { return o.ID == i.ID }) {
+			if first("index", i.ID) {
 				out.Indexes = append(out.Indexes, i)
 			}
 		}
 		for _, v := range s.Views {
-			if !slices.ContainsFunc(out.Views, func(o View) bool { return o.ID == v.ID }) {
+			if first("view", v.ID) {
 				out.Views = append(out.Views, v)
 			}
 		}

@@ -24,7 +24,7 @@ func Parse(file, source string) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	p := &parser{file: file, source: source, tokens: tokens, out: &Schema{}}
+	p := &parser{file: file, source: source, tokens: tokens, out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int)}
 	for p.err == nil && p.peek().kind != end {
 		p.statement()
 	}
@@ -43,7 +43,9 @@ type parser struct {
 	at, depth    int
 	err          error // the first
 	out          *Schema
-	keyspace     string // of USE
+	seen         map[string]bool // the keyspaces and types of out
+	tables       map[ID]int      // where they are in out
+	keyspace     string          // of USE
 	batch        int
 	domains      []domainNote
 }
@@ -110,9 +112,7 @@ func (p *parser) createKeyspace() {
 			break
 		}
 	}
-	if p.out.Keyspace(k.Name) != nil {
-		p.fail("keyspace %s stands twice", k.Name)
-	}
+	p.once("keyspace", ID{Name: k.Name})
 	p.out.Keyspaces = append(p.out.Keyspaces, k)
 }
 
@@ -127,10 +127,17 @@ func (p *parser) createType() {
 		}
 	}
 	p.sign(")")
-	if slices.ContainsFunc(p.out.Types, func(o Type) bool { return o.ID == t.ID }) {
-		p.fail("type %s stands twice", t.ID)
-	}
+	p.once("type", t.ID)
 	p.out.Types = append(p.out.Types, t)
+}
+
+// once fails where something is created twice.
+func (p *parser) once(kind string, id ID) {
+	what := kind + " " + id.String()
+	if p.seen[what] {
+		p.fail("%s stands twice", what)
+	}
+	p.seen[what] = true
 }
 
 // normalReplication is the replication of a keyspace with the class without its package.
@@ -268,11 +275,13 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // resolve holds what notes and queries say against the tables.
 func (p *parser) resolve() {
 	for _, d := range p.domains {
-		t := p.out.Table(d.table)
-		if t == nil || t.Column(d.column) == nil {
-			p.err = fmt.Errorf("line %d: there is no column %s in a table %s", d.line, d.column, d.table)
-			return
+		if i, ok := p.tables[d.table]; ok {
+			if c := p.out.Tables[i].Column(d.column); c != nil {
+				c.Domain = d.values
+				continue
+			}
 		}
-		t.Column(d.column).Domain = d.values
+		p.err = fmt.Errorf("line %d: there is no column %s in a table %s", d.line, d.column, d.table)
+		return
 	}
 }

@@ -42,12 +42,17 @@ func (p *parser) query(batch int, logged bool) {
 	from := p.peek().from
 	switch {
 	case p.takeWords("select"):
-		p.skipTo("from")
+		p.takeModifier("json")
+		p.takeModifier("distinct")
+		p.columnsTo(&q, "from")
 		p.words("from")
 		q.Table = p.id()
 	case p.takeWords("insert"):
 		p.words("into")
 		q.Table = p.id()
+		if p.takeSign("(") {
+			q.names(p.identList()...)
+		}
 		p.skipTo("values", "json")
 		p.next()
 	case p.takeWords("update"):
@@ -55,9 +60,10 @@ func (p *parser) query(batch int, logged bool) {
 		if p.isWord("using") {
 			p.using(&q)
 		}
-		p.skipTo("where")
+		p.words("set")
+		p.columnsTo(&q, "where")
 	case p.takeWords("delete"):
-		p.skipTo("from")
+		p.columnsTo(&q, "from")
 		p.words("from")
 		q.Table = p.id()
 	default:
@@ -70,12 +76,17 @@ func (p *parser) query(batch int, logged bool) {
 			p.where(&q)
 		case p.takeWords("order", "by"):
 			p.orderBy(&q)
+		case p.takeWords("group", "by"):
+			p.groupBy(&q)
 		case p.takeWords("allow", "filtering"):
 			q.AllowFiltering = true
 		case p.isWord("using"):
 			p.using(&q)
 		case p.takeWords("if"):
 			q.Conditional = true
+			if !p.takeWords("exists") && !p.takeWords("not", "exists") {
+				p.relations(&q)
+			}
 		default:
 			p.next()
 		}
@@ -139,18 +150,29 @@ func (p *parser) using(q *Query) {
 	}
 }
 
-func (p *parser) where(q *Query) {
+func (p *parser) where(q *Query) { q.Where = p.relations(q) }
+
+// relations reads the restrictions of a WHERE, or the conditions of an IF.
+func (p *parser) relations(q *Query) []Relation {
+	var out []Relation
 	for p.err == nil {
-		q.Where = append(q.Where, p.relation())
+		r := p.relation()
+		q.names(r.Columns...)
+		out = append(out, r)
 		if !p.takeWords("and") {
-			return
+			break
 		}
 	}
+	return out
 }
 
 func (p *parser) relation() Relation {
 	var r Relation
 	switch {
+	case p.isWord("expr") && p.followedBy("("): // of an index of one's own
+		p.at += 2
+		p.closing(")")
+		return Relation{Op: "EXPR"}
 	case p.isWord("token"):
 		p.at++
 		p.sign("(")
@@ -163,6 +185,9 @@ func (p *parser) relation() Relation {
 			p.term()
 			p.sign("]")
 			r.Op = "ENTRY"
+		}
+		for p.takeSign(".") { // a field, in an IF
+			p.ident()
 		}
 	}
 	switch {
@@ -194,9 +219,19 @@ func (p *parser) relation() Relation {
 	return r
 }
 
+// groupBy reads columns, and functions of them.
+func (p *parser) groupBy(q *Query) {
+	from := p.at
+	for p.err == nil && !p.ends() && !p.isWord("order") && !p.isWord("per") && !p.isWord("limit") && !p.isWord("allow") {
+		p.next()
+	}
+	q.names(columnsIn(p.tokens[from:p.at])...)
+}
+
 func (p *parser) orderBy(q *Query) {
 	for p.err == nil {
 		q.Order = append(q.Order, Order{p.ident(), p.descending()})
+		q.names(q.Order[len(q.Order)-1].Column)
 		if !p.takeSign(",") {
 			return
 		}

@@ -7,6 +7,7 @@ func (p *parser) createTable() {
 	t := Table{At: p.position(), ID: p.id(), Options: map[string]string{}}
 	p.sign("(")
 	var part, clustering []string
+	seen := make(map[string]bool)
 	for p.err == nil {
 		if p.takeWords("primary", "key") {
 			part, clustering = p.primaryKey()
@@ -18,9 +19,10 @@ func (p *parser) createTable() {
 			if p.takeWords("primary", "key") {
 				part = []string{c.Name}
 			}
-			if t.Column(c.Name) != nil {
+			if seen[c.Name] {
 				p.fail("column %s stands twice", c.Name)
 			}
+			seen[c.Name] = true
 			t.Columns = append(t.Columns, c)
 		}
 		if !p.takeSign(",") {
@@ -33,9 +35,10 @@ func (p *parser) createTable() {
 		p.tableOptions(t.Columns, t.Options)
 	}
 	t.splitComment()
-	if p.out.Table(t.ID) != nil {
+	if _, twice := p.tables[t.ID]; twice {
 		p.fail("table %s stands twice", t.ID)
 	}
+	p.tables[t.ID] = len(p.out.Tables)
 	p.out.Tables = append(p.out.Tables, t)
 }
 
@@ -69,22 +72,31 @@ func (p *parser) setKey(columns *[]Column, part, clustering []string) {
 		p.fail("%w", errNoKey)
 		return
 	}
+	rest := make(map[string]int, len(*columns))
+	for i, c := range *columns {
+		rest[c.Name] = i
+	}
 	var sorted []Column
 	for i, name := range slices.Concat(part, clustering) {
-		at := slices.IndexFunc(*columns, func(c Column) bool { return c.Name == name })
-		if at < 0 {
+		at, ok := rest[name]
+		if !ok {
 			p.fail("key column %s is none of the columns, or stands twice in the key", name)
 			return
 		}
+		delete(rest, name)
 		c := (*columns)[at]
-		*columns = slices.Delete(*columns, at, at+1)
 		c.Kind = PartitionKey
 		if i >= len(part) {
 			c.Kind = Clustering
 		}
 		sorted = append(sorted, c)
 	}
-	*columns = append(sorted, *columns...)
+	for _, c := range *columns {
+		if _, ok := rest[c.Name]; ok {
+			sorted = append(sorted, c)
+		}
+	}
+	*columns = sorted
 }
 
 func (p *parser) tableOptions(columns []Column, options map[string]string) {

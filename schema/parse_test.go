@@ -192,21 +192,27 @@ BEGIN UNLOGGED BATCH UPDATE t SET c = 1 WHERE a = 1 IF c = 2; APPLY BATCH;
 	want := []schema.Query{
 		{
 			Verb: schema.Select, Table: id, AllowFiltering: true, Order: []schema.Order{{"b", true}, {"c", false}},
-			Where: []schema.Relation{{Columns: []string{"a"}, Op: "IN", Values: 3}, {Columns: []string{"b", "c"}, Op: ">"}},
+			Where: []schema.Relation{{Columns: []string{"a"}, Op: "IN", Values: 3}, {Columns: []string{"b", "c"}, Op: ">"}}, Columns: []string{"a", "b", "c"},
 		},
-		{Verb: schema.Select, Table: schema.ID{Keyspace: "other", Name: "t"}, Where: []schema.Relation{
+		{Verb: schema.Select, Table: schema.ID{Keyspace: "other", Name: "t"}, Columns: []string{"a", "c", "b", "d"}, Where: []schema.Relation{
 			{Columns: []string{"a"}, Op: "IN", Values: -1},
 			{Columns: []string{"a", "b"}, Op: ">=", Token: true},
 			{Columns: []string{"d"}, Op: "CONTAINS"},
 			{Columns: []string{"d"}, Op: "ENTRY"},
 		}},
-		{Verb: schema.Insert, Table: id, Conditional: true, TTL: 86400},
-		{Verb: schema.Update, Table: id, Timestamped: true, TTL: -1, Where: []schema.Relation{
+		{Verb: schema.Insert, Table: id, Conditional: true, TTL: 86400, Columns: []string{"a", "b", "c"}},
+		{Verb: schema.Update, Table: id, Timestamped: true, TTL: -1, Columns: []string{"d", "c", "a", "b"}, Where: []schema.Relation{
 			{Columns: []string{"a"}, Op: "="}, {Columns: []string{"b"}, Op: "="},
 		}},
-		{Verb: schema.Insert, Table: id, Batch: 1, Logged: true, Timestamped: true},
-		{Verb: schema.Delete, Table: id, Batch: 1, Logged: true, Timestamped: true, Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}}},
-		{Verb: schema.Update, Table: id, Batch: 2, Conditional: true, Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}}},
+		{Verb: schema.Insert, Table: id, Batch: 1, Logged: true, Timestamped: true, Columns: []string{"a"}},
+		{
+			Verb: schema.Delete, Table: id, Batch: 1, Logged: true, Timestamped: true, Columns: []string{"d", "a"},
+			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
+		},
+		{
+			Verb: schema.Update, Table: id, Batch: 2, Conditional: true, Columns: []string{"c", "a"},
+			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
+		},
 	}
 	if len(s.Queries) != len(want) {
 		t.Fatalf("%d queries: %+v", len(s.Queries), s.Queries)
@@ -219,6 +225,33 @@ BEGIN UNLOGGED BATCH UPDATE t SET c = 1 WHERE a = 1 IF c = 2; APPLY BATCH;
 	}
 	if q := s.Queries[0]; q.At.Line != 4 || !strings.HasPrefix(q.Text, "SELECT * FROM t WHERE a IN (1, 2, 3)") {
 		t.Errorf("%q at line %d", q.Text, q.At.Line)
+	}
+}
+
+// The columns that a query names, and nothing else that is a name there.
+func TestParseColumns(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"SELECT JSON a, b FROM t":                                              "a b",
+		"SELECT json FROM t":                                                   "json",
+		"SELECT json, distinct FROM t":                                         "json distinct",
+		"SELECT DISTINCT a FROM t":                                             "a",
+		`SELECT "A", a.b.c, m['x'], m[?], l[a..b] FROM t`:                      "A a m l",
+		"SELECT count(*), count(1), now(), ks.f(a, g(b)) AS x FROM t":          "a b",
+		"SELECT cast(a AS text), (int) 5, (map<text, int>) ?, (a) AS b FROM t": "a",
+		"SELECT a + b * 2, null, true, nan FROM t":                             "a b",
+		"SELECT a FROM t WHERE expr(my_index, 'x') AND b = 1":                  "a b",
+		"SELECT a FROM t GROUP BY b, floor(c, 1h) ORDER BY d DESC":             "a b c d",
+		"SELECT a FROM t ORDER BY v ANN OF [1, 2] LIMIT 3":                     "a v",
+		"SELECT a FROM t GROUP BY b PER PARTITION LIMIT 1":                     "a b",
+		"INSERT INTO t JSON '{\"a\": 1}'":                                      "",
+		"UPDATE t SET a = a + {x: b}, c.d = 1, e[0] = f(g), h = P1DT2H, i = pt3h, j += k WHERE l = 1 IF m = 1 AND n.o = 2 AND p IN (1, 2)": "a c e g h i j k l m n p",
+		"UPDATE t SET a = 1 WHERE b = 1 IF EXISTS":                           "a b",
+		"DELETE a, b[?], c.d FROM t USING TIMESTAMP ? WHERE e = 1 IF EXISTS": "a b c e",
+	} {
+		if got := strings.Join(parse(t, text).Queries[0].Columns, " "); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
 	}
 }
 

@@ -18,6 +18,8 @@ type Query struct {
 	Table ID
 	Where []Relation
 	Order []Order
+	// Columns are the columns that it names, each once: those it selects, writes, restricts, groups or orders by, and those of its IF.
+	Columns []string
 
 	AllowFiltering bool
 	Conditional    bool // IF
@@ -33,7 +35,7 @@ type Query struct {
 
 // Relation is one restriction of a WHERE.
 type Relation struct {
-	Columns []string // one, or several of (a, b) > (?, ?)
+	Columns []string // one, or several of (a, b) > (?, ?); none in expr(index, ?)
 	Token   bool     // of the token of the columns
 	Op      string   // =, <, IN, CONTAINS, ...
 	// Values is how many values stand in an IN, -1 if that is bound as one.

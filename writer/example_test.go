@@ -55,7 +55,7 @@ func ExampleError_MarshalBinary_signed() {
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(sales))).In(map[string]string{"": "shop"}).Statements()...)
 	config := writer.Configure(cluster.Config(), "dc1")
 	config.Keyspace = "shop"
-	session, err := config.CreateSession()
+	session, err := writer.Connect(config)
 	if err != nil {
 		panic(err)
 	}

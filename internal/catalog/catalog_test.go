@@ -208,12 +208,35 @@ func TestFactor(t *testing.T) {
 		"'class': 'NetworkTopologyStrategy', 'replication_factor': 4":                     4,
 		"'class': 'NetworkTopologyStrategy', 'replication_factor': 4, 'dc1': '2'":         2,
 		"'class': 'org.apache.cassandra.locator.SimpleStrategy', 'replication_factor': 0": 0,
+		"'class': 'NetworkTopologyStrategy', 'dc1': 2, 'dc2': 0":                          2,
 	} {
 		define(t, s, "CREATE KEYSPACE k WITH replication = {"+options+"}")
 		if got := s.Keyspace("k").Factor(); got != want {
 			t.Errorf("{%s}: factor %d, want %d", options, got, want)
 		}
 		define(t, s, "DROP KEYSPACE k")
+	}
+}
+
+// What ALTER KEYSPACE leaves open stays as it was, and a replication_factor changes no datacenter that has one.
+func TestFactorIsAltered(t *testing.T) {
+	t.Parallel()
+	s := catalog.New()
+	define(t, s, "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}")
+	for _, step := range []struct {
+		options string
+		want    int
+	}{
+		{"'class': 'SimpleStrategy'", 2},
+		{"'class': 'NetworkTopologyStrategy'", 2},
+		{"'class': 'NetworkTopologyStrategy', 'replication_factor': 3", 2},
+		{"'class': 'NetworkTopologyStrategy', 'dc1': 3", 3},
+		{"'class': 'SimpleStrategy'", 1},
+	} {
+		define(t, s, "ALTER KEYSPACE k WITH replication = {"+step.options+"}")
+		if got := s.Keyspace("k").Factor(); got != step.want {
+			t.Errorf("{%s}: factor %d, want %d", step.options, got, step.want)
+		}
 	}
 }
 
@@ -236,6 +259,22 @@ func TestRefusals(t *testing.T) {
 		"ALTER TABLE ks.t DROP a":     {Code: gocql.ErrCodeInvalid, Message: "Cannot drop PRIMARY KEY column a"},
 		"CREATE KEYSPACE k WITH replication = {'class': 'X'}": {
 			Code: gocql.ErrCodeConfig, Message: "Unable to find replication strategy class 'org.apache.cassandra.locator.X'",
+		},
+		// Cassandra leaves out a datacenter with 0 replicas before it looks whether there is one.
+		"CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 0}": {
+			Code: gocql.ErrCodeConfig, Message: "Configuration for at least one datacenter must be present",
+		},
+		"CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': '0'}": {
+			Code: gocql.ErrCodeConfig, Message: "Configuration for at least one datacenter must be present",
+		},
+		"ALTER KEYSPACE ks WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 0, 'replication_factor': 3}": {
+			Code: gocql.ErrCodeConfig, Message: "Configuration for at least one datacenter must be present",
+		},
+		"CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3000000000}": {
+			Code: gocql.ErrCodeConfig, Message: `For input string: "3000000000"`,
+		},
+		"CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': -1}": {
+			Code: gocql.ErrCodeConfig, Message: "Replication factor must be non-negative, found -1",
 		},
 		"CREATE TABLE u (a int PRIMARY KEY)": {
 			Code: gocql.ErrCodeInvalid, Message: "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename",

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -117,7 +118,7 @@ func (s *Schema) defineKeyspace(stmt *cql.CreateKeyspace) (*Change, error) {
 			Code: gocql.ErrCodeAlreadyExists, Keyspace: name, Message: "Cannot add existing keyspace \"" + name + "\"",
 		}
 	}
-	replication, err := replicate(name, stmt.Replication)
+	replication, err := replicate(name, stmt.Replication, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (s *Schema) alterKeyspace(stmt *cql.CreateKeyspace) (*Change, error) {
 	}
 	k := old.clone()
 	if stmt.Replication != nil {
-		replication, err := replicate(k.Name, stmt.Replication)
+		replication, err := replicate(k.Name, stmt.Replication, old.Replication)
 		if err != nil {
 			return nil, err
 		}
@@ -169,8 +170,9 @@ func (s *Schema) dropKeyspace(stmt *cql.Drop) (*Change, error) {
 	return &Change{Type: dropped, Target: "KEYSPACE", Keyspace: name}, nil
 }
 
-// replicate checks the options of REPLICATION and gives them as Cassandra keeps them.
-func replicate(keyspace string, options map[string]string) (map[string]string, error) {
+// replicate checks the options of REPLICATION and gives them as Cassandra keeps them. previous are those of a keyspace that is altered,
+// which count where the new ones leave something open.
+func replicate(keyspace string, options, previous map[string]string) (map[string]string, error) {
 	class := options["class"]
 	switch {
 	case class == "":
@@ -178,42 +180,75 @@ func replicate(keyspace string, options map[string]string) (map[string]string, e
 	case !strings.Contains(class, "."):
 		class = locator + class
 	}
-	out := map[string]string{"class": class}
+	options = maps.Clone(options)
+	delete(options, "class")
+	if err := checkFactors(options); err != nil {
+		return nil, err
+	}
 	own := factorOption
 	switch class {
 	case simpleStrategy:
-		out[factorOption] = "1"
+		absent(options, factorOption, cmp.Or(previous[factorOption], "1"))
 	case networkStrategy:
 		own = datacenter
+		networkOptions(options, previous)
 	case localStrategy:
 		return nil, invalid("Unable to use given strategy class: LocalStrategy is reserved for internal use.")
 	default:
 		return nil, config("Unable to find replication strategy class '%s'", class)
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		value := options[name]
-		switch {
-		case name == "class":
-			continue
-		case name != own && name != factorOption:
+		if name != own {
 			return nil, config("Unrecognized strategy option {%s} passed to %s for keyspace %s",
 				name, strings.TrimPrefix(class, locator), keyspace)
-		case strings.Contains(value, "/"):
-			return nil, unsupported("transient replicas")
-		}
-		n, err := strconv.Atoi(value)
-		if err != nil {
-			return nil, config("For input string: \"%s\"", value)
-		}
-		if n < 0 {
-			return nil, config("Replication factor must be non-negative, found %s", value)
-		}
-		if out[own] == "" || name == own {
-			out[own] = strconv.Itoa(n)
 		}
 	}
-	if len(out) == 1 {
+	if len(options) == 0 {
 		return nil, config("Configuration for at least one datacenter must be present")
 	}
-	return out, nil
+	options["class"] = class
+	return options, nil
+}
+
+// networkOptions makes those of NetworkTopologyStrategy out of what a statement says. A replication_factor is for datacenters that are
+// not named, now or before, and a datacenter with 0 replicas is left out.
+func networkOptions(options, previous map[string]string) {
+	factor, given := options[factorOption]
+	delete(options, factorOption)
+	switch {
+	case given:
+		absent(options, datacenter, previous[datacenter])
+	case len(options) == 0:
+		factor = previous[factorOption]
+	}
+	if factor != "" {
+		absent(options, datacenter, factor)
+	}
+	maps.DeleteFunc(options, func(_, factor string) bool { return factor == "0" })
+}
+
+// absent sets an option that is not there, if there is a value for it.
+func absent(options map[string]string, name, value string) {
+	if _, ok := options[name]; !ok && value != "" {
+		options[name] = value
+	}
+}
+
+// checkFactors checks that the values of options are numbers of replicas, and gives these one spelling.
+func checkFactors(options map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		value := options[name]
+		if strings.Contains(value, "/") {
+			return unsupported("transient replicas")
+		}
+		n, err := strconv.ParseInt(value, 10, 32)
+		if err != nil {
+			return config("For input string: \"%s\"", value)
+		}
+		if n < 0 {
+			return config("Replication factor must be non-negative, found %s", value)
+		}
+		options[name] = strconv.FormatInt(n, 10)
+	}
+	return nil
 }

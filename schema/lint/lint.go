@@ -28,7 +28,13 @@ func rules() []Rule {
 // Check applies all rules to a schema. Findings come in the order of the schema's tables, those of one table by code;
 // suppressed ones are among them.
 func Check(s *schema.Schema) []Finding {
-	r := &review{schema: s, used: make(map[int]bool)}
+	r := &review{schema: s, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table)}
+	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
+		r.byID[t.ID] = t
+		if t.Rotation != nil {
+			r.rotating = append(r.rotating, t)
+		}
+	}
 	r.entities = entities(s)
 	for _, rule := range rules() {
 		if rule.check != nil {
@@ -64,6 +70,8 @@ func Worst(findings []Finding) Severity {
 // review is one run of the rules.
 type review struct {
 	schema   *schema.Schema
+	byID     map[schema.ID]*schema.Table
+	rotating []*schema.Table
 	entities []entity
 	rule     Rule // at hand
 	found    []Finding
@@ -129,7 +137,7 @@ func (r *review) tables() []*schema.Table {
 func (r *review) queries(yield func(*schema.Query, *schema.Table) bool) {
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]
-		if t := r.schema.Table(q.Table); t != nil && !yield(q, t) {
+		if t := r.byID[q.Table]; t != nil && !yield(q, t) {
 			return
 		}
 	}

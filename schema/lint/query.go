@@ -33,6 +33,17 @@ var queryRules = []Rule{
 		Doc:   "An IN with many partitions, or with a list of unknown length: one coordinator reads them all and answers when the slowest has.",
 		check: largeIn,
 	},
+	{
+		Code: "DN506", Name: "unknown-table", Severity: Error,
+		Doc: "A query of a table that the schema does not have: Cassandra refuses it. It is a note where the schema has nothing of the keyspace; " +
+			"no other rule looks at the query.",
+		check: unknownTable,
+	},
+	{
+		Code: "DN507", Name: "unknown-column", Severity: Error,
+		Doc:   "A query that names a column which its table does not have: Cassandra refuses it.",
+		check: unknownColumn,
+	},
 }
 
 // largest is the number of partitions that one query may well name.

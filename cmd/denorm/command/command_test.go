@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -27,6 +28,8 @@ func run(t *testing.T, options []command.Option, args ...string) (out string, co
 const (
 	shop  = "testdata/shop.cql"  // an error, a warning, and one that is accepted
 	clean = "testdata/clean.cql" // nothing
+
+	queries = "testdata/queries.cql" // of unknown tables and columns, and no table
 )
 
 func TestLintFormats(t *testing.T) {
@@ -39,6 +42,28 @@ func TestLintFormats(t *testing.T) {
 		golden.Check(t, "shop."+format, out)
 		if strings.Contains(out, "\x1b") {
 			t.Errorf("%s: colours, and this is no terminal", format)
+		}
+	}
+}
+
+// Where a query names what the schema does not have, the report says at which line, and what may be meant.
+func TestUnknownNames(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[string]string{
+		"text": queries + ":2: error DN506 orders_by_usr unknown-table\n" +
+			"    a query of a table that the schema does not have: did you mean orders_by_user?\n" +
+			"    query: SELECT * FROM orders_by_usr WHERE user_id = ?\n" +
+			"    mend: correct the name, or review the query with the file that creates the table\n",
+		"json": `"column": "stauts",
+      "query": "SELECT stauts FROM orders_by_user WHERE user_id = ?",
+      "reason": "a query names a column stauts, which the table does not have: did you mean status?",
+      "mend": "correct the name, or add the column to the table",
+      "file": "testdata/queries.cql",
+      "line": 3`,
+		"sarif": `"text": "orders_by_usr: a query of a table that the schema does not have: did you mean orders_by_user? Mend: correct the name, `,
+	} {
+		if out, code, _ := run(t, nil, "lint", "--ignore", "DN101", "--format", format, shop, queries); code != 1 || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d\n%s\nwant\n%s", format, code, out, want)
 		}
 	}
 }
@@ -84,6 +109,27 @@ func TestExitCodes(t *testing.T) {
 		{"ddl --username shop " + shop, 2, "--username needs --hosts"},
 		{"diagram --keyspace a,b " + shop, 2, "several keyspaces need --hosts"},
 		{"lint --keyspace shop " + clean, 0, ""},
+		{"lint " + queries, 2, "no table in " + queries + ": name a CQL file with CREATE TABLE, or a cluster with --hosts"},
+		{"lint " + os.DevNull, 2, "no table in " + os.DevNull},
+		{"lint testdata", 2, "testdata: is a directory"},
+		{"diagram " + queries, 2, "no table in " + queries},
+		{"ddl " + queries, 2, "nothing is created in " + queries},
+		{"ddl --hosts 127.0.0.1:1 --migrate " + queries, 2, "nothing is created in " + queries},
+		{"lint --ignore DN101 " + shop + " " + queries, 1, ""},
+		{"lint --ignore DN101,DN506,DN507 " + shop + " " + queries, 0, ""},
+		{"lint --timeout 5s " + clean, 2, "--timeout needs --hosts"},
+		{"lint --sizes " + clean, 2, "--sizes needs --hosts"},
+		{"lint --sizes=false " + clean, 2, "--sizes needs --hosts"},
+		{"lint --hosts= " + clean, 2, "--hosts is empty"},
+		{"lint --keyspace= " + clean, 2, "--keyspace is empty"},
+		{"lint --hosts 127.0.0.1:1 --tls-ca= " + clean, 2, "--tls-ca is empty"},
+		{"lint --ignore= " + clean, 0, ""},
+		{"lint --keyspace shop testdata/qualified.cql", 2, "--keyspace is for tables that name no keyspace, and all of them name one"},
+		{"lint --color always --format json " + clean, 2, "--color always is for --format text, not json"},
+		{"ddl --hosts 127.0.0.1:1 " + clean, 2, "leave out the files, or add --migrate"},
+		{"ddl --hosts 127.0.0.1:1 --keyspace a,b --migrate " + clean, 2, "--migrate compares the keyspaces that are declared"},
+		{"ddl --hosts 127.0.0.1:1 --plaintext-credentials", 2, "--plaintext-credentials is for --username without TLS"},
+		{"ddl --hosts 127.0.0.1:1 --plaintext-credentials --username a --tls", 2, "--plaintext-credentials is for --username without TLS"},
 		{"ddl " + shop, 0, ""},
 		{"diagram " + shop, 0, ""},
 		{"diagram --format png " + shop, 2, `unknown --format "png": mermaid or svg`},

@@ -49,6 +49,9 @@ func (a *access) apply(config *gocql.ClusterConfig) error {
 			EnableHostVerification: true,
 		}
 	}
+	if a.plaintext && (a.username == "" || encrypted) {
+		return errors.New("--plaintext-credentials is for --username without TLS")
+	}
 	if a.username == "" {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -24,7 +25,7 @@ Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be do
 			if migrate {
 				return s.migrate(c, files)
 			}
-			found, err := s.tables(c, files)
+			found, err := s.created(c, files)
 			if err != nil {
 				return err
 			}
@@ -36,28 +37,48 @@ Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be do
 	return c
 }
 
-// tables is what to write CQL of: the cluster's tables as they are, or the declared ones.
-func (s *source) tables(c *cobra.Command, files []string) (*schema.Schema, error) {
-	if len(s.hosts) > 0 {
-		return s.live(c.Context())
+// created is what to write CQL of: the cluster's tables as they are, or the declared ones.
+func (s *source) created(c *cobra.Command, files []string) (*schema.Schema, error) {
+	if len(s.hosts) == 0 {
+		found, err := s.schema(c.Context(), files)
+		if err == nil && found.CQL() == "" {
+			err = s.nothing(files)
+		}
+		return found, err
 	}
-	return s.schema(c.Context(), files)
+	if len(files) > 0 {
+		return nil, errors.New("with --hosts the CQL is that of the cluster: leave out the files, or add --migrate to compare with them")
+	}
+	return s.live(c.Context())
+}
+
+// nothing says that files and the binary create nothing.
+func (s *source) nothing(files []string) error {
+	return fmt.Errorf("nothing is created in %s: name a CQL file with CREATE TABLE", s.origin(files))
 }
 
 func (s *source) migrate(c *cobra.Command, files []string) error {
 	if len(s.hosts) == 0 || len(files) == 0 && s.config.declared == nil {
 		return errors.New("--migrate needs a cluster (--hosts) and what is declared (files)")
 	}
+	if len(s.keyspaces) > 1 {
+		return errors.New("--migrate compares the keyspaces that are declared: --keyspace is one, that of tables which name none")
+	}
 	declared, err := s.known(files)
 	if err != nil {
 		return err
+	}
+	if declared.CQL() == "" {
+		return s.nothing(files)
 	}
 	session, err := s.connect()
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	found, err := schema.Differences(c.Context(), session, declared)
+	ctx, cancel := context.WithTimeout(c.Context(), s.timeout)
+	defer cancel()
+	found, err := schema.Differences(ctx, session, declared)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func newDiagram(config *config) *cobra.Command {
 			if !draw[format] {
 				return fmt.Errorf("unknown --format %q: mermaid or svg", format)
 			}
-			schema, err := s.schema(c.Context(), files)
+			schema, err := s.tables(c.Context(), files)
 			if err != nil {
 				return err
 			}

@@ -20,6 +20,7 @@ func newLint(config *config) *cobra.Command {
 		Short: "Look for what makes tables fail as they grow",
 		Long: `Look for what makes tables fail as they grow, in CQL files or in a live cluster (--hosts).
 
+Queries in the files are reviewed against the tables, and those of unknown tables and columns are found.
 Beside a cluster, files hold the queries of the service and notes, and say what a live table cannot:
   -- denorm:entity order orders_by_id orders_by_user
   -- denorm:volume orders_by_user rows=2000/year
@@ -42,7 +43,10 @@ Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 it could not be don
 			if err != nil {
 				return err
 			}
-			schema, err := s.schema(c.Context(), files)
+			if colour == "always" && format != "text" {
+				return fmt.Errorf("--color always is for --format text, not %s", format)
+			}
+			schema, err := s.tables(c.Context(), files)
 			if err != nil {
 				return err
 			}

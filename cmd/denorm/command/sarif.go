@@ -3,6 +3,7 @@ package command
 import (
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/denorm-go/denorm/schema/lint"
 )
@@ -98,7 +99,11 @@ func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
 
 // sarifOf is the result of a finding. One in a live cluster has its table as a logical location only.
 func sarifOf(f lint.Finding, rule int) sarifResult {
-	text := f.Table.String() + ": " + f.Reason + ". Mend: " + f.Mend + "."
+	end := ". "
+	if strings.HasSuffix(f.Reason, "?") { // it asks what was meant
+		end = " "
+	}
+	text := f.Table.String() + ": " + f.Reason + end + "Mend: " + f.Mend + "."
 	if f.Query != "" {
 		text += " Query: " + f.Query
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,22 +35,26 @@ func (s *source) flags(c *cobra.Command) {
 	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "how long to wait for the cluster")
 }
 
-// unused rejects flags that say how to read a cluster where none is named. One keyspace says where tables of files belong.
+// unused rejects flags that would be ignored: those that say how to read a cluster where none is named, and those without a value, as
+// of a variable of the shell that is not set. One keyspace says where tables of files belong.
 func (s *source) unused(c *cobra.Command) error {
-	if len(s.hosts) > 0 {
-		return nil
-	}
-	if len(s.keyspaces) > 1 {
-		return errors.New("several keyspaces need --hosts")
-	}
 	var err error
 	cluster := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(access).flags(cluster)
-	cluster.VisitAll(func(f *pflag.Flag) {
-		if c.Flags().Changed(f.Name) && err == nil {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		of := cluster.Lookup(f.Name) != nil
+		empty := f.Value.String() == "" || f.Value.String() == "[]"
+		switch {
+		case err != nil:
+		case empty && (of || f.Name == "hosts" || f.Name == "keyspace"):
+			err = fmt.Errorf("--%s is empty", f.Name)
+		case len(s.hosts) == 0 && (of || f.Name == "timeout" || f.Name == "sizes"):
 			err = fmt.Errorf("--%s needs --hosts", f.Name)
 		}
 	})
+	if err == nil && len(s.hosts) == 0 && len(s.keyspaces) > 1 {
+		return errors.New("several keyspaces need --hosts")
+	}
 	return err
 }
 
@@ -74,10 +80,23 @@ func (s *source) known(files []string) (*schema.Schema, error) {
 		parts = append(parts, p)
 	}
 	out := schema.Add(parts...)
-	if len(s.keyspaces) == 1 {
-		out = out.In(map[string]string{"": s.keyspaces[0]})
+	if len(s.keyspaces) != 1 {
+		return out, nil
 	}
-	return out, nil
+	if len(s.hosts) == 0 && len(out.Tables)+len(out.Queries) > 0 &&
+		!slices.ContainsFunc(out.Tables, func(t schema.Table) bool { return t.Keyspace == "" }) &&
+		!slices.ContainsFunc(out.Queries, func(q schema.Query) bool { return q.Table.Keyspace == "" }) {
+		return nil, errors.New("--keyspace is for tables that name no keyspace, and all of them name one; leave it out")
+	}
+	return out.In(map[string]string{"": s.keyspaces[0]}), nil
+}
+
+// origin says where what is known comes from, for messages.
+func (s *source) origin(files []string) string {
+	if s.config.declared != nil {
+		files = append([]string{"what this binary declares"}, files...)
+	}
+	return strings.Join(files, ", ")
 }
 
 // live reads the cluster of --hosts, with the sizes of the partitions if that is asked for.
@@ -117,6 +136,22 @@ func (s *source) live(ctx context.Context) (*schema.Schema, error) {
 		}
 	}
 	return live, nil
+}
+
+// tables is [source.schema] of at least one table.
+func (s *source) tables(ctx context.Context, files []string) (*schema.Schema, error) {
+	found, err := s.schema(ctx, files)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found.Tables) > 0:
+		return found, nil
+	case len(s.hosts) == 0:
+		return nil, fmt.Errorf("no table in %s: name a CQL file with CREATE TABLE, or a cluster with --hosts", s.origin(files))
+	case len(s.keyspaces) == 0:
+		return nil, fmt.Errorf("no table in the cluster at %v: only Cassandra's own keyspaces have any", s.hosts)
+	}
+	return nil, fmt.Errorf("no table in keyspace %s of the cluster: name that of the tables with --keyspace", strings.Join(s.keyspaces, ", "))
 }
 
 // schema is what a command works on: the live tables if there are hosts, with what is known of their use; otherwise what

@@ -122,7 +122,7 @@ func (s *shop) session(ctx context.Context, keyspace string, changes ...func(*go
 	}
 	ready := make(chan opened, 1)
 	go func() {
-		session, err := config.CreateSession()
+		session, err := writer.Connect(config)
 		ready <- opened{session, err}
 	}()
 	select {

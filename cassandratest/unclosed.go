@@ -1,0 +1,56 @@
+package cassandratest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// opening takes down where a session is opened, when it connects for the first time: gocql does that in the goroutine which opens it.
+func (c *Cluster) opening(session context.Context) {
+	c.mu.Lock()
+	_, known := c.sessions[session]
+	c.mu.Unlock()
+	if known {
+		return
+	}
+	at := caller()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.sessions[session]; !known {
+		c.sessions[session] = at
+	}
+}
+
+// caller is where a session is being opened, as " at file:line". It is empty where no session is, but a connection of one.
+func caller() string {
+	callers := make([]uintptr, 100)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
+	opens := false
+	for {
+		f, more := frames.Next()
+		driver := strings.HasPrefix(f.Function, "github.com/gocql/gocql.")
+		opens = opens || driver && strings.HasSuffix(f.Function, ".NewSession")
+		if opens && !driver && f.Function != "github.com/denorm-go/denorm/writer.Connect" {
+			return fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// unclosed tells of the sessions that nobody has closed.
+func (c *Cluster) unclosed(tell func(format string, args ...any)) {
+	c.mu.Lock()
+	sessions := maps.Clone(c.sessions)
+	c.mu.Unlock()
+	maps.DeleteFunc(sessions, func(session context.Context, _ string) bool { return session.Err() != nil })
+	for _, at := range slices.Sorted(maps.Values(sessions)) {
+		tell("cassandratest: the session opened%s is still open: close it with the test, by t.Cleanup(session.Close) right after it is opened", at)
+	}
+}
