@@ -82,8 +82,10 @@ func New(nodes int) *Cluster {
 	if nodes < 1 || nodes > 250 {
 		panic(fmt.Sprintf("cassandratest: %d nodes", nodes))
 	}
-	c := &Cluster{port: 9042, pipes: true, done: make(chan struct{}), data: coordinator.New(nodes), timers: make(map[*time.Timer]bool),
-		sessions: make(map[context.Context]string)}
+	c := &Cluster{
+		port: 9042, pipes: true, done: make(chan struct{}), data: coordinator.New(nodes), timers: make(map[*time.Timer]bool),
+		sessions: make(map[context.Context]string),
+	}
 	for i := range nodes {
 		c.nodes = append(c.nodes, newNode(c, i+1))
 	}

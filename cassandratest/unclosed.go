@@ -12,6 +12,9 @@ import (
 
 // opening takes down where a session is opened, when it connects for the first time: gocql does that in the goroutine which opens it.
 func (c *Cluster) opening(session context.Context) {
+	if c.tb == nil { // nobody will be told
+		return
+	}
 	c.mu.Lock()
 	_, known := c.sessions[session]
 	c.mu.Unlock()
