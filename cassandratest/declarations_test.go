@@ -48,6 +48,13 @@ func within(values ...string) tables.Described {
 	return reviews(tables.OneOf("status", values...), tables.Stamp("updated_at"))
 }
 
+// rotated is reviews with a table that rotates.
+func rotated(by tables.Bucket) tables.Described {
+	return reviews(tables.Table{
+		Name: "reviews_by_time", Keyspace: "mall", PartKey: []string{"email"}, SortKey: []string{"written", "ends", "review_id"}, Rotate: by,
+	})
+}
+
 // signups has a table by e-mail address, which may be one of unique keys.
 func signups(unique bool, options ...tables.Option) tables.Described {
 	t := tables.Table{Name: "reviews_by_email", Keyspace: "mall", PartKey: []string{"email"}, Columns: []string{"review_id"}, Unique: unique}
@@ -205,13 +212,24 @@ func TestContradictingDeclarationsDoNotStart(t *testing.T) {
 		"ExpiresAt, none":       {reviews(tables.ExpiresAt("ends")), reviews(), "declares no ExpiresAt, the table was made for ExpiresAt(ends): the rows that it writes would not expire"},
 		"ExpiresAt, another":    {reviews(tables.ExpiresAt("ends")), reviews(tables.ExpiresAt("written")), "declares ExpiresAt(written), the table was made for ExpiresAt(ends)"},
 		"SweepInserts, none":    {reviews(open, tables.Stamp("updated_at"), tables.SweepInserts()), reviews(open, tables.Stamp("updated_at")), "declares no SweepInserts"},
-		"Serial, LocalSerial":   {versioned, reviews(tables.Versioned("version"), tables.LocalSerial()), "declares LocalSerial, the table was made for no LocalSerial"},
+		"Rotate, another column": {
+			rotated(tables.Day("written")), rotated(tables.Day("ends")),
+			"declares Rotate(day(ends)), the table was made for Rotate(day(written))",
+		},
+		"Rotate, another period": { // a table for the end of the year has the same name in both
+			rotated(tables.Every(48*time.Hour, "written")), rotated(tables.Every(72*time.Hour, "written")),
+			"mall.reviews_by_time_1999_12_31: this process declares Rotate(every(72h0m0s,written)), the table was made for Rotate(every(48h0m0s,written))",
+		},
+		"Serial, LocalSerial": {versioned, reviews(tables.Versioned("version"), tables.LocalSerial()), "declares LocalSerial, the table was made for no LocalSerial"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 				c.Create(mallOf(test.made).Statements()...)
 				p := startProcess(t, c)
+				if err := schema.Ensure(t.Context(), p.session, mallOf(test.made)); err != nil { // it creates the table of the present
+					t.Fatal(err)
+				}
 				p.clean(test.made)
 				p.refused(test.used, test.want)
 			})

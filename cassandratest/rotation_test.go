@@ -99,6 +99,44 @@ func TestPeriodsAreCreated(t *testing.T) {
 	})
 }
 
+// A set that declares another period than that for which its tables were made drops none of them: weeks that rows of the last six
+// days stand in would count as days.
+func TestPeriodsOfAnotherDeclaration(t *testing.T) {
+	by := func(period tables.Bucket) tables.Described {
+		return tables.Must(tables.New[record]("record",
+			tables.Table{Name: "audit", PartKey: []string{"record_id"}, SortKey: []string{"at"}, Rotate: period}))
+	}
+	rotating(t, func(t *testing.T, session *gocql.Session, _ *writer.Writer, _ *reader.Reader) {
+		t.Helper()
+		const day = 24 * time.Hour
+		of := func(period tables.Bucket) *rotation.Tables {
+			found, err := rotation.New(session, "", by(period), "audit", auditOptions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		weeks, err := of(tables.Every(7*day, "at")).Plan(t.Context(), virtual, rotation.Window{})
+		if err != nil || strings.Join(weeks.Create, " ") != "audit_1999_12_30" {
+			t.Fatalf("%v, %v", weeks, err)
+		}
+		if err := weeks.Apply(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		inUse, kept := virtual.Add(4*day), rotation.Window{Retain: 3 * day}
+		for _, period := range []tables.Bucket{tables.Day("at"), tables.Month("at"), tables.Hour("at")} {
+			plan, err := of(period).Plan(t.Context(), inUse, kept)
+			want := "rotation: table log.audit_1999_12_30 was made for every(168h0m0s, at), and the set declares " + period.String() + ": "
+			if err == nil || !strings.HasPrefix(err.Error(), want) || len(plan.Statements()) > 0 {
+				t.Errorf("%v, %v, want %s", plan, err, want)
+			}
+		}
+		if plan, err := of(tables.Every(7*day, "at")).Plan(t.Context(), inUse, kept); err != nil || len(plan.Statements()) > 0 {
+			t.Errorf("the set of the tables: %v, %v", plan, err)
+		}
+	})
+}
+
 // Who forgot to create the tables is told what does.
 func TestNoTableOfThePeriod(t *testing.T) {
 	const advice = " (its tables rotate: package rotation creates them ahead, schema.Ensure the one of the present)"

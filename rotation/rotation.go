@@ -6,8 +6,9 @@
 //	err = plan.Apply(ctx)
 //
 // Nothing of it happens by itself. A job calls [Tables.Plan], which changes nothing and says what there is to do, and then
-// [Plan.Apply]. For development and tests schema.Ensure creates the table of the present period. Run one such job at a time: Cassandra up to 5.0 lets two nodes create one table at the same moment, each
-// under an id of its own, and until one of them wins what was written under the other is lost.
+// [Plan.Apply]. For development and tests schema.Ensure creates the table of the present period. Run one such job at a time:
+// Cassandra up to 5.0 lets two nodes create one table at the same moment, each under an id of its own, and until one of them
+// wins what was written under the other is lost.
 package rotation
 
 import (
@@ -15,11 +16,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -27,10 +30,10 @@ import (
 
 // Tables are the tables of one rotating table in a keyspace. It is made by [New] and safe for concurrent use.
 type Tables struct {
-	cluster    cluster
-	keyspace   string
-	rotation   tables.Rotation
-	definition string
+	cluster        cluster
+	keyspace, name string
+	rotation       tables.Rotation
+	definition     string
 }
 
 // New is for the table declared with Rotate under name in the set. Its tables are created as the set declares it, with the options
@@ -58,7 +61,7 @@ func newTables(
 	if keyspace = cmp.Or(keyspace, t.Keyspace, session); !cqlname.Table(keyspace) {
 		return nil, fmt.Errorf("rotation: keyspace %q is not a name of %s", keyspace, cqlname.TableRule)
 	}
-	return &Tables{cluster: c, keyspace: keyspace, rotation: *t.Rotation, definition: t.Definition()}, nil
+	return &Tables{cluster: c, keyspace: keyspace, name: name, rotation: *t.Rotation, definition: t.Definition()}, nil
 }
 
 // Window says which tables there are to be. None of its times is negative, or shorter than a minute unless it is 0.
@@ -68,8 +71,9 @@ type Window struct {
 	// Back is how old rows may be that are still to be written: tables for them are created as well.
 	Back time.Duration
 	// Retain is how long rows are kept: a table whose youngest possible row is older is dropped. 0 keeps all. It must not be
-	// less than Back. What a table can hold follows from the declared period: a shorter one than the table was made for drops it
-	// too early. So give another period another name; writer.Check notices it only in the table of the present.
+	// less than Back. What a table can hold follows from the declared period, so give another period another name: Plan rejects
+	// tables that were made for another one. It cannot tell of tables without a fingerprint in their comment, which are dropped by
+	// the declared period, and too early if that is shorter than their own.
 	Retain time.Duration
 }
 
@@ -100,19 +104,33 @@ var errNoContext = errors.New("rotation: the context is nil: pass the caller's, 
 // maxCreate bounds a plan: so many tables are a mistake, and each costs every node memory.
 const maxCreate = 200
 
-// Plan looks at which tables exist, and says which are to be created and dropped at the time now. It changes nothing. Tables
-// with other names, also such as could not be a table of this rotation, are none of its business.
+// Plan looks at which tables exist, and says which are to be created and dropped at the time now, which is not zero. It changes
+// nothing. Tables with other names, also such as could not be a table of this rotation, are none of its business.
+//
+// A table of this name, with a period behind it, whose fingerprint says that it was made for another rotation or for none is an
+// error, and nothing is planned: its rows would be dropped too early, or not be found. So is a table of this rotation whose fingerprint
+// cannot be read. A table without a fingerprint passes for one of this rotation if its name could be.
 func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error) {
 	p := Plan{tables: t}
 	if ctx == nil {
 		return p, errNoContext
 	}
+	if now.IsZero() {
+		return p, errors.New("rotation: the time is zero: pass time.Now()")
+	}
 	if err := w.valid(); err != nil {
 		return p, err
 	}
-	names, err := t.cluster.tables(ctx, t.keyspace)
+	live, err := t.cluster.tables(ctx, t.keyspace)
 	if err != nil {
 		return p, fmt.Errorf("rotation: tables of keyspace %s not read: %w", t.keyspace, err)
+	}
+	names := make([]string, len(live))
+	for i, l := range live {
+		if err := t.madeForIt(l); err != nil {
+			return p, err
+		}
+		names[i] = l.name
 	}
 	for at := now.Add(-w.Back); ; {
 		name, from, to := t.rotation.At(at)
@@ -140,6 +158,33 @@ func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error
 		slices.Sort(p.Drop) // names are as long as each other, and sort by time
 	}
 	return p, nil
+}
+
+// suffix is what the name of a table can end with, whatever its period.
+var suffix = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){1,3}$`)
+
+// madeForIt is an error if the fingerprint of a table with such a name says that it was made for another rotation.
+func (t *Tables) madeForIt(l table) error {
+	rest, ok := strings.CutPrefix(l.name, t.name+"_")
+	_, text := fingerprint.Split(l.comment)
+	if !ok || !suffix.MatchString(rest) || text == "" {
+		return nil
+	}
+	_, ours := t.rotation.Of(l.name)
+	f, err := fingerprint.Parse(text)
+	made := f.Rotation()
+	switch {
+	case err != nil && ours:
+		return fmt.Errorf("rotation: table %s.%s: %w, so which times it holds is not known: update the library, or remove [denorm:...] from the "+
+			"comment of the table; nothing is planned", t.keyspace, l.name, err)
+	case err != nil, made == t.rotation.String(), made == "" && !ours: // the last is a table of another declaration
+		return nil
+	case made == "":
+		made = "no rotation"
+	}
+	return fmt.Errorf("rotation: table %s.%s was made for %s, and the set declares %s: its rows would be dropped too early, or not be found. "+
+		"Declare what the table was made for, or another name for tables of another period; nothing is planned",
+		t.keyspace, l.name, made, t.rotation)
 }
 
 // Statements are what Apply executes, in this order.
@@ -179,21 +224,24 @@ func (p Plan) Apply(ctx context.Context) error {
 
 // cluster is the seam to gocql.
 type cluster interface {
-	tables(ctx context.Context, keyspace string) ([]string, error)
+	tables(ctx context.Context, keyspace string) ([]table, error)
 	execute(ctx context.Context, statement string) error
 }
 
+// table is one that exists.
+type table struct{ name, comment string }
+
 type cassandra struct{ session *gocql.Session }
 
-func (c cassandra) tables(ctx context.Context, keyspace string) ([]string, error) {
-	iter := c.session.Query(`SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?`, keyspace).
+func (c cassandra) tables(ctx context.Context, keyspace string) ([]table, error) {
+	iter := c.session.Query(`SELECT table_name, comment FROM system_schema.tables WHERE keyspace_name = ?`, keyspace).
 		Consistency(gocql.One).RetryPolicy(nil).WithContext(ctx).Iter()
-	var names []string
-	var name string
-	for iter.Scan(&name) {
-		names = append(names, name)
+	var out []table
+	var t table
+	for iter.Scan(&t.name, &t.comment) {
+		out = append(out, t)
 	}
-	return names, iter.Close()
+	return out, iter.Close()
 }
 
 func (c cassandra) execute(ctx context.Context, statement string) error {

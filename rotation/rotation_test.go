@@ -24,14 +24,21 @@ func eventsBy(b tables.Bucket) *tables.Set[event] {
 		tables.Table{Name: "all_events", PartKey: []string{"id"}, SortKey: []string{"at"}}))
 }
 
-// fake is a keyspace with tables.
+// fake is a keyspace with tables, which all have one comment.
 type fake struct {
-	names []string
-	err   error
-	done  []string
+	names   []string
+	comment string
+	err     error
+	done    []string
 }
 
-func (f *fake) tables(context.Context, string) ([]string, error) { return f.names, f.err }
+func (f *fake) tables(context.Context, string) ([]table, error) {
+	var out []table
+	for _, name := range f.names {
+		out = append(out, table{name, f.comment})
+	}
+	return out, f.err
+}
 
 func (f *fake) execute(_ context.Context, statement string) error {
 	f.done = append(f.done, statement)
@@ -120,6 +127,46 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// A table that was made for another rotation, as its fingerprint says, is not planned around: it would be dropped too early, or stay.
+func TestTableOfAnotherRotation(t *testing.T) {
+	t.Parallel()
+	const day = "events_2024_01_04" // the first of a week, too
+	week := tables.Every(7*24*time.Hour, "at")
+	for name, tc := range map[string]struct {
+		by             tables.Bucket
+		table, comment string
+		want           string // nothing for no error
+	}{
+		"its own":            {tables.Day("at"), day, "[denorm:1 rotate day(at)]", ""},
+		"its own, with more": {week, day, "who's who [denorm:1 rotate every(168h0m0s,at); versioned v]", ""},
+		"longer": {tables.Day("at"), day, "who's who [denorm:1 rotate every(168h0m0s,at)]",
+			"table shop.events_2024_01_04 was made for every(168h0m0s, at), and the set declares day(at)"},
+		"shorter":           {week, day, "[denorm:1 rotate day(at)]", "was made for day(at), and the set declares every(168h0m0s, at)"},
+		"another column":    {tables.Day("at"), day, "[denorm:1 rotate day(seen_at)]", "was made for day(seen_at), and"},
+		"longer names":      {tables.Month("at"), day, "[denorm:1 rotate day(at)]", "was made for day(at), and the set declares month(at)"},
+		"shorter names":     {tables.Hour("at"), "events_2024_01", "[denorm:1 rotate month(at)]", "was made for month(at), and the set declares hour(at)"},
+		"no rotation":       {tables.Day("at"), day, "[denorm:1 versioned v]", "was made for no rotation, and the set declares day(at)"},
+		"a later version":   {tables.Day("at"), day, "[denorm:2 rotate day(at)]", "is of version 2, which this version of the library cannot read"},
+		"nonsense":          {tables.Day("at"), day, "[denorm:1 rotate]", "the fingerprint in its comment cannot be read"},
+		"no fingerprint":    {tables.Day("at"), day, "who's who", ""},
+		"a table of others": {tables.Month("at"), day, "[denorm:1 versioned v]", ""},
+		"another name":      {tables.Month("at"), "events_eu_2024_01", "[denorm:1 rotate day(at)]", ""},
+		"and its nonsense":  {tables.Month("at"), day, "[denorm:1 rotate]", ""},
+	} {
+		r, err := newTables(&fake{names: []string{tc.table}, comment: tc.comment}, "shop", "", eventsBy(tc.by), "events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := r.Plan(t.Context(), time.Date(2025, 1, 15, 0, 0, 0, 0, time.UTC), Window{Retain: 24 * time.Hour})
+		switch {
+		case tc.want == "" && (err != nil || len(p.Create) == 0):
+			t.Errorf("%s: %v, %v", name, p, err)
+		case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want) || len(p.Create)+len(p.Drop) > 0):
+			t.Errorf("%s: %v, %v, want %s", name, p, err, tc.want)
+		}
+	}
+}
+
 func TestApply(t *testing.T) {
 	t.Parallel()
 	f := &fake{names: []string{"events_2023_01", "other"}}
@@ -176,6 +223,9 @@ func TestRefused(t *testing.T) {
 	var none context.Context
 	if _, err := r.Plan(none, time.Now(), Window{}); err == nil {
 		t.Error("no context: want an error")
+	}
+	if p, err := r.Plan(t.Context(), time.Time{}, Window{}); err == nil || !strings.Contains(err.Error(), "pass time.Now()") || len(p.Create) > 0 {
+		t.Errorf("no time: %v, %v", p, err)
 	}
 	if err := (Plan{tables: r}).Apply(none); err == nil {
 		t.Error("no context: want an error")

@@ -176,6 +176,12 @@ func Join(own, text string) string {
 	return own + " " + text
 }
 
+// Rotation is the time bucket function by which the tables rotate, as a declaration prints it, and empty where they do not.
+func (f Fingerprint) Rotation() string {
+	names, _ := f.names(Rotate)
+	return short(strings.ReplaceAll(strings.Join(names, " "), ",", ", "))
+}
+
 // Names gives those of a kind, and whether there is such a clause.
 func (f Fingerprint) names(kind Kind) ([]string, bool) {
 	i := slices.IndexFunc(f.Sets, func(n Names) bool { return n.Kind == kind })
