@@ -299,8 +299,11 @@ func (x *trial) query() (q Query[reading], keep func(reading) bool, reverse bool
 		return r.At
 	}
 	low, high := x.moment(), x.moment()
-	if high.Before(low) && x.rnd.IntN(10) > 0 {
+	switch {
+	case high.Before(low): // else the query is refused
 		low, high = high, low
+	case x.rnd.IntN(10) == 0:
+		high = low
 	}
 	if x.rnd.IntN(5) == 0 { // finer than the column
 		low, high = low.Add(300*time.Nanosecond), high.Add(300*time.Nanosecond)

@@ -64,7 +64,8 @@ func From[T any](set *tables.Set[T], name string) Query[T] {
 func (q Query[T]) Eq(column string, value any) Query[T] { return q.where(column, eq, value) }
 
 // Gt limits the query to rows whose clustering column is greater than value. A time.Time stands, in a timeuuid column,
-// for all timeuuids of that moment. So it does for the other three.
+// for all timeuuids of that moment. So it does for the other three. A lower bound above the upper one is [ErrInvalid], as the two are
+// swapped; where they are equal there may be no rows.
 func (q Query[T]) Gt(column string, value any) Query[T] { return q.where(column, gt, value) }
 
 // GtOrEq is [Query.Gt] with the value itself included.
@@ -150,6 +151,9 @@ func (q *query) bind() (*bound, error) {
 	if b.ranged != "" && slices.Contains(b.columns[:b.fixed], b.ranged) {
 		return nil, q.invalid(q.name, b.ranged, "has a value and a range")
 	}
+	if b.low != nil && b.high != nil && b.swapped() {
+		return nil, q.invalid(q.name, b.ranged, "the lower bound is above the upper one, so there can be no rows: the two are swapped")
+	}
 	return b, b.direction()
 }
 
@@ -210,6 +214,28 @@ func (b *bound) value(c condition) (v *tables.Value, open bool, err error) {
 		return nil, false, &QueryError{Table: b.name, Column: c.column, Reason: reason(err), cause: err}
 	}
 	return v, open, nil
+}
+
+// swapped says whether the lower bound is above the upper one, in the order of the column. Times that the column does not tell apart are
+// equal, however [bound.value] rounds them, and so are a time and the timeuuids of its moment.
+func (b *bound) swapped() bool {
+	low, high := b.low.Value, b.high.Value
+	for _, c := range b.conditions {
+		t, ok := c.value.(time.Time)
+		if c.column != b.ranged || !ok {
+			continue
+		}
+		end, last := &low, c.op == lt || c.op == ltOrEq
+		if last {
+			end = &high
+		}
+		if v, ok := b.layout.Moment(c.column, t, last); ok {
+			*end = v
+		} else if v, err := b.layout.Encode(c.column, t); err == nil {
+			*end = v
+		}
+	}
+	return b.layout.Compare(b.fixed, low.Bytes(), high.Bytes()) > 0
 }
 
 // direction reads OrderBy.

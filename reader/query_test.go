@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
@@ -58,6 +59,10 @@ func TestRefusedQueries(t *testing.T) {
 		},
 		{"twice", all.Gt("at", midnight), "table logs: column at: has two conditions of one kind"},
 		{"value and range", all.Eq("at", midnight), "table logs: column at: has a value and a range"},
+		{
+			"swapped bounds", From(set, "logs").Eq("host", "h").GtOrEq("at", midnight.Add(time.Hour)).Lt("at", midnight),
+			"table logs: column at: the lower bound is above the upper one, so there can be no rows: the two are swapped",
+		},
 		{"type", From(set, "logs").Eq("host", 7), "table logs: column host: a value of Go type int, it must be string"},
 		{"too large a number", all.Eq("bucket", uint(math.MaxUint32)), "table logs: column bucket: a value of Go type uint, it must be int32"},
 		{"nil", From(set, "logs").Eq("host", nil), "table logs: column host: a value of Go type <nil>"},
@@ -91,6 +96,94 @@ func TestRefusedQueries(t *testing.T) {
 	}
 	if len(f.requests) > 0 {
 		t.Errorf("%d requests were sent", len(f.requests))
+	}
+}
+
+// Bounds are swapped where the lower one is above the upper one in the order of the column, whichever way it is clustered. Equal ones
+// are a query of an empty stretch, however they are rounded to what the column can say; the query can be continued.
+func TestSwappedBounds(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		User  string
+		At    time.Time
+		Seq   gocql.UUID
+		Level int32
+		Name  string
+	}
+	set, err := tables.New[entry]("entry",
+		tables.Table{Name: "by_at", PartKey: []string{"user"}, SortKey: []string{"at DESC", "seq", "level", "name"}},
+		tables.Table{Name: "by_seq", PartKey: []string{"user"}, SortKey: []string{"seq DESC", "at", "level", "name"}},
+		tables.Table{Name: "by_level", PartKey: []string{"user"}, SortKey: []string{"level", "name", "at", "seq"}},
+		tables.Table{Name: "by_name", PartKey: []string{"user", "level"}, SortKey: []string{"name DESC", "at", "seq"}},
+		tables.Type("seq", "timeuuid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFake(set.Describe())
+	for i := range 4 {
+		f.write(t, set.Insert(entry{"a", midnight, seqOf(midnight, byte(i)), -1, "b"}))
+	}
+	r := newReader(f, "shop")
+	first, last := seqOf(midnight, 0), seqOf(midnight, 3) // both of one moment
+	next := midnight.Add(time.Millisecond)
+	for _, tc := range []struct {
+		table, column string
+		low, high     any
+		swapped       bool
+	}{
+		{"by_at", "at", next, midnight, true},
+		{"by_at", "at", midnight, next, false},
+		{"by_at", "at", midnight, midnight, false},
+		{"by_at", "at", midnight.Add(300), midnight.Add(300), false},
+		{"by_at", "at", midnight.Add(300), midnight.Add(600), false},
+		{"by_seq", "seq", next, midnight, true},
+		{"by_seq", "seq", midnight.Add(100), midnight, true},
+		{"by_seq", "seq", midnight, midnight, false},
+		{"by_seq", "seq", midnight.Add(30), midnight.Add(30), false},
+		{"by_seq", "seq", midnight.Add(30), midnight.Add(60), false},
+		{"by_seq", "seq", first, midnight, false},
+		{"by_seq", "seq", last, midnight, false},
+		{"by_seq", "seq", midnight, first, false},
+		{"by_seq", "seq", midnight.Add(30), first, false},
+		{"by_seq", "seq", next, last, true},
+		{"by_seq", "seq", seqOf(next, 0), midnight, true},
+		{"by_seq", "seq", seqOf(next, 0), last, true},
+		{"by_seq", "seq", time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(5300, 1, 1, 0, 0, 0, 0, time.UTC), false}, // beyond a timeuuid
+		{"by_level", "level", int32(1), int32(-1), true},
+		{"by_level", "level", int32(-1), int32(1), false},
+		{"by_level", "level", int32(1), int32(1), false},
+		{"by_name", "name", "b", "a", true},
+		{"by_name", "name", "a", "ab", false},
+	} {
+		for _, order := range []string{" ASC", " DESC"} {
+			q := From(set, tc.table).Eq("user", "a").OrderBy(tc.column + order)
+			if tc.table == "by_name" {
+				q = q.Eq("level", int32(-1))
+			}
+			for ends, q := range map[string]Query[entry]{
+				"(low, high)": q.Gt(tc.column, tc.low).Lt(tc.column, tc.high), "[low, high)": q.GtOrEq(tc.column, tc.low).Lt(tc.column, tc.high),
+				"(low, high]": q.Gt(tc.column, tc.low).LtOrEq(tc.column, tc.high), "[low, high]": q.LtOrEq(tc.column, tc.high).GtOrEq(tc.column, tc.low),
+			} {
+				var rows int
+				var token Token
+				var err error
+				for page := 0; page == 0 || token != ""; page++ { // of one row each
+					var got []entry
+					if got, token, err = List(t.Context(), r, "list", q.Limit(1).After(token)); err != nil {
+						break
+					}
+					rows += len(got)
+				}
+				all, _, whole := List(t.Context(), r, "list", q)
+				if tc.swapped != (err != nil) || tc.swapped && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "column "+tc.column+": ") ||
+					!strings.Contains(err.Error(), "swapped")) {
+					t.Errorf("%s %s of %v and %v: %v", tc.table, ends, tc.low, tc.high, err)
+				}
+				if rows != len(all) || (whole != nil) != tc.swapped {
+					t.Errorf("%s %s of %v and %v: %d rows in pages, %d in one, %v", tc.table, ends, tc.low, tc.high, rows, len(all), whole)
+				}
+			}
+		}
 	}
 }
 
