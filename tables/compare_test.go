@@ -8,7 +8,8 @@ import (
 	"gopkg.in/inf.v0"
 )
 
-// An update that changes no compared column but in bytes would apply twice, as the server takes both values as equal.
+// An update that changes no compared column but in bytes would apply twice, as the server takes both values as equal. So a condition
+// holds for a row that has equal values in other bytes.
 func TestCompareOfEqualValues(t *testing.T) {
 	t.Parallel()
 	type stock struct {
@@ -41,6 +42,20 @@ func TestCompareOfEqualValues(t *testing.T) {
 		_, err := set.Update(before, after).RenderConditional(1, version, nil)
 		if invalid := new(*tables.InvalidError); errors.As(err, invalid) == tt.changes {
 			t.Errorf("%s: %v", name, err)
+		}
+		row, err := set.Insert(after).RenderConditional(1, version, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := set.Delete(before).RenderConditional(1, version, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held.Condition.Holds(row.Condition.After()); got == tt.changes {
+			t.Errorf("%s: the condition holds: %v", name, got)
+		}
+		if held.Condition.Holds(nil) {
+			t.Errorf("%s: the condition holds for no row", name)
 		}
 	}
 }

@@ -188,13 +188,14 @@ func (c *Condition) Compare() Statement {
 	return Statement{text + where + " IF " + strings.Join(conditions, " AND "), args}
 }
 
-// Holds says whether row, or nil for none, is as the condition of a change in a set with Compare wants it.
+// Holds says whether row, or nil for none, is as the condition of a change in a set with Compare wants it: whether the server takes the
+// compared columns as equal, as it does 10 and 10.00.
 func (c *Condition) Holds(row *Row) bool {
 	if row == nil || c.Kind == Insert {
 		return row == nil && c.Kind == Insert
 	}
 	for _, i := range c.base.set.compare {
-		if was, is := c.before[i].data, row.values[i].data; !bytes.Equal(was, is) || (was == nil) != (is == nil) {
+		if !c.base.set.columns[i].cql.Same(c.before[i].data, row.values[i].data) {
 			return false
 		}
 	}

@@ -2,7 +2,10 @@ package tables
 
 import (
 	"fmt"
+	"reflect"
+	"runtime"
 	"testing"
+	"weak"
 )
 
 // The names of tables and keyspaces may follow from what clients send. However many there are, a bounded number of texts is kept,
@@ -12,18 +15,41 @@ func TestTextsAreBounded(t *testing.T) { //nolint:paralleltest // it counts allo
 	s := Must(New[event]("event", Table{Name: "events", PartKey: []string{"id"}}))
 	table := s.def.tables[0]
 	n := 0
-	next := func() {
+	name := func(n int) string { return fmt.Sprintf("events_%d", n) }
+	next := func() *statements {
 		n++
-		if got := table.statements("shop", fmt.Sprintf("events_%d", n)); got.name != fmt.Sprintf("events_%d", n) {
+		got := table.statements("shop", name(n))
+		if got.name != name(n) {
 			t.Fatalf("events_%d gets the text of %s", n, got.name)
 		}
+		return got
 	}
-	early := testing.AllocsPerRun(200, next)
+	early := testing.AllocsPerRun(200, func() { next() })
+	var made []weak.Pointer[statements]
 	for n < 20_000 {
-		next()
+		s := next()
+		if table.statements("shop", name(n)) != s {
+			t.Fatalf("text %d is not kept", n)
+		}
+		made = append(made, weak.Make(s))
+	}
+	runtime.GC()
+	alive := 0
+	for _, s := range made {
+		if s.Value() != nil {
+			alive++
+		}
+	}
+	if alive > 1024 || alive < 512 {
+		t.Errorf("%d texts are alive", alive)
+	}
+	for n := range 2000 { // most of them were forgotten
+		if got := table.statements("shop", name(n)); !reflect.DeepEqual(got, table.compile("shop", name(n))) || table.statements("shop", name(n)) != got {
+			t.Fatalf("text %d was made again as %+v", n, got)
+		}
 	}
 	// A few more, as the names are longer.
-	if late := testing.AllocsPerRun(200, next); late > early+5 {
+	if late := testing.AllocsPerRun(200, func() { next() }); late > early+5 {
 		t.Errorf("a text takes %v allocations among the first, %v after 20,000", early, late)
 	}
 	kept := 0
