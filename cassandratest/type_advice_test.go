@@ -28,7 +28,6 @@ type parcel struct {
 // crate has columns for which no other Type is right.
 type crate struct {
 	CrateID gocql.UUID
-	Small   int32
 	Number  int64
 	Route   []int
 	Stamped int64
@@ -51,11 +50,10 @@ func TestTypeAdvice(t *testing.T) {
 		c.Create("CREATE KEYSPACE mall WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}",
 			"CREATE TYPE mall.dimensions (width int)",
 			"CREATE TABLE mall.parcels (parcel_id timeuuid PRIMARY KEY, weight int, counts map<text, int>, label ascii, size frozen<dimensions>)",
-			"CREATE TABLE mall.crates (crate_id uuid PRIMARY KEY, small bigint, number int, route list<bigint>, stamped timestamp)")
+			"CREATE TABLE mall.crates (crate_id uuid PRIMARY KEY, number int, route list<bigint>, stamped timestamp)")
 		p := startProcess(t, c)
 		const migrate = "the type of a column cannot change: add a column of another name, copy, and declare that"
 		for column, is := range map[string]string{
-			"small":   "is bigint, declared int",                        // whose values need not fit into an int32
 			"number":  "is int, declared bigint",                        // by a Type option
 			"route":   "is list<bigint>, declared frozen<list<bigint>>", // by a Type option
 			"stamped": "is timestamp, declared bigint",                  // a Stamp is bigint
@@ -82,6 +80,53 @@ func TestTypeAdvice(t *testing.T) {
 
 		p.comesBack(c, parcels(tables.UserType[dimensions]("dimensions", tables.Type("width", "int")), tables.Type("parcel_id", "timeuuid"),
 			tables.Type("weight", "int"), tables.Type("counts", "map<text, int>"), tables.Type("label", "ascii")))
+	})
+}
+
+// pass has fields of Go types that do not fit the live columns, but for ID and Holder, which want a Type alone.
+type pass struct {
+	ID     string
+	Code   gocql.UUID
+	Event  string
+	Seat   string
+	Gate   string
+	Holder string
+	Price  int32
+	Hall   hall
+	Row    *gocql.UUID
+}
+
+type hall struct {
+	Door gocql.UUID `cql:"door"`
+}
+
+// Where the Go type of a field does not fit the live column, the advice is another Go type, for a key as for other columns.
+func TestFieldAdvice(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create("CREATE KEYSPACE mall WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}",
+			"CREATE TYPE mall.hall (door text)", "CREATE TYPE mall.seat (number int)",
+			"CREATE TABLE mall.passes (id uuid, code text, event boolean, seat frozen<seat>, gate hall, holder timeuuid, price bigint, hall frozen<hall>, "+
+				"row ascii, PRIMARY KEY (id, code))")
+		p := startProcess(t, c)
+		set := tables.Must(tables.New[pass]("pass", tables.UserType[hall]("hall"),
+			tables.Table{Name: "passes", Keyspace: "mall", PartKey: []string{"id"}, SortKey: []string{"code"}}))
+		for column, want := range map[string]struct{ is, advice string }{
+			"id":     {"is uuid, declared text", `string: declare tables.Type("id", "uuid")`},
+			"code":   {"is text, declared uuid", "gocql.UUID: declare the field as string"},
+			"event":  {"is boolean, declared text", "string: declare the field as bool"},
+			"gate":   {"is hall, declared text", "string: declare the field as cassandratest_test.hall"},
+			"holder": {"is timeuuid, declared text", `string: declare tables.Type("holder", "timeuuid")`},
+			"price":  {"is bigint, declared int", "int32: declare the field as int64"},
+			"row":    {"is ascii, declared uuid", `*gocql.UUID: declare the field as *string, with tables.Type("row", "ascii")`},
+			"seat":   {"is frozen<seat>, declared text", `string: declare the field as S, a struct with the fields of this type, with tables.UserType[S]("seat")`},
+		} {
+			p.differs(set, "column "+column+": "+want.is+", which follows from Go type "+want.advice,
+				"column "+column+": "+want.is+"\n\t\tno statement mends it: the declared type follows from Go type "+want.advice)
+		}
+		p.differs(set, "user-defined type hall is (door text), declared (door uuid); of field door that follows from Go type gocql.UUID: declare "+
+			"the field as string", "column door: the field is text, declared uuid\n\t\tno statement mends it: the declared type follows from Go type "+
+			"gocql.UUID: declare the field as string")
 	})
 }
 

@@ -4,11 +4,16 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
 // TypeAdvice says how to declare a column whose live CQL type is another than the declared one, as a clause after that, for example
-// follows from Go type int: declare tables.Type("n", "int"). userType is empty, or names the user-defined type that column is a field
-// of. The advice is empty where a Type option has chosen the declared type, and where the set could not be declared with the live one.
+// follows from Go type int: declare tables.Type("n", "int"). Where the Go type does not fit the live one it names one that does. userType is
+// empty, or names the user-defined type that column is a field of. The advice is empty where a Type option has chosen the declared type, and
+// where neither would do: for a collection, or a column that has to be of its type, such as a Stamp.
 func (s *Set[T]) TypeAdvice(userType, column, live string) string {
 	d, where := s.def.declared, ""
 	types := &d.types
@@ -20,33 +25,68 @@ func (s *Set[T]) TypeAdvice(userType, column, live string) string {
 		d.userTypes = slices.Clone(d.userTypes)
 		types, where = &d.userTypes[i].fields.types, " in UserType"
 	}
-	source := s.def.source(userType, column)
+	source, free := s.def.source(userType, column)
 	if source == "" || slices.ContainsFunc(*types, func(o typeOption) bool { return o.column == column }) {
 		return ""
 	}
+	option := fmt.Sprintf("tables.Type(%q, %q)%s", column, live, where)
 	*types = append(slices.Clip(*types), typeOption{column, live})
-	if _, err := build(s.def.entity, s.def.typ, d); err != nil {
+	if _, err := build(s.def.entity, s.def.typ, d); err == nil {
+		return "follows from " + source + ": declare " + option
+	}
+	field := fieldOf[live]
+	if field == "" {
+		field = d.structOf(live)
+	}
+	if field == "" || !free {
 		return ""
 	}
-	return fmt.Sprintf("follows from %s: declare tables.Type(%q, %q)%s", source, column, live, where)
+	if strings.HasPrefix(source, "Go type *") {
+		field = "*" + field
+	}
+	if live == "ascii" || live == "timeuuid" {
+		field += ", with " + option
+	}
+	return "follows from " + source + ": declare the field as " + field
 }
 
-// source is what the CQL type of a column, or of a field of a user-defined type, follows from.
-func (s *set) source(userType, column string) string {
+// fieldOf are the Go types of the fields that columns of CQL types want.
+var fieldOf = map[string]string{
+	"text": "string", "ascii": "string", "blob": "[]byte", "boolean": "bool", "tinyint": "int8", "smallint": "int16", "int": "int32",
+	"bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int", "uuid": "gocql.UUID",
+	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time",
+}
+
+// structOf is the Go type of a field that a live user-defined type wants, and empty if the type is none.
+func (d *declaration) structOf(live string) string {
+	name := strings.TrimSuffix(strings.TrimPrefix(live, "frozen<"), ">")
+	if _, err := cqltype.Parse(name); err == nil || !cqlname.Table(name) {
+		return ""
+	}
+	for _, o := range d.userTypes {
+		if o.name == name {
+			return o.goType.String()
+		}
+	}
+	return fmt.Sprintf("S, a struct with the fields of this type, with tables.UserType[S](%q)", name)
+}
+
+// source is what the CQL type of a column, or of a field of a user-defined type, follows from. It is free if the set would take another.
+func (s *set) source(userType, column string) (text string, free bool) {
 	goType := func(t reflect.Type) string { return fmt.Sprintf("Go type %s", t) }
 	for i := range s.columns {
 		c := &s.columns[i]
 		switch {
 		case userType == "" && c.name == column && c.derived != nil:
-			return "its bucket function"
+			return "its bucket function", false
 		case userType == "" && c.name == column:
-			return goType(c.goType)
+			return goType(c.goType), !slices.Contains([]int{s.stamp, s.expiry, s.version, s.mark}, i)
 		}
 		for _, u := range c.cql.Users() {
 			if at := u.Field(column); u.Name == userType && at >= 0 {
-				return goType(u.Go.Field(u.Fields[at].Index).Type)
+				return goType(u.Go.Field(u.Fields[at].Index).Type), true
 			}
 		}
 	}
-	return ""
+	return "", false
 }
