@@ -105,7 +105,8 @@ func MaxClockSkew(d time.Duration) NewOption {
 	})
 }
 
-// Retry sets the retry policy of every path. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s.
+// Retry sets the retry policy of every path. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s. [New] rejects an
+// AttemptTimeout that is not below [Timeout], but for a policy of one attempt: an attempt without an answer would be the only one.
 func Retry(p retry.Policy) Option {
 	return option(func(c *config) {
 		if err := p.Validate(); err != nil {

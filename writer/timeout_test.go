@@ -11,6 +11,34 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
+// A policy that the Timeout of calls leaves one attempt is an error of New. One of a single attempt is not, nor are defaults, nor a shorter
+// Timeout for some calls.
+func TestAttemptsAreShorterThanCalls(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		options []NewOption
+		fits    bool
+	}{
+		"as long as the call":   {[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: time.Second})}, false},
+		"longer, Retry first":   {[]NewOption{Retry(retry.Policy{AttemptTimeout: 2 * time.Second}), Timeout(time.Second)}, false},
+		"than the default":      {[]NewOption{Retry(retry.Policy{AttemptTimeout: 20 * time.Second, MaxElapsedTime: time.Minute})}, false},
+		"one attempt":           {[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: time.Second, MaxAttempts: 1})}, true},
+		"shorter":               {[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: time.Second - 1})}, true},
+		"the default attempt":   {[]NewOption{Timeout(time.Second), Retry(retry.Policy{MaxAttempts: 3})}, true},
+		"the default policy":    {[]NewOption{Timeout(time.Second)}, true},
+		"nothing but a default": {nil, true},
+	} {
+		w := fakeWriter(&fakeExecutor{}, test.options...)
+		if (w.err == nil) != test.fits || !test.fits && !strings.Contains(w.err.Error(), "make AttemptTimeout less, Timeout more, or MaxAttempts 1") {
+			t.Errorf("%s: %v", name, w.err)
+		}
+	}
+	w := fakeWriter(&fakeExecutor{}, Retry(retry.Policy{AttemptTimeout: time.Second})).With(Timeout(300 * time.Millisecond))
+	if w.err != nil {
+		t.Error(w.err)
+	}
+}
+
 // The error says whose limit has ended a write: that of an attempt, that of the writer, or that of the caller.
 func TestErrorSaysWhoseLimit(t *testing.T) {
 	t.Parallel()

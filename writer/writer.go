@@ -68,6 +68,10 @@ func newWriter(
 		}
 		o.applyNew(&w.config)
 	}
+	if limit := w.policy.AttemptTimeout; limit > 0 && limit >= w.timeout && w.policy.MaxAttempts != 1 {
+		w.fail("Retry: an attempt may last %v (AttemptTimeout), and a call %v (Timeout), so one that gets no answer leaves no time for another: "+
+			"make AttemptTimeout less, Timeout more, or MaxAttempts 1", limit, w.timeout)
+	}
 	if w.budget == nil {
 		w.budget = retry.NewBudget(0, 0)
 	}
