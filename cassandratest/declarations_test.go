@@ -106,16 +106,23 @@ type process struct {
 
 func startProcess(t *testing.T, c *cassandratest.Cluster) process {
 	t.Helper()
-	session, err := writer.Configure(c.Config(), "dc1").CreateSession()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(session.Close)
+	session := connect(t, c)
 	w, err := writer.New(session)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return process{t, session, w}
+}
+
+// connect opens a session, which is closed when the test ends.
+func connect(t *testing.T, c *cassandratest.Cluster) *gocql.Session {
+	t.Helper()
+	session, err := writer.Connect(writer.Configure(c.Config(), "dc1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(session.Close)
+	return session
 }
 
 // refused wants both start-up checks to fail, with a word.

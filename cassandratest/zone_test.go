@@ -26,12 +26,12 @@ func TestTimesWithAZone(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create("CREATE KEYSPACE mall WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}",
 			"CREATE TABLE mall.appointments (name text, day date, at timestamp, PRIMARY KEY (name, day))")
-		p := startProcess(t, c)
-		r, err := reader.New(p.session)
+		reads := connect(t, c)
+		r, err := reader.New(reads)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := writer.New(startProcess(t, c).session, writer.Reads(p.session))
+		w, err := writer.New(connect(t, c), writer.Reads(reads))
 		if err != nil {
 			t.Fatal(err)
 		}
