@@ -184,6 +184,8 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []State
 		name := b.set.columns[i].name
 		switch {
 		case after == nil && keys == nil:
+		case after == nil && b.stored: // bound, for the driver to see that the column is of the type by which keys were checked
+			sets, args = append(sets, name+" = ?"), append(args, &Value{typ: b.set.columns[i].cql})
 		case after == nil:
 			sets = append(sets, name+" = null")
 		default:

@@ -177,6 +177,9 @@ func malformedParts(t *cqltype.Type, data []byte) string {
 			continue
 		}
 		if reason := malformed(e, data[:size]); reason != "" {
+			if t.User() == nil {
+				return "inside a tuple: " + reason // not its text at every level: somebody else may have written it
+			}
 			return fmt.Sprintf("inside %s: %s", t, reason)
 		}
 		data = data[size:]

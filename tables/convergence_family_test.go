@@ -21,6 +21,7 @@ type lawFamily struct {
 	types  []gocql.Type
 	tables []lawTable // the base table first
 	worlds [][]lawRow
+	set    tables.Described
 	stamp  int   // column number, -1 for none
 	expiry int   // column number, -1 for none
 	moving []int // the OneOf columns
@@ -57,7 +58,7 @@ const (
 func newFamily[T any](name string, set *tables.Set[T], moving []string, worlds int,
 	draw func(r *rand.Rand, world int) T, features ...func(*lawFamily),
 ) *lawFamily {
-	f := &lawFamily{name: name, stamp: -1, expiry: -1}
+	f := &lawFamily{name: name, set: set, stamp: -1, expiry: -1}
 	f.describe(set.Describe(), moving)
 	for _, feature := range features {
 		feature(f)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"reflect"
 	"time"
 	"unicode/utf8"
@@ -132,6 +133,18 @@ func malformed(t *cqltype.Type, data []byte) string {
 			if b > 127 {
 				return "ascii holds a byte above 127"
 			}
+		}
+	case gocql.TypeInet:
+		if n := len(data); n != 0 && n != net.IPv4len && n != net.IPv6len {
+			return fmt.Sprintf("an inet has 4 or 16 bytes, the encoded value has %d", n)
+		}
+	case gocql.TypeDecimal: // a scale and a number
+		if n := len(data); n != 0 && n < 4 {
+			return fmt.Sprintf("a decimal has at least 4 bytes, the encoded value has %d", n)
+		}
+	case gocql.TypeDuration: // three numbers
+		if n := len(data); n < 3 {
+			return fmt.Sprintf("a duration has at least 3 bytes, the encoded value has %d", n)
 		}
 	case gocql.TypeTimeUUID:
 		if zero(data) {

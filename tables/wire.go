@@ -55,7 +55,13 @@ func (m *Mutation) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tables: encode mutation: %w", err)
 	}
-	if err := bounded(wire.Columns); err != nil {
+	if m.Kind != Increment {
+		err = wire.check()
+	}
+	if err == nil {
+		err = bounded(wire.Columns)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("tables: encode mutation: %w", err)
 	}
 	var out bytes.Buffer
@@ -70,10 +76,18 @@ func bounded(columns []wireColumn) error {
 	if len(columns) > maxStored {
 		return errStoredSize
 	}
+	size, seen := 0, make(map[string]bool)
 	for i := range columns {
-		if len(columns[i].Type) > maxType {
+		text := columns[i].Type
+		if len(text) > maxType {
 			return errTypeSize
 		}
+		if !seen[text] {
+			seen[text], size = true, size+len(text)
+		}
+	}
+	if size > maxTypes {
+		return errTypesSize
 	}
 	return nil
 }
@@ -222,6 +236,9 @@ func (c *wireColumn) arg(d *Decoder) (any, error) {
 	}
 	v := &Value{typ: typ}
 	if c.State == wireValue {
+		if reason := malformed(typ, c.Data); reason != "" {
+			return nil, fmt.Errorf("column %s: %.200s", c.Name, reason) // somebody else may have written the type
+		}
 		v.data = append([]byte{}, c.Data...) // never nil, which would be null
 	}
 	return v, nil

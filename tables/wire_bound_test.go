@@ -2,6 +2,7 @@ package tables_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/gob"
 	"fmt"
 	"runtime"
@@ -31,10 +32,17 @@ func TestStoredMutationCostsWhatItHolds(t *testing.T) { //nolint:paralleltest //
 	}
 	const tuple = 12_000
 	wide := "tuple<" + strings.TrimSuffix(strings.Repeat("int,", tuple), ",") + ">"
+	nested := []byte{0}
+	for range 51 {
+		nested = append(binary.BigEndian.AppendUint32(nil, uint32(len(nested))), nested...)
+	}
 	for name, test := range map[string]struct {
 		columns []storedColumn
 		refused string
 	}{
+		"a value of no such type": {
+			[]storedColumn{key, {"u", 2, strings.Repeat("tuple<", 50) + wide + strings.Repeat(">", 50), nested, 0}}, "column u: inside a tuple",
+		},
 		"empty columns":           {make([]storedColumn, 4<<20), "more than 10000 columns"},
 		"unset columns":           {named(60_000), "more than 10000 columns"},
 		"as many as are allowed":  {named(9_999), ""},

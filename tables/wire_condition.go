@@ -71,7 +71,15 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 		w.Compared = append(w.Compared, wireOf(s.columns[i].name, &cond.base.before[i]))
 	}
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
-	if err := bounded(slices.Concat(w.Columns, w.Compared)); err != nil { // the columns of claims are among them
+	bound := slices.Concat(w.Columns, w.Compared)
+	for _, k := range slices.Concat(w.Claims, w.Releases) {
+		bound = append(append(bound, wireColumn{}), k.Columns...) // a claim counts as one more
+	}
+	err := w.check()
+	if err == nil {
+		err = bounded(bound)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("tables: encode condition: %w", err)
 	}
 	var out bytes.Buffer
@@ -109,13 +117,13 @@ func (w *wireCondition) check() error {
 	if w.Format > wireFormat {
 		return errLater
 	}
-	names := make(map[string]bool)
+	names, types := make(map[string]bool), make(map[string]string)
 	column := func(c wireColumn) bool { return cqlname.Column(c.Name) && c.State != wireUnset }
 	for _, c := range w.Columns {
 		if !column(c) || names[c.Name] {
 			return fmt.Errorf("columns must be %s, each once", cqlname.ColumnRule)
 		}
-		names[c.Name] = true
+		names[c.Name], types[c.Name] = true, c.Type
 	}
 	switch {
 	case w.Kind != Insert && w.Kind != Update && w.Kind != Delete:
@@ -132,12 +140,14 @@ func (w *wireCondition) check() error {
 		return errors.New("incomplete")
 	case w.Versioned && (w.Kind == Insert) != (len(w.Keys) == 0):
 		return errors.New("an insert with the keys of a row before it, or another change without them")
+	case w.Versioned && (w.Kind == Insert) != (w.Before == gocql.UUID{}):
+		return errors.New("an insert with the version of a row before it, or another change without it")
 	}
 	key := func(c wireColumn) bool {
 		return slices.ContainsFunc(w.Columns[:w.Key], func(k wireColumn) bool { return k.Name == c.Name })
 	}
 	for _, c := range w.Compared {
-		if !names[c.Name] || !column(c) || key(c) {
+		if !names[c.Name] || !column(c) || key(c) || c.Type != types[c.Name] {
 			return errors.New("a condition on a column that is not there")
 		}
 	}
@@ -146,7 +156,7 @@ func (w *wireCondition) check() error {
 			return errors.New("a claim that is incomplete")
 		}
 		for _, c := range k.Columns {
-			if !names[c.Name] || c.State != wireValue {
+			if !names[c.Name] || c.State != wireValue || c.Type != types[c.Name] {
 				return errors.New("a claim on a column that is not there")
 			}
 		}

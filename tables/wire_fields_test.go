@@ -3,6 +3,8 @@ package tables
 import (
 	"bytes"
 	"encoding/gob"
+	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -59,5 +61,38 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has %q, and format 0 is %q", typ, got, want)
 		}
+	}
+}
+
+// Whatever is encoded can be decoded: the bounds on both sides are the same.
+func TestBoundsOfEncoderAndDecoder(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	outcomes := make(map[string]int)
+	for range 40 {
+		n, different := 2+r.IntN(40), 1+r.IntN(40)
+		size := []int{20_000, 60_000, maxType, maxType + 1}[r.IntN(4)]
+		if r.IntN(8) == 0 {
+			n, size = maxStored+r.IntN(3)-1, 20
+		}
+		columns := []wireColumn{{Name: "id", State: wireValue, Type: "text", Data: []byte("a")}}
+		for len(columns) < n {
+			text := fmt.Sprintf("u%d{f int", len(columns)%different)
+			text += strings.Repeat(" ", size-len(text)-1) + "}"
+			columns = append(columns, wireColumn{Name: fmt.Sprintf("c%d", len(columns)), State: wireNull, Type: text})
+		}
+		w := wireMutation{Kind: Put, Keyspace: "shop", Table: "things", Timestamp: 1, Keys: 1, Part: 1, Columns: columns}
+		var data bytes.Buffer
+		if err := gob.NewEncoder(&data).Encode(w); err != nil {
+			t.Fatal(err)
+		}
+		encoded, decoded := bounded(columns), new(Mutation).UnmarshalBinary(data.Bytes())
+		if (encoded == nil) != (decoded == nil) {
+			t.Errorf("%d columns: encoded %v, decoded %v", len(columns), encoded, decoded)
+		}
+		outcomes[fmt.Sprint(encoded)]++
+	}
+	if len(outcomes) != 4 {
+		t.Errorf("not all bounds were met: %v", outcomes)
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -99,6 +101,7 @@ func TestForgedClaimsOfAStoredCondition(t *testing.T) {
 		}
 		return out
 	}
+	blob := []storedClaim{{"shop", "accounts_by_email", 1, []storedColumn{{"email", 2, "blob", []byte("b"), 0}}}}
 	const not, unclaimed = "a claim that is not that of its row", "the key that the row gets in Unique table accounts_by_email is not claimed"
 	for name, test := range map[string]struct {
 		kind             tables.Kind
@@ -122,6 +125,7 @@ func TestForgedClaimsOfAStoredCondition(t *testing.T) {
 		"an insert without":      {tables.Insert, "", "a", nil, nil, unclaimed},
 		"another key without":    {tables.Update, "a", "b", nil, claims("a"), unclaimed},
 		"the first key without":  {tables.Update, "", "a", nil, nil, unclaimed},
+		"of another type":        {tables.Update, "a", "b", blob, nil, "a claim on a column that is not there"},
 		"of an unknown table":    {tables.Update, "a", "b", []storedClaim{{"shop", "accounts", 1, email("b")}}, nil, "the set has no Unique table accounts"},
 		"of an unknown keyspace": {tables.Update, "a", "b", []storedClaim{{"x", "accounts_by_email", 1, email("b")}}, nil, "the set has no Unique table"},
 	} {
@@ -147,6 +151,127 @@ func TestForgedClaimsOfAStoredCondition(t *testing.T) {
 		if test.want == "" && fault != "" || !strings.Contains(fault, test.want) {
 			t.Errorf("%s: %q, want %q", name, fault, test.want)
 		}
+	}
+}
+
+// What is stored as a change of a Versioned set, and what of it none of the declared ones could have made.
+func TestForgedConditionOfASet(t *testing.T) {
+	t.Parallel()
+	when, one := string(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))), "\x00\x00\x00\x01"
+	far := "\x7f\xff\xff\xff\xff\xff\xff\xff"
+	removed := func(w *storedConditional) { w.Kind, w.Columns[1].State, w.Columns[2].State = tables.Delete, 1, 1 }
+	for name, test := range map[string]struct {
+		want string // of the decoder, or of the set
+		edit func(*storedConditional)
+	}{
+		"an update":                 {"", func(*storedConditional) {}},
+		"before a column was added": {"", func(w *storedConditional) { w.Columns = w.Columns[:2] }},
+		"a delete":                  {"", removed},
+		"an insert":                 {"", func(w *storedConditional) { w.Kind, w.Before, w.Keys = tables.Insert, gocql.UUID{}, nil }},
+		"an insert over a row":      {"an insert with the version of a row before it", func(w *storedConditional) { w.Kind, w.Keys = tables.Insert, nil }},
+		"an update of no row":       {"another change without it", func(w *storedConditional) { w.Before = gocql.UUID{} }},
+		"a value too short":         {"column count: a int has 4 bytes", func(w *storedConditional) { w.Columns[2].Data = []byte{1} }},
+		"another type":              {"column count is declared as int, and the stored value is of blob", func(w *storedConditional) { w.Columns[2].Type = "blob" }},
+		"another type of a null": {"column placed is declared as timestamp, and the stored value is of blob", func(w *storedConditional) {
+			removed(w)
+			w.Columns[1].Type, w.Keys = "blob", entryOf("placed", "x")
+		}},
+		"a longer key": {"its primary key is ((visit_id)), and that of the stored write is ((visit_id), placed)", func(w *storedConditional) { w.Key, w.Keys = 2, entryOf() }},
+		"another partition key": {"and that of the stored write is ((visit_id, placed))", func(w *storedConditional) {
+			w.Key, w.Part, w.Keys = 2, 2, entryOf()
+		}},
+		"another column": {"it has no column other", func(w *storedConditional) { w.Columns[2].Name, w.Keys = "other", entryOf() }},
+		"a time of which there is no day": {"what it leaves for other writers to finish cannot be read", func(w *storedConditional) {
+			removed(w)
+			w.Keys = entryOf("placed", far)
+		}},
+		"a row of which there is no day": {"what it leaves for other writers to finish cannot be read", func(w *storedConditional) { w.Columns[1].Data = []byte(far) }},
+	} {
+		w := storedConditional{
+			Entity: "visit", Kind: tables.Update, Versioned: true, Before: before, Version: version, VersionColumn: "version", Keys: entryOf("placed", when),
+			Keyspace: "shop", Table: "visits", Key: 1, Part: 1, Columns: []storedColumn{
+				{"visit_id", 2, "uuid", accountID.Bytes(), 0}, {"placed", 2, "timestamp", []byte(when), 0}, {"count", 2, "int", []byte(one), 0},
+			},
+		}
+		test.edit(&w)
+		c, err := readConditional(t, w)
+		fault := fmt.Sprint(err)
+		if err == nil {
+			_, fault = c.DeclaredIn(stopSets()["query table"], func(string) string { return "shop" })
+		}
+		if test.want == "" && fault != "" || !strings.Contains(fault, test.want) {
+			t.Errorf("%s: %q, want %q", name, fault, test.want)
+		}
+	}
+}
+
+// By the types that are stored the keys of a delete are checked before others read them. So it binds nulls of these types, which the driver
+// refuses if the columns are of others.
+func TestStoredDeleteSaysItsTypes(t *testing.T) {
+	t.Parallel()
+	c, err := readConditional(t, storedConditional{
+		Entity: "visit", Kind: tables.Delete, Versioned: true, Before: before, Version: version, VersionColumn: "version",
+		Keys: entryOf("placed", "x"), Keyspace: "shop", Table: "visits", Key: 1, Part: 1,
+		Columns: []storedColumn{{"visit_id", 2, "uuid", accountID.Bytes(), 0}, {"placed", 1, "blob", nil, 0}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Condition.Base().Swap(before, version, nil, c.Condition.Keys)[0]
+	if !strings.HasPrefix(s.Text, "UPDATE shop.visits SET placed = ?, ") {
+		t.Fatal(s.Text)
+	}
+	null, ok := s.Args[0].(*tables.Value)
+	if !ok || null.Bytes() != nil {
+		t.Fatalf("%v", s.Args[0])
+	}
+	if _, err := null.MarshalCQL(gocql.NewNativeType(4, gocql.TypeTimestamp, "")); err == nil {
+		t.Error("keys of another type than the column's come to stand in the row")
+	}
+}
+
+// What a set writes is never refused as what it could not have written.
+func TestStoredMutationsAreDeclared(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	count := 0
+	check := func(name string, set tables.Described, m tables.Mutation) {
+		data, err := m.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again tables.Mutation
+		if err := again.UnmarshalBinary(data); err != nil {
+			t.Fatalf("%s: %s: %v", name, m, err)
+		}
+		if found, fault := again.DeclaredIn(set, func(name string) string { return name }); !found || fault != "" {
+			t.Errorf("%s: %s: %t, %s", name, m, found, fault)
+		}
+		count++
+	}
+	for _, f := range lawFamilies() {
+		for range 50 {
+			kind := []tables.Kind{tables.Insert, tables.Update, tables.Delete, tables.Upsert}[r.IntN(4)]
+			rendered, err := f.change(kind, 0, r.IntN(lawPool), r.IntN(lawPool)).Render(now, nil)
+			if err != nil {
+				continue
+			}
+			for _, m := range rendered.Mutations {
+				check(f.name, f.set, m)
+			}
+		}
+	}
+	set := carts(t)
+	for _, c := range []tables.Change{
+		set.Patch(aCart(), tables.Elements("products"), tables.Without("tags", "old"), tables.Column("note")),
+		set.Patch(with(aCart(), func(c *cart) { c.Ends = time.Time{} }), tables.Elements("tags"), tables.Without("products", uuid1, uuid4)),
+	} {
+		for _, m := range rendered(t, c) {
+			check("carts", set, m)
+		}
+	}
+	if count < 100 {
+		t.Errorf("%d mutations", count)
 	}
 }
 

@@ -197,11 +197,23 @@ func TestForgedMutation(t *testing.T) {
 		"an unknown edit":        {"elements beside what has none", merges(func(w *storedMutation) { w.Columns[2].Edit = 4 })},
 		"elements that are null": {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].State = 1 })},
 		"unset elements":         {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].State = 0 })},
-		"empty elements":         {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].Data = nil })},
-		"elements of a list":     {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].Type = "list<int>" })},
-		"frozen elements":        {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].Type = "frozen<set<int>>" })},
-		"removes of a map":       {"elements without a value", merges(func(w *storedMutation) { w.Columns[3].Type = "map<int, int>" })},
-		"a type without fields":  {`CQL type "place": `, func(w *storedMutation) { w.Columns[2].Type = "place" }},
+		"empty elements":         {"column tags: the encoded value is no set<text>", merges(func(w *storedMutation) { w.Columns[2].Data = nil })},
+		"elements of a list":     {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].Type = "list<text>" })},
+		"frozen elements":        {"elements without a value", merges(func(w *storedMutation) { w.Columns[2].Type = "frozen<set<text>>" })},
+		"removes of a map": {"elements without a value", merges(func(w *storedMutation) {
+			w.Columns[3].Type, w.Columns[3].Data = "map<text, text>", append(w.Columns[3].Data, w.Columns[3].Data[4:]...)
+		})},
+		"a type without fields": {`CQL type "place": `, func(w *storedMutation) { w.Columns[2].Type = "place" }},
+		"a short value":         {"column note: a int has 4 bytes, the encoded value has 1", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "int", []byte{1}, 0} }},
+		"a short key":           {"column at: a int has 4 bytes, the encoded value has 3", func(w *storedMutation) { w.Columns[1].Data = []byte{1, 2, 3} }},
+		"text that is none":     {"column id: text is not valid UTF-8", func(w *storedMutation) { w.Columns[0].Data = []byte{0xff} }},
+		"a broken collection":   {"column note: the encoded value is no list<int>", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "list<int>", []byte{0, 0, 0, 2}, 0} }},
+		"a broken tuple": {"column note: inside a tuple: a int has", func(w *storedMutation) {
+			w.Columns[2] = storedColumn{"note", 2, "tuple<int>", []byte("\x00\x00\x00\x01a"), 0}
+		}},
+		"a short address":  {"column note: an inet has 4 or 16 bytes", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "inet", []byte{1}, 0} }},
+		"a short decimal":  {"column note: a decimal has at least 4 bytes", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "decimal", []byte{1}, 0} }},
+		"a short duration": {"column note: a duration has at least 3 bytes", func(w *storedMutation) { w.Columns[2] = storedColumn{"note", 2, "duration", []byte{1}, 0} }},
 		"a remove that expires": {"a remove has nothing but a key", func(w *storedMutation) {
 			w.Kind, w.Columns, w.ExpiresAt = uint8(tables.Remove), w.Columns[:2], 1
 		}},

@@ -41,7 +41,7 @@ func TestConditionIsStoredAndResumed(t *testing.T) {
 			t.Errorf("%s: %v, stored %v", name, failed, stored)
 		}
 		want, got := failed.condition.Condition.Statements(), stored.condition.Condition.Statements()
-		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		if strings.Join(got, "\n") != strings.ReplaceAll(strings.Join(want, "\n"), " = null, ", " = ?, ") { // of a delete the types are stored
 			t.Errorf("%s: stored as\n%s\nwant\n%s", name, got, want)
 		}
 		again, _, e := conditional(nil)

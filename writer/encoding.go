@@ -73,8 +73,9 @@ type wirePath struct {
 // MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: a queue is
 // where failed writes go. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces
 // are physical. Counters keep their outcome, and nothing that could be sent again. An error that cannot be resumed, because
-// nothing was sent, cannot be encoded, nor one of more than 128 MiB, 100,000 mutations or 1,000,000 columns, nor a column whose type,
-// with the user-defined types in it, takes more than 64 KiB of text.
+// nothing was sent, cannot be encoded, nor one of more than 128 MiB, 100,000 mutations, 1,000,000 columns or 1,000 tables of an entity
+// with conditions, nor a column whose type, with the user-defined types in it, takes more than 64 KiB of text, nor types that differ and
+// take more than 1 MiB together.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.paths) == 0 && e.condition == nil {
 		return nil, errNothingToResume
@@ -102,7 +103,10 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	}
 	mutations, columns := 0, 0
 	if w.Condition != nil {
-		mutations = len(w.Condition.More)
+		mutations = len(w.Condition.More) + len(w.Condition.Tables)
+		if len(w.Condition.Tables) > maxTables {
+			return nil, fmt.Errorf("denorm: a stored error has at most %d tables of an entity with conditions", maxTables)
+		}
 	}
 	for i := range e.paths {
 		p := &e.paths[i]
@@ -127,13 +131,19 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	if out.Len()+crc32.Size > maxStored || len(w.Paths)+mutations > maxMutations || columns > maxColumns {
 		return nil, errStoredSize
 	}
-	return binary.BigEndian.AppendUint32(out.Bytes(), crc32.ChecksumIEEE(out.Bytes())), nil
+	data := binary.BigEndian.AppendUint32(out.Bytes(), crc32.ChecksumIEEE(out.Bytes()))
+	if len(data) > 1<<20 { // smaller ones cannot have types beyond what is decoded
+		if err := new(Error).UnmarshalBinary(data); err != nil {
+			return nil, fmt.Errorf("denorm: encode error: it could not be decoded again: %w", err)
+		}
+	}
+	return data, nil
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary. It refuses bytes that are damaged or of a later version. Causes come
-// back as texts of one line: errors.As does not find the driver's types in them. The bytes hold no CQL: whoever can forge them can have
-// Resume write and delete rows, and run no other statement. [Resumes] limits in which tables, and the keyspaces of the writer do without
-// it; who cannot rule out forgery signs the bytes, as the example does.
+// UnmarshalBinary is the reverse of MarshalBinary. It refuses bytes that are damaged or of a later version, and values that are none of
+// their column's stored type. Causes come back as texts of one line: errors.As does not find the driver's types in them. The bytes hold no
+// CQL: whoever can forge them can have Resume write and delete rows, and run no other statement. [Resumes] limits them to what its sets
+// could have written, and the keyspaces of the writer do without it; who cannot rule out forgery signs the bytes, as the example does.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	body := len(data) - crc32.Size
 	if body < len(magic) || string(data[:len(magic)]) != magic {

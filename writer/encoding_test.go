@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"runtime"
@@ -312,4 +313,64 @@ func bytesOf(tb testing.TB, c tables.Change) []byte {
 		tb.Fatal(err)
 	}
 	return data
+}
+
+// wideType is a user-defined type of which the text takes some 40 KiB.
+type (
+	eightOf[T any] struct {
+		A T `cql:"a"`
+		B T `cql:"b"`
+		C T `cql:"c"`
+		D T `cql:"d"`
+		E T `cql:"e"`
+		F T `cql:"f"`
+		G T `cql:"g"`
+		H T `cql:"h"`
+	}
+	eightInts = eightOf[int32]
+	eightRows = eightOf[*eightInts]
+	eightBoxs = eightOf[*eightRows]
+	wideType  = eightOf[*eightBoxs]
+)
+
+// What is encoded can be decoded: an error whose types take more text together than is read is refused while there is somebody to tell.
+func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		ID string
+		V  *wideType
+	}
+	encoded := make(map[bool]int)
+	for _, n := range []int{1, 20, 25, 26, 27, 28, 29, 40} {
+		var changes []tables.Change
+		for k := range n {
+			id := fmt.Sprintf("_%d", k)
+			set := mustSet[row](t, "row"+id, tables.Table{Name: "rows" + id, PartKey: []string{"id"}}, tables.UserType[eightInts]("ints"+id),
+				tables.UserType[eightRows]("rows"+id), tables.UserType[eightBoxs]("boxes"+id), tables.UserType[wideType]("wide"+id))
+			changes = append(changes, set.Insert(row{"a", nil}), set.Insert(row{"b", new(wideType)}))
+		}
+		e := failed(t, fakeWriter(&fakeExecutor{answer: func(context.Context, request) error { return errSimple }}, once()), changes...)
+		data, err := e.MarshalBinary()
+		if encoded[err == nil]++; err == nil {
+			err = new(Error).UnmarshalBinary(data)
+			if err != nil {
+				t.Errorf("%d sets: stored, and not read: %v", n, err)
+			}
+		} else if !strings.Contains(err.Error(), "denorm: encode error: ") || !strings.Contains(err.Error(), "column types of more than 1048576 characters together") {
+			t.Errorf("%d sets: %v", n, err)
+		}
+	}
+	if encoded[true] == 0 || encoded[false] == 0 {
+		t.Errorf("not on both sides of the bound: %v", encoded)
+	}
+	w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+	_, err := w.Write(t.Context(), "op", itemSet(t).Insert(newItem()))
+	e := asError(t, err)
+	for _, n := range []int{maxTables, maxTables + 1} {
+		e.condition.tables = make([]string, n)
+		data, err := e.MarshalBinary()
+		if (err == nil) != (n <= maxTables) || err == nil && new(Error).UnmarshalBinary(data) != nil {
+			t.Errorf("%d tables of an entity: %v", n, err)
+		}
+	}
 }

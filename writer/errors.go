@@ -16,8 +16,8 @@ var (
 	ErrConflict = errors.New("conflict")
 	// ErrTaken: another entity has, or is about to have, a key that the set declares Unique. It comes with ErrConflict.
 	ErrTaken = errors.New("taken by another entity")
-	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables; a delete
-	// that followed the write may have been forgotten by the server, and the write would bring its row back.
+	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables (10 days for a table that the
+	// cluster does not have); a delete that followed the write may have been forgotten by the server, and the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")
 	// ErrNotFound: Modify or Load found no base row under the key. Nothing was sent.
 	ErrNotFound = errors.New("no such entity")

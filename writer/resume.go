@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -15,6 +16,12 @@ import (
 // leastAge is how long every write may be resumed: also a table that keeps deletes for no time sees the retries of a first
 // call.
 const leastAge = time.Minute
+
+// What is known of gc_grace_seconds where the schema does not tell: it is a CQL int, and 10 days by default.
+const (
+	maxGrace     = math.MaxInt32 * time.Second
+	defaultGrace = 10 * 24 * time.Hour
+)
 
 // resumeWidth is how many requests of one Resume are under way together. A stored error may have 100,000, and others may have written it.
 const resumeWidth = 256
@@ -28,8 +35,11 @@ const resumeWidth = 256
 // cannot know what came of that. Only of the call that made the error is "not applied" certain.
 //
 // An error that is older than half the smallest gc_grace_seconds of its tables, but at least a minute, is refused with
-// [ErrExpired]. In a set with Compare a change that is delivered again applies once more if the compared columns have come back to
-// what they were: see [tables.Compare]. One that matches [ErrInvalid] is refused again: there is nothing to send.
+// [ErrExpired], and so is that of an insert with a condition after 12 hours. While a younger one has a table whose schema cannot be read,
+// or that the cluster does not have, Resume fails with that as the cause and sends nothing; a later one may succeed. The gc_grace_seconds
+// of a table that the cluster does not have counts as Cassandra's default, 10 days: so the errors of a table that was dropped end, with
+// ErrExpired, after 5 days. In a set with Compare a change that is delivered again applies once more if the compared columns have come
+// back to what they were: see [tables.Compare]. One that matches [ErrInvalid] is refused again: there is nothing to send.
 //
 // Counters are never sent again, not even those that are NotApplied: only the caller can say whether an addition that came
 // late, or twice, would do harm. While one of them is not Applied no Resume returns nil. When all other tables are Applied
@@ -37,9 +47,9 @@ const resumeWidth = 256
 // matches ErrInvalid beside what it matched before. So a caller that resumes until nil stops at ErrInvalid, or asks
 // Resumable.
 //
-// An error that was stored may have been written by others. It is refused with [ErrInvalid] if it is of keyspaces that are none of the writer's (that
-// of its session, and what [Keyspaces] maps to), of tables and columns that no set has that [Resumes] names, or of a time further ahead
-// than [MaxClockSkew].
+// An error that was stored may have been written by others. It is refused with [ErrInvalid] if it is of no keyspace or of keyspaces that are
+// none of the writer's (that of its session, and what [Keyspaces] maps to), if it could have been made by none of the sets that [Resumes]
+// names, or if it is of a time further ahead than [MaxClockSkew].
 //
 // Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the write. At most
 // 256 requests are under way at the same time.
@@ -113,46 +123,67 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	if failed.onlyCounters() {
 		return false, failed.counted()
 	}
-	smallest, table := time.Duration(1<<62), ""
-	if c := failed.condition; c != nil && c.outcome != Applied && !c.Condition.Versioned { // nothing in the row tells an old change from a new one
-		t, err := w.live.table(ctx, &w.retrier, c.Condition.Keyspace, c.Condition.Table)
-		if err != nil {
-			return false, failed.again(err)
+	smallest, kept := maxGrace, "tables keep deletes at most for"
+	read := func(keyspace, table string) (liveTable, error) {
+		t, err := w.live.table(ctx, &w.retrier, keyspace, table)
+		text := "table " + table + " keeps deletes for"
+		switch {
+		case errors.Is(err, errNoTable):
+			t.gcGrace, text = defaultGrace, "the cluster has no table "+table+", and others keep deletes by default for"
+		case err != nil:
+			t.gcGrace = maxGrace
 		}
-		smallest, table = t.gcGrace, c.Condition.Table
+		if t.gcGrace < smallest {
+			smallest, kept = t.gcGrace, text
+		}
+		return t, err
+	}
+	var open error // why nothing can be sent, as long as the write is not too old
+	c := failed.condition
+	undecided := c != nil && c.outcome != Applied
+	if undecided && !c.Condition.Versioned { // nothing in the row tells an old change from a new one
+		_, open = read(c.Condition.Keyspace, c.Condition.Table)
 	}
 	batch = true
-	for i := range failed.paths {
+	for i := 0; open == nil && i < len(failed.paths); i++ {
 		if failed.paths[i].kind == retry.Counter {
 			continue
 		}
 		for _, m := range failed.paths[i].mutations {
-			t, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
-			if err != nil {
-				return false, failed.again(err)
-			}
-			if t.gcGrace == 0 {
+			t, err := read(m.Keyspace, m.Table)
+			if err == nil && t.gcGrace == 0 {
 				batch = false
 				if failed.Mode == LoggedBatch && failed.strict {
-					return false, failed.again(noGrace(m))
+					err = noGrace(m)
 				}
 			}
-			if t.gcGrace < smallest {
-				smallest, table = t.gcGrace, m.Table
+			if err != nil {
+				open = err
+				break
+			}
+		}
+	}
+	if undecided && c.Condition.Versioned && open == nil {
+		for _, p := range placesOf(c.Conditional) { // the version tells an old change from a new one, where there is a table
+			if _, err := w.live.table(ctx, &w.retrier, p[0], p[1]); errors.Is(err, errNoTable) {
+				_, open = read(p[0], p[1])
+				break
 			}
 		}
 	}
 	limit := max(smallest/2, leastAge)
-	if c := failed.condition; c != nil && c.inserts() && c.outcome != Applied && limit > oldestInsert {
-		limit, smallest, table = oldestInsert, tables.FenceTTL, c.Condition.Table
+	if undecided && c.inserts() && limit > oldestInsert {
+		limit, smallest, kept = oldestInsert, tables.FenceTTL, "table "+c.Condition.Table+" keeps deletes for"
 	}
 	if age := w.clock.now().Sub(time.UnixMicro(failed.Timestamp)); age > limit {
 		e := *failed
 		e.expired = true
-		e.refusal = fmt.Errorf("the write is %v old, and may be resumed for %v, as table %s keeps deletes for %v: after half of "+
-			"that a delete which followed may be gone, and the write would bring its row back", age.Round(time.Second), limit,
-			table, smallest)
+		e.refusal = fmt.Errorf("the write is %v old, and may be resumed for %v, as %s %v: after half of that a delete which followed may be "+
+			"gone, and the write would bring its row back", age.Round(time.Second), limit, kept, smallest)
 		return false, &e
+	}
+	if open != nil {
+		return false, failed.again(open)
 	}
 	return batch, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -178,4 +179,69 @@ func TestResumeInAnOutage(t *testing.T) {
 			t.Errorf("%+v, %v", res, err)
 		}
 	})
+}
+
+// What is too old for any table ends also while nothing is known of its own: for a table that is gone the default counts. Younger ones
+// wait, as do those of a table that may keep deletes for longer.
+func TestResumeOfATableThatIsGone(t *testing.T) {
+	t.Parallel()
+	item := newItem()
+	item.Version = versioned.Version(earliest, 1)
+	counted := item
+	counted.Count++
+	gone := func(tables ...string) func(string) (liveTable, error) {
+		return func(table string) (liveTable, error) {
+			if len(tables) == 0 || slices.Contains(tables, table) {
+				return liveTable{}, errNoTable
+			}
+			return liveTable{gcGrace: 6 * tenDays}, nil
+		}
+	}
+	unread := func(string) (liveTable, error) { return liveTable{}, gocql.ErrNoConnections }
+	none := func(string) (liveTable, error) { return liveTable{}, nil }
+	for name, test := range map[string]struct {
+		live   func(table string) (liveTable, error)
+		change tables.Change
+		limit  time.Duration
+		want   string // until then
+		later  string
+	}{
+		"all tables":               {gone(), orderSet(t).Insert(newOrder(Open)), tenDays / 2, "no such table", "the cluster has no table orders_by_id, and others keep"},
+		"one of them":              {gone("orders_by_status"), orderSet(t).Insert(newOrder(Open)), tenDays / 2, "no such table", "no table orders_by_status"},
+		"of Compare":               {gone(), seatSet(t).Update(item, counted), tenDays / 2, "no such table", "no table seats"},
+		"of Versioned":             {gone("items"), itemSet(t).Delete(item), tenDays / 2, "no such table", "no table items"},
+		"insert with a condition":  {unread, itemSet(t).Insert(item), oldestInsert, "no hosts available", "table items keeps deletes for 24h"},
+		"schema that is not read":  {unread, orderSet(t).Insert(newOrder(Open)), maxGrace / 2, "no hosts available", "tables keep deletes at most for"},
+		"a strict batch, no grace": {none, orderSet(t).Insert(newOrder(Open)), leastAge, "gc_grace_seconds", "keeps deletes for 0s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				now := time.Now
+				options := []NewOption{WithClock(NewClock(func() time.Time { return now() })), once()}
+				if strings.Contains(name, "strict") {
+					options = append(options, Logged())
+				}
+				w, x, e := conditional([]scripted{{err: errLost}}, options...)
+				e.answer = fail("", errSimple, errSimple, errSimple)
+				_, err := w.Write(t.Context(), "test", test.change)
+				stored := transport(t, asError(t, err))
+				asked, sent := x.asked(), len(e.sent())
+				w.live.known = nil
+				w.live.read = func(_ context.Context, _, table string) (liveTable, error) { return test.live(table) }
+				start := time.Now()
+				for _, age := range []time.Duration{0, test.limit, test.limit + time.Second} {
+					now = func() time.Time { return start.Add(age) }
+					_, err := w.Resume(t.Context(), stored)
+					over := age > test.limit
+					if want := test.want; errors.Is(err, ErrExpired) != over || !over && !strings.Contains(err.Error(), want) || over && !strings.Contains(err.Error(), test.later) {
+						t.Errorf("after %v: %v", age, err)
+					}
+					if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrInvalid) || x.asked() != asked || len(e.sent()) != sent {
+						t.Errorf("after %v: %v, asked %q, sent %d", age, err, x.asked(), len(e.sent()))
+					}
+				}
+			})
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,10 +13,12 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Resumes names the sets whose stored errors the writer resumes: [Writer.Resume] refuses an error read by
-// [Error.UnmarshalBinary] that has anything but their tables and columns, in the keyspaces that the writer maps them to. Without it such an
-// error may be of any table in the keyspaces of the writer: that of its session, or what [Keyspaces] maps to. It replaces
-// what was named earlier.
+// Resumes names the sets whose stored errors the writer resumes: [Writer.Resume] refuses, with [ErrInvalid], an error read by
+// [Error.UnmarshalBinary] that has a part which none of them could have made: another table, primary key, column, type or expiry than
+// they declare, in the keyspaces that the writer maps them to, or a value outside [tables.OneOf]. What was stored before a column, or a
+// field of a user-defined type, was added is resumed. Without it such an error may be of any table in the keyspaces of the writer: that of
+// its session, or what [Keyspaces] maps to; and a forged one of a Versioned entity may leave a key from which no bucket follows, such as a
+// time after the year 9999, at which every later writer of the entity fails. It replaces what was named earlier.
 func Resumes(sets ...tables.Described) Option {
 	sets = slices.Clone(sets)
 	return option(func(c *config) {
@@ -58,11 +61,7 @@ func (w *Writer) admit(e *Error) error {
 	}
 	if e.condition != nil {
 		for _, c := range e.condition.all() {
-			places := [][2]string{{c.Condition.Keyspace, c.Condition.Table}}
-			for _, k := range slices.Concat(c.Claims, c.Releases) {
-				places = append(places, [2]string{k.Keyspace, k.Table})
-			}
-			if err := w.admitPlaces(places, c.DeclaredIn); err != nil {
+			if err := w.admitPlaces(placesOf(c), c.DeclaredIn); err != nil {
 				return err
 			}
 		}
@@ -80,11 +79,23 @@ func (w *Writer) admit(e *Error) error {
 	return nil
 }
 
+// placesOf are keyspace and table of what a condition writes, those of its own row first.
+func placesOf(c *tables.Conditional) [][2]string {
+	places := [][2]string{{c.Condition.Keyspace, c.Condition.Table}}
+	for _, k := range slices.Concat(c.Claims, c.Releases) {
+		places = append(places, [2]string{k.Keyspace, k.Table})
+	}
+	return places
+}
+
 // admitPlaces refuses what is not of the sets of [Resumes], or where there are none, not in a keyspace of the writer. The first place is
 // that of the rest.
 func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(string) string) (bool, string)) error {
 	for _, p := range places {
-		if keyspace := p[0]; keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
+		if keyspace := p[0]; keyspace == "" {
+			return fmt.Errorf("the stored write of table %s has no keyspace, and no writer stores such a one: whose rows it would write is not known, "+
+				"so drop it", p[1])
+		} else if keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
 			return fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)
 		} else if w.resumes == nil && !w.owns(keyspace) {
 			return fmt.Errorf("the stored write is of keyspace %q, which is none of this writer's: resume it with the writer of its tenant, "+
@@ -94,12 +105,16 @@ func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(
 	if w.resumes == nil {
 		return nil
 	}
-	for _, set := range w.resumes {
-		if found, fault := in(set, w.physical); fault != "" {
-			return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0][0], places[0][1], fault)
-		} else if found {
+	fault := ""
+	for _, set := range w.resumes { // several may have the table
+		found, other := in(set, w.physical)
+		if found && other == "" {
 			return nil
 		}
+		fault = cmp.Or(fault, other)
+	}
+	if fault != "" {
+		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0][0], places[0][1], fault)
 	}
 	return fmt.Errorf("the stored write is of table %s.%s, which no set has that was named in the option Resumes, in the keyspaces of this writer",
 		places[0][0], places[0][1])
@@ -107,9 +122,6 @@ func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(
 
 // owns says whether a keyspace is that of tables declared without one, or one that Keyspaces maps to.
 func (w *Writer) owns(keyspace string) bool {
-	if keyspace == "" {
-		return false
-	}
 	if keyspace == w.physical("") {
 		return true
 	}

@@ -2,6 +2,7 @@ package writer
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"strings"
@@ -17,6 +18,7 @@ type forged struct {
 	Kind            tables.MutationKind
 	Keyspace, Table string
 	Timestamp       int64
+	ExpiresAt       int64
 	Keys, Part      int
 	Columns         []forgedColumn
 }
@@ -56,6 +58,21 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 	now := time.Now()
 	orders := Resumes(orderSet(t), itemSet(t))
 	tenant := Keyspaces(map[string]string{"": "tenant_a"})
+	const none = "the stored write of table orders_by_id has no keyspace"
+	const status = "not as the set declares table shop.orders_by_id: column status"
+	byStatus := func(m *forged) {
+		m.Table, m.Keys, m.Columns = "orders_by_status", 2, []forgedColumn{m.Columns[1], m.Columns[0]}
+	}
+	former := func(m *forged) { m.Columns[1].Data = []byte("former") }
+	plain := mustSet[Order](t, "order", tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}}, tables.Type("order_id", "timeuuid"))
+	tasks := Resumes(taskSet(t, tables.ExpiresAt("ends")))
+	ends := now.Add(time.Hour).UnixMilli()
+	task := func(expiry int64) func(*forged) {
+		return func(m *forged) {
+			m.Table, m.ExpiresAt, m.Columns = "tasks", expiry, []forgedColumn{{"task_id", 2, "uuid", m.Columns[0].Data},
+				{"ends", 2, "timestamp", binary.BigEndian.AppendUint64(nil, uint64(ends))}}
+		}
+	}
 	for name, test := range map[string]struct {
 		options []NewOption
 		at      time.Time
@@ -64,7 +81,8 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 	}{
 		"the session's keyspace": {nil, now, func(*forged) {}, ""},
 		"another keyspace":       {nil, now, func(m *forged) { m.Keyspace = "tenant_b" }, `keyspace "tenant_b", which is none of this writer's`},
-		"no keyspace":            {nil, now, func(m *forged) { m.Keyspace = "" }, `keyspace "", which is none`},
+		"no keyspace":            {nil, now, func(m *forged) { m.Keyspace = "" }, none},
+		"no keyspace, with sets": {[]NewOption{StrictKeyspaces(), orders}, now, func(m *forged) { m.Keyspace = "" }, none},
 		"a mapped keyspace":      {[]NewOption{tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
 		"what it is mapped from": {[]NewOption{tenant}, now, func(*forged) {}, `keyspace "shop", which is none`},
 		"system":                 {[]NewOption{Keyspaces(map[string]string{"x": "system_auth"})}, now, func(m *forged) { m.Keyspace = "system_auth" }, "Cassandra's own"},
@@ -75,11 +93,37 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		"a set, not its tenant":  {[]NewOption{orders, tenant}, now, func(*forged) {}, "no set has that was named"},
 		"another table":          {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "no set has that was named"},
 		"another column":         {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Name = "is_superuser" }, "it has no column is_superuser"},
-		"another key":            {[]NewOption{orders}, now, func(m *forged) { m.Columns = m.Columns[1:] }, "its primary key is order_id"},
+		"another key": {[]NewOption{orders}, now, func(m *forged) { m.Columns = m.Columns[1:] },
+			"table shop.orders_by_id: its primary key is ((order_id)), and that of the stored write is ((status))"},
 		"part of a key": {[]NewOption{orders}, now, func(m *forged) {
 			m.Kind, m.Table, m.Columns = tables.Remove, "orders_by_status", m.Columns[1:]
-		}, "its primary key is status, order_id"},
-		"past a condition": {[]NewOption{orders}, now, func(m *forged) { m.Table = "items" }, "lightweight transactions alone"},
+		}, "its primary key is ((status), order_id), and that of the stored write is ((status))"},
+		"the key in order": {[]NewOption{orders}, now, byStatus, ""},
+		"the key in another order": {[]NewOption{orders}, now, func(m *forged) {
+			byStatus(m)
+			m.Columns[0], m.Columns[1] = m.Columns[1], m.Columns[0]
+		}, "its primary key is ((status), order_id), and that of the stored write is ((order_id), status)"},
+		"another partition key": {[]NewOption{orders}, now, func(m *forged) {
+			byStatus(m)
+			m.Part = 2
+		}, "and that of the stored write is ((status, order_id))"},
+		"a longer key": {[]NewOption{orders}, now, func(m *forged) { m.Keys = 2 }, "and that of the stored write is ((order_id), status)"},
+		"another type": {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Type = "blob" },
+			status + " is declared as text, and the stored value is of blob"},
+		"another type of a null": {[]NewOption{orders}, now, func(m *forged) { m.Columns[1] = forgedColumn{"status", 1, "int", nil} },
+			status + " is declared as text, and the stored value is of int"},
+		"a value outside OneOf": {[]NewOption{orders}, now, former, status + ": the value is not one of those declared by OneOf"},
+		"of another set's":      {[]NewOption{Resumes(orderSet(t), plain)}, now, former, ""},
+		"a former value removed": {[]NewOption{orders}, now, func(m *forged) {
+			former(m)
+			byStatus(m)
+			m.Kind = tables.Remove
+		}, ""},
+		"an expiry of none":  {[]NewOption{orders}, now, func(m *forged) { m.ExpiresAt = ends }, "expires, and the set has no ExpiresAt"},
+		"an expiry":          {[]NewOption{tasks}, now, task(ends), ""},
+		"another expiry":     {[]NewOption{tasks}, now, task(ends - 1), "column ends: the stored write expires at another time than the column says"},
+		"an expiry left out": {[]NewOption{tasks}, now, task(0), "column ends: the stored write expires at another time than the column says"},
+		"past a condition":   {[]NewOption{orders}, now, func(m *forged) { m.Table = "items" }, "lightweight transactions alone"},
 	} {
 		x := &fakeExecutor{}
 		at := test.at.UnixMicro()
@@ -161,5 +205,38 @@ func TestResumesTakesWhatItsSetsWrite(t *testing.T) {
 		if _, err := own.Resume(t.Context(), stored); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What a process of before a column and a field were added has stored is resumed by one that names the set of today, and not the other way.
+func TestResumesTakesWhatFormerSetsWrote(t *testing.T) {
+	t.Parallel()
+	type place struct {
+		City string `cql:"city"`
+	}
+	type placeToday struct {
+		City string `cql:"city"`
+		Zip  *int   `cql:"zip"`
+	}
+	type shop struct {
+		ID    string
+		Place place
+	}
+	type shopToday struct {
+		ID    string
+		Place placeToday
+		Note  *string
+	}
+	table := tables.Table{Name: "shops", PartKey: []string{"id"}}
+	former := mustSet[shop](t, "shop", table, tables.UserType[place]("place"))
+	today := mustSet[shopToday](t, "shop", table, tables.UserType[placeToday]("place"))
+	older := transport(t, failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()), former.Insert(shop{"a", place{"oslo"}})))
+	if _, err := fakeWriter(&fakeExecutor{}, Resumes(today)).Resume(t.Context(), older); err != nil {
+		t.Error(err)
+	}
+	newer := transport(t, failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSimple)}, once()), today.Insert(shopToday{ID: "a"})))
+	x := &fakeExecutor{}
+	if _, err := fakeWriter(x, Resumes(former)).Resume(t.Context(), newer); !errors.Is(err, ErrInvalid) || len(x.sent()) > 0 {
+		t.Errorf("%v, %d sent", err, len(x.sent()))
 	}
 }

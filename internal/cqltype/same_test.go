@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
 // Values that the server takes as equal, and others. integration/differential holds the same against real nodes.
@@ -89,6 +91,47 @@ func TestExceeds(t *testing.T) {
 	} {
 		if got := mustKnow(t, ts, tt.name).Exceeds(unhex(t, tt.value)); got != tt.want {
 			t.Errorf("%s: %s: %t", tt.name, tt.value, got)
+		}
+	}
+}
+
+// What was declared before a user-defined type got a field, and nothing else.
+func TestTakes(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		typ, other string
+		want       bool
+	}{
+		{"text", "varchar", true},
+		{"text", "blob", false},
+		{"timeuuid", "uuid", false},
+		{"set<text>", "set<text>", true},
+		{"set<text>", "frozen<set<text>>", false},
+		{"set<text>", "list<text>", false},
+		{"map<text, int>", "map<text, bigint>", false},
+		{"tuple<int, text>", "tuple<int>", false},
+		{"tuple<int>", "tuple<int, text>", false},
+		{"u{a int, b text}", "u{a int, b text}", true},
+		{"u{a int, b text}", "u{a int}", true},
+		{"u{a int}", "u{a int, b text}", false},
+		{"u{a int, b text}", "u{b int}", false},
+		{"u{a int, b text}", "u{a text}", false},
+		{"u{a int, b text}", "v{a int}", false},
+		{"frozen<u{a int}>", "u{a int}", false},
+		{"frozen<map<int, u{a int, b v{c int, d int}}>>", "frozen<map<int, u{a int, b v{c int}}>>", true},
+		{"frozen<map<int, u{a int, b v{c int}}>>", "frozen<map<int, u{a int, b v{c int, d int}}>>", false},
+		{"u{a int}", "tuple<int>", false},
+	} {
+		var parsed [2]*cqltype.Type
+		for i, text := range []string{tt.typ, tt.other} {
+			typ, err := cqltype.ParseDefinition(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed[i] = typ
+		}
+		if parsed[0].Takes(parsed[1]) != tt.want {
+			t.Errorf("%s and %s: want %t", tt.typ, tt.other, tt.want)
 		}
 	}
 }

@@ -186,6 +186,23 @@ func (t *Type) Matches(info gocql.TypeInfo) bool {
 // Equal says whether both are the same type, frozen and the fields of user-defined types included.
 func (t *Type) Equal(other *Type) bool { return t.Definition() == other.Definition() }
 
+// Takes says whether a value of type other is one of t: both are the same type, or user-defined types in t have got fields since.
+func (t *Type) Takes(other *Type) bool {
+	mine, theirs := t.Elems(), other.Elems()
+	if t.kind != other.kind || t.frozen != other.frozen || len(theirs) > len(mine) || t.user == nil && len(theirs) < len(mine) {
+		return false
+	}
+	if t.user != nil && t.user.Name != other.user.Name {
+		return false
+	}
+	for i, e := range theirs {
+		if t.user != nil && t.user.Fields[i].Name != other.user.Fields[i].Name || !mine[i].Takes(e) {
+			return false
+		}
+	}
+	return true
+}
+
 // String is the type as system_schema.columns spells it.
 func (t *Type) String() string { return t.spell(false) }
 
