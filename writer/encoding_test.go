@@ -341,13 +341,13 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 		V  *wideType
 	}
 	encoded := make(map[bool]int)
-	for _, n := range []int{1, 20, 25, 26, 27, 28, 29, 40} {
+	for _, n := range []int{1, 26, 27, 30} {
 		var changes []tables.Change
 		for k := range n {
 			id := fmt.Sprintf("_%d", k)
 			set := mustSet[row](t, "row"+id, tables.Table{Name: "rows" + id, PartKey: []string{"id"}}, tables.UserType[eightInts]("ints"+id),
 				tables.UserType[eightRows]("rows"+id), tables.UserType[eightBoxs]("boxes"+id), tables.UserType[wideType]("wide"+id))
-			changes = append(changes, set.Insert(row{"a", nil}), set.Insert(row{"b", new(wideType)}))
+			changes = append(changes, set.Insert(row{"a", new(wideType)}))
 		}
 		e := failed(t, fakeWriter(&fakeExecutor{answer: func(context.Context, request) error { return errSimple }}, once()), changes...)
 		data, err := e.MarshalBinary()
