@@ -177,8 +177,8 @@ func (t *Tables) madeForIt(l table) error {
 	case err != nil && ours:
 		return fmt.Errorf("rotation: table %s.%s: %w, so which times it holds is not known: update the library, or remove [denorm:...] from the "+
 			"comment of the table; nothing is planned", t.keyspace, l.name, err)
-	case err != nil, made == t.rotation.String(), made == "" && !ours: // the last is a table of another declaration
-		return nil
+	case err != nil, made == t.rotation.String(), made == "" && !ours:
+		return nil //nolint:nilerr // it is of this rotation, or of another declaration
 	case made == "":
 		made = "no rotation"
 	}

@@ -139,8 +139,10 @@ func TestTableOfAnotherRotation(t *testing.T) {
 	}{
 		"its own":            {tables.Day("at"), day, "[denorm:1 rotate day(at)]", ""},
 		"its own, with more": {week, day, "who's who [denorm:1 rotate every(168h0m0s,at); versioned v]", ""},
-		"longer": {tables.Day("at"), day, "who's who [denorm:1 rotate every(168h0m0s,at)]",
-			"table shop.events_2024_01_04 was made for every(168h0m0s, at), and the set declares day(at)"},
+		"longer": {
+			tables.Day("at"), day, "who's who [denorm:1 rotate every(168h0m0s,at)]",
+			"table shop.events_2024_01_04 was made for every(168h0m0s, at), and the set declares day(at)",
+		},
 		"shorter":           {week, day, "[denorm:1 rotate day(at)]", "was made for day(at), and the set declares every(168h0m0s, at)"},
 		"another column":    {tables.Day("at"), day, "[denorm:1 rotate day(seen_at)]", "was made for day(seen_at), and"},
 		"longer names":      {tables.Month("at"), day, "[denorm:1 rotate day(at)]", "was made for day(at), and the set declares month(at)"},

@@ -195,23 +195,23 @@ func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []State
 	}
 	where, key := b.where()
 	where += " IF " + versionName + " = ? AND " + PendingColumn + " = null"
-	if after != nil && after.added { // a row of before the declaration has no version either
-		var absent strings.Builder
-		for _, i := range b.regular() {
-			absent.WriteString(" AND " + b.set.columns[i].name + " = null")
-		}
-		where += absent.String()
-	}
 	conditions := []any{nil}
 	if before != (gocql.UUID{}) {
 		conditions[0] = uuidValue(before)
 	}
+	var more strings.Builder
+	if after != nil && after.added { // a row of before the declaration has no version either
+		for _, i := range b.regular() {
+			more.WriteString(" AND " + b.set.columns[i].name + " = null")
+		}
+	}
 	if keys != nil { // what the change removes from the query tables follows from them
 		for _, i := range b.imaged() {
-			where += " AND " + b.set.columns[i].name + " = ?"
+			more.WriteString(" AND " + b.set.columns[i].name + " = ?")
 			conditions = append(conditions, &b.before[i])
 		}
 	}
+	where += more.String()
 	ttl := encodeInt(int64(FenceTTL / time.Second))
 	if after == nil && keys == nil { // of an entity that does not exist
 		return []Statement{{

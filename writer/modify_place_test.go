@@ -193,6 +193,7 @@ func TestUpdateOfARowWithNulls(t *testing.T) {
 	set := tables.Must(tables.New[box]("box", tables.Table{Name: "boxes", PartKey: []string{"box_id"}},
 		tables.Table{Name: "boxes_by_shelf", PartKey: []string{"shelf"}, SortKey: []string{"box_id"}}, tables.Versioned("version")))
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
+		t.Helper()
 		create(c, set)
 		w, s := open(t, c)
 		b := box{BoxID: gocql.MustRandomUUID(), Name: "A"}

@@ -69,8 +69,10 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 	ends := now.Add(time.Hour).UnixMilli()
 	task := func(expiry int64) func(*forged) {
 		return func(m *forged) {
-			m.Table, m.ExpiresAt, m.Columns = "tasks", expiry, []forgedColumn{{"task_id", 2, "uuid", m.Columns[0].Data},
-				{"ends", 2, "timestamp", binary.BigEndian.AppendUint64(nil, uint64(ends))}}
+			m.Table, m.ExpiresAt, m.Columns = "tasks", expiry, []forgedColumn{
+				{"task_id", 2, "uuid", m.Columns[0].Data},
+				{"ends", 2, "timestamp", binary.BigEndian.AppendUint64(nil, uint64(ends))},
+			}
 		}
 	}
 	for name, test := range map[string]struct {
@@ -93,8 +95,11 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		"a set, not its tenant":  {[]NewOption{orders, tenant}, now, func(*forged) {}, "no set has that was named"},
 		"another table":          {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "no set has that was named"},
 		"another column":         {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Name = "is_superuser" }, "it has no column is_superuser"},
-		"another key": {[]NewOption{orders}, now, func(m *forged) { m.Columns = m.Columns[1:] },
-			"table shop.orders_by_id: its primary key is ((order_id)), and that of the stored write is ((status))"},
+		"another key": {
+			[]NewOption{orders},
+			now, func(m *forged) { m.Columns = m.Columns[1:] },
+			"table shop.orders_by_id: its primary key is ((order_id)), and that of the stored write is ((status))",
+		},
 		"part of a key": {[]NewOption{orders}, now, func(m *forged) {
 			m.Kind, m.Table, m.Columns = tables.Remove, "orders_by_status", m.Columns[1:]
 		}, "its primary key is ((status), order_id), and that of the stored write is ((status))"},
@@ -108,10 +113,16 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 			m.Part = 2
 		}, "and that of the stored write is ((status, order_id))"},
 		"a longer key": {[]NewOption{orders}, now, func(m *forged) { m.Keys = 2 }, "and that of the stored write is ((order_id), status)"},
-		"another type": {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Type = "blob" },
-			status + " is declared as text, and the stored value is of blob"},
-		"another type of a null": {[]NewOption{orders}, now, func(m *forged) { m.Columns[1] = forgedColumn{"status", 1, "int", nil} },
-			status + " is declared as text, and the stored value is of int"},
+		"another type": {
+			[]NewOption{orders},
+			now, func(m *forged) { m.Columns[1].Type = "blob" },
+			status + " is declared as text, and the stored value is of blob",
+		},
+		"another type of a null": {
+			[]NewOption{orders},
+			now, func(m *forged) { m.Columns[1] = forgedColumn{"status", 1, "int", nil} },
+			status + " is declared as text, and the stored value is of int",
+		},
 		"a value outside OneOf": {[]NewOption{orders}, now, former, status + ": the value is not one of those declared by OneOf"},
 		"of another set's":      {[]NewOption{Resumes(orderSet(t), plain)}, now, former, ""},
 		"a former value removed": {[]NewOption{orders}, now, func(m *forged) {
