@@ -71,7 +71,7 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	if err := r.check(); err != nil {
 		return Rendered{}, err
 	}
-	if err := c.checkStamp(); err != nil {
+	if err := r.checkStamp(c); err != nil {
 		return Rendered{}, err
 	}
 	r.reserve()
@@ -95,8 +95,9 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 // nanoseconds is ahead of every clock, which a writer rejects.
 const leastStamp = 100_000_000_000_000
 
-// checkStamp rejects a before-image that does not say when it was written. The set that needs to know is one with OneOf.
-func (c Change) checkStamp() error {
+// checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know, and one that was
+// written at the very timestamp of the change.
+func (r *renderer) checkStamp(c Change) error {
 	s := c.set
 	if s.stamp < 0 || c.Before == nil && c.Kind != Patch {
 		return nil
@@ -110,8 +111,39 @@ func (c Change) checkStamp() error {
 		return s.invalid(nil, name, "the before-image has no stamp, and if it was written by a clock that is ahead of this one, the write "+
 			"would be acknowledged and change nothing: pass the row as it was read from a table with this column, or as it was written, "+
 			"with Result.Timestamp in it; if the tables hold rows from before the library, declare UnstampedRows()")
+	case stamp == r.timestamp && c.Before != nil && !r.repeats(c):
+		return s.invalid(nil, name, "the before-image was written at the timestamp of this write, so the two would mix: one timestamp (writer.At) is "+
+			"for one write of an entity, and for its repeats")
 	}
 	return nil
+}
+
+// repeats says whether an update leaves all but the stamp as it is: the repeat of a write that reads what its first try has written.
+func (r *renderer) repeats(c Change) bool {
+	if c.Kind != Update {
+		return false
+	}
+	for i := range r.set.columns {
+		col := &r.set.columns[i]
+		if col.derived != nil || i == r.set.stamp {
+			continue
+		}
+		before := r.before[i]
+		if before.typ == nil { // no key
+			row, after := reflect.ValueOf(c.Before), reflect.ValueOf(c.After)
+			if reflect.DeepEqual(row.FieldByIndex(col.index).Interface(), after.FieldByIndex(col.index).Interface()) {
+				continue // also maps, whose bytes are in no order
+			}
+			var err error
+			if before, err = r.set.encode(row, i); err != nil {
+				return false
+			}
+		}
+		if !bytes.Equal(before.data, r.after[i].data) {
+			return false
+		}
+	}
+	return true
 }
 
 // renderer holds one Render.

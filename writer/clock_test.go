@@ -1,13 +1,16 @@
 package writer
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/denorm-go/denorm/tables"
+	"gopkg.in/inf.v0"
 )
 
 // All mutations of a write have its timestamp; those that must lose a tie have one microsecond less.
@@ -166,10 +169,38 @@ func TestAt(t *testing.T) {
 	if next, err := w.Write(t.Context(), "createOrder", set.Insert(newOrder(Open))); err != nil || next.Timestamp >= ahead {
 		t.Errorf("At has moved the clock: %+v, %v", next, err)
 	}
-	stamped := newOrder(Open)
-	stamped.UpdatedAt = res.Timestamp
-	if _, err := w.With(At(res.Timestamp)).Write(t.Context(), "payOrder", set.Update(stamped, newOrder(Paid))); err != nil {
+	stamped, unstamped := newOrder(Open), newOrder(Open)
+	stamped.UpdatedAt, unstamped.UpdatedAt = res.Timestamp, 0
+	if _, err := w.With(At(res.Timestamp)).Write(t.Context(), "payOrder", set.Update(stamped, unstamped)); err != nil {
 		t.Errorf("a repeat that reads what its first try wrote: %v", err)
+	}
+}
+
+// Another change of a row at the row's own timestamp would mix with the write that the row is from: paid would stay in one table, and open
+// come into another.
+func TestTwoWritesAtOneTimestamp(t *testing.T) {
+	t.Parallel()
+	x := &fakeExecutor{}
+	set := orderSet(t)
+	paid := newOrder(Paid)
+	at := fakeWriter(x, At(paid.UpdatedAt))
+	open, dearer := paid, paid
+	open.Status = Open
+	dearer.Total = inf.NewDec(4711, 2)
+	place := set.Updating(paid)
+	for name, change := range map[string]tables.Change{
+		"a key": set.Update(paid, open), "another column": set.Update(paid, dearer), "delete": set.Delete(paid), "in two steps": place(open),
+	} {
+		_, err := at.Write(t.Context(), "change", change)
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "column updated_at: the before-image was written at the timestamp of this write") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := len(x.sent()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+	if _, err := at.Write(t.Context(), "change", place(paid)); err != nil {
+		t.Errorf("the repeat of an update in two steps: %v", err)
 	}
 }
 

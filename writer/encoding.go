@@ -242,7 +242,7 @@ func (w *wireDecision) condition(types *tables.Decoder) (*condition, error) {
 	if w.Taken != "" {
 		c.err = errTaken(printable.Line(w.Taken))
 	}
-	c.conflict = w.Conflict
+	c.conflict = (w.Conflict || w.Taken != "") && c.outcome != Applied
 	if err := types.Conditional(w.Condition, c.Conditional); err != nil {
 		return nil, err
 	}

@@ -166,6 +166,10 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 // request's idempotency key, and so is the same write, if its rows are the same: a time or id in them that is drawn anew makes
 // another one. One before the year 2000 is refused: it is in another unit.
 //
+// One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp and in
+// Versioned ones an update or delete is refused whose before-image has this very stamp, but for an update that changes nothing else, the
+// repeat that reads what its first try has written. Changes without a before-image, such as a Patch of what was inserted, do not tell.
+//
 // In a Versioned set, and with Compare and Mark, the version or mark of the write is made of this timestamp and of what the change
 // writes, to be the same in every process. A repeat, which takes the before-image of the first try, too, then finds what that has
 // written: it is acknowledged, with the same Result.Version. Another change of the entity at the same timestamp is [ErrConflict],

@@ -66,7 +66,8 @@ func check(t *testing.T, name string, resume func() (writer.Result, error)) {
 	}
 }
 
-// Whoever was told that another write came first, or that somebody else has the key, is not to be served later all the same.
+// Whoever was told that another write came first, or that somebody else has the key, is not to be served later all the same: Resume sends
+// nothing, also when the key has become free.
 func TestFinalRejectionsAreNotResumable(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *cassandratest.Cluster, again func(*writer.Error) *writer.Error) {
@@ -86,6 +87,7 @@ func TestFinalRejectionsAreNotResumable(t *testing.T) {
 		mine := taken
 		mine.Holder = "me"
 		free := slot{SlotID: "s"}
+		refused, is := make(map[string]*writer.Error), make(map[string]error)
 		for name, test := range map[string]struct {
 			change tables.Change
 			is     error
@@ -107,12 +109,28 @@ func TestFinalRejectionsAreNotResumable(t *testing.T) {
 			if !errors.Is(err, writer.ErrConflict) || failedWrite(t, err).Resumable() {
 				t.Errorf("%s, resumed: %v", name, err)
 			}
-			away := c.When().Do(unavailable)
-			_, err = s.client(t).w.Resume(t.Context(), again(failed))
-			away.End()
-			if e := failedWrite(t, err); e.Is(writer.ErrConflict) && e.Resumable() {
-				t.Errorf("%s, resumed in an outage: %v", name, err)
+			refused[name], is[name] = failed, test.is
+		}
+		now, err := writer.Load(t.Context(), s.w, "load", users, bob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.w.Write(t.Context(), "leave", users.Delete(now)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.w.Write(t.Context(), "free", slots.Update(taken, free)); err != nil {
+			t.Fatal(err)
+		}
+		sent := len(c.Journal())
+		for name, failed := range refused {
+			_, err := s.w.Resume(t.Context(), again(failed))
+			if e := failedWrite(t, err); !e.Is(writer.ErrInvalid) || !errors.Is(err, is[name]) || e.Resumable() || e.NotApplied() ||
+				!strings.Contains(err.Error(), "answered by a conflict") {
+				t.Errorf("%s, resumed when nothing is in the way: %v", name, err)
 			}
+		}
+		if n := len(c.Journal()); n != sent {
+			t.Errorf("%d requests of refused errors", n-sent)
 		}
 	})
 }

@@ -83,7 +83,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 	p := &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict, width: resumeWidth}
 	if c := failed.condition; c != nil {
 		again := *c
-		again.requests, again.conflict = 0, false
+		again.requests = 0
 		p.condition = &again
 	}
 	fallBack := p.mode == LoggedBatch && !p.strict
@@ -115,6 +115,12 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	if err := w.admit(failed); err != nil {
 		e := *failed
 		e.refusal, e.expired = err, false
+		return false, &e
+	}
+	if failed.Is(ErrConflict) {
+		e := *failed
+		e.refusal = fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row as it is now, and decide again: %w",
+			cmp.Or(failed.condition.err, errChanged))
 		return false, &e
 	}
 	if c := failed.condition; c != nil && c.outcome != Applied && w.transact == nil {
@@ -218,9 +224,7 @@ func (e *Error) again(cause error) *Error {
 	}
 	if c := next.condition; c != nil && c.outcome != Applied {
 		again := *c
-		if again.err = cause; c.conflict { // a no that was final stays one
-			again.err = errors.Join(cause, c.err)
-		}
+		again.err = cause
 		next.condition = &again
 	}
 	next.Tables = next.results()

@@ -109,7 +109,8 @@ type attempts struct {
 // failed is what a write or its Resume ended with, nil if it is applied.
 func (c *crew) failed(err error) *writer.Error {
 	var failed *writer.Error
-	if err != nil && (!errors.As(err, &failed) || errors.Is(err, writer.ErrInvalid) || errors.Is(err, writer.ErrExpired)) {
+	if err != nil && (!errors.As(err, &failed) || errors.Is(err, writer.ErrExpired) ||
+		errors.Is(err, writer.ErrInvalid) && !errors.Is(err, writer.ErrConflict)) { // Resume refuses a conflict that was stored
 		c.trouble(fmt.Errorf("%s: %w", c.service.name, err))
 		return nil
 	}
