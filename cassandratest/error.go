@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/datastax/go-cassandra-native-protocol/frame"
 	"github.com/datastax/go-cassandra-native-protocol/message"
@@ -17,6 +19,7 @@ type Error struct {
 	message func(*Request) message.Message
 	code    int32 // without message: this code
 	tail    []byte
+	wrong   error // Cassandra never sends it
 }
 
 // String is the name of the error.
@@ -66,10 +69,12 @@ func Unavailable(level gocql.Consistency, required, alive int) Error {
 	})
 }
 
+var writeTypes = []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "COUNTER", "BATCH_LOG", "CAS", "VIEW", "CDC"}
+
 // WriteTimeout says that too few replicas have answered in time. writeType is one of SIMPLE, BATCH, UNLOGGED_BATCH,
-// COUNTER, BATCH_LOG, CAS, VIEW and CDC.
+// COUNTER, BATCH_LOG, CAS, VIEW and CDC; of another one [Condition.Do] makes an error of the test.
 func WriteTimeout(writeType string, received, required int) Error {
-	return fixed("WRITE_TIMEOUT "+writeType, &message.WriteTimeout{
+	return ofType(writeType, "WRITE_TIMEOUT", &message.WriteTimeout{
 		ErrorMessage: "Operation timed out", Consistency: primitive.ConsistencyLevelLocalQuorum, Received: int32(received),
 		BlockFor: int32(required), WriteType: primitive.WriteType(writeType),
 	})
@@ -77,10 +82,18 @@ func WriteTimeout(writeType string, received, required int) Error {
 
 // WriteFailure says that replicas have failed. Types are those of [WriteTimeout].
 func WriteFailure(writeType string, received, required, failures int) Error {
-	return fixed("WRITE_FAILURE "+writeType, &message.WriteFailure{
+	return ofType(writeType, "WRITE_FAILURE", &message.WriteFailure{
 		ErrorMessage: "Operation failed", Consistency: primitive.ConsistencyLevelLocalQuorum, Received: int32(received),
 		BlockFor: int32(required), NumFailures: int32(failures), WriteType: primitive.WriteType(writeType),
 	})
+}
+
+func ofType(writeType, name string, m message.Message) Error {
+	e := fixed(name+" "+writeType, m)
+	if !slices.Contains(writeTypes, writeType) {
+		e.wrong = fmt.Errorf("a rule with %s of write type %q, which Cassandra does not have; there is %s", name, writeType, strings.Join(writeTypes, ", "))
+	}
+	return e
 }
 
 // ReadTimeout says that too few replicas have answered a read in time.

@@ -1,6 +1,7 @@
 package cassandratest_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/denorm-go/denorm/reader"
@@ -27,6 +28,46 @@ func TestNoKeyspace(t *testing.T) {
 			"its replication is not declared: create it, or declare it with schema.Keyspaces"
 		if err := schema.Validate(t.Context(), session, declared); err == nil || err.Error() != want {
 			t.Errorf("Validate: %v\nwant %s", err, want)
+		}
+	})
+}
+
+// A materialized view in the place of a query table is named as such: nobody can write it, nor create a table of its name.
+func TestViewInPlaceOfTable(t *testing.T) {
+	base := tables.Table{Name: "audit", PartKey: []string{"record_id"}}
+	set := tables.Must(tables.New[record]("record", base,
+		tables.Table{Name: "audit_by_actor", PartKey: []string{"actor"}, SortKey: []string{"record_id"}}))
+	rotating(t, func(t *testing.T, session *gocql.Session, w *writer.Writer, _ *reader.Reader) {
+		t.Helper()
+		alone := schema.Must(schema.Declare(schema.Sets(tables.Must(tables.New[record]("record", base)))))
+		if err := schema.Ensure(t.Context(), session, alone); err != nil {
+			t.Fatal(err)
+		}
+		if err := session.Query(`CREATE MATERIALIZED VIEW audit_by_actor AS SELECT * FROM audit
+			WHERE actor IS NOT NULL AND record_id IS NOT NULL PRIMARY KEY (actor, record_id)`).Exec(); err != nil {
+			t.Fatal(err)
+		}
+		const (
+			reason = "is a materialized view, which nobody can write"
+			advice = "declare a table of another name, create it, write the entities again, and read it in place of the view"
+		)
+		want := "denorm: 1 difference(s) between declared and live tables\n\ttable log.audit_by_actor: " + reason + ": " + advice
+		if err := w.Check(t.Context(), set); err == nil || err.Error() != want {
+			t.Errorf("Check: %v\nwant %s", err, want)
+		}
+		declared := schema.Must(schema.Declare(schema.Sets(set)))
+		want = "schema: 1 difference(s) between declared and live\n\tlog.audit_by_actor: " + reason + "\n\t\tno statement mends it: " + advice
+		for name, call := range map[string]func(context.Context, *gocql.Session, *schema.Schema) error{
+			"Validate": schema.Validate, "Ensure": schema.Ensure,
+		} {
+			if err := call(t.Context(), session, declared); err == nil || err.Error() != want {
+				t.Errorf("%s: %v\nwant %s", name, err, want)
+			}
+		}
+		found, err := schema.Differences(t.Context(), session, declared)
+		want = "-- log.audit_by_actor: " + reason + ".\n-- No statement mends it: " + advice + ".\n"
+		if got := schema.Migration(found); err != nil || got != want {
+			t.Errorf("Migration: %s, %v\nwant %s", got, err, want)
 		}
 	})
 }

@@ -36,10 +36,12 @@ func Text(part string) Matcher {
 	})
 }
 
-// On matches requests to one of the nodes.
-func On(nodes ...int) Matcher {
-	return Where(func(r Request) bool { return slices.Contains(nodes, r.Node) })
-}
+type onNode []int
+
+func (n onNode) matches(r *Request) bool { return slices.Contains(n, r.Node) }
+
+// On matches requests to one of the nodes, which are counted from 1.
+func On(nodes ...int) Matcher { return onNode(nodes) }
 
 type ordinal []int
 
@@ -85,8 +87,20 @@ func (s *Cluster) When(matchers ...Matcher) Condition {
 	return Condition{&Rule{cluster: s, matchers: matchers}}
 }
 
-// resolve finds the tables that a rule is for; an error says which of them do not exist. It is called with the lock.
+// resolve finds the tables that a rule is for; an error says why the rule could never be taken. It is called with the lock.
 func (r *Rule) resolve() error {
+	for _, m := range r.matchers {
+		switch m := m.(type) {
+		case onNode:
+			if err := r.cluster.lacks("On", m); err != nil {
+				return err
+			}
+		case ordinal:
+			if len(m) == 0 || slices.Min(m) < 1 {
+				return fmt.Errorf("a rule with Nth of requests %v: name one or more, counted from 1", []int(m))
+			}
+		}
+	}
 	tables := r.cluster.data.Schema.Tables()
 	known := func(name string, system bool) bool {
 		return slices.ContainsFunc(tables, func(t *catalog.Table) bool { return t.System == system && called(name, t.Keyspace, t.Name) })
@@ -120,23 +134,43 @@ func (r *Rule) resolve() error {
 	return fmt.Errorf("a rule for table %s, which does not exist; there is %s", names(missing), names(there))
 }
 
+// lacks says that there are no such nodes.
+func (s *Cluster) lacks(what string, nodes []int) error {
+	if len(nodes) > 0 && slices.Min(nodes) >= 1 && slices.Max(nodes) <= len(s.nodes) {
+		return nil
+	}
+	return fmt.Errorf("a rule with %s of nodes %v: name one or more of the nodes 1 to %d", what, nodes, len(s.nodes))
+}
+
 // Do ends the rule with what to do, one step after the other. If these neither answer nor drop nor cut, the request is
-// then applied, unless it has been, and answered. A table that does not exist is an error of the test, as the rule would never be
-// taken; outside of a test, Do panics.
+// then applied, unless it has been, and answered. A rule that can never be taken, for a table or node that does not exist, is an error
+// of the test, and so is a step for such a node, or with a write type that Cassandra does not have; outside of a test, Do panics.
 func (c Condition) Do(steps ...Step) *Rule {
 	if tb := c.rule.cluster.tb; tb != nil {
 		tb.Helper()
 	}
-	return c.Choose(func(Request) []Step { return steps })
+	return c.end(func(Request) []Step { return steps }, steps)
 }
 
 // Choose is Do with steps that are chosen for each request. choose is called for one request at a time, in the order of
-// the journal. It may call the cluster, but not Close, and must not wait.
+// the journal. It may call the cluster, but not Close, and must not wait. The steps are not checked as those of Do.
 func (c Condition) Choose(choose func(Request) []Step) *Rule {
+	if tb := c.rule.cluster.tb; tb != nil {
+		tb.Helper()
+	}
+	return c.end(choose, nil)
+}
+
+func (c Condition) end(choose func(Request) []Step, fixed []Step) *Rule {
 	r, s := c.rule, c.rule.cluster
 	r.steps = choose
 	s.mu.Lock()
 	err := r.resolve()
+	for _, step := range fixed {
+		if err == nil && step.wrong != nil {
+			err = step.wrong(s)
+		}
+	}
 	s.rules = append(s.rules, r)
 	s.mu.Unlock()
 	switch {

@@ -34,8 +34,8 @@ func TestRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			Test(t, 1, func(t *testing.T, s *Cluster) {
-				session := open(t, s, nil)
+			Test(t, 2, func(t *testing.T, s *Cluster) {
+				session := open(t, s, func(c *gocql.ClusterConfig) { c.HostFilter = gocql.WhiteListHostFilter("127.0.0.1") })
 				s.Create(`CREATE TABLE house.orders (id int PRIMARY KEY)`, `CREATE TABLE house.cups (id int PRIMARY KEY)`)
 				rule := s.When(test.matchers...).Do(Fail(Invalid))
 				got, handled := "", 0
@@ -159,6 +159,38 @@ func TestRuleForNoTable(t *testing.T) {
 		}
 	}()
 	c.When(Table("notes")).Do(Drop)
+}
+
+// A rule that could never be taken, or would do what no cluster does, is an error of the test.
+func TestRuleThatCannotBe(t *testing.T) {
+	t.Parallel()
+	m := &mistakes{T: t}
+	s := Start(m, 3)
+	s.When(On(4)).Do(Drop)
+	s.When(On()).Choose(func(Request) []Step { return nil })
+	s.When(On(1, 0)).Do(Drop)
+	s.When(Nth()).Do(Drop)
+	s.When(Nth(1, 0)).Do(Drop)
+	s.When().Do(Apply, ApplyAt(3, 5))
+	s.When().Do(Fail(WriteTimeout("SIMPEL", 1, 2)))
+	s.When().Do(Fail(WriteFailure("simple", 1, 2, 1)))
+	for _, typ := range writeTypes {
+		s.When(On(1, 3), Nth(1)).Do(ApplyAt(3), Fail(WriteTimeout(typ, 1, 2)))
+	}
+	const types = "which Cassandra does not have; there is SIMPLE, BATCH, UNLOGGED_BATCH, COUNTER, BATCH_LOG, CAS, VIEW, CDC"
+	want := []string{
+		"cassandratest: a rule with On of nodes [4]: name one or more of the nodes 1 to 3",
+		"cassandratest: a rule with On of nodes []: name one or more of the nodes 1 to 3",
+		"cassandratest: a rule with On of nodes [1 0]: name one or more of the nodes 1 to 3",
+		"cassandratest: a rule with Nth of requests []: name one or more, counted from 1",
+		"cassandratest: a rule with Nth of requests [1 0]: name one or more, counted from 1",
+		"cassandratest: a rule with ApplyAt of nodes [3 5]: name one or more of the nodes 1 to 3",
+		`cassandratest: a rule with WRITE_TIMEOUT of write type "SIMPEL", ` + types,
+		`cassandratest: a rule with WRITE_FAILURE of write type "simple", ` + types,
+	}
+	if !slices.Equal(m.errors, want) {
+		t.Errorf("%q", m.errors)
+	}
 }
 
 // Of two rules the first is taken, and both count. Steps can be chosen for each request.

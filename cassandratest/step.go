@@ -13,6 +13,7 @@ type Step struct {
 	name  string
 	delay time.Duration // before do
 	do    func(*turn)
+	wrong func(*Cluster) error // says why the step cannot be meant; nil where it can
 }
 
 // String names the step, as [Request.Steps] does.
@@ -36,7 +37,10 @@ func ApplyAt(nodes ...int) Step {
 	if len(nodes) == 0 {
 		panic("cassandratest: ApplyAt without a node")
 	}
-	return Step{name: fmt.Sprintf("apply at %v", nodes), do: func(t *turn) { t.apply(coordinator.Course{Replicas: nodes}) }}
+	return Step{
+		name: fmt.Sprintf("apply at %v", nodes), do: func(t *turn) { t.apply(coordinator.Course{Replicas: nodes}) },
+		wrong: func(s *Cluster) error { return s.lacks("ApplyAt", nodes) },
+	}
 }
 
 // The steps that carry a write out in part, without answering, as a coordinator that dies in between.
@@ -66,7 +70,9 @@ func Delay(d time.Duration) Step {
 
 // Fail answers with an error.
 func Fail(e Error) Step {
-	return Step{name: e.name, do: func(t *turn) { t.send(chunk{bytes: e.frame(t.request)}) }}
+	return Step{
+		name: e.name, do: func(t *turn) { t.send(chunk{bytes: e.frame(t.request)}) }, wrong: func(*Cluster) error { return e.wrong },
+	}
 }
 
 // CutAfter carries the request out, unless that has been done, sends so many bytes of the answer, and cuts the

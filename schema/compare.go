@@ -173,13 +173,25 @@ func (c *comparison) table(t *Table) {
 		return
 	}
 	live := c.live.Table(t.ID)
-	if live == nil {
+	switch {
+	case live == nil && c.isView(t.ID):
+		c.add(Difference{
+			Keyspace: t.Keyspace, Table: t.Name, Reason: "is a materialized view, which nobody can write",
+			Impossible: "declare a table of another name, create it, write the entities again, and read it in place of the view",
+		})
+		return
+	case live == nil:
 		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Reason: "does not exist", Mend: "CREATE TABLE " + t.body()})
 		return
 	}
 	c.columns(t, live)
 	c.options(t, live)
 	c.fingerprint(t, live)
+}
+
+// isView says whether the live schema has a materialized view of this name.
+func (c *comparison) isView(id ID) bool {
+	return slices.ContainsFunc(c.live.Views, func(v View) bool { return v.ID == id })
 }
 
 func (c *comparison) options(t, live *Table) {
@@ -343,7 +355,7 @@ func (c *comparison) more() {
 		}
 	}
 	for _, v := range c.live.Views {
-		if !slices.ContainsFunc(c.declared.Views, func(o View) bool { return o.ID == v.ID }) {
+		if !slices.ContainsFunc(c.declared.Views, func(o View) bool { return o.ID == v.ID }) && c.declared.Table(v.ID) == nil {
 			extra(v.ID, "a view that is not declared: every write of "+quoted(v.Base)+" pays for it", "DROP MATERIALIZED VIEW "+v.String(), true)
 		}
 	}

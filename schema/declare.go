@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/tables"
@@ -185,12 +186,17 @@ func Accept(code, table, reason string) Declaration {
 	})
 }
 
-// Expect states what is expected of a declared table.
+// Expect states what is expected of a declared table. A Per or Window of less than a second is an error: it is a number without a unit.
 func Expect(table string, v Volume) Declaration {
 	return about(func(s *Schema) error {
 		v.Table = parseID(table)
 		if s.Table(v.Table) == nil {
 			return fmt.Errorf("Expect: no table %q has been declared", table)
+		}
+		// A number without a unit is of nanoseconds.
+		if v.Per < 0 || v.Window < 0 || v.Per > 0 && v.Per < time.Second || v.Window > 0 && v.Window < time.Second {
+			return fmt.Errorf("Expect %s: Per %v, Window %v: less than a second, so not the days that were meant: "+
+				"give a time.Duration, such as 30 * schema.Day", table, v.Per, v.Window)
 		}
 		s.Volumes = append(s.Volumes, v)
 		return nil

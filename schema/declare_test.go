@@ -96,8 +96,11 @@ func TestDeclareRefuses(t *testing.T) {
 		"gc_grace_seconds must be whole seconds":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{GCGrace: -time.Hour})},
 		"Accept DN101: a reason is missing":          {schema.Accept("DN101", "t", "")},
 		`Expect: no table "t" has been declared`:     {schema.Expect("t", schema.Volume{Rows: 1})},
-		"keyspace k is declared twice":               {schema.Keyspaces(schema.Keyspace{Name: "k"}, schema.Keyspace{Name: "k"})},
-		"option speculative_retry":                   {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"speculative_retry": "'95p"}})},
+		`Expect orders_by_id: Per 365ns, Window 0s: less than a second, so not the days that were meant`: {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Per: 365})},
+		`Expect orders_by_id: Per 0s, Window 30ns: less than a second`:                                   {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Window: 30})},
+		`Expect orders_by_id: Per -24h0m0s, Window 0s: less than a second`:                               {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Per: -schema.Day})},
+		"keyspace k is declared twice":                                                                   {schema.Keyspaces(schema.Keyspace{Name: "k"}, schema.Keyspace{Name: "k"})},
+		"option speculative_retry":                                                                       {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"speculative_retry": "'95p"}})},
 	} {
 		if _, err := schema.Declare(parts...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

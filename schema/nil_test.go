@@ -38,6 +38,14 @@ func TestNil(t *testing.T) {
 			}
 		}
 	}
+	for name, call := range map[string]func(context.Context, *gocql.Session, *schema.Schema) error{
+		"Validate": schema.Validate, "Ensure": schema.Ensure,
+	} {
+		const want = "schema: no table is declared, so nothing would be compared or created: pass schema.Declare your sets by schema.Sets"
+		if err := call(t.Context(), session, schema.Must(schema.Declare())); err == nil || err.Error() != want {
+			t.Errorf("%s of nothing: %v, want %s", name, err, want)
+		}
+	}
 	_, noContextRead := schema.Read(none, session, "shop")
 	_, noSession := schema.Read(t.Context(), nil, "shop")
 	_, noContextList := schema.UserKeyspaces(none, session)

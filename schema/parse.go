@@ -20,6 +20,7 @@ import (
 //
 // Whatever else stands in the text is an error that names its line, and so is a type that is nested deeper than 100.
 func Parse(file, source string) (*Schema, error) {
+	source = strings.TrimPrefix(source, "\ufeff") // the byte order mark that some editors write
 	tokens, err := lex(source)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -85,6 +86,8 @@ func (p *parser) statement() {
 	case p.isWord("begin"):
 		p.readBatch()
 		return
+	case p.isWord("alter"), p.isWord("drop"):
+		p.fail("%q changes a schema: give the CREATE statements of the schema as it is now, for example from denorm ddl --hosts", start.text)
 	default:
 		p.fail("%q begins no statement that is understood here", start.text)
 	}

@@ -255,10 +255,21 @@ func TestParseColumns(t *testing.T) {
 	}
 }
 
+// A byte order mark in front of the text is none of it.
+func TestParseByteOrderMark(t *testing.T) {
+	t.Parallel()
+	const text = "CREATE TABLE t (a int PRIMARY KEY) WITH comment = 'x';\nSELECT a FROM t WHERE a = ?;"
+	if s := parse(t, "\ufeff"+text); s.CQL() != parse(t, text).CQL() || s.Queries[0].Text != parse(t, text).Queries[0].Text {
+		t.Errorf("%s, %v", s.CQL(), s.Queries)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"DROP TABLE t":                  `line 1: "drop" begins no statement that is understood here`,
+		"TRUNCATE t":                    `line 1: "truncate" begins no statement that is understood here`,
+		"DROP TABLE t":                  `line 1: "drop" changes a schema: give the CREATE statements of the schema as it is now, for example from denorm ddl --hosts`,
+		"\nALTER TABLE t ADD a int":     `line 2: "alter" changes a schema: give the CREATE statements`,
 		"\n\nCREATE TABLE t (a int)":    "line 3: no PRIMARY KEY",
 		"CREATE TABLE t (a int, a int)": "line 1: column a stands twice",
 		"CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE t (a int PRIMARY KEY)":  "table t stands twice",

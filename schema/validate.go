@@ -90,7 +90,11 @@ func missing(ctx context.Context, session *gocql.Session, declared *Schema) erro
 
 // physical puts the session's keyspace where none is declared.
 func physical(session *gocql.Session, declared *Schema) (*Schema, error) {
-	if !slices.Contains(declared.names(), "") {
+	names := declared.names()
+	if len(names) == 0 {
+		return nil, errors.New("schema: no table is declared, so nothing would be compared or created: pass schema.Declare your sets by schema.Sets")
+	}
+	if !slices.Contains(names, "") {
 		return declared, nil
 	}
 	keyspace := session.Query("").Keyspace()

@@ -193,6 +193,15 @@ func (c *checker) table(t tables.TableDescription) error {
 		if there, err := c.keyspace(keyspace); err != nil || !there {
 			return err
 		}
+		view, err := c.exists(`SELECT view_name FROM system_schema.views WHERE keyspace_name = ? AND view_name = ?`, keyspace, t.Name)
+		if err != nil {
+			return err
+		}
+		if view {
+			add("", "is a materialized view, which nobody can write: declare a table of another name, create it, write the entities again, "+
+				"and read it in place of the view")
+			return nil
+		}
 		advice := ""
 		if t.Rotation != nil {
 			advice = period.Advice
@@ -253,17 +262,23 @@ func (c *checker) keyspace(name string) (there bool, err error) {
 	if slices.ContainsFunc(c.differences, func(d Difference) bool { return d.Keyspace == name && d.Table == "" }) {
 		return false, nil
 	}
+	there, err = c.exists(`SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?`, name)
+	if err == nil && !there {
+		c.differences = append(c.differences, Difference{Keyspace: name, Reason: "does not exist"})
+	}
+	return there, err
+}
+
+// exists says whether a query of the name of something finds it.
+func (c *checker) exists(query string, names ...any) (there bool, err error) {
 	_, err = c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) error {
-		err := c.session.Query(`SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?`, name).
-			WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&name)
+		var name string
+		err := c.session.Query(query, names...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&name)
 		if there = err == nil; errors.Is(err, gocql.ErrNotFound) {
 			return nil
 		}
 		return hosts.Cause(ctx, err)
 	}, nil)
-	if err == nil && !there {
-		c.differences = append(c.differences, Difference{Keyspace: name, Reason: "does not exist"})
-	}
 	return there, err
 }
 

@@ -13,12 +13,15 @@ import (
 	"github.com/gocql/gocql"
 )
 
+// batchLimit is a limit that is less than BatchLimit takes.
+func batchLimit(bytes int) Option { return option(func(c *config) { c.batchLimit = bytes }) }
+
 // A batch that the server would refuse, or would drop from its batchlog, is refused with table, size and limit.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	x := &fakeExecutor{}
-	_, err := fakeWriter(x, BatchLimit(600)).Write(t.Context(), "payOrder", orderSet(t).Update(open, paid))
+	_, err := fakeWriter(x, batchLimit(600)).Write(t.Context(), "payOrder", orderSet(t).Update(open, paid))
 	wantRefusal(t, "size", err)
 	for _, want := range []string{"orders_by_status", "938", "600", "550"} {
 		if !strings.Contains(err.Error(), want) {

@@ -264,11 +264,15 @@ func ClaimGrace(d time.Duration) Option {
 	})
 }
 
-// BatchLimit is the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50 KiB.
+// BatchLimit is the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50 KiB. One of less than
+// 1 KiB is refused: hardly a batch would fit, so it is in another unit.
 func BatchLimit(bytes int) Option {
 	return option(func(c *config) {
-		if bytes <= 0 {
+		switch {
+		case bytes <= 0:
 			c.fail("BatchLimit: %d is not positive", bytes)
+		case bytes < 1<<10:
+			c.fail("BatchLimit: %d is less than 1 KiB; it is in bytes: for %d KiB give %d << 10", bytes, bytes, bytes)
 		}
 		c.batchLimit = bytes
 	})

@@ -77,8 +77,8 @@ func refusedCalls(t *testing.T) []refused {
 
 		// The mode.
 		{name: "Concurrent with Atomic", with: []Option{Concurrent()}, changes: []tables.Change{orderSet(t, tables.Atomic()).Insert(open)}},
-		{name: "batch too large", options: []NewOption{BatchLimit(700)}, changes: update},
-		{name: "batch too large, strict", with: []Option{Logged(), BatchLimit(500)}, changes: insert},
+		{name: "batch too large", options: []NewOption{batchLimit(700)}, changes: update},
+		{name: "batch too large, strict", with: []Option{Logged(), batchLimit(500)}, changes: insert},
 		{name: "batch too large, default limit", with: []Option{Logged()}, changes: []tables.Change{single.Insert(newTask(long(30_000)))}},
 
 		// Counters.
@@ -123,6 +123,7 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "retry policy", with: []Option{Retry(retry.Policy{MaxAttempts: -1, Multiplier: 0.5})}, changes: insert},
 		{name: "timeout", with: []Option{Timeout(0)}, changes: insert},
 		{name: "batch limit", with: []Option{BatchLimit(0)}, changes: insert},
+		{name: "batch limit in KiB", with: []Option{BatchLimit(50)}, changes: insert},
 		{name: "clock skew", options: []NewOption{MaxClockSkew(0)}, changes: insert},
 		{name: "nil clock", options: []NewOption{WithClock(nil)}, changes: insert},
 		{name: "zero clock", options: []NewOption{WithClock(&Clock{})}, changes: insert},

@@ -102,7 +102,7 @@ func TestExitCodes(t *testing.T) {
 		{"lint --fail-on sometimes " + shop, 2, `unknown --fail-on "sometimes"`},
 		{"lint --color blue " + shop, 2, `unknown --color "blue"`},
 		{"lint testdata/nothing.cql", 2, "no such file"},
-		{"lint testdata/broken.cql", 2, `testdata/broken.cql: line 2: "drop" begins no statement`},
+		{"lint testdata/broken.cql", 2, `testdata/broken.cql: line 2: "drop" changes a schema: give the CREATE statements`},
 		{"lint --timeout 100ms --hosts 127.0.0.1:1 " + shop, 2, "connect to [127.0.0.1:1]"},
 		{"ddl --migrate " + shop, 2, "--migrate needs a cluster"},
 		{"lint --tls-cert a.pem " + clean, 2, "--tls-cert needs --hosts"},
