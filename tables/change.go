@@ -37,7 +37,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Change is one verb on one entity, made by a [Set]. Its exported fields are for reading: a service that fakes its
+// Change is one verb on one entity, made by a [Set]. Its rows are encoded by the write: what they point to, such as a slice, must
+// not change until the write has returned. Its exported fields are for reading: a service that fakes its
 // writer in a unit test sees in them what it asked for. A row is validated when the change is rendered, so that the
 // write that carries it reports the fault.
 type Change struct {

@@ -131,6 +131,10 @@ func refusedChanges(t *testing.T) []callCase {
 			col("order", "user_id", "before-image: a key column must not be the zero UUID"),
 		},
 		{
+			"zero base key", s.Insert(with(o, func(o *Order) { o.OrderID = gocql.UUID{} })), // a timeuuid
+			col("order", "order_id", "a key column must not be the zero UUID"),
+		},
+		{
 			"version of the key", s.Insert(with(o, func(o *Order) { o.OrderID = other })),
 			col("order", "order_id", "a timeuuid is a version 1 UUID, this one is version 7"),
 		},

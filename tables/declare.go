@@ -34,8 +34,9 @@ func build(entity string, typ reflect.Type, d declaration, faults ...Fault) (*se
 		of:  make(map[string]int),
 		bad: make(map[*table]bool),
 
-		cqlTags:  make(map[string]string),
-		unparsed: make(map[int]bool),
+		cqlTags:   make(map[string]string),
+		unparsed:  make(map[int]bool),
+		underived: make(map[string]bool),
 	}
 	if !entityName.MatchString(entity) {
 		b.fault("", "", "the entity's name must be lower-case letters, digits and _, a letter first, at most 48")
@@ -70,9 +71,10 @@ type builder struct {
 	user   cqltype.Types
 	stop   bool // after the types were read
 
-	cqlTags  map[string]string // what stands in the cql tag of a field -> the field
-	unknown  bool              // a rule names a column that there is not
-	unparsed map[int]bool      // columns with a fault in their Type
+	cqlTags   map[string]string // what stands in the cql tag of a field -> the field
+	unknown   bool              // a rule names a column that there is not
+	unparsed  map[int]bool      // columns with a fault in their Type
+	underived map[string]bool   // columns with a fault in their Derive
 }
 
 func (b *builder) fault(table, column, format string, args ...any) {
@@ -129,14 +131,15 @@ func (b *builder) readTables() {
 }
 
 func (b *builder) readKey(t *table, decl Table) {
-	known := len(b.faults)
-	defer func() { b.bad[t] = len(b.faults) > known }()
+	known, missing := len(b.faults), false
+	defer func() { b.bad[t] = missing || len(b.faults) > known }()
 	if len(decl.PartKey) == 0 {
 		b.fault(decl.Name, "", "PartKey is empty: a table needs a partition key")
 	}
 	add := func(name string, desc bool, what string) {
 		i, ok := b.column(decl.Name, name, what)
 		if !ok {
+			missing = true
 			return
 		}
 		if slices.Contains(t.key, i) {

@@ -21,6 +21,7 @@ func (b *builder) readDerived() {
 		}
 		d, ok := b.derivation(o)
 		if !ok {
+			b.underived[o.column] = true
 			continue
 		}
 		i, ok := b.of[o.column]

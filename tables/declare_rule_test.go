@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,10 +31,16 @@ func TestDeclareRules(t *testing.T) {
 			Age   time.Duration
 			Other any
 			Done  chan int
+			Nick  sql.NullString
+			Seen  sql.NullTime
+			Level sql.Null[int64]
 		}](base), []string{
 			"column age: no CQL type follows from Go type time.Duration: declare it with Type",
 			"column other: no CQL type follows from Go type interface {}: give the field the Go type of its values",
 			`column done: no CQL type follows from Go type chan int: leave the field out with db:"-"`,
+			"column nick: no CQL type follows from Go type sql.NullString: declare the field as *string; nil is null",
+			"column seen: no CQL type follows from Go type sql.NullTime: declare the field as *time.Time; nil is null",
+			"column level: no CQL type follows from Go type sql.Null[int64]: declare the field as *int64; nil is null",
 		}},
 		{"OneOf of a type without encoding", declare[struct {
 			ID, UpdatedAt int64

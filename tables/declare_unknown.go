@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -12,7 +13,7 @@ import (
 // column gives the position of a column that a rule names.
 func (b *builder) column(table, name, what string) (int, bool) {
 	i, ok := b.of[name]
-	if !ok {
+	if !ok && !b.underived[name] {
 		b.unknown = true
 		b.fault(table, name, "%s names a column that is no field of %s%s", what, b.set.typ, b.meant(name))
 	}
@@ -40,6 +41,9 @@ func toDeclare(err error, otherwise string) string {
 	}
 	switch none.Go.Kind() {
 	case reflect.Struct:
+		if none.Go.PkgPath() == "database/sql" && strings.HasPrefix(none.Go.Name(), "Null") { // the first field is the value
+			return fmt.Sprintf("declare the field as *%s; nil is null", none.Go.Field(0).Type)
+		}
 		if !reflect.PointerTo(none.Go).Implements(marshalerType) {
 			return fmt.Sprintf("declare its user-defined type with UserType[%s](name)", none.Go)
 		}

@@ -91,6 +91,11 @@ func ExpiresAt(column string) Option {
 // timeuuid for a gocql.UUID or date for a time.Time. The package documentation has a table of both. See [UserType] for user-defined
 // types.
 //
+// A time.Time in a date column is its day in UTC. For the day of t where it is, give midnight UTC of that day:
+//
+//	y, m, d := t.Date()
+//	day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+//
 // Two Go types can be written and not be read by gocql 1.7: map[K]struct{} for a set, which it reads into a slice only (declare
 // the slice with Type(column, "set<...>")), and a net.IP that is absent, for which *net.IP is right.
 func Type(column, cqlType string) Option {

@@ -32,7 +32,8 @@ func Must[T any](s *Set[T], err error) *Set[T] {
 
 // Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
 // Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. A
-// client that repeats its request repeats it with the first try's timestamp. A row that has expired already ([ExpiresAt]) is an
+// client that repeats its request repeats it with the first try's timestamp. The row is encoded by the write: what it points to
+// must not change until then. A row that has expired already ([ExpiresAt]) is an
 // error, here and in every other verb that writes a row.
 //
 // After a Delete of the same entity by a process whose clock is ahead, an Insert by another process is older than the Delete until
@@ -49,8 +50,8 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 // row under its former key stays. Give the fields of after memory of their own, or use [Set.Updating].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
-// Upsert writes the row whether or not the entity exists. It is for sets without changing key columns, and for sets
-// with [SweepInserts].
+// Upsert writes the row whether or not the entity exists. It writes the whole row: absent values are sent as null. To write
+// single columns use [Set.Patch]. It is for sets without changing key columns, and for sets with [SweepInserts].
 func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 
 // Delete removes the entity from every table. Of before the key columns and the stamp are used; see [Set.Update].

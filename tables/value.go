@@ -105,6 +105,9 @@ func encodeGo(c *column, value any) ([]byte, error) {
 	if data == nil {
 		return nil, nil
 	}
+	if c.key && zeroUUID(c.cql, data) {
+		return nil, errors.New(zeroKey)
+	}
 	if reason := malformed(c.cql, data); reason != "" {
 		return nil, errors.New(reason)
 	}
@@ -223,13 +226,19 @@ func keyFault(c *column, data []byte) string {
 		return "a key column must not be empty"
 	case len(data) > maxKeyBytes:
 		return fmt.Sprintf("a key column holds at most %d bytes, this one %d", maxKeyBytes, len(data))
-	case len(data) == 16 && (c.cql.Kind() == gocql.TypeUUID || c.cql.Kind() == gocql.TypeTimeUUID) && zero(data):
-		return "a key column must not be the zero UUID"
+	case zeroUUID(c.cql, data):
+		return zeroKey
 	case holdsNaN(c.cql, data):
 		return "a key column must not be NaN: there are many of them in bytes, and as clustering key they are one row, so a move between " +
 			"two would erase it"
 	}
 	return ""
+}
+
+const zeroKey = "a key column must not be the zero UUID"
+
+func zeroUUID(t *cqltype.Type, data []byte) bool {
+	return len(data) == 16 && (t.Kind() == gocql.TypeUUID || t.Kind() == gocql.TypeTimeUUID) && zero(data)
 }
 
 // holdsNaN says whether data, which is well-formed, is NaN or has one in it.

@@ -3,6 +3,7 @@ package writer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"sync/atomic"
 
@@ -76,11 +77,22 @@ func modify[T any](
 	if err != nil {
 		return before, err
 	}
+	if err := keyless(set, after); err != nil {
+		return after, refuse(op, err)
+	}
 	result, err := w.Write(ctx, op, update(after))
 	if result.Timestamp != 0 {
 		set.SetStamp(&after, result.Timestamp)
 	}
 	return after, err
+}
+
+// keyless says what is wrong with the base key of the row that the function of Modify returned.
+func keyless[T any](set *tables.Set[T], after T) error {
+	if _, err := set.Key(after); err != nil {
+		return fmt.Errorf("the row that the function returned: %w", err)
+	}
+	return nil
 }
 
 // read reads a base row. Its error is an *Error.

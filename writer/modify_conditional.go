@@ -36,6 +36,9 @@ func modifyConditional[T any](
 		if err != nil {
 			return before, err
 		}
+		if err := keyless(set, after); err != nil {
+			return after, refuse(op, err)
+		}
 		result, err := w.Write(ctx, op, update(after))
 		set.SetVersion(&after, result.Version)
 		var met *Error

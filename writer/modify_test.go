@@ -26,6 +26,32 @@ func guestSet(options ...tables.Option) *tables.Set[guest] {
 	}, options...)...))
 }
 
+// A row made anew by the function, without its key, is named as what the function returned.
+func TestModifyReturnsARowWithoutKey(t *testing.T) {
+	t.Parallel()
+	id := tables.Type("guest_id", "timeuuid")
+	for name, set := range map[string]*tables.Set[guest]{
+		"plain": guestSet(tables.SingleWriter("city"), id), "versioned": guestSet(tables.Versioned("version"), id),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+				c.Create("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+				create(c, set)
+				w, _ := open(t, c)
+				ann := guest{GuestID: gocql.TimeUUID(), City: "Bonn"}
+				if _, err := w.Write(t.Context(), "create", set.Insert(ann)); err != nil {
+					t.Fatal(err)
+				}
+				wantError(t, name, func() error {
+					_, err := writer.Modify(t.Context(), w, "move", set, ann, func(guest) (guest, error) { return guest{City: "Kiel"}, nil })
+					return err
+				}, "denorm: move: invalid: the row that the function returned: entity guest: column guest_id: a key column must not be the zero UUID")
+			})
+		})
+	}
+}
+
 // A read that fails, or finds nothing, ends Modify and Load with an Error: nothing was sent, so many attempts, this cause.
 func TestFailedReadIsAnError(t *testing.T) {
 	t.Parallel()
