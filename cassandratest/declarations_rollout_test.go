@@ -1,6 +1,7 @@
 package cassandratest_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -65,6 +66,56 @@ func TestGrownDeclarationsRollOut(t *testing.T) {
 		p.clean(last)
 		p.passes(bucketed(tables.Hash(40, "review_id"), hash4))
 		p.refused(bucketed(tables.Hash(4, "review_id")), "the last of which writes")
+	})
+}
+
+// A Since that has begun and is not in the fingerprint stops no process, as it may only not have been put there. Its statement is for
+// somebody who knows that no other process has written rows of since then, so a migration has it as a comment.
+func TestAddedSinceThatHasBegun(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create(mallOf(bucketed(tables.Day("written"))).Statements()...)
+		p := startProcess(t, c)
+		for since, only := range map[*tables.Since]string{&yesterday: "-- Only if no process without the Since has written a row of since then:\n-- ", &tomorrow: ""} {
+			set := bucketed(tables.Day("written"), *since)
+			statements, _ := p.passes(set)
+			found, err := schema.Differences(t.Context(), p.session, mallOf(set))
+			got := schema.Migration(found)
+			if want := ".\n" + only + statements["reviews_by_slot"] + ";\n"; err != nil || !strings.HasSuffix(got, want) {
+				t.Errorf("%v\n%s\nwant %s", err, got, want)
+			}
+		}
+	})
+}
+
+// A row without an expiry ends by a default_time_to_live, against what ExpiresAt says. A service may mean it, so it stops none.
+func TestDefaultTTLAndExpiresAt(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		set := reviews(tables.ExpiresAt("ends"))
+		c.Create(mallOf(set).Statements()...)
+		p := startProcess(t, c)
+		p.clean(set)
+		c.Create("ALTER TABLE mall.reviews WITH default_time_to_live = 60", "ALTER TABLE mall.reviews_by_status WITH default_time_to_live = 30")
+		found, err := p.w.Differences(t.Context(), set)
+		var got []string
+		for _, d := range found {
+			if d.Note && strings.Contains(d.Reason, "a row whose expiry is zero or nil ends after it") {
+				got = append(got, d.Fix)
+			}
+		}
+		want := []string{"ALTER TABLE mall.reviews WITH default_time_to_live = 0", "ALTER TABLE mall.reviews_by_status WITH default_time_to_live = 0"}
+		if err != nil || !slices.Equal(got, want) || len(found) != 2 || p.w.Check(t.Context(), set) != nil {
+			t.Errorf("%v, %v", found, err)
+		}
+		for _, statement := range want {
+			c.Create(statement)
+		}
+		p.clean(set)
+		c.Create("ALTER TABLE mall.reviews_by_status WITH default_time_to_live = 30")
+		if found, err := p.w.Differences(t.Context(), reviews()); err != nil || strings.Contains(fmt.Sprint(found), "default_time") {
+			t.Errorf("without ExpiresAt: %v, %v", found, err)
+		}
 	})
 }
 

@@ -24,6 +24,8 @@ type Difference struct {
 	Extra bool
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process.
 	Note bool
+
+	begun bool // Mend is only right if no process without a Since has written rows of since it began
 }
 
 // String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
@@ -59,7 +61,8 @@ func (e *DifferenceError) Error() string {
 
 // Migration is the statements that mend the differences, as text for review, in the order in which they were found. It is
 // never run by this package. What loses data, and what is only more than is declared, is commented out; what no
-// statement can mend is described. What a [Difference.Note] asks for is among the statements. Without its comments the text is these statements and nothing else, whatever names and
+// statement can mend is described. What a [Difference.Note] asks for is among the statements, commented out if it is for a Since that
+// has begun. Without its comments the text is these statements and nothing else, whatever names and
 // texts the live schema has: in comments control characters and line breaks are written as escapes.
 func Migration(differences []Difference) string {
 	var b strings.Builder
@@ -80,6 +83,8 @@ func Migration(differences []Difference) string {
 			b.WriteString(comment("No statement mends it: " + d.Impossible + "."))
 		case d.Destroys:
 			b.WriteString(commentedOut("This would lose data", d.Mend))
+		case d.begun:
+			b.WriteString(commentedOut("Only if no process without the Since has written a row of since then", d.Mend))
 		case d.Extra:
 			b.WriteString(commentedOut("Not declared, and harmless", d.Mend))
 		case marksComment(d.Mend):

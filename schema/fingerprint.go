@@ -27,6 +27,7 @@ func (c *comparison) fingerprint(t, live *Table) {
 	for _, f := range fingerprint.Check(t.Fingerprint, live.Fingerprint, time.Now()) {
 		d := Difference{Keyspace: t.Keyspace, Table: t.Name, Column: f.Column, Reason: f.Reason, Note: f.Note, Impossible: f.Do}
 		if f.Write != "" {
+			d.begun = f.Begun
 			d.Mend, d.Impossible = fingerprint.Statement(t.String(), own, f.Write)
 		}
 		c.add(d)

@@ -54,7 +54,11 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 
 // Since is a bucket function that took the place of another one; see [Derive].
 type Since struct {
-	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for none.
+	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for none. It must be later
+	// than every row's time when the first process that declares it starts, and the statement of writer.Differences, or of denorm ddl
+	// --migrate, must be run before it comes. A row of since then that a process without it has written is not found. writer.Check
+	// cannot see such rows: it only stops a process without the Since, once that has begun and the statement has been run. If it has
+	// begun and the statement has not been run, that is a note of writer.Differences.
 	Time time.Time
 	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out where a time bucket is among
 	// the functions.

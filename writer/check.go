@@ -31,7 +31,8 @@ type Difference struct {
 	// Physical names. Column is empty if the table as a whole is meant, and Table if the keyspace is.
 	Keyspace, Table, Column string
 	Reason                  string
-	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process.
+	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process, or its rows
+	// have a default_time_to_live where ExpiresAt gives none.
 	Note bool
 	// Fix is the statement that a note asks for, empty where there is none. It is for a person to read and to run: nothing in it hides
 	// from a terminal or from cqlsh.
@@ -76,7 +77,10 @@ func (e *CheckError) Error() string {
 // which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and SweepInserts. The table has it as a fingerprint at the end of its comment,
 // which schema.Ensure and the command write. Where it contradicts the set that is a difference, and so is a table of a
 // Versioned set, or of unique keys, that the set takes for a plain one. A domain that has grown and a Since that was added
-// are none: older and newer processes both pass while a declaration is rolled out, until the Since begins. Nor is a Stamp, ExpiresAt or
+// are none: older and newer processes both pass while a declaration is rolled out. A Since must be in the future when the first process
+// that declares it starts, and the statement for it must be run before it begins: from then on a process without it does not pass. One
+// that has begun and is not in the fingerprint passes, as Check cannot tell whether a process without it has written rows of since
+// then, which are not found. Nor is a Stamp, ExpiresAt or
 // SweepInserts that was added, until it is in the fingerprint; run that statement when all processes declare it. What there is to
 // do then, or for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check returns nil.
 // Sets that declare one table are compared with each other, too.
@@ -216,7 +220,7 @@ func (c *checker) table(t tables.TableDescription) error {
 		add("", "gc_grace_seconds is 0, so the batchlog would drop every logged batch it is in: ALTER TABLE %s.%s WITH "+
 			"gc_grace_seconds = %d", keyspace, t.Name, int((10 * 24 * time.Hour).Seconds()))
 	}
-	c.expiry(live, keyspace+"."+t.Name, add)
+	c.expiry(live, keyspace, t, add)
 	var columns map[string]liveColumn
 	if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
 		columns, err = c.columns(ctx, keyspace, t.Name)
@@ -283,7 +287,8 @@ func (c *checker) exists(query string, names ...any) (there bool, err error) {
 }
 
 // expiry says where a default_time_to_live of a live table would take rows that the set counts on.
-func (c *checker) expiry(live liveTable, table string, add func(column, reason string, args ...any)) {
+func (c *checker) expiry(live liveTable, keyspace string, t tables.TableDescription, add func(column, reason string, args ...any)) {
+	table := keyspace + "." + t.Name
 	if c.base == nil {
 		c.base = &live
 	}
@@ -294,6 +299,11 @@ func (c *checker) expiry(live liveTable, table string, add func(column, reason s
 	case !c.conditional && c.base.ttl != 0 && (live.ttl == 0 || live.ttl > c.base.ttl):
 		add("", "default_time_to_live is %d, that of the base table %d: base rows vanish, and rows of theirs stay: "+
 			"ALTER TABLE %s WITH default_time_to_live = %d", live.ttl, c.base.ttl, table, c.base.ttl)
+	case live.ttl != 0 && fingerprint.Expires(t.Fingerprint):
+		c.differences = append(c.differences, Difference{
+			Keyspace: keyspace, Table: t.Name, Note: true, Fix: "ALTER TABLE " + table + " WITH default_time_to_live = 0",
+			Reason: fmt.Sprintf("default_time_to_live is %d: a row whose expiry is zero or nil ends after it, and ExpiresAt says that it does not", live.ttl),
+		})
 	}
 }
 

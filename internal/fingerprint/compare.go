@@ -17,6 +17,8 @@ type Finding struct {
 	Note bool
 	// Write is the fingerprint that the table should have, empty where none is to be written. Otherwise Do says what to do.
 	Write, Do string
+	// Begun says that Write has a function that is in use by now: whether it may be written somebody has to find out first.
+	Begun bool
 }
 
 const (
@@ -77,6 +79,7 @@ type comparison struct {
 	now            time.Time
 	wrong          []Finding
 	ahead, behind  []string // what only the declaration has, and what only the table has
+	late           bool     // ahead has a function that has begun
 }
 
 func (c *comparison) contradict(column, reason string) {
@@ -99,9 +102,9 @@ func (c *comparison) found() []Finding {
 		notes = append(notes, Finding{Reason: strings.Join(c.behind, "; "), Note: true, Do: doWait})
 	}
 	if len(c.ahead) > 0 {
-		n := Finding{Reason: strings.Join(c.ahead, "; "), Note: true, Write: c.merged.String()}
+		n := Finding{Reason: strings.Join(c.ahead, "; "), Note: true, Write: c.merged.String(), Begun: c.late}
 		if len(c.live.unknown) > 0 {
-			n.Write, n.Do = "", doUpdate
+			n.Write, n.Do, n.Begun = "", doUpdate, false
 		}
 		notes = append(notes, n)
 	}
@@ -182,7 +185,9 @@ func (c *comparison) functions(d, l Bucket) []Function {
 	case len(d.Functions) > n:
 		reason := "bucket " + d.Column + " has got " + d.called()
 		if c.begun(d.Functions[n]) {
-			reason += ", which has begun: if processes without it have written rows of since then, these are not found"
+			reason += ", which has begun: put it into the fingerprint only if no process without it has written a row of since then; " +
+				"such rows are not found, so give the Since a time to come instead"
+			c.late = true
 		}
 		c.ahead = append(c.ahead, reason)
 		return d.Functions

@@ -182,6 +182,13 @@ func (f Fingerprint) Rotation() string {
 	return short(strings.ReplaceAll(strings.Join(names, " "), ",", ", "))
 }
 
+// Expires says whether the fingerprint with this text is of a set with ExpiresAt.
+func Expires(text string) bool {
+	f, err := Parse(text)
+	_, expires := f.names(ExpiresAt)
+	return err == nil && expires
+}
+
 // Names gives those of a kind, and whether there is such a clause.
 func (f Fingerprint) names(kind Kind) ([]string, bool) {
 	i := slices.IndexFunc(f.Sets, func(n Names) bool { return n.Kind == kind })
