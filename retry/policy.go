@@ -52,8 +52,8 @@ func (p Policy) Validate() error {
 	if p.MaxAttempts < 0 {
 		faults = append(faults, fmt.Errorf("retry: MaxAttempts is %d, must not be negative", p.MaxAttempts))
 	}
-	faults = notNegative(faults, "MaxElapsedTime", p.MaxElapsedTime)
-	faults = notNegative(faults, "AttemptTimeout", p.AttemptTimeout)
+	faults = notTiny(faults, "MaxElapsedTime", p.MaxElapsedTime)
+	faults = notTiny(faults, "AttemptTimeout", p.AttemptTimeout)
 	faults = notNegative(faults, "InitialInterval", p.InitialInterval)
 	faults = notNegative(faults, "MaxInterval", p.MaxInterval)
 	if p.InitialInterval > 0 && p.MaxInterval > 0 && p.InitialInterval > p.MaxInterval {
@@ -65,6 +65,15 @@ func (p Policy) Validate() error {
 		faults = append(faults, fmt.Errorf("retry: Multiplier is %v, must be a number of at least 1", p.Multiplier))
 	}
 	return errors.Join(faults...)
+}
+
+// notTiny rejects a time that was written as a plain number, too. The intervals may be so short: then there are no waits.
+func notTiny(faults []error, field string, d time.Duration) []error {
+	if 0 < d && d < time.Millisecond {
+		return append(faults, fmt.Errorf("retry: %s is %v, less than a millisecond, so not the time that was meant: a plain number is of "+
+			"nanoseconds, write it with a unit, as in 5*time.Second", field, d))
+	}
+	return notNegative(faults, field, d)
 }
 
 func notNegative(faults []error, field string, d time.Duration) []error {

@@ -68,6 +68,9 @@ func TestPolicyValidate(t *testing.T) {
 		{"attempts", retry.Policy{MaxAttempts: -1}, []string{"MaxAttempts"}},
 		{"elapsed", retry.Policy{MaxElapsedTime: -1}, []string{"MaxElapsedTime"}},
 		{"timeout", retry.Policy{AttemptTimeout: -1}, []string{"AttemptTimeout"}},
+		{"elapsed without a unit", retry.Policy{MaxElapsedTime: 500}, []string{"MaxElapsedTime is 500ns, less than a millisecond"}},
+		{"timeout without a unit", retry.Policy{AttemptTimeout: 2}, []string{"AttemptTimeout is 2ns, less than a millisecond"}},
+		{"a millisecond", retry.Policy{MaxElapsedTime: time.Millisecond, AttemptTimeout: time.Millisecond}, nil},
 		{"initial", retry.Policy{InitialInterval: -1}, []string{"InitialInterval"}},
 		{"maximum", retry.Policy{MaxInterval: -1}, []string{"MaxInterval"}},
 		{

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -269,6 +271,31 @@ func TestErrorInGob(t *testing.T) {
 	var got job
 	if err := gob.NewDecoder(&queue).Decode(&got); err != nil || got.Failed.Error() != e.Error() {
 		t.Errorf("%v, %v", got.Failed, err)
+	}
+}
+
+// JSON would lose what Resume needs, without an error until the day on which it is to be resumed. Logs show the message as before.
+func TestErrorIsNoJSON(t *testing.T) {
+	t.Parallel()
+	x := &fakeExecutor{answer: fail("", io.EOF)}
+	e := failed(t, fakeWriter(x, once()), noteSet(t).Insert(newNote()))
+	type job struct{ Failed *Error }
+	for name, thing := range map[string]any{"pointer": e, "value": *e, "in a struct": job{e}, "in a slice": []any{e}} {
+		if _, err := json.Marshal(thing); err == nil || !strings.Contains(err.Error(), "store it with MarshalBinary") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	want, err := json.Marshal(e.Error())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, thing := range map[string]any{"pointer": e, "value": *e, "error": error(e)} {
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Error("failed", "err", thing)
+		slog.New(slog.NewTextHandler(&log, nil)).Error("failed", slog.Group("group", "err", thing))
+		if n := strings.Count(log.String(), string(want)); n != 2 {
+			t.Errorf("%s: logged as\n%s", name, &log)
+		}
 	}
 }
 

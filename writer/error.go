@@ -1,9 +1,11 @@
 package writer
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 
@@ -44,8 +46,10 @@ type Error struct {
 }
 
 var (
-	_ error         = (*Error)(nil)
-	_ fmt.Formatter = Error{}
+	_ error          = (*Error)(nil)
+	_ fmt.Formatter  = Error{}
+	_ slog.LogValuer = Error{}
+	_ json.Marshaler = Error{}
 )
 
 // refuse is the error of a write of which nothing was sent because it is not valid.
@@ -131,6 +135,15 @@ func (e Error) Format(s fmt.State, verb rune) {
 	_, _ = io.WriteString(s, text)
 }
 
+// LogValue is the message, so that slog's handlers print that, and look for no other format.
+func (e Error) LogValue() slog.Value { return slog.StringValue(e.Error()) }
+
+// MarshalJSON fails: JSON would not hold what [Writer.Resume] sends, so the write could not be finished. Store the error with MarshalBinary,
+// in JSON as a []byte, or its text alone.
+func (e Error) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("denorm: a writer.Error has what Resume needs in no exported field: store it with MarshalBinary, or the text of Error()")
+}
+
 // Is matches the sentinels of this package.
 func (e *Error) Is(target error) bool {
 	switch target {
@@ -202,7 +215,7 @@ func Current[T any](err error) (T, bool) {
 // do that, only what Resume returns can be relied on, and of that NotApplied is false: see there.
 func (e *Error) NotApplied() bool {
 	if len(e.Tables) == 0 {
-		return e.refusal != nil
+		return e.refusal != nil && !errors.Is(e.refusal, errNoError)
 	}
 	return !e.any(func(o Outcome) bool { return o != NotApplied })
 }

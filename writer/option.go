@@ -39,6 +39,7 @@ type config struct {
 	budget      *retry.Budget
 	hedge       time.Duration
 	tracer      tracers
+	traced      bool // by an option of the New or With at hand
 	choice      choice
 	at          int64
 	pinned      bool
@@ -67,6 +68,14 @@ func defaults() config {
 
 func (c *config) fail(format string, args ...any) {
 	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
+}
+
+// tiny rejects a time that was written as a plain number.
+func (c *config) tiny(option string, d time.Duration) {
+	if 0 < d && d < time.Millisecond {
+		c.fail("%s: %v is less than a millisecond, so not the time that was meant: a plain number is of nanoseconds, write it with a unit, "+
+			"as in 50*time.Millisecond", option, d)
+	}
 }
 
 // Reads gives the writer a session of its own to read with: [Modify] requires it, [Writer.Check] and what the writer
@@ -101,6 +110,7 @@ func MaxClockSkew(d time.Duration) NewOption {
 		if d <= 0 {
 			c.fail("MaxClockSkew: %v is not positive", d)
 		}
+		c.tiny("MaxClockSkew", d)
 		c.maxSkew = d
 	})
 }
@@ -136,15 +146,22 @@ func Hedge(d time.Duration) Option {
 		if d < 0 {
 			c.fail("Hedge: %v is negative", d)
 		}
+		c.tiny("Hedge", d)
 		c.hedge = d
 	})
 }
 
 // Trace makes the writer report to t, which may also implement [PathTracer] and [RetryTracer]. Nil, also as a nil pointer, turns tracing
 // off, which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
-// where [Configure] or [SelectHosts] has chosen how the session's hosts are selected.
+// where [Configure] or [SelectHosts] has chosen how the session's hosts are selected. One given to With takes the place of that of New; two
+// in one call are an error: tracing.Multi joins them.
 func Trace(t Tracer) Option {
-	return option(func(c *config) { c.tracer = newTracers(t) })
+	return option(func(c *config) {
+		if c.traced {
+			c.fail("Trace: there are two, and the second would take the place of the first: join them by tracing.Multi")
+		}
+		c.tracer, c.traced = newTracers(t), true
+	})
 }
 
 // Logged makes every write of more than one partition a logged batch, strictly: while no batchlog can be written, the
@@ -248,6 +265,7 @@ func Timeout(d time.Duration) Option {
 		if d <= 0 {
 			c.fail("Timeout: %v is not positive", d)
 		}
+		c.tiny("Timeout", d)
 		c.timeout = d
 	})
 }
@@ -260,6 +278,7 @@ func ClaimGrace(d time.Duration) Option {
 		if d <= 0 {
 			c.fail("ClaimGrace: %v is not positive", d)
 		}
+		c.tiny("ClaimGrace", d)
 		c.claimGrace = d
 	})
 }

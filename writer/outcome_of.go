@@ -74,7 +74,7 @@ func outcomeIn(err error) (outcome Outcome, found bool) {
 // outcome is what the error says of the call as a whole.
 func (e *Error) outcome() Outcome {
 	switch {
-	case len(e.Tables) == 0 && e.Is(ErrInvalid):
+	case len(e.Tables) == 0 && e.Is(ErrInvalid) && e.NotApplied():
 		return Invalid
 	case e.stored || e.expired || !e.NotApplied():
 		return Unknown

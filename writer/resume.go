@@ -54,8 +54,9 @@ const resumeWidth = 256
 // Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the write. At most
 // 256 requests are under way at the same time.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
+	nothing := errNothingToResume
 	if failed == nil {
-		failed = &Error{Op: "Resume"}
+		failed, nothing = &Error{Op: "Resume"}, errNoError
 	}
 	if ctx == nil {
 		return Result{}, refuse(failed.Op, errNoContext)
@@ -64,7 +65,7 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	defer call.end()
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: failed.Op, Resume: true})
 	if len(failed.paths) == 0 && failed.condition == nil {
-		return w.refused(ctx, failed.Op, cmp.Or(w.err, errNothingToResume))
+		return w.refused(ctx, failed.Op, cmp.Or(w.err, nothing))
 	}
 	failed = failed.doubted()
 	batch, err := w.fresh(ctx, failed)
@@ -75,7 +76,11 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	return w.run(ctx, w.rest(failed, batch))
 }
 
-var errNothingToResume = errors.New("nothing to resume: nothing of the write was sent")
+var (
+	errNothingToResume = errors.New("nothing to resume: nothing of the write was sent")
+	errNoError         = errors.New("the error is nil: errors.As found no *writer.Error in what the write returned, so wrap errors with %w; " +
+		"nothing is known of the write")
+)
 
 // rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on. batch says whether a
 // logged batch may be sent.

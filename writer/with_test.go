@@ -1,10 +1,12 @@
 package writer
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -35,6 +37,39 @@ func TestWith(t *testing.T) {
 	}
 	if bad := w.With(Timeout(0)); bad.err == nil || w.err != nil {
 		t.Error("an option that is not valid concerns the derived writer alone")
+	}
+}
+
+// The second of two tracers would take the place of the first without a word, but for one that With gives in place of that of New.
+func TestTraceTwice(t *testing.T) {
+	t.Parallel()
+	twice := []Option{Trace(&recorder{}), Trace(&recorder{})}
+	once := fakeWriter(&fakeExecutor{}, Trace(&recorder{}))
+	for name, w := range map[string]*Writer{"New": fakeWriter(&fakeExecutor{}, twice[0], twice[1]), "With": once.With(twice...)} {
+		if _, err := w.Write(t.Context(), "createOrder"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "tracing.Multi") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := once.With(twice[0]).With(twice[1]).Write(t.Context(), "createOrder"); err != nil {
+		t.Errorf("With after New, and after With: %v", err)
+	}
+}
+
+// A time without a unit is of nanoseconds.
+func TestTimesWithoutUnits(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][2]NewOption{
+		"Hedge": {Hedge(50), Hedge(time.Millisecond)}, "ClaimGrace": {ClaimGrace(10), ClaimGrace(time.Millisecond)},
+		"MaxClockSkew": {MaxClockSkew(10), MaxClockSkew(time.Millisecond)}, "Timeout": {Timeout(5), Timeout(time.Second)},
+		"Retry": {Retry(retry.Policy{MaxElapsedTime: 500}), Retry(retry.Policy{MaxElapsedTime: time.Millisecond})},
+	} {
+		err := fakeWriter(&fakeExecutor{}, options[0]).err
+		if err == nil || !strings.HasPrefix(err.Error(), name) || !strings.Contains(err.Error(), "a plain number is of nanoseconds") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := fakeWriter(&fakeExecutor{}, options[1]).err; err != nil {
+			t.Errorf("%s with a unit: %v", name, err)
+		}
 	}
 }
 

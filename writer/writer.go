@@ -97,6 +97,7 @@ func (w *Writer) With(options ...Option) *Writer {
 
 // prepare makes what follows from the options.
 func (w *Writer) prepare() {
+	w.traced = false
 	w.physical = w.keyspace(w.session)
 	if r, err := retry.New(w.policy, w.budget); err == nil { // else the option has failed
 		w.retrier = *r
