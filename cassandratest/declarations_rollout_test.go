@@ -76,7 +76,9 @@ func TestAddedSinceThatHasBegun(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create(mallOf(bucketed(tables.Day("written"))).Statements()...)
 		p := startProcess(t, c)
-		for since, only := range map[*tables.Since]string{&yesterday: "-- Only if no process without the Since has written a row of since then:\n-- ", &tomorrow: ""} {
+		for since, only := range map[*tables.Since]string{
+			&yesterday: "-- Only if no process without the Since has written a row of since then:\n-- ", &tomorrow: "",
+		} {
 			set := bucketed(tables.Day("written"), *since)
 			statements, _ := p.passes(set)
 			found, err := schema.Differences(t.Context(), p.session, mallOf(set))

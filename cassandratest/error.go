@@ -91,7 +91,8 @@ func WriteFailure(writeType string, received, required, failures int) Error {
 func ofType(writeType, name string, m message.Message) Error {
 	e := fixed(name+" "+writeType, m)
 	if !slices.Contains(writeTypes, writeType) {
-		e.wrong = fmt.Errorf("a rule with %s of write type %q, which Cassandra does not have; there is %s", name, writeType, strings.Join(writeTypes, ", "))
+		e.wrong = fmt.Errorf("a rule with %s of write type %q, which Cassandra does not have; there is %s",
+			name, writeType, strings.Join(writeTypes, ", "))
 	}
 	return e
 }

@@ -55,8 +55,8 @@ func noPresent(declared, live *Schema) []Difference {
 // comment: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and
 // SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so is a column that only a Versioned
 // set or a table of unique keys has. A domain that has grown and a Since that was added are none: older and newer processes both
-// pass, until the Since begins and is in the fingerprint; see writer.Check. Nor is a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint. Those, and a
-// table without a fingerprint, are notes, with the statement that there is to run.
+// pass, until the Since begins and is in the fingerprint; see writer.Check. Nor is a Stamp, ExpiresAt or SweepInserts that was added,
+// until it is in the fingerprint. Those, and a table without a fingerprint, are notes, with the statement that there is to run.
 func Validate(ctx context.Context, session *gocql.Session, declared *Schema) error {
 	found, err := Differences(ctx, session, declared)
 	if err != nil {
@@ -92,7 +92,8 @@ func missing(ctx context.Context, session *gocql.Session, declared *Schema) erro
 func physical(session *gocql.Session, declared *Schema) (*Schema, error) {
 	names := declared.names()
 	if len(names) == 0 {
-		return nil, errors.New("schema: no table is declared, so nothing would be compared or created: pass schema.Declare your sets by schema.Sets")
+		return nil, errors.New("schema: no table is declared, so nothing would be compared or created: " +
+			"pass schema.Declare your sets by schema.Sets")
 	}
 	if !slices.Contains(names, "") {
 		return declared, nil

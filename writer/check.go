@@ -302,7 +302,8 @@ func (c *checker) expiry(live liveTable, keyspace string, t tables.TableDescript
 	case live.ttl != 0 && fingerprint.Expires(t.Fingerprint):
 		c.differences = append(c.differences, Difference{
 			Keyspace: keyspace, Table: t.Name, Note: true, Fix: "ALTER TABLE " + table + " WITH default_time_to_live = 0",
-			Reason: fmt.Sprintf("default_time_to_live is %d: a row whose expiry is zero or nil ends after it, and ExpiresAt says that it does not", live.ttl),
+			Reason: fmt.Sprintf("default_time_to_live is %d: a row whose expiry is zero or nil ends after it, and ExpiresAt says that it "+
+				"does not", live.ttl),
 		})
 	}
 }

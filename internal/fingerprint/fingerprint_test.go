@@ -152,7 +152,8 @@ func TestAddedFunctionThatHasBegun(t *testing.T) {
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for now, want := range map[time.Time]bool{start.Add(-time.Second): false, start: true} {
 		found := fingerprint.Check(declared, live, now)
-		if len(found) != 1 || !found[0].Note || found[0].Write != declared || strings.Contains(found[0].Reason, "which has begun: put it into the fingerprint only if no process without it") != want ||
+		if len(found) != 1 || !found[0].Note || found[0].Write != declared ||
+			strings.Contains(found[0].Reason, "which has begun: put it into the fingerprint only if no process without it") != want ||
 			found[0].Begun != want {
 			t.Errorf("%v: %+v", now, found)
 		}
