@@ -33,8 +33,10 @@ func Must[T any](s *Set[T], err error) *Set[T] {
 // Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
 // Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. A
 // client that repeats its request repeats it with the first try's timestamp. The row is encoded by the write: what it points to
-// must not change until then. A row that has expired already ([ExpiresAt]) is an
-// error, here and in every other verb that writes a row.
+// must not change until then. A row that has expired already ([ExpiresAt]) is an error, here and in every other verb that writes a row.
+//
+// An Insert of an entity that exists leaves its rows under other keys where they are, unless the set has [SweepInserts] or is [Versioned].
+// A stamp in the row does not prevent that: an Insert ignores it. To change an entity use [Set.Update].
 //
 // After a Delete of the same entity by a process whose clock is ahead, an Insert by another process is older than the Delete until
 // that process's clock has caught up: it is acknowledged, and the row is never seen. Nothing in an Insert tells of the Delete.
@@ -54,7 +56,8 @@ func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before
 // single columns use [Set.Patch]. It is for sets without changing key columns, and for sets with [SweepInserts].
 func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 
-// Delete removes the entity from every table. Of before the key columns and the stamp are used; see [Set.Update].
+// Delete removes the entity from every table. Of before the key columns and the stamp are used; see [Set.Update]. Pass the row as it was
+// read: of one made of its id alone the other key columns are zero, and the tables keyed by these keep their rows.
 func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) }
 
 // empty says whether the set is nil, or not made by New.
