@@ -20,7 +20,8 @@ type Reader struct {
 }
 
 // New makes a reader that reads through session, which must not be the session of a writer (see the package's text on
-// sessions). The error names every option that is not valid, or says that the session is that of a writer.
+// sessions). The level of its requests is that of the option [Consistency], not the session's. The error names every option that is
+// not valid, or says that the session is that of a writer.
 func New(session *gocql.Session, options ...Option) (*Reader, error) {
 	if session == nil {
 		return nil, errors.New("denorm: reader: the session is nil")

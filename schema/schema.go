@@ -235,7 +235,9 @@ func keyText(columns []Column) string {
 }
 
 // In gives a copy of the schema with other keyspaces, by name: in["orders"] is where that which is declared in keyspace
-// orders is found. A keyspace that in does not name stays as it is. The empty name is that of the session's keyspace.
+// orders is found. A keyspace that in does not name stays as it is. The empty name is that of
+// tables declared without one, which are in the session's keyspace. A name that nothing is declared in is ignored: see that it is spelt as
+// the tables have it, or they are created in the session's keyspace.
 func (s *Schema) In(in map[string]string) *Schema {
 	to := func(name string) string {
 		if other, ok := in[name]; ok {

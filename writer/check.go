@@ -83,7 +83,8 @@ func (e *CheckError) Error() string {
 // then, which are not found. Nor is a Stamp, ExpiresAt or
 // SweepInserts that was added, until it is in the fingerprint; run that statement when all processes declare it. What there is to
 // do then, or for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check returns nil.
-// Sets that declare one table are compared with each other, too.
+// Sets that declare one table are compared with each other, too. A map of [Keyspaces] that names a keyspace without a table of the sets is
+// an error, if one of their tables is in a keyspace that it does not name: give all sets to one Check.
 //
 // Two things are not compared, so that they can be added while older processes write. Atomic holds for the writes of processes that
 // declare it. A query table that a process does not declare gets nothing from it: neither new rows, nor moves and deletes of those
@@ -129,6 +130,9 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 	if err := missingSet(sets); err != nil {
 		return nil, refuse("Check", err)
 	}
+	if err := w.strayKeyspaces(sets); err != nil {
+		return nil, refuse("Check", err)
+	}
 	session := w.reads
 	if x, ok := w.exec.(gocqlExecutor); ok && session == nil {
 		session = x.session
@@ -150,6 +154,28 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 		}
 	}
 	return c.differences, nil
+}
+
+// strayKeyspaces rejects a map of [Keyspaces] that names a keyspace in which none of the sets has a table, while a table of theirs is in
+// one that it does not name.
+func (w *Writer) strayKeyspaces(sets []tables.Described) error {
+	declared := make(map[string]bool)
+	unmapped := false
+	for _, set := range sets {
+		for _, t := range set.Describe().Tables {
+			declared[t.Keyspace] = true
+			if _, ok := w.keyspaces[t.Keyspace]; !ok {
+				unmapped = true
+			}
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(w.keyspaces)) {
+		if unmapped && !declared[from] {
+			return fmt.Errorf("Keyspaces maps %q, and no table of these sets is declared in that keyspace, but in %q: name one of these "+
+				"(the empty name is that of tables without a keyspace), or check all sets together", from, slices.Sorted(maps.Keys(declared)))
+		}
+	}
+	return nil
 }
 
 // withDeadline gives a context without a deadline one.

@@ -141,7 +141,8 @@ func (e Error) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 // MarshalJSON fails: JSON would not hold what [Writer.Resume] sends, so the write could not be finished. Store the error with MarshalBinary,
 // in JSON as a []byte, or its text alone.
 func (e Error) MarshalJSON() ([]byte, error) {
-	return nil, errors.New("denorm: a writer.Error has what Resume needs in no exported field: store it with MarshalBinary, or the text of Error()")
+	return nil, errors.New("denorm: a writer.Error has what Resume needs in no exported field: store it with MarshalBinary, " +
+		"or the text of Error()")
 }
 
 // Is matches the sentinels of this package.

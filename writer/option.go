@@ -216,8 +216,9 @@ func At(timestamp int64) Option {
 const earliest = 946_684_800_000_000
 
 // Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands
-// for tables declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]. It replaces an
-// earlier map.
+// for tables declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]: with a
+// misspelt name, or that of the session's keyspace in place of the empty one, a tenant's rows are written where they were declared, or to
+// the session's keyspace. [Writer.Check] finds that, a write does not. It replaces an earlier map.
 func Keyspaces(physical map[string]string) Option {
 	mapped := make(map[string]string, len(physical))
 	var logical []string

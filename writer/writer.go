@@ -28,7 +28,8 @@ type Writer struct {
 }
 
 // New makes a writer that writes through session, which should be used for nothing else (see [Reads]) and be
-// configured by [Configure]. The error names every option that is not valid, or says that a session is used to write and to read.
+// configured by [Configure]. The level of its requests is that of the option [Consistency], not the session's. The error names every
+// option that is not valid, or says that a session is used to write and to read.
 func New(session *gocql.Session, options ...NewOption) (*Writer, error) {
 	if session == nil {
 		return nil, refuse("New", errors.New("the session is nil"))
