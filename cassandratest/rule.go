@@ -144,7 +144,7 @@ func (s *Cluster) lacks(what string, nodes []int) error {
 
 // Do ends the rule with what to do, one step after the other. If these neither answer nor drop nor cut, the request is
 // then applied, unless it has been, and answered. A rule that can never be taken, for a table or node that does not exist, is an error
-// of the test, and so is a step for such a node, or with a write type that Cassandra does not have; outside of a test, Do panics.
+// of the test, and so is a step for such a node, or with a misspelt write type; outside of a test, Do panics.
 func (c Condition) Do(steps ...Step) *Rule {
 	if tb := c.rule.cluster.tb; tb != nil {
 		tb.Helper()
