@@ -13,7 +13,7 @@ import (
 )
 
 // Servers and drivers quote bound values in their errors; nothing that is exported may show one. A timestamp is bound to
-// every statement, too.
+// every statement, too; its digits are none that the sum of two measured durations ends in, as 0.00028251700000000003 does.
 func TestNoValues(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t)
@@ -31,7 +31,7 @@ func TestNoValues(t *testing.T) {
 		fed += fmt.Sprint(w.end.Err, w.end.Timestamp)
 		w.to(t.Context(), tracer)
 	}
-	if !strings.Contains(fed, secret) || !strings.Contains(fed, "1700000000") {
+	if !strings.Contains(fed, secret) || !strings.Contains(fed, "17345678987") {
 		t.Fatal("the secrets were not fed: the test tests nothing")
 	}
 	spans, err := json.Marshal(exporter.GetSpans())
@@ -48,7 +48,7 @@ func TestNoValues(t *testing.T) {
 		if !strings.Contains(exported, "orders_by_user") {
 			t.Errorf("%s say nothing: %s", name, exported)
 		}
-		for _, value := range []string{secret, "1700000000"} {
+		for _, value := range []string{secret, "17345678987"} {
 			if strings.Contains(exported, value) {
 				t.Errorf("%s show %s: %s", name, value, exported)
 			}

@@ -126,7 +126,7 @@ func fanOut(tb testing.TB) told {
 		paths: []toldPath{
 			pathTo(writer.FanOut, "orders_by_id", one), slow, pathTo(writer.FanOut, "orders_by_status", one),
 		},
-		end: writer.WriteEnd{Op: "createOrder", Timestamp: 1700000000000001, Mode: writer.FanOut, Paths: 3, Attempts: 4},
+		end: writer.WriteEnd{Op: "createOrder", Timestamp: 1734567898765432, Mode: writer.FanOut, Paths: 3, Attempts: 4},
 	}
 }
 
@@ -186,7 +186,7 @@ func moved(tb testing.TB) told {
 			},
 			end: writer.PathEnd{Outcome: writer.Applied, Attempts: 1, Host: coordinator(tb, "10.0.0.3", "dc1")},
 		}},
-		end: writer.WriteEnd{Op: "payOrder", Timestamp: 1700000000000002, Mode: writer.LoggedBatch, Paths: 1, Attempts: 1},
+		end: writer.WriteEnd{Op: "payOrder", Timestamp: 1734567898765433, Mode: writer.LoggedBatch, Paths: 1, Attempts: 1},
 	}
 }
 
