@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
@@ -25,13 +24,8 @@ func TestGrownDeclarationsRollOut(t *testing.T) {
 		table        string
 		got, lacks   string // what the newer one is told, and the older one
 	}{
-		"a value": {within("open", "done"), within("open", "hidden", "done"), "reviews_by_status", `OneOf of status has got "hidden"`, `OneOf of status has "hidden"`},
-		"many":    {within(many[:40]...), within(many...), "reviews_by_status", "and 8 more", "and 8 more"},
-		"a Since": {
-			bucketed(tables.Every(24*time.Hour, "written")), bucketed(tables.Every(24*time.Hour, "written"), tomorrow), "reviews_by_slot",
-			"bucket slot has got every(24h0m0s, written), from 2000-01-02T00:00:00Z of written on every(1h0m0s, written)",
-			"in the table's fingerprint and every(24h0m0s, written) in this process",
-		},
+		"a value":    {within("open", "done"), within("open", "hidden", "done"), "reviews_by_status", `OneOf of status has got "hidden"`, `OneOf of status has "hidden"`},
+		"many":       {within(many[:40]...), within(many...), "reviews_by_status", "and 8 more", "and 8 more"},
 		"hash known": {bucketed(tables.Hash(4, "review_id")), bucketed(tables.Hash(40, "review_id"), hash4), "reviews_by_slot", "has got", "in this process"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,25 +63,41 @@ func TestGrownDeclarationsRollOut(t *testing.T) {
 	})
 }
 
-// A Since that has begun and is not in the fingerprint stops no process, as it may only not have been put there. Its statement is for
-// somebody who knows that no other process has written rows of since then, so a migration has it as a comment.
-func TestAddedSinceThatHasBegun(t *testing.T) {
+// A Since is put into the fingerprint before a process with it starts, so that none without it starts once it has begun. If it has
+// begun before, its statement is for somebody who knows that no such process has written rows of since then, so a migration has it as
+// a comment.
+func TestAddedSince(t *testing.T) {
 	t.Parallel()
-	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		c.Create(mallOf(bucketed(tables.Day("written"))).Statements()...)
-		p := startProcess(t, c)
-		for since, only := range map[*tables.Since]string{
-			&yesterday: "-- Only if no process without the Since has written a row of since then:\n-- ", &tomorrow: "",
-		} {
-			set := bucketed(tables.Day("written"), *since)
-			statements, _ := p.passes(set)
-			found, err := schema.Differences(t.Context(), p.session, mallOf(set))
-			got := schema.Migration(found)
-			if want := ".\n" + only + statements["reviews_by_slot"] + ";\n"; err != nil || !strings.HasSuffix(got, want) {
+	for _, test := range []struct {
+		since     tables.Since
+		word, why string
+	}{
+		{yesterday, "the Since has begun", "-- Only if no process without the Since has written a row of since then:\n-- "},
+		{tomorrow, "put the Since into the fingerprint before a process with it starts", ""},
+	} {
+		cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+			older, newer := bucketed(tables.Day("written")), bucketed(tables.Day("written"), test.since)
+			c.Create(mallOf(older).Statements()...)
+			p := startProcess(t, c)
+			p.refused(newer, test.word)
+			found, err := p.w.Differences(t.Context(), newer)
+			if err != nil || len(found) != 1 || found[0].Table != "reviews_by_slot" || found[0].Fix == "" {
+				t.Fatalf("%v, %v", err, found)
+			}
+			differences, err := schema.Differences(t.Context(), p.session, mallOf(newer))
+			got := schema.Migration(differences)
+			if want := ".\n" + test.why + found[0].Fix + ";\n"; err != nil || !strings.HasSuffix(got, want) {
 				t.Errorf("%v\n%s\nwant %s", err, got, want)
 			}
-		}
-	})
+			c.Create(found[0].Fix)
+			p.clean(newer)
+			if test.why != "" {
+				p.refused(older, "is in use already")
+			} else if statements, text := p.passes(older); len(statements) > 0 || !strings.Contains(text, "in this process") {
+				t.Errorf("%v\n%s", statements, text)
+			}
+		})
+	}
 }
 
 // A row without an expiry ends by a default_time_to_live, against what ExpiresAt says. A service may mean it, so it stops none.

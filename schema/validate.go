@@ -54,8 +54,8 @@ func noPresent(declared, live *Schema) []Difference {
 // What all processes that write a table have to declare alike is compared too, by the fingerprint that the table has in its
 // comment: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and
 // SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so is a column that only a Versioned
-// set or a table of unique keys has. A domain that has grown and a Since that was added are none: older and newer processes both
-// pass, until the Since begins and is in the fingerprint; see writer.Check. Nor is a Stamp, ExpiresAt or SweepInserts that was added,
+// set or a table of unique keys has. A Since that was added is an error until it is in the fingerprint; see writer.Check. A domain
+// that has grown is none: older and newer processes both pass. Nor is a Stamp, ExpiresAt or SweepInserts that was added,
 // until it is in the fingerprint. Those, and a table without a fingerprint, are notes, with the statement that there is to run.
 func Validate(ctx context.Context, session *gocql.Session, declared *Schema) error {
 	found, err := Differences(ctx, session, declared)

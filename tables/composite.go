@@ -2,6 +2,7 @@ package tables
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"reflect"
@@ -146,6 +147,10 @@ func encodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 			return nil, fmt.Errorf("the time is further away than a %s can say", t)
 		}
 		if t.Kind() == gocql.TypeDate {
+			if _, offset := x.Zone(); offset != 0 {
+				return nil, errors.New("a date is a day in UTC, and this time is not in UTC, where it may be another day: give midnight UTC " +
+					"of the day that is meant, y, m, d := t.Date(); time.Date(y, m, d, 0, 0, 0, 0, time.UTC)")
+			}
 			value = floorDay(x)
 		}
 	case net.IP:

@@ -55,10 +55,10 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 // Since is a bucket function that took the place of another one; see [Derive].
 type Since struct {
 	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for none. It must be later
-	// than every row's time when the first process that declares it starts, and the statement of writer.Differences, or of denorm ddl
-	// --migrate, must be run before it comes. A row of since then that a process without it has written is not found. writer.Check
-	// cannot see such rows: it only stops a process without the Since, once that has begun and the statement has been run. If it has
-	// begun and the statement has not been run, that is a note of writer.Differences.
+	// than every row's time when the first process that declares it starts: a row of since then that a process without it has written
+	// is not found. So the statement of writer.Differences, or of denorm ddl --migrate, is run first, which puts the Since into the
+	// table's fingerprint; without it writer.Check and schema.Validate return an error. With it processes without the Since start until it
+	// begins, and from then on no longer.
 	Time time.Time
 	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out where a time bucket is among
 	// the functions.

@@ -49,7 +49,7 @@
 // collections. A value that the CQL type cannot hold, such as 1<<40 in an int column, is an error of the write. Writer.Check and
 // schema.Validate say which Type a live column of another type wants, or which Go type where that of the field does not fit.
 //
-// A time.Time in a date column is its day in UTC, whatever its zone and time of day: 01:30 on May 6 in Berlin is May 5. For the day of
+// A time.Time in a date column must be in UTC, and its day is written; see [Type]. 01:30 on May 6 in Berlin would be May 5. For the day of
 // the calendar on the spot, give midnight UTC of that day. In a timestamp column it is the moment, of which what is finer than a
 // millisecond is cut off. Both are read back in UTC.
 //

@@ -91,7 +91,8 @@ func ExpiresAt(column string) Option {
 // timeuuid for a gocql.UUID or date for a time.Time. The package documentation has a table of both. See [UserType] for user-defined
 // types.
 //
-// A time.Time in a date column is its day in UTC. For the day of t where it is, give midnight UTC of that day:
+// A time.Time in a date column must be in UTC, and its day is written: of any other time the day may be another one in UTC, so it is an
+// [*InvalidError]. For the day of t where it is, give midnight UTC of that day:
 //
 //	y, m, d := t.Date()
 //	day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)

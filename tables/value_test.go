@@ -130,7 +130,9 @@ func TestEncode(t *testing.T) {
 		good("pointer to the zero time", &time.Time{}, "", "unset"),
 		good("zero date", time.Time{}, "date", "unset"),
 		good("date", time.Date(1970, 1, 2, 23, 59, 0, 0, time.UTC), "date", "0x80000001"),
-		good("date in its zone is that of UTC", time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600)), "date", "0x80000000"),
+		good("date in a zone with the clock of UTC", time.Date(1970, 1, 1, 0, 30, 0, 0, time.FixedZone("", 0)), "date", "0x80000000"),
+		refused("date in another zone", time.Date(1970, 1, 2, 0, 30, 0, 0, time.FixedZone("", 3600)), "date", "a date is a day in UTC, and this time is not "+
+			"in UTC, where it may be another day: give midnight UTC of the day that is meant, y, m, d := t.Date(); time.Date(y, m, d, 0, 0, 0, 0, time.UTC)"),
 		// The driver divides, which before 1970 rounds up: noon of the last day of 1969 became 1970.
 		good("date before 1970", before1970, "date", "0x7fffffff"),
 		good("date at midnight before 1970", before1970.Add(-12*time.Hour), "date", "0x7fffffff"),

@@ -34,7 +34,7 @@ type Difference struct {
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process, or its rows
 	// have a default_time_to_live where ExpiresAt gives none.
 	Note bool
-	// Fix is the statement that a note asks for, empty where there is none. It is for a person to read and to run: nothing in it hides
+	// Fix is the statement that puts the fingerprint right, empty where there is none. It is for a person to read and to run: nothing in it hides
 	// from a terminal or from cqlsh.
 	Fix string
 }
@@ -76,13 +76,11 @@ func (e *CheckError) Error() string {
 // What all processes that write a table have to declare alike is compared as well: how key columns may change and within
 // which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and SweepInserts. The table has it as a fingerprint at the end of its comment,
 // which schema.Ensure and the command write. Where it contradicts the set that is a difference, and so is a table of a
-// Versioned set, or of unique keys, that the set takes for a plain one. A domain that has grown and a Since that was added
-// are none: older and newer processes both pass while a declaration is rolled out. A Since must be in the future when the first process
-// that declares it starts, and the statement for it must be run before it begins: from then on a process without it does not pass. One
-// that has begun and is not in the fingerprint passes, as Check cannot tell whether a process without it has written rows of since
-// then, which are not found. Nor is a Stamp, ExpiresAt or
-// SweepInserts that was added, until it is in the fingerprint; run that statement when all processes declare it. What there is to
-// do then, or for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check returns nil.
+// Versioned set, or of unique keys, that the set takes for a plain one. A Since that was added is one until it is in the
+// fingerprint: run the statement that the error names before a process with the Since starts, and before it begins; from then on a process
+// without it does not pass. A domain that has grown is no difference: older and newer processes both pass while a declaration is rolled out.
+// Nor is a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint; run that statement when all processes
+// declare it. What there is to do then, or for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check returns nil.
 // Sets that declare one table are compared with each other, too. A map of [Keyspaces] that names a keyspace without a table of the sets is
 // an error, if one of their tables is in a keyspace that it does not name: give all sets to one Check.
 //

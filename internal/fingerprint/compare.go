@@ -79,7 +79,8 @@ type comparison struct {
 	now            time.Time
 	wrong          []Finding
 	ahead, behind  []string // what only the declaration has, and what only the table has
-	late           bool     // ahead has a function that has begun
+	first          bool     // ahead has a function with a time, which has to be in the table first
+	late           bool     // and it has begun
 }
 
 func (c *comparison) contradict(column, reason string) {
@@ -102,7 +103,7 @@ func (c *comparison) found() []Finding {
 		notes = append(notes, Finding{Reason: strings.Join(c.behind, "; "), Note: true, Do: doWait})
 	}
 	if len(c.ahead) > 0 {
-		n := Finding{Reason: strings.Join(c.ahead, "; "), Note: true, Write: c.merged.String(), Begun: c.late}
+		n := Finding{Reason: strings.Join(c.ahead, "; "), Note: !c.first, Write: c.merged.String(), Begun: c.late}
 		if len(c.live.unknown) > 0 {
 			n.Write, n.Do, n.Begun = "", doUpdate, false
 		}
@@ -183,13 +184,14 @@ func (c *comparison) functions(d, l Bucket) []Function {
 	case !slices.Equal(d.Functions[:n], l.Functions[:n]):
 		return contradict("rows that one of them writes are not found by the other; a new function is a Since behind the old one")
 	case len(d.Functions) > n:
-		reason := "bucket " + d.Column + " has got " + d.called()
-		if c.begun(d.Functions[n]) {
-			reason += ", which has begun: put it into the fingerprint only if no process without it has written a row of since then; " +
-				"such rows are not found, so give the Since a time to come instead"
-			c.late = true
+		reason := "bucket " + d.Column + " is " + l.called() + " in the table's fingerprint and " + d.called() + " in this process: "
+		if c.late = c.late || c.begun(d.Functions[n]); c.late {
+			reason += "the Since has begun, and rows that a process without it has written of since then are not found; give it a time in " +
+				"the future, or put it into the fingerprint if there are no such rows"
+		} else {
+			reason += "put the Since into the fingerprint before a process with it starts"
 		}
-		c.ahead = append(c.ahead, reason)
+		c.ahead, c.first = append(c.ahead, reason), true
 		return d.Functions
 	case len(l.Functions) == n:
 		return d.Functions

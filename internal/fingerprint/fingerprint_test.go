@@ -144,16 +144,16 @@ func TestReasonsAreShort(t *testing.T) {
 	}
 }
 
-// A function that was added with a time that has passed is a note, as its statement may only not have been run. It says what it
-// would mean otherwise: rows of since then under the former function.
-func TestAddedFunctionThatHasBegun(t *testing.T) {
+// A function that was added with a time has to be in the table first. If that time has passed it says what it would mean: rows of
+// since then under the former function.
+func TestAddedFunctionWithATime(t *testing.T) {
 	t.Parallel()
 	const declared, live = `[denorm:1 bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts)]`, `[denorm:1 bucket d day(ts)]`
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for now, want := range map[time.Time]bool{start.Add(-time.Second): false, start: true} {
 		found := fingerprint.Check(declared, live, now)
-		if len(found) != 1 || !found[0].Note || found[0].Write != declared ||
-			strings.Contains(found[0].Reason, "which has begun: put it into the fingerprint only if no process without it") != want ||
+		if len(found) != 1 || found[0].Note || found[0].Write != declared ||
+			strings.Contains(found[0].Reason, "the Since has begun, and rows that a process without it has written") != want ||
 			found[0].Begun != want {
 			t.Errorf("%v: %+v", now, found)
 		}
