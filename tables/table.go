@@ -35,6 +35,8 @@ type Table struct {
 	// up: a key has one owner a keyspace, so tenants with keyspaces of their own each have one. It is of one entity: two sets that share it
 	// would not see each other's owners, and writer.Check refuses that by the table's fingerprint.
 	//
+	// Keys are compared by their bytes: "A@x.org" and "a@x.org" can have two owners, so write them in one spelling.
+	//
 	// A row of the table is a claim. That of a write under way, or of a client that died, is there before the base row has the key, and may
 	// stay without it: who looks an owner up reads its base row too, and believes that.
 	//

@@ -29,7 +29,8 @@ var (
 	_ writer.RetryTracer = (*Tracer)(nil)
 )
 
-// New makes a tracer for [writer.Trace]. It does not fail: an instrument that its provider refuses is one that records
+// New makes a tracer for [writer.Trace]. It records nothing without providers, which [WithTracerProvider] and [WithMeterProvider]
+// give: those that are global in OpenTelemetry are not used. It does not fail: an instrument that its provider refuses is one that records
 // nothing, and [Tracer.Err] tells. Options that are nil are ignored.
 func New(options ...Option) *Tracer {
 	c := config{maxSeries: defaultMaxSeries}

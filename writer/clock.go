@@ -17,7 +17,8 @@ type Clock struct {
 	last atomic.Int64
 }
 
-// NewClock makes a Clock that reads now, which must be safe for concurrent use.
+// NewClock makes a Clock that reads now, which must be safe for concurrent use. now is a function that gives another time later, such as
+// time.Now; time.Now().UTC, without a call, is a method of one moment, and writes by a clock that stands still have no effect.
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
 var systemClock = NewClock(time.Now)
