@@ -49,8 +49,8 @@
 // collections. A value that the CQL type cannot hold, such as 1<<40 in an int column, is an error of the write. Writer.Check and
 // schema.Validate say which Type a live column of another type wants, or which Go type where that of the field does not fit.
 //
-// A time.Time in a date column must be in UTC, and its day is written; see [Type]. 01:30 on May 6 in Berlin would be May 5. For the day of
-// the calendar on the spot, give midnight UTC of that day. In a timestamp column it is the moment, of which what is finer than a
+// A time.Time in a date column must be in UTC, and its day is written; any other is an error, as 01:30 on May 6 in Berlin would be May 5.
+// [Type] says how to write the local day. In a timestamp column it is the moment, of which what is finer than a
 // millisecond is cut off. Both are read back in UTC.
 //
 // # What a change becomes

@@ -72,8 +72,8 @@ func (s *Set[T]) change(kind Kind, before, after any) Change {
 }
 
 // Select is the CQL that reads an entity's base row by its key, with the names of the values to bind: the before-image
-// of an Update. The keyspace in it is the declared one. In a [Versioned] set it may find what a deleted entity leaves, which writer.Load
-// knows; where the base table rotates use [Set.SelectRow].
+// of an Update. The keyspace in it is the declared one. In a [Versioned] set it also finds the row that a deleted
+// entity leaves for [FenceTTL], which writer.Load does not return. Where the base table rotates use [Set.SelectRow].
 func (s *Set[T]) Select() (stmt string, names []string) {
 	return s.SelectIn(s.def.tables[0].keyspace)
 }

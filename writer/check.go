@@ -34,8 +34,8 @@ type Difference struct {
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process, or its rows
 	// have a default_time_to_live where ExpiresAt gives none.
 	Note bool
-	// Fix is the statement that puts the fingerprint right, empty where there is none. It is for a person to read and to run: nothing in it hides
-	// from a terminal or from cqlsh.
+	// Fix is the statement that puts the fingerprint right, empty where there is none. It is for a person to read and to run:
+	// nothing in it hides from a terminal or from cqlsh.
 	Fix string
 }
 

@@ -17,8 +17,9 @@ type Clock struct {
 	last atomic.Int64
 }
 
-// NewClock makes a Clock that reads now, which must be safe for concurrent use. now is a function that gives another time later, such as
-// time.Now; time.Now().UTC, without a call, is a method of one moment, and writes by a clock that stands still have no effect.
+// NewClock makes a Clock that reads now, which must be safe for concurrent use. It must return the present time at every
+// call, as time.Now does. The method value time.Now().UTC always returns the time at which it was made: later writes are acknowledged and
+// have no effect.
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
 var systemClock = NewClock(time.Now)

@@ -185,7 +185,8 @@ func (c *comparison) functions(d, l Bucket) []Function {
 		return contradict("rows that one of them writes are not found by the other; a new function is a Since behind the old one")
 	case len(d.Functions) > n:
 		reason := "bucket " + d.Column + " is " + l.called() + " in the table's fingerprint and " + d.called() + " in this process: "
-		if c.late = c.late || c.begun(d.Functions[n]); c.late {
+		if c.begun(d.Functions[n]) {
+			c.late = true
 			reason += "the Since has begun, and rows that a process without it has written of since then are not found; give it a time in " +
 				"the future, or put it into the fingerprint if there are no such rows"
 		} else {

@@ -159,3 +159,15 @@ func TestAddedFunctionWithATime(t *testing.T) {
 		}
 	}
 }
+
+// Of two functions that were added, each is told what is true of it.
+func TestAddedFunctionsWithTimes(t *testing.T) {
+	t.Parallel()
+	const live = `[denorm:1 bucket d day(ts); bucket e day(ts)]`
+	const declared = `[denorm:1 bucket d day(ts) from 2030-01-01T00:00:00Z by ts hour(ts); bucket e day(ts) from 2031-01-01T00:00:00Z by ts hour(ts)]`
+	found := fingerprint.Check(declared, live, time.Date(2030, 6, 1, 0, 0, 0, 0, time.UTC))
+	if len(found) != 1 || !found[0].Begun || strings.Count(found[0].Reason, "the Since has begun") != 1 ||
+		strings.Count(found[0].Reason, "put the Since into the fingerprint before a process with it starts") != 1 {
+		t.Errorf("%+v", found)
+	}
+}
