@@ -22,8 +22,8 @@ test: lint unit integration faults ## everything: lint, unit tests with the race
 unit: compiler ## unit tests with the race detector; without it those that count allocations or take 1,000,000 cases
 	go test -race -cpu 1 ./...
 	go test -run 'Convergence|Reference|Alloc|Outage|Scattered|Planted|Socket|Young' ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/ ./internal/versioned/ \
-		./internal/transcript/
-	cd integration && go test -count=1 ./simulation
+		./internal/cassandra/transcript/
+	cd integration && go test -count=1 ./load/simulation
 
 .PHONY: integration
 integration: compiler ## tests on three real Cassandra nodes, which are started for them unless they run already
@@ -32,19 +32,19 @@ integration: compiler ## tests on three real Cassandra nodes, which are started 
 
 .PHONY: faults
 faults: compiler ## tests that stop nodes under load, on local nodes; make faults ARGS=-long for the full length
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 30m -v -run Node ./orderservice ./hot ./outage ./soak $(ARGS)
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 30m -v -run Node ./reading
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 30m -v -run Node ./orderservice ./load/hot ./load/outage ./load/soak $(ARGS)
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 30m -v -run Node ./suite/reading
 
 .PHONY: soak
 soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; SEED=n repeats one), then all other loads at full length
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v -run Node ./soak -long -seed $(or $(SEED),0) -figures $(CURDIR)/bin/soak.md
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v ./hot -long -figures $(CURDIR)/bin/hot-orders.md
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 1h -v -run Node ./orderservice ./outage -long
-	@$(CLUSTER) run -nodes 3 -- go test -count=1 -timeout 1h -v -run Differential ./differential -long
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v -run Node ./load/soak -long -seed $(or $(SEED),0) -figures $(CURDIR)/bin/soak.md
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v ./load/hot -long -figures $(CURDIR)/bin/hot-orders.md
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 1h -v -run Node ./orderservice ./load/outage -long
+	@$(CLUSTER) run -nodes 3 -- go test -count=1 -timeout 1h -v -run Differential ./load/differential -long
 
 .PHONY: simulation
 simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; a quarter of an hour; SEED=n is the first world
-	cd integration && GOGC=800 go test -count=1 -timeout 1h -v -run TestSimulation ./simulation -writes 1000000 -seed $(or $(SEED),1) \
+	cd integration && GOGC=800 go test -count=1 -timeout 1h -v -run TestSimulation ./load/simulation -writes 1000000 -seed $(or $(SEED),1) \
 		-out $(CURDIR)/docs/simulation.md
 
 .PHONY: compiler

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/coordinator"
+	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
 	"github.com/gocql/gocql"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-	"github.com/denorm-go/denorm/internal/catalog"
-	"github.com/denorm-go/denorm/internal/coordinator"
+	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
+	"github.com/denorm-go/denorm/internal/cassandra/query"
 	"github.com/denorm-go/denorm/internal/cql"
-	"github.com/denorm-go/denorm/internal/query"
 )
 
 // Create carries out definitions: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, ALTER and DROP of them. A table's keyspace is

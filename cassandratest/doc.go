@@ -75,7 +75,7 @@
 // Partitions belong to replicas by their token; writes and reads need as many replicas as their consistency level says; nodes
 // that are gone get hints, logged batches are replayed, lightweight transactions that were left half-done are finished by the
 // next one, reads repair. The same generated statements give the same rows, write times and errors as on Apache Cassandra 5.0.6
-// (package integration/differential).
+// (package integration/load/differential).
 //
 // It is no database: all is in memory, under one lock, and gone at the end. What it does not know it refuses, with an error that
 // begins with "not supported by the in-process Cassandra"; among it are functions and aggregates but a few, SELECT JSON and

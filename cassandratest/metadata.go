@@ -5,8 +5,8 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/datatype"
 	"github.com/datastax/go-cassandra-native-protocol/message"
+	"github.com/denorm-go/denorm/internal/cassandra/query"
 	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/denorm-go/denorm/internal/query"
 	"github.com/gocql/gocql"
 )
 

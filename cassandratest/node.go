@@ -7,8 +7,8 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-	"github.com/denorm-go/denorm/internal/coordinator"
-	"github.com/denorm-go/denorm/internal/query"
+	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
+	"github.com/denorm-go/denorm/internal/cassandra/query"
 	"github.com/gocql/gocql"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/reader"
-	"github.com/denorm-go/denorm/rotation"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/schema/rotation"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/catalog"
+	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 )
 
 // Matcher says which requests a rule is for.

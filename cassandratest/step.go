@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/coordinator"
+	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
 )
 
 // Step is one thing that is done with a request.

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/catalog"
-	"github.com/denorm-go/denorm/internal/coordinator"
+	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
+	"github.com/denorm-go/denorm/internal/cassandra/query"
 	"github.com/denorm-go/denorm/internal/cql"
-	"github.com/denorm-go/denorm/internal/query"
 	"github.com/gocql/gocql"
 )
 

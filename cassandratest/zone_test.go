@@ -21,7 +21,7 @@ var appointments = tables.Must(tables.New[appointment]("appointment",
 	tables.Table{Name: "appointments", Keyspace: "mall", PartKey: []string{"name"}, SortKey: []string{"day"}}, tables.Type("day", "date")))
 
 // A date is the day of a time in UTC, whatever its time of day, and a timestamp is the moment, to the millisecond. Both come
-// back in UTC. integration/types has the same on real nodes.
+// back in UTC. integration/suite/types has the same on real nodes.
 func TestTimesWithAZone(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

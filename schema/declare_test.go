@@ -8,7 +8,7 @@ import (
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
 
-	"github.com/denorm-go/denorm/internal/golden"
+	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/anyschema"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/internal/testutil/anyschema"
 	"github.com/denorm-go/denorm/schema"
 )
 

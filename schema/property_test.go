@@ -4,12 +4,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/anyschema"
+	"github.com/denorm-go/denorm/internal/testutil/anyschema"
 	"github.com/denorm-go/denorm/schema"
 )
 
 // TestGenerated: any schema is written and read back without a difference, and any single change of it is found. The
-// same against a real cluster is in integration/schema.
+// same against a real cluster is in integration/suite/schema.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	mutations := make(map[string]int)

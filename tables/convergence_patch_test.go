@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/merge"
+	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/tables"
 )
 

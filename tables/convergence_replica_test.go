@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/merge"
+	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/golden"
+	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/attribute"

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/golden"
+	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tracing"

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/golden"
+	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"

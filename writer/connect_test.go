@@ -17,7 +17,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// What a node can have against a client, without a node: package integration/security has the same on a real one.
+// What a node can have against a client, without a node: package integration/suite/security has the same on a real one.
 func TestConnectNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	errNoRoute := errors.New("no route to host")

@@ -35,7 +35,7 @@
 //	                     of the slowest request
 //	client killed        some tables with the write, others          repeat the request   TestAt; counted by
 //	                     without, until the entity is written again  with At, or Atomic   TestNodeFaultsUnderLoad
-//	                                                                                      (integration/soak)
+//	                                                                                      (integration/load/soak)
 //	node down,           the same for the tables that the error      Resume, also from    TestOutcomesOfFanOut,
 //	coordinator timeout  does not call Applied; a failed table       a queue              TestFailureDoesNotCancelSiblings,
 //	                     does not harm the others                                         TestSilentAttemptIsRepeated,
@@ -65,7 +65,7 @@
 //	fault                a reader sees                               what to do           proved by
 //	client killed        some tables with the write, others          repeat the request   counted by
 //	                     without; a moved row under both keys or     with At, or write    TestNodeFaultsUnderLoad
-//	                     neither                                     the entity again     (integration/soak)
+//	                     neither                                     the entity again     (integration/load/soak)
 //	all others           as FanOut; what the failed batch may have   Resume               TestFallbackOutcomes,
 //	                     done is not forgotten                                            TestResumeHeedsBatchlogPause
 //
@@ -96,13 +96,13 @@
 //	none                 the base row first, the query tables for    -                    TestConditionOutcomes
 //	                     the time of a fan-out after it
 //	another write first  nothing of it: ErrConflict, and Current     Modify, or decide    TestConditionOutcomes, TestLife
-//	                     has the row as it is                        anew                 (integration/users)
+//	                     has the row as it is                        anew                 (integration/suite/users)
 //	client killed        before the transaction nothing; after it    nothing: the next    TestConvergenceVersioned
 //	  Versioned          the base row alone, until the entity is     write or Modify of   (internal/versioned),
 //	                     written again: query tables as they were    the entity finishes  TestContendedOrders
-//	                                                                 it first             (integration/contended)
+//	                                                                 it first             (integration/load/contended)
 //	  Compare, and what  after the transaction its row alone; once   Resume, if the       TestClientDiesAfterEachStep
-//	  is written beside  the batch of the rest is stored, all of it  error was stored     (integration/supermarket)
+//	  is written beside  the batch of the rest is stored, all of it  error was stored     (integration/suite/supermarket)
 //	  it
 //	answer lost          nothing wrong: the same transaction is      Resume               TestOwnVersionIsApplied,
 //	                     sent again, and its answer tells; Unknown,                       TestCompareAfterALostAnswer,
@@ -115,13 +115,13 @@
 //	several rows of a    all of them changed, or none, whatever of   as of one            TestConditionsOfOnePartition,
 //	partition (Compare)  the above befalls them                                           TestLostAnswerOfConditions,
 //	                                                                                      TestMovesChangeBothSlotsOrNeither
-//	                                                                                      (integration/slots)
+//	                                                                                      (integration/suite/slots)
 //	concurrent moves,    one of them, the others ErrConflict: no     Modify               TestConvergenceVersioned,
 //	clock skew           ghost, no lost update                                            TestContendedOrders
 //	deleted and created  every table as the last of them; below a    -                    TestInsertOverAFence,
 //	again                younger delete the insert is made anew                           TestConvergenceVersioned
 //	one key, two         one owner, never two; the other ErrTaken.   another key; or      TestOneAddressOneOwner
-//	entities (Unique)    If the owner died before it had the key,    later                (integration/users),
+//	entities (Unique)    If the owner died before it had the key,    later                (integration/suite/users),
 //	                     anyone can take it after ClaimGrace                              TestConvergenceVersioned
 //	query table not      the base row alone: the table is Pending,   Resume, or the next  TestQueryTablesFollowTheBaseRow
 //	reached; answer      as the next write of the entity brings it;  write of the entity
@@ -150,7 +150,7 @@
 //	  expired before it                                              Delete
 //	  is written
 //	SingleWriter:
-//	  concurrent moves   a ghost: a row that the base table does     finish each move     TestHotOrders (integration/hot)
+//	  concurrent moves   a ghost: a row that the base table does     finish each move     TestHotOrders (integration/load/hot)
 //	                     not confirm, though both writes were        before the next, or  counts them
 //	                     acknowledged                                OneOf
 //	immutable:
@@ -179,7 +179,7 @@
 // and resume until nil; findings are ghosts, missing and differing rows, lost writes, false outcomes and unequal WRITETIMEs,
 // after all nodes are back (docs/hot-orders.md has the run):
 //
-//	load                                         acknowledged   findings                  test (integration/hot)
+//	load                                         acknowledged   findings                  test (integration/load/hot)
 //	OneOf, fan-out; clocks skewed by 500 ms      4023; 3354     0; 0                      TestHotOrders
 //	OneOf, logged batch; skewed                  5425; 4722     0; 0                      TestHotOrders
 //	OneOf, a node silent for 10 s:
@@ -195,20 +195,20 @@
 //	OneOf, Logged, a coordinator stopped when    16 batches     0                         TestNodeStopsBetweenBatchlogAndAnswer
 //	  the batchlog had stored it; Resume
 //	Versioned, any status, clocks skewed by      4300, 131      0, and no lost update     TestContendedOrders
-//	  500 ms, 221 clients killed; 60 s           unknown                                  (integration/contended)
+//	  500 ms, 221 clients killed; 60 s           unknown                                  (integration/load/contended)
 //	  beside a compare-and-set and a logged      0.81 times     0; by hand 11 ghosts      TestContendedOrdersByHand
 //	  batch by hand, no fault
 //	Unique, two users and one e-mail address,    1000 rounds,   never two owners; of 218  TestOneAddressOneOwner
-//	  645 clients killed, answers lost           734 signed up  left to nobody, 207 went  (integration/users)
+//	  645 clients killed, answers lost           734 signed up  left to nobody, 207 went  (integration/suite/users)
 //	                                                            to a third after 1 s, 11
 //	                                                            had come late by then
 //	Compare, 50 customers for one slot, answers  200 races      one owner each; 40 % of   TestRaceForOneSlot
-//	  lost                                                      the answers unknown       (integration/slots)
+//	  lost                                                      the answers unknown       (integration/suite/slots)
 //
 // On the same nodes, all at once: services of two clients each with clocks 1 s apart, nodes killed, stopped for 7 to 27 s and
 // restarted in turn, columns added and dropped, 302 clients killed; 26,814 writes, of which 1,102 that failed were stored and delivered
 // 2,342 times to other processes. None that was acknowledged was lost, no outcome was false. Left are rows that differ between the tables in the end, each put down to a write that was not
-// acknowledged (docs/soak.md has the run, TestNodeFaultsUnderLoad in integration/soak makes it):
+// acknowledged (docs/soak.md has the run, TestNodeFaultsUnderLoad in integration/load/soak makes it):
 //
 //	load                                         acknowledged   never acknowledged        left
 //	OneOf, what fails is resumed, what was in    4929; 4483     0; 0                      0; 0
@@ -223,7 +223,7 @@
 //
 // On the in-process Cassandra of package cassandratest, in virtual time, with faults of every kind, each met by at least one write in
 // thirty: 1,008,470 writes, a sixth with Hedge; the errors of writes that failed are stored, and delivered late, out of order, more than
-// once and to two processes at the same time (docs/simulation.md has the run, TestSimulation in integration/simulation makes it). None that
+// once and to two processes at the same time (docs/simulation.md has the run, TestSimulation in integration/load/simulation makes it). None that
 // was acknowledged was lost, no outcome was false; rows that differ in the end are of writes that were not acknowledged:
 //
 //	load                                         acknowledged   not known                 rows that differ
@@ -247,7 +247,7 @@
 //	                     three without an answer the node is asked   SelectHosts
 //	                     last, until it answers again
 //	node killed          no write fails; batches become fan-outs      Auto                 TestNodeKilled
-//	                     until ten trials in a row have worked: the                       (integration/outage),
+//	                     until ten trials in a row have worked: the                       (integration/load/outage),
 //	                     99th percentile from 2 s on 1.0 times that                       TestOneWriteTriesTheBatchlog
 //	                     before, by hand 8.6 times and 687 failed
 //	cluster down         retries end when the budget is spent: at    Budget               TestWireOutage,

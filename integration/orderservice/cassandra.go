@@ -9,7 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
 )

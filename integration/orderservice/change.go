@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
 )
 
 // next are the statuses that may follow a status.

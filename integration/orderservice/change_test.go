@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/tables"
 )
 

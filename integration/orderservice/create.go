@@ -5,7 +5,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
 )
 
 // create answers POST /orders. It reads nothing: a repeat is the same insert of the same row at the same timestamp, and

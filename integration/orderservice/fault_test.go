@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/integration/cluster"
-	"github.com/denorm-go/denorm/integration/orderservice/load"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/load/orderservice"
 )
 
 // long gives the load the length that its figures are reported for.

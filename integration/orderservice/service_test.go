@@ -15,11 +15,11 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/denorm-go/denorm/integration/cluster"
-	"github.com/denorm-go/denorm/integration/faulty"
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/faulty"
+	"github.com/denorm-go/denorm/integration/load/orderservice"
 	"github.com/denorm-go/denorm/integration/orderservice"
-	"github.com/denorm-go/denorm/integration/orderservice/load"
 	"github.com/denorm-go/denorm/tracing"
 )
 

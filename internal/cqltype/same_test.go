@@ -8,7 +8,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
-// Values that the server takes as equal, and others. integration/differential holds the same against real nodes.
+// Values that the server takes as equal, and others. integration/load/differential holds the same against real nodes.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	ts := known(t)

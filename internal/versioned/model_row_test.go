@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/merge"
+	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/gocql/gocql"
 )

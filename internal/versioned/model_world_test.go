@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/merge"
+	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/gocql/gocql"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/anyschema"
 	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/internal/testutil/anyschema"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/diagram"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
-	"github.com/denorm-go/denorm/internal/golden"
+	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/schema"
 )
 

@@ -14,7 +14,7 @@ const (
 )
 
 // What denorm says of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0), which code review tools show at the lines of
-// a file. A package for it would be in the build list of every service; integration/schema checks the output with one.
+// a file. A package for it would be in the build list of every service; integration/suite/schema checks the output with one.
 type (
 	sarifReport struct {
 		Schema  string     `json:"$schema"`

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 func main() { os.Exit(start()) }

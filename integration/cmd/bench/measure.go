@@ -16,7 +16,7 @@ import (
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
 
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
 )
 
 // figure is one number of a contender, once a round.

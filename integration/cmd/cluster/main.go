@@ -20,7 +20,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 const usage = `usage of cluster:

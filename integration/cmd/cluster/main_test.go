@@ -4,7 +4,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 func TestExitCodeOfArgumentsThatMakeNoSense(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 // run runs a command with a cluster and returns its exit code.

@@ -10,7 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 // cassandra is what the demo talks to.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/integration/cluster"
-	"github.com/denorm-go/denorm/integration/jaeger"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/jaeger"
 )
 
 // The whole demo, on the model: each section fails by itself if what it shows is not so.

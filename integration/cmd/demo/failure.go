@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/writer"
 )
 

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/denorm-go/denorm/integration/jaeger"
+	"github.com/denorm-go/denorm/integration/harness/jaeger"
 )
 
 // exportTime is how long the demo waits for a Jaeger that does not answer.

@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 // timeLimit is far above what the demo takes on a slow machine: some 20 s, half of it for creating tables.
@@ -140,7 +140,7 @@ func showNext(out *screen, took time.Duration) {
 	out.heading("What next", "")
 	out.table(nil, nil, [][]cell{
 		{{text: "README.md"}, {text: "the shortest program, what is guaranteed, which mode when"}},
-		{{text: "integration/orders"}, {text: "how the tables of this demo are declared: one variable"}},
+		{{text: "integration/suite/orders"}, {text: "how the tables of this demo are declared: one variable"}},
 		{{text: "integration/cmd/demo"}, {text: "this program: sessions, writer, tracer, errors, Resume"}},
 		{{text: "make test"}, {text: "all tests, the fault tests on three real nodes among them"}},
 		{{text: "make up, make down"}, {text: "three nodes to try things on, which stay up until told otherwise"}},

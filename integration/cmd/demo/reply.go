@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
 )

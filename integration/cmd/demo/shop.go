@@ -13,8 +13,8 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/integration/faulty"
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/faulty"
 	"github.com/denorm-go/denorm/writer"
 )
 

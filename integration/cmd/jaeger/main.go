@@ -21,7 +21,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/denorm-go/denorm/integration/jaeger"
+	"github.com/denorm-go/denorm/integration/harness/jaeger"
 )
 
 func main() { os.Exit(start(os.Args[1:])) }

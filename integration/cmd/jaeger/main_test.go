@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/denorm-go/denorm/integration/jaeger"
+	"github.com/denorm-go/denorm/integration/harness/jaeger"
 )
 
 func TestExitCodes(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/denorm-go/denorm/integration/orderservice/load"
+	"github.com/denorm-go/denorm/integration/load/orderservice"
 )
 
 func main() { os.Exit(start()) }

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/denorm-go/denorm/integration/cluster"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 func main() { os.Exit(start()) }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
 )
 
 type report struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/integration/orders"
+	"github.com/denorm-go/denorm/examples/orders"
 )
 
 func TestParseActivity(t *testing.T) {

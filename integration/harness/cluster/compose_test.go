@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFindCompose(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := filepath.Join(root, "integration", "harness", "cluster")
+	if err := os.MkdirAll(deep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(deep)
+	if _, err := findCompose(); err == nil || !strings.Contains(err.Error(), ModeEnv) {
+		t.Errorf("without a file: %v", err)
+	}
+	want := filepath.Join(root, composeName)
+	if err := os.WriteFile(want, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := findCompose(); got != want || err != nil {
+		t.Errorf("findCompose = %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestComposeFileHasTheServices(t *testing.T) {
+	t.Parallel()
+	file, err := findCompose()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, service := range composeServices(3) {
+		for _, want := range []string{"\n  " + service + ":\n", `["` + loopback(i+1) + `:9042:9042"]`} {
+			if !strings.Contains(string(data), want) {
+				t.Errorf("%s lacks %q", file, want)
+			}
+		}
+	}
+}
+
+func TestWantedMode(t *testing.T) {
+	for value, ok := range map[string]bool{"": true, "jvm": true, "compose": true, "external": false, "docker": false} {
+		t.Setenv(ModeEnv, value)
+		if got, err := wantedMode(); (err == nil) != ok || ok && string(got) != value {
+			t.Errorf("%s=%q: %q, %v", ModeEnv, value, got, err)
+		}
+	}
+}
+
+// fakeDocker puts a docker in the way that notes how it is called and does as the script says.
+func fakeDocker(t *testing.T, script string) (calls func() string) {
+	t.Helper()
+	dir := t.TempDir()
+	notes := filepath.Join(dir, "calls")
+	text := "#!/bin/sh\necho \"$*\" >> '" + notes + "'\n" + script + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return func() string {
+		data, _ := os.ReadFile(notes)
+		return string(data)
+	}
+}
+
+func TestChooseMode(t *testing.T) {
+	tests := []struct {
+		name, script, wanted string
+		want                 Mode
+		says                 string // in the error, or among the progress
+	}{
+		{name: "an engine answers", script: "exit 0", want: Compose},
+		{name: "no engine", script: "exit 1", want: Local, says: "no engine answers"},
+		{name: "no plug-in", script: `[ "$1" = info ]`, want: Local, says: "no compose plug-in"},
+		{name: "processes are wanted", script: "exit 0", wanted: "jvm", want: Local},
+		{name: "an engine is wanted and missing", script: "exit 1", wanted: "compose", says: ModeEnv + "=jvm"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			fakeDocker(t, test.script)
+			t.Setenv(ModeEnv, test.wanted)
+			var said strings.Builder
+			got, err := chooseMode(t.Context(), &progress{out: &said})
+			if err != nil {
+				said.WriteString(err.Error())
+			}
+			if got != test.want || (err != nil) != (test.want == "") || !strings.Contains(said.String(), test.says) {
+				t.Errorf("%q, %v; said %q", got, err, said.String())
+			}
+		})
+	}
+}
+
+// Who can do without a real cluster does so only if there is none and nobody has asked for one.
+func TestNothingToRunCassandraWith(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // no docker, no Maven, and no apt-get to install them
+	m := machine{home: t.TempDir(), log: &progress{out: io.Discard}}
+	for _, test := range []struct {
+		wanted  string
+		nothing bool
+		says    string
+	}{
+		{"", true, "no container engine, and no"},
+		{"jvm", false, errNoMaven.Error()},
+		{"compose", false, "no docker"},
+	} {
+		t.Setenv(ModeEnv, test.wanted)
+		if _, err := m.choose(t.Context()); err == nil || errors.Is(err, ErrNothingToRun) != test.nothing || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s=%s: %v", ModeEnv, test.wanted, err)
+		}
+	}
+}
+
+func TestComposeThatFailsSaysWhy(t *testing.T) {
+	calls := fakeDocker(t, `case "$*" in
+*" up "*) echo "Error response from daemon: ports are not available"; exit 1 ;;
+*" logs "*) echo "cassandra2 | out of memory" ;;
+esac`)
+	home := t.TempDir()
+	var said strings.Builder
+	m := machine{home: home, log: &progress{out: &said}}
+	s := &state{Mode: Compose, Nodes: 3}
+	err := m.start(t.Context(), s)
+	if err == nil {
+		t.Fatal("started")
+	}
+	for _, want := range []string{"ports are not available", "out of memory", "ifconfig lo0 alias 127.0.0.2"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: lacks %q", err, want)
+		}
+	}
+	saved, err := loadState(home) // what another process needs to stop it
+	if err != nil || saved.Compose != s.Compose {
+		t.Fatalf("state = %+v, %v", saved, err)
+	}
+	if err := m.stop(t.Context(), saved); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		" up --detach --quiet-pull --wait --wait-timeout 600 cassandra1 cassandra2 cassandra3\n",
+		" rm --stop --force --volumes cassandra1 cassandra2 cassandra3\n",
+		"--profile three ",
+	} {
+		if !strings.Contains(calls(), want) {
+			t.Errorf("docker was called\n%swithout %q", calls(), want)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
+)
+
+// Extra is one more node, a cluster by itself beside the shared one, for tests that need a configuration which that one
+// cannot have. It is a local process in every [Mode].
+type Extra struct {
+	Number     int      // it is at 127.0.0.Number; 1 to 3 are the shared cluster's
+	Settings   string   // added to its cassandra.yaml
+	Properties []string // added to its command line: -Dname=value
+	Ports      []int    // those that Settings make it listen on besides 7000 and 9042
+	// Ready returns nil when the node does what the tests need. It is called again and again while the node starts.
+	Ready func(ctx context.Context) error
+}
+
+// Host returns the node's address.
+func (e Extra) Host() string { return loopback(e.Number) }
+
+// Start starts the node from nothing and stops it when the lease is closed, or when this process is killed: the program
+// must start a guard when its only argument is [GuardCommand]. There is one node of a number at a time: another process
+// that wants it waits.
+func (e Extra) Start(ctx context.Context, out io.Writer) (*Lease, error) {
+	shared, err := New(out)
+	if err != nil {
+		return nil, err
+	}
+	home := filepath.Join(shared.home, "extra-"+strconv.Itoa(e.Number))
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, fmt.Errorf("directory of an extra node: %w", err)
+	}
+	only, err := openLock(filepath.Join(home, "only.lock"))
+	if err != nil {
+		return nil, err
+	}
+	log := shared.log
+	err = only.acquire(ctx, func() { log.say("waiting for another run that uses %s ...", e.Host()) })
+	if err != nil {
+		only.close()
+		return nil, err
+	}
+	own := machine{home: home, log: log}
+	h := &Harness{home: home, log: log, backend: extraNode{machine: own, extra: e, shared: shared}, guard: spawnGuard}
+	lease, err := h.lease(ctx, 1, false)
+	if err != nil {
+		only.close()
+		return nil, err
+	}
+	lease.only = only
+	return lease, nil
+}
+
+// extraNode is the backend of an [Extra].
+type extraNode struct {
+	machine
+	extra  Extra
+	shared *Harness // whose jars it takes
+}
+
+var _ backend = extraNode{}
+
+func (extraNode) choose(context.Context) (Mode, error) { return Local, nil }
+
+// check is asked about a node of a run that was killed.
+func (extraNode) check(context.Context, *state) error {
+	return errors.New("it was configured for a run that has ended")
+}
+
+func (b extraNode) start(ctx context.Context, s *state) error {
+	jdk, lib, err := b.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	if err := checkMemory(1); err != nil {
+		return err
+	}
+	host := b.extra.Host()
+	for _, port := range append([]int{cqlPort, storagePort}, b.extra.Ports...) {
+		if err := checkAddress(ctx, host, port); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(nodesDir(b.home)); err != nil {
+		return fmt.Errorf("wipe the former node: %w", err)
+	}
+	s.Hosts, s.Java = []string{host}, jdk.path
+	done := b.log.step("starting Cassandra %s on %s", cassandraVersion, host)
+	n := localNode{home: b.home, number: b.extra.Number}
+	yaml, err := render(n.dir(), host, tokens(1, 1), s.Hosts)
+	if err != nil {
+		return err
+	}
+	yaml = append(yaml, "\n# Of this node alone.\n"+b.extra.Settings...)
+	if err := writeFiles(n.dir(), n.number, yaml); err != nil {
+		return err
+	}
+	if err := n.start(ctx, jdk.path, lib, b.extra.Properties...); err != nil {
+		return err
+	}
+	if err := watch(ctx, []localNode{n}, b.ready); err != nil {
+		return err
+	}
+	done("ready")
+	return nil
+}
+
+// prepare finds a JDK and the jars. They are the shared cluster's, whose lock keeps two processes from getting them at
+// once.
+func (b extraNode) prepare(ctx context.Context) (java, jars, error) {
+	transition, err := b.shared.transition(ctx)
+	if err != nil {
+		return java{}, jars{}, err
+	}
+	defer transition.close()
+	return prepareLocal(ctx, b.shared.home, b.log)
+}
+
+// ready waits until the node does what the tests need.
+func (b extraNode) ready(ctx context.Context) error {
+	for {
+		err := b.extra.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		if cause := sleep.For(ctx, 100*time.Millisecond); cause != nil {
+			return fmt.Errorf("%w (last: %w)", cause, err)
+		}
+	}
+}

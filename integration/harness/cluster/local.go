@@ -1,0 +1,271 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
+)
+
+// localNode is a Cassandra node that runs as a process of this machine. What is known of it is in its directory, so
+// that any process may stop it or start it again.
+type localNode struct {
+	home   string
+	number int // counted from 1
+}
+
+func (n localNode) dir() string { return filepath.Join(nodesDir(n.home), strconv.Itoa(n.number)) }
+
+func (n localNode) processPath() string { return filepath.Join(n.dir(), "process.json") }
+
+func (n localNode) String() string { return fmt.Sprintf("node %d (%s)", n.number, loopback(n.number)) }
+
+func nodesDir(home string) string { return filepath.Join(home, "nodes") }
+
+// localNodes finds all nodes that were ever started and not wiped since.
+func localNodes(home string) []localNode {
+	var nodes []localNode
+	entries, _ := os.ReadDir(nodesDir(home))
+	for _, entry := range entries {
+		if number, err := strconv.Atoi(entry.Name()); err == nil {
+			nodes = append(nodes, localNode{home: home, number: number})
+		}
+	}
+	return nodes
+}
+
+// process returns the node's process; it may have ended.
+func (n localNode) process() (process, error) {
+	var p process
+	err := readJSON(n.processPath(), &p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return process{}, fmt.Errorf("%s: %w", n, errGone)
+	}
+	return p, err
+}
+
+func (n localNode) alive(ctx context.Context) bool {
+	p, err := n.process()
+	return err == nil && p.alive(ctx)
+}
+
+// start starts the node's process in a session of its own: it outlives the process that starts it and gets none of its
+// terminal's signals. A shell in between makes it nobody's child, so that it never lingers as a zombie that looks alive.
+func (n localNode) start(ctx context.Context, javaPath string, lib jars, properties ...string) error {
+	const detach = `"$@" </dev/null >>log/out.log 2>&1 & echo $!`
+	args := append([]string{"-c", detach, "denorm", javaPath}, jvmArgs(n.home, n.dir(), lib, properties...)...)
+	cmd := exec.Command("/bin/sh", args...) // starting java is the purpose; it must outlive any context
+	cmd.Dir = n.dir()
+	cmd.Env = javaEnvironment(os.Environ())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("start %s: %w: %s", n, err, stderr.String())
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		return fmt.Errorf("start %s: no process id in %q", n, out)
+	}
+	p, err := lookup(context.WithoutCancel(ctx), pid)
+	if err != nil {
+		return n.diedError()
+	}
+	return writeJSON(n.processPath(), p)
+}
+
+// describe tells how the node's process does.
+func (n localNode) describe(ctx context.Context) string {
+	p, err := n.process()
+	if err != nil {
+		return "not started"
+	}
+	switch condition, err := p.condition(ctx); {
+	case err != nil:
+		return "not running"
+	case condition == 'T':
+		return fmt.Sprintf("pid %d, paused", p.PID)
+	default:
+		return fmt.Sprintf("pid %d", p.PID)
+	}
+}
+
+// kill ends the node's process, if it runs.
+func (n localNode) kill(ctx context.Context) error {
+	p, err := n.process()
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.kill(ctx); err != nil {
+		return fmt.Errorf("%s: %w", n, err)
+	}
+	return nil
+}
+
+// diedError explains why a node ended, as far as its logs do.
+func (n localNode) diedError() error {
+	logs := filepath.Join(n.dir(), "log")
+	var tail []byte
+	for _, name := range []string{"system.log", "out.log"} {
+		data, err := os.ReadFile(filepath.Join(logs, name))
+		if err == nil {
+			tail = append(tail, data[max(0, len(data)-8<<10):]...)
+		}
+	}
+	return fmt.Errorf("%s died while starting; its last lines (all of them in %s):\n%s\n"+
+		"if they end in the middle of things, somebody killed it: the kernel, for lack of memory, says so in dmesg",
+		n, logs, lastLines(tail, 15))
+}
+
+// startLocal wipes what an earlier cluster left and starts nodes from nothing.
+func startLocal(ctx context.Context, home string, s *state, log *progress) error {
+	jdk, lib, err := prepareLocal(ctx, home, log)
+	if err != nil {
+		return err
+	}
+	s.Java = jdk.path
+	if err := s.save(home); err != nil { // so that a node can be started again
+		return err
+	}
+	if err := checkMemory(s.Nodes); err != nil {
+		return err
+	}
+	if err := checkAddresses(ctx, s.Nodes); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(nodesDir(home)); err != nil {
+		return fmt.Errorf("wipe old nodes: %w", err)
+	}
+
+	s.Hosts = loopbacks(s.Nodes)
+	done := log.step("starting Cassandra %s on %s", cassandraVersion, strings.Join(s.Hosts, ", "))
+	for number := 1; number <= s.Nodes; number++ {
+		n := localNode{home: home, number: number}
+		if err := writeConfig(n.dir(), number, s.Nodes); err != nil {
+			return err
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := n.start(ctx, jdk.path, lib); err != nil {
+			return err
+		}
+	}
+	if err := waitLocal(ctx, localNodes(home), s.Hosts, s.Nodes); err != nil {
+		return err
+	}
+	done("ready")
+	return nil
+}
+
+// tools are what local nodes run with.
+type tools struct {
+	jdk      java
+	jars     jars
+	haveJars bool
+	missing  []string // packages that can be installed
+}
+
+// findTools fails if something is missing that cannot be installed.
+func findTools(ctx context.Context, home string) (tools, error) {
+	var t tools
+	var noJava, noMaven error
+	if t.jdk, noJava = findJava(ctx); noJava != nil {
+		t.missing = append(t.missing, "openjdk-17-jdk-headless")
+	}
+	if t.jars, t.haveJars = findJars(home); !t.haveJars {
+		if _, noMaven = findMaven(); noMaven != nil {
+			t.missing = append(t.missing, "maven")
+		}
+	}
+	if len(t.missing) > 0 && !aptUsable() {
+		return t, errors.Join(noJava, noMaven)
+	}
+	return t, nil
+}
+
+// prepareLocal finds a JDK and the jars, and gets what is missing where it may.
+func prepareLocal(ctx context.Context, home string, log *progress) (java, jars, error) {
+	t, err := findTools(ctx, home)
+	if err != nil {
+		return java{}, jars{}, err
+	}
+	if len(t.missing) > 0 {
+		if err := aptInstall(ctx, log, t.missing...); err != nil {
+			return java{}, jars{}, err
+		}
+		if t.jdk, err = findJava(ctx); err != nil {
+			return java{}, jars{}, err
+		}
+	}
+	if t.haveJars {
+		return t.jdk, t.jars, verifyJars(t.jars.dir, jarSums)
+	}
+	t.jars, err = downloadJars(ctx, home, t.jdk, log)
+	return t.jdk, t.jars, err
+}
+
+// startTimeout is far above what slow machines need.
+const startTimeout = 4 * time.Minute
+
+// waitLocal waits until the nodes are ready and each sees as many others as it should, and no longer than until one of
+// them has died.
+func waitLocal(ctx context.Context, nodes []localNode, hosts []string, sees int) error {
+	return watch(ctx, nodes, func(ctx context.Context) error { return waitReady(ctx, hosts, sees) })
+}
+
+// watch waits as long as the nodes live, and not for ever.
+func watch(ctx context.Context, nodes []localNode, wait func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %s", startTimeout))
+	defer cancel()
+	ctx, died := context.WithCancelCause(ctx)
+	defer died(nil)
+
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for sleep.For(ctx, 200*time.Millisecond) == nil {
+			for _, n := range nodes {
+				if !n.alive(ctx) && ctx.Err() == nil {
+					died(n.diedError())
+					return
+				}
+			}
+		}
+	}()
+	err := wait(ctx)
+	died(nil)
+	<-watched
+	return err
+}
+
+// stopLocal kills the nodes and removes their data; nothing in it is meant to last. Their logs stay until the next start.
+func stopLocal(ctx context.Context, home string) error {
+	var failed error
+	for _, n := range localNodes(home) {
+		failed = errors.Join(failed, n.kill(ctx))
+	}
+	if failed != nil {
+		return failed
+	}
+	for _, n := range localNodes(home) {
+		if err := os.RemoveAll(filepath.Join(n.dir(), "data")); err != nil {
+			return fmt.Errorf("remove data of %s: %w", n, err)
+		}
+	}
+	return nil
+}

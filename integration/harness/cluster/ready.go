@@ -1,0 +1,145 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	stdlog "log"
+	"net"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
+)
+
+// probe is a session with one node and no other.
+type probe struct {
+	host    string
+	session *gocql.Session
+}
+
+// openProbe does not let the driver look for other nodes: each must answer for itself.
+func openProbe(ctx context.Context, host string) (*probe, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", address(host)) // cheap, as long as nobody listens
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.Close()
+
+	config := gocql.NewCluster(host)
+	config.ProtoVersion = 4
+	config.NumConns = 1
+	config.Timeout = 3 * time.Second
+	config.ConnectTimeout = 3 * time.Second
+	config.DisableInitialHostLookup = true
+	config.Events.DisableNodeStatusEvents = true
+	config.Events.DisableSchemaEvents = true
+	config.Events.DisableTopologyEvents = true
+	config.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: 100 * time.Millisecond}
+	config.Logger = stdlog.New(io.Discard, "", 0)
+	session, err := config.CreateSession()
+	if err != nil {
+		return nil, err
+	}
+	return &probe{host: host, session: session}, nil
+}
+
+func (p *probe) close() { p.session.Close() }
+
+// view is what a node says about the cluster.
+type view struct {
+	nodes  int // itself included
+	schema string
+}
+
+func (p *probe) view(ctx context.Context) (view, error) {
+	var v view
+	err := p.session.Query(`SELECT schema_version FROM system.local`).WithContext(ctx).Scan(&v.schema)
+	if err != nil {
+		return view{}, err
+	}
+	rows := p.session.Query(`SELECT schema_version FROM system.peers`).WithContext(ctx).Iter()
+	v.nodes = 1
+	for schema := ""; rows.Scan(&schema); {
+		v.nodes++
+		if schema != v.schema {
+			v.schema = "" // this node itself knows of a disagreement
+		}
+	}
+	return v, rows.Close()
+}
+
+// readAll reads from all replicas of a table that is on three nodes. It succeeds only where the coordinator holds every
+// node for up and every node answers it.
+func (p *probe) readAll(ctx context.Context) error {
+	return p.session.Query(`SELECT view_name FROM system_distributed.view_build_status
+		WHERE keyspace_name = 'denorm' AND view_name = 'ready'`).
+		Consistency(gocql.All).WithContext(ctx).Iter().Close()
+}
+
+// waitReady waits until every host answers CQL, sees all nodes and agrees with the others on the schema. The error says
+// what was missing last.
+func waitReady(ctx context.Context, hosts []string, nodes int) error {
+	probes := make([]*probe, len(hosts))
+	defer func() {
+		for _, p := range probes {
+			if p != nil {
+				p.close()
+			}
+		}
+	}()
+	for {
+		err := checkReady(ctx, hosts, probes, nodes)
+		if err == nil {
+			return nil
+		}
+		if cause := sleep.For(ctx, 100*time.Millisecond); cause != nil {
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return fmt.Errorf("%w (last: %w)", cause, err)
+			}
+			return cause
+		}
+	}
+}
+
+// checkReady looks once, and opens the probes that are not open yet.
+func checkReady(ctx context.Context, hosts []string, probes []*probe, nodes int) error {
+	schema := ""
+	for i, host := range hosts {
+		if probes[i] == nil {
+			p, err := openProbe(ctx, host)
+			if err != nil {
+				return fmt.Errorf("%s does not answer CQL: %w", host, err)
+			}
+			probes[i] = p
+		}
+		v, err := probes[i].view(ctx)
+		if err != nil {
+			probes[i].close() // its only connection may be broken for good
+			probes[i] = nil
+			return fmt.Errorf("%s does not answer CQL: %w", host, err)
+		}
+		if v.nodes < nodes {
+			return fmt.Errorf("%s sees %d node(s) of %d", host, v.nodes, nodes)
+		}
+		if v.schema == "" || schema != "" && v.schema != schema {
+			return fmt.Errorf("%s: no agreement on the schema yet", host)
+		}
+		schema = v.schema
+	}
+	if nodes < 3 {
+		return nil
+	}
+	for _, p := range probes {
+		if err := p.readAll(ctx); err != nil {
+			return fmt.Errorf("%s does not reach all nodes: %w", p.host, err)
+		}
+	}
+	return nil
+}

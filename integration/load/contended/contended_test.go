@@ -1,0 +1,143 @@
+package contended_test
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/load/contended"
+	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/writer"
+)
+
+var long = flag.Bool("long", false, "run loads at full length")
+
+const (
+	writers = 16
+	contend = 100 // orders
+	skew    = 500 * time.Millisecond
+)
+
+func length(short, full time.Duration) time.Duration {
+	if *long {
+		return full
+	}
+	return short
+}
+
+// clients are writers of processes whose clocks are wrong by up to skew, half of them behind.
+func clients(t *testing.T, p *reading.Place, skewed bool) []contended.Client {
+	t.Helper()
+	var out []contended.Client
+	var session *gocql.Session
+	for i := range writers {
+		if i%4 == 0 {
+			session = cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) { writer.Configure(c, "") })
+		}
+		ahead := time.Duration(0)
+		if skewed {
+			ahead = skew * time.Duration(2*i-writers+1) / (writers - 1)
+		}
+		w, err := writer.New(session, writer.Reads(p.Session), writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(ahead) })))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, contended.Library{Writer: w})
+	}
+	return out
+}
+
+func create(t *testing.T, p *reading.Place) []gocql.UUID {
+	t.Helper()
+	var ids []gocql.UUID
+	for range contend {
+		o := contended.Order{OrderID: gocql.MustRandomUUID(), Status: "new"}
+		if _, err := p.Writer.Write(t.Context(), "createOrder", contended.Orders.Insert(o)); err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range []string{
+			"INSERT INTO hand_by_id (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
+			"INSERT INTO hand_by_status (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
+		} {
+			if err := p.Admin.Query(statement, o.OrderID, gocql.TimeUUID()).Exec(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ids = append(ids, o.OrderID)
+	}
+	return ids
+}
+
+// Sixteen writers with skewed clocks move the same hundred orders, and one change in twenty is of a client that dies in
+// the middle: no ghost, no missing row, no lost update.
+func TestContendedOrders(t *testing.T) {
+	p := reading.Open(t, 3, contended.Schema...)
+	orders := create(t, p)
+	d := length(5*time.Second, time.Minute)
+	tally := contended.Run(t.Context(), clients(t, p, true), orders, d, 20)
+	if err := contended.Finish(t.Context(), p.Writer, orders); err != nil {
+		t.Fatal(err)
+	}
+	found, err := contended.Check(t.Context(), p.Admin, tally, "orders_by_id", "orders_by_status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%v: %d acknowledged (%.0f a second), %d unknown, %d surely not applied, %d clients killed; %v", d, tally.Acknowledged.Load(),
+		float64(tally.Acknowledged.Load())/d.Seconds(), tally.Unknown.Load(), tally.Refused.Load(), tally.Killed.Load(), found)
+	if found != (contended.Findings{}) {
+		t.Errorf("found %v", found)
+	}
+	if tally.Acknowledged.Load() == 0 || tally.Killed.Load() == 0 {
+		t.Error("no change, or no client killed")
+	}
+}
+
+// The same load without faults, by the library and by hand, in turns: what versions cost, and what doing without them does.
+func TestContendedOrdersByHand(t *testing.T) {
+	p := reading.Open(t, 3, contended.Schema...)
+	orders := create(t, p)
+	rounds, d := 2, length(3*time.Second, 10*time.Second)
+	if *long {
+		rounds = 6
+	}
+	library := clients(t, p, false)
+	var hand []contended.Client
+	for range writers / 4 {
+		session := cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) { writer.Configure(c, "") })
+		for range 4 {
+			hand = append(hand, contended.Hand{Writes: session, Reads: p.Session})
+		}
+	}
+	var byLibrary, byHand, unknownLibrary, unknownHand int64
+	for round := range 2 * rounds {
+		if round%2 == 0 {
+			tally := contended.Run(t.Context(), library, orders, d, 0)
+			byLibrary, unknownLibrary = byLibrary+tally.Acknowledged.Load(), unknownLibrary+tally.Unknown.Load()
+		} else {
+			tally := contended.Run(t.Context(), hand, orders, d, 0)
+			byHand, unknownHand = byHand+tally.Acknowledged.Load(), unknownHand+tally.Unknown.Load()
+		}
+	}
+	if err := contended.Finish(t.Context(), p.Writer, orders); err != nil {
+		t.Fatal(err)
+	}
+	none := new(contended.Tally)
+	found, err := contended.Check(t.Context(), p.Admin, none, "orders_by_id", "orders_by_status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	foundHand, err := contended.Check(t.Context(), p.Admin, none, "hand_by_id", "hand_by_status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.Excess, foundHand.Excess = 0, 0 // they are not counted here
+	seconds := d.Seconds() * float64(rounds)
+	t.Logf("committed a second: %.1f by the library (%d unknown), %.1f by hand (%d unknown): %.2f times; library: %v; by hand: %v",
+		float64(byLibrary)/seconds, unknownLibrary, float64(byHand)/seconds, unknownHand, float64(byLibrary)/float64(max(1, byHand)), found, foundHand)
+	if found != (contended.Findings{}) {
+		t.Errorf("found %v", found)
+	}
+}

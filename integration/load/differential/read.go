@@ -1,0 +1,176 @@
+package differential
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cassandra/transcript"
+)
+
+// everything are all columns, with WRITETIME and TTL of those that have one.
+func (g *round) everything() string {
+	var out []string
+	for _, c := range g.t.key() {
+		out = append(out, c.name)
+	}
+	for _, c := range g.t.data() {
+		out = append(out, c.name)
+		if !c.typ.many() && !g.t.counter {
+			out = append(out, fmt.Sprintf("writetime(%s), ttl(%[1]s)", c.name))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// whole reads a partition as a whole.
+func (g *round) whole() transcript.Step {
+	x := g.text("SELECT %s FROM %s WHERE ", g.everything(), g.t.name)
+	first := true
+	for _, c := range g.t.partition {
+		x.and(&first)
+		x.equal(c, false)
+	}
+	return x.step()
+}
+
+// all reads all partitions of the round.
+func (g *round) all() transcript.Step {
+	x := g.text("SELECT %s FROM %s WHERE ", g.everything(), g.t.name)
+	first := true
+	for _, c := range g.t.partition {
+		x.and(&first)
+		x.add("%s IN (", c.name).list(g.domains[c.name]).add(")")
+	}
+	return x.step()
+}
+
+// selection is what a SELECT gives.
+func (g *round) selection() string {
+	switch {
+	case len(g.t.data()) == 0:
+		return "*"
+	case g.t.brief: // what others find depends on the form of the read: see package query
+		return []string{"*", g.everything()}[g.IntN(2)]
+	}
+	switch g.pick(25, 20, 20, 12, 8, 8) {
+	case 0:
+		return "*"
+	case 1:
+		return g.everything()
+	case 2:
+		var out []string
+		for _, c := range g.subset(append(g.t.key(), g.t.data()...)) {
+			out = append(out, c.name)
+			if g.IntN(8) == 0 {
+				out[len(out)-1] += " AS x" + c.name
+			}
+		}
+		return strings.Join(out, ", ")
+	case 3:
+		return "count(*)"
+	case 4:
+		var names []string
+		for _, c := range append(g.t.partition[:len(g.t.partition):len(g.t.partition)], g.t.static...) {
+			names = append(names, c.name)
+		}
+		return "DISTINCT " + strings.Join(names, ", ")
+	}
+	var names []string
+	for _, c := range g.t.partition {
+		names = append(names, c.name)
+	}
+	return fmt.Sprintf("token(%s), %s", strings.Join(names, ", "), g.t.data()[0].name)
+}
+
+// read is a SELECT of any kind.
+func (g *round) read() transcript.Step {
+	what := g.selection()
+	distinct := strings.HasPrefix(what, "DISTINCT")
+	x := g.text("SELECT %s FROM %s WHERE ", what, g.t.name)
+	first, many := true, g.IntN(5) == 0
+	for _, c := range g.t.partition {
+		x.and(&first)
+		x.equal(c, many && g.IntN(3) > 0)
+	}
+	filtering := false
+	if !distinct || g.IntN(6) == 0 {
+		filtering = x.narrow()
+	}
+	if g.IntN(4) == 0 && len(g.t.clustering) > 0 && (!distinct || g.IntN(9) == 0) {
+		x.order()
+	}
+	if g.IntN(6) == 0 && (!distinct || g.IntN(9) == 0) {
+		x.add(" PER PARTITION LIMIT ").put(number(1 + g.IntN(2)))
+	}
+	if g.IntN(5) == 0 {
+		x.add(" LIMIT ").put(number(1 + g.IntN(4)))
+	}
+	if filtering && g.IntN(10) > 0 {
+		x.add(" ALLOW FILTERING")
+	}
+	out := x.step()
+	if g.IntN(4) == 0 {
+		out.PageSize = 1 + g.IntN(3)
+	}
+	return out
+}
+
+// narrow adds restrictions of rows, and says whether they need ALLOW FILTERING.
+func (x *text) narrow() (filtering bool) {
+	n := len(x.t.clustering)
+	prefix := x.IntN(n + 1)
+	for _, c := range x.t.clustering[:prefix] {
+		x.add(" AND ").equal(c, x.IntN(6) == 0)
+	}
+	if prefix < n && x.IntN(2) == 0 {
+		x.add(" AND ").bounds(x.t.clustering[prefix:])
+	}
+	if x.IntN(8) == 0 && len(x.t.data()) > 0 && !x.t.counter {
+		x.add(" AND ").filter()
+		filtering = true
+	}
+	if prefix+1 < n && x.IntN(12) == 0 {
+		x.add(" AND ").equal(x.t.clustering[n-1], x.IntN(3) == 0)
+		filtering = true
+	}
+	return filtering
+}
+
+// filter adds a restriction of a column beside the key.
+func (x *text) filter() {
+	c := x.subset(x.t.data())[0]
+	switch {
+	case c.typ.kind == dict && x.IntN(3) == 0:
+		x.add("%s[", c.name).put(c.typ.elems[0].value(x.Rand)).add("] = ").put(c.typ.elems[1].value(x.Rand))
+	case c.typ.kind == dict && c.typ.frozen && x.IntN(2) == 0: // of others Cassandra finds keys that were deleted
+		x.add("%s CONTAINS KEY ", c.name).put(c.typ.elems[0].value(x.Rand))
+	case c.typ.elems != nil && c.typ.kind != user && (c.typ.many() || x.IntN(2) == 0):
+		value := c.typ.elems[len(c.typ.elems)-1].value(x.Rand)
+		if c.typ.many() && (c.typ.kind == set || len(value.bytes) == 0) { // as above, also of empty values
+			x.add("%s = ", c.name).put(c.typ.value(x.Rand))
+			return
+		}
+		x.add("%s CONTAINS ", c.name).put(value)
+	case c.typ.kind == user && c.typ.many() || c.typ.kind == "duration":
+		x.add("%s = ", c.name).put(c.typ.value(x.Rand))
+	default:
+		x.add("%s %s ", c.name, []string{"=", "=", "<", "<=", ">", ">="}[x.IntN(6)]).put(c.typ.value(x.Rand))
+	}
+}
+
+// order adds ORDER BY.
+func (x *text) order() {
+	n := 1 + x.IntN(len(x.t.clustering))
+	reverse := x.IntN(2) == 0
+	x.add(" ORDER BY ")
+	for i, c := range x.t.clustering[:n] {
+		if i > 0 {
+			x.add(", ")
+		}
+		down := c.desc != reverse
+		if x.IntN(20) == 0 {
+			down = !down
+		}
+		x.add("%s %s", c.name, map[bool]string{true: "DESC", false: "ASC"}[down])
+	}
+}

@@ -1,0 +1,286 @@
+package hot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/sleep"
+	"github.com/denorm-go/denorm/integration/load/history"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// Load is what is run. All fields above Length are required, and at least as many orders as a writer reads ahead: 4.
+type Load struct {
+	Name    string // of the client, in the history
+	Set     *tables.Set[orders.Order]
+	Orders  []orders.Order // they exist
+	Writers []*writer.Writer
+	Reader  orders.Reader
+	History *history.History[orders.Order]
+	// First is the first of a range of totals that no other load writes: each write has a total of its own, by which it can
+	// be recognised.
+	First int64
+
+	Length time.Duration   // 0: until it is over
+	Over   <-chan struct{} // closed when the load is to end before its length. Nil: never
+	Pause  time.Duration   // of a writer between two writes, on average
+	// Pinned makes each write choose its timestamp itself and note it before anything is sent, as services do whose requests
+	// can be repeated by somebody else.
+	Pinned bool
+	Leave  bool // what is not known to be applied is not resumed
+	// Store gives a failed write, by its number in the history, to somebody else who brings it to its end, and says whether it has.
+	// Nil: nobody else does.
+	Store func(noted int, failed *writer.Error) (bool, error)
+	Now   func() time.Time // for pinned timestamps. Nil: time.Now
+}
+
+// NotMeasured stands for a figure that nobody has.
+const NotMeasured = -1
+
+// Figures is what came of a load, as its clients saw it. Resumed and Overtaken may be [NotMeasured].
+type Figures struct {
+	Took         time.Duration
+	Acknowledged int           // writes, those that were resumed included
+	Unknown      int           // first answers that left an outcome open
+	Resumed      int           // writes that were finished by Resume
+	NotApplied   int           // writes that were given up because nothing of them was applied
+	Overtaken    int           // writes from a before-image that had been overtaken by an acknowledged one
+	Longest      time.Duration // of a write, with all its resumes; 0 if not measured
+}
+
+// ahead is how many before-images a writer reads before it writes the first of them: by then others have been there.
+const ahead = 4
+
+// Run runs the load for its length and until every write has been finished: resumed until it is acknowledged, unless it is
+// to be left, or given up because it was not applied. If the context ends before, or a write fails that can be neither, that
+// is the error.
+func (l *Load) Run(ctx context.Context) (Figures, error) {
+	r := &run{Load: l, stop: time.Now().Add(l.Length), newest: make([]atomic.Int64, len(l.Orders))}
+	r.total.Store(l.First)
+	r.read.Add(len(l.Writers))
+	failed := make([]error, len(l.Writers))
+	var wg sync.WaitGroup
+	for n, w := range l.Writers {
+		wg.Go(func() { failed[n] = r.work(ctx, fmt.Sprintf("%s/%d", l.Name, n), w) })
+	}
+	began := time.Now()
+	wg.Wait()
+	r.figures.Took = time.Since(began)
+	return r.figures, errors.Join(failed...)
+}
+
+type run struct {
+	*Load
+	stop   time.Time
+	total  atomic.Int64
+	newest []atomic.Int64 // stamps that were acknowledged, by order
+	read   sync.WaitGroup // the first before-images
+
+	mu      sync.Mutex
+	figures Figures
+}
+
+func (r *run) work(ctx context.Context, name string, w *writer.Writer) error {
+	for round := 0; round == 0 || !r.over(); round++ {
+		before, err := r.before(ctx, round)
+		if err != nil {
+			return fmt.Errorf("%s: read the before-image: %w", name, err)
+		}
+		for n, before := range before {
+			if round > 0 && r.over() {
+				break
+			}
+			if err := r.move(ctx, name, w, n, before); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			r.rest()
+		}
+		if err := r.create(ctx, name, w); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		r.rest()
+	}
+	return nil
+}
+
+// over says whether the load is to end.
+func (r *run) over() bool {
+	select {
+	case <-r.Over:
+		return true
+	default:
+		return r.Length > 0 && time.Now().After(r.stop)
+	}
+}
+
+// rest is the pause between two writes.
+func (r *run) rest() {
+	if r.Pause == 0 {
+		return
+	}
+	timer := time.NewTimer(rand.N(2 * r.Pause))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Over:
+	}
+}
+
+// before reads the before-images of some orders. At first they are the same for all writers, and nobody goes on before all
+// have read them, so that even on a slow machine some are overtaken.
+func (r *run) before(ctx context.Context, round int) (map[int]orders.Order, error) {
+	if round == 0 {
+		defer r.read.Wait()
+		defer r.read.Done()
+	}
+	picked := make(map[int]orders.Order, ahead)
+	for i := range ahead {
+		n := i
+		if round > 0 {
+			n = rand.IntN(len(r.Orders))
+		}
+		before, err := r.order(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		picked[n] = before
+	}
+	return picked, nil
+}
+
+// order reads until there is an answer.
+func (r *run) order(ctx context.Context, n int) (orders.Order, error) {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, 2*time.Second)
+		before, err := r.Reader.ByID(attempt, r.Orders[n].OrderID)
+		cancel()
+		if err == nil {
+			return before, nil
+		}
+		if cause := pause(ctx); cause != nil {
+			return before, fmt.Errorf("%w (last: %w)", cause, err)
+		}
+	}
+}
+
+// move gives an order another status and total.
+func (r *run) move(ctx context.Context, name string, w *writer.Writer, n int, before orders.Order) error {
+	after := before
+	for after.Status == before.Status {
+		after.Status = orders.Statuses[rand.IntN(len(orders.Statuses))]
+	}
+	after.Total = inf.NewDec(r.total.Add(1), 2)
+	overtaken := r.newest[n].Load() > before.UpdatedAt
+	w, pin := r.pin(w, before.UpdatedAt)
+	noted := r.History.BeginAt(name, tables.Update, after, pin)
+	at, err := r.write(ctx, w, noted, r.Set.Update(before, after), overtaken)
+	if err != nil {
+		return err
+	}
+	if at != 0 && at <= before.UpdatedAt { // it would change nothing, and be acknowledged
+		return fmt.Errorf("a write is at %d, and the row it was made from at %d", at, before.UpdatedAt)
+	}
+	raise(&r.newest[n], at)
+	return nil
+}
+
+// create creates an order that nobody moves. What is said of a hot order is soon overtaken; of this one it can be checked.
+func (r *run) create(ctx context.Context, name string, w *writer.Writer) error {
+	o := orders.New(gocql.MustRandomUUID(), inf.NewDec(r.total.Add(1), 2))
+	w, pin := r.pin(w, 0)
+	_, err := r.write(ctx, w, r.History.BeginAt(name, tables.Insert, o, pin), r.Set.Insert(o), false)
+	return err
+}
+
+// pin chooses the timestamp of a write that follows a row with this stamp, if the load is pinned: as a writer does by itself.
+func (r *run) pin(w *writer.Writer, stamp int64) (pinned *writer.Writer, at int64) {
+	if !r.Pinned {
+		return w, 0
+	}
+	now := time.Now
+	if r.Now != nil {
+		now = r.Now
+	}
+	at = max(now().UnixMicro(), stamp+1+rand.Int64N(1000))
+	return w.With(writer.At(at)), at
+}
+
+// write writes, and brings that to an end. It returns the timestamp, 0 if the write was given up because it was not applied.
+func (r *run) write(ctx context.Context, w *writer.Writer, noted int, change tables.Change, overtaken bool) (int64, error) {
+	began := time.Now()
+	res, err := w.Write(ctx, change.String(), change)
+	r.History.End(noted, res.Timestamp, err)
+	open, resumed := errors.Is(err, writer.ErrUnknown) || errors.Is(err, writer.ErrPartial), false
+	for err != nil {
+		var failed *writer.Error
+		if !errors.As(err, &failed) || errors.Is(err, writer.ErrInvalid) || errors.Is(err, writer.ErrExpired) {
+			return 0, err
+		}
+		if failed.NotApplied() && rand.IntN(2) == 0 {
+			r.note(overtaken, open, resumed, false, time.Since(began))
+			return 0, nil // the service has told its client that nothing has happened
+		}
+		if r.Leave {
+			r.note(overtaken, open, false, false, time.Since(began))
+			return 0, nil
+		}
+		if r.Store != nil {
+			stored, cause := r.Store(noted, failed)
+			if cause != nil {
+				return 0, cause
+			}
+			if stored {
+				r.note(overtaken, open, false, false, time.Since(began))
+				return 0, nil
+			}
+		}
+		if cause := pause(ctx); cause != nil {
+			return 0, fmt.Errorf("%w (last: %w)", cause, err)
+		}
+		resumed = true
+		r.History.Again(noted)
+		res, err = w.Resume(ctx, failed)
+		r.History.End(noted, res.Timestamp, err)
+	}
+	r.note(overtaken, open, resumed, true, time.Since(began))
+	return res.Timestamp, nil
+}
+
+func (r *run) note(overtaken, open, resumed, acknowledged bool, took time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := &r.figures
+	f.Longest = max(f.Longest, took)
+	for count, is := range map[*int]bool{
+		&f.Overtaken: overtaken, &f.Unknown: open, &f.Resumed: resumed && acknowledged, &f.Acknowledged: acknowledged,
+		&f.NotApplied: !acknowledged && (!r.Leave || !open),
+	} {
+		if is {
+			*count++
+		}
+	}
+}
+
+func raise(stamp *atomic.Int64, to int64) {
+	for {
+		now := stamp.Load()
+		if now >= to || stamp.CompareAndSwap(now, to) {
+			return
+		}
+	}
+}
+
+// pause waits for a moment, and says why not if the context ends.
+func pause(ctx context.Context) error {
+	return sleep.For(ctx, time.Duration(50+rand.IntN(100))*time.Millisecond)
+}

@@ -1,0 +1,195 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"go.uber.org/goleak"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/orderservice"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fate is what becomes of a write, and what is said of it.
+type fate struct {
+	lands bool
+	said  writer.Outcome
+}
+
+// lie gives the fate of write n.
+type lie func(n int, op string) fate
+
+func honest(int, string) fate { return fate{true, writer.Applied} }
+
+// some gives every fifth write of an op, or of all, another fate.
+func some(op string, other fate) lie {
+	return func(n int, now string) fate {
+		if n%5 == 0 && (op == "" || op == now) {
+			return other
+		}
+		return honest(n, now)
+	}
+}
+
+// store is a database of one table, which a test can make lie.
+type store struct {
+	lie lie
+
+	mu     sync.Mutex
+	writes int
+	rows   []orders.Order
+	hides  orders.Status // its list is empty
+}
+
+type storeWriter struct {
+	*store
+	at int64
+}
+
+func (w storeWriter) Write(_ context.Context, op string, changes ...tables.Change) (writer.Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writes++
+	f := w.lie(w.writes, op)
+	row := changes[0].After.(orders.Order)
+	row.UpdatedAt = w.at
+	i := slices.IndexFunc(w.rows, func(o orders.Order) bool { return o.OrderID == row.OrderID })
+	switch {
+	case f.lands && i < 0:
+		w.rows = append(w.rows, row)
+	case f.lands && w.rows[i].UpdatedAt <= w.at:
+		w.rows[i] = row
+	}
+	if f.said == writer.Applied {
+		return writer.Result{Timestamp: w.at}, nil
+	}
+	return writer.Result{}, &writer.Error{Op: op, Tables: []writer.TableResult{{Outcome: f.said}}}
+}
+
+func (s *store) find(is func(orders.Order) bool) (found []orders.Order) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, row := range s.rows {
+		if is(row) {
+			found = append(found, row)
+		}
+	}
+	return found
+}
+
+func (s *store) ByID(_ context.Context, id gocql.UUID) (orders.Order, error) {
+	if found := s.find(func(o orders.Order) bool { return o.OrderID == id }); len(found) > 0 {
+		return found[0], nil
+	}
+	return orders.Order{}, gocql.ErrNotFound
+}
+
+func (s *store) ByUser(_ context.Context, user gocql.UUID, _ uint) ([]orders.Order, error) {
+	return s.find(func(o orders.Order) bool { return o.UserID == user }), nil
+}
+
+func (s *store) ByStatus(_ context.Context, status orders.Status, _ uint) ([]orders.Order, error) {
+	return s.find(func(o orders.Order) bool { return o.Status == status && status != s.hides }), nil
+}
+
+const testOrders = 100
+
+// run puts a service on the store under load.
+func (s *store) run(t *testing.T) *Report {
+	t.Helper()
+	service := orderservice.Service{WriterAt: func(at int64) orderservice.Writer { return storeWriter{s, at} }, Reader: s}
+	var targets []string
+	for range 2 {
+		server := httptest.NewServer(service.Handler())
+		t.Cleanup(server.Close)
+		targets = append(targets, server.URL)
+	}
+	report, err := Run(t.Context(), Config{Targets: targets, Clients: 4, Orders: testOrders, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// A service that is in trouble, and says so truthfully, gives no wrong answer.
+func TestHonestService(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lie      lie
+		definite bool // all answers
+	}{
+		"all is well":          {honest, true},
+		"lost replies":         {some("", fate{true, writer.Unknown}), false},
+		"lost requests":        {some("", fate{false, writer.Unknown}), false},
+		"refused by all nodes": {some("createOrder", fate{false, writer.NotApplied}), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report := (&store{lie: test.lie}).run(t)
+			if report.Wrong() > 0 || report.checks < 2*testOrders {
+				t.Errorf("%v", report)
+			}
+			if share, _ := report.Definite(time.Time{}, time.Time{}); (share == 1) != test.definite {
+				t.Errorf("%.2f of the answers are definite", share)
+			}
+		})
+	}
+}
+
+// Every kind of wrong answer is found.
+func TestLiars(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]*store{
+		"an order that is acknowledged and not there": {lie: some("createOrder", fate{false, writer.Applied})},
+		"an order that is not applied and there":      {lie: some("createOrder", fate{true, writer.NotApplied})},
+		"a change that is acknowledged and not there": {lie: some("payOrder", fate{false, writer.Applied})},
+		"a change that is not applied and there":      {lie: some("payOrder", fate{true, writer.NotApplied})},
+		"a list that lacks orders":                    {lie: honest, hides: orders.Shipped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if report := s.run(t); report.Wrong() == 0 {
+				t.Errorf("not found:\n%v", report)
+			}
+		})
+	}
+}
+
+func TestNoService(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	report, err := Run(t.Context(), Config{Targets: []string{server.URL}, Clients: 2, Orders: 2, Patience: 50 * time.Millisecond})
+	if err == nil {
+		t.Error("the orders could be checked")
+	}
+	if text := fmt.Sprint(report); !strings.Contains(text, "0.00 % of the answers") {
+		t.Error(text)
+	}
+}
+
+func TestBadConfig(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]Config{
+		"no targets":     {},
+		"many clients":   {Targets: []string{"x"}, Clients: 1001},
+		"many orders":    {Targets: []string{"x"}, Orders: 5001},
+		"negative times": {Targets: []string{"x"}, Duration: -1},
+	} {
+		if _, err := Run(t.Context(), c); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+//go:build !race
+
+package simulation_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/denorm-go/denorm/internal/testutil/planted"
+)
+
+// bugs are promises of the library broken.
+var bugs = []struct{ name, file, text, wrong, finds string }{
+	{
+		"counters are sent again", "retry/verdict.go",
+		"Retry: kind.Idempotent(),", "Retry: kind.Idempotent() || kind == Counter,",
+		"no choice of",
+	},
+	{
+		"counters are sent to two replicas", "writer/flight.go",
+		"if f.s.w.hedge > 0 && f.path.kind.Idempotent() {", "if f.s.w.hedge > 0 {",
+		"no choice of",
+	},
+	{
+		"what may have happened is forgotten when it is refused later", "writer/outcome.go",
+		"\t\treturn NotApplied\n\t}\n\treturn Unknown\n", "\t\treturn NotApplied\n\t}\n\treturn next\n",
+		"unsound outcome",
+	},
+	{
+		"what timed out has not happened", "retry/server.go",
+		"v := unknown(kind, reasonWriteTimeout+", "v := safe(reasonWriteTimeout+",
+		"unsound outcome",
+	},
+	{
+		"what an overloaded node refused was not counted", "retry/server.go",
+		"if kind == Partition {\n\t\treturn safe(ReasonOverloaded)", "if kind == Partition || kind == Counter {\n\t\treturn safe(ReasonOverloaded)",
+		"Counters: page",
+	},
+	{
+		"a row that moves is removed only where its writer has seen it", "tables/place.go",
+		"\tsweeps := t.sweeps\n", "\tsweeps := t.sweeps[:0]\n",
+		"ghost",
+	},
+	{
+		"a logged batch is not logged", "writer/executor.go",
+		"kind = gocql.LoggedBatch", "kind = gocql.UnloggedBatch",
+		"missing",
+	},
+	{
+		"what a dead client has begun is not finished by the next one", "internal/versioned/forward.go",
+		"return store.Spread(ctx, row, row.Current(), keys)", "return nil",
+		"Versioned: account",
+	},
+	{
+		"a refused transaction proves that an earlier attempt was not applied", "internal/versioned/settle.go",
+		"if s.maybe || s.sent {\n\t\treturn Unknown\n\t}\n\treturn NotApplied\n", "return NotApplied\n",
+		"Versioned: ",
+	},
+	{
+		"what was not applied is believed of an error that is delivered again", "writer/resume.go",
+		"p.kind != retry.Counter && p.outcome == NotApplied {", "p.kind != retry.Counter && p.outcome == NotApplied && p.err == nil {",
+		"unsound outcome",
+	},
+	{
+		"a transaction that is delivered again was never sent", "writer/resume.go",
+		"c != nil && c.outcome == NotApplied {\n\t\tagain := *c", "c != nil && c.outcome == NotApplied && !c.Condition.Versioned {\n\t\tagain := *c",
+		"Versioned: change .* one caller was told",
+	},
+	{
+		"a change that is delivered again gives up the key that its row has got back", "internal/versioned/change.go",
+		"if c.Sent && !s.first {", "if c.Sent && !s.first && false {",
+		"Versioned: .*(register|one address)",
+	},
+	{
+		"the mark of a change that is delivered again is not looked at", "writer/resume.go",
+		"c != nil && c.outcome == NotApplied {\n\t\tagain := *c", "c != nil && c.outcome == NotApplied && c.Condition.Versioned {\n\t\tagain := *c",
+		"Compare, Mark: change ",
+	},
+	{
+		"a stored change that takes a key over throws away what its owner has left", "tables/claim.go",
+		"\t\tout.Base.stored = c.base.stored\n", "",
+		"Versioned: (account .* by status|1 divergences of accounts)",
+	},
+	{
+		"a patch that comes after its end deletes the row", "tables/patch.go",
+		"\tm.expired = &Mutation{Args: mergeArgs(empty, key, at, false)}\n\tm.expired.Statement, m.expired.Names = mergeText(qualified, ended, keys, false)\n",
+		"\t_ = ended\n\tm.expired = &Mutation{Args: mergeArgs(nil, key, at, false)}\n" +
+			"\tm.expired.Statement, m.expired.Names = trimmed(qb.Delete(qualified).TimestampNamed(timestampName).Where(where(keys)...).ToCql())\n",
+		"ExpiresAt, Patch: login",
+	},
+	{
+		"a bucket stays when what it follows from goes", "tables/place.go",
+		"\tif c.derived != nil {\n\t\tchanges", "\tif c.derived != nil && c.key && c.rule != immutable {\n\t\tchanges",
+		"phantom",
+	},
+	{
+		"query tables that anyone brings up to date are said to be without the write", "writer/error.go",
+		"!r.Counter && e.condition.follows(r) {", "r.Counter && e.condition.follows(r) {",
+		"to the table by status, and is there",
+	},
+}
+
+// Every promise that the library would break is found, as a rule in the first worlds.
+func TestPlanted(t *testing.T) {
+	t.Parallel()
+	for _, bug := range bugs {
+		t.Run(bug.name, func(t *testing.T) {
+			t.Parallel()
+			output := planted.Find(t, "../../../"+bug.file, bug.text, bug.wrong, simulated("-writes", "100000", "-size", "1000")...)
+			what := find(t, output, `seed \d+: (.*`+bug.finds+`.*)`)
+			cost := find(t, output, `(\S+) of real time\n +(\d+) logical writes`)
+			t.Logf("after %s writes and %s: %s", cost[2], cost[1], what[1])
+		})
+	}
+	t.Run("what two goroutines resume at the same time is shared", func(t *testing.T) {
+		t.Parallel()
+		args := append([]string{"-race"}, simulated("-writes", "2000", "-size", "250")...)
+		output := planted.Find(t, "../../../writer/resume.go", "p.condition = &again\n", "p.condition = c\n", args...)
+		find(t, output, `WARNING: DATA RACE(?:\n.*)*?\(\*Writer\)\.settle`)
+		t.Logf("a data race after %s", find(t, output, `(\S+) of real time`)[1])
+	})
+}
+
+// simulated are the arguments of a simulation on one processor: those of other bugs run at the same time.
+func simulated(flags ...string) []string {
+	return append([]string{"-vet=off", "-cpu", "1", "-run", "^TestSimulation$", "."}, flags...)
+}
+
+func find(t *testing.T, output []byte, pattern string) [][]byte {
+	t.Helper()
+	match := regexp.MustCompile(pattern).FindSubmatch(output)
+	if match == nil {
+		t.Fatalf("it is not found, but something else:\n%s", output)
+	}
+	return match
+}

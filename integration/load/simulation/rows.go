@@ -1,0 +1,103 @@
+package simulation
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/examples/pageviews"
+	"github.com/denorm-go/denorm/integration/load/soak"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Order is an order whose status may be absent. Its bucket is a field, follows from the status and stands in tables in whose
+// key it is not.
+type Order struct {
+	OrderID   gocql.UUID
+	UserID    gocql.UUID
+	Status    *orders.Status
+	Bucket    *int32
+	Total     *inf.Dec // the number of the write
+	UpdatedAt int64
+}
+
+const buckets = 4
+
+var orderSet = tables.Must(tables.New[Order]("order",
+	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
+	tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
+	tables.Table{Name: "orders_by_status", PartKey: []string{"status", "bucket"}, SortKey: []string{"order_id DESC"}},
+	tables.OneOf("status", orders.Statuses...),
+	tables.Derive("bucket", tables.Hash(buckets, "status")),
+	tables.Stamp("updated_at"),
+	tables.Type("order_id", "timeuuid"),
+))
+
+// put gives an order a status, or none, and what follows from it, by another way than the library's.
+func (o *Order) put(status *orders.Status) {
+	o.Status, o.Bucket = status, nil
+	if status != nil {
+		sum := sha256.Sum256([]byte(*status))
+		bucket := int32(binary.BigEndian.Uint64(sum[:8]) % buckets)
+		o.Bucket = &bucket
+	}
+}
+
+// Seat is a row that is changed under a condition of its own. Like an account it carries the numbers of its changes, the last one
+// also by itself: what is compared does not recur.
+type Seat struct {
+	SeatID  gocql.UUID
+	Holder  int64
+	Changes []int64
+	Mark    gocql.UUID
+}
+
+var seatSet = tables.Must(tables.New[Seat]("seat",
+	tables.Table{Name: "seats", PartKey: []string{"seat_id"}},
+	tables.Compare("holder"), tables.Mark("mark"),
+	tables.Type("changes", "frozen<list<bigint>>"),
+))
+
+// Login is a row that ends. Name is of updates, and page of patches, too: each is the number of the write.
+type Login struct {
+	LoginID gocql.UUID
+	UserID  gocql.UUID
+	Name    int64
+	Page    int64
+	EndsAt  time.Time
+}
+
+var loginSet = tables.Must(tables.New[Login]("login",
+	tables.Table{Name: "logins", PartKey: []string{"login_id"}},
+	tables.Table{Name: "logins_by_user", PartKey: []string{"user_id"}, SortKey: []string{"login_id"}},
+	tables.ExpiresAt("ends_at"),
+))
+
+// sets are what a service writes, for the schema.
+func (e entity) sets() []tables.Described {
+	switch e {
+	case anAccount:
+		return []tables.Described{soak.Accounts}
+	case aView:
+		return []tables.Described{pageviews.Counts, pageviews.Visits}
+	case aSeat:
+		return []tables.Described{seatSet}
+	case aLogin:
+		return []tables.Described{loginSet}
+	case anOrder:
+	}
+	return []tables.Described{orderSet}
+}
+
+// definitions create the keyspace of a service and its tables.
+func (s service) definitions() []string {
+	declared := schema.Must(schema.Declare(schema.Sets(s.of.sets()...)))
+	return append([]string{fmt.Sprintf(`CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': %d}`, s.keyspace, nodes)},
+		declared.In(map[string]string{"": s.keyspace}).Statements()...)
+}

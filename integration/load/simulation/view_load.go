@@ -1,0 +1,273 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/pageviews"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// viewLoad counts views of pages in two tables, and keeps the visits beside them. A count may be lost without an answer, and is
+// never sent again. Each view counts a number of its own: so the sums tell which were counted, and whether one was counted twice.
+type viewLoad struct {
+	*crew
+	pages []gocql.UUID
+
+	mu    sync.Mutex
+	views []*view
+}
+
+// view is a logical write.
+type view struct {
+	pageviews.Visit
+
+	count   int64
+	outcome map[string]writer.Outcome // what was told, by table; unknown of what nothing was told
+	// Two callers were told of a table what cannot both be true.
+	contradiction bool
+	told          []error
+}
+
+// The tables of a view.
+const (
+	visitTable = "visits_by_user"
+	total      = "page_views"
+	daily      = "page_views_by_day"
+)
+
+var viewTables = []string{visitTable, total, daily}
+
+// pageViews is how many views a page has on average: few enough to try all that may have been counted.
+const pageViews = 6
+
+func newViewLoad(w *world, s service, index uint64, share int) *viewLoad {
+	l := &viewLoad{crew: newCrew(w, s, index, share)}
+	random := chance(w.Seed, index, 1)
+	for range max(1, share/pageViews) {
+		l.pages = append(l.pages, uuid(random))
+	}
+	return l
+}
+
+func (l *viewLoad) run(ctx context.Context) {
+	l.work(ctx, func(ctx context.Context, _ string, number uint64) {
+		random := chance(l.Seed, number)
+		p := l.current(ctx)
+		now := time.Now()
+		v := &view{
+			Visit:   pageviews.Visit{UserID: uuid(random), ViewedAt: now.Truncate(time.Millisecond), PageID: l.pages[random.IntN(len(l.pages))]},
+			count:   1 + random.Int64N(1<<40),
+			outcome: make(map[string]writer.Outcome),
+		}
+		l.mu.Lock()
+		l.views = append(l.views, v)
+		l.mu.Unlock()
+		l.weather.begin(mark(v.UserID[:]), number)
+		l.weather.begin(v.count, number)
+		l.doom(p, random)
+		l.meets(number)
+		_, err := mood(p.writer, random).Write(p.ctx, "viewPage", pageviews.Visits.Insert(v.Visit), //nolint:contextcheck // it ends with its process
+			pageviews.Counts.Add(pageviews.Count{PageID: v.PageID, ViewedAt: v.ViewedAt, ViewCount: v.count}))
+		l.meets(number)
+		if p.killed() {
+			l.weather.note("client killed", number)
+			return
+		}
+		if failed := l.learn(v, l.Lie(err)); failed != nil && failed.Resumable() && random.IntN(3) > 0 {
+			l.queue.hand(ctx, p, random, failed, &message{about: []any{v.UserID}, number: number, most: 4, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
+				l.again(v)
+				_, err := w.Resume(p.ctx, failed)
+				if p.killed() {
+					return nil
+				}
+				if left := l.learn(v, l.Lie(err)); left != nil && left.Resumable() {
+					return left
+				}
+				return nil
+			}})
+		}
+	})
+}
+
+// learn notes what a client was told, and gives what is not applied, nil if all is. What was said to be applied stays so.
+func (l *viewLoad) learn(v *view, err error) *writer.Error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v.told = append(v.told, err)
+	failed := l.failed(err)
+	if err == nil {
+		for _, table := range viewTables {
+			v.tell(table, writer.Applied)
+		}
+	}
+	if failed != nil {
+		for _, r := range failed.Tables {
+			v.tell(r.Table, r.Outcome)
+		}
+	}
+	return failed
+}
+
+func (v *view) tell(table string, said writer.Outcome) {
+	before := v.outcome[table]
+	switch {
+	case before == writer.Applied && said == writer.NotApplied, before == writer.NotApplied && said == writer.Applied:
+		v.contradiction = true
+	case before == writer.Applied || before == writer.NotApplied && said != writer.Applied:
+		return
+	}
+	if before != writer.Applied {
+		v.outcome[table] = said
+	}
+}
+
+// again notes that the visit is sent again. The counts are not.
+func (l *viewLoad) again(v *view) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v.outcome[visitTable] != writer.Applied {
+		v.outcome[visitTable] = writer.Unknown
+	}
+}
+
+// known is what is known of the whole of it.
+func (v *view) known() writer.Outcome {
+	first := v.outcome[visitTable]
+	for _, table := range viewTables {
+		if v.outcome[table] != first {
+			return writer.Unknown
+		}
+	}
+	return first
+}
+
+func (l *viewLoad) finish(context.Context) {}
+
+func (l *viewLoad) check(ctx context.Context, report *Report) {
+	p, err := boot(ctx, l.cluster, l.service.keyspace, 0, l.service.mode)
+	if err != nil {
+		l.trouble(err)
+		return
+	}
+	defer p.close()
+	sums := make(map[string]map[gocql.UUID]int64)
+	for _, table := range []string{total, daily} {
+		if sums[table], err = pageSums(ctx, p.reads, table); err != nil {
+			l.trouble(err)
+			return
+		}
+	}
+	visits, err := kept(ctx, p.reads)
+	if err != nil {
+		l.trouble(err)
+		return
+	}
+	report.views(l, sums, visits)
+}
+
+// pageSums reads what was counted.
+func pageSums(ctx context.Context, session *gocql.Session, table string) (map[gocql.UUID]int64, error) {
+	sums := make(map[gocql.UUID]int64)
+	rows := session.Query("SELECT page_id, view_count FROM " + table).WithContext(ctx).Iter()
+	var page gocql.UUID
+	var count int64
+	for rows.Scan(&page, &count) {
+		sums[page] += count
+	}
+	return sums, rows.Close()
+}
+
+// kept reads the visits.
+func kept(ctx context.Context, session *gocql.Session) ([]pageviews.Visit, error) {
+	var visits []pageviews.Visit
+	rows := session.Query("SELECT user_id, viewed_at, page_id FROM " + visitTable).WithContext(ctx).Iter()
+	var v pageviews.Visit
+	for rows.Scan(&v.UserID, &v.ViewedAt, &v.PageID) {
+		visits = append(visits, v)
+	}
+	return visits, rows.Close()
+}
+
+// faults is what must not be in the tables after what clients were told.
+func (l *viewLoad) faults(sums map[string]map[gocql.UUID]int64, visits []pageviews.Visit) []string {
+	var found []string
+	there := make(map[string]bool) // by all that a visit is
+	for _, v := range visits {
+		there[fmt.Sprint(v.UserID, v.PageID, v.ViewedAt.UnixMilli())] = true
+	}
+	byPage := make(map[gocql.UUID][]*view)
+	for _, v := range l.views {
+		byPage[v.PageID] = append(byPage[v.PageID], v)
+		name := fmt.Sprint(v.UserID, v.PageID, v.ViewedAt.UnixMilli())
+		is, told := there[name], v.outcome[visitTable]
+		delete(there, name)
+		switch {
+		case v.contradiction:
+			found = append(found, fmt.Sprintf("unsound outcome: of the visit of %v callers were told: %v", v.UserID, v.told))
+		case told == writer.Applied && !is:
+			found = append(found, fmt.Sprintf("lost: the visit of %v", v.UserID))
+		case told == writer.NotApplied && is:
+			found = append(found, fmt.Sprintf("unsound outcome: the visit of %v is there, although the client was told: %v", v.UserID, v.told))
+		}
+	}
+	for name := range there {
+		found = append(found, "a visit that nobody made: "+name)
+	}
+	for table, sum := range sums {
+		for page := range sum {
+			if byPage[page] == nil {
+				found = append(found, fmt.Sprintf("%s counts views of %v, which nobody made", table, page))
+			}
+		}
+	}
+	for page, views := range byPage {
+		for table, sum := range sums {
+			if fault := miscount(table, sum[page], views); fault != "" {
+				found = append(found, fmt.Sprintf("page %v: %s", page, fault))
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// miscount says why a sum cannot be that of the views that were acknowledged and of some of which nothing is known; empty if it can.
+func miscount(table string, sum int64, views []*view) string {
+	rest, told := sum, make(map[writer.Outcome][]int64)
+	for _, v := range views {
+		outcome := v.outcome[table]
+		told[outcome] = append(told[outcome], v.count)
+		if outcome == writer.Applied {
+			rest -= v.count
+		}
+	}
+	unknown := told[writer.Unknown]
+	if some(unknown, rest) {
+		return ""
+	}
+	for _, one := range told[writer.Applied] {
+		if some(unknown, rest+one) {
+			return fmt.Sprintf("lost: %s lacks %d, which was acknowledged", table, one)
+		}
+	}
+	for _, one := range told[writer.NotApplied] {
+		if some(unknown, rest-one) {
+			return fmt.Sprintf("unsound outcome: %s counts %d, which was not applied", table, one)
+		}
+	}
+	return fmt.Sprintf("%s counts %d, of which %d were acknowledged, and no choice of %v makes up the rest", table, sum, sum-rest, unknown)
+}
+
+// some says whether some of the counts, or none, make up the sum.
+func some(counts []int64, sum int64) bool {
+	if sum == 0 || len(counts) == 0 || sum < 0 {
+		return sum == 0
+	}
+	return some(counts[1:], sum-counts[0]) || some(counts[1:], sum)
+}

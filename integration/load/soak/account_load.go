@@ -1,0 +1,164 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/harness/outbox"
+	"github.com/denorm-go/denorm/integration/load/history"
+	"github.com/denorm-go/denorm/integration/load/hot"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// Grace is how long a claim of an address that its owner does not hold is left alone.
+const Grace = 2 * time.Second
+
+// AccountService is what the clients of accounts are called.
+const AccountService = "accounts"
+
+// addresses is how many there are for each account: few enough that accounts want the same one.
+const addresses = 2
+
+// Address is one of the addresses that accounts may have.
+func Address(n int) string { return fmt.Sprintf("%d@example.org", n) }
+
+// AccountClient changes accounts, in a process of its own that can be killed at any moment. All fields are required.
+type AccountClient struct {
+	Name     string        `json:"name"`
+	Hosts    []string      `json:"hosts"`
+	Keyspace string        `json:"keyspace"`
+	Journal  string        `json:"journal"`
+	First    int64         `json:"first"` // number of a range of changes that no other client makes
+	Writers  int           `json:"writers"`
+	Accounts []gocql.UUID  `json:"accounts"`
+	Pause    time.Duration `json:"pause"`
+	Skew     time.Duration `json:"skew"`
+	Outbox   outbox.Box    `json:"outbox"` // of changes that failed
+}
+
+// Run changes accounts until it is over.
+func (c *AccountClient) Run(ctx context.Context, over <-chan struct{}) error {
+	journal, err := os.OpenFile(c.Journal, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = journal.Close() }()
+	ctx, cancel := hot.Until(ctx, over)
+	defer cancel()
+	writes, reads, err := hot.Sessions(ctx, c.Hosts, c.Keyspace)
+	if err != nil {
+		return err
+	}
+	defer writes.Close()
+	defer reads.Close()
+	clock := writer.NewClock(func() time.Time { return time.Now().Add(c.Skew) })
+	w, err := writer.New(writes, writer.Reads(reads), writer.WithClock(clock), writer.ClaimGrace(Grace))
+	if err != nil {
+		return err
+	}
+	l := accountLoad{AccountClient: c, history: history.New[Account](journal)}
+	l.number.Store(c.First)
+	failed := make([]error, c.Writers)
+	var wg sync.WaitGroup
+	for n := range c.Writers {
+		w := w
+		if n%2 == 1 {
+			w = w.With(hot.Impatient())
+		}
+		wg.Go(func() { failed[n] = l.work(ctx, over, w) })
+	}
+	wg.Wait()
+	return errors.Join(failed...)
+}
+
+type accountLoad struct {
+	*AccountClient
+	history *history.History[Account]
+	number  atomic.Int64
+}
+
+func (l *accountLoad) work(ctx context.Context, over <-chan struct{}, w *writer.Writer) error {
+	for {
+		before := l.before(ctx, w)
+		for _, before := range before {
+			if l.rest(over) {
+				return nil
+			}
+			if err := l.change(ctx, w, before); err != nil {
+				return fmt.Errorf("%s: %w", l.Name, err)
+			}
+		}
+		if len(before) == 0 && l.rest(over) {
+			return nil
+		}
+	}
+}
+
+// before reads some accounts. By the time that the last of them is written others may have been there.
+func (l *accountLoad) before(ctx context.Context, w *writer.Writer) []Account {
+	const ahead = 3
+	var read []Account
+	for range ahead {
+		id := l.Accounts[rand.IntN(len(l.Accounts))]
+		if a, err := writer.Load(ctx, w, "account", Accounts, Account{AccountID: id}); err == nil {
+			read = append(read, a)
+		}
+	}
+	return read
+}
+
+// rest is the pause between two writes. It says whether the load is over.
+func (l *accountLoad) rest(over <-chan struct{}) bool {
+	timer := time.NewTimer(rand.N(2 * l.Pause))
+	defer timer.Stop()
+	select {
+	case <-over:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// change makes one change, from a before-image that another client may have overtaken. What is not known afterwards is
+// resumed once, stored for somebody else, or left.
+func (l *accountLoad) change(ctx context.Context, w *writer.Writer, before Account) error {
+	number := l.number.Add(1)
+	after := before
+	after.Changes = append(append([]int64(nil), before.Changes...), number)
+	after.Status = fmt.Sprintf("status %d", rand.IntN(1000))
+	if rand.IntN(5) == 0 {
+		after.Email = Address(rand.IntN(addresses * len(l.Accounts)))
+	}
+	noted := l.history.Begin(l.Name, tables.Update, Account{AccountID: before.AccountID, Changes: []int64{number}})
+	res, err := w.Write(ctx, "changeAccount", Accounts.Update(before, after))
+	l.history.End(noted, res.Timestamp, err)
+	var failed *writer.Error
+	if err == nil {
+		return nil
+	}
+	if !errors.As(err, &failed) || errors.Is(err, writer.ErrInvalid) {
+		return err
+	}
+	switch rand.IntN(3) {
+	case 0: // also what was not applied: who stores it may not look
+		return l.Outbox.Put(history.Place{History: filepath.Base(l.Journal), N: noted}, failed)
+	case 1:
+		if failed.NotApplied() {
+			return nil
+		}
+		l.history.Again(noted)
+		res, err = w.Resume(ctx, failed)
+		l.history.End(noted, res.Timestamp, err)
+	}
+	return nil
+}

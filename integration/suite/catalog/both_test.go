@@ -1,0 +1,120 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cql"
+)
+
+// both are a keyspace of a real cluster and the same one of a [catalog.Schema].
+type both struct {
+	session  *gocql.Session
+	schema   *catalog.Schema
+	keyspace string
+}
+
+func newBoth(t *testing.T) *both {
+	t.Helper()
+	b := &both{schema: catalog.New(), keyspace: cluster.Keyspace(t, 1)}
+	b.session = cluster.Session(t, b.keyspace, alone)
+	t.Cleanup(func() { agree(t) }) // before the keyspace is dropped
+	b.define(t, "CREATE KEYSPACE KS WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}")
+	return b
+}
+
+// alone is a session with one node, which knows what it has defined: nobody waits after each statement until the others know it too.
+func alone(config *gocql.ClusterConfig) {
+	config.Hosts = config.Hosts[:1]
+	config.DisableInitialHostLookup = true
+	config.Events.DisableNodeStatusEvents, config.Events.DisableTopologyEvents = true, true
+	config.MaxWaitSchemaAgreement = 1
+	config.Logger = log.New(io.Discard, "", 0) // it complains that it did not wait long enough
+}
+
+// agree waits until all nodes know the same schema.
+func agree(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := cluster.Session(t, "").AwaitSchemaAgreement(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// define carries a statement out in the process.
+func (b *both) define(t *testing.T, text string) {
+	t.Helper()
+	if code, message := b.refusal(text); message != "" {
+		t.Fatalf("%s: %x %s", text, code, message)
+	}
+}
+
+// refusal is what the in-process schema answers to a statement, in which KS stands for the keyspace; no message is success.
+func (b *both) refusal(text string) (code int, message string) {
+	stmt, err := cql.Parse(b.text(text))
+	if err == nil {
+		_, err = b.schema.Define(stmt, b.keyspace)
+	}
+	var refused *catalog.Error
+	var syntax *cql.SyntaxError
+	switch {
+	case err == nil:
+		return 0, ""
+	case errors.As(err, &refused):
+		return refused.Code, refused.Message
+	case errors.As(err, &syntax):
+		return gocql.ErrCodeSyntax, err.Error()
+	}
+	return gocql.ErrCodeInvalid, err.Error()
+}
+
+// realRefusal is what the real cluster answers.
+func (b *both) realRefusal(t *testing.T, text string) (code int, message string) {
+	t.Helper()
+	err := b.session.Query(b.text(text)).Exec()
+	var refused gocql.RequestError
+	switch {
+	case err == nil:
+		return 0, ""
+	case errors.As(err, &refused):
+		return refused.Code(), refused.Message()
+	}
+	t.Fatalf("%s: %v", text, err)
+	return 0, ""
+}
+
+func (b *both) text(text string) string { return strings.ReplaceAll(text, "KS", b.keyspace) }
+
+// setUp carries statements out on both.
+func (b *both) setUp(t *testing.T, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		b.define(t, s)
+		if code, message := b.realRefusal(t, s); message != "" {
+			t.Fatalf("real Cassandra: %s: %x %s", s, code, message)
+		}
+	}
+}
+
+// raw is the bytes of a value.
+type raw struct{ bytes []byte }
+
+func (r *raw) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	r.bytes = nil
+	if data != nil {
+		r.bytes = append([]byte{}, data...)
+	}
+	return nil
+}
+
+func (r raw) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return r.bytes, nil }

@@ -1,0 +1,89 @@
+package files
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Whoever reads of a test can find it, and no link leads nowhere.
+func TestProseNamesWhatThereIs(t *testing.T) {
+	t.Parallel()
+	const root = "../../.."
+	tests, texts := make(map[string]bool), []string(nil)
+	function := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)[A-Z]\w*)\(`)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "bin" || entry.Name() == "testdata"):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".md"):
+			texts = append(texts, path)
+		case strings.HasSuffix(path, "_test.go"):
+			source, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for _, found := range function.FindAllSubmatch(source, -1) {
+				tests[string(found[1])] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(texts) < 5 || len(tests) < 500 {
+		t.Fatalf("%d texts, %d tests: not all were found", len(texts), len(tests))
+	}
+	name := regexp.MustCompile("`((?:Test|Benchmark)[A-Z]\\w*)`")
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, path := range texts {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range name.FindAllSubmatch(text, -1) {
+			if !tests[string(found[1])] {
+				t.Errorf("%s names %s, and there is no such test", path, found[1])
+			}
+		}
+		for _, found := range link.FindAllSubmatch(text, -1) {
+			target, heading, _ := strings.Cut(string(found[1]), "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			file := filepath.Join(filepath.Dir(path), target)
+			if target == "" {
+				file = path
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Errorf("%s links to %s: %v", path, target, err)
+			}
+			if heading != "" && !hasHeading(t, file, heading) {
+				t.Errorf("%s links to %s#%s, and there is no such heading", path, target, heading)
+			}
+		}
+	}
+}
+
+// hasHeading says whether a text has a heading with the anchor that GitHub makes of it.
+func hasHeading(t *testing.T, path, anchor string) bool {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	drop := regexp.MustCompile(`[^\w\- ]`)
+	for line := range strings.Lines(string(text)) {
+		title := strings.TrimSpace(strings.TrimLeft(line, "#"))
+		if strings.HasPrefix(line, "#") && strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(title), ""), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,206 @@
+package install_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+)
+
+// released is the working tree as a version that a stranger can ask for.
+var released = module.Version{Path: "github.com/denorm-go/denorm", Version: "v0.1.0-test.1"}
+
+// publish makes a file proxy of the working tree, as `GOPROXY` serves a version that is tagged, and a user of it with an empty
+// module cache. What the library depends on comes from the module cache of this machine, else from its own proxy.
+func publish(t *testing.T) (goTool func(dir string, args ...string) string) {
+	t.Helper()
+	ctx := t.Context()
+	proxy := filepath.Join(t.TempDir(), "proxy")
+	write(t, filepath.Join(proxy, released.Path, "@v"), map[string]string{
+		released.Version + ".info": `{"Version":"` + released.Version + `"}`,
+		"list":                     released.Version + "\n",
+		released.Version + ".mod":  read(t, "../../../go.mod"),
+	})
+	out, err := os.Create(filepath.Join(proxy, released.Path, "@v", released.Version+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Create(out, released, files(t, "../../..")); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env := strings.Fields(command(ctx, t, ".", nil, "env", "GOMODCACHE", "GOPROXY"))
+	user := append(os.Environ(),
+		"GOPROXY=file://"+proxy+",file://"+filepath.Join(env[0], "cache", "download")+","+env[1],
+		"GOSUMDB=off", // nobody else has seen this version
+		"GOMODCACHE="+filepath.Join(t.TempDir(), "modules"), "GOFLAGS=-modcacherw", "GOWORK=off", "GOBIN="+filepath.Join(proxy, "bin"))
+	return func(dir string, args ...string) string {
+		t.Helper()
+		return command(ctx, t, dir, user, args...)
+	}
+}
+
+// TestInstall installs the command as somebody does who has nothing but its name.
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	user := publish(t)
+	user(t.TempDir(), "install", released.Path+"/cmd/denorm@"+released.Version)
+	denorm := filepath.Join(strings.TrimSpace(user(t.TempDir(), "env", "GOBIN")), "denorm")
+	version, err := exec.CommandContext(t.Context(), denorm, "--version").CombinedOutput()
+	if got := string(version); err != nil || got != "denorm version "+released.Version+"\n" {
+		t.Errorf("denorm --version: %v\n%s", err, got)
+	}
+	found, err := exec.CommandContext(t.Context(), denorm, "lint", "../../../cmd/denorm/command/testdata/clean.cql").CombinedOutput()
+	if err != nil {
+		t.Errorf("denorm lint: %v\n%s", err, found)
+	}
+}
+
+// TestMount builds the README's commands into a service's own binary, in a module of its own.
+func TestMount(t *testing.T) {
+	t.Parallel()
+	user, service := publish(t), t.TempDir()
+	write(t, service, map[string]string{"main.go": `package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+)
+
+type user struct {
+	ID, Name string
+}
+
+var users = tables.Must(tables.New[user]("user", tables.Table{Name: "users", PartKey: []string{"id"}}))
+
+func main() {
+	root := &cobra.Command{Use: "shop"}
+	root.AddCommand(command.New(command.Declared(schema.Must(schema.Declare(schema.Sets(users))))))
+	os.Exit(command.ExitCode(root.Execute()))
+}
+`})
+	user(service, "mod", "init", "example.com/shop")
+	user(service, "get", released.String())
+	user(service, "mod", "tidy")
+	user(service, "build", "-o", "shop", ".")
+	out, err := exec.CommandContext(t.Context(), filepath.Join(service, "shop"), "denorm", "ddl").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "CREATE TABLE users (") {
+		t.Errorf("shop denorm ddl: %v\n%s", err, out)
+	}
+}
+
+// TestServiceIsBuiltWithoutTheCommand holds that what only commands and tests import is in no service, nor in its go.mod.
+func TestServiceIsBuiltWithoutTheCommand(t *testing.T) {
+	t.Parallel()
+	user, service := publish(t), t.TempDir()
+	write(t, service, map[string]string{"main.go": `package main
+
+import (
+	_ "github.com/denorm-go/denorm/reader"
+	_ "github.com/denorm-go/denorm/schema"
+	_ "github.com/denorm-go/denorm/tracing"
+	_ "github.com/denorm-go/denorm/writer"
+)
+
+func main() {}
+`})
+	user(service, "mod", "init", "example.com/shop")
+	user(service, "get", released.String())
+	user(service, "mod", "tidy")
+	user(service, "vet", "./...")
+	have := user(service, "list", "-deps", "./...") + read(t, filepath.Join(service, "go.mod"))
+	for _, name := range []string{"spf13", "golang.org/x/term", "rapid", "goleak", "go-cassandra-native-protocol", "otel/sdk"} {
+		if strings.Contains(have, name) {
+			t.Errorf("%s is part of a service that uses the library:\n%s", name, have)
+		}
+	}
+	t.Logf("go.mod of a service:\n%s", read(t, filepath.Join(service, "go.mod")))
+}
+
+// files are those of the module in a folder: not those of modules in it, nor what is built.
+func files(t *testing.T, root string) []zip.File {
+	t.Helper()
+	root, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []zip.File
+	err = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			_, module := os.Stat(filepath.Join(path, "go.mod"))
+			if name != "." && (module == nil || name == "bin" || name == ".git") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if entry.Type().IsRegular() {
+			all = append(all, file{filepath.ToSlash(name), path})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// file implements zip.File.
+type file struct{ name, path string }
+
+func (f file) Path() string                 { return f.name }
+func (f file) Lstat() (os.FileInfo, error)  { return os.Lstat(f.path) }
+func (f file) Open() (io.ReadCloser, error) { return os.Open(f.path) }
+
+func command(ctx context.Context, t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	c := exec.CommandContext(ctx, "go", args...)
+	c.Dir, c.Env = dir, env
+	var failed strings.Builder
+	c.Stderr = &failed
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, &failed)
+	}
+	return string(out)
+}
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,149 @@
+package orders_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// resumeEnv makes this test binary a process that resumes the error on its standard input, on the hosts named in it.
+const resumeEnv = "DENORM_TEST_RESUME"
+
+func resumeInThisProcess() int {
+	err := func() error {
+		stored, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			return err
+		}
+		failed := new(writer.Error)
+		if err := failed.UnmarshalBinary(stored); err != nil {
+			return err
+		}
+		// Another process, and a session without keyspace: the stored write knows its own, and this one says that it is right.
+		session, err := writer.Configure(gocql.NewCluster(strings.Split(os.Getenv(resumeEnv), ",")...), "").CreateSession()
+		if err != nil {
+			return err
+		}
+		defer session.Close()
+		w, err := writer.New(session, writer.Keyspaces(map[string]string{"": failed.Tables[0].Keyspace}), writer.Resumes(orders.Orders))
+		if err != nil {
+			return err
+		}
+		_, err = w.Resume(context.Background(), failed)
+		return err
+	}()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func resumeInAnotherProcess(t *testing.T, failed *writer.Error) {
+	t.Helper()
+	stored, err := failed.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	other := exec.CommandContext(ctx, os.Args[0])
+	other.Env = append(os.Environ(), resumeEnv+"="+strings.Join(cluster.Hosts(t), ","))
+	other.Stdin = bytes.NewReader(stored)
+	if out, err := other.CombinedOutput(); err != nil {
+		t.Fatalf("the other process: %v\n%s", err, out)
+	}
+}
+
+// One table is missing while an order is created and while it is paid. Another process finishes the write, and the
+// tables cannot be told from those of an undisturbed one.
+func TestResumeInAnotherProcess(t *testing.T) {
+	t.Parallel()
+	s := open(t, orders.Schema, writer.Retry(retry.Policy{MaxAttempts: 2}))
+	for name, w := range map[string]*writer.Writer{
+		"fan-out":      s.w.With(writer.Concurrent()),
+		"logged batch": s.w.With(writer.Logged()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOrder()
+			s.drop(t, "orders_by_user")
+			failed := s.fail(t, w, orders.Orders.Insert(o))
+			if w != nil && failed.Mode == writer.FanOut {
+				want := map[string]writer.Outcome{
+					"orders_by_id": writer.Applied, "orders_by_user": writer.NotApplied, "orders_by_status": writer.Applied,
+				}
+				for _, r := range failed.Tables {
+					if r.Outcome != want[r.Table] {
+						t.Errorf("%s is %v, want %v", r.Table, r.Outcome, want[r.Table])
+					}
+				}
+				if !errors.Is(failed, writer.ErrPartial) || errors.Is(failed, writer.ErrUnknown) {
+					t.Errorf("%v: want ErrPartial and nothing unknown", failed)
+				}
+			} else if !failed.NotApplied() {
+				t.Errorf("%v: a batch with a missing table is not applied at all", failed)
+			}
+			s.create(t)
+			resumeInAnotherProcess(t, failed)
+			o.UpdatedAt = failed.Timestamp
+			s.wantEverywhere(t, o)
+
+			paid := o
+			paid.Status = orders.Paid
+			s.drop(t, "orders_by_user")
+			failed = s.fail(t, w, orders.Orders.Update(o, paid))
+			s.create(t)
+			resumeInAnotherProcess(t, failed)
+			resumeInAnotherProcess(t, failed) // twice is as good as once
+			paid.UpdatedAt = failed.Timestamp
+			s.wantEverywhere(t, paid)
+		})
+	}
+}
+
+func (s *shop) drop(t *testing.T, table string) {
+	t.Helper()
+	if err := s.read.Query("DROP TABLE " + table).Exec(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *shop) create(t *testing.T) {
+	t.Helper()
+	for _, statement := range orders.Schema {
+		if err := s.read.Query(statement).Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// write carries out a write of which only the error matters.
+func write(ctx context.Context, w *writer.Writer, changes ...tables.Change) error {
+	_, err := w.Write(ctx, "test", changes...)
+	return err
+}
+
+// fail carries out a write that must fail.
+func (s *shop) fail(t *testing.T, w *writer.Writer, changes ...tables.Change) *writer.Error {
+	t.Helper()
+	var failed *writer.Error
+	if err := write(t.Context(), w, changes...); !errors.As(err, &failed) {
+		t.Fatalf("error %v, want a *writer.Error", err)
+	}
+	return failed
+}

@@ -1,0 +1,116 @@
+package ordersplit_test
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/ordersplit"
+	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/writer"
+)
+
+func text(o ordersplit.Order) string {
+	return fmt.Sprint(o.OrderID, o.CustomerID, o.Store, o.SubmissionTime.UnixMilli(), o.Status, o.Items, o.Total)
+}
+
+func collect(t *testing.T, rows iter.Seq2[ordersplit.Order, error]) (out []string) {
+	t.Helper()
+	for o, err := range rows {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, text(o))
+	}
+	return out
+}
+
+// Each order is readable in each of the three ways, over more than one month, after updates and a delete.
+func TestThreeWays(t *testing.T) {
+	t.Parallel()
+	p := reading.Open(t, 3, ordersplit.Schema...)
+	customer, first := gocql.MustRandomUUID(), time.Date(2024, 1, 30, 12, 0, 0, 0, time.UTC)
+	var orders []ordersplit.Order
+	for i := range 6 { // the last two days of January, the first of February, and so on
+		o := ordersplit.Order{
+			OrderID: gocql.MustRandomUUID(), CustomerID: customer, Store: []string{"north", "south"}[i%2],
+			SubmissionTime: first.Add(time.Duration(i) * 12 * time.Hour), Status: "open", Items: map[string]int32{"tea": int32(i + 1)},
+			Total: inf.NewDec(int64(i)*100+95, 2),
+		}
+		if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o)); err != nil {
+			t.Fatal(err)
+		}
+		orders = append(orders, o)
+	}
+	paid := orders[2]
+	paid.Status = "paid"
+	if _, err := p.Writer.Write(t.Context(), "payOrder", ordersplit.Orders.Update(orders[2], paid)); err != nil {
+		t.Fatal(err)
+	}
+	orders[2] = paid
+	if _, err := p.Writer.Write(t.Context(), "cancelOrder", ordersplit.Orders.Delete(orders[1])); err != nil {
+		t.Fatal(err)
+	}
+	orders = slices.Delete(orders, 1, 2)
+	slices.Reverse(orders)
+	var all, north, light []string
+	for _, o := range orders {
+		all = append(all, text(o))
+		if o.Store == "north" {
+			north = append(north, text(o))
+		}
+		o.Store, o.Items, o.Total = "", nil, nil
+		light = append(light, text(o))
+	}
+
+	if got := collect(t, ordersplit.InStore(t.Context(), p.Reader, customer, "north")); !slices.Equal(got, north) {
+		t.Errorf("in a store:\n%v, want\n%v", got, north)
+	}
+	if got := collect(t, ordersplit.Between(t.Context(), p.Reader, customer, first, first.AddDate(0, 2, 0))); !slices.Equal(got, all) {
+		t.Errorf("by month:\n%v, want\n%v", got, all)
+	}
+	list, err := ordersplit.List(t.Context(), p.Reader, customer, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range list {
+		if i >= len(light) || text(o) != light[i] {
+			t.Errorf("listed %d: %s", i, text(o))
+		}
+		whole, err := ordersplit.WithAmounts(t.Context(), p.Reader, o)
+		if err != nil || fmt.Sprint(whole.Items, whole.Total) != fmt.Sprint(orders[i].Items, orders[i].Total) {
+			t.Errorf("amounts of order %d: %v, %v, %v", i, whole.Items, whole.Total, err)
+		}
+	}
+	if len(list) != len(light) {
+		t.Errorf("%d orders listed, want %d", len(list), len(light))
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	p := reading.Open(t, 3, ordersplit.Schema...)
+	o := ordersplit.Order{OrderID: gocql.MustRandomUUID(), CustomerID: gocql.MustRandomUUID(), SubmissionTime: time.Now()}
+	if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o)); !errors.Is(err, writer.ErrInvalid) ||
+		!strings.Contains(err.Error(), "column store") {
+		t.Errorf("no store: %v, want ErrInvalid", err)
+	}
+	o.Store = "north"
+	later := o
+	later.SubmissionTime = o.SubmissionTime.AddDate(0, 1, 0)
+	if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Update(o, later)); !errors.Is(err, writer.ErrInvalid) {
+		t.Errorf("another time, and so another month: %v, want ErrInvalid", err)
+	}
+	q := reader.From(ordersplit.Orders, "orders_by_customer_store").Eq("customer_id", o.CustomerID)
+	if _, _, err := reader.List(t.Context(), p.Reader, "orders", q); !errors.Is(err, reader.ErrInvalid) || !strings.Contains(err.Error(), "column store: is missing") {
+		t.Errorf("no store: %v, want ErrInvalid", err)
+	}
+}

@@ -1,0 +1,144 @@
+package routing_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// traces collects the ids of the requests that a session had the nodes trace.
+type traces struct {
+	mu  sync.Mutex
+	ids [][]byte
+}
+
+// Trace implements gocql.Tracer.
+func (t *traces) Trace(id []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ids = append(t.ids, slices.Clone(id))
+}
+
+func (t *traces) take() [][]byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ids := t.ids
+	t.ids = nil
+	return ids
+}
+
+// account is what the nodes say of one request: who coordinated it, and who put the row into a table.
+type account struct {
+	coordinator string
+	replicas    []string
+}
+
+// read waits until the account of a request is complete: nodes write it in the background. PREPAREs are traced too; they
+// write to no table, and there is no account of them.
+func read(t *testing.T, session *gocql.Session, id []byte, replicas int) (account, bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		var a account
+		var kind string
+		err := session.Query(`SELECT coordinator, request FROM system_traces.sessions WHERE session_id = ?`, id).
+			WithContext(ctx).Consistency(gocql.All).Scan(&a.coordinator, &kind)
+		if err == nil && strings.HasPrefix(kind, "Preparing") {
+			return a, false
+		}
+		iter := session.Query(`SELECT activity, source FROM system_traces.events WHERE session_id = ?`, id).
+			WithContext(ctx).Consistency(gocql.All).Iter()
+		var activity, source string
+		for iter.Scan(&activity, &source) {
+			if strings.HasPrefix(activity, "Adding to orders") && !slices.Contains(a.replicas, source) {
+				a.replicas = append(a.replicas, source)
+			}
+		}
+		if err == nil && iter.Close() == nil && len(a.replicas) == replicas && a.coordinator != "" {
+			return a, true
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			t.Fatalf("the account of request %x: %+v, %v", id, a, err)
+		}
+	}
+}
+
+// Requests of writes to a keyspace that is not the session's go to a replica, as the nodes' own accounts show. gocql's
+// policy takes them for requests to the session's keyspace, and chooses among its replicas.
+func TestWritesGoToReplicas(t *testing.T) {
+	t.Parallel()
+	cluster.Need(t, 3)
+	home := cluster.Keyspace(t, 3)
+	for _, replicas := range []int{1, 2} {
+		t.Run(fmt.Sprint(replicas), func(t *testing.T) {
+			t.Parallel()
+			keyspace := cluster.Keyspace(t, replicas)
+			for _, statement := range orders.Schema {
+				if err := cluster.Session(t, keyspace).Query(statement).Exec(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for name, policy := range map[string]func(*gocql.ClusterConfig){
+				"denorm": func(*gocql.ClusterConfig) {},
+				"gocql": func(c *gocql.ClusterConfig) {
+					c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy(), gocql.ShuffleReplicas())
+				},
+			} {
+				session := cluster.Session(t, home, func(c *gocql.ClusterConfig) { writer.Configure(c, "") }, policy)
+				w, err := writer.New(session, writer.Keyspaces(map[string]string{"": keyspace}), writer.Concurrent())
+				if err != nil {
+					t.Fatal(err)
+				}
+				write := func() {
+					if _, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(orders.New(gocql.MustRandomUUID(), inf.NewDec(1, 0)))); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range 20 { // statements are prepared, and the policy reads the keyspaces
+					write()
+				}
+				var seen traces
+				session.SetTrace(&seen)
+				for range 20 {
+					write()
+				}
+				session.SetTrace(nil)
+				elsewhere, requests, coordinators := 0, 0, map[string]int{}
+				reader := cluster.Session(t, "")
+				for _, id := range seen.take() {
+					a, ok := read(t, reader, id, replicas)
+					if !ok {
+						continue
+					}
+					requests++
+					coordinators[a.coordinator]++
+					if !slices.Contains(a.replicas, a.coordinator) {
+						elsewhere++
+					}
+				}
+				t.Logf("%s, %d replicas: of %d requests %d went to a node that is no replica; by node %v",
+					name, replicas, requests, elsewhere, coordinators)
+				if requests != 60 {
+					t.Errorf("%d requests, want 60", requests)
+				}
+				if name == "denorm" && elsewhere > 0 {
+					t.Errorf("%d requests went to nodes that are no replicas", elsewhere)
+				}
+			}
+		})
+	}
+}

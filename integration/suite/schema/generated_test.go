@@ -1,0 +1,89 @@
+package schema_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/testutil/anyschema"
+	"github.com/denorm-go/denorm/schema"
+)
+
+// cases is how many schemas are made up. Each statement that changes a schema takes three nodes some tenths of a second,
+// so make test tries few of them; package schema tries hundreds without a cluster.
+var cases = flag.Int("cases", 2, "how many schemas to make up")
+
+// Schemas are made up, created, and read back without a difference. Then they are changed in one place at a time, behind
+// the declaration's back: each change is found, and where a statement is said to mend it, it does.
+func TestGenerated(t *testing.T) {
+	t.Parallel()
+	session := open(t)
+	tried, mended := 0, 0
+	kinds := make(map[string]bool)
+	for n := range *cases {
+		seed := uint64(n)
+		keyspace := cluster.Keyspace(t, 3)
+		r := rand.New(rand.NewPCG(seed, 1))
+		declared := anyschema.Generate(r, keyspace)
+		made, err := schema.Read(t.Context(), session, keyspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared.Keyspaces = made.Keyspaces
+		create(t, session, declared)
+		wantNone(t, session, declared, "after Ensure")
+		mutations := anyschema.Mutations(r, declared)
+		slices.SortStableFunc(mutations, func(a, b anyschema.Mutation) int { return last(a) - last(b) })
+		for _, m := range mutations {
+			if kinds[m.Name] && last(m) == 0 {
+				continue // tried with an earlier schema
+			}
+			kinds[m.Name] = true
+			tried++
+			run(t, session, m.Statements...)
+			found := differences(t, session, declared)
+			if len(found) == 0 {
+				t.Fatalf("seed %d: %s is not found, in\n%s", seed, m.Name, declared.CQL())
+			}
+			if slices.ContainsFunc(found, func(d schema.Difference) bool { return d.Mend == "" }) {
+				restore(t, session, declared, m)
+				continue
+			}
+			for _, d := range found {
+				run(t, session, d.Mend)
+			}
+			mended++
+			wantNone(t, session, declared, "after "+m.Name+" and what is said to mend it")
+		}
+	}
+	t.Logf("%d schemas, %d changes of %d kinds, all found; %d mended by the statements that the differences give", *cases, tried,
+		len(kinds), mended)
+	if len(kinds) < 24 || mended < 10 {
+		t.Errorf("too little was tried: %v", kinds)
+	}
+}
+
+// last is 1 for the change that cannot be undone.
+func last(m anyschema.Mutation) int {
+	if m.Name == "add a field" {
+		return 1
+	}
+	return 0
+}
+
+// restore makes the changed tables anew.
+func restore(t *testing.T, session session, declared *schema.Schema, m anyschema.Mutation) {
+	t.Helper()
+	if last(m) == 1 {
+		return // nothing comes after it
+	}
+	for _, table := range declared.Tables {
+		one := &schema.Schema{Tables: []schema.Table{table}}
+		if found := schema.Compare(one, &schema.Schema{Tables: []schema.Table{*m.Schema.Table(table.ID)}}); len(found) > 0 {
+			run(t, session, append([]string{"DROP TABLE " + table.String()}, one.Statements()...)...)
+		}
+	}
+	wantNone(t, session, declared, "after "+m.Name+" and making the table anew")
+}

@@ -1,0 +1,237 @@
+package supermarket_test
+
+import (
+	"errors"
+	"io"
+	"log"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/baskets"
+	"github.com/denorm-go/denorm/examples/slots"
+	"github.com/denorm-go/denorm/examples/supermarket"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/faulty"
+	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// shop is the two keyspaces of a supermarket.
+type shop struct {
+	*reading.Place
+	keyspaces map[string]string
+	customers *gocql.Session // of the keyspace customer
+	reader    *reader.Reader
+}
+
+func open(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{Place: reading.Open(t, 3, supermarket.Schema...)}
+	customer := cluster.Keyspace(t, 3)
+	s.customers = cluster.Session(t, customer, func(c *gocql.ClusterConfig) { c.Timeout = time.Minute })
+	for _, statement := range baskets.Schema {
+		if err := s.customers.Query(statement).Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.keyspaces = map[string]string{"order_delivery": s.Keyspace, "customer": customer}
+	var err error
+	if s.reader, err = reader.New(s.Session, reader.Keyspaces(s.keyspaces)); err != nil {
+		t.Fatal(err)
+	}
+	s.Writer = s.Writer.With(writer.Keyspaces(s.keyspaces))
+	return s
+}
+
+// purchase is an order that is about to be submitted.
+type purchase struct {
+	order  supermarket.Order
+	basket baskets.Basket
+	slot   slots.Slot
+}
+
+func (s *shop) prepare(t *testing.T) purchase {
+	t.Helper()
+	day := time.Date(2026, time.December, 24, 0, 0, 0, 0, time.UTC)
+	p := purchase{
+		order: supermarket.Order{OrderID: gocql.MustRandomUUID(), SubmissionTime: time.Now().UTC().Truncate(time.Millisecond), Address: "1 Long Road"},
+		basket: baskets.Basket{
+			CustomerID: gocql.MustRandomUUID(), Products: map[gocql.UUID]int32{gocql.MustRandomUUID(): 2, gocql.MustRandomUUID(): 1},
+		},
+		slot: slots.Slot{DeliveryDate: day, StartTime: 9 * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()},
+	}
+	if err := slots.Plan(t.Context(), s.Writer, p.slot); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if p.slot, err = slots.Reserve(t.Context(), s.Writer, p.slot, p.basket.CustomerID, time.Now(), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Writer.Write(t.Context(), "fillBasket", baskets.Baskets.Insert(p.basket)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// view is what readers of the four tables see.
+type view struct{ confirmed, ofCustomer, ofTeam, basket bool }
+
+var (
+	nothing    = view{basket: true}
+	everything = view{confirmed: true, ofCustomer: true, ofTeam: true}
+)
+
+func (s *shop) view(t *testing.T, p purchase) (v view) {
+	t.Helper()
+	if err := s.Session.Query("SELECT confirmed FROM delivery_timeslots WHERE delivery_date = ? AND start_time = ? AND delivery_team_id = ?",
+		p.slot.DeliveryDate, p.slot.StartTime, p.slot.DeliveryTeamID).Consistency(gocql.Consistency(gocql.Serial)).Scan(&v.confirmed); err != nil {
+		t.Fatal(err)
+	}
+	for o, err := range supermarket.OfCustomer(t.Context(), s.reader, p.basket.CustomerID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.ofCustomer = o.OrderID == p.order.OrderID && len(o.Products) == 2
+	}
+	for o, err := range supermarket.OfTeam(t.Context(), s.reader, p.slot.DeliveryDate, p.slot.DeliveryTeamID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.ofTeam = o.OrderID == p.order.OrderID && len(o.Products) == 2
+	}
+	err := s.customers.Query("SELECT customer_id FROM basket_by_customer WHERE customer_id = ?", p.basket.CustomerID).
+		Consistency(gocql.Quorum).Scan(&gocql.UUID{})
+	if err != nil && !errors.Is(err, gocql.ErrNotFound) {
+		t.Fatal(err)
+	}
+	v.basket = err == nil
+	return v
+}
+
+// client is a writer with connections of its own, which can be made to fail.
+func (s *shop) client(t *testing.T, options ...writer.NewOption) (*writer.Writer, *faulty.Dialer) {
+	t.Helper()
+	dialer := &faulty.Dialer{}
+	session := cluster.Session(t, s.Keyspace, func(c *gocql.ClusterConfig) {
+		writer.Configure(c, "")
+		c.Dialer, c.Logger = dialer, log.New(io.Discard, "", 0) // it cannot connect any more, and says so
+	})
+	w, err := writer.New(session, append([]writer.NewOption{
+		writer.Reads(s.Session), writer.Keyspaces(s.keyspaces), writer.Timeout(20 * time.Second),
+	}, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, dialer
+}
+
+func TestSubmit(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	p := s.prepare(t)
+	if v := s.view(t, p); v != nothing {
+		t.Errorf("before: %+v", v)
+	}
+	result, err := supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := s.view(t, p); v != everything {
+		t.Errorf("after (%s): %+v", result.Mode, v)
+	}
+	_, err = supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
+	var failed *writer.Error
+	if !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || !failed.NotApplied() {
+		t.Errorf("submitted twice: %v", err)
+	}
+	other := s.prepare(t)
+	if _, err := slots.Release(t.Context(), s.Writer, other.slot, other.basket.CustomerID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := supermarket.Submit(t.Context(), s.Writer, other.order, other.basket, other.slot); !errors.Is(err, writer.ErrConflict) {
+		t.Errorf("the slot was lost: %v", err)
+	}
+	if v := s.view(t, other); v != nothing {
+		t.Errorf("the slot was lost, and readers see %+v", v)
+	}
+}
+
+// The client dies after each step; what readers then see is what the guarantees table of package writer says.
+func TestClientDiesAfterEachStep(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for steps, want := range []view{
+		0: nothing,
+		1: {confirmed: true, basket: true}, // the slot's condition, and nothing after it
+		2: everything,                      // the batchlog completes the rest
+	} {
+		p := s.prepare(t)
+		w, dialer := s.client(t, writer.Timeout(2*time.Second))
+		warm := s.prepare(t)
+		if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
+			t.Fatal(err)
+		}
+		dialer.DieAfter(steps)
+		_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
+		if err == nil || !dialer.Dead() {
+			t.Fatalf("the client lives: %v", err)
+		}
+		var failed *writer.Error
+		if !errors.As(err, &failed) || steps > 0 && failed.NotApplied() {
+			t.Errorf("after %d steps the client would have been told: %v", steps, err)
+		}
+		if v := s.view(t, p); v != want {
+			t.Errorf("the client dies after %d steps, and readers see %+v, want %+v", steps, v, want)
+		}
+		// Another process gets the error out of a queue, and finishes what it says.
+		stored, err := failed.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if failed = new(writer.Error); failed.UnmarshalBinary(stored) != nil {
+			t.Fatal("what was stored cannot be read")
+		}
+		if result, err := s.Writer.Resume(t.Context(), failed); err != nil || s.view(t, p) != everything {
+			t.Errorf("resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode, err, s.view(t, p))
+		}
+	}
+}
+
+// An answer is lost after each step: the condition's, or the batch's. If nothing is tried again the error says what is known,
+// and Resume finishes; otherwise the writer does.
+func TestAnswerLostAfterEachStep(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	confirmed := view{confirmed: true, basket: true}
+	for step, seen := range []view{confirmed, everything} {
+		for name, policy := range map[string]retry.Policy{"one attempt": {MaxAttempts: 1}, "the default policy": {}} {
+			p := s.prepare(t)
+			w, dialer := s.client(t, writer.Retry(policy))
+			warm := s.prepare(t)
+			if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
+				t.Fatal(err)
+			}
+			dialer.LoseRepliesAfter(step, 1)
+			_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
+			var failed *writer.Error
+			if policy.MaxAttempts == 1 {
+				if !errors.Is(err, writer.ErrUnknown) {
+					t.Errorf("step %d, %s: %v", step, name, err)
+				}
+				if v := s.view(t, p); v != seen {
+					t.Errorf("step %d, %s: readers see %+v", step, name, v)
+				}
+				if errors.As(err, &failed) {
+					_, err = w.Resume(t.Context(), failed)
+				}
+			}
+			if v := s.view(t, p); err != nil || v != everything {
+				t.Errorf("step %d, %s: %v, readers see %+v", step, name, err, v)
+			}
+		}
+	}
+}

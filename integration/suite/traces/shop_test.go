@@ -1,0 +1,166 @@
+// Package traces tests package tracing end to end: writes to a real Cassandra, read back from a real Jaeger and from a
+// Prometheus scrape.
+package traces
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/faulty"
+	"github.com/denorm-go/denorm/integration/harness/jaeger"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tracing"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// patience is how long a slow machine may take for what takes milliseconds on others.
+const patience = 2 * time.Minute
+
+// shop is a keyspace with the tables of orders and a writer that is traced.
+type shop struct {
+	keyspace string
+	session  *gocql.Session // for reads, and to change tables with
+	dialer   *faulty.Dialer // of the writer's session
+	w        *writer.Writer
+}
+
+func open(t *testing.T, tracer *tracing.Tracer, options ...writer.NewOption) *shop {
+	t.Helper()
+	if err := tracer.Err(); err != nil {
+		t.Fatal(err)
+	}
+	s := &shop{keyspace: cluster.Keyspace(t, 3), dialer: new(faulty.Dialer)}
+	s.session = cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
+		writer.Configure(c, "")
+		c.Timeout = patience
+	})
+	for _, statement := range orders.Schema {
+		s.execute(t, statement)
+	}
+	writes := cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
+		writer.Configure(c, "")
+		c.Timeout, c.Dialer = patience, s.dialer
+	})
+	var err error
+	s.w, err = writer.New(writes, append(options, writer.Reads(s.session), writer.Trace(tracer), writer.Timeout(patience),
+		writer.Retry(retry.Policy{AttemptTimeout: patience / 2, MaxElapsedTime: patience}))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *shop) execute(t *testing.T, statement string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := s.session.Query(statement).WithContext(ctx).Exec(); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func (s *shop) create(t *testing.T) orders.Order {
+	t.Helper()
+	o := newOrder()
+	res, err := s.w.With(writer.At(past(time.Minute))).Write(t.Context(), "createOrder", orders.Orders.Insert(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.UpdatedAt = res.Timestamp
+	return o
+}
+
+// past is a timestamp that a trace can only hold if it was put there: no span starts at it.
+func past(ago time.Duration) int64 { return time.Now().Add(-ago).UnixMicro() }
+
+// newOrder has values that are in no trace by chance.
+func newOrder() orders.Order {
+	o := orders.New(gocql.MustRandomUUID(), inf.NewDec(481516234299, 2))
+	o.Status = orders.Shipped
+	return o
+}
+
+func withStatus(o orders.Order, status orders.Status) orders.Order {
+	o.Status = status
+	return o
+}
+
+// service is an HTTP service whose requests are spans that go to Jaeger.
+type service struct {
+	name     string
+	jaeger   *jaeger.Server
+	provider *sdktrace.TracerProvider
+	server   *httptest.Server
+	requests chan func(context.Context)
+}
+
+func serve(t *testing.T, server *jaeger.Server) *service {
+	t.Helper()
+	exporter, err := otlptracegrpc.New(t.Context(), otlptracegrpc.WithEndpointURL(server.OTLP),
+		otlptracegrpc.WithTimeout(patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{
+		name: "orders-" + gocql.MustRandomUUID().String(), jaeger: server, requests: make(chan func(context.Context), 1),
+	}
+	s.provider = sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter),
+		sdktrace.WithResource(resource.NewSchemaless(semconv.ServiceName(s.name))))
+	t.Cleanup(func() {
+		if err := s.provider.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /orders", s.handle)
+	s.server = httptest.NewServer(mux)
+	t.Cleanup(s.server.Close)
+	return s
+}
+
+// handle runs the request's work within a span, as HTTP instrumentation does.
+func (s *service) handle(answer http.ResponseWriter, r *http.Request) {
+	ctx, span := s.provider.Tracer("http").Start(r.Context(), r.Pattern, trace.WithSpanKind(trace.SpanKindServer),
+		trace.WithAttributes(semconv.HTTPRequestMethodPost, semconv.HTTPRoute("/orders")))
+	defer span.End()
+	answer.Header().Set("Trace-Id", span.SpanContext().TraceID().String())
+	(<-s.requests)(ctx)
+}
+
+// request does work in an HTTP request and returns the request's trace as Jaeger has it, which has this many spans.
+func (s *service) request(t *testing.T, spans int, work func(ctx context.Context)) *jaeger.Trace {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, context.DeadlineExceeded)
+	defer cancel()
+	s.requests <- work
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.server.URL+"/orders", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := s.server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if err := s.provider.ForceFlush(ctx); err != nil {
+		t.Fatalf("export to %s: %v", s.jaeger.OTLP, err)
+	}
+	got, err := s.jaeger.Await(ctx, response.Header.Get("Trace-Id"), spans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
