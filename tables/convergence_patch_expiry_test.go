@@ -164,6 +164,9 @@ func drawSession(r *rand.Rand, first bool) tables.Change {
 	if r.IntN(2) == 0 || len(edits) == 0 {
 		edits = append(edits, tables.Column(one(r, "total", "note")))
 	}
+	if row.Ends.IsZero() {
+		edits = append(edits, tables.Column("ends"))
+	}
 	return sessionSet.Patch(row, edits...)
 }
 

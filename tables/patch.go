@@ -27,6 +27,9 @@ import (
 // others have given a later expiry stays, without these values. A table that the patch reaches after its expiry ends like one
 // that it reached before. There is no row marker in such a patch, which would end the row, so every table has to hold the
 // expiry or the stamp.
+//
+// In a set with [ExpiresAt] a row without an expiry is an error: what is written would stay for ever where the rest of the row ends.
+// Give row the expiry that was read, or written, or, if the row never ends, name the expiry in a Column among the edits.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
 	c := s.change(Patch, nil, row)
 	c.Edits = edits
@@ -143,6 +146,9 @@ func (r *renderer) encodePatch(c Change) error {
 			}
 		}
 	}
+	if err := s.checkPatchedExpiry(values, r.patch); err != nil {
+		return err
+	}
 	if s.expiry >= 0 && values[s.expiry].data != nil {
 		for _, t := range s.tables {
 			if !slices.Contains(t.columns, s.expiry) && (s.stamp < 0 || !slices.Contains(t.columns, s.stamp)) {
@@ -158,6 +164,24 @@ func (r *renderer) encodePatch(c Change) error {
 	r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
 	return nil
 }
+
+// checkPatchedExpiry rejects a patch that does not say when what it writes ends.
+func (s *set) checkPatchedExpiry(values []Value, edits patch) error {
+	if s.expiry < 0 {
+		return nil
+	}
+	name, edited := s.columns[s.expiry].name, edits[s.expiry].Kind != 0
+	switch absent := values[s.expiry].data == nil; {
+	case absent && !edited:
+		return s.invalid(nil, name, fmt.Sprintf("the row of a Patch has no expiry, so what it writes would stay when the rest of the row ends: "+
+			"give the row its expiry as it was read or written, or, if the row never ends, add Column(%q) to the edits", name))
+	case !absent && edited:
+		return s.invalid(nil, name, expiryEdited)
+	}
+	return nil
+}
+
+const expiryEdited = "the expiry cannot be edited: it is that of all columns of the row, so Update the row"
 
 // patchable refuses a set in which the row of an entity may stand under another key than the one at hand.
 func (s *set) patchable() error {
@@ -182,8 +206,8 @@ func (s *set) refuseEdit(i int, e Edit, again bool) string {
 		return "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
 	case i == s.stamp:
 		return "the stamp cannot be edited: every write fills it"
-	case i == s.expiry:
-		return "the expiry cannot be edited: it is that of all columns of the row, so Update the row"
+	case i == s.expiry && e.Kind != PutColumn: // that of a row that never ends may be put, as null
+		return expiryEdited
 	case e.Kind == PutColumn:
 		return ""
 	case e.Kind != PutElements && e.Kind != RemoveElements:

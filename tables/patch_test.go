@@ -58,11 +58,11 @@ func TestPatchGolden(t *testing.T) {
 	s := carts(t)
 	immortal := with(aCart(), func(c *cart) { c.Ends = time.Time{} })
 	for name, change := range map[string]tables.Change{
-		"patch_column":        s.Patch(immortal, tables.Column("note")),
-		"patch_clear":         s.Patch(cart{ID: uuid1, Owner: "o"}, tables.Column("note"), tables.Column("products"), tables.Column("place")),
-		"patch_elements":      s.Patch(immortal, tables.Elements("products"), tables.Without("tags", "a", "b")),
-		"patch_without":       s.Patch(immortal, tables.Without("products", uuid1)),
-		"patch_both":          s.Patch(immortal, tables.Without("products", uuid1), tables.Elements("products"), tables.Elements("tags"), tables.Without("tags", "a")),
+		"patch_column":        s.Patch(immortal, tables.Column("ends"), tables.Column("note")),
+		"patch_clear":         s.Patch(cart{ID: uuid1, Owner: "o"}, tables.Column("ends"), tables.Column("note"), tables.Column("products"), tables.Column("place")),
+		"patch_elements":      s.Patch(immortal, tables.Column("ends"), tables.Elements("products"), tables.Without("tags", "a", "b")),
+		"patch_without":       s.Patch(immortal, tables.Column("ends"), tables.Without("products", uuid1)),
+		"patch_both":          s.Patch(immortal, tables.Column("ends"), tables.Without("products", uuid1), tables.Elements("products"), tables.Elements("tags"), tables.Without("tags", "a")),
 		"patch_both_expiring": s.Patch(aCart(), tables.Elements("products"), tables.Without("products", uuid1)),
 		"patch_expiring":      s.Patch(aCart(), tables.Column("note"), tables.Elements("products")),
 	} {
@@ -107,7 +107,7 @@ func TestPatchExpired(t *testing.T) {
 	}
 	bare := tables.Must(tables.New[row]("row", tables.Table{Name: "rows", PartKey: []string{"id"}},
 		tables.Table{Name: "rows_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{}}, tables.ExpiresAt("ends")))
-	if _, err := bare.Patch(row{ID: "1", Owner: "o"}, tables.Column("note")).Render(now, nil); err != nil {
+	if _, err := bare.Patch(row{ID: "1", Owner: "o"}, tables.Column("note"), tables.Column("ends")).Render(now, nil); err != nil {
 		t.Errorf("what does not expire: %v", err)
 	}
 	_, err := bare.Patch(row{ID: "1", Owner: "o", Ends: time.UnixMicro(now).Add(time.Hour)}, tables.Column("note")).Render(now, nil)
@@ -171,6 +171,7 @@ func TestPatchStamp(t *testing.T) {
 func TestPatchRefuses(t *testing.T) {
 	t.Parallel()
 	s, row := carts(t), aCart()
+	immortal := with(row, func(c *cart) { c.Ends = time.Time{} })
 	const twice = "is edited twice in one Patch: at one timestamp the two would mix"
 	const both = "an element is put by Elements and removed by Without: at one timestamp the removal would win; name it in one of them"
 	const key = "a key, or what a key follows from, cannot be edited: a Patch leaves the row where it is"
@@ -192,6 +193,8 @@ func TestPatchRefuses(t *testing.T) {
 		"another table's key":   {s.Patch(row, tables.Column("owner")), "column owner: " + key},
 		"stamp":                 {s.Patch(row, tables.Column("updated_at")), "column updated_at: the stamp cannot be edited: every write fills it"},
 		"expiry":                {s.Patch(row, tables.Column("ends")), "column ends: the expiry cannot be edited: it is that of all columns of the row, so Update the row"},
+		"no expiry":             {s.Patch(immortal, tables.Column("note")), "column ends: the row of a Patch has no expiry, so what it writes would stay when the rest of the row ends: give the row its expiry as it was read or written, or, if the row never ends, add Column(\"ends\") to the edits"},
+		"elements of an expiry": {s.Patch(immortal, tables.Elements("ends")), "column ends: the expiry cannot be edited: it is that of all columns of the row, so Update the row"},
 		"elements of a text":    {s.Patch(row, tables.Elements("note")), "column note: only maps and sets have elements, and this is text: edit it as a whole, with Column"},
 		"elements of a type":    {s.Patch(row, tables.Elements("place")), "column place: only maps and sets have elements, and this is geo: edit it as a whole, with Column"},
 		"elements of a list":    {s.Patch(row, tables.Elements("log")), "column log: a list has no elements that could be written again and be the same: edit it as a whole, with Column, or declare a set or map"},

@@ -310,7 +310,11 @@ func refChange(r *rand.Rand, s *tables.Set[refRow], kind string) tables.Change {
 	case 2:
 		return s.Delete(row)
 	case 3:
-		return s.Patch(row, refEdits(r)...)
+		edits := refEdits(r)
+		if row.Ends == nil && len(edits) > 0 && len(s.Statements(0, "")) == 3 { // the set has ExpiresAt
+			edits = append(edits, tables.Column("ends")) // the row never ends
+		}
+		return s.Patch(row, edits...)
 	}
 	return s.Update(row, refChanged(r, row))
 }

@@ -264,7 +264,7 @@ func TestStoredMutationsAreDeclared(t *testing.T) {
 	set := carts(t)
 	for _, c := range []tables.Change{
 		set.Patch(aCart(), tables.Elements("products"), tables.Without("tags", "old"), tables.Column("note")),
-		set.Patch(with(aCart(), func(c *cart) { c.Ends = time.Time{} }), tables.Elements("tags"), tables.Without("products", uuid1, uuid4)),
+		set.Patch(with(aCart(), func(c *cart) { c.Ends = time.Time{} }), tables.Column("ends"), tables.Elements("tags"), tables.Without("products", uuid1, uuid4)),
 	} {
 		for _, m := range rendered(t, c) {
 			check("carts", set, m)
