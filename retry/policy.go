@@ -36,10 +36,12 @@ type Policy struct {
 	// answer leaves no time for another one. 0 means 2.5 s.
 	AttemptTimeout time.Duration
 
-	// InitialInterval is the upper bound of the first wait. 0 means 50 ms, or MaxInterval if that is set and less.
+	// InitialInterval is the upper bound of the first wait. 0 means 50 ms, or MaxInterval if that is set and less. 1 ns
+	// stands for no waits; any other time below a millisecond is an error, as a number without its unit.
 	InitialInterval time.Duration
 
-	// MaxInterval is the upper bound of all waits. 0 means 1 s, or InitialInterval if that is more.
+	// MaxInterval is the upper bound of all waits. 0 means 1 s, or InitialInterval if that is more. 1 ns stands for no
+	// waits, as in InitialInterval.
 	MaxInterval time.Duration
 
 	// Multiplier is the factor by which the upper bound grows from wait to wait, at least 1. 0 means 2.
@@ -54,8 +56,8 @@ func (p Policy) Validate() error {
 	}
 	faults = notTiny(faults, "MaxElapsedTime", p.MaxElapsedTime)
 	faults = notTiny(faults, "AttemptTimeout", p.AttemptTimeout)
-	faults = notNegative(faults, "InitialInterval", p.InitialInterval)
-	faults = notNegative(faults, "MaxInterval", p.MaxInterval)
+	faults = notTinyInterval(faults, "InitialInterval", p.InitialInterval)
+	faults = notTinyInterval(faults, "MaxInterval", p.MaxInterval)
 	if p.InitialInterval > 0 && p.MaxInterval > 0 && p.InitialInterval > p.MaxInterval {
 		faults = append(faults, fmt.Errorf("retry: InitialInterval is %v, must not be above MaxInterval %v",
 			p.InitialInterval, p.MaxInterval))
@@ -67,13 +69,21 @@ func (p Policy) Validate() error {
 	return errors.Join(faults...)
 }
 
-// notTiny rejects a time that was written as a plain number, too. The intervals may be so short: then there are no waits.
+// notTiny rejects a time that was written as a plain number, too.
 func notTiny(faults []error, field string, d time.Duration) []error {
 	if 0 < d && d < time.Millisecond {
 		return append(faults, fmt.Errorf("retry: %s is %v, less than a millisecond, so not the time that was meant: a plain number is of "+
 			"nanoseconds, write it with a unit, as in 5*time.Second", field, d))
 	}
 	return notNegative(faults, field, d)
+}
+
+// notTinyInterval is notTiny for a field of which a nanosecond stands for no waits.
+func notTinyInterval(faults []error, field string, d time.Duration) []error {
+	if d == time.Nanosecond {
+		return faults
+	}
+	return notTiny(faults, field, d)
 }
 
 func notNegative(faults []error, field string, d time.Duration) []error {

@@ -72,6 +72,17 @@ func TestDeclare(t *testing.T) {
 	}
 }
 
+// A window without a unit is of nanoseconds, and was left out.
+func TestTimeWindow(t *testing.T) {
+	t.Parallel()
+	for window, fits := range map[time.Duration]bool{24: false, 0: false, 90 * time.Second: false, -time.Hour: false, time.Hour: true, 36 * time.Hour: true} {
+		_, err := schema.Declare(schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Compaction: schema.TimeWindow(window)}))
+		if fits && err != nil || !fits && (err == nil || !strings.Contains(err.Error(), "the window is "+window.String()+", and must be whole minutes")) {
+			t.Errorf("%v: %v", window, err)
+		}
+	}
+}
+
 // Options and volumes of a table may stand before what declares it.
 func TestDeclareTakesAnyOrder(t *testing.T) {
 	t.Parallel()

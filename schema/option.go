@@ -34,7 +34,7 @@ const NoGCGrace time.Duration = -1
 const DefaultGCGrace = 10 * 24 * time.Hour
 
 // TimeWindow is the compaction of time series: rows of one window end up in one file, which is dropped as a whole when
-// all of it has expired. The window must be whole minutes; a thirtieth of the TTL is a good one.
+// all of it has expired. The window must be whole minutes, or what it is given to is an error; a thirtieth of the TTL is a good one.
 func TimeWindow(window time.Duration) map[string]string {
 	m := map[string]string{"class": "TimeWindowCompactionStrategy"}
 	for _, unit := range []struct {
@@ -42,12 +42,16 @@ func TimeWindow(window time.Duration) map[string]string {
 		size time.Duration
 	}{{"DAYS", 24 * time.Hour}, {"HOURS", time.Hour}, {"MINUTES", time.Minute}} {
 		if window >= unit.size && window%unit.size == 0 {
-			m["compaction_window_unit"], m["compaction_window_size"] = unit.name, strconv.FormatInt(int64(window/unit.size), 10)
-			break
+			m["compaction_window_unit"], m[windowSize] = unit.name, strconv.FormatInt(int64(window/unit.size), 10)
+			return m
 		}
 	}
+	m[windowSize] = window.String() // no number, so rejected by literals
 	return m
 }
+
+// windowSize is the entry of a compaction that says how long its windows are, as a number of its unit.
+const windowSize = "compaction_window_size"
 
 // Leveled is the compaction for tables that are read much more than written.
 func Leveled() map[string]string { return map[string]string{"class": "LeveledCompactionStrategy"} }
@@ -85,6 +89,12 @@ func (o Options) literals() (map[string]string, error) {
 		out[optComment] = textLiteral(o.Comment)
 	}
 	if o.Compaction != nil {
+		if size, ok := o.Compaction[windowSize]; ok {
+			if n, err := strconv.Atoi(size); err != nil || n < 1 {
+				return nil, fmt.Errorf("compaction: the window is %s, and must be whole minutes: a plain number is of nanoseconds, write it with "+
+					"a unit, as in TimeWindow(24*time.Hour)", size)
+			}
+		}
 		out[optCompaction] = mapLiteral(normalOption(optCompaction, o.Compaction))
 	}
 	if o.Compression != nil {
@@ -175,8 +185,8 @@ func normalOption(option string, m map[string]string) map[string]string {
 		if out["compaction_window_unit"] == "" {
 			out["compaction_window_unit"] = "DAYS"
 		}
-		if out["compaction_window_size"] == "" {
-			out["compaction_window_size"] = "1"
+		if out[windowSize] == "" {
+			out[windowSize] = "1"
 		}
 	}
 	if option == optCaching { // the server completes it

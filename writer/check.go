@@ -138,7 +138,7 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 	if session == nil {
 		return nil, refuse("Check", errors.New("the writer has no session"))
 	}
-	c := checker{ctx: ctx, w: w, session: session, declared: make(map[[2]string]declaration)}
+	c := checker{ctx: ctx, w: w.patient(), session: session, declared: make(map[[2]string]declaration)}
 	for _, set := range sets {
 		c.set = set
 		d := set.Describe()

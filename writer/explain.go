@@ -64,7 +64,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		return nil, refuse(op, err)
 	}
 	out := &Plan{
-		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.strict, BatchLimit: w.batchLimit, Policy: w.policy.WithDefaults(),
+		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.strict, BatchLimit: w.batchLimit, Policy: w.attempts().WithDefaults(),
 		Timeout: w.timeout, Consistency: w.consistency,
 	}
 	out.Condition = p.condition.planned()

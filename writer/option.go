@@ -41,6 +41,7 @@ type config struct {
 	tracer      tracers
 	traced      bool // by an option of the New or With at hand
 	choice      choice
+	chosen      choice // by Logged or Concurrent in the New or With at hand
 	at          int64
 	pinned      bool
 	keyspaces   map[string]string
@@ -115,8 +116,9 @@ func MaxClockSkew(d time.Duration) NewOption {
 	})
 }
 
-// Retry sets the retry policy of every path. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s. [New] rejects an
-// AttemptTimeout that is not below [Timeout], but for a policy of one attempt: an attempt without an answer would be the only one.
+// Retry sets the retry policy of every path. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s (but see
+// [Timeout]). [New] rejects an AttemptTimeout that is not below Timeout, but for a policy of one attempt: an attempt without an answer
+// would be the only one.
 func Retry(p retry.Policy) Option {
 	return option(func(c *config) {
 		if err := p.Validate(); err != nil {
@@ -140,7 +142,8 @@ func Budget(b *retry.Budget) NewOption {
 // Hedge makes a path that has had no answer for d send its request once more, to another replica: the first success
 // wins, an error does not. It cuts the latency of the slowest writes, for a request more now and then; each takes a token
 // of the retry budget. Writes are idempotent by their timestamp, so the second request does no harm. d is best near the
-// 99th percentile of the latency. 0 turns it off, which is the default.
+// 99th percentile of the latency. 0 turns it off, which is the default. A d that is not below the AttemptTimeout of [Retry], or for [New]
+// the [Timeout], is an error: no request would be sent once more.
 func Hedge(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < 0 {
@@ -165,13 +168,21 @@ func Trace(t Tracer) Option {
 }
 
 // Logged makes every write of more than one partition a logged batch, strictly: while no batchlog can be written, the
-// write fails.
-func Logged() Option { return option(func(c *config) { c.choice = alwaysLogged }) }
+// write fails. With [Concurrent] in the same New or With it is an error.
+func Logged() Option { return option(func(c *config) { c.choose(alwaysLogged) }) }
 
 // Concurrent makes every write of more than one partition a fan-out, also where deletes travel or several entities
 // change. If the client dies in the middle, some tables have the write and others do not; a failed write is finished by
 // [Writer.Resume]. A set declared Atomic refuses it.
-func Concurrent() Option { return option(func(c *config) { c.choice = alwaysConcurrent }) }
+func Concurrent() Option { return option(func(c *config) { c.choose(alwaysConcurrent) }) }
+
+// choose rejects Logged and Concurrent in one call, where the order would decide.
+func (c *config) choose(mode choice) {
+	if c.chosen != auto && c.chosen != mode {
+		c.fail("Logged and Concurrent are both given, and a write is either a logged batch or a fan-out: give one of them")
+	}
+	c.choice, c.chosen = mode, mode
+}
 
 // Auto makes the writer choose: one request where one partition is written; a logged batch where deletes travel with
 // puts or over several partitions, where several entities change, and for sets declared Atomic; a fan-out otherwise.
@@ -260,7 +271,8 @@ func Consistency(level gocql.Consistency) Option {
 	})
 }
 
-// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s.
+// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. Where it is not above 2.5 s, and neither AttemptTimeout
+// nor [Hedge] nor a single attempt is chosen, an attempt is limited to half of it, so that one without an answer can be made again.
 func Timeout(d time.Duration) Option {
 	return option(func(c *config) {
 		if d <= 0 {

@@ -39,9 +39,67 @@ func TestAttemptsAreShorterThanCalls(t *testing.T) {
 	}
 }
 
+// A short Timeout leaves time for a second attempt; what the caller has chosen, a hedge too, stays, and so do the reads of Check.
+func TestAttemptsOfShortCalls(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		options []NewOption
+		want    time.Duration
+	}{
+		"default":                 {nil, 2500 * time.Millisecond},
+		"above that of attempts":  {[]NewOption{Timeout(2501 * time.Millisecond)}, 2500 * time.Millisecond},
+		"as that of attempts":     {[]NewOption{Timeout(2500 * time.Millisecond)}, 1250 * time.Millisecond},
+		"short":                   {[]NewOption{Timeout(time.Second)}, 500 * time.Millisecond},
+		"short, of some attempts": {[]NewOption{Timeout(time.Second), Retry(retry.Policy{MaxAttempts: 3})}, 500 * time.Millisecond},
+		"of one attempt":          {[]NewOption{Timeout(time.Second), Retry(retry.Policy{MaxAttempts: 1})}, 2500 * time.Millisecond},
+		"of a chosen limit":       {[]NewOption{Timeout(time.Second), Retry(retry.Policy{AttemptTimeout: 900 * time.Millisecond})}, 900 * time.Millisecond},
+		"hedged":                  {[]NewOption{Timeout(time.Second), Hedge(time.Millisecond)}, 2500 * time.Millisecond},
+		"the shortest":            {[]NewOption{Timeout(time.Millisecond)}, time.Millisecond},
+	} {
+		w := fakeWriter(&fakeExecutor{}, test.options...)
+		if got := w.retrier.AttemptTimeout(); w.err != nil || got != test.want {
+			t.Errorf("%s: %v, %v", name, got, w.err)
+		}
+		plan, err := w.Explain("writeNote", noteSet(t).Insert(newNote()))
+		if err != nil || plan.Policy.AttemptTimeout != test.want {
+			t.Errorf("%s: Explain says %v, %v", name, plan.Policy, err)
+		}
+		if got, want := w.patient().retrier.AttemptTimeout(), w.policy.WithDefaults().AttemptTimeout; got != want {
+			t.Errorf("%s: Check reads for %v", name, got)
+		}
+	}
+	if got := fakeWriter(&fakeExecutor{}, Timeout(time.Second)).With(Timeout(5 * time.Second)).retrier.AttemptTimeout(); got != 2500*time.Millisecond {
+		t.Errorf("a longer Timeout again: %v", got)
+	}
+}
+
+// A hedge that would never be sent is an error.
+func TestHedgeIsShorterThanAttempts(t *testing.T) {
+	t.Parallel()
+	short := Retry(retry.Policy{AttemptTimeout: 300 * time.Millisecond})
+	for name, test := range map[string]struct {
+		w    *Writer
+		want string
+	}{
+		"as the default":           {fakeWriter(&fakeExecutor{}, Hedge(2500*time.Millisecond)), "2.5s is not below the limit of an attempt, 2.5s"},
+		"as the chosen":            {fakeWriter(&fakeExecutor{}, Hedge(300*time.Millisecond), short), "300ms is not below the limit of an attempt, 300ms"},
+		"as the chosen, by With":   {fakeWriter(&fakeExecutor{}, short).With(Hedge(time.Second)), "1s is not below the limit of an attempt, 300ms"},
+		"as the call":              {fakeWriter(&fakeExecutor{}, Timeout(time.Second), Hedge(time.Second)), "1s is not below the Timeout of a call, 1s"},
+		"shorter":                  {fakeWriter(&fakeExecutor{}, Hedge(299*time.Millisecond), short), ""},
+		"none":                     {fakeWriter(&fakeExecutor{}, Hedge(0)), ""},
+		"a shorter Timeout, later": {fakeWriter(&fakeExecutor{}, Hedge(time.Second)).With(Timeout(300 * time.Millisecond)), ""},
+	} {
+		_, err := test.w.Write(t.Context(), "writeNote", noteSet(t).Insert(newNote()))
+		if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // The error says whose limit has ended a write: that of an attempt, that of the writer, or that of the caller.
 func TestErrorSaysWhoseLimit(t *testing.T) {
 	t.Parallel()
+	once := retry.Policy{MaxAttempts: 1}
 	for name, test := range map[string]struct {
 		caller time.Duration // 0: no deadline
 		writer time.Duration
@@ -50,12 +108,13 @@ func TestErrorSaysWhoseLimit(t *testing.T) {
 		want   string
 	}{
 		"attempt":             {0, time.Minute, retry.Policy{MaxAttempts: 2}, false, "unknown after 2 attempts: no answer within 2.5s"},
-		"writer":              {0, time.Second, retry.Policy{}, false, "unknown: the writer's Timeout of 1s is over"},
+		"writer, short":       {0, time.Second, retry.Policy{MaxAttempts: 2}, false, "unknown after 2 attempts: the writer's Timeout of 1s is over"},
+		"writer":              {0, time.Second, once, false, "unknown: the writer's Timeout of 1s is over"},
 		"writer, later":       {0, 3 * time.Second, retry.Policy{}, false, "unknown after 2 attempts: the writer's Timeout of 3s is over"},
-		"writer, stuck":       {0, time.Second, retry.Policy{}, true, "unknown: the driver has not returned: the writer's Timeout of 1s is over"},
+		"writer, stuck":       {0, time.Second, once, true, "unknown: the driver has not returned: the writer's Timeout of 1s is over"},
 		"caller":              {time.Second, time.Minute, retry.Policy{}, false, "unknown: context deadline exceeded"},
 		"caller, stuck":       {time.Second, time.Minute, retry.Policy{}, true, "unknown: the driver has not returned: context deadline exceeded"},
-		"caller, then writer": {time.Minute, time.Second, retry.Policy{}, false, "unknown: the writer's Timeout of 1s is over"},
+		"caller, then writer": {time.Minute, time.Second, once, false, "unknown: the writer's Timeout of 1s is over"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

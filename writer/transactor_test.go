@@ -105,7 +105,7 @@ func (x *fakeTransactor) asked() string {
 func conditional(steps []scripted, options ...NewOption) (*Writer, *fakeTransactor, *fakeExecutor) {
 	x, e := &fakeTransactor{steps: steps}, &fakeExecutor{}
 	w := fakeWriter(e, append([]NewOption{
-		Retry(retry.Policy{InitialInterval: time.Microsecond, MaxInterval: time.Microsecond, MaxAttempts: 3}),
+		Retry(retry.Policy{InitialInterval: time.Nanosecond, MaxInterval: time.Nanosecond, MaxAttempts: 3}),
 	}, options...)...)
 	w.transact = x
 	return w, x, e

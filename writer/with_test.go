@@ -83,6 +83,28 @@ func TestTraceTwice(t *testing.T) {
 	}
 }
 
+// Which of the two holds would depend on their order, but for one that With gives in place of that of New.
+func TestLoggedAndConcurrent(t *testing.T) {
+	t.Parallel()
+	w := fakeWriter(&fakeExecutor{}, Logged())
+	for name, test := range map[string]struct {
+		w    *Writer
+		fits bool
+	}{
+		"New":              {fakeWriter(&fakeExecutor{}, Logged(), Concurrent()), false},
+		"With":             {w.With(Concurrent(), Logged()), false},
+		"With after New":   {w.With(Concurrent()), true},
+		"With after With":  {w.With(Concurrent()).With(Logged()), true},
+		"twice the same":   {w.With(Logged(), Logged()), true},
+		"Auto after other": {w.With(Logged(), Auto()), true},
+	} {
+		_, err := test.w.Write(t.Context(), "createOrder")
+		if test.fits && err != nil || !test.fits && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "give one of them")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A time without a unit is of nanoseconds.
 func TestTimesWithoutUnits(t *testing.T) {
 	t.Parallel()

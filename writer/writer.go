@@ -73,6 +73,10 @@ func newWriter(
 		w.fail("Retry: an attempt may last %v (AttemptTimeout), and a call %v (Timeout), so one that gets no answer leaves no time for another: "+
 			"make AttemptTimeout less, Timeout more, or MaxAttempts 1", limit, w.timeout)
 	}
+	if w.hedge > 0 && w.hedge >= w.timeout {
+		w.fail("Hedge: %v is not below the Timeout of a call, %v, so no request would be sent once more: make Hedge less, near the 99th "+
+			"percentile of the latency, or 0 to turn it off", w.hedge, w.timeout)
+	}
 	if w.budget == nil {
 		w.budget = retry.NewBudget(0, 0)
 	}
@@ -98,11 +102,34 @@ func (w *Writer) With(options ...Option) *Writer {
 
 // prepare makes what follows from the options.
 func (w *Writer) prepare() {
-	w.traced = false
+	w.traced, w.chosen = false, auto
 	w.physical = w.keyspace(w.session)
-	if r, err := retry.New(w.policy, w.budget); err == nil { // else the option has failed
+	if r, err := retry.New(w.attempts(), w.budget); err == nil { // else the option has failed
 		w.retrier = *r
 	}
+	if limit := w.retrier.AttemptTimeout(); w.err == nil && w.hedge > 0 && w.hedge >= limit {
+		w.fail("Hedge: %v is not below the limit of an attempt, %v (AttemptTimeout of Retry), so no request would be sent once more: make Hedge "+
+			"less, near the 99th percentile of the latency, or 0 to turn it off", w.hedge, limit)
+	}
+}
+
+// attempts is the retry policy of the requests of a call. Where the caller has not said how long an attempt may last, and a call may not last
+// longer than one does by default, it is half of the call: an attempt without an answer would be the only one. A hedge makes up for that.
+func (w *Writer) attempts() retry.Policy {
+	p := w.policy
+	if p.AttemptTimeout == 0 && p.MaxAttempts != 1 && w.hedge == 0 && p.WithDefaults().AttemptTimeout >= w.timeout {
+		p.AttemptTimeout = max(w.timeout/2, time.Millisecond)
+	}
+	return p
+}
+
+// patient is the writer for reads of the schema that [Timeout] does not limit.
+func (w *Writer) patient() *Writer {
+	other := *w
+	if r, err := retry.New(w.policy, w.budget); err == nil {
+		other.retrier = *r
+	}
+	return &other
 }
 
 // keyspace gives the function from the declared name of a keyspace to the physical one.
