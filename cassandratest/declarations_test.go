@@ -304,6 +304,64 @@ func TestSetsOverOneTableDoNotStart(t *testing.T) {
 	})
 }
 
+// A column that only one of two sets over one table declares is lost where the other moves rows, and a note where it does not.
+func TestColumnsOfSetsOverOneTable(t *testing.T) {
+	t.Parallel()
+	type note struct {
+		ReviewID  gocql.UUID
+		Status    string
+		UpdatedAt int64
+	}
+	notes := func(options ...tables.Option) tables.Described {
+		return tables.Must(tables.New[note]("note", append([]tables.Option{
+			tables.Table{Name: "reviews", Keyspace: "mall", PartKey: []string{"review_id"}},
+			tables.Table{Name: "reviews_by_status", Keyspace: "mall", PartKey: []string{"status"}, SortKey: []string{"review_id"}},
+		}, options...)...))
+	}
+	moving := []tables.Option{tables.OneOf("status", "a", "b"), tables.Stamp("updated_at")}
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		made := mallOf(reviews(tables.OneOf("status", "a", "b"), tables.Stamp("updated_at")))
+		for i := range made.Tables {
+			made.Tables[i].Fingerprint = ""
+		}
+		c.Create(made.Statements()...)
+		p := startProcess(t, c)
+		const lacks = "column email: entity review declares it in this table, and entity note, which declares the table too, does not"
+		for _, sets := range [][]tables.Described{{reviews(moving...), notes(moving...)}, {notes(moving...), reviews(moving...)}} {
+			err := p.w.Check(t.Context(), sets...)
+			if err == nil || !strings.Contains(err.Error(), "table mall.reviews_by_status: "+lacks) || strings.Contains(err.Error(), "column status: entity") {
+				t.Errorf("rows move: %v", err)
+			}
+		}
+		found, err := p.w.Differences(t.Context(), reviews(), notes())
+		if !slices.ContainsFunc(found, func(d writer.Difference) bool { return d.Note && strings.Contains(d.String(), lacks) }) || err != nil {
+			t.Errorf("rows stay: %v, %v", found, err)
+		}
+		if err := p.w.Check(t.Context(), reviews(), notes()); err != nil {
+			t.Errorf("rows stay: %v", err)
+		}
+	})
+}
+
+// A live column that writes fill in the base table alone is a note.
+func TestColumnOfTheBaseTableAlone(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		set := signups(false)
+		c.Create(mallOf(set).Statements()...)
+		c.Create("ALTER TABLE mall.reviews_by_email ADD written timestamp", "ALTER TABLE mall.reviews_by_email ADD other text")
+		p := startProcess(t, c)
+		found, err := p.w.Differences(t.Context(), set)
+		if err != nil || len(found) != 1 || !found[0].Note || !strings.Contains(found[0].String(),
+			"table mall.reviews_by_email: column written: the set declares it in its base table and not among the Columns of this one") {
+			t.Errorf("%v, %v", found, err)
+		}
+		if err := p.w.Check(t.Context(), set); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Tables from before have no fingerprint. Both checks pass, and what they give as a statement adds it.
 func TestStatementAddsTheFingerprint(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,11 @@ func (c *checker) fingerprint(keyspace string, t tables.TableDescription) error 
 }
 
 // declaration is what a set says of a table.
-type declaration struct{ entity, fingerprint string }
+type declaration struct {
+	entity      string
+	table       tables.TableDescription
+	conditional bool
+}
 
 // alike compares what a set declares of its tables with what the sets before it do.
 func (c *checker) alike(d tables.Description) {
@@ -46,15 +50,38 @@ func (c *checker) alike(d tables.Description) {
 		id := [2]string{c.w.physical(t.Keyspace), t.Name}
 		first, ok := c.declared[id]
 		if !ok {
-			c.declared[id] = declaration{d.Entity, t.Fingerprint}
+			c.declared[id] = declaration{d.Entity, t, d.Conditional}
 			continue
 		}
+		c.alikeColumns(id, first, declaration{d.Entity, t, d.Conditional})
+		c.alikeColumns(id, declaration{d.Entity, t, d.Conditional}, first)
 		now := c.w.clock.now() // and both ways: within one process nothing is rolled out
-		found := slices.Concat(fingerprint.Check(t.Fingerprint, first.fingerprint, now), fingerprint.Check(first.fingerprint, t.Fingerprint, now))
+		found := slices.Concat(fingerprint.Check(t.Fingerprint, first.table.Fingerprint, now), fingerprint.Check(first.table.Fingerprint, t.Fingerprint, now))
 		if !slices.ContainsFunc(found, func(f fingerprint.Finding) bool { return !f.Note }) {
 			continue
 		}
 		c.differences = append(c.differences, Difference{Keyspace: id[0], Table: id[1], Reason: fmt.Sprintf("entities %s and %s both declare it, "+
-			"and contradict each other: %s and %s; give each entity a table of its own", first.entity, d.Entity, first.fingerprint, t.Fingerprint)})
+			"and contradict each other: %s and %s; give each entity a table of its own", first.entity, d.Entity, first.table.Fingerprint, t.Fingerprint)})
+	}
+}
+
+// alikeColumns adds the columns of a table that one set declares and another does not: the other leaves them out of the rows that it
+// writes. That is an error where it cannot keep the tables in step then, and a note elsewhere.
+func (c *checker) alikeColumns(id [2]string, has, lacks declaration) {
+	loses := lacks.conditional || fingerprint.Expires(lacks.table.Fingerprint) ||
+		slices.ContainsFunc(lacks.table.Columns, func(col tables.ColumnDescription) bool { return col.Kind != "regular" && col.Changes })
+	for _, col := range has.table.Columns {
+		if slices.ContainsFunc(lacks.table.Columns, func(other tables.ColumnDescription) bool { return other.Name == col.Name }) ||
+			fingerprint.Kept(col.Name, col.Type) != "" {
+			continue
+		}
+		d := Difference{Keyspace: id[0], Table: id[1], Column: col.Name, Note: !loses}
+		d.Reason = fmt.Sprintf("entity %s declares it in this table, and entity %s, which declares the table too, does not: rows that %[2]s writes "+
+			"lack it", has.entity, lacks.entity)
+		if loses {
+			d.Reason += ", and a row that it moves, deletes or lets expire loses it or leaves it behind; declare it in both, or give each entity a table " +
+				"of its own (a set that is only read need not be checked)"
+		}
+		c.differences = append(c.differences, d)
 	}
 }
