@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cqlname"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -186,12 +187,17 @@ func Accept(code, table, reason string) Declaration {
 	})
 }
 
-// Expect states what is expected of a declared table. A Per or Window of less than a second is an error: it is a number without a unit.
+// Expect states what is expected of a declared table. A Per or Window of less than a second is an error: it is a number without a unit. So
+// is a column that the table does not have.
 func Expect(table string, v Volume) Declaration {
 	return about(func(s *Schema) error {
 		v.Table = parseID(table)
-		if s.Table(v.Table) == nil {
+		t := s.Table(v.Table)
+		if t == nil {
 			return fmt.Errorf("Expect: no table %q has been declared", table)
+		}
+		if err := v.columns(t); err != nil {
+			return fmt.Errorf("Expect %s: %w", table, err)
 		}
 		// A number without a unit is of nanoseconds.
 		if v.Per < 0 || v.Window < 0 || v.Per > 0 && v.Per < time.Second || v.Window > 0 && v.Window < time.Second {
@@ -201,6 +207,25 @@ func Expect(table string, v Volume) Declaration {
 		s.Volumes = append(s.Volumes, v)
 		return nil
 	})
+}
+
+// columns rejects a volume with columns that the table does not have.
+func (v *Volume) columns(t *Table) error {
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	for _, of := range []struct {
+		field  string
+		values map[string]float64
+	}{{"Width", v.Width}, {"Elements", v.Elements}, {"Filled", v.Filled}} {
+		for _, name := range slices.Sorted(maps.Keys(of.values)) {
+			if !slices.Contains(names, name) {
+				return fmt.Errorf("%s names a column %s, which the table does not have%s", of.field, name, cqlname.Meant(name, names))
+			}
+		}
+	}
+	return nil
 }
 
 func parseID(s string) ID {

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -81,6 +82,9 @@ func lex(source string) ([]token, error) {
 			if size < 0 {
 				return nil, fmt.Errorf("line %d: a comment without end", line)
 			}
+			if n := noteInside(rest[2:size]); n >= 0 {
+				return nil, fmt.Errorf("line %d: a note inside /* */ is not read: write it behind --, as in -- denorm:ignore, or leave out denorm:", line+n)
+			}
 			line += strings.Count(rest[:size], "\n")
 			at += size + 2
 		case strings.HasPrefix(rest, "$$"):
@@ -118,6 +122,15 @@ func lex(source string) ([]token, error) {
 		}
 	}
 	return append(tokens, token{kind: end, line: line, from: len(source), to: len(source)}), nil
+}
+
+// noteInside gives the line of a comment, from 0, that is a note, or -1. What has -- before it is a note that was taken out.
+func noteInside(comment string) int {
+	return slices.IndexFunc(strings.Split(comment, "\n"), func(line string) bool {
+		said, ok := strings.CutPrefix(strings.TrimLeft(line, " \t*"), notePrefix)
+		kind, _, _ := strings.Cut(strings.TrimSpace(said), " ")
+		return ok && slices.Contains([]string{"entity", "ignore", "volume", "domain"}, kind)
+	})
 }
 
 // spelled is tokens of a source as one line, without the comments between them.

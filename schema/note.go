@@ -40,7 +40,7 @@ func (p *parser) note(t token) {
 			fail("entity <name> <base table> [<table>...]")
 			return
 		}
-		e := Entity{Name: args[0]}
+		e := Entity{Name: args[0], At: at}
 		for _, a := range args[1:] {
 			switch {
 			case a == "atomic":
@@ -50,6 +50,10 @@ func (p *parser) note(t token) {
 			default:
 				e.Tables = append(e.Tables, p.noteID(a))
 			}
+		}
+		if len(e.Tables) == 0 {
+			fail("entity <name> <base table> [<table>...]")
+			return
 		}
 		p.out.Entities = append(p.out.Entities, e)
 	case "ignore":

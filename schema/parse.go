@@ -18,6 +18,8 @@ import (
 //	-- denorm:volume orders_by_user rows=2000/year           what is expected of a table, see Volume
 //	-- denorm:domain orders_by_status.status 4               how many values a column can have
 //
+// They stand behind -- or //; inside /* */ they are an error. The file may be without the tables that they name, but for denorm:domain.
+//
 // Whatever else stands in the text is an error that names its line, and so is a type that is nested deeper than 100.
 func Parse(file, source string) (*Schema, error) {
 	source = strings.TrimPrefix(source, "\ufeff") // the byte order mark that some editors write
@@ -284,7 +286,8 @@ func (p *parser) resolve() {
 				continue
 			}
 		}
-		p.err = fmt.Errorf("line %d: there is no column %s in a table %s", d.line, d.column, d.table)
+		p.err = fmt.Errorf("line %d: denorm:domain: this file creates no table %s with a column %s: correct the name, or put the CREATE TABLE, as "+
+			"denorm ddl --hosts writes it, into the file: also with --hosts", d.line, d.table, d.column)
 		return
 	}
 }

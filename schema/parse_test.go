@@ -285,11 +285,24 @@ func TestParseRefuses(t *testing.T) {
 		"-- denorm:nonsense":                                                      "want denorm:entity, ignore, volume or domain",
 		"-- denorm:ignore DN101 t":                                                "want denorm:ignore <code> <table or *> <reason>",
 		"-- denorm:volume t rows=1/fortnight":                                     `unknown time "fortnight"`,
-		"-- denorm:domain t.a 4":                                                  "there is no column a in a table t",
-		"\x00":                                                                    "unexpected",
+		"-- denorm:domain t.a 4":                                                  "line 1: denorm:domain: this file creates no table t with a column a: correct the name, or put the CREATE TABLE, as denorm ddl --hosts writes it, into the file: also with --hosts",
+		"-- denorm:entity t moves=a atomic":                                       "want denorm:entity <name> <base table> [<table>...]",
+		"/* denorm:ignore DN101 t few */":                                         "line 1: a note inside /* */ is not read: write it behind --",
+		"\n/*\n * a\n * denorm:volume t rows=1\n */":                              "line 4: a note inside /* */ is not read",
+		"\x00": "unexpected",
 	} {
 		if _, err := schema.Parse("f.cql", text); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f.cql: ") {
 			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// What only mentions notes, or has taken one out, is a comment.
+func TestParseNoNotes(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"/* see denorm:ignore */", "/* -- denorm:ignore DN101 t few */", "/*\ndenorm: what it is\n*/", "/* denorm:ignored */"} {
+		if s, err := schema.Parse("f.cql", text); err != nil || len(s.Ignores) > 0 {
+			t.Errorf("%s: %v, %v", text, s, err)
 		}
 	}
 }

@@ -149,6 +149,7 @@ type Entity struct {
 	Timestamped bool
 	// Moves are key columns that may change, so that the row moves.
 	Moves []string
+	At    Position // of the note that declares it
 }
 
 // Ignore accepts a finding.

@@ -102,6 +102,8 @@ func TestSuppressed(t *testing.T) {
 	}
 	if found := lint.Check(s); lint.Worst(found) != lint.Error || len(found) != 3 {
 		t.Errorf("suppressed what was not meant: %+v", found)
+	} else if want := "nothing of DN101 is found in it: the schema does not have the table"; found[0].Reason != want {
+		t.Errorf("%q, want %q", found[0].Reason, want)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 var entityRules = []Rule{
 	{
 		Code: "DN601", Name: "logged-batch-gc-grace", Severity: Error,
-		Doc:   "gc_grace_seconds = 0 in a table that is written in logged batches: the batchlog drops them, with what the other tables need.",
+		Doc: "gc_grace_seconds = 0 in a table that is written in logged batches: the batchlog drops them, with what the other tables need. Or less " +
+			"than three hours where rows move: a replica that was down for that long brings a row back under its former key.",
 		check: gcGrace,
 	},
 	{
@@ -37,6 +38,9 @@ var entityRules = []Rule{
 	},
 }
 
+// hintWindow is Cassandra's max_hint_window, by default.
+const hintWindow = 3 * time.Hour
+
 func gcGrace(r *review) {
 	told := make(map[schema.ID]bool)
 	const mend = "gc_grace_seconds = 864000, or at least three hours; or write the table on its own"
@@ -45,6 +49,20 @@ func gcGrace(r *review) {
 			if t := r.schema.Table(id); t != nil && len(e.Tables) > 1 && t.GCGrace() == 0 && !told[id] {
 				told[id] = true
 				r.finding(t, mend, "gc_grace_seconds is 0, and the table is one of %d of entity %s", len(e.Tables), e.Name)
+			}
+		}
+	}
+	for _, e := range r.entities {
+		for _, id := range e.Tables {
+			t := r.schema.Table(id)
+			if t == nil || told[id] || t.GCGrace() >= hintWindow {
+				continue
+			}
+			if i := slices.IndexFunc(e.Moves, func(column string) bool { return inKey(t, column) }); i >= 0 {
+				told[id] = true
+				r.finding(t, "gc_grace_seconds = 864000, or at least three hours", "gc_grace_seconds is %d, and rows move by %s: a delete that is "+
+					"dropped in less than the three hours in which a replica that was down is sent what it missed lets it bring the former row back",
+					int64(t.GCGrace().Seconds()), e.Moves[i])
 			}
 		}
 	}

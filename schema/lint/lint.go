@@ -116,9 +116,13 @@ func (r *review) unused() {
 	rule := noteRules[0]
 	for i, ignore := range r.schema.Ignores {
 		if !r.used[i] {
+			where := "there any more"
+			if _, _, known := r.table(ignore.Table); !known && ignore.Table.Name != "" {
+				where = "in it: the schema does not have the table" + r.meant(ignore.Table)
+			}
 			r.found = append(r.found, Finding{
 				Code: rule.Code, Rule: rule.Name, Severity: rule.Severity, Table: ignore.Table, At: ignore.At,
-				Reason: fmt.Sprintf("nothing of %s is found there any more", ignore.Code), Mend: "remove the suppression",
+				Reason: fmt.Sprintf("nothing of %s is found %s", ignore.Code, where), Mend: "remove the suppression",
 			})
 		}
 	}

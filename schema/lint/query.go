@@ -36,12 +36,12 @@ var queryRules = []Rule{
 	{
 		Code: "DN506", Name: "unknown-table", Severity: Error,
 		Doc: "A query of a table that the schema does not have: Cassandra refuses it. It is a note where the schema has nothing of the keyspace; " +
-			"no other rule looks at the query.",
+			"no other rule looks at the query. A denorm: note that names such a table is a warning, as it does nothing.",
 		check: unknownTable,
 	},
 	{
 		Code: "DN507", Name: "unknown-column", Severity: Error,
-		Doc:   "A query that names a column which its table does not have: Cassandra refuses it.",
+		Doc:   "A query that names a column which its table does not have: Cassandra refuses it. A denorm: note of one is a warning, as it does nothing.",
 		check: unknownColumn,
 	},
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,6 +45,14 @@ func (r *review) described(keyspace string) bool {
 }
 
 func unknownTable(r *review) {
+	for _, e := range r.schema.Entities {
+		for _, id := range e.Tables {
+			r.unknownNote(id, "denorm:entity "+e.Name, e.At)
+		}
+	}
+	for _, v := range r.schema.Volumes {
+		r.unknownNote(v.Table, "denorm:volume", v.At)
+	}
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]
 		if _, _, known := r.table(q.Table); known || own(q.Table.Keyspace) {
@@ -60,6 +69,43 @@ func unknownTable(r *review) {
 			"no rule looks at a query of it, as the schema has nothing of keyspace %s%s", q.Table.Keyspace, meant).Severity = Note
 		r.found[len(r.found)-1].of(q)
 	}
+}
+
+// unknownNote reports a note of a file that names a table which the schema does not have.
+func (r *review) unknownNote(id schema.ID, note string, at schema.Position) {
+	if _, _, known := r.table(id); known || at.Line == 0 { // what Go declares is checked there
+		return
+	}
+	f := r.finding(&schema.Table{ID: id}, "correct the name, or review the note with the file that creates the table",
+		"%s names a table that the schema does not have, and is ignored%s", note, r.meant(id))
+	f.At, f.Severity = at, Warning
+	if !r.described(id.Keyspace) {
+		f.Severity = Note
+	}
+}
+
+// unknownIn reports a column of a note that none of some tables has.
+func (r *review) unknownIn(tables []schema.ID, note, column string, at schema.Position) {
+	var has []string
+	var first *schema.Table
+	for _, id := range tables {
+		t, columns, known := r.table(id)
+		if !known || at.Line == 0 {
+			return // unknownTable tells of it
+		}
+		if first == nil {
+			first = t
+		}
+		for _, c := range columns {
+			has = append(has, c.Name)
+		}
+	}
+	if first == nil || slices.Contains(has, column) {
+		return
+	}
+	f := r.finding(first, "correct the name", "%s names a column %s, which the table does not have, and is ignored%s", note, column,
+		cqlname.Meant(column, has))
+	f.Column, f.At, f.Severity = column, at, Warning
 }
 
 // meant says which table may be meant by a name that none has: one of this name in another keyspace, or of a similar one in the same.
@@ -84,6 +130,18 @@ func (r *review) meant(id schema.ID) string {
 }
 
 func unknownColumn(r *review) {
+	for _, e := range r.schema.Entities {
+		for _, name := range e.Moves {
+			r.unknownIn(e.Tables, "denorm:entity "+e.Name, name, e.At)
+		}
+	}
+	for _, v := range r.schema.Volumes {
+		for _, columns := range []map[string]float64{v.Width, v.Elements, v.Filled} {
+			for _, name := range slices.Sorted(maps.Keys(columns)) {
+				r.unknownIn([]schema.ID{v.Table}, "denorm:volume", name, v.At)
+			}
+		}
+	}
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]
 		t, columns, _ := r.table(q.Table)
