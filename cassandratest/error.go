@@ -10,7 +10,7 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/frame"
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 )
 
@@ -91,7 +91,7 @@ func WriteFailure(writeType string, received, required, failures int) Error {
 
 func ofType(writeType, name string, m message.Message) Error {
 	e := fixed(name+" "+writeType, m)
-	misspelt := cqlname.Meant(writeType, writeTypes) != "" || writeType != strings.ToUpper(writeType)
+	misspelt := cql.Meant(writeType, writeTypes) != "" || writeType != strings.ToUpper(writeType)
 	if misspelt && !slices.Contains(writeTypes, writeType) { // another one may be of a later version
 		e.wrong = fmt.Errorf("a rule with %s of write type %q, which Cassandra does not have; there is %s",
 			name, writeType, strings.Join(writeTypes, ", "))

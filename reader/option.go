@@ -6,7 +6,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -79,8 +79,8 @@ func Keyspaces(physical map[string]string) Option {
 	mapped := maps.Clone(physical)
 	return func(c *config) {
 		for from, to := range mapped {
-			if !cqlname.Table(to) { // it goes into CQL text as it is
-				c.fail("Keyspaces: what %q is mapped to is not a name of %s", from, cqlname.TableRule)
+			if !cql.IsTable(to) { // it goes into CQL text as it is
+				c.fail("Keyspaces: what %q is mapped to is not a name of %s", from, cql.TableRule)
 			}
 		}
 		c.keyspaces = mapped

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -162,7 +162,7 @@ func (b *bound) condition(c condition) error {
 	switch {
 	case !clustering && !slices.Contains(b.partition, c.column) && !slices.Contains(b.layout.Columns(), c.column):
 		return b.invalid(b.name, c.column, "is no column of the table"+
-			cqlname.Meant(c.column, slices.Concat(b.partition, b.layout.Columns())))
+			cql.Meant(c.column, slices.Concat(b.partition, b.layout.Columns())))
 	case !clustering && !slices.Contains(b.partition, c.column):
 		return b.invalid(b.name, c.column, "is no key column of the table, so rows would have to be filtered by it: "+
 			"declare a table keyed by it")

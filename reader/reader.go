@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/sessions"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
@@ -38,7 +38,7 @@ func New(session *gocql.Session, options ...Option) (*Reader, error) {
 
 func newReader(source source, session string, options ...Option) *Reader {
 	r := &Reader{config: defaults(), source: source, session: session}
-	if !cqlname.Table(session) {
+	if !cql.IsTable(session) {
 		r.session = "" // unquoted it would be another one; CQL then leaves it to the session
 	}
 	r.apply(options)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -221,7 +221,7 @@ func (v *Volume) columns(t *Table) error {
 	}{{"Width", v.Width}, {"Elements", v.Elements}, {"Filled", v.Filled}} {
 		for _, name := range slices.Sorted(maps.Keys(of.values)) {
 			if !slices.Contains(names, name) {
-				return fmt.Errorf("%s names a column %s, which the table does not have%s", of.field, name, cqlname.Meant(name, names))
+				return fmt.Errorf("%s names a column %s, which the table does not have%s", of.field, name, cql.Meant(name, names))
 			}
 		}
 	}

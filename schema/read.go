@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 )
 
@@ -233,7 +233,7 @@ var notOptions = []string{
 func liveOptions(row map[string]any) map[string]string {
 	t := Table{Options: make(map[string]string)}
 	for name, value := range row {
-		if slices.Contains(notOptions, name) || value == nil || !cqlname.Column(name) {
+		if slices.Contains(notOptions, name) || value == nil || !cql.IsColumn(name) {
 			continue
 		}
 		var literal string

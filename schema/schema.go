@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -312,7 +312,7 @@ func (s *Schema) names() []string {
 
 // quoted is a name as it stands in CQL: without quotes where it can.
 func quoted(name string) string {
-	if cqlname.Column(name) {
+	if cql.IsColumn(name) {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`

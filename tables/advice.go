@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
@@ -60,7 +60,7 @@ var fieldOf = map[string]string{
 // structOf is the Go type of a field that a live user-defined type wants, and empty if the type is none.
 func (d *declaration) structOf(live string) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(live, "frozen<"), ">")
-	if _, err := cqltype.Parse(name); err == nil || !cqlname.Table(name) {
+	if _, err := cqltype.Parse(name); err == nil || !cql.IsTable(name) {
 		return ""
 	}
 	for _, o := range d.userTypes {

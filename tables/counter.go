@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 	"github.com/scylladb/gocqlx/v2/qb"
 )
@@ -165,8 +165,8 @@ func (m *Mutation) wireIncrement() *wireMutation {
 }
 
 func (w *wireMutation) increment() (*Mutation, error) {
-	if w.Keyspace != "" && !cqlname.Table(w.Keyspace) || !cqlname.Table(w.Table) {
-		return nil, fmt.Errorf("keyspace and table must be %s", cqlname.TableRule)
+	if w.Keyspace != "" && !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table) {
+		return nil, fmt.Errorf("keyspace and table must be %s", cql.TableRule)
 	}
 	if w.Timestamp != 0 || w.ExpiresAt != 0 || w.Keys != 0 || w.Part != 0 || len(w.Columns) > 0 {
 		return nil, errors.New("an increment is stored without key and values")

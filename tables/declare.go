@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -104,15 +104,15 @@ func (b *builder) readTables() {
 	seen := make(map[string]bool)
 	for n, decl := range b.tables {
 		t := &table{name: decl.Name, keyspace: decl.Keyspace}
-		if !cqlname.Table(decl.Name) {
+		if !cql.IsTable(decl.Name) {
 			advice := ""
 			if strings.Contains(decl.Name, ".") {
 				advice = ": give the keyspace as Table.Keyspace"
 			}
-			b.fault(decl.Name, "", "the name of table %d must be %s%s", n+1, cqlname.TableRule, advice)
+			b.fault(decl.Name, "", "the name of table %d must be %s%s", n+1, cql.TableRule, advice)
 		}
-		if decl.Keyspace != "" && !cqlname.Table(decl.Keyspace) {
-			b.fault(decl.Name, "", "keyspace %q must be %s", decl.Keyspace, cqlname.TableRule)
+		if decl.Keyspace != "" && !cql.IsTable(decl.Keyspace) {
+			b.fault(decl.Name, "", "keyspace %q must be %s", decl.Keyspace, cql.TableRule)
 		}
 		if id := decl.Keyspace + "." + decl.Name; seen[id] {
 			b.fault(decl.Name, "", "declared twice")

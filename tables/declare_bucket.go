@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
@@ -15,8 +15,8 @@ import (
 // readDerived adds the columns of Derive, and marks what they follow from as key columns.
 func (b *builder) readDerived() {
 	for _, o := range b.derived {
-		if !cqlname.Column(o.column) {
-			b.fault("", o.column, "Derive: the column's name must be %s", cqlname.ColumnRule)
+		if !cql.IsColumn(o.column) {
+			b.fault("", o.column, "Derive: the column's name must be %s", cql.ColumnRule)
 			continue
 		}
 		d, ok := b.derivation(o)

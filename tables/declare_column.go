@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/scylladb/go-reflectx"
 )
 
@@ -29,8 +29,8 @@ func (b *builder) readColumns() {
 		}
 		name := f.Name
 		switch {
-		case !cqlname.Column(name):
-			b.fault("", name, "field %s has no usable column name: %s; name it with a db tag", f.Field.Name, cqlname.ColumnRule)
+		case !cql.IsColumn(name):
+			b.fault("", name, "field %s has no usable column name: %s; name it with a db tag", f.Field.Name, cql.ColumnRule)
 		default:
 			if other, ok := b.of[name]; ok {
 				b.fault("", name, "two fields have this column name: %s and %s", b.set.typ.FieldByIndex(b.set.columns[other].index).Name,

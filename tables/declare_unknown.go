@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
@@ -29,7 +29,7 @@ func (b *builder) meant(name string) string {
 	for _, c := range b.set.columns {
 		names = append(names, c.name)
 	}
-	return cqlname.Meant(name, names)
+	return cql.Meant(name, names)
 }
 
 // toDeclare says how to declare the CQL type of a Go type from which none follows. otherwise is the advice for one that stands for

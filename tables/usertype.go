@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 	"github.com/scylladb/go-reflectx"
@@ -47,8 +47,8 @@ func (b *builder) readUserTypes() {
 	for i := range b.userTypes {
 		o := &b.userTypes[i]
 		switch {
-		case !cqlname.Table(o.name):
-			b.fault("", "", "the name of user-defined type %q must be %s", o.name, cqlname.TableRule)
+		case !cql.IsTable(o.name):
+			b.fault("", "", "the name of user-defined type %q must be %s", o.name, cql.TableRule)
 		case o.goType.Kind() != reflect.Struct:
 			b.fault("", "", "user-defined type %s: its values must be a struct, not %s", o.name, o.goType)
 		case b.user.Named(o.name) != nil:
@@ -106,8 +106,8 @@ func (b *builder) readFields(u *cqltype.UserType, options *declaration) {
 			fault(f.Name, "is embedded: the driver does not look for fields in it")
 			continue
 		}
-		if !cqlname.Column(name) {
-			fault(f.Name, "has no usable name: %s; name it with a cql tag", cqlname.ColumnRule)
+		if !cql.IsColumn(name) {
+			fault(f.Name, "has no usable name: %s; name it with a cql tag", cql.ColumnRule)
 			continue
 		}
 		if u.Field(name) >= 0 {

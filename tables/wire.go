@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 )
 
@@ -201,8 +201,8 @@ func (w *wireMutation) check() error {
 		return errors.New("a merge of nothing")
 	case w.Kind == Remove && (w.Keys < len(w.Columns) || w.ExpiresAt != 0):
 		return errors.New("a remove has nothing but a key")
-	case w.Keyspace != "" && !cqlname.Table(w.Keyspace) || !cqlname.Table(w.Table):
-		return fmt.Errorf("keyspace and table must be %s", cqlname.TableRule)
+	case w.Keyspace != "" && !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table):
+		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
 	}
 	names := make(map[string]bool, len(w.Columns))
 	for i := range w.Columns {
@@ -210,8 +210,8 @@ func (w *wireMutation) check() error {
 		twice := names[name]
 		names[name] = true
 		switch {
-		case !cqlname.Column(name):
-			return fmt.Errorf("columns must be %s", cqlname.ColumnRule)
+		case !cql.IsColumn(name):
+			return fmt.Errorf("columns must be %s", cql.ColumnRule)
 		case twice:
 			return errors.New("a column stands twice in it")
 		case (w.Columns[i].Edit != 0) != (w.Kind == Merge && i >= w.Keys) || w.Columns[i].Edit > RemoveElements ||

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 )
 
@@ -118,10 +118,10 @@ func (w *wireCondition) check() error {
 		return errLater
 	}
 	names, types := make(map[string]bool), make(map[string]string)
-	column := func(c wireColumn) bool { return cqlname.Column(c.Name) && c.State != wireUnset }
+	column := func(c wireColumn) bool { return cql.IsColumn(c.Name) && c.State != wireUnset }
 	for _, c := range w.Columns {
 		if !column(c) || names[c.Name] {
-			return fmt.Errorf("columns must be %s, each once", cqlname.ColumnRule)
+			return fmt.Errorf("columns must be %s, each once", cql.ColumnRule)
 		}
 		names[c.Name], types[c.Name] = true, c.Type
 	}
@@ -130,9 +130,9 @@ func (w *wireCondition) check() error {
 		return errors.New("of a kind of a later version")
 	case w.Part < 1 || w.Part > w.Key || w.Key > len(w.Columns):
 		return errors.New("incomplete")
-	case !cqlname.Table(w.Keyspace) || !cqlname.Table(w.Table):
-		return fmt.Errorf("keyspace and table must be %s", cqlname.TableRule)
-	case w.Versioned && (!cqlname.Column(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
+	case !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table):
+		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
+	case w.Versioned && (!cql.IsColumn(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
 		return errors.New("a version that is none")
 	case w.Mark != "" && !names[w.Mark]:
 		return errors.New("a mark that is no column")
@@ -152,7 +152,7 @@ func (w *wireCondition) check() error {
 		}
 	}
 	for _, k := range slices.Concat(w.Claims, w.Releases) {
-		if !cqlname.Table(k.Keyspace) || !cqlname.Table(k.Table) || k.Part < 1 || k.Part > len(k.Columns) {
+		if !cql.IsTable(k.Keyspace) || !cql.IsTable(k.Table) || k.Part < 1 || k.Part > len(k.Columns) {
 			return errors.New("a claim that is incomplete")
 		}
 		for _, c := range k.Columns {

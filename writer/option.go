@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -240,8 +240,8 @@ func Keyspaces(physical map[string]string) Option {
 	slices.Sort(logical)
 	return option(func(c *config) {
 		for _, from := range logical {
-			if !cqlname.Table(mapped[from]) { // it goes into CQL text as it is
-				c.fail("Keyspaces: %q is not a name of %s", mapped[from], cqlname.TableRule)
+			if !cql.IsTable(mapped[from]) { // it goes into CQL text as it is
+				c.fail("Keyspaces: %q is not a name of %s", mapped[from], cql.TableRule)
 			}
 		}
 		c.keyspaces = mapped

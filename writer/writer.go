@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/sessions"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -59,7 +59,7 @@ func newWriter(
 	exec executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
 ) *Writer {
 	w := &Writer{config: defaults(), exec: exec, session: session, batchlog: &batchlog{}, live: &live{read: read}}
-	if session != "" && !cqlname.Table(session) {
+	if session != "" && !cql.IsTable(session) {
 		w.session, w.odd = "", session // unquoted, MyShop would be another keyspace: myshop
 	}
 	for _, o := range options {

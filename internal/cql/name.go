@@ -2,17 +2,24 @@ package cql
 
 import "strings"
 
-// reserved are the words that are no names unless quoted (NaN, Infinity, true and false are literals).
-var reserved = func() map[string]bool {
+// set is a set of the words of a text.
+func set(text string) map[string]bool {
 	words := make(map[string]bool)
-	for _, w := range strings.Fields(`add allow alter and apply asc authorize batch begin by columnfamily create delete desc
-		describe drop entries execute from full grant if in index insert into is keyspace limit materialized modify
-		norecursive not null of on or order primary rename revoke schema select set table to token truncate unlogged update
-		use using view where with`) {
+	for _, w := range strings.Fields(text) {
 		words[w] = true
 	}
 	return words
-}()
+}
+
+// reserved are the words that are no names unless quoted (NaN, Infinity, true and false are literals).
+var reserved = set(`add allow alter and apply asc authorize batch begin by columnfamily create delete desc
+		describe drop entries execute from full grant if in index insert into is keyspace limit materialized modify
+		norecursive not null of on or order primary rename revoke schema select set table to token truncate unlogged update
+		use using view where with`)
+
+// literals are words that are values, and reservedOnce are reserved in one of the versions from 3.11 to 4.1
+// (org.apache.cassandra.cql3, ReservedKeywords).
+var literals, reservedOnce = set("true false nan infinity"), set("default mbean mbeans replace unset")
 
 // keywords are the words that the parser knows, by themselves: what is in lower case already need not be copied.
 var keywords = func() map[string]string {

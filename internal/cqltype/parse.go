@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 )
 
@@ -153,15 +153,15 @@ func (p *parser) arguments(word string, arity int, frozen bool) ([]*Type, error)
 
 // user reads the fields in braces of the user-defined type called name.
 func (p *parser) user(name string) (*UserType, error) {
-	if !cqlname.Table(name) {
-		return nil, fmt.Errorf("the name of a user-defined type must be %s", cqlname.TableRule)
+	if !cql.IsTable(name) {
+		return nil, fmt.Errorf("the name of a user-defined type must be %s", cql.TableRule)
 	}
 	u := &UserType{Name: name}
 	seen := make(map[string]bool)
 	for open := "{"; p.sign(open); open = "," {
 		field, rest, _ := strings.Cut(p.rest, " ")
-		if !cqlname.Column(field) || seen[field] {
-			return nil, fmt.Errorf("the fields of a user-defined type must be %s, and different", cqlname.ColumnRule)
+		if !cql.IsColumn(field) || seen[field] {
+			return nil, fmt.Errorf("the fields of a user-defined type must be %s, and different", cql.ColumnRule)
 		}
 		seen[field], p.rest = true, rest
 		t, err := p.read(true)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -104,7 +104,7 @@ func (r *review) unknownIn(tables []schema.ID, note, column string, at schema.Po
 		return
 	}
 	f := r.finding(first, "correct the name", "%s names a column %s, which the table does not have, and is ignored%s", note, column,
-		cqlname.Meant(column, has))
+		cql.Meant(column, has))
 	f.Column, f.At, f.Severity = column, at, Warning
 }
 
@@ -126,7 +126,7 @@ func (r *review) meant(id schema.ID) string {
 			names = append(names, other.Name)
 		}
 	}
-	return cqlname.Meant(id.Name, names)
+	return cql.Meant(id.Name, names)
 }
 
 func unknownColumn(r *review) {
@@ -158,7 +158,7 @@ func unknownColumn(r *review) {
 		for _, name := range q.Columns {
 			if !slices.Contains(has, name) {
 				f := r.finding(t, "correct the name, or add the column to the table", "a query names a column %s, which the table does not have%s",
-					name, cqlname.Meant(name, has))
+					name, cql.Meant(name, has))
 				f.Column = name
 				f.of(q)
 			}

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
@@ -58,8 +58,8 @@ func newTables(
 		return nil, fmt.Errorf("rotation: the set has no table %q that rotates", name)
 	}
 	t := &declared.Tables[i]
-	if keyspace = cmp.Or(keyspace, t.Keyspace, session); !cqlname.Table(keyspace) {
-		return nil, fmt.Errorf("rotation: keyspace %q is not a name of %s", keyspace, cqlname.TableRule)
+	if keyspace = cmp.Or(keyspace, t.Keyspace, session); !cql.IsTable(keyspace) {
+		return nil, fmt.Errorf("rotation: keyspace %q is not a name of %s", keyspace, cql.TableRule)
 	}
 	return &Tables{cluster: c, keyspace: keyspace, name: name, rotation: *t.Rotation, definition: t.Definition()}, nil
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
@@ -129,7 +129,7 @@ func (n *typeName) check(k *Keyspace, frozen bool) error {
 		if k.Types.Named(n.name) == nil {
 			return invalid("Unknown type %s.%s", k.Name, n.name)
 		}
-		if !cqlname.Column(n.name) {
+		if !cql.IsColumn(n.name) {
 			return unsupported("type %q", n.name)
 		}
 	case n.collection():

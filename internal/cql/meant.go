@@ -1,4 +1,4 @@
-package cqlname
+package cql
 
 import "strings"
 

@@ -1,10 +1,10 @@
-package cqlname_test
+package cql_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/cqlname"
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 func TestNames(t *testing.T) {
@@ -24,16 +24,18 @@ func TestNames(t *testing.T) {
 		{"order", false, false},
 		{"token", false, false},
 		{"mbean", false, false},
+		{"nan", false, false},
+		{"true", false, false}, // a literal
 		{"ordersé", false, false},
 		{"a b", false, false},
 		{"a;DROP TABLE b", false, false},
 		{"a\n", false, false},
 	} {
-		if got := cqlname.Table(c.name); got != c.table {
-			t.Errorf("Table(%q) = %v", c.name, got)
+		if got := cql.IsTable(c.name); got != c.table {
+			t.Errorf("IsTable(%q) = %v", c.name, got)
 		}
-		if got := cqlname.Column(c.name); got != c.column {
-			t.Errorf("Column(%q) = %v", c.name, got)
+		if got := cql.IsColumn(c.name); got != c.column {
+			t.Errorf("IsColumn(%q) = %v", c.name, got)
 		}
 	}
 }

@@ -1,0 +1,39 @@
+package cql
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The rules of [IsTable] and [IsColumn], for messages.
+const (
+	ColumnRule = "lower-case letters, digits and _, a letter first, no reserved word of CQL"
+	TableRule  = ColumnRule + ", at most 48"
+)
+
+var plain = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// IsTable says whether name can be that of a table or a keyspace, without quotes, in every version of Cassandra from 3.11 to 5.0. Names
+// that go into statements are compared with it, so nothing else gets in.
+func IsTable(name string) bool { return len(name) <= 48 && IsColumn(name) }
+
+// IsColumn says the same of the name of a column.
+func IsColumn(name string) bool {
+	return plain.MatchString(name) && !reserved[name] && !reservedOnce[name] && !literals[name]
+}
+
+// Quote is a name as it stands in CQL: without quotes where it can.
+func Quote(name string) string {
+	if IsColumn(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// Unquote is the name or the text that stands between quotes, each quote within it doubled. It is empty if there are none around it.
+func Unquote(s string) string {
+	if len(s) < 2 || s[0] != '"' && s[0] != '\'' || s[len(s)-1] != s[0] {
+		return ""
+	}
+	return strings.ReplaceAll(s[1:len(s)-1], s[:1]+s[:1], s[:1])
+}
