@@ -126,7 +126,7 @@ func rowOptions(r *rand.Rand, kind string) []tables.Option {
 		base.PartKey, base.SortKey = []string{"id", "region"}, []string{"seq DESC"}
 	}
 	if r.IntN(8) == 0 && kind == "plain" {
-		base.Rotate = tables.Month("born")
+		base.Rotate, base.SortKey = tables.Month("born"), append(base.SortKey, "born")
 	}
 	options = append(options, base)
 	if kind != "plain" && r.IntN(3) == 0 {
@@ -139,6 +139,9 @@ func rowOptions(r *rand.Rand, kind string) []tables.Option {
 		return append(options, tables.Compare(one(r, []string{"status", "price"}, []string{"lane", "note"}, []string{"status", "total", "tags"})...))
 	}
 	clock := one(r, "due", "born")
+	if slices.Contains(base.SortKey, "born") {
+		clock = "born" // which every key needs
+	}
 	list := queryTables(r, clock)
 	keys := slices.Concat(base.PartKey, base.SortKey)
 	for _, t := range list {
