@@ -177,6 +177,15 @@ func TestRotateFaults(t *testing.T) {
 			tables.Table{Name: "visits_at", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: tables.Day("at")}, tables.SingleWriter("at")), []string{
 			"table visits_at: column at: tables rotate by it, so it cannot change",
 		}},
+		{"outside the key", declare[visit](tables.Table{Name: "visits", PartKey: []string{"id"}, Rotate: tables.Day("at")}), []string{
+			"table visits: column at: tables rotate by it, and it is not in the key of this one, so no query could say in which tables its rows are: " +
+				"add it to PartKey or SortKey",
+		}},
+		{"derived in the key", declare[visit](tables.Table{Name: "visits", PartKey: []string{"day"}, SortKey: []string{"id"}, Rotate: tables.Month("at")},
+			tables.Derive("day", tables.Day("at"))), []string{
+			"table visits: column at: tables rotate by it, and it is not in the key of this one, so no query could say in which tables its rows are: " +
+				"add it to PartKey or SortKey",
+		}},
 		{"long name", declare[visit](tables.Table{
 			Name: "visits_of_all_the_museums_in_the_city_of_vienna", PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: tables.Month("at"),
 		}), []string{"table visits_of_all_the_museums_in_the_city_of_vienna: Rotate: with the bucket behind it the name is too long: " +
@@ -231,7 +240,7 @@ func TestDescribeBuckets(t *testing.T) {
 	}
 	set := tables.Must(tables.New[row]("row",
 		tables.Table{Name: "rows", PartKey: []string{"id"}},
-		tables.Table{Name: "by_room", PartKey: []string{"room", "day", "slot"}, SortKey: []string{"id"}, Rotate: tables.Month("at")},
+		tables.Table{Name: "by_room", PartKey: []string{"room", "day", "slot"}, SortKey: []string{"at", "id"}, Rotate: tables.Month("at")},
 		tables.Derive("day", tables.Day("at")), tables.Derive("slot", tables.Hash(4, "room"), tables.Since{Bucket: tables.Hash(8, "room")}),
 		tables.Type("day", "date"), tables.SingleWriter("room")))
 	d := set.Describe()

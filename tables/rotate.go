@@ -58,6 +58,9 @@ func (b *builder) checkRotation(t *table) {
 		b.fault(t.name, c.name, "tables rotate by it, so it cannot change")
 	case c.goType.Kind() == reflect.Pointer:
 		b.fault(t.name, c.name, "tables rotate by it, so it cannot be a pointer, which may be absent")
+	case !slices.Contains(t.key, t.rotation.clock):
+		b.fault(t.name, c.name, "tables rotate by it, and it is not in the key of this one, so no query could say in which tables its rows are: "+
+			"add it to PartKey or SortKey")
 	}
 }
 

@@ -31,7 +31,7 @@ func stopSets() map[string]*tables.Set[stop] {
 		"base key": tables.Must(tables.New[stop]("visit", byDay, day, versioned,
 			tables.Table{Name: "visits_by_count", PartKey: []string{"count"}, SortKey: []string{"day", "visit_id"}})),
 		"rotating": tables.Must(tables.New[stop]("visit", byDay, day, versioned,
-			tables.Table{Name: "visits_of", PartKey: []string{"count"}, SortKey: []string{"day", "visit_id"}, Rotate: tables.Month("placed")})),
+			tables.Table{Name: "visits_of", PartKey: []string{"count"}, SortKey: []string{"day", "visit_id", "placed"}, Rotate: tables.Month("placed")})),
 	}
 }
 
