@@ -54,6 +54,7 @@ func (c *Cluster) unclosed(tell func(format string, args ...any)) {
 	c.mu.Unlock()
 	maps.DeleteFunc(sessions, func(session context.Context, _ string) bool { return session.Err() != nil })
 	for _, at := range slices.Sorted(maps.Values(sessions)) {
-		tell("cassandratest: the session opened%s is still open: close it with the test, by t.Cleanup(session.Close) right after it is opened", at)
+		tell("cassandratest: the session opened%s is still open: close it with the test, by t.Cleanup(session.Close) right after it is opened, "+
+			"with the t that the test function was given", at)
 	}
 }

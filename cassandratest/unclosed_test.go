@@ -49,11 +49,31 @@ func TestUnclosedSession(t *testing.T) {
 	case "Test":
 		cassandratest.Test(t, 2, leave)
 		return
+	case "Outer":
+		cassandratest.Test(t, 2, func(inner *testing.T, c *cassandratest.Cluster) {
+			session, err := writer.Connect(writer.Configure(c.Config(), ""))
+			if err != nil {
+				inner.Fatal(err)
+			}
+			t.Cleanup(session.Close)
+		})
+		return
 	case "Start":
 		synctest.Test(t, func(t *testing.T) { leave(t, cassandratest.Start(t, 2)) })
 		return
 	}
 	t.Parallel()
+	t.Run("Outer", func(t *testing.T) {
+		t.Parallel()
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestUnclosedSession$", "-test.count=1")
+		cmd.Env = append(os.Environ(), env+"=Outer")
+		text, err := cmd.CombinedOutput()
+		const want = "TestUnclosedSession: cassandratest: a session outlives the test; if the process now ends with \"synctest channel from outside " +
+			"bubble\", an outer t closes it: close it with the t that the test function was given"
+		if err == nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v\n%s", err, text)
+		}
+	})
 	for _, start := range []string{"Test", "Start"} {
 		t.Run(start, func(t *testing.T) {
 			t.Parallel()

@@ -86,8 +86,8 @@
 //	ctx cancelled        nothing if before the request (then         nothing              TestWireCounterCancelled
 //	                     NotApplied), otherwise as a timeout
 //	Resume               counters as they were, NotApplied ones too: stop when Resumable  TestResumeLeavesCounters,
-//	                     they are never sent again. While one is     is false, or at      TestForeignCounters
-//	                     not Applied no Resume returns nil           ErrInvalid
+//	                     they are never sent again. While one is     is false             TestForeignCounters
+//	                     not Applied no Resume returns nil
 //
 // [Conditional], a lightweight transaction of the base row first ([tables.Versioned], [tables.Compare]). Beside other entities,
 // whose mode the write then has, it comes first as well, and nothing else is sent unless it holds:
@@ -168,6 +168,8 @@
 //	Resume               the same bytes at the same timestamp,       store the error      TestResumeSendsFrozenValues,
 //	                     only to tables that are not Applied         with MarshalBinary   TestResumeSendsTheRest,
 //	                                                                                      TestDamagedError
+//	  by a wrong writer  nothing is sent: ErrInvalid, and         keep the error       TestStoredErrorOutlivesAWrongConsumer
+//	                     Resumable as it was
 //	ErrExpired           a write that could bring a deleted row      read, and write      TestResumeExpires
 //	                     back is not sent again                      anew
 //	ErrNotFound          Modify and Load found no row; nothing sent  answer so            TestFailedReadIsAnError

@@ -78,6 +78,9 @@ type wirePath struct {
 // take more than 1 MiB together.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.paths) == 0 && e.condition == nil {
+		if e.refusal == nil && e.unread == nil {
+			return nil, errNotDecoded
+		}
 		return nil, errNothingToResume
 	}
 	w := wireError{Op: e.Op, Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict}

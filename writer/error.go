@@ -37,6 +37,7 @@ type Error struct {
 
 	refusal error // why nothing was sent; nil if something was, or might have been
 	unread  error // why the row to write from was not read; nil if the error is not of a read
+	kept    bool  // the refusal is that of a Resume which another writer may carry out
 	expired bool
 	strict  bool // a logged batch must stay one
 	stored  bool // it comes out of storage, and others may have written it
@@ -72,6 +73,9 @@ func (e *Error) Error() string {
 		return b.String()
 	case e.refusal != nil:
 		fmt.Fprintf(&b, "%v: %v", ErrInvalid, e.refusal)
+		if e.Resumable() {
+			b.WriteString("; nothing was sent, and the write is still to be finished: keep the error")
+		}
 		return b.String()
 	case e.unread != nil:
 		fmt.Fprintf(&b, "read of %s", e.Tables[0].Table)
@@ -216,7 +220,7 @@ func Current[T any](err error) (T, bool) {
 // do that, only what Resume returns can be relied on, and of that NotApplied is false: see there.
 func (e *Error) NotApplied() bool {
 	if len(e.Tables) == 0 {
-		return e.refusal != nil && !errors.Is(e.refusal, errNoError)
+		return e.refusal != nil && !errors.Is(e.refusal, errNoError) && !errors.Is(e.refusal, errNotDecoded)
 	}
 	return !e.any(func(o Outcome) bool { return o != NotApplied })
 }

@@ -5,7 +5,8 @@ import "errors"
 // What an [*Error] can be, for errors.Is.
 var (
 	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set also: the before-image has the version of
-	// the row and other keys, and nothing was applied.
+	// the row and other keys, and nothing was applied. Of Resume it says that this call has sent nothing; the write may be half applied, and
+	// while the error is [Error.Resumable] the fault may be the writer's.
 	ErrInvalid = errors.New("invalid")
 	// ErrPartial: at least one table has the write, and at least one other is not known to have it. Resume it.
 	ErrPartial = errors.New("partially applied")

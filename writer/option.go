@@ -192,7 +192,7 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 // At pins the timestamp of the writes, in microseconds since the Unix epoch, as in Result.Timestamp. It is for a
 // request that is repeated: the repeat carries the timestamp of the first try, kept under or derived from the
 // request's idempotency key, and so is the same write, if its rows are the same: a time or id in them that is drawn anew makes
-// another one. One before the year 2000 is refused: it is in another unit.
+// another one. One before the year 1990 is refused: it is in another unit.
 //
 // One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp and in
 // Versioned ones an update or delete is refused whose before-image has this very stamp, but for an update that changes nothing else, the
@@ -215,16 +215,18 @@ func At(timestamp int64) Option {
 	return option(func(c *config) {
 		switch {
 		case timestamp < earliest:
-			c.fail("At: timestamp %d is before the year 2000; it is in microseconds since the Unix epoch", timestamp)
+			c.fail("At: timestamp %d is before the year 1990; it is in microseconds since the Unix epoch, in which this clock says %d", timestamp,
+				c.clock.now().UnixMicro())
 		case timestamp/1000 >= earliest:
-			c.fail("At: timestamp %d is in nanoseconds; it is in microseconds since the Unix epoch", timestamp)
+			c.fail("At: timestamp %d is in nanoseconds; it is in microseconds since the Unix epoch, in which this clock says %d", timestamp,
+				c.clock.now().UnixMicro())
 		}
 		c.at, c.pinned = timestamp, true
 	})
 }
 
-// earliest is the first moment of the year 2000, in microseconds.
-const earliest = 946_684_800_000_000
+// earliest is the first moment of the year 1990, in microseconds. A bubble of testing/synctest begins with the year 2000.
+const earliest = 631_152_000_000_000
 
 // Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands
 // for tables declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]: with a

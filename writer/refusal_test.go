@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/testutil/golden"
@@ -71,9 +72,9 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "stamp too far ahead", options: []NewOption{clock}, changes: []tables.Change{orders.Update(stamped(now.Add(11*time.Second)), paid)}},
 		{name: "At before the stamp", options: []NewOption{clock}, with: at(now.Add(-time.Second)), changes: []tables.Change{orders.Update(stamped(now), paid)}},
 		{name: "At too far ahead", options: []NewOption{clock}, with: at(now.Add(11 * time.Second)), changes: insert},
-		{name: "At zero", with: []Option{At(0)}, changes: insert},
-		{name: "At negative", with: []Option{At(-1)}, changes: insert},
-		{name: "At in milliseconds", with: []Option{At(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).UnixMilli())}, changes: insert},
+		{name: "At zero", options: []NewOption{clock}, with: []Option{At(0)}, changes: insert},
+		{name: "At negative", options: []NewOption{clock}, with: []Option{At(-1)}, changes: insert},
+		{name: "At in milliseconds", options: []NewOption{clock}, with: []Option{At(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC).UnixMilli())}, changes: insert},
 
 		// The mode.
 		{name: "Concurrent with Atomic", with: []Option{Concurrent()}, changes: []tables.Change{orderSet(t, tables.Atomic()).Insert(open)}},
@@ -208,6 +209,18 @@ func TestNewRefuses(t *testing.T) {
 		!strings.Contains(err.Error(), "the error is nil: errors.As found no *writer.Error") || strings.Contains(err.Error(), "nothing of the write was sent") {
 		t.Errorf("Resume of nil: %v, of %v", OutcomeOf(err), err)
 	}
+	var damaged Error // by a caller that looks at no error of UnmarshalBinary
+	if err := damaged.UnmarshalBinary([]byte("damaged")); err == nil {
+		t.Error("damaged bytes are decoded")
+	}
+	_, err = w.Resume(t.Context(), &damaged)
+	if none := asError(t, err); !errors.Is(err, ErrInvalid) || none.NotApplied() || OutcomeOf(err) != Unknown || none.Resumable() ||
+		!strings.Contains(err.Error(), "as where UnmarshalBinary has failed") || strings.Contains(err.Error(), "nothing of the write was sent") {
+		t.Errorf("Resume of what was not decoded: %v, of %v", OutcomeOf(err), err)
+	}
+	if _, err := damaged.MarshalBinary(); !errors.Is(err, errNotDecoded) {
+		t.Errorf("MarshalBinary of what was not decoded: %v", err)
+	}
 	_, err = w.Resume(t.Context(), refuse("createOrder", errors.New("cause")))
 	wantRefusal(t, "Resume of a refusal", err)
 	e := failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}), orderSet(t).Insert(newOrder(Open)))
@@ -216,6 +229,25 @@ func TestNewRefuses(t *testing.T) {
 	if again := asError(t, err); !errors.Is(err, ErrInvalid) || !errors.Is(err, ErrPartial) || again.NotApplied() || len(again.Tables) != 3 {
 		t.Errorf("Resume with a bad option: %v, %v", err, again.Tables)
 	}
+	_, err = w.Resume(nil, e) //nolint:staticcheck // what it refuses
+	if again := asError(t, err); !errors.Is(err, ErrInvalid) || again.NotApplied() || !again.Resumable() || len(again.Tables) != 3 {
+		t.Errorf("Resume without a context: %v, %v", err, again.Tables)
+	}
+}
+
+// A bubble of testing/synctest begins with the year 2000, and a request may be older than that.
+func TestAtInABubble(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := fakeWriter(&fakeExecutor{})
+		if _, err := w.With(At(time.Now().Add(-time.Hour).UnixMicro())).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open))); err != nil {
+			t.Error(err)
+		}
+		_, err := w.With(At(time.Now().UnixMilli())).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
+		if err == nil || !strings.Contains(err.Error(), "in which this clock says 946684800000000") {
+			t.Error(err)
+		}
+	})
 }
 
 // wantRefusal says what a refusal is and is not.

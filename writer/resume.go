@@ -44,12 +44,14 @@ const resumeWidth = 256
 // Counters are never sent again, not even those that are NotApplied: only the caller can say whether an addition that came
 // late, or twice, would do harm. While one of them is not Applied no Resume returns nil. When all other tables are Applied
 // the error still says what is known of each counter, [Error.Resumable] is false, and Resume with it is refused: that error
-// matches ErrInvalid beside what it matched before. So a caller that resumes until nil stops at ErrInvalid, or asks
-// Resumable.
+// matches ErrInvalid beside what it matched before. So a caller that resumes until nil stops where Resumable is false.
 //
 // An error that was stored may have been written by others. It is refused with [ErrInvalid] if it is of no keyspace or of keyspaces that are
 // none of the writer's (that of its session, and what [Keyspaces] maps to), if it could have been made by none of the sets that [Resumes]
-// names, or if it is of a time further ahead than [MaxClockSkew].
+// names, or if it is of a time further ahead than [MaxClockSkew]. The fault may as well be this writer's: another map of Keyspaces, sets of an
+// older release, a slow clock, or an option that is not valid, for which every Resume is refused. So the error that is returned says of the
+// tables what failed does, and is Resumable until 5 days after the write: keep it, and have its text looked at. It is not Resumable
+// if no writer may send it.
 //
 // Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the write. At most
 // 256 requests are under way at the same time.
@@ -58,13 +60,20 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	if failed == nil {
 		failed, nothing = &Error{Op: "Resume"}, errNoError
 	}
+	empty := len(failed.paths) == 0 && failed.condition == nil
+	if empty && failed.refusal == nil && failed.unread == nil && nothing != errNoError {
+		nothing = errNotDecoded
+	}
 	if ctx == nil {
-		return Result{}, refuse(failed.Op, errNoContext)
+		if empty {
+			return Result{}, refuse(failed.Op, errNoContext)
+		}
+		return Result{Timestamp: failed.Timestamp, Mode: failed.Mode}, w.keep(failed.doubted(), errNoContext)
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: failed.Op, Resume: true})
-	if len(failed.paths) == 0 && failed.condition == nil {
+	if empty {
 		return w.refused(ctx, failed.Op, cmp.Or(w.err, nothing))
 	}
 	failed = failed.doubted()
@@ -80,6 +89,8 @@ var (
 	errNothingToResume = errors.New("nothing to resume: nothing of the write was sent")
 	errNoError         = errors.New("the error is nil: errors.As found no *writer.Error in what the write returned, so wrap errors with %w; " +
 		"nothing is known of the write")
+	errNotDecoded = errors.New("the error is empty, as where UnmarshalBinary has failed: look at what that returned, and keep the bytes; " +
+		"what became of the write cannot be known from it")
 )
 
 // rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on. batch says whether a
@@ -118,9 +129,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 // strict one is refused if they do not.
 func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
 	if err := w.admit(failed); err != nil {
-		e := *failed
-		e.refusal, e.expired = err, false
-		return false, &e
+		return false, w.keep(failed, err)
 	}
 	if failed.Is(ErrConflict) {
 		e := *failed
@@ -199,10 +208,26 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	return batch, nil
 }
 
+// keep is the error of a Resume that this writer refuses. Another one may do it, or this one when it is made right, so the write stays
+// Resumable for as long as it could be resumed if its tables had Cassandra's default of gc_grace_seconds.
+func (w *Writer) keep(failed *Error, cause error) *Error {
+	e := *failed
+	e.refusal, e.expired = cause, false
+	var nobody *nobodyError
+	e.kept = !errors.As(cause, &nobody) && w.clock.now().Sub(time.UnixMicro(e.Timestamp)).Abs() <= defaultGrace/2
+	return &e
+}
+
+// nobodyError is why no writer resumes a stored error.
+type nobodyError struct{ error }
+
 // doubted is the error of a write that may have been resumed before: nothing of it is known to be not applied, counters excepted,
 // which no Resume sends.
 func (e *Error) doubted() *Error {
 	next := *e
+	if next.kept { // what another writer, or call, was refused for
+		next.refusal, next.kept = nil, false
+	}
 	next.paths = slices.Clone(e.paths)
 	for i := range next.paths {
 		if p := &next.paths[i]; p.kind != retry.Counter && p.outcome == NotApplied {

@@ -93,10 +93,10 @@ func placesOf(c *tables.Conditional) [][2]string {
 func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(string) string) (bool, string)) error {
 	for _, p := range places {
 		if keyspace := p[0]; keyspace == "" {
-			return fmt.Errorf("the stored write of table %s has no keyspace, and no writer stores such a one: whose rows it would write is not known, "+
-				"so drop it", p[1])
+			return &nobodyError{fmt.Errorf("the stored write of table %s has no keyspace, and no writer stores such a one: whose rows it would write "+
+				"is not known, so drop it", p[1])}
 		} else if keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
-			return fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)
+			return &nobodyError{fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)}
 		} else if w.resumes == nil && !w.owns(keyspace) {
 			return fmt.Errorf("the stored write is of keyspace %q, which is none of this writer's: resume it with the writer of its tenant, "+
 				"made by With(Keyspaces), or name the sets that are resumed with the option Resumes", keyspace)

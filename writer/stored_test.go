@@ -156,6 +156,53 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 	}
 }
 
+// A consumer that is itself wrong keeps what it cannot resume: the error stays Resumable, also when it is stored again, and another
+// writer finishes the write. What no writer may send is not kept, nor what is too old.
+func TestStoredErrorOutlivesAWrongConsumer(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for name, test := range map[string]struct {
+		options []NewOption
+		at      time.Time
+		edit    func(*forged)
+		kept    bool
+	}{
+		"another keyspace":   {[]NewOption{Keyspaces(map[string]string{"": "tenant_a"})}, now, func(*forged) {}, true},
+		"other sets":         {[]NewOption{Resumes(itemSet(t))}, now, func(*forged) {}, true},
+		"an invalid option":  {[]NewOption{Timeout(0)}, now, func(*forged) {}, true},
+		"a slow clock":       {[]NewOption{WithClock(fixed(now.Add(-time.Hour)))}, now, func(*forged) {}, true},
+		"a time far to come": {nil, now.AddDate(100, 0, 0), func(*forged) {}, false},
+		"too old":            {[]NewOption{Timeout(0)}, now.AddDate(0, 0, -6), func(*forged) {}, false},
+		"no keyspace":        {nil, now, func(m *forged) { m.Keyspace = "" }, false},
+		"system":             {[]NewOption{Keyspaces(map[string]string{"x": "system_auth"})}, now, func(m *forged) { m.Keyspace = "system_auth" }, false},
+	} {
+		e, err := forge(t, test.at.UnixMicro(), put(test.at.UnixMicro(), test.edit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &fakeExecutor{}
+		_, err = fakeWriter(x, test.options...).Resume(t.Context(), e)
+		left := asError(t, err)
+		if left.Resumable() != test.kept || !errors.Is(err, ErrInvalid) || OutcomeOf(err) != Unknown || len(x.sent()) > 0 ||
+			strings.Contains(err.Error(), "keep the error") != test.kept {
+			t.Errorf("%s: Resumable %t, %v, sent %d", name, left.Resumable(), err, len(x.sent()))
+		}
+		if !test.kept {
+			continue
+		}
+		for how, again := range map[string]*Error{"as it is": left, "stored": transport(t, left)} {
+			x := &fakeExecutor{}
+			if _, err := fakeWriter(x, Resumes(orderSet(t))).Resume(t.Context(), again); err != nil || len(x.sent()) != 1 {
+				t.Errorf("%s, %s, by another writer: %v, sent %d", name, how, err, len(x.sent()))
+			}
+			lost := &fakeExecutor{answer: fail("", errSyntax)}
+			if _, err := fakeWriter(lost).Resume(t.Context(), again); errors.Is(err, ErrInvalid) || !asError(t, err).Resumable() {
+				t.Errorf("%s, %s, by another writer that fails: %v", name, how, err)
+			}
+		}
+	}
+}
+
 // Parts of a write are all at its timestamp, except for removes just below it.
 func TestStoredErrorIsOfOneTimestamp(t *testing.T) {
 	t.Parallel()
