@@ -13,8 +13,9 @@ import (
 // Test runs a test in a bubble of testing/synctest, in virtual time, with nodes of its own as those of [Start], and ends it
 // properly: it closes the nodes after all that the test has deferred and given to T.Cleanup, and lets virtual time run on until
 // gocql, too, has let go of its goroutines. The sessions that the test opens it must close: one that is still open is an error of the
-// test that says where it was opened. The t to close them with is the one that test is given: the Cleanup of an outer t comes after the
-// end of the bubble, and Go then ends the process. As with [synctest.Test], test must not call T.Run, T.Parallel and T.Deadline.
+// test that says where it was opened. The t to close them with is the one that test is given: the Cleanup of an outer t
+// comes after the end of the bubble, and Go then ends the process. As with [synctest.Test], test must not call T.Run,
+// T.Parallel and T.Deadline.
 //
 // With the race detector the process has one processor while such tests run: Go 1.26 crashes where timers of one bubble fire on
 // two (golang.org/issue/78156). Tests that call [synctest.Test] themselves want go test -race -cpu 1.

@@ -304,7 +304,8 @@ func TestSetsOverOneTableDoNotStart(t *testing.T) {
 	})
 }
 
-// A column that only one of two sets over one table declares is lost where the other moves rows, and a note where it does not.
+// A column that only one of two sets over one table declares is lost where the other moves rows, and a note where it
+// does not.
 func TestColumnsOfSetsOverOneTable(t *testing.T) {
 	t.Parallel()
 	type note struct {

@@ -83,7 +83,8 @@ func (q Query[T]) where(column string, op operator, value any) Query[T] {
 }
 
 // OrderBy chooses the direction: the first clustering column that does not equal a value, followed by ASC or DESC. Without it
-// rows come as the table is clustered.
+// rows come as the table is clustered. A column alone is ASC, as in CQL, also in a table that is clustered by it in
+// descending order.
 func (q Query[T]) OrderBy(order string) Query[T] {
 	q.order = order
 	return q

@@ -187,8 +187,8 @@ func Accept(code, table, reason string) Declaration {
 	})
 }
 
-// Expect states what is expected of a declared table. A Per or Window of less than a second is an error: it is a number without a unit. So
-// is a column that the table does not have.
+// Expect states what is expected of a declared table. A Per or Window of less than a second is an error: it is a number
+// without a unit. So is a column that the table does not have.
 func Expect(table string, v Volume) Declaration {
 	return about(func(s *Schema) error {
 		v.Table = parseID(table)

@@ -111,9 +111,11 @@ func TestDeclareRefuses(t *testing.T) {
 		`Expect orders_by_id: Per 0s, Window 30ns: less than a second`:                                   {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Window: 30})},
 		`Expect orders_by_id: Per -24h0m0s, Window 0s: less than a second`:                               {schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Per: -schema.Day})},
 		`Expect orders_by_id: Width names a column stats, which the table does not have: did you mean status?`: {
-			schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Width: map[string]float64{"stats": 4}})},
+			schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Width: map[string]float64{"stats": 4}}),
+		},
 		`Expect orders_by_id: Filled names a column note`: {
-			schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Filled: map[string]float64{"status": 1, "note": 4}})},
+			schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Filled: map[string]float64{"status": 1, "note": 4}}),
+		},
 		"keyspace k is declared twice": {schema.Keyspaces(schema.Keyspace{Name: "k"}, schema.Keyspace{Name: "k"})},
 		"option speculative_retry":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"speculative_retry": "'95p"}})},
 	} {

@@ -83,7 +83,7 @@ func lex(source string) ([]token, error) {
 				return nil, fmt.Errorf("line %d: a comment without end", line)
 			}
 			if n := noteInside(rest[2:size]); n >= 0 {
-				return nil, fmt.Errorf("line %d: a note inside /* */ is not read: write it behind --, as in -- denorm:ignore, or leave out denorm:", line+n)
+				return nil, fmt.Errorf("line %d: a note inside /* */ is not read: write it behind --, as in -- denorm:ignore, or leave denorm: out", line+n)
 			}
 			line += strings.Count(rest[:size], "\n")
 			at += size + 2
@@ -124,7 +124,8 @@ func lex(source string) ([]token, error) {
 	return append(tokens, token{kind: end, line: line, from: len(source), to: len(source)}), nil
 }
 
-// noteInside gives the line of a comment, from 0, that is a note, or -1. What has -- before it is a note that was taken out.
+// noteInside gives the line of a comment, from 0, that is a note, or -1. What has -- before it is a note that was taken
+// out.
 func noteInside(comment string) int {
 	return slices.IndexFunc(strings.Split(comment, "\n"), func(line string) bool {
 		said, ok := strings.CutPrefix(strings.TrimLeft(line, " \t*"), notePrefix)

@@ -34,7 +34,8 @@ const NoGCGrace time.Duration = -1
 const DefaultGCGrace = 10 * 24 * time.Hour
 
 // TimeWindow is the compaction of time series: rows of one window end up in one file, which is dropped as a whole when
-// all of it has expired. The window must be whole minutes, or what it is given to is an error; a thirtieth of the TTL is a good one.
+// all of it has expired. The window must be whole minutes, or what it is given to is an error; a thirtieth of the TTL
+// is a good one.
 func TimeWindow(window time.Duration) map[string]string {
 	m := map[string]string{"class": "TimeWindowCompactionStrategy"}
 	for _, unit := range []struct {

@@ -67,6 +67,9 @@ func SingleWriter(column string) Option {
 // rejects an Update or Delete whose before-image has a stamp of zero, unless it declares [UnstampedRows]: pass the row as it was
 // read, or as it was written with Result.Timestamp in the stamp. A stamp in seconds, milliseconds or
 // nanoseconds is rejected in every set.
+//
+// A stamp is no version: a write from an old stamp is no conflict, it is made at a later timestamp and replaces what
+// others have written since. [Versioned] and [Compare] are for that.
 func Stamp(column string) Option {
 	return optionFunc(func(d *declaration) { d.stamps = append(d.stamps, column) })
 }

@@ -28,8 +28,9 @@ import (
 // that it reached before. There is no row marker in such a patch, which would end the row, so every table has to hold the
 // expiry or the stamp.
 //
-// In a set with [ExpiresAt] a row without an expiry is an error: what is written would stay for ever where the rest of the row ends.
-// Give row the expiry that was read, or written, or, if the row never ends, name the expiry in a Column among the edits.
+// In a set with [ExpiresAt] a row without an expiry is an error: what is written would stay for ever where the rest of
+// the row ends. Give row the expiry that was read, or written, or, if the row never ends, name the expiry in a Column
+// among the edits.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
 	c := s.change(Patch, nil, row)
 	c.Edits = edits

@@ -50,6 +50,9 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 // encoded by the write, so before must be what was read until then: a row that was changed in place, behind a pointer or in a
 // slice or map that its copy shares, says nothing of what it was. In a [Versioned] set the write is then rejected as invalid; in others the
 // row under its former key stays. Give the fields of after memory of their own, or use [Set.Updating].
+//
+// An Update is no optimistic lock: before is not compared with the row, and of two Updates from one before-image the
+// later one wins, column by column. Where the second one has to fail, declare [Versioned] or [Compare].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
 // Upsert writes the row whether or not the entity exists. It writes the whole row: absent values are sent as null. To write

@@ -25,9 +25,9 @@ type Table struct {
 	// which would make them null or zero in every table. Read the base row, or use writer.Modify.
 	Columns []string
 	// Rotate, if given, is a time bucket function, and the table is one of many, a table a bucket: Name is followed by the
-	// text of the bucket, as in events_2024_01 for Month. Its column has to be in the key of the table. Package rotation creates them ahead
-	// and drops old ones; schema.Ensure creates the one of the present. The function must not change while the table keeps its name: rows
-	// would be looked for in other tables, and dropped at another time.
+	// text of the bucket, as in events_2024_01 for Month. Its column has to be in the key of the table. Package
+	// rotation creates them ahead and drops old ones; schema.Ensure creates the one of the present. The function must
+	// not change while the table keeps its name: rows would be looked for in other tables, and dropped at another time.
 	Rotate Bucket
 	// Unique makes the table a register of keys that only one entity can have, such as e-mail addresses. Its primary key is
 	// what has to be unique; beside it the table holds the base key of the owner, and a column named claim (timeuuid), which

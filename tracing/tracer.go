@@ -32,6 +32,9 @@ var (
 // New makes a tracer for [writer.Trace]. It records nothing without providers, which [WithTracerProvider] and [WithMeterProvider]
 // give: those that are global in OpenTelemetry are not used. It does not fail: an instrument that its provider refuses is one that records
 // nothing, and [Tracer.Err] tells. Options that are nil are ignored.
+//
+// The op that a call is given becomes denorm.op of spans and metrics as it is, so it must hold no id and no other value
+// of a row: that would be shown to all who read traces, and each would be a time series of its own ([WithMaxSeries]).
 func New(options ...Option) *Tracer {
 	c := config{maxSeries: defaultMaxSeries}
 	for _, o := range options {

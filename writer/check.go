@@ -32,7 +32,8 @@ type Difference struct {
 	Keyspace, Table, Column string
 	Reason                  string
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process, or its rows
-	// have a default_time_to_live where ExpiresAt gives none, or it has a column that writes of this set, or of another one, do not fill.
+	// have a default_time_to_live where ExpiresAt gives none, or it has a column that writes of this set, or of another
+	// one, do not fill.
 	Note bool
 	// Fix is the statement that puts the fingerprint right, empty where there is none. It is for a person to read and to run:
 	// nothing in it hides from a terminal or from cqlsh.
@@ -81,14 +82,15 @@ func (e *CheckError) Error() string {
 // without it does not pass. A domain that has grown is no difference: older and newer processes both pass while a declaration is rolled out.
 // Nor is a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint; run that statement when all processes
 // declare it. What there is to do then, or for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check returns nil.
-// Sets that declare one table are compared with each other, too, and their columns: rows that a set without one of them moves, deletes or
-// lets expire are not kept in step. A map of [Keyspaces] that names a keyspace without a table of the sets is
-// an error, if one of their tables is in a keyspace that it does not name: give all sets to one Check.
+// Sets that declare one table are compared with each other, too, and their columns: rows that a set without one of them
+// moves, deletes or lets expire are not kept in step. A map of [Keyspaces] that names a keyspace without a table of the
+// sets is an error, if one of their tables is in a keyspace that it does not name: give all sets to one Check.
 //
-// Three things are not compared, so that they can be added while older processes write. Atomic holds for the writes of processes that
-// declare it. A column that another process declares, and this one does not, is one that the set does not know: see Another column in
-// package tables. A query table that a process does not declare gets nothing from it: neither new rows, nor moves and deletes of those
-// that others put there. Read a new table when all processes declare it and the older entities have been written again.
+// Three things are not compared, so that they can be added while older processes write. Atomic holds for the writes of
+// processes that declare it. A column that another process declares, and this one does not, is one that the set does
+// not know: see Another column in package tables. A query table that a process does not declare gets nothing from it:
+// neither new rows, nor moves and deletes of those that others put there. Read a new table when all processes declare
+// it and the older entities have been written again.
 //
 // It also reads what the driver needs to route batches, which gocql would otherwise do in the first writes, and would
 // never do again for a statement whose first use met an outage. It is meant for the start of a service, and optional. It

@@ -65,8 +65,8 @@ func (c *checker) alike(d tables.Description) {
 	}
 }
 
-// alikeColumns adds the columns of a table that one set declares and another does not: the other leaves them out of the rows that it
-// writes. That is an error where it cannot keep the tables in step then, and a note elsewhere.
+// alikeColumns adds the columns of a table that one set declares and another does not: the other leaves them out of the
+// rows that it writes. That is an error where it cannot keep the tables in step then, and a note elsewhere.
 func (c *checker) alikeColumns(id [2]string, has, lacks declaration) {
 	loses := lacks.conditional || fingerprint.Expires(lacks.table.Fingerprint) ||
 		slices.ContainsFunc(lacks.table.Columns, func(col tables.ColumnDescription) bool { return col.Kind != "regular" && col.Changes })

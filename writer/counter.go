@@ -84,8 +84,9 @@ func (p *path) travels(mode Mode) Mode {
 // are never sent again. It is false after every [ErrConflict], and so after [ErrTaken]: the caller was told no, and to send the
 // write later could only do what nobody expects any more, such as to take a key that has become free meanwhile. That holds if the
 // outcome is Unknown, too: another write has changed the row since, so a Resume could not tell either whether the condition held;
-// [Current] or a read says how the row is. It is false of what matches [ErrInvalid], unless Resume has refused the error for what may be a
-// fault of the writer: see there. It does not know whether the write has meanwhile become too old.
+// [Current] or a read says how the row is. It is false of what matches [ErrInvalid], unless Resume has refused the
+// error for what may be a fault of the writer: see there. It does not know whether the write has meanwhile become too
+// old.
 func (e *Error) Resumable() bool {
 	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage()
 }

@@ -78,7 +78,7 @@ type wirePath struct {
 // take more than 1 MiB together.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.paths) == 0 && e.condition == nil {
-		if e.refusal == nil && e.unread == nil {
+		if e.empty() {
 			return nil, errNotDecoded
 		}
 		return nil, errNothingToResume

@@ -166,6 +166,11 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
+// empty says whether there is nothing in the error, as before it is decoded.
+func (e *Error) empty() bool {
+	return len(e.paths) == 0 && e.condition == nil && e.refusal == nil && e.unread == nil
+}
+
 func (e *Error) any(is func(Outcome) bool) bool {
 	for i := range e.Tables {
 		if is(e.Tables[i].Outcome) {

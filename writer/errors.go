@@ -5,15 +5,17 @@ import "errors"
 // What an [*Error] can be, for errors.Is.
 var (
 	// ErrInvalid: the call or a row is not valid; nothing was sent. In a Versioned set also: the before-image has the version of
-	// the row and other keys, and nothing was applied. Of Resume it says that this call has sent nothing; the write may be half applied, and
-	// while the error is [Error.Resumable] the fault may be the writer's.
+	// the row and other keys, and nothing was applied. Of Resume it says that this call has sent nothing; the write may
+	// be half applied, and while the error is [Error.Resumable] the fault may be the writer's.
 	ErrInvalid = errors.New("invalid")
 	// ErrPartial: at least one table has the write, and at least one other is not known to have it. Resume it.
 	ErrPartial = errors.New("partially applied")
 	// ErrUnknown: of at least one table it is not known whether it has the write, or will have. Resume it, if it is
 	// [Error.Resumable].
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrConflict: the condition of the write did not hold, because another writer came first. [Current] gives the row as it is.
+	// ErrConflict: the condition of the write did not hold, because another writer came first. [Current] gives the row
+	// as it is. That an entity to be inserted exists already may be due to an earlier try of the same request, which
+	// got no answer: compare Current, or give all tries one [At].
 	ErrConflict = errors.New("conflict")
 	// ErrTaken: another entity has, or is about to have, a key that the set declares Unique. It comes with ErrConflict.
 	ErrTaken = errors.New("taken by another entity")

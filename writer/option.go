@@ -116,9 +116,9 @@ func MaxClockSkew(d time.Duration) NewOption {
 	})
 }
 
-// Retry sets the retry policy of every path. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s (but see
-// [Timeout]). [New] rejects an AttemptTimeout that is not below Timeout, but for a policy of one attempt: an attempt without an answer
-// would be the only one.
+// Retry sets the retry policy of every path. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s
+// (but see [Timeout]). [New] rejects an AttemptTimeout that is not below Timeout, but for a policy of one attempt: an
+// attempt without an answer would be the only one.
 func Retry(p retry.Policy) Option {
 	return option(func(c *config) {
 		if err := p.Validate(); err != nil {
@@ -142,8 +142,8 @@ func Budget(b *retry.Budget) NewOption {
 // Hedge makes a path that has had no answer for d send its request once more, to another replica: the first success
 // wins, an error does not. It cuts the latency of the slowest writes, for a request more now and then; each takes a token
 // of the retry budget. Writes are idempotent by their timestamp, so the second request does no harm. d is best near the
-// 99th percentile of the latency. 0 turns it off, which is the default. A d that is not below the AttemptTimeout of [Retry], or for [New]
-// the [Timeout], is an error: no request would be sent once more.
+// 99th percentile of the latency. 0 turns it off, which is the default. A d that is not below the AttemptTimeout of
+// [Retry], or for [New] the [Timeout], is an error: no request would be sent once more.
 func Hedge(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < 0 {
@@ -158,6 +158,9 @@ func Hedge(d time.Duration) Option {
 // off, which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
 // where [Configure] or [SelectHosts] has chosen how the session's hosts are selected. One given to With takes the place of that of New; two
 // in one call are an error: tracing.Multi joins them.
+//
+// The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
+// createOrder, and must hold no id, name or other value of a row.
 func Trace(t Tracer) Option {
 	return option(func(c *config) {
 		if c.traced {
@@ -225,7 +228,8 @@ func At(timestamp int64) Option {
 	})
 }
 
-// earliest is the first moment of the year 1990, in microseconds. A bubble of testing/synctest begins with the year 2000.
+// earliest is the first moment of the year 1990, in microseconds. A bubble of testing/synctest begins with the year
+// 2000.
 const earliest = 631_152_000_000_000
 
 // Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands
@@ -273,8 +277,9 @@ func Consistency(level gocql.Consistency) Option {
 	})
 }
 
-// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. Where it is not above 2.5 s, and neither AttemptTimeout
-// nor [Hedge] nor a single attempt is chosen, an attempt is limited to half of it, so that one without an answer can be made again.
+// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. Where it is not above 2.5 s, and
+// neither AttemptTimeout nor [Hedge] nor a single attempt is chosen, an attempt is limited to half of it, so that one
+// without an answer can be made again.
 func Timeout(d time.Duration) Option {
 	return option(func(c *config) {
 		if d <= 0 {

@@ -48,22 +48,22 @@ const resumeWidth = 256
 //
 // An error that was stored may have been written by others. It is refused with [ErrInvalid] if it is of no keyspace or of keyspaces that are
 // none of the writer's (that of its session, and what [Keyspaces] maps to), if it could have been made by none of the sets that [Resumes]
-// names, or if it is of a time further ahead than [MaxClockSkew]. The fault may as well be this writer's: another map of Keyspaces, sets of an
-// older release, a slow clock, or an option that is not valid, for which every Resume is refused. So the error that is returned says of the
-// tables what failed does, and is Resumable until 5 days after the write: keep it, and have its text looked at. It is not Resumable
-// if no writer may send it.
+// names, or if it is of a time further ahead than [MaxClockSkew]. The fault may as well be this writer's: another map
+// of Keyspaces, sets of an older release, a slow clock, or an option that is not valid, for which every Resume is
+// refused. So the error that is returned says of the tables what failed does, and is Resumable until 5 days after the
+// write: keep it, and have its text looked at. It is not Resumable if no writer may send it.
 //
 // Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the write. At most
 // 256 requests are under way at the same time.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	nothing := errNothingToResume
-	if failed == nil {
+	switch {
+	case failed == nil:
 		failed, nothing = &Error{Op: "Resume"}, errNoError
-	}
-	empty := len(failed.paths) == 0 && failed.condition == nil
-	if empty && failed.refusal == nil && failed.unread == nil && nothing != errNoError {
+	case failed.empty():
 		nothing = errNotDecoded
 	}
+	empty := len(failed.paths) == 0 && failed.condition == nil
 	if ctx == nil {
 		if empty {
 			return Result{}, refuse(failed.Op, errNoContext)
@@ -208,8 +208,9 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	return batch, nil
 }
 
-// keep is the error of a Resume that this writer refuses. Another one may do it, or this one when it is made right, so the write stays
-// Resumable for as long as it could be resumed if its tables had Cassandra's default of gc_grace_seconds.
+// keep is the error of a Resume that this writer refuses. Another one may do it, or this one when it is made right, so
+// the write stays Resumable for as long as it could be resumed if its tables had Cassandra's default of
+// gc_grace_seconds.
 func (w *Writer) keep(failed *Error, cause error) *Error {
 	e := *failed
 	e.refusal, e.expired = cause, false

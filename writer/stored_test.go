@@ -156,8 +156,8 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 	}
 }
 
-// A consumer that is itself wrong keeps what it cannot resume: the error stays Resumable, also when it is stored again, and another
-// writer finishes the write. What no writer may send is not kept, nor what is too old.
+// A consumer that is itself wrong keeps what it cannot resume: the error stays Resumable, also when it is stored again,
+// and another writer finishes the write. What no writer may send is not kept, nor what is too old.
 func TestStoredErrorOutlivesAWrongConsumer(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

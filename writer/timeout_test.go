@@ -39,7 +39,8 @@ func TestAttemptsAreShorterThanCalls(t *testing.T) {
 	}
 }
 
-// A short Timeout leaves time for a second attempt; what the caller has chosen, a hedge too, stays, and so do the reads of Check.
+// A short Timeout leaves time for a second attempt; what the caller has chosen, a hedge too, stays, and so do the reads
+// of Check.
 func TestAttemptsOfShortCalls(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

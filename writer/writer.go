@@ -113,8 +113,9 @@ func (w *Writer) prepare() {
 	}
 }
 
-// attempts is the retry policy of the requests of a call. Where the caller has not said how long an attempt may last, and a call may not last
-// longer than one does by default, it is half of the call: an attempt without an answer would be the only one. A hedge makes up for that.
+// attempts is the retry policy of the requests of a call. Where the caller has not said how long an attempt may last,
+// and a call may not last longer than one does by default, it is half of the call: an attempt without an answer would
+// be the only one. A hedge makes up for that.
 func (w *Writer) attempts() retry.Policy {
 	p := w.policy
 	if p.AttemptTimeout == 0 && p.MaxAttempts != 1 && w.hedge == 0 && p.WithDefaults().AttemptTimeout >= w.timeout {
@@ -162,9 +163,10 @@ type Result struct {
 }
 
 // Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and
-// traces, for example createOrder. It returns nil only when every table has acknowledged the write at the consistency
-// level. Without changes it does nothing. Changes of a set with conditions are those of one entity or, in a set with [tables.Compare], of
-// rows of one partition: one lightweight transaction decides about them, before anything else is sent.
+// traces, for example createOrder, and must hold no id. It returns nil only when every table has acknowledged the write
+// at the consistency level. Without changes it does nothing. Changes of a set with conditions are those of one entity
+// or, in a set with [tables.Compare], of rows of one partition: one lightweight transaction decides about them, before
+// anything else is sent.
 //
 // The error is an [*Error] and says per table what is known. What is not known to be applied is finished by [Writer.Resume].
 // A call or row that is not valid matches [ErrInvalid]; then nothing was sent. Before its first logged batch of a table

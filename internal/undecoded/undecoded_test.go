@@ -2,6 +2,7 @@ package undecoded_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -32,5 +33,19 @@ func TestDecodeOfWhatTheDriverPanicsAt(t *testing.T) {
 		if err := undecoded.Decode("c", typ.Info(), []byte(test.data), test.into); !errors.As(err, &failed) || failed.Column != "c" {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// A set can be written from a Go map, and not be read into it.
+func TestDecodeOfASetIntoAMap(t *testing.T) {
+	t.Parallel()
+	typ, err := cqltype.Parse("set<text>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = undecoded.Decode("tags", typ.Info(), []byte("\x00\x00\x00\x01\x00\x00\x00\x01a"), new(map[string]struct{}))
+	if err == nil || !strings.HasSuffix(err.Error(), "reads a set into a slice only; make the field a []string, and declare the column with "+
+		`tables.Type("tags", "set<...>")`) {
+		t.Error(err)
 	}
 }

@@ -66,7 +66,9 @@ func newTables(
 
 // Window says which tables there are to be. None of its times is negative, or shorter than a minute unless it is 0.
 type Window struct {
-	// Ahead is for how long rows to come have a table already.
+	// Ahead is for how long rows to come have a table already. With 0 only the present table is created, and writes
+	// fail from the end of its period until the next Plan is carried out: make it longer than the time between two of
+	// them.
 	Ahead time.Duration
 	// Back is how old rows may be that are still to be written: tables for them are created as well.
 	Back time.Duration
