@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
@@ -85,7 +86,7 @@ func (c *comparison) keyspace(k *Keyspace) {
 		if k.NonDurable != live.NonDurable {
 			c.add(Difference{
 				Keyspace: k.Name, Reason: fmt.Sprintf("durable_writes is %t, declared %t", !live.NonDurable, !k.NonDurable),
-				Mend: fmt.Sprintf("ALTER KEYSPACE %s WITH durable_writes = %t", quoted(k.Name), !k.NonDurable),
+				Mend: fmt.Sprintf("ALTER KEYSPACE %s WITH durable_writes = %t", cql.Quote(k.Name), !k.NonDurable),
 			})
 		}
 	}
@@ -103,7 +104,7 @@ func alterReplication(keyspace string, to, from map[string]string) string {
 			}
 		}
 	}
-	return "ALTER KEYSPACE " + quoted(keyspace) + " WITH replication = " + mapLiteral(to)
+	return "ALTER KEYSPACE " + cql.Quote(keyspace) + " WITH replication = " + mapLiteral(to)
 }
 
 // sameReplication compares what a declaration says with what the server made of it: a factor for all datacentres becomes
@@ -139,10 +140,10 @@ func (c *comparison) typ(t *Type) {
 		at := slices.IndexFunc(live, func(o Field) bool { return o.Name == f.Name })
 		switch {
 		case at < 0 && n < len(live) && live[n].Type == f.Type && !slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == live[n].Name }):
-			add(f.Name, "the field is called "+quoted(live[n].Name),
-				fmt.Sprintf("ALTER TYPE %s RENAME %s TO %s", t.ID, quoted(live[n].Name), quoted(f.Name)), "", false)
+			add(f.Name, "the field is called "+cql.Quote(live[n].Name),
+				fmt.Sprintf("ALTER TYPE %s RENAME %s TO %s", t.ID, cql.Quote(live[n].Name), cql.Quote(f.Name)), "", false)
 		case at < 0:
-			add(f.Name, "the field does not exist", fmt.Sprintf("ALTER TYPE %s ADD %s %s", t.ID, quoted(f.Name), f.Type), "", false)
+			add(f.Name, "the field does not exist", fmt.Sprintf("ALTER TYPE %s ADD %s %s", t.ID, cql.Quote(f.Name), f.Type), "", false)
 		case live[at].Type != f.Type:
 			add(f.Name, fmt.Sprintf("the field is %s, declared %s", live[at].Type, f.Type), "",
 				advised(t.set, t.Name, f.Name, live[at].Type, "the type of a field cannot change: make another field or type, and copy"), false)
@@ -245,7 +246,7 @@ func (c *comparison) index(i *Index) {
 	}
 	switch {
 	case at < 0:
-		c.add(Difference{Keyspace: i.Keyspace, Table: i.Table, Reason: "index " + quoted(i.Name) + " does not exist", Mend: create})
+		c.add(Difference{Keyspace: i.Keyspace, Table: i.Table, Reason: "index " + cql.Quote(i.Name) + " does not exist", Mend: create})
 	case c.live.Indexes[at].Table != i.Table || c.live.Indexes[at].Target != i.Target || c.live.Indexes[at].Class != i.Class:
 		live := c.live.Indexes[at]
 		c.add(Difference{
@@ -350,13 +351,13 @@ func (c *comparison) more() {
 	}
 	for _, i := range c.live.Indexes {
 		if !slices.ContainsFunc(c.declared.Indexes, func(o Index) bool { return o.ID == i.ID }) {
-			extra(ID{i.Keyspace, i.Table}, "index "+quoted(i.Name)+" is not declared: every write of the table pays for it",
+			extra(ID{i.Keyspace, i.Table}, "index "+cql.Quote(i.Name)+" is not declared: every write of the table pays for it",
 				"DROP INDEX "+i.String(), false)
 		}
 	}
 	for _, v := range c.live.Views {
 		if !slices.ContainsFunc(c.declared.Views, func(o View) bool { return o.ID == v.ID }) && c.declared.Table(v.ID) == nil {
-			extra(v.ID, "a view that is not declared: every write of "+quoted(v.Base)+" pays for it", "DROP MATERIALIZED VIEW "+v.String(), true)
+			extra(v.ID, "a view that is not declared: every write of "+cql.Quote(v.Base)+" pays for it", "DROP MATERIALIZED VIEW "+v.String(), true)
 		}
 	}
 }

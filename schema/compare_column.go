@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -22,7 +23,7 @@ func (c *comparison) columns(t, live *Table) {
 		if l == nil {
 			if was := renamedFrom(t, live, d); was != "" {
 				renamed[was] = true
-				add(d.Name, fmt.Sprintf("ALTER TABLE %s RENAME %s TO %s", t.ID, quoted(was), quoted(d.Name)), "", "is called %s", quoted(was))
+				add(d.Name, fmt.Sprintf("ALTER TABLE %s RENAME %s TO %s", t.ID, cql.Quote(was), cql.Quote(d.Name)), "", "is called %s", cql.Quote(was))
 				continue
 			}
 			if d.Kind == PartitionKey || d.Kind == Clustering {
@@ -33,7 +34,7 @@ func (c *comparison) columns(t, live *Table) {
 			if d.Kind == Static {
 				suffix = " static"
 			}
-			add(d.Name, fmt.Sprintf("ALTER TABLE %s ADD %s %s%s", t.ID, quoted(d.Name), d.Type, suffix), "", "does not exist")
+			add(d.Name, fmt.Sprintf("ALTER TABLE %s ADD %s %s%s", t.ID, cql.Quote(d.Name), d.Type, suffix), "", "does not exist")
 			continue
 		}
 		if l.Type != d.Type {
@@ -65,7 +66,7 @@ func (c *comparison) columns(t, live *Table) {
 		} else if l.Kind == PartitionKey || l.Kind == Clustering {
 			d.Reason, d.Impossible = "is a "+kindName(l.Kind)+" column that is not declared", newTable
 		} else {
-			d.Mend, d.Destroys, d.Extra = fmt.Sprintf("ALTER TABLE %s DROP %s", t.ID, quoted(l.Name)), true, true
+			d.Mend, d.Destroys, d.Extra = fmt.Sprintf("ALTER TABLE %s DROP %s", t.ID, cql.Quote(l.Name)), true, true
 		}
 		c.add(d)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
@@ -79,7 +80,7 @@ func (s *Schema) creates(ifNotExists bool) []create {
 }
 
 func (k *Keyspace) body() string {
-	out := quoted(k.Name) + " WITH replication = " + mapLiteral(k.Replication)
+	out := cql.Quote(k.Name) + " WITH replication = " + mapLiteral(k.Replication)
 	if k.NonDurable {
 		out += " AND durable_writes = false"
 	}
@@ -116,7 +117,7 @@ func (s *Schema) sortedTypes() []Type {
 func (t *Type) body() string {
 	fields := make([]string, len(t.Fields))
 	for i, f := range t.Fields {
-		fields[i] = "    " + quoted(f.Name) + " " + f.Type
+		fields[i] = "    " + cql.Quote(f.Name) + " " + f.Type
 	}
 	return t.String() + " (\n" + strings.Join(fields, ",\n") + "\n)"
 }
@@ -128,7 +129,7 @@ func (t *Table) Definition() string {
 	var b strings.Builder
 	b.WriteString("(\n")
 	for _, c := range t.Columns {
-		b.WriteString("    " + quoted(c.Name) + " " + c.Type)
+		b.WriteString("    " + cql.Quote(c.Name) + " " + c.Type)
 		if c.Kind == Static {
 			b.WriteString(" static")
 		}
@@ -169,7 +170,7 @@ func orderText(columns []Column) string {
 		if c.Desc {
 			direction, desc = " DESC", true
 		}
-		order = append(order, quoted(c.Name)+direction)
+		order = append(order, cql.Quote(c.Name)+direction)
 	}
 	if !desc {
 		return ""
@@ -178,7 +179,7 @@ func orderText(columns []Column) string {
 }
 
 func (i *Index) body() string {
-	out := fmt.Sprintf("%s ON %s (%s)", quoted(i.Name), ID{i.Keyspace, i.Table}, i.Target)
+	out := fmt.Sprintf("%s ON %s (%s)", cql.Quote(i.Name), ID{i.Keyspace, i.Table}, i.Target)
 	if i.Class != "" {
 		out += " USING " + textLiteral(i.Class)
 	}
@@ -188,7 +189,7 @@ func (i *Index) body() string {
 func (v *View) body() string {
 	names := make([]string, len(v.Columns))
 	for i, c := range v.Columns {
-		names[i] = quoted(c.Name)
+		names[i] = cql.Quote(c.Name)
 	}
 	out := fmt.Sprintf("%s AS\n    SELECT %s\n    FROM %s\n    WHERE %s\n    PRIMARY KEY %s", v.ID, strings.Join(names, ", "),
 		ID{v.Keyspace, v.Base}, v.Where, keyText(v.Columns))

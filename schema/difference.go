@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/printable"
 )
 
@@ -37,7 +38,7 @@ func (d Difference) String() string {
 		fmt.Fprintf(&b, "%s: ", ID{d.Keyspace, d.Table})
 	}
 	if d.Column != "" {
-		fmt.Fprintf(&b, "column %s: ", quoted(d.Column))
+		fmt.Fprintf(&b, "column %s: ", cql.Quote(d.Column))
 	}
 	b.WriteString(d.Reason)
 	text := printable.Line(b.String())
@@ -75,7 +76,7 @@ func Migration(differences []Difference) string {
 			what = ID{d.Keyspace, d.Table}.String()
 		}
 		if d.Column != "" {
-			what += ", column " + quoted(d.Column)
+			what += ", column " + cql.Quote(d.Column)
 		}
 		b.WriteString(comment(what + ": " + d.Reason + "."))
 		switch {

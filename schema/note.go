@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // lintRules are the codes of the rules of package lint, which imports this package.
@@ -22,23 +24,29 @@ func lintRule(code string) error {
 	return fmt.Errorf("no lint rule has the code %q; the rules are %s", code, strings.Join(lintRules, ", "))
 }
 
-// note reads what stands behind "-- denorm:".
-func (p *parser) note(t token) {
-	fields := strings.Fields(t.text)
-	at := Position{p.file, t.line}
-	fail := func(want string) {
-		p.at--
-		p.fail("want %s%s", "denorm:", want)
+const notePrefix = "denorm:"
+
+// comment reads what stands behind "-- denorm:".
+func (p *parser) comment(c cql.Comment) error {
+	if c.Block {
+		if n := noteInside(c.Text); n >= 0 {
+			return p.fail(c.At+len("/*")+n, "a note inside /* */ is not read: write it behind --, as in -- denorm:ignore, or leave denorm: out")
+		}
+		return nil
 	}
+	text, ok := strings.CutPrefix(strings.TrimSpace(c.Text), notePrefix)
+	if !ok {
+		return nil
+	}
+	fields, at := strings.Fields(text), p.position(c.At)
+	fail := func(want string) error { return p.fail(c.At, "want %s%s", notePrefix, want) }
 	if len(fields) == 0 {
-		fail("entity, ignore, volume or domain")
-		return
+		return fail("entity, ignore, volume or domain")
 	}
 	switch args := fields[1:]; fields[0] {
 	case "entity":
 		if len(args) < 2 {
-			fail("entity <name> <base table> [<table>...]")
-			return
+			return fail("entity <name> <base table> [<table>...]")
 		}
 		e := Entity{Name: args[0], At: at}
 		for _, a := range args[1:] {
@@ -52,19 +60,15 @@ func (p *parser) note(t token) {
 			}
 		}
 		if len(e.Tables) == 0 {
-			fail("entity <name> <base table> [<table>...]")
-			return
+			return fail("entity <name> <base table> [<table>...]")
 		}
 		p.out.Entities = append(p.out.Entities, e)
 	case "ignore":
 		if len(args) < 3 {
-			fail("ignore <code> <table or *> <reason>")
-			return
+			return fail("ignore <code> <table or *> <reason>")
 		}
 		if err := lintRule(args[0]); err != nil {
-			p.at--
-			p.fail("denorm:ignore: %w", err)
-			return
+			return p.fail(c.At, "denorm:ignore: %w", err)
 		}
 		i := Ignore{Code: args[0], Reason: strings.Join(args[2:], " "), At: at}
 		if args[1] != "*" {
@@ -73,14 +77,11 @@ func (p *parser) note(t token) {
 		p.out.Ignores = append(p.out.Ignores, i)
 	case "volume":
 		if len(args) < 2 {
-			fail("volume <table> rows=<n>[/<time>] ...")
-			return
+			return fail("volume <table> rows=<n>[/<time>] ...")
 		}
 		v, err := parseVolume(args[1:])
 		if err != nil {
-			p.at--
-			p.fail("%w", err)
-			return
+			return p.fail(c.At, "%w", err)
 		}
 		v.Table, v.At = p.noteID(args[0]), at
 		p.out.Volumes = append(p.out.Volumes, v)
@@ -95,13 +96,27 @@ func (p *parser) note(t token) {
 			n, _ = strconv.Atoi(args[1])
 		}
 		if table == "" || n < 1 {
-			fail("domain <table>.<column> <number of values>")
-			return
+			return fail("domain <table>.<column> <number of values>")
 		}
-		p.domains = append(p.domains, domainNote{p.noteID(table), column, n, t.line})
+		p.domains = append(p.domains, domainNote{p.noteID(table), column, n, at.Line})
 	default:
-		fail("entity, ignore, volume or domain")
+		return fail("entity, ignore, volume or domain")
 	}
+	return nil
+}
+
+// noteInside gives where in a comment a note begins, or -1. What has -- before it is a note that was taken out.
+func noteInside(comment string) int {
+	at := 0
+	for line := range strings.Lines(comment) {
+		said, ok := strings.CutPrefix(strings.TrimLeft(line, " \t*"), notePrefix)
+		kind, _, _ := strings.Cut(strings.TrimSpace(said), " ")
+		if ok && slices.Contains([]string{"entity", "ignore", "volume", "domain"}, kind) {
+			return at
+		}
+		at += len(line)
+	}
+	return -1
 }
 
 func (p *parser) noteID(s string) ID {

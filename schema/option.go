@@ -3,10 +3,13 @@ package schema
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // Options are what a declaration says of a table beside its columns. What is left zero is the server's choice.
@@ -119,19 +122,25 @@ func (o Options) literals() (map[string]string, error) {
 
 // canonicalLiteral spells the value of an option in the one way in which it is compared.
 func canonicalLiteral(option, value string) (string, error) {
-	tokens, err := lex(value)
+	o, err := cql.ParseOption(value)
 	if err != nil {
 		return "", fmt.Errorf("option %s: %w", option, err)
 	}
-	p := &parser{source: value, tokens: tokens}
-	literal := p.optionValue(option)
-	if p.err == nil && p.peek().kind != end {
-		p.fail("unexpected %q", p.peek().text)
+	o.Name = option
+	return literal(o), nil
+}
+
+// literal is the value of an option in that spelling.
+func literal(o cql.Option) string {
+	switch {
+	case o.Map != nil:
+		return mapLiteral(normalOption(o.Name, o.Map))
+	case o.Kind == cql.String:
+		return textLiteral(o.Text)
+	case o.Kind == cql.Integer || o.Kind == cql.Float:
+		return numberLiteral(o.Text)
 	}
-	if p.err != nil {
-		return "", fmt.Errorf("option %s: %w", option, p.err)
-	}
-	return literal, nil
+	return o.Text
 }
 
 func textLiteral(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
@@ -151,7 +160,7 @@ func mapLiteral(m map[string]string) string {
 
 // numberLiteral gives a number one spelling.
 func numberLiteral(s string) string {
-	if f, err := strconv.ParseFloat(s, 64); err == nil {
+	if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
 		return strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	return s
@@ -249,18 +258,16 @@ func (t *Table) Compaction() string { return t.entry(optCompaction, "class") }
 
 // Comment is the comment of the table.
 func (t *Table) Comment() string {
-	value, _, _ := unquote(t.option(optComment))
-	return value
+	return cql.Unquote(t.option(optComment))
 }
 
 // entry gives an entry of a map option.
 func (t *Table) entry(option, key string) string {
-	tokens, err := lex(t.option(option))
+	o, err := cql.ParseOption(t.option(option))
 	if err != nil {
 		return ""
 	}
-	p := &parser{tokens: tokens}
-	return p.mapValue()[key]
+	return o.Map[key]
 }
 
 func seconds(literal string) time.Duration {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // Parse reads CQL text: CREATE KEYSPACE, TYPE, TABLE, INDEX and MATERIALIZED VIEW, USE, and the queries that a service
@@ -21,37 +23,30 @@ import (
 // They stand behind -- or //; inside /* */ they are an error. The file may be without the tables that they name, but
 // for denorm:domain.
 //
-// Whatever else stands in the text is an error that names its line, and so is a type that is nested deeper than 100.
+// Whatever else stands in the text is an error that names its line, and so is what is nested deeper than 100.
 func Parse(file, source string) (*Schema, error) {
 	source = strings.TrimPrefix(source, "\ufeff") // the byte order mark that some editors write
-	tokens, err := lex(source)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	script, err := cql.NewScript(source)
+	if err == nil {
+		p := &parser{file: file, script: script, notes: script.Comments, out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int)}
+		if err = p.read(); err == nil {
+			return p.out, nil
+		}
 	}
-	p := &parser{file: file, source: source, tokens: tokens, out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int)}
-	for p.err == nil && p.peek().kind != end {
-		p.statement()
-	}
-	if p.err == nil {
-		p.resolve()
-	}
-	if p.err != nil {
-		return nil, fmt.Errorf("%s: %w", file, p.err)
-	}
-	return p.out, nil
+	return nil, fmt.Errorf("%s: %w", file, err)
 }
 
+// parser makes a schema of the statements of a text.
 type parser struct {
-	file, source string
-	tokens       []token
-	at, depth    int
-	err          error // the first
-	out          *Schema
-	seen         map[string]bool // the keyspaces and types of out
-	tables       map[ID]int      // where they are in out
-	keyspace     string          // of USE
-	batch        int
-	domains      []domainNote
+	file     string
+	script   *cql.Script
+	notes    []cql.Comment // those that are not read yet
+	out      *Schema
+	seen     map[string]bool // the keyspaces and types of out
+	tables   map[ID]int      // where they are in out
+	keyspace string          // of USE
+	batch    int
+	domains  []domainNote
 }
 
 type domainNote struct {
@@ -61,130 +56,170 @@ type domainNote struct {
 	line   int
 }
 
-func (p *parser) statement() {
-	start := p.peek()
-	switch {
-	case start.kind == note:
-		p.at++
-		p.note(start)
-		return
-	case p.takeSign(";"):
-		return
-	case p.takeWords("use"):
-		p.keyspace = p.ident()
-	case p.takeWords("create", "keyspace"):
-		p.createKeyspace()
-	case p.takeWords("create", "type"):
-		p.createType()
-	case p.takeWords("create", "table"), p.takeWords("create", "columnfamily"):
-		p.createTable()
-	case p.takeWords("create", "index"):
-		p.createIndex(false)
-	case p.takeWords("create", "custom", "index"):
-		p.createIndex(true)
-	case p.takeWords("create", "materialized", "view"):
-		p.createView()
-	case p.isWord("select"), p.isWord("insert"), p.isWord("update"), p.isWord("delete"):
-		p.query(0, false)
-	case p.isWord("begin"):
-		p.readBatch()
-		return
-	case p.isWord("alter"), p.isWord("drop"):
-		p.fail("%q changes a schema: give the CREATE statements of the schema as it is now, for example from denorm ddl --hosts", start.text)
+func (p *parser) read() error {
+	for {
+		first, at, more := p.script.Next()
+		for len(p.notes) > 0 && p.notes[0].At < at {
+			if err := p.comment(p.notes[0]); err != nil {
+				return err
+			}
+			p.notes = p.notes[1:]
+		}
+		if !more {
+			return p.resolve()
+		}
+		if err := p.statement(first, at); err != nil {
+			return err
+		}
+	}
+}
+
+// fail is an error at a place of the text.
+func (p *parser) fail(at int, format string, args ...any) error {
+	return fmt.Errorf("line %d: %w", p.script.Line(at), fmt.Errorf(format, args...))
+}
+
+func (p *parser) position(at int) Position { return Position{p.file, p.script.Line(at)} }
+
+// id is a name with its keyspace.
+func (p *parser) id(n cql.Name) ID {
+	if n.Keyspace == "" {
+		n.Keyspace = p.keyspace
+	}
+	return ID(n)
+}
+
+func (p *parser) statement(first string, at int) error {
+	switch first {
+	case "", "use", "create", "select", "insert", "update", "delete", "begin":
+	case "alter", "drop":
+		return p.fail(at, "%q changes a schema: give the CREATE statements of the schema as it is now, for example from denorm ddl --hosts", first)
 	default:
-		p.fail("%q begins no statement that is understood here", start.text)
+		return p.fail(at, "%q begins no statement that is understood here", first)
 	}
-	if p.err == nil && p.peek().kind != end && p.peek().kind != note {
-		p.sign(";")
+	s, span, err := p.script.Statement()
+	if err != nil {
+		return err
 	}
-}
-
-func (p *parser) createKeyspace() {
-	p.ifNotExists()
-	k := Keyspace{At: p.position(), Name: p.ident()}
-	p.words("with")
-	for p.err == nil {
-		switch {
-		case p.takeWords("replication"):
-			p.sign("=")
-			k.Replication = normalReplication(p.mapValue())
-		case p.takeWords("durable_writes"):
-			p.sign("=")
-			k.NonDurable = p.next().text == "false"
-		default:
-			p.fail("unknown option %q of a keyspace", p.peek().text)
+	switch s := s.(type) {
+	case *cql.Use:
+		p.keyspace = s.Keyspace
+	case *cql.CreateKeyspace:
+		p.out.Keyspaces = append(p.out.Keyspaces, Keyspace{
+			Name: s.Keyspace, Replication: normalReplication(s.Replication), NonDurable: !s.Durable, At: p.position(at),
+		})
+		return p.once("keyspace", ID{Name: s.Keyspace}, at)
+	case *cql.CreateType:
+		t := Type{At: p.position(at), ID: p.id(s.Type)}
+		for _, f := range s.Fields {
+			t.Fields = append(t.Fields, Field{f.Name, f.Type.Canonical().String()})
 		}
-		if !p.takeWords("and") {
-			break
-		}
+		p.out.Types = append(p.out.Types, t)
+		return p.once("type", t.ID, at)
+	case *cql.CreateTable:
+		return p.createTable(s, span)
+	case *cql.CreateIndex:
+		p.createIndex(s, at)
+	case *cql.CreateView:
+		return p.createView(s, span)
+	default:
+		p.query(s, span)
 	}
-	p.once("keyspace", ID{Name: k.Name})
-	p.out.Keyspaces = append(p.out.Keyspaces, k)
-}
-
-func (p *parser) createType() {
-	p.ifNotExists()
-	t := Type{At: p.position(), ID: p.id()}
-	p.sign("(")
-	for p.err == nil {
-		t.Fields = append(t.Fields, Field{p.ident(), p.typeName(false).String()})
-		if !p.takeSign(",") {
-			break
-		}
-	}
-	p.sign(")")
-	p.once("type", t.ID)
-	p.out.Types = append(p.out.Types, t)
+	return nil
 }
 
 // once fails where something is created twice.
-func (p *parser) once(kind string, id ID) {
+func (p *parser) once(kind string, id ID, at int) error {
 	what := kind + " " + id.String()
 	if p.seen[what] {
-		p.fail("%s stands twice", what)
+		return p.fail(at, "%s is created twice", what)
 	}
 	p.seen[what] = true
+	return nil
 }
 
 // normalReplication is the replication of a keyspace with the class without its package.
 func normalReplication(m map[string]string) map[string]string {
 	out := maps.Clone(m)
-	class := out["class"]
-	out["class"] = class[strings.LastIndex(class, ".")+1:]
+	if class, ok := out["class"]; ok {
+		out["class"] = class[strings.LastIndex(class, ".")+1:]
+	}
 	return out
 }
 
-func (p *parser) createIndex(custom bool) {
-	p.ifNotExists()
-	i := Index{At: p.position()}
-	if !p.isWord("on") {
-		i.Name = p.ident()
+func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
+	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: map[string]string{}}
+	for _, d := range s.Columns {
+		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular}
+		if d.Static {
+			c.Kind = Static
+		}
+		if t.Column(c.Name) != nil {
+			return p.fail(p.script.Find(span, c.Name, 1), "column %s is declared twice", c.Name)
+		}
+		t.Columns = append(t.Columns, c)
 	}
-	p.words("on")
-	table := p.id()
-	i.Keyspace, i.Table = table.Keyspace, table.Name
-	p.sign("(")
-	for _, f := range indexFunctions {
-		if next := p.tokens[min(p.at+1, len(p.tokens)-1)]; p.isWord(f) && next.kind == sign && next.text == "(" {
-			p.at += 2
-			i.Target = f + "(" + quoted(p.ident()) + ")"
-			p.sign(")")
-			break
+	if err := p.setKey(&t.Columns, span, s.Partition, s.Clustering, s.Order); err != nil {
+		return err
+	}
+	for _, o := range s.Options {
+		if o.Name != "id" { // that of one table, not of its description
+			t.Options[o.Name] = literal(o)
 		}
 	}
-	if i.Target == "" {
-		i.Target = quoted(p.ident())
+	t.splitComment()
+	if _, twice := p.tables[t.ID]; twice {
+		return p.fail(span.From, "table %s is created twice", t.ID)
 	}
-	p.sign(")")
-	if p.takeWords("using") {
-		i.Class = indexClass(p.next().text)
-	} else if custom {
-		p.fail("a custom index needs USING")
+	p.tables[t.ID] = len(p.out.Tables)
+	p.out.Tables = append(p.out.Tables, t)
+	return nil
+}
+
+// setKey brings the columns into their order, those of the key first.
+func (p *parser) setKey(columns *[]Column, span cql.Span, part, clustering []string, order []cql.Order) error {
+	if len(part) == 0 {
+		return p.fail(span.From, "no PRIMARY KEY")
 	}
-	if p.takeWords("with") { // options of the index do not concern anything here
-		p.takeWords("options")
-		p.sign("=")
-		p.mapValue()
+	rest := make(map[string]int, len(*columns))
+	for i, c := range *columns {
+		rest[c.Name] = i
+	}
+	var sorted []Column
+	for i, name := range slices.Concat(part, clustering) {
+		at, ok := rest[name]
+		if !ok {
+			return p.fail(p.script.Find(span, name, -1), "key column %s is not one of the columns, or is twice in the key", name)
+		}
+		delete(rest, name)
+		c := (*columns)[at]
+		c.Kind = PartitionKey
+		if i >= len(part) {
+			c.Kind = Clustering
+		}
+		sorted = append(sorted, c)
+	}
+	for _, o := range order {
+		i := slices.Index(clustering, o.Column)
+		if i < 0 {
+			return p.fail(p.script.Find(span, o.Column, -1), "CLUSTERING ORDER names %s, which is no clustering column", o.Column)
+		}
+		sorted[len(part)+i].Desc = o.Descending
+	}
+	for _, c := range *columns {
+		if _, ok := rest[c.Name]; ok {
+			sorted = append(sorted, c)
+		}
+	}
+	*columns = sorted
+	return nil
+}
+
+func (p *parser) createIndex(s *cql.CreateIndex, at int) {
+	table := p.id(s.Table)
+	i := Index{At: p.position(at), ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: cql.Quote(s.Column), Class: indexClass(s.Using)}
+	if s.Part != "" {
+		i.Target = s.Part + "(" + i.Target + ")"
 	}
 	if i.Name == "" {
 		i.Name = defaultIndexName(i.Table, i.Target)
@@ -215,10 +250,8 @@ func indexTarget(target string) (function, column string) {
 			break
 		}
 	}
-	if strings.HasPrefix(target, `"`) {
-		if name, size, ok := unquote(target); ok && size == len(target) {
-			return function, name
-		}
+	if name := cql.Unquote(target); strings.HasPrefix(target, `"`) && name != "" {
+		return function, name
 	}
 	return function, target
 }
@@ -238,48 +271,21 @@ func defaultIndexName(table, target string) string {
 	return table + "_" + i.column() + "_idx"
 }
 
-func (p *parser) createView() {
-	p.ifNotExists()
-	v := View{At: p.position(), ID: p.id()}
-	p.words("as", "select")
-	for p.err == nil && !p.isWord("from") {
-		if !p.takeSign("*") {
-			v.Columns = append(v.Columns, Column{Name: p.ident(), Kind: Regular})
-		}
-		p.takeSign(",")
-	}
-	p.words("from")
-	v.Base = p.id().Name
-	p.words("where")
-	from := p.at
-	for p.err == nil && !p.isWord("primary", "key") {
-		if p.isSign(";") {
-			p.fail("the view ends before its PRIMARY KEY")
-		}
-		p.next()
-	}
-	if p.err != nil {
-		return
-	}
-	v.Where = spelled(p.source, p.tokens[from:p.at])
-	p.words("primary", "key")
-	part, clustering := p.primaryKey()
-	for _, name := range slices.Concat(part, clustering) {
+func (p *parser) createView(s *cql.CreateView, span cql.Span) error {
+	v := View{At: p.position(span.From), ID: p.id(s.View), Base: s.From.Name, Where: p.script.Text(s.Text)}
+	for _, name := range slices.Concat(s.Columns, s.Partition, s.Clustering) {
 		if !slices.ContainsFunc(v.Columns, func(c Column) bool { return c.Name == name }) {
 			v.Columns = append(v.Columns, Column{Name: name, Kind: Regular})
 		}
 	}
-	p.setKey(&v.Columns, part, clustering)
-	if p.takeWords("with") {
-		p.tableOptions(v.Columns, map[string]string{})
-	}
 	p.out.Views = append(p.out.Views, v)
+	return p.setKey(&p.out.Views[len(p.out.Views)-1].Columns, span, s.Partition, s.Clustering, s.Order)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // resolve holds what notes and queries say against the tables.
-func (p *parser) resolve() {
+func (p *parser) resolve() error {
 	for _, d := range p.domains {
 		if i, ok := p.tables[d.table]; ok {
 			if c := p.out.Tables[i].Column(d.column); c != nil {
@@ -287,8 +293,8 @@ func (p *parser) resolve() {
 				continue
 			}
 		}
-		p.err = fmt.Errorf("line %d: denorm:domain: this file creates no table %s with a column %s: correct the name, or put the CREATE TABLE, as "+
+		return fmt.Errorf("line %d: denorm:domain: this file creates no table %s with a column %s: correct the name, or put the CREATE TABLE, as "+
 			"denorm ddl --hosts writes it, into the file: also with --hosts", d.line, d.table, d.column)
-		return
 	}
+	return nil
 }

@@ -232,22 +232,22 @@ BEGIN UNLOGGED BATCH UPDATE t SET c = 1 WHERE a = 1 IF c = 2; APPLY BATCH;
 func TestParseColumns(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"SELECT JSON a, b FROM t":                                              "a b",
-		"SELECT json FROM t":                                                   "json",
-		"SELECT json, distinct FROM t":                                         "json distinct",
-		"SELECT DISTINCT a FROM t":                                             "a",
-		`SELECT "A", a.b.c, m['x'], m[?], l[a..b] FROM t`:                      "A a m l",
-		"SELECT count(*), count(1), now(), ks.f(a, g(b)) AS x FROM t":          "a b",
-		"SELECT cast(a AS text), (int) 5, (map<text, int>) ?, (a) AS b FROM t": "a",
-		"SELECT a + b * 2, null, true, nan FROM t":                             "a b",
-		"SELECT a FROM t WHERE expr(my_index, 'x') AND b = 1":                  "a b",
-		"SELECT a FROM t GROUP BY b, floor(c, 1h) ORDER BY d DESC":             "a b c d",
-		"SELECT a FROM t ORDER BY v ANN OF [1, 2] LIMIT 3":                     "a v",
-		"SELECT a FROM t GROUP BY b PER PARTITION LIMIT 1":                     "a b",
-		"INSERT INTO t JSON '{\"a\": 1}'":                                      "",
-		"UPDATE t SET a = a + {x: b}, c.d = 1, e[0] = f(g), h = P1DT2H, i = pt3h, j += k WHERE l = 1 IF m = 1 AND n.o = 2 AND p IN (1, 2)": "a c e g h i j k l m n p",
-		"UPDATE t SET a = 1 WHERE b = 1 IF EXISTS":                           "a b",
-		"DELETE a, b[?], c.d FROM t USING TIMESTAMP ? WHERE e = 1 IF EXISTS": "a b c e",
+		"SELECT JSON a, b FROM t":      "a b",
+		"SELECT json FROM t":           "json",
+		"SELECT json, distinct FROM t": "json distinct",
+		"SELECT DISTINCT a FROM t":     "a",
+		`SELECT "A", a.b.c, m['x'], m[?], l[1..2], l[..2], l[1..] FROM t`:                                                                  "A a m l",
+		"SELECT count(*), count(1), now(), ks.f(a, g(b)) AS x FROM t":                                                                      "a b",
+		"SELECT cast(a AS text), (int) 5, (map<text, int>) ?, (a) AS b FROM t":                                                             "a",
+		"SELECT a + b * 2, null, true, nan FROM t":                                                                                         "a b",
+		"SELECT a FROM t WHERE expr(my_index, 'x') AND b = 1":                                                                              "a b",
+		"SELECT a FROM t GROUP BY b, floor(c, 1h) ORDER BY d DESC":                                                                         "a b c d",
+		"SELECT a FROM t ORDER BY v ANN OF [1, 2] LIMIT 3":                                                                                 "a v",
+		"SELECT a FROM t GROUP BY b PER PARTITION LIMIT 1":                                                                                 "a b",
+		"INSERT INTO t JSON '{\"a\": 1}'":                                                                                                  "",
+		"UPDATE t SET a = a + {x: 1}, c.d = 1, e[0] = f(?), h = P1DT2H, i = PT3H, j += 1 WHERE l = 1 IF m = 1 AND n.o = 2 AND p IN (1, 2)": "a c e h i j l m n p",
+		"UPDATE t SET a = 1 WHERE b = 1 IF EXISTS":                                                                                         "a b",
+		"DELETE a, b[?], c.d FROM t USING TIMESTAMP ? WHERE e = 1 IF EXISTS":                                                               "a b c e",
 	} {
 		if got := strings.Join(parse(t, text).Queries[0].Columns, " "); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -264,6 +264,38 @@ func TestParseByteOrderMark(t *testing.T) {
 	}
 }
 
+// Notes stand where comments can, also within a statement; they hold for the keyspace that the text uses there.
+func TestParseNotesAnywhere(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `USE shop;
+CREATE TABLE t ( -- denorm:ignore DN101 t few
+	a int, // denorm:domain t.a 4
+	PRIMARY KEY (a)
+); -- denorm:volume t rows=7
+BEGIN BATCH
+	-- denorm:ignore DN102 other.t few
+	DELETE FROM t WHERE a = 1;
+APPLY BATCH -- denorm:entity e t`)
+	id := schema.ID{Keyspace: "shop", Name: "t"}
+	if len(s.Ignores) != 2 || s.Ignores[0].Table != id || s.Ignores[0].At.Line != 2 || s.Ignores[1].Table.Keyspace != "other" ||
+		s.Ignores[1].At.Line != 7 || s.Tables[0].Columns[0].Domain != 4 || s.Volumes[0].Table != id || s.Entities[0].At.Line != 9 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// The replication need not stand there: then it is not known.
+func TestParseKeyspaces(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `CREATE KEYSPACE a WITH durable_writes = false; CREATE KEYSPACE b WITH replication = {'class': 'x.Y', 'dc1': 3};`)
+	want := []schema.Keyspace{
+		{Name: "a", NonDurable: true, At: schema.Position{File: "test", Line: 1}},
+		{Name: "b", Replication: map[string]string{"class": "Y", "dc1": "3"}, At: schema.Position{File: "test", Line: 1}},
+	}
+	if !reflect.DeepEqual(s.Keyspaces, want) {
+		t.Errorf("%+v", s.Keyspaces)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -271,24 +303,31 @@ func TestParseRefuses(t *testing.T) {
 		"DROP TABLE t":                  `line 1: "drop" changes a schema: give the CREATE statements of the schema as it is now, for example from denorm ddl --hosts`,
 		"\nALTER TABLE t ADD a int":     `line 2: "alter" changes a schema: give the CREATE statements`,
 		"\n\nCREATE TABLE t (a int)":    "line 3: no PRIMARY KEY",
-		"CREATE TABLE t (a int, a int)": "line 1: column a stands twice",
-		"CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE t (a int PRIMARY KEY)":  "table t stands twice",
-		"CREATE TABLE t (a int, PRIMARY KEY (b))":                                 "key column b is none of the columns",
-		"CREATE TABLE t (a int PRIMARY KEY) WITH CLUSTERING ORDER BY (a DESC)":    "a, which is no clustering column",
-		"CREATE TABLE t (a int PRIMARY KEY) WITH COMPACT STORAGE":                 "COMPACT STORAGE is not supported",
-		"CREATE TABLE t (a int PRIMARY KEY) WITH comment = 'a' AND comment = 'b'": "option comment stands twice",
-		"CREATE TABLE t (a int PRIMARY KEY":                                       `want ")", not ""`,
-		"SELECT 'abc FROM t":                                                      "' without its end",
-		"CREATE TABLE t (a int PRIMARY KEY) /* x":                                 "a comment without end",
-		"SELECT * FROM t WHERE":                                                   "the text ends too early",
-		"SELECT *":                                                                "want FROM before the end of the statement",
-		"-- denorm:nonsense":                                                      "want denorm:entity, ignore, volume or domain",
-		"-- denorm:ignore DN101 t":                                                "want denorm:ignore <code> <table or *> <reason>",
-		"-- denorm:volume t rows=1/fortnight":                                     `unknown time "fortnight"`,
-		"-- denorm:domain t.a 4":                                                  "line 1: denorm:domain: this file creates no table t with a column a: correct the name, or put the CREATE TABLE, as denorm ddl --hosts writes it, into the file: also with --hosts",
-		"-- denorm:entity t moves=a atomic":                                       "want denorm:entity <name> <base table> [<table>...]",
-		"/* denorm:ignore DN101 t few */":                                         "line 1: a note inside /* */ is not read: write it behind --",
-		"\n/*\n * a\n * denorm:volume t rows=1\n */":                              "line 4: a note inside /* */ is not read",
+		"CREATE TABLE t (a int, a int)": "line 1: column a is declared twice",
+		"CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE t (a int PRIMARY KEY)":      "table t is created twice",
+		"CREATE TABLE t (a int, PRIMARY KEY (b))":                                     "key column b is not one of the columns",
+		"CREATE TABLE t (a int PRIMARY KEY) WITH CLUSTERING ORDER BY (a DESC)":        "a, which is no clustering column",
+		"CREATE TABLE t (a int PRIMARY KEY) WITH COMPACT STORAGE":                     "COMPACT STORAGE tables are not allowed starting with version 4.0",
+		"CREATE TABLE t (a int PRIMARY KEY) WITH comment = 'a' AND comment = 'b'":     "option comment is set twice",
+		"CREATE TABLE t (a int PRIMARY KEY":                                           `want ")" before the end of the text`,
+		"SELECT 'abc FROM t":                                                          "' without its end",
+		"CREATE TABLE t (a int PRIMARY KEY) /* x":                                     "a comment without end",
+		"SELECT * FROM t WHERE":                                                       "want a name before the end of the text",
+		"SELECT *":                                                                    "want FROM before the end of the text",
+		"CREATE TABLE t (\na int,\nb int,\na text,\nPRIMARY KEY (a))":                 "line 4: column a is declared twice",
+		"CREATE TABLE t (\na int,\nPRIMARY KEY (b))":                                  "line 3: key column b",
+		"CREATE TABLE t (\na int, PRIMARY KEY (a)) WITH\nCLUSTERING ORDER BY (b ASC)": "line 3: CLUSTERING ORDER names b",
+		"CREATE TYPE t (a int);\nCREATE TYPE t (a int)":                               "line 2: type t is created twice",
+		"CREATE TABLE t (a int PRIMARY KEY)\nSELECT a FROM t":                         `line 2: want ";", not "SELECT"`,
+		"CREATE TABLE t (order int PRIMARY KEY)":                                      `want a name, not "order": put a reserved word into double quotes`,
+		"CREATE KEYSPACE k WITH replicas = 3":                                         "line 1: Unknown property 'replicas'",
+		"-- denorm:nonsense":                                                          "want denorm:entity, ignore, volume or domain",
+		"-- denorm:ignore DN101 t":                                                    "want denorm:ignore <code> <table or *> <reason>",
+		"-- denorm:volume t rows=1/fortnight":                                         `unknown time "fortnight"`,
+		"-- denorm:domain t.a 4":                                                      "line 1: denorm:domain: this file creates no table t with a column a: correct the name, or put the CREATE TABLE, as denorm ddl --hosts writes it, into the file: also with --hosts",
+		"-- denorm:entity t moves=a atomic":                                           "want denorm:entity <name> <base table> [<table>...]",
+		"/* denorm:ignore DN101 t few */":                                             "line 1: a note inside /* */ is not read: write it behind --",
+		"\n/*\n * a\n * denorm:volume t rows=1\n */":                                  "line 4: a note inside /* */ is not read",
 		"\x00": "unexpected",
 	} {
 		if _, err := schema.Parse("f.cql", text); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f.cql: ") {

@@ -195,20 +195,20 @@ func (s *Schema) sort() {
 
 // liveType spells a type of the schema tables. They spell it so already, except where a version did otherwise. What is no type
 // becomes text in quotes, so that it cannot be more than that in a statement; no server takes such a statement.
-func liveType(cql string) string {
-	if t, err := canonicalType(cql); err == nil {
+func liveType(text string) string {
+	if t, err := canonicalType(text); err == nil {
 		return t
 	}
-	return textLiteral(cql)
+	return textLiteral(text)
 }
 
 // liveClause is the restrictions of a view, in the way of [liveType]. Cassandra does not double the quotes within their texts.
-func liveClause(cql string) string {
-	tokens, err := lex(cql)
-	if err != nil || slices.ContainsFunc(tokens, func(t token) bool { return t.kind == sign && t.text == ";" }) {
-		return textLiteral(cql)
+func liveClause(text string) string {
+	clause, err := cql.Clause(text)
+	if err != nil {
+		return textLiteral(text)
 	}
-	return spelled(cql, tokens)
+	return clause
 }
 
 // liveTarget spells what an index is on.
@@ -218,9 +218,9 @@ func liveTarget(target string) string {
 	case target == "": // some custom indexes are on no column
 		return ""
 	case function == "":
-		return quoted(column)
+		return cql.Quote(column)
 	}
-	return function + "(" + quoted(column) + ")"
+	return function + "(" + cql.Quote(column) + ")"
 }
 
 // notOptions are the columns of system_schema.tables that say nothing of how a table is made, or are gone since

@@ -62,12 +62,13 @@ func TestDeepNestingIsAnError(t *testing.T) { // not parallel: it limits all sta
 		"frozen": {"CREATE TABLE k.t (a " + strings.Repeat("frozen<", n) + "int" + strings.Repeat(">", n) + " PRIMARY KEY)", "nested deeper than 100"},
 		"lists":  {"CREATE TABLE k.t (b int PRIMARY KEY, a " + strings.Repeat("list<", n) + "int" + strings.Repeat(">", n) + ")", "nested deeper than 100"},
 		"fields": {"CREATE TYPE k.t (a " + strings.Repeat("tuple<int, ", n), "nested deeper than 100"},
-		"parens": {"SELECT * FROM t WHERE " + strings.Repeat("(", n) + "a = 1" + strings.Repeat(")", n), "want a name"},
+		"parens": {"SELECT * FROM t WHERE " + strings.Repeat("(", n) + "a = 1" + strings.Repeat(")", n), "nested deeper than 100"},
 		"braces": {"CREATE KEYSPACE k WITH replication = " + strings.Repeat("{", n), "want"},
 		"key":    {"CREATE TABLE k.t (a int, PRIMARY KEY " + strings.Repeat("(", n) + "a" + strings.Repeat(")", n) + ")", "want a name"},
-		"value":  {"SELECT * FROM t WHERE a = " + strings.Repeat("[", n) + strings.Repeat("]", n), ""},
+		"value":  {"SELECT * FROM t WHERE a = " + strings.Repeat("[", n) + strings.Repeat("]", n), "nested deeper than 100"},
 		"signs":  {"SELECT * FROM t WHERE a = 1" + strings.Repeat(" + 1", n), ""},
-		"calls":  {"SELECT * FROM t WHERE a = " + strings.Repeat("f(", n) + strings.Repeat(")", n), ""},
+		"sums":   {"SELECT a" + strings.Repeat(" + a", n) + " FROM t", ""},
+		"calls":  {"SELECT * FROM t WHERE a = " + strings.Repeat("f(", n) + strings.Repeat(")", n), "nested deeper than 100"},
 	} {
 		if _, err := Parse("deep", c.text); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %.200v, want %q", name, err, c.says)
@@ -96,7 +97,7 @@ func TestViewWithComments(t *testing.T) {
 		t.Errorf("%q", s.Views[0].Where)
 	}
 	if _, err := Parse("view", "CREATE MATERIALIZED VIEW k.v AS SELECT * FROM t WHERE a IS NOT NULL; DROP TABLE t; -- \n PRIMARY KEY (a);"); err == nil ||
-		!strings.Contains(err.Error(), "the view ends before its PRIMARY KEY") {
+		!strings.Contains(err.Error(), `line 1: want PRIMARY KEY, not ";"`) {
 		t.Errorf("%v", err)
 	}
 }

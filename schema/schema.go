@@ -30,9 +30,9 @@ type ID struct{ Keyspace, Name string }
 // String is the name as it stands in CQL.
 func (id ID) String() string {
 	if id.Keyspace == "" {
-		return quoted(id.Name)
+		return cql.Quote(id.Name)
 	}
-	return quoted(id.Keyspace) + "." + quoted(id.Name)
+	return cql.Quote(id.Keyspace) + "." + cql.Quote(id.Name)
 }
 
 // Position is where something was written. The zero value is nowhere: a cluster, or Go code.
@@ -222,9 +222,9 @@ func keyText(columns []Column) string {
 	for _, c := range columns {
 		switch c.Kind {
 		case PartitionKey:
-			part = append(part, quoted(c.Name))
+			part = append(part, cql.Quote(c.Name))
 		case Clustering:
-			rest = append(rest, quoted(c.Name))
+			rest = append(rest, cql.Quote(c.Name))
 		case Static, Regular:
 		}
 	}
@@ -308,12 +308,4 @@ func (s *Schema) names() []string {
 		add(t.Keyspace)
 	}
 	return names
-}
-
-// quoted is a name as it stands in CQL: without quotes where it can.
-func quoted(name string) string {
-	if cql.IsColumn(name) {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -27,14 +29,14 @@ func (c *checker) types(keyspace string, t tables.TableDescription, add func(col
 			add("", "user-defined type %s does not exist", declared.Name)
 			continue
 		}
-		if got, want := fieldList(live), fieldList(declared.Fields); thawed(got) != thawed(want) {
+		if is, want := thawed(live), thawed(declared.Fields); !slices.Equal(is, want) {
 			var advice strings.Builder
 			for i := range min(len(live), len(declared.Fields)) {
-				if f, l := declared.Fields[i], live[i]; f.Name == l.Name && thawed(f.Type) != thawed(l.Type) {
+				if f, l := declared.Fields[i], live[i]; f.Name == l.Name && is[i] != want[i] {
 					advice.WriteString(c.advice("; of field "+f.Name+" that ", declared.Name, f.Name, l.Type))
 				}
 			}
-			add("", "user-defined type %s is (%s), declared (%s)%s", declared.Name, got, want, advice.String())
+			add("", "user-defined type %s is (%s), declared (%s)%s", declared.Name, fieldList(live), fieldList(declared.Fields), advice.String())
 		}
 	}
 	return nil
@@ -69,26 +71,13 @@ func fieldList(fields []tables.FieldDescription) string {
 	return strings.Join(texts, ", ")
 }
 
-// thawed is the text of types without frozen<...>: inside a frozen value everything is, whether it says so or not.
-func thawed(text string) string {
-	const frozen = "frozen<"
-	var out strings.Builder
-	var open []bool // of every bracket: whether it stays
-	for i := 0; i < len(text); i++ {
-		switch {
-		case strings.HasPrefix(text[i:], frozen):
-			open = append(open, false)
-			i += len(frozen) - 1
-			continue
-		case text[i] == '<':
-			open = append(open, true)
-		case text[i] == '>' && len(open) > 0:
-			stays := open[len(open)-1]
-			if open = open[:len(open)-1]; !stays {
-				continue
-			}
+// thawed are fields without frozen<...>: inside a frozen value everything is, whether it says so or not.
+func thawed(fields []tables.FieldDescription) []tables.FieldDescription {
+	out := slices.Clone(fields)
+	for i := range out {
+		if t, err := cql.ParseType(out[i].Type); err == nil {
+			out[i].Type = t.Thawed().String()
 		}
-		out.WriteByte(text[i])
 	}
-	return out.String()
+	return out
 }

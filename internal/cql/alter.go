@@ -43,7 +43,7 @@ func (p *parser) alterTable() *AlterTable {
 	case p.word("alter"):
 		p.unsupported("ALTER TABLE ... ALTER")
 	default:
-		p.unexpected()
+		p.unexpected("ADD, DROP, RENAME or WITH")
 	}
 	return s
 }
@@ -80,7 +80,7 @@ func (p *parser) alterType() *CreateType {
 	case p.word("alter"):
 		p.unsupported("ALTER TYPE ... ALTER")
 	default:
-		p.unexpected()
+		p.unexpected("ADD")
 	}
 	return s
 }

@@ -31,20 +31,21 @@ const (
 
 // lexer cuts a text into tokens.
 type lexer struct {
-	text string
-	at   int
+	text     string
+	at       int
+	script   bool      // as that of a parser
+	comments []Comment // of a script
 }
 
 // scan gives the tokens of a text; the last is its end. They are put into room as long as it suffices.
-func scan(text string, room []token) ([]token, error) {
-	if len(text) > math.MaxInt32 {
-		return nil, &InvalidError{Text: "the statement is too long"}
+func (l *lexer) scan(room []token) ([]token, error) {
+	if len(l.text) > math.MaxInt32 {
+		return room, &InvalidError{Text: "the statement is too long"}
 	}
-	l := lexer{text: text}
 	for {
 		t, err := l.next()
 		if err != nil {
-			return nil, err
+			return room, err
 		}
 		room = append(room, t)
 		if t.kind == end {
@@ -68,7 +69,21 @@ func (l *lexer) after() byte {
 	return 0
 }
 
-func (l *lexer) fail(message string) (token, error) { return token{}, errorAt(l.text, l.at, message) }
+// fail fails with Cassandra's message, or that of a script.
+func (l *lexer) fail(message, plain string) (token, error) {
+	if l.script {
+		message = plain
+	}
+	return token{}, errorAt(l.text, l.at, message)
+}
+
+// comment passes over a comment of n bytes, which begins and ends with so many of its marks.
+func (l *lexer) comment(n, begin, end int) {
+	if l.script {
+		l.comments = append(l.comments, Comment{Text: l.text[l.at+begin : l.at+n-end], Block: end > 0, At: l.at})
+	}
+	l.at += n
+}
 
 // next passes over spaces and comments, and cuts off one token.
 func (l *lexer) next() (token, error) {
@@ -79,16 +94,19 @@ func (l *lexer) next() (token, error) {
 			l.at++
 		case c == '-' && after == '-' || c == '/' && after == '/':
 			n := strings.IndexAny(l.text[l.at:], "\r\n")
-			if n < 0 { // as Cassandra has it
-				return l.fail("mismatched character '<EOF>' expecting the end of the line")
+			if n < 0 {
+				if !l.script { // as Cassandra has it
+					return l.fail("mismatched character '<EOF>' expecting the end of the line", "")
+				}
+				n = len(l.text) - l.at
 			}
-			l.at += n
+			l.comment(n, 2, 0)
 		case c == '/' && after == '*':
 			n := strings.Index(l.text[l.at+2:], "*/")
 			if n < 0 {
-				return l.fail("mismatched character '<EOF>' expecting '*'")
+				return l.fail("mismatched character '<EOF>' expecting '*'", "a comment without end")
 			}
-			l.at += n + 4
+			l.comment(n+4, 2, 2)
 		default:
 			return l.token(c)
 		}
@@ -113,7 +131,7 @@ func (l *lexer) token(c byte) (token, error) {
 	case c == '$' && l.after() == '$':
 		n := strings.Index(l.text[l.at+2:], "$$")
 		if n < 0 {
-			return l.fail("mismatched character '<EOF>' expecting '$'")
+			return l.fail("mismatched character '<EOF>' expecting '$'", "text without end")
 		}
 		return l.cut(literalString, l.at+n+4, l.text[l.at+2:l.at+2+n])
 	}
@@ -174,7 +192,7 @@ func (l *lexer) quoted(quote byte) (token, error) {
 		}
 		return l.cut(kind, i+1, text)
 	}
-	return l.fail("mismatched character '<EOF>' expecting " + strconv.QuoteRune(rune(quote)))
+	return l.fail("mismatched character '<EOF>' expecting "+strconv.QuoteRune(rune(quote)), string(rune(quote))+" without its end")
 }
 
 // minus are the words that stand for a number after a minus.
@@ -201,7 +219,7 @@ func (l *lexer) sign(c byte) (token, error) {
 		}
 	case '!':
 		if l.after() != '=' {
-			return l.fail("no viable alternative at character '!'")
+			return l.unexpected()
 		}
 		n = 2
 	case '.':
@@ -210,7 +228,13 @@ func (l *lexer) sign(c byte) (token, error) {
 		}
 	case '(', ')', '[', ']', '{', '}', ',', ';', ':', '?', '=', '*', '/', '%':
 	default:
-		return l.fail("no viable alternative at character " + strconv.QuoteRune([]rune(l.text[l.at:min(l.at+4, len(l.text))])[0]))
+		return l.unexpected()
 	}
 	return l.cut(sign, l.at+n, l.text[l.at:l.at+n])
+}
+
+// unexpected fails at a character that begins no token.
+func (l *lexer) unexpected() (token, error) {
+	c := strconv.QuoteRune([]rune(l.text[l.at:min(l.at+4, len(l.text))])[0])
+	return l.fail("no viable alternative at character "+c, "unexpected "+c)
 }

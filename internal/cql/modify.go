@@ -12,29 +12,38 @@ func (p *parser) modification() Statement {
 	case p.word("delete"):
 		return p.deletion()
 	}
-	p.unexpected()
+	p.unexpected("INSERT, UPDATE or DELETE")
 	return nil
 }
 
 func (p *parser) insert() *Insert {
 	p.words("into")
 	s := &Insert{Into: p.name()}
-	if p.word("json") {
-		p.unsupported("INSERT JSON")
+	if p.word("json") && p.beyond("INSERT JSON") {
+		p.json()
+	} else {
+		s.Columns = p.columns()
+		p.words("values")
+		p.expect("(")
+		if p.isSign(0, ")") {
+			p.unexpected("a value")
+		}
+		s.Values = p.terms(")", len(s.Columns))
 	}
-	s.Columns = p.columns()
-	p.words("values")
-	p.expect("(")
-	s.Values = p.terms(")", len(s.Columns))
 	s.IfNotExists = p.ifNotExists()
 	s.Using = p.using()
-	if p.err == nil && len(s.Values) == 0 {
-		p.unexpected()
-	}
 	if p.err == nil && len(s.Columns) != len(s.Values) {
 		p.invalid("Unmatched column names/values")
 	}
 	return s
+}
+
+// json takes what follows INSERT INTO t JSON.
+func (p *parser) json() {
+	p.term()
+	if p.word("default") && !p.word("null") {
+		p.words("unset")
+	}
 }
 
 // using takes USING TIMESTAMP t AND TTL t, if it comes next.
@@ -142,7 +151,9 @@ func (p *parser) value(a *Assignment) {
 		a.Operator = Prepend
 		p.same(a.Target.Column, "<value> + X")
 	}
-	p.noArithmetic()
+	for p.arithmetic() {
+		p.simpleTerm()
+	}
 }
 
 // same takes a name, which must be that of the column.
@@ -215,7 +226,11 @@ func (p *parser) batch() *Batch {
 	p.words("batch")
 	s.Using = p.using()
 	for p.isWord(0, "insert") || p.isWord(0, "update") || p.isWord(0, "delete") {
+		from := p.at
 		s.Statements = append(s.Statements, p.modification())
+		if p.script {
+			s.Spans = append(s.Spans, p.span(from))
+		}
 		p.sign(";")
 	}
 	p.words("apply", "batch")

@@ -1,6 +1,9 @@
 package cql
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // set is a set of the words of a text.
 func set(text string) map[string]bool {
@@ -43,7 +46,11 @@ func (p *parser) isName(n int) bool {
 // identifier takes a name.
 func (p *parser) identifier() string {
 	if !p.isName(0) {
-		p.unexpected()
+		if t := p.token(); reserved[t.text] && t.kind == word {
+			p.either("no viable alternative at input "+p.input(), fmt.Sprintf("want a name, not %q: put a reserved word into double quotes", t.text))
+		} else {
+			p.unexpected("a name")
+		}
 		return ""
 	}
 	t := p.token()

@@ -11,7 +11,7 @@ const (
 	TableRule  = ColumnRule + ", at most 48"
 )
 
-var plain = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var unquoted = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // IsTable says whether name can be that of a table or a keyspace, without quotes, in every version of Cassandra from 3.11 to 5.0. Names
 // that go into statements are compared with it, so nothing else gets in.
@@ -19,7 +19,7 @@ func IsTable(name string) bool { return len(name) <= 48 && IsColumn(name) }
 
 // IsColumn says the same of the name of a column.
 func IsColumn(name string) bool {
-	return plain.MatchString(name) && !reserved[name] && !reservedOnce[name] && !literals[name]
+	return unquoted.MatchString(name) && !reserved[name] && !reservedOnce[name] && !literals[name]
 }
 
 // Quote is a name as it stands in CQL: without quotes where it can.
@@ -30,10 +30,14 @@ func Quote(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// Unquote is the name or the text that stands between quotes, each quote within it doubled. It is empty if there are none around it.
+// Unquote is the name or the text that stands between quotes, each quote within it doubled. It is empty for anything else.
 func Unquote(s string) string {
 	if len(s) < 2 || s[0] != '"' && s[0] != '\'' || s[len(s)-1] != s[0] {
 		return ""
 	}
-	return strings.ReplaceAll(s[1:len(s)-1], s[:1]+s[:1], s[:1])
+	inside, quote := s[1:len(s)-1], s[:1]
+	if strings.Contains(strings.ReplaceAll(inside, quote+quote, ""), quote) {
+		return ""
+	}
+	return strings.ReplaceAll(inside, quote+quote, quote)
 }

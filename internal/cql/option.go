@@ -1,6 +1,9 @@
 package cql
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // options takes WITH name = value AND ..., if it comes next.
 func (p *parser) options() []Option {
@@ -55,16 +58,22 @@ func (p *parser) option(others []Option) Option {
 	o := Option{Name: p.identifier()}
 	for i := range others {
 		if others[i].Name == o.Name {
-			p.syntax("Multiple definition for property '" + o.Name + "'")
+			p.either("Multiple definition for property '"+o.Name+"'", "option "+o.Name+" is set twice")
 		}
 	}
 	p.expect("=")
+	p.optionValue(&o)
+	return o
+}
+
+// optionValue takes what stands behind the =.
+func (p *parser) optionValue(o *Option) {
 	if p.sign("{") {
 		o.Map = p.properties()
-	} else {
-		o.Text = p.property()
+		return
 	}
-	return o
+	o.Kind = String + TermKind(p.token().kind-literalString)
+	o.Text = p.property()
 }
 
 // properties takes the entries of a map of constants, after its brace.
@@ -77,7 +86,7 @@ func (p *parser) properties() map[string]string {
 		key := p.property()
 		p.expect(":")
 		if _, ok := m[key]; ok {
-			p.syntax("Multiple definition for property " + key)
+			p.either("Multiple definition for property "+key, "entry "+strconv.Quote(key)+" is set twice")
 		}
 		m[key] = p.property()
 		if !p.sign(",") {
@@ -94,7 +103,7 @@ func (p *parser) property() string {
 		p.syntax("bind variables are not supported in DDL queries")
 	}
 	if !p.isLiteral() {
-		p.unexpected()
+		p.unexpected("a literal")
 		return ""
 	}
 	t := p.literal()

@@ -1,38 +1,49 @@
 package cql
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 )
 
 // Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or an [InvalidError].
 func Parse(text string) (Statement, error) {
-	room := rooms.Get().(*[roomSize]token)
-	defer func() {
-		clear(room[:]) // or it would keep texts
-		rooms.Put(room)
-	}()
-	tokens, err := scan(text, room[:0])
-	if err != nil {
+	r := rooms.Get().(*room)
+	defer r.put()
+	if err := r.scan(&lexer{text: text}); err != nil {
 		return nil, err
 	}
-	p := &parser{text: text, tokens: tokens}
+	p := &parser{text: text, tokens: r.tokens}
 	s := p.statement()
 	for p.sign(";") {
 	}
-	if p.token().kind != end {
-		p.syntax("mismatched input " + p.input() + " expecting EOF")
-	}
+	p.ended()
 	if p.err != nil {
 		return nil, p.err
 	}
 	return s, nil
 }
 
-// rooms have space for the tokens of most statements: those are needed until the statement is read.
-var rooms = sync.Pool{New: func() any { return new([roomSize]token) }}
+// room has space for tokens, which are needed until the statement is read.
+type room struct{ tokens []token }
 
-const roomSize = 128
+// rooms have space for the tokens of most statements.
+var rooms = sync.Pool{New: func() any { return &room{make([]token, 0, 128)} }}
+
+// scan takes the tokens of a text.
+func (r *room) scan(l *lexer) (err error) {
+	r.tokens, err = l.scan(r.tokens)
+	return err
+}
+
+// put gives the room back, unless it is large.
+func (r *room) put() {
+	clear(r.tokens) // or it would keep texts
+	if r.tokens = r.tokens[:0]; cap(r.tokens) <= 1<<16 {
+		rooms.Put(r)
+	}
+}
 
 // parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads
 // after that fails too, and nothing repeats for ever.
@@ -43,6 +54,9 @@ type parser struct {
 	marks  int
 	depth  int
 	err    error
+	script bool // it is of a [Script], or of a piece of a statement; otherwise everything is as the engine's Cassandra has it
+	// defines says that user-defined types stand with their fields.
+	defines bool
 }
 
 // maxDepth bounds what a text makes of the stack.
@@ -51,7 +65,7 @@ const maxDepth = 100
 // nested counts a level of nesting; the caller calls p.leave if it is true.
 func (p *parser) nested() bool {
 	if p.depth == maxDepth {
-		p.invalid("nested too deep")
+		p.invalid(fmt.Sprintf("nested deeper than %d", maxDepth))
 		return false
 	}
 	p.depth++
@@ -69,6 +83,15 @@ func (p *parser) ahead(n int) *token { return &p.tokens[min(p.at+n, len(p.tokens
 func (p *parser) skip(n int) { p.at = min(p.at+n, len(p.tokens)-1) }
 
 func (p *parser) fail(err error) {
+	if p.err == nil && p.script {
+		t := p.token()
+		at := int(t.start)
+		if syntax, ok := err.(*SyntaxError); ok { //nolint:errorlint // it was made here
+			err = errorAt(p.text, at, syntax.Text)
+		} else {
+			err = errorAt(p.text, at, err.Error())
+		}
+	}
 	if p.err == nil {
 		p.err = err
 	}
@@ -89,11 +112,57 @@ func (p *parser) refuse(text string) { p.fail(&SyntaxError{Text: text}) }
 
 func (p *parser) invalid(text string) { p.fail(&InvalidError{Text: text}) }
 
-// unsupported fails because of something that is CQL.
-func (p *parser) unsupported(what string) { p.invalid(Unsupported + what) }
+// either fails at the token with Cassandra's message, or in a script with one in plain words.
+func (p *parser) either(message, plain string) {
+	if p.script {
+		message = plain
+	}
+	p.syntax(message)
+}
 
-// unexpected fails because the token can not stand here.
-func (p *parser) unexpected() { p.syntax("no viable alternative at input " + p.input()) }
+// unsupported fails because of something that is CQL.
+func (p *parser) unsupported(what string) {
+	if p.script {
+		p.invalid(what + " is not understood here")
+	} else {
+		p.invalid(Unsupported + what)
+	}
+}
+
+// beyond says whether something that is CQL is read, which is so in scripts only, and fails if not.
+func (p *parser) beyond(what string) bool {
+	if !p.script {
+		p.unsupported(what)
+	}
+	return p.script
+}
+
+// unexpected fails because something else should stand here.
+func (p *parser) unexpected(want string) {
+	p.either("no viable alternative at input "+p.input(), p.wanted(want))
+}
+
+// mismatched is unexpected where Cassandra says what it should be, in its own way.
+func (p *parser) mismatched(want, plain string) {
+	p.either("mismatched input "+p.input()+" expecting "+want, p.wanted(plain))
+}
+
+// wanted says in plain words that something else should stand here.
+func (p *parser) wanted(want string) string {
+	if p.token().kind == end {
+		return "want " + want + " before the end of the text"
+	}
+	return "want " + want + ", not " + p.found()
+}
+
+// found is what stands at the token, which is not the end, in plain words.
+func (p *parser) found() string {
+	t := p.token()
+	if t.kind == literalString {
+		return "a string"
+	}
+	return strconv.Quote(p.text[t.start:min(t.end, t.start+maxInput)])
+}
 
 // maxInput bounds what a message shows of the text.
 const maxInput = 60
@@ -142,9 +211,9 @@ func (p *parser) sign(s string) bool {
 
 // words takes all these keywords, which must come next.
 func (p *parser) words(keywords ...string) {
-	for _, k := range keywords {
+	for i, k := range keywords {
 		if !p.word(k) {
-			p.syntax("mismatched input " + p.input() + " expecting K_" + strings.ToUpper(k))
+			p.mismatched("K_"+strings.ToUpper(k), strings.ToUpper(strings.Join(keywords[i:], " ")))
 		}
 	}
 }
@@ -152,7 +221,14 @@ func (p *parser) words(keywords ...string) {
 // expect takes a sign, which must come next.
 func (p *parser) expect(s string) {
 	if !p.sign(s) {
-		p.syntax("mismatched input " + p.input() + " expecting '" + s + "'")
+		p.mismatched("'"+s+"'", strconv.Quote(s))
+	}
+}
+
+// ended fails if anything is left.
+func (p *parser) ended() {
+	if p.token().kind != end {
+		p.either("mismatched input "+p.input()+" expecting EOF", "unexpected "+p.found())
 	}
 }
 
@@ -200,6 +276,6 @@ func (p *parser) statement() Statement {
 			return nil
 		}
 	}
-	p.unexpected()
+	p.unexpected("a statement")
 	return nil
 }

@@ -54,7 +54,14 @@ func (p *parser) relation() Relation {
 		p.tuples(&r)
 		return r
 	case p.isWord(0, "expr") && p.isSign(1, "("):
-		p.unsupported("expr(...)")
+		if p.beyond("expr(...)") {
+			p.skip(2)
+			p.name()
+			p.expect(",")
+			p.term()
+			p.expect(")")
+			r.Operator = "EXPR"
+		}
 		return r
 	}
 	r.Columns = []string{p.column()}
@@ -117,7 +124,7 @@ func (p *parser) key() *Term {
 func (p *parser) compare(r *Relation) {
 	operator, ok := p.comparator()
 	if !ok {
-		p.unexpected()
+		p.unexpected("a comparison")
 		return
 	}
 	r.Operator = operator

@@ -32,7 +32,7 @@ func (p *parser) others(verb string) {
 			return
 		}
 	}
-	p.unexpected()
+	p.unexpected("what to " + verb)
 }
 
 func (p *parser) createKeyspace() *CreateKeyspace {
@@ -149,7 +149,7 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 	p.expect(")")
 	if p.word("using") {
 		if p.token().kind != literalString {
-			p.unexpected()
+			p.unexpected("the class of the index in quotes")
 			return s
 		}
 		s.Using = p.literal().Text
@@ -179,7 +179,11 @@ func (p *parser) createView() *CreateView {
 	p.words("from")
 	s.From = p.name()
 	if p.word("where") {
+		from := p.at
 		s.Where = p.where()
+		if p.script {
+			s.Text = p.span(from)
+		}
 	}
 	s.Partition, s.Clustering = p.primaryKey()
 	s.Order, s.Options = p.tableOptions()

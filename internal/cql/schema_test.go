@@ -2,6 +2,8 @@ package cql
 
 import "testing"
 
+func native(name string) *Type { return &Type{Name: name} }
+
 func TestKeyspaces(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
@@ -26,7 +28,7 @@ func TestTables(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
 		{"CREATE TABLE t (k int PRIMARY KEY)", &CreateTable{
-			Table: Name{"", "t"}, Columns: []ColumnDefinition{{"k", "int", false}}, Partition: []string{"k"},
+			Table: Name{"", "t"}, Columns: []ColumnDefinition{{"k", native("int"), false}}, Partition: []string{"k"},
 		}},
 		{
 			`CREATE COLUMNFAMILY IF NOT EXISTS ks."T" (a INT, b map<text,frozen<list< "U">>>, s text static, c ks.u, d tuple<int,text>,` +
@@ -37,40 +39,42 @@ func TestTables(t *testing.T) {
 			&CreateTable{
 				Table: Name{"ks", "T"}, IfNotExists: true,
 				Columns: []ColumnDefinition{
-					{"a", "int", false},
-					{"b", `map<text, frozen<list<"U">>>`, false},
-					{"s", "text", true},
-					{"c", "ks.u", false},
-					{"d", "tuple<int, text>", false},
-					{"e", "vector<float, 3>", false},
-					{"f", "'org.X'", false},
+					{"a", native("int"), false},
+					{"b", &Type{Kind: Collection, Name: "map", Args: []*Type{
+						native("text"), {Kind: Collection, Name: "list", Frozen: true, Args: []*Type{{Kind: UserType, Name: "U"}}},
+					}}, false},
+					{"s", native("text"), true},
+					{"c", &Type{Kind: UserType, Keyspace: "ks", Name: "u"}, false},
+					{"d", &Type{Kind: TupleType, Name: "tuple", Args: []*Type{native("int"), native("text")}}, false},
+					{"e", &Type{Kind: Vector, Name: "vector", Args: []*Type{native("float"), {Kind: Dimension, Name: "3"}}}, false},
+					{"f", &Type{Kind: Class, Name: "org.X"}, false},
 				},
 				Partition: []string{"a", "b"}, Clustering: []string{"c", "d"}, Order: []Order{{"c", true}, {"d", false}},
 				Options: []Option{
-					{Name: "comment", Text: "it's"},
-					{Name: "gc_grace_seconds", Text: "-1"},
-					{Name: "cdc", Text: "true"},
-					{Name: "id", Text: "123e4567-e89b-12d3-a456-426614174000"},
+					{Name: "comment", Kind: String, Text: "it's"},
+					{Name: "gc_grace_seconds", Kind: Integer, Text: "-1"},
+					{Name: "cdc", Kind: Boolean, Text: "true"},
+					{Name: "id", Kind: UUID, Text: "123e4567-e89b-12d3-a456-426614174000"},
 					{Name: "compaction", Map: map[string]string{"class": "X", "n": "4", "on": "true"}},
 					{Name: "extensions", Map: map[string]string{"a": "0xff"}},
-					{Name: "crc_check_chance", Text: "0.5"},
+					{Name: "crc_check_chance", Kind: Float, Text: "0.5"},
 				},
 			},
 		},
 		{"CREATE TABLE t (a int, PRIMARY KEY (a, b))", &CreateTable{
-			Table: Name{"", "t"}, Columns: []ColumnDefinition{{"a", "int", false}}, Partition: []string{"a"}, Clustering: []string{"b"},
+			Table: Name{"", "t"}, Columns: []ColumnDefinition{{"a", native("int"), false}}, Partition: []string{"a"}, Clustering: []string{"b"},
 		}},
-		{"ALTER TABLE t ADD a int", &AlterTable{Table: Name{"", "t"}, Add: []ColumnDefinition{{"a", "int", false}}}},
+		{"ALTER TABLE t ADD a int", &AlterTable{Table: Name{"", "t"}, Add: []ColumnDefinition{{"a", native("int"), false}}}},
 		{"ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS (a int static, b set<text>)", &AlterTable{
 			Table: Name{"ks", "t"}, IfExists: true, IfNotExists: true,
-			Add: []ColumnDefinition{{"a", "int", true}, {"b", "set<text>", false}},
+			Add: []ColumnDefinition{{"a", native("int"), true}, {"b", &Type{Kind: Collection, Name: "set", Args: []*Type{native("text")}}, false}},
 		}},
 		{"ALTER TABLE t DROP compact", &AlterTable{Table: Name{"", "t"}, Drop: []string{"compact"}}},
 		{"ALTER TABLE t DROP IF EXISTS (a, b)", &AlterTable{Table: Name{"", "t"}, Drop: []string{"a", "b"}, IfNotExists: true}},
 		{"ALTER TABLE t RENAME a TO b AND c TO d", &AlterTable{Table: Name{"", "t"}, Rename: [][2]string{{"a", "b"}, {"c", "d"}}}},
 		{"ALTER TABLE t RENAME IF EXISTS a TO b", &AlterTable{Table: Name{"", "t"}, Rename: [][2]string{{"a", "b"}}, IfNotExists: true}},
 		{"ALTER TABLE t WITH comment = '' AND default_time_to_live = 5", &AlterTable{
-			Table: Name{"", "t"}, Options: []Option{{Name: "comment"}, {Name: "default_time_to_live", Text: "5"}},
+			Table: Name{"", "t"}, Options: []Option{{Name: "comment", Kind: String}, {Name: "default_time_to_live", Kind: Integer, Text: "5"}},
 		}},
 	})
 }
@@ -79,10 +83,10 @@ func TestTypesAndViews(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
 		{"CREATE TYPE IF NOT EXISTS ks.u (a int, \"B\" frozen<v>)", &CreateType{
-			Type: Name{"ks", "u"}, IfNotExists: true, Fields: []ColumnDefinition{{"a", "int", false}, {"B", "frozen<v>", false}},
+			Type: Name{"ks", "u"}, IfNotExists: true, Fields: []ColumnDefinition{{"a", native("int"), false}, {"B", &Type{Kind: UserType, Name: "v", Frozen: true}, false}},
 		}},
 		{"ALTER TYPE IF EXISTS u ADD IF NOT EXISTS a int", &CreateType{
-			Type: Name{"", "u"}, Alter: true, IfExists: true, IfNotExists: true, Fields: []ColumnDefinition{{"a", "int", false}},
+			Type: Name{"", "u"}, Alter: true, IfExists: true, IfNotExists: true, Fields: []ColumnDefinition{{"a", native("int"), false}},
 		}},
 		{
 			"CREATE MATERIALIZED VIEW IF NOT EXISTS v AS SELECT a, b FROM ks.t WHERE a IS NOT NULL AND b IS NOT NULL PRIMARY KEY ((b), a)" +
@@ -91,7 +95,7 @@ func TestTypesAndViews(t *testing.T) {
 				View: Name{"", "v"}, IfNotExists: true, From: Name{"ks", "t"}, Columns: []string{"a", "b"},
 				Where:     []Relation{{Columns: []string{"a"}, Operator: "IS NOT NULL"}, {Columns: []string{"b"}, Operator: "IS NOT NULL"}},
 				Partition: []string{"b"}, Clustering: []string{"a"}, Order: []Order{{"a", true}},
-				Options: []Option{{Name: "comment", Text: "x"}},
+				Options: []Option{{Name: "comment", Kind: String, Text: "x"}},
 			},
 		},
 		{"CREATE MATERIALIZED VIEW v AS SELECT * FROM t PRIMARY KEY (a)", &CreateView{

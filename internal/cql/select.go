@@ -3,8 +3,8 @@ package cql
 // selectStatement takes what follows SELECT.
 func (p *parser) selectStatement() *Select {
 	s := &Select{}
-	if p.isPrefix("json") {
-		p.unsupported("SELECT JSON")
+	if p.isPrefix("json") && p.beyond("SELECT JSON") {
+		p.skip(1)
 	}
 	if p.isPrefix("distinct") {
 		p.skip(1)
@@ -16,8 +16,12 @@ func (p *parser) selectStatement() *Select {
 	if p.word("where") {
 		s.Where = p.where()
 	}
-	if p.word("group") {
-		p.unsupported("GROUP BY")
+	if p.word("group") && p.beyond("GROUP BY") {
+		p.words("by")
+		s.GroupBy = append(s.GroupBy, p.selector())
+		for p.sign(",") {
+			s.GroupBy = append(s.GroupBy, p.selector())
+		}
 	}
 	if p.word("order") {
 		p.words("by")
@@ -75,8 +79,14 @@ func (p *parser) selector() Selector {
 	}
 	defer p.leave()
 	s := p.simpleSelector()
-	p.noArithmetic()
-	return s
+	if !p.arithmetic() {
+		return s
+	}
+	all := Selector{Args: []Selector{s, p.simpleSelector()}}
+	for p.arithmetic() {
+		all.Args = append(all.Args, p.simpleSelector())
+	}
+	return all
 }
 
 func (p *parser) simpleSelector() Selector {
@@ -105,9 +115,14 @@ func (p *parser) simpleSelector() Selector {
 		p.noPath()
 		return s
 	case p.isSign(0, "("), p.isSign(0, "["), p.isSign(0, "{"):
-		p.unsupported("a selection of tuples, collections and values with their type")
+		if p.beyond("a selection of tuples, collections and values with their type") {
+			return p.brackets()
+		}
 	case p.isSign(0, "-"):
-		p.unsupported("arithmetic")
+		if p.beyond("arithmetic") {
+			p.skip(1)
+			return Selector{Args: []Selector{p.selector()}}
+		}
 	case p.isLiteral(), p.isMark(), p.isWord(0, "null"):
 		value := p.simpleTerm()
 		p.noPath()
@@ -143,15 +158,7 @@ func (p *parser) path() Selector {
 	s := Selector{Column: p.identifier()}
 	switch {
 	case p.sign("["):
-		if p.isSign(0, "..") {
-			p.unsupported("a slice of a collection")
-		}
-		key := p.term()
-		if p.isSign(0, "..") {
-			p.unsupported("a slice of a collection")
-		}
-		p.expect("]")
-		s.Key = &key
+		s.Key = p.slice()
 	case p.sign("."):
 		s.Field = p.identifier()
 	}
@@ -159,17 +166,72 @@ func (p *parser) path() Selector {
 	return s
 }
 
-func (p *parser) noPath() {
-	if p.isSign(0, "[") || p.isSign(0, ".") {
-		p.unsupported("an element or a field of what is no column")
+// slice takes key], key..], ..key] or key..key] after its bracket.
+func (p *parser) slice() *Term {
+	var key Term
+	if !p.isSign(0, "..") {
+		key = p.term()
 	}
+	if p.isSign(0, "..") && p.beyond("a slice of a collection") {
+		p.skip(1)
+		if !p.isSign(0, "]") {
+			p.term()
+		}
+	}
+	p.expect("]")
+	return &key
+}
+
+func (p *parser) noPath() {
+	for (p.isSign(0, "[") || p.isSign(0, ".")) && p.beyond("an element or a field of what is no column") {
+		if p.sign(".") {
+			p.identifier()
+		} else {
+			p.skip(1)
+			p.slice()
+		}
+	}
+}
+
+// brackets takes (type) selector, or selectors in brackets.
+func (p *parser) brackets() Selector {
+	t := p.ahead(1)
+	_, generic := generics[t.text]
+	if p.isSign(0, "(") && t.kind == word && (natives[t.text] != nil && p.isSign(2, ")") && !p.isWord(3, "as") && !p.isWord(3, "from") &&
+		!p.isSign(3, ",") && !p.isSign(3, ")") || generic && p.isSign(2, "<")) {
+		p.skip(1)
+		p.typeName()
+		p.expect(")")
+		return Selector{Args: []Selector{p.selector()}}
+	}
+	closing := map[string]string{"(": ")", "[": "]", "{": "}"}[p.token().text]
+	user := closing == "}" && p.isName(1) && p.isSign(2, ":")
+	p.skip(1)
+	var s Selector
+	for p.err == nil && !p.isSign(0, closing) {
+		if user {
+			p.identifier()
+			p.expect(":")
+		}
+		s.Args = append(s.Args, p.selector())
+		if closing == "}" && !user && p.sign(":") {
+			s.Args = append(s.Args, p.selector())
+		}
+		if !p.sign(",") {
+			break
+		}
+	}
+	p.expect(closing)
+	p.noPath()
+	return s
 }
 
 // order takes one column of ORDER BY.
 func (p *parser) order() Order {
 	o := Order{Column: p.column()}
-	if p.isWord(0, "ann") && p.isWord(1, "of") {
-		p.unsupported("ORDER BY ... ANN OF")
+	if p.isWord(0, "ann") && p.isWord(1, "of") && p.beyond("ORDER BY ... ANN OF") {
+		p.skip(2)
+		p.term()
 	}
 	if !p.word("asc") {
 		o.Descending = p.word("desc")

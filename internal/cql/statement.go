@@ -13,6 +13,7 @@ type Select struct {
 	Distinct  bool
 	Columns   []Selector // nil for *
 	Where     []Relation
+	GroupBy   []Selector // of a [Script] only
 	OrderBy   []Order
 	Limit     *Term // nil without
 	PerLimit  *Term // PER PARTITION LIMIT, nil without
@@ -21,7 +22,7 @@ type Select struct {
 
 // Selector is what a SELECT gives in one column of its result: a column, if there is no function.
 type Selector struct {
-	Function string // in lower case: writetime, ttl, count, token, totimestamp, now, ...; empty for a column
+	Function string // in lower case: writetime, ttl, count, token, totimestamp, now, ...; empty for a column, and what only a [Script] reads
 	Star     bool   // count(*)
 	Column   string
 	Key      *Term // column[key], nil without
@@ -72,6 +73,7 @@ type Batch struct {
 	Kind       BatchKind
 	Using      Using
 	Statements []Statement // Insert, Update, Delete
+	Spans      []Span      // of the statements, of a [Script] only
 }
 
 // BatchKind is what stands between BEGIN and BATCH.
@@ -119,7 +121,7 @@ type Relation struct {
 	Token   bool     // token(a, b)
 	Key     *Term    // column[key]
 	Field   string   // column.field
-	// Operator is one of = != < <= > >= IN, CONTAINS, CONTAINS KEY, LIKE, IS NOT NULL.
+	// Operator is one of = != < <= > >= IN, CONTAINS, CONTAINS KEY, LIKE, IS NOT NULL, in a [Script] also EXPR.
 	Operator string
 	Values   []Term // one, or those of IN (...); none for IS NOT NULL
 	// Marked says of IN that its values are one mark: IN ?.
@@ -193,13 +195,14 @@ type CreateTable struct {
 // ColumnDefinition is a column of CREATE TABLE or ALTER TABLE.
 type ColumnDefinition struct {
 	Name   string
-	Type   string // as it stands there, unquoted words in lower case, with single spaces after commas
+	Type   *Type
 	Static bool
 }
 
-// Option is name = value of WITH. A value that is a map has Map; another has Text, as of a [Term].
+// Option is name = value of WITH. A value that is a map has Map; another has Kind and Text, as of a [Term].
 type Option struct {
 	Name string
+	Kind TermKind
 	Text string
 	Map  map[string]string // nil unless it is one
 }
@@ -231,6 +234,7 @@ type CreateView struct {
 	From        Name
 	Columns     []string // nil for *
 	Where       []Relation
+	Text        Span // of Where, of a [Script] only
 	Partition   []string
 	Clustering  []string
 	Order       []Order

@@ -3,7 +3,9 @@ package cql
 // term takes a value.
 func (p *parser) term() Term {
 	t := p.simpleTerm()
-	p.noArithmetic()
+	for p.arithmetic() {
+		p.simpleTerm()
+	}
 	return t
 }
 
@@ -20,15 +22,20 @@ func (p *parser) terms(closing string, guess int) []Term {
 	return ts
 }
 
-func (p *parser) noArithmetic() {
+// arithmetic takes a sign of arithmetic, if it comes next.
+func (p *parser) arithmetic() bool {
 	t := p.token()
 	if t.kind != sign {
-		return
+		return false
 	}
 	switch t.text {
 	case "+", "-", "*", "/", "%":
-		p.unsupported("arithmetic")
+		if p.beyond("arithmetic") {
+			p.skip(1)
+			return true
+		}
 	}
+	return false
 }
 
 // simpleTerm takes a value after which a sign of arithmetic may come.
@@ -50,14 +57,14 @@ func (p *parser) simpleTerm() Term {
 		return p.braces()
 	case p.isSign(0, "(") && p.isHint():
 		p.skip(1)
-		t := Term{Kind: Cast, Text: p.typeName()}
+		t := Term{Kind: Cast, Text: p.typeName().String()}
 		p.expect(")")
 		t.Elems = []Term{p.simpleTerm()}
 		return t
 	case p.sign("("):
 		t := Term{Kind: Tuple, Elems: p.terms(")", 1)}
 		if t.Elems == nil {
-			p.unexpected()
+			p.unexpected("a value")
 		}
 		return t
 	case p.isFunction():
@@ -66,11 +73,21 @@ func (p *parser) simpleTerm() Term {
 		t.Elems = p.terms(")", 1)
 		return t
 	case p.isWord(0, "cast") && p.isSign(1, "("):
-		p.unsupported("CAST of a value")
+		if p.beyond("CAST of a value") {
+			p.skip(2)
+			t := p.term()
+			p.words("as")
+			p.nativeType()
+			p.expect(")")
+			return t
+		}
 	case p.isSign(0, "-"):
-		p.unsupported("arithmetic")
+		if p.beyond("arithmetic") {
+			p.skip(1)
+			return p.simpleTerm()
+		}
 	default:
-		p.unexpected()
+		p.unexpected("a value")
 	}
 	return Term{}
 }
@@ -105,7 +122,7 @@ func (p *parser) integer() *Term {
 	case p.token().kind == literalInteger:
 		t = p.literal()
 	default:
-		p.unexpected()
+		p.unexpected("an integer")
 	}
 	return &t
 }

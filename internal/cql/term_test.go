@@ -92,7 +92,7 @@ func TestNesting(t *testing.T) {
 			t.Errorf("%s: %v", c.open, err)
 		}
 		for _, n := range []int{maxDepth + 1, 100_000} {
-			if err := nest(n); err == nil || errors.Is(err, nil) || err.Error() != "nested too deep" {
+			if err := nest(n); err == nil || errors.Is(err, nil) || err.Error() != "nested deeper than 100" {
 				t.Errorf("%s %d times: %v", c.open, n, err)
 			}
 		}

@@ -1,50 +1,116 @@
 package cql
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 )
 
-// natives are the types without arguments.
-var natives = strings.Fields(`ascii bigint blob boolean counter date decimal double duration float inet int smallint text time
-	timestamp timeuuid tinyint uuid varchar varint`)
+// Type is a type as it stands in a text. Whether there is such a type only a schema knows. It is immutable.
+type Type struct {
+	Kind     TypeKind
+	Keyspace string // of a user-defined type, empty where none stands before it
+	Name     string // in lower case unless quoted; of a class its name, of a dimension the number
+	Frozen   bool
+	Args     []*Type            // of a collection, a tuple or a vector
+	Fields   []ColumnDefinition // of a user-defined type in the text that [ParseDefinition] reads
+}
 
-// reservedTypes are names that user-defined types can not have.
-var reservedTypes = append(strings.Fields(`byte complex enum interval macaddr bitstring cast count distinct json maxwritetime ttl
-	writetime`), natives...)
+// TypeKind is what kind of type a [Type] is.
+type TypeKind uint8
+
+// The kinds of types.
+const (
+	Native     TypeKind = iota // int
+	Collection                 // list<int>
+	TupleType                  // tuple<int, text>
+	Vector                     // vector<float, 3>
+	Dimension                  // the 3 of a vector
+	UserType                   // a user-defined type
+	Class                      // 'org.apache.cassandra.db.marshal.BytesType'
+)
+
+// natives are the types without arguments, each one in all texts.
+var natives = func() map[string]*Type {
+	types := make(map[string]*Type)
+	for name := range set(`ascii bigint blob boolean counter date decimal double duration float inet int smallint text time timestamp
+		timeuuid tinyint uuid varchar varint`) {
+		types[name] = &Type{Name: name}
+	}
+	return types
+}()
+
+// reservedTypes are other names that user-defined types can not have.
+var reservedTypes = set("byte complex enum interval macaddr bitstring cast count distinct json maxwritetime ttl writetime")
+
+// generics are the types with arguments, how many these are, where 0 is any number from one, and an example.
+var generics = map[string]struct {
+	kind    TypeKind
+	arity   int
+	example string
+}{
+	"list": {Collection, 1, "list<text>"}, "set": {Collection, 1, "set<text>"}, "map": {Collection, 2, "map<text, int>"},
+	"frozen": {Native, 1, "frozen<list<text>>"}, "tuple": {TupleType, 0, "tuple<text, int>"}, "vector": {Vector, 2, "vector<float, 3>"},
+}
+
+// ParseType reads a type.
+func ParseType(text string) (*Type, error) { return alone(text, (*parser).typeName) }
+
+// ParseDefinition reads a type in which the fields of user-defined types stand after their names, as in frozen<place{city text, zip int}>.
+func ParseDefinition(text string) (*Type, error) {
+	return alone(text, func(p *parser) *Type {
+		p.defines = true
+		return p.typeName()
+	})
+}
 
 func (p *parser) nativeType() string {
-	if t := p.token(); t.kind != word || !slices.Contains(natives, t.text) {
-		p.unexpected()
+	if t := p.token(); t.kind != word || natives[t.text] == nil {
+		p.unexpected("a type without parts")
 	}
 	return p.identifier()
 }
 
-// arguments are how many arguments generic types have; 0 is any number from one.
-var arguments = map[string]int{"map": 2, "list": 1, "set": 1, "frozen": 1, "tuple": 0, "vector": 2}
-
 // typeName takes a type.
-func (p *parser) typeName() string {
+func (p *parser) typeName() *Type {
 	if !p.nested() {
-		return ""
+		return &Type{}
 	}
 	defer p.leave()
 	t := p.token()
-	if t.kind == literalString {
+	generic, ok := generics[t.text]
+	ok = ok && t.kind == word
+	switch {
+	case t.kind == literalString:
 		p.skip(1)
-		return p.text[t.start:t.end]
-	}
-	if n, ok := arguments[t.text]; ok && t.kind == word && p.isSign(1, "<") {
+		return &Type{Kind: Class, Name: t.text}
+	case ok && p.isSign(1, "<"):
 		p.skip(1)
-		return t.text + p.typeArguments(n, t.text == "vector")
-	}
-	if t.kind == word && slices.Contains(natives, t.text) {
+		args := p.typeArguments(t.text, generic.arity)
+		if t.text != "frozen" {
+			return &Type{Kind: generic.kind, Name: t.text, Args: args}
+		}
+		frozen := *args[0]
+		frozen.Frozen = true
+		return &frozen
+	case ok && p.script:
+		p.syntax(fmt.Sprintf("%s needs type arguments, as in %s", t.text, generic.example))
+	case t.kind == word && natives[t.text] != nil:
 		p.skip(1)
-		return t.text
+		return natives[t.text]
 	}
-	from := p.at
-	p.userType()
-	return p.spelled(from)
+	if !p.isName(0) {
+		p.unexpected("a type")
+	}
+	name := p.userType()
+	user := &Type{Kind: UserType, Keyspace: name.Keyspace, Name: name.Name}
+	if p.defines && p.sign("{") {
+		user.Fields = append(user.Fields, p.field())
+		for p.sign(",") {
+			user.Fields = append(user.Fields, p.field())
+		}
+		p.expect("}")
+	}
+	return user
 }
 
 // userType takes the name of a user-defined type.
@@ -59,42 +125,116 @@ func (p *parser) userType() Name {
 
 // typeIdentifier takes a name that a user-defined type can have.
 func (p *parser) typeIdentifier() string {
-	if t := p.token(); t.kind == word && slices.Contains(reservedTypes, t.text) {
+	if t := p.token(); t.kind == word && (natives[t.text] != nil || reservedTypes[t.text]) {
 		p.syntax("Invalid (reserved) user type name " + t.text)
 	}
 	return p.identifier()
 }
 
-// spelled is the text from a token to the last one taken: unquoted names in lower case, others with their quotes.
-func (p *parser) spelled(from int) string {
-	var text strings.Builder
-	for _, t := range p.tokens[from:p.at] {
-		if t.kind == word {
-			text.WriteString(t.text)
-		} else {
-			text.WriteString(p.text[t.start:t.end])
-		}
-	}
-	return text.String()
-}
-
-// typeArguments takes <type, ...>.
-func (p *parser) typeArguments(n int, vector bool) string {
+// typeArguments takes <type, ...> after a name.
+func (p *parser) typeArguments(name string, arity int) []*Type {
 	p.expect("<")
-	args := []string{p.typeName()}
+	args := []*Type{p.typeName()}
 	for p.sign(",") {
 		switch {
-		case !vector:
+		case name != "vector":
 			args = append(args, p.typeName())
 		case p.token().kind == literalInteger:
-			args = append(args, p.literal().Text)
+			args = append(args, &Type{Kind: Dimension, Name: p.literal().Text})
 		default:
-			p.unexpected()
+			p.unexpected("the dimension of a vector")
 		}
 	}
-	if n != 0 && len(args) != n {
-		p.unexpected()
+	if arity != 0 && len(args) != arity {
+		p.either("no viable alternative at input "+p.input(), fmt.Sprintf("%s with %d type arguments: it is as in %s", name, len(args), generics[name].example))
 	}
 	p.expect(">")
-	return "<" + strings.Join(args, ", ") + ">"
+	return args
+}
+
+// String is the type as it stands in CQL.
+func (t *Type) String() string {
+	name := t.Name
+	switch t.Kind {
+	case UserType:
+		if name = Quote(t.Name); t.Keyspace != "" {
+			name = Quote(t.Keyspace) + "." + name
+		}
+	case Class:
+		name = "'" + strings.ReplaceAll(t.Name, "'", "''") + "'"
+	default:
+	}
+	if len(t.Args) > 0 {
+		args := make([]string, len(t.Args))
+		for i, a := range t.Args {
+			args[i] = a.String()
+		}
+		name += "<" + strings.Join(args, ", ") + ">"
+	}
+	if t.Frozen {
+		name = "frozen<" + name + ">"
+	}
+	return name
+}
+
+// Canonical is the type as system_schema spells it: text instead of varchar, no keyspaces, and frozen all that is in something frozen.
+func (t *Type) Canonical() *Type { return t.canonical(false) }
+
+func (t *Type) canonical(inside bool) *Type {
+	out := &Type{Kind: t.Kind, Name: t.Name, Frozen: t.Frozen}
+	switch t.Kind {
+	case Native:
+		if t.Name == "varchar" {
+			out.Name = "text"
+		}
+	case TupleType:
+		out.Frozen = true // always, whatever is written
+	case Collection, UserType:
+		out.Frozen = t.Frozen || inside
+	case Class:
+		out.Frozen = false
+	case Vector, Dimension:
+	}
+	for _, a := range t.Args {
+		out.Args = append(out.Args, a.canonical(out.Frozen))
+	}
+	return out
+}
+
+// Thawed is the type without frozen.
+func (t *Type) Thawed() *Type {
+	out := *t
+	out.Frozen, out.Args = false, nil
+	for _, a := range t.Args {
+		out.Args = append(out.Args, a.Thawed())
+	}
+	return &out
+}
+
+// In is the type with keyspace as that of its user-defined types.
+func (t *Type) In(keyspace string) *Type {
+	out := *t
+	out.Args = nil
+	if t.Kind == UserType {
+		out.Keyspace = keyspace
+	}
+	for _, a := range t.Args {
+		out.Args = append(out.Args, a.In(keyspace))
+	}
+	return &out
+}
+
+// MultiCell says whether a value is stored as many cells: a collection or a user-defined type that is not frozen.
+func (t *Type) MultiCell() bool { return !t.Frozen && (t.Kind == Collection || t.Kind == UserType) }
+
+// Users are the names of the user-defined types in the type.
+func (t *Type) Users() []string {
+	var out []string
+	if t.Kind == UserType {
+		out = append(out, t.Name)
+	}
+	for _, a := range t.Args {
+		out = append(out, a.Users()...)
+	}
+	return out
 }

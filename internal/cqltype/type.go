@@ -1,5 +1,5 @@
-// Package cqltype reads CQL type names and compares them, so that a declaration, the driver's metadata and the live
-// schema can be held against each other.
+// Package cqltype has the types of CQL that values can be encoded for, so that a declaration, the driver's metadata and the live schema can
+// be compared. Package cql reads their names.
 package cqltype
 
 import (
@@ -21,25 +21,26 @@ type Type struct {
 	info   gocql.TypeInfo
 }
 
-var natives = map[string]gocql.Type{
-	"ascii": gocql.TypeAscii, "bigint": gocql.TypeBigInt, "blob": gocql.TypeBlob, "boolean": gocql.TypeBoolean,
-	"counter": gocql.TypeCounter, "date": gocql.TypeDate, "decimal": gocql.TypeDecimal, "double": gocql.TypeDouble,
-	"duration": gocql.TypeDuration, "float": gocql.TypeFloat, "inet": gocql.TypeInet, "int": gocql.TypeInt,
-	"smallint": gocql.TypeSmallInt, "text": gocql.TypeVarchar, "varchar": gocql.TypeVarchar, "time": gocql.TypeTime,
-	"timestamp": gocql.TypeTimestamp, "timeuuid": gocql.TypeTimeUUID, "tinyint": gocql.TypeTinyInt,
-	"uuid": gocql.TypeUUID, "varint": gocql.TypeVarint,
-}
+// kinds are the driver's names of types by those of CQL.
+var kinds = func() map[string]gocql.Type {
+	kinds := make(map[string]gocql.Type)
+	for kind := gocql.TypeAscii; kind <= gocql.TypeTuple; kind++ { // there are gaps, whose names are none of CQL
+		kinds[kind.String()] = kind
+	}
+	kinds["text"] = gocql.TypeVarchar
+	return kinds
+}()
 
-var collections = map[string]struct {
-	kind  gocql.Type
-	arity int
-}{
-	"list": {gocql.TypeList, 1}, "set": {gocql.TypeSet, 1}, "map": {gocql.TypeMap, 2},
-}
+// natives are the types without parts.
+var natives = func() (types [gocql.TypeDuration + 1]*Type) {
+	for i := range types {
+		kind := gocql.Type(i)
+		types[i] = &Type{kind: kind, info: gocql.NewNativeType(protocol, kind, "")}
+	}
+	return types
+}()
 
-func native(kind gocql.Type) *Type {
-	return &Type{kind: kind, info: gocql.NewNativeType(protocol, kind, "")}
-}
+func native(kind gocql.Type) *Type { return natives[kind] }
 
 // composed is a type with parts that have no names.
 func composed(kind gocql.Type, elems []*Type, frozen bool) *Type {

@@ -91,7 +91,10 @@ func (t *Type) Users() []*UserType {
 
 // Types are the user-defined types that a declaration knows. Nil knows none. The fields of a type may be filled in after
 // others refer to it.
-type Types struct{ list []*UserType }
+type Types struct {
+	Keyspace string // in which they are; empty if it is not known
+	list     []*UserType
+}
 
 // Add makes u known.
 func (ts *Types) Add(u *UserType) { ts.list = append(ts.list, u) }

@@ -69,12 +69,13 @@ func TestUserTypes(t *testing.T) {
 	for in, want := range map[string]string{
 		"list<place>":            "a collection or user-defined type inside list must be frozen",
 		"frozen<elsewhere>":      `unknown or unsupported type "elsewhere"`,
-		"place{city text}":       `unexpected "{city text}"`, // a definition is no name
-		"tuple<>":                `unknown or unsupported type ""`,
-		"tuple":                  "tuple needs type arguments",
+		"place{city text}":       `unexpected "{"`, // a definition is no name
+		"tuple<>":                `want a type, not ">"`,
+		"tuple":                  "tuple needs type arguments, as in tuple<text, int>",
 		"tuple<counter>":         "tuple cannot hold counter",
-		"tuple<int":              "tuple needs type arguments",
-		"map<tuple<duration>,x>": `unknown or unsupported type "x"`,
+		"tuple<int":              `want ">" before the end of the text`,
+		"map<int, x>":            `unknown or unsupported type "x"`,
+		"map<tuple<duration>,x>": "map cannot hold frozen<tuple<duration>>",
 		"set<tuple<duration>>":   "set cannot hold frozen<tuple<duration>>",
 	} {
 		if _, err := ts.Parse(in); err == nil || !strings.HasSuffix(err.Error(), ": "+want) {

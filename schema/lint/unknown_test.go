@@ -29,7 +29,7 @@ func TestUnknown(t *testing.T) {
 			PRIMARY KEY (total, order_id);`
 	for query, want := range map[string]string{
 		"SELECT total FROM shop.orders WHERE order_id = ?":                   "",
-		"SELECT total FROM shop.order WHERE order_id = ?":                    "error DN506 shop.\"order\": a query of a table that the schema does not have: did you mean orders?",
+		"SELECT total FROM shop.ordrs WHERE order_id = ?":                    "error DN506 shop.ordrs: a query of a table that the schema does not have: did you mean orders?",
 		"SELECT total FROM orders WHERE order_id = ?":                        "error DN506 orders: a query of a table that the schema does not have: did you mean shop.orders?",
 		"SELECT * FROM shop.parcels WHERE order_id = ?":                      "error DN506 shop.parcels: a query of a table that the schema does not have",
 		"SELECT a FROM b.c WHERE a = ?":                                      "note DN506 b.c: no rule looks at a query of it, as the schema has nothing of keyspace b",

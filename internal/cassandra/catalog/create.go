@@ -78,12 +78,8 @@ func (s *Schema) newTable(k *Keyspace, name string, stmt *cql.CreateTable) (*Tab
 }
 
 // columnType is the type of a column.
-func (k *Keyspace) columnType(text string) (*cqltype.Type, error) {
-	n, err := readType(text)
-	if err != nil {
-		return nil, err
-	}
-	t, err := n.of(k)
+func (k *Keyspace) columnType(n *cql.Type) (*cqltype.Type, error) {
+	t, err := k.resolve(n)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func Encode(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 	case cql.User:
 		return encodeUser(t, term, name)
 	case cql.Cast:
-		if hint, err := readType(term.Text); err == nil && hint.native() && hint.String() == t.String() {
+		if hint, err := cql.ParseType(term.Text); err == nil && hint.Kind == cql.Native && hint.Name == t.String() {
 			return Encode(t, term.Elems[0], name)
 		}
 		fallthrough

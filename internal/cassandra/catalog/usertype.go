@@ -22,7 +22,7 @@ func (k *Keyspace) userType(name string) int {
 
 // build makes the types, and the tables anew that use them: a type never changes, like all that was given out.
 func (k *Keyspace) build() error {
-	k.Types = &cqltype.Types{}
+	k.Types = &cqltype.Types{Keyspace: k.Name}
 	for _, u := range k.types {
 		k.Types.Add(&cqltype.UserType{Name: u.name})
 	}
@@ -91,17 +91,14 @@ func (s *Schema) defineType(name cql.Name, stmt *cql.CreateType) (*Change, error
 }
 
 // fieldType is the type of a field as system_schema.types spells it.
-func (k *Keyspace) fieldType(text string) (string, error) {
-	n, err := readType(text)
+func (k *Keyspace) fieldType(n *cql.Type) (string, error) {
 	switch {
-	case err != nil:
-		return "", err
-	case n.name == "counter":
+	case n.Name == "counter":
 		return "", invalid("A user type cannot contain counters")
-	case n.user() && !n.frozen:
+	case n.Kind == cql.UserType && !n.Frozen:
 		return "", invalid("A user type cannot contain non-frozen UDTs")
 	}
-	t, err := n.of(k)
+	t, err := k.resolve(n)
 	if err != nil {
 		return "", err
 	}
@@ -135,17 +132,13 @@ func (s *Schema) alterType(name cql.Name, stmt *cql.CreateType) (*Change, error)
 		if err != nil {
 			return nil, err
 		}
-		n, err := readType(f.Type)
-		if err != nil {
-			return nil, err
-		}
-		if uses(old, n, name.Name) {
+		if uses(old, f.Type, name.Name) {
 			return nil, invalid("Cannot add new field %s of type %s to user type %s.%s as it would create a circular reference",
-				f.Name, n.spell(k.Name), k.Name, name.Name)
+				f.Name, f.Type.In(k.Name), k.Name, name.Name)
 		}
 		if tables := old.partitioned(name.Name); len(tables) > 0 {
 			return nil, invalid("Cannot add new field %s of type %s to user type %s.%s as the type is being used in partition key by the following tables: %s",
-				f.Name, n.spell(k.Name), k.Name, name.Name, strings.Join(tables, ", "))
+				f.Name, f.Type.In(k.Name), k.Name, name.Name, strings.Join(tables, ", "))
 		}
 		u.fields = append(u.fields, field{f.Name, typ})
 	}
@@ -169,8 +162,8 @@ func (k *Keyspace) partitioned(name string) []string {
 }
 
 // uses says whether a type is made of the user-defined type called name.
-func uses(k *Keyspace, n *typeName, name string) bool {
-	t, err := n.of(k)
+func uses(k *Keyspace, n *cql.Type, name string) bool {
+	t, err := k.resolve(n)
 	return err == nil && slices.ContainsFunc(t.Users(), func(u *cqltype.UserType) bool { return u.Name == name })
 }
 

@@ -82,7 +82,11 @@ func (s *Schema) newView(k *Keyspace, base *Table, name string, stmt *cql.Create
 	}
 	for _, c := range base.Columns {
 		if stmt.Columns == nil || slices.Contains(stmt.Columns, c.Name) || slices.Contains(key, c.Name) {
-			table.Columns = append(table.Columns, cql.ColumnDefinition{Name: c.Name, Type: c.Type.String()})
+			typ, err := cql.ParseType(c.Type.String())
+			if err != nil {
+				return nil, err
+			}
+			table.Columns = append(table.Columns, cql.ColumnDefinition{Name: c.Name, Type: typ})
 		}
 	}
 	t, err := s.newTable(k, name, table)
