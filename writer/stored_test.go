@@ -2,6 +2,7 @@ package writer
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
@@ -198,6 +199,10 @@ func TestStoredErrorOutlivesAWrongConsumer(t *testing.T) {
 			lost := &fakeExecutor{answer: fail("", errSyntax)}
 			if _, err := fakeWriter(lost).Resume(t.Context(), again); errors.Is(err, ErrInvalid) || !asError(t, err).Resumable() {
 				t.Errorf("%s, %s, by another writer that fails: %v", name, how, err)
+			}
+			blind := newWriter(&fakeExecutor{}, "shop", func(context.Context, string, string) (liveTable, error) { return liveTable{}, errSyntax })
+			if _, err := blind.Resume(t.Context(), again); errors.Is(err, ErrInvalid) || !errors.Is(err, errSyntax) || !asError(t, err).Resumable() {
+				t.Errorf("%s, %s, by another writer that cannot read the schema: %v", name, how, err)
 			}
 		}
 	}
