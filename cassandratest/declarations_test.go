@@ -10,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -100,29 +101,31 @@ func mallOf(set tables.Described, options ...schema.Declaration) *schema.Schema 
 // process is a service with its own declaration.
 type process struct {
 	*testing.T
-	session *gocql.Session
+	session *session.Session
 	w       *writer.Writer
 }
 
 func startProcess(t *testing.T, c *cassandratest.Cluster) process {
 	t.Helper()
-	session := connect(t, c)
-	w, err := writer.New(session)
+	s := connect(t, c, "")
+	w, err := writer.New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return process{t, session, w}
+	return process{t, s, w}
 }
 
 // connect opens a session, which is closed when the test ends.
-func connect(t *testing.T, c *cassandratest.Cluster) *gocql.Session {
+func connect(t *testing.T, c *cassandratest.Cluster, keyspace string) *session.Session {
 	t.Helper()
-	session, err := writer.Connect(writer.Configure(c.Config(), "dc1"))
+	config := c.Config()
+	config.Keyspace = keyspace
+	s, err := session.Open(config, session.LocalDC("dc1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(session.Close)
-	return session
+	t.Cleanup(s.Close)
+	return s
 }
 
 // refused wants both start-up checks to fail, with a word.

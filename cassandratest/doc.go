@@ -6,10 +6,10 @@
 //
 //	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 //		c.Create(Shop.Statements()...) // the tables; or CQL as it stands in a file
-//		config := writer.Configure(c.Config(), "dc1")
+//		config := c.Config()
 //		config.Keyspace = "shop"
-//		session, err := writer.Connect(config)
-//		t.Cleanup(session.Close)
+//		s, err := session.Open(config)
+//		t.Cleanup(s.Close)
 //
 //		lost := c.When().Do(cassandratest.Apply, cassandratest.Drop) // whatever is sent is applied, and nobody answers
 //		// what does the service say?

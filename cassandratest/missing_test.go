@@ -6,9 +6,9 @@ import (
 
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
-	"github.com/gocql/gocql"
 )
 
 // A keyspace that does not exist is one difference, however many tables are declared in it.
@@ -17,16 +17,16 @@ func TestNoKeyspace(t *testing.T) {
 		tables.Table{Name: "audit", PartKey: []string{"record_id"}},
 		tables.Table{Name: "audit_by_actor", PartKey: []string{"actor"}, SortKey: []string{"record_id"}}))
 	nowhere := map[string]string{"": "nowhere"}
-	rotating(t, func(t *testing.T, session *gocql.Session, w *writer.Writer, _ *reader.Reader) {
+	rotating(t, func(t *testing.T, s *session.Session, w *writer.Writer, _ *reader.Reader) {
 		t.Helper()
 		want := "denorm: 1 difference(s) between declared and live tables\n\tkeyspace nowhere: does not exist"
-		if err := w.With(writer.Keyspaces(nowhere)).Check(t.Context(), set); err == nil || err.Error() != want {
+		if err := w.With(writer.Session(s.With(session.Keyspaces(nowhere)))).Check(t.Context(), set); err == nil || err.Error() != want {
 			t.Errorf("Check: %v\nwant %s", err, want)
 		}
 		declared := schema.Must(schema.Declare(schema.Sets(set))).In(nowhere)
 		want = "schema: 1 difference(s) between declared and live\n\tkeyspace nowhere: does not exist\n\t\tno statement mends it: " +
 			"its replication is not declared: create it, or declare it with schema.Keyspaces"
-		if err := schema.Validate(t.Context(), session, declared); err == nil || err.Error() != want {
+		if err := schema.Validate(t.Context(), s, declared); err == nil || err.Error() != want {
 			t.Errorf("Validate: %v\nwant %s", err, want)
 		}
 	})
@@ -37,13 +37,13 @@ func TestViewInPlaceOfTable(t *testing.T) {
 	base := tables.Table{Name: "audit", PartKey: []string{"record_id"}}
 	set := tables.Must(tables.New[record]("record", base,
 		tables.Table{Name: "audit_by_actor", PartKey: []string{"actor"}, SortKey: []string{"record_id"}}))
-	rotating(t, func(t *testing.T, session *gocql.Session, w *writer.Writer, _ *reader.Reader) {
+	rotating(t, func(t *testing.T, s *session.Session, w *writer.Writer, _ *reader.Reader) {
 		t.Helper()
 		alone := schema.Must(schema.Declare(schema.Sets(tables.Must(tables.New[record]("record", base)))))
-		if err := schema.Ensure(t.Context(), session, alone); err != nil {
+		if err := schema.Ensure(t.Context(), s, alone); err != nil {
 			t.Fatal(err)
 		}
-		if err := session.Query(`CREATE MATERIALIZED VIEW audit_by_actor AS SELECT * FROM audit
+		if err := s.Reads().Query(`CREATE MATERIALIZED VIEW audit_by_actor AS SELECT * FROM audit
 			WHERE actor IS NOT NULL AND record_id IS NOT NULL PRIMARY KEY (actor, record_id)`).Exec(); err != nil {
 			t.Fatal(err)
 		}
@@ -57,14 +57,14 @@ func TestViewInPlaceOfTable(t *testing.T) {
 		}
 		declared := schema.Must(schema.Declare(schema.Sets(set)))
 		want = "schema: 1 difference(s) between declared and live\n\tlog.audit_by_actor: " + reason + "\n\t\tno statement mends it: " + advice
-		for name, call := range map[string]func(context.Context, *gocql.Session, *schema.Schema) error{
+		for name, call := range map[string]func(context.Context, *session.Session, *schema.Schema) error{
 			"Validate": schema.Validate, "Ensure": schema.Ensure,
 		} {
-			if err := call(t.Context(), session, declared); err == nil || err.Error() != want {
+			if err := call(t.Context(), s, declared); err == nil || err.Error() != want {
 				t.Errorf("%s: %v\nwant %s", name, err, want)
 			}
 		}
-		found, err := schema.Differences(t.Context(), session, declared)
+		found, err := schema.Differences(t.Context(), s, declared)
 		want = "-- log.audit_by_actor: " + reason + ".\n-- No statement mends it: " + advice + ".\n"
 		if got := schema.Migration(found); err != nil || got != want {
 			t.Errorf("Migration: %s, %v\nwant %s", got, err, want)

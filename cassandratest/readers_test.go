@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -65,74 +66,66 @@ var mall = schema.Must(schema.Declare(
 
 func TestSchemaIsReadAsDeclared(t *testing.T) {
 	t.Parallel()
-	creates := map[string]func(context.Context, *cassandratest.Cluster, *gocql.Session) error{
-		"created by the test": func(_ context.Context, c *cassandratest.Cluster, _ *gocql.Session) error {
+	creates := map[string]func(context.Context, *cassandratest.Cluster, *session.Session) error{
+		"created by the test": func(_ context.Context, c *cassandratest.Cluster, _ *session.Session) error {
 			return c.Define(mall.Statements()...)
 		},
-		"created by schema.Ensure": func(ctx context.Context, _ *cassandratest.Cluster, session *gocql.Session) error {
-			return schema.Ensure(ctx, session, mall)
+		"created by schema.Ensure": func(ctx context.Context, _ *cassandratest.Cluster, s *session.Session) error {
+			return schema.Ensure(ctx, s, mall)
 		},
 	}
 	for name, create := range creates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-				session, err := writer.Configure(c.Config(), "dc1").CreateSession()
-				if err != nil {
+				s := connect(t, c, "")
+				if err := create(t.Context(), c, s); err != nil {
 					t.Fatal(err)
 				}
-				defer session.Close()
-				if err := create(t.Context(), c, session); err != nil {
-					t.Fatal(err)
-				}
-				checkReaders(t, c, session)
+				checkReaders(t, c, s)
 			})
 		})
 	}
 }
 
 // checkReaders asks all readers whether the tables are as declared, and again when they are not any more.
-func checkReaders(t *testing.T, c *cassandratest.Cluster, session *gocql.Session) {
+func checkReaders(t *testing.T, c *cassandratest.Cluster, s *session.Session) {
 	t.Helper()
-	found, err := schema.Differences(t.Context(), session, mall)
+	found, err := schema.Differences(t.Context(), s, mall)
 	if err != nil || len(found) > 0 {
 		t.Errorf("%v, %v", found, err)
 	}
-	live, err := schema.Read(t.Context(), session, "mall")
+	live, err := schema.Read(t.Context(), s, "mall")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// What was read declares a schema that makes the same again.
 	again := cassandratest.Start(t, 3)
 	again.Create(live.Statements()...)
-	copied, err := writer.Configure(again.Config(), "dc1").CreateSession()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer copied.Close()
+	copied := connect(t, again, "")
 	if found, err := schema.Differences(t.Context(), copied, live); err != nil || len(found) > 0 {
 		t.Errorf("made again: %v, %v", found, err)
 	}
 	if len(live.Tables) < 3 || live.Table(schema.ID{Keyspace: "mall", Name: "shoppers"}).TTL() != 24*time.Hour {
 		t.Errorf("%+v", live)
 	}
-	w, err := writer.New(session)
+	w, err := writer.New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Check(t.Context(), shoppers, views); err != nil {
 		t.Error(err)
 	}
-	checkMetadata(t, session)
+	checkMetadata(t, s.Reads())
 
 	if err := c.Define(`ALTER TABLE mall.shoppers_by_name DROP groups`, `ALTER TABLE mall.views_by_day WITH gc_grace_seconds = 9`); err != nil {
 		t.Fatal(err)
 	}
 	var wrong *schema.DifferenceError
-	if err := schema.Validate(t.Context(), session, mall); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "groups") {
+	if err := schema.Validate(t.Context(), s, mall); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "groups") {
 		t.Errorf("a column was dropped: %v", err)
 	}
-	if found, err := schema.Differences(t.Context(), session, mall); err != nil || len(found) != 2 {
+	if found, err := schema.Differences(t.Context(), s, mall); err != nil || len(found) != 2 {
 		t.Errorf("a column was dropped, an option changed: %v, %v", found, err)
 	}
 	var unfit *writer.CheckError

@@ -11,6 +11,7 @@ import (
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/rotation"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -31,42 +32,32 @@ var (
 )
 
 // rotating runs a test on a keyspace without tables, at the beginning of 2000.
-func rotating(t *testing.T, test func(t *testing.T, session *gocql.Session, w *writer.Writer, r *reader.Reader)) {
+func rotating(t *testing.T, test func(t *testing.T, s *session.Session, w *writer.Writer, r *reader.Reader)) {
 	t.Helper()
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create("CREATE KEYSPACE log WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}")
-		var sessions [2]*gocql.Session
-		for i := range sessions {
-			config := writer.Configure(c.Config(), "dc1")
-			config.Keyspace = "log"
-			session, err := config.CreateSession()
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(session.Close)
-			sessions[i] = session
-		}
-		w, err := writer.New(sessions[0], writer.Reads(sessions[1]))
+		s := connect(t, c, "log")
+		w, err := writer.New(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := reader.New(sessions[1])
+		r, err := reader.New(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(t, sessions[1], w, r)
+		test(t, s, w, r)
 	})
 }
 
 // Ensure creates the table of the present period, with its options, and package rotation those before and after it.
 func TestPeriodsAreCreated(t *testing.T) {
-	rotating(t, func(t *testing.T, session *gocql.Session, w *writer.Writer, _ *reader.Reader) {
+	rotating(t, func(t *testing.T, s *session.Session, w *writer.Writer, _ *reader.Reader) {
 		t.Helper()
-		if err := schema.Ensure(t.Context(), session, auditSchema); err != nil {
+		if err := schema.Ensure(t.Context(), s, auditSchema); err != nil {
 			t.Fatal(err)
 		}
-		live, err := schema.Read(t.Context(), session, "log")
+		live, err := schema.Read(t.Context(), s, "log")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +68,7 @@ func TestPeriodsAreCreated(t *testing.T) {
 		if _, err := w.Write(t.Context(), "log", records.Insert(record{gocql.MustRandomUUID(), "ann", virtual})); err != nil {
 			t.Error(err)
 		}
-		months, err := rotation.New(session, "", records, "audit", auditOptions)
+		months, err := rotation.New(s, "", records, "audit", auditOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +79,7 @@ func TestPeriodsAreCreated(t *testing.T) {
 		if err := plan.Apply(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		found, err := schema.Differences(t.Context(), session, auditSchema)
+		found, err := schema.Differences(t.Context(), s, auditSchema)
 		if err != nil || len(found) > 0 {
 			t.Errorf("the tables are not as declared: %v, %v", found, err)
 		}
@@ -106,11 +97,11 @@ func TestPeriodsOfAnotherDeclaration(t *testing.T) {
 		return tables.Must(tables.New[record]("record",
 			tables.Table{Name: "audit", PartKey: []string{"record_id"}, SortKey: []string{"at"}, Rotate: period}))
 	}
-	rotating(t, func(t *testing.T, session *gocql.Session, _ *writer.Writer, _ *reader.Reader) {
+	rotating(t, func(t *testing.T, s *session.Session, _ *writer.Writer, _ *reader.Reader) {
 		t.Helper()
 		const day = 24 * time.Hour
 		of := func(period tables.Bucket) *rotation.Tables {
-			found, err := rotation.New(session, "", by(period), "audit", auditOptions)
+			found, err := rotation.New(s, "", by(period), "audit", auditOptions)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +160,7 @@ func TestNoTableOfThePeriod(t *testing.T) {
 			return err
 		}, "denorm: log: table log.audit_1999_10: partition 1 of 1 not read: table audit_1999_10 does not exist" + advice},
 	}
-	rotating(t, func(t *testing.T, session *gocql.Session, w *writer.Writer, r *reader.Reader) {
+	rotating(t, func(t *testing.T, s *session.Session, w *writer.Writer, r *reader.Reader) {
 		t.Helper()
 		for name, c := range calls {
 			err := c.call(t.Context(), w, r)
@@ -185,7 +176,7 @@ func TestNoTableOfThePeriod(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "table log.audit_2000_01: does not exist"+advice) {
 			t.Errorf("Check: %v", err)
 		}
-		err = schema.Validate(t.Context(), session, auditSchema)
+		err = schema.Validate(t.Context(), s, auditSchema)
 		if err == nil || !strings.Contains(err.Error(), "\n\tlog.audit_2000_01: does not exist"+advice+"\n\t\tmend: CREATE TABLE log.audit_2000_01 (") {
 			t.Errorf("Validate: %v", err)
 		}

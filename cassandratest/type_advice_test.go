@@ -154,7 +154,7 @@ func (p process) comesBack(c *cassandratest.Cluster, set *tables.Set[parcel]) {
 	if err := schema.Validate(p.Context(), p.session, schema.Must(schema.Declare(schema.Sets(set)))); err != nil {
 		p.Error(err)
 	}
-	w, err := writer.New(connect(p.T, c), writer.Reads(connect(p.T, c)))
+	w, err := writer.New(connect(p.T, c, ""))
 	if err != nil {
 		p.Fatal(err)
 	}

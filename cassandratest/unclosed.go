@@ -38,7 +38,7 @@ func caller() string {
 		f, more := frames.Next()
 		driver := strings.HasPrefix(f.Function, "github.com/gocql/gocql.")
 		opens = opens || driver && strings.HasSuffix(f.Function, ".NewSession")
-		if opens && !driver && f.Function != "github.com/denorm-go/denorm/writer.Connect" {
+		if opens && !driver && !strings.HasPrefix(f.Function, "github.com/denorm-go/denorm/session.") {
 			return fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
 		}
 		if !more {

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -27,19 +27,19 @@ func TestUnclosedSession(t *testing.T) {
 	leave := func(t *testing.T, c *cassandratest.Cluster) {
 		t.Helper()
 		open := func(connect func(*gocql.ClusterConfig) (*gocql.Session, error)) *gocql.Session {
-			session, err := connect(writer.Configure(c.Config(), ""))
+			s, err := connect(session.Configure(c.Config(), ""))
 			if err != nil {
 				t.Fatal(err)
 			}
-			return session
+			return s
 		}
-		closed := open(writer.Connect)
+		closed := open(session.Connect)
 		defer closed.Close()
 		t.Log("plain " + here())
 		open(func(config *gocql.ClusterConfig) (*gocql.Session, error) { return config.CreateSession() })
 		t.Log("safe " + here())
-		session, err := writer.Connect(c.Config())
-		if err != nil || session.Closed() {
+		s, err := session.Connect(c.Config())
+		if err != nil || s.Closed() {
 			t.Fatal(err)
 		}
 		c.Node(2).Vanish()
@@ -51,11 +51,11 @@ func TestUnclosedSession(t *testing.T) {
 		return
 	case "Outer":
 		cassandratest.Test(t, 2, func(inner *testing.T, c *cassandratest.Cluster) {
-			session, err := writer.Connect(writer.Configure(c.Config(), ""))
+			s, err := session.Connect(session.Configure(c.Config(), ""))
 			if err != nil {
 				inner.Fatal(err)
 			}
-			t.Cleanup(session.Close)
+			t.Cleanup(s.Close)
 		})
 		return
 	case "Start":

@@ -10,6 +10,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -68,18 +69,18 @@ func (s *service) finish(ctx context.Context) error {
 func start(tb testing.TB, c *cassandratest.Cluster) (*service, *gocql.Session) {
 	tb.Helper()
 	c.Create(boxOffice.In(map[string]string{"": "shop"}).Statements()...)
-	config := writer.Configure(c.Config(), "dc1")
+	config := c.Config()
 	config.Keyspace = "shop"
-	session, err := config.CreateSession()
+	s, err := session.Open(config)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(session.Close)
-	w, err := writer.New(session, writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}))
+	tb.Cleanup(s.Close)
+	w, err := writer.New(s, writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &service{w: w, open: make(chan []byte, 1)}, session
+	return &service{w: w, open: make(chan []byte, 1)}, s.Reads()
 }
 
 func TestServiceSaysAcceptedWhenItCannotKnow(t *testing.T) {
@@ -192,7 +193,7 @@ func BenchmarkStart(b *testing.B) {
 func BenchmarkSession(b *testing.B) {
 	for b.Loop() {
 		c := cassandratest.New(3)
-		session, err := writer.Configure(c.Config(), "dc1").CreateSession()
+		session, err := session.Configure(c.Config(), "dc1").CreateSession()
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -27,12 +27,12 @@ func TestTimesWithAZone(t *testing.T) {
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create("CREATE KEYSPACE mall WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}",
 			"CREATE TABLE mall.appointments (name text, day date, at timestamp, PRIMARY KEY (name, day))")
-		reads := connect(t, c)
-		r, err := reader.New(reads)
+		s := connect(t, c, "")
+		r, err := reader.New(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := writer.New(connect(t, c), writer.Reads(reads))
+		w, err := writer.New(s)
 		if err != nil {
 			t.Fatal(err)
 		}

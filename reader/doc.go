@@ -1,7 +1,7 @@
 // Package reader reads the rows of a query whose partitions are split into buckets: it works out which partitions can hold
 // them, asks these at the same time, and gives the rows in clustering order, as one stream.
 //
-//	r, err := reader.New(session)
+//	r, err := reader.New(s) // of session.Open
 //
 //	newest := reader.From(Logs, "logs").Eq("sensor_id", id).GtOrEq("ts", midnight).Lt("ts", now).OrderBy("ts DESC").Limit(10)
 //	for row, err := range reader.Read(ctx, r, "newestLogs", newest).All() {
@@ -46,10 +46,4 @@
 // a [*Error], which names the table and the partition by its bucket, and holds no other value. Rows that came before
 // it are right, and are not the whole: a result is whole if the loop ends without an error. The token taken then
 // continues it.
-//
-// # Sessions
-//
-// The session must be another one than that of the writes: when a large response stalls, gocql 1.7 can take its rest for
-// the answers of other requests on the connection, and would report a write that was never answered as successful. The
-// session of [writer.Reads] is fine. writer.Configure sets it up.
 package reader

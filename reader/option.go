@@ -3,11 +3,11 @@ package reader
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -19,8 +19,8 @@ type config struct {
 	policy      retry.Policy
 	budget      *retry.Budget
 	tracer      tracers
-	keyspaces   map[string]string
-	strict      bool // every keyspace has to be in keyspaces
+	shared      settings.Shared // of the session
+	reads       *gocql.Session
 	consistency gocql.Consistency
 	parallel    int
 	partitions  int
@@ -66,40 +66,43 @@ func Retry(policy retry.Policy) Option {
 	}
 }
 
-// Budget bounds the retries of all reads that share it, so that a struggling cluster is not asked several times as much.
-// Default: one for the reader and all that [Reader.With] derives from it, as [retry.NewBudget] makes it of zeros.
-func Budget(b *retry.Budget) Option { return func(c *config) { c.budget = b } }
-
 // Trace makes the reader report to t, which may also implement [PartitionTracer] and [RetryTracer]. Nil, also as a nil pointer, turns
 // tracing off, which is the default and costs nothing.
 func Trace(t Tracer) Option { return func(c *config) { c.tracer = newTracers(t) } }
 
-// Keyspaces maps the keyspaces of declared tables to others, as writer.Keyspaces does. It replaces an earlier map.
-func Keyspaces(physical map[string]string) Option {
-	mapped := maps.Clone(physical)
+// Session makes the reader read in the keyspaces of s, and within its budget if it has one. s is one that [session.Session.With] made of
+// the session that [New] was given, so that its connections are the same.
+func Session(s *session.Session) Option {
 	return func(c *config) {
-		for from, to := range mapped {
-			if !cql.IsTable(to) { // it goes into CQL text as it is
-				c.fail("Keyspaces: what %q is mapped to is not a name of %s", from, cql.TableRule)
-			}
+		switch {
+		case s == nil:
+			c.fail("Session: the session is nil")
+			return
+		case s.Reads() != c.reads:
+			c.fail("Session: it has other connections than the reader: derive it by With from the session that New was given")
+			return
 		}
-		c.keyspaces = mapped
+		c.share(s.Settings())
 	}
 }
 
-// StrictKeyspaces makes the reader, and all that With derives from it, refuse a query of a table whose declared keyspace, the empty one
-// included, is not in the map of [Keyspaces]: as writer.StrictKeyspaces, so that a forgotten With reads nobody else's rows.
-func StrictKeyspaces() Option { return func(c *config) { c.strict = true } }
+func (c *config) share(s settings.Shared) {
+	c.shared = s
+	c.err = errors.Join(c.err, s.Err)
+	if s.Budget != nil {
+		c.budget = s.Budget
+	}
+}
 
 // Consistency sets the level of reads. Default: LOCAL_QUORUM.
-func Consistency(level gocql.Consistency) Option {
+func Consistency(level session.Consistency) Option {
 	return func(c *config) {
 		switch level {
-		case gocql.One, gocql.Two, gocql.Three, gocql.Quorum, gocql.All, gocql.LocalQuorum, gocql.LocalOne:
+		case session.One, session.Two, session.Three, session.Quorum, session.All, session.LocalQuorum, session.LocalOne:
 		default:
 			c.fail("Consistency: %v is no level of a read", level)
 		}
-		c.consistency = level
+		c.consistency = gocql.Consistency(level)
 	}
 }
 

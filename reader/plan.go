@@ -46,11 +46,12 @@ func (r *Reader) plan(q *query) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := r.keyspaces[b.layout.Keyspace()]; !ok && r.strict {
-		return nil, b.invalid(b.name, "", "the keyspace it is declared in is not in the map of reader.Keyspaces, and the reader has StrictKeyspaces: "+
-			"give the map with With")
+	keyspace, ok := r.physical(b.layout.Keyspace())
+	if !ok {
+		return nil, b.invalid(b.name, "", "the keyspace it is declared in is not in the map of session.Keyspaces, and the session has "+
+			"StrictKeyspaces: derive a session with the map by its With, and the reader by With(reader.Session(derived))")
 	}
-	p := &plan{bound: b, keyspace: r.physical(b.layout.Keyspace()), selected: b.layout.Columns(), statements: make(map[string]string)}
+	p := &plan{bound: b, keyspace: keyspace, selected: b.layout.Columns(), statements: make(map[string]string)}
 	p.mark = b.mark(p.keyspace)
 	if p.from, err = b.position(p.mark); err != nil {
 		return nil, err

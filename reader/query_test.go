@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -202,7 +203,7 @@ func TestTokens(t *testing.T) {
 	if err != nil || len(again) != 2 || again[0].N != first[6].N-1 {
 		t.Errorf("continued with %v, %v", again, err)
 	}
-	tenant := r.With(Keyspaces(map[string]string{"": "tenant2"}))
+	tenant := r.With(shared(session.Keyspaces(map[string]string{"": "tenant2"})))
 	const bounds = "other bounds: every page needs the bounds of page 1"
 	for _, other := range []struct {
 		name string
@@ -278,14 +279,14 @@ func TestBadOptions(t *testing.T) {
 		t.Error(err)
 	}
 	set, f := filled(t, 1)
-	r := newReader(f, "shop").With(Parallel(0), PageSize(-1), Partitions(0), nil, Consistency(gocql.Any),
-		Keyspaces(map[string]string{"": "a; DROP"}))
+	r := newReader(f, "shop").With(Parallel(0), PageSize(-1), Partitions(0), nil, Consistency(session.Consistency(gocql.Any)),
+		shared(session.Keyspaces(map[string]string{"": "a; DROP"})))
 	_, _, err := List(t.Context(), r, "list", lastHours(set, 1))
 	if !errors.Is(err, ErrInvalid) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Parallel: 0 is not positive", "PageSize: -1", "Partitions: 0", "an option is nil", "Consistency: ANY is no level", "Keyspaces: what",
+		"Parallel: 0 is not positive", "PageSize: -1", "Partitions: 0", "an option is nil", "Consistency: ANY is no level", "Keyspaces: \"a; DROP\" is not a name",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -219,7 +220,7 @@ func TestPagesAreRepeated(t *testing.T) {
 		}
 		return nil
 	}
-	r := newReader(f, "shop", PageSize(4), Budget(retry.NewBudget(1000, 1)),
+	r := newReader(f, "shop", PageSize(4), shared(session.Budget(retry.NewBudget(1000, 1))),
 		Retry(retry.Policy{MaxAttempts: 20, InitialInterval: time.Nanosecond, MaxInterval: time.Nanosecond}))
 	got, _, err := List(t.Context(), r, "all", lastHours(set, 4))
 	if err != nil || len(got) != 240 {

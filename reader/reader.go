@@ -5,9 +5,8 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/cql"
-	"github.com/denorm-go/denorm/internal/sessions"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/session"
 )
 
 // Reader carries out queries. It is made by [New], starts no goroutine that outlives a read, needs no Close, and is safe
@@ -19,19 +18,20 @@ type Reader struct {
 	retrier *retry.Retrier
 }
 
-// New makes a reader that reads through session, which must not be the session of a writer (see the package's text on
-// sessions). The level of its requests is that of the option [Consistency], not the session's. The error names every option that is
-// not valid, or says that the session is that of a writer.
-func New(session *gocql.Session, options ...Option) (*Reader, error) {
-	if session == nil {
-		return nil, errors.New("denorm: reader: the session is nil")
+// New makes a reader, of the session's connections for reads. It works in the keyspaces of the session and within its budget, if it has
+// one. The level of its requests is that of the option [Consistency]. The error names every option that is not valid.
+func New(s *session.Session, options ...Option) (*Reader, error) {
+	if s == nil || s.Reads() == nil {
+		return nil, errors.New("denorm: reader: the session is nil: session.Open makes one")
 	}
-	r := newReader(gocqlSource{session}, session.Query("").Keyspace(), options...)
+	reads := s.Reads()
+	in := func(c *config) {
+		c.reads = reads
+		c.share(s.Settings())
+	}
+	r := newReader(gocqlSource{reads}, reads.Query("").Keyspace(), append([]Option{in}, options...)...)
 	if r.err != nil {
 		return nil, fmt.Errorf("denorm: reader: %w", r.err)
-	}
-	if err := sessions.Reads(session); err != nil {
-		return nil, fmt.Errorf("denorm: reader: %w", err)
 	}
 	return r, nil
 }
@@ -69,13 +69,7 @@ func (r *Reader) apply(options []Option) {
 	}
 }
 
-// physical is the keyspace of a table declared with the logical one; empty leaves it to the session.
-func (r *Reader) physical(logical string) string {
-	if to, ok := r.keyspaces[logical]; ok {
-		return to
-	}
-	if logical == "" {
-		return r.session
-	}
-	return logical
+// physical is the keyspace of a table declared with the logical one; empty leaves it to the session. ok is as in settings.
+func (r *Reader) physical(logical string) (physical string, ok bool) {
+	return r.shared.Physical(logical, r.session)
 }

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -50,14 +52,14 @@ func TestErrorsOfDecodingShowNoValues(t *testing.T) {
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create("CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}",
 			"CREATE TABLE shop.rows (id text, seq bigint, n int, PRIMARY KEY (id, seq))", "CREATE TABLE shop.sums (id text PRIMARY KEY, n bigint)")
-		config := writer.Configure(c.Config(), "dc1")
+		config := session.Configure(c.Config(), "dc1")
 		config.Keyspace = "shop"
-		session, err := config.CreateSession()
+		reads, err := config.CreateSession()
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(session.Close)
-		config = writer.Configure(c.Config(), "dc1")
+		t.Cleanup(reads.Close)
+		config = session.Configure(c.Config(), "dc1")
 		config.Keyspace = "shop"
 		writes, err := config.CreateSession()
 		if err != nil {
@@ -66,15 +68,16 @@ func TestErrorsOfDecodingShowNoValues(t *testing.T) {
 		t.Cleanup(writes.Close)
 		const value int64 = 4711471147114711
 		for _, table := range []string{"rows (id, seq, n) VALUES ('a', ?, 1)", "sums (id, n) VALUES ('a', ?)"} {
-			if err := session.Query("INSERT INTO "+table, value).Exec(); err != nil {
+			if err := reads.Query("INSERT INTO "+table, value).Exec(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		r, err := reader.New(session)
+		s := testsession.New(t, writes, reads)
+		r, err := reader.New(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := writer.New(writes, writer.Reads(session))
+		w, err := writer.New(s)
 		if err != nil {
 			t.Fatal(err)
 		}

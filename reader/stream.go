@@ -11,6 +11,7 @@ import (
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 )
 
 // stream reads one partition, a page ahead of its consumer.
@@ -30,7 +31,7 @@ type stream[T any] struct {
 // fetch is the goroutine of a stream. It ends when the partition does, when enough rows were read, at an error, and when ctx
 // ends.
 func (s *stream[T]) fetch(ctx context.Context) {
-	ctx = s.read.tracer.partitionStart(ctx, s.read.op, s.read.plan, s.partition, s.read.consistency)
+	ctx = s.read.tracer.partitionStart(ctx, s.read.op, s.read.plan, s.partition, session.Consistency(s.read.consistency))
 	end := PartitionEnd{}
 	f := fetcher[T]{read: s.read, partition: s.partition, decoder: newDecoder[T](s.read.plan), end: &end}
 	defer func() {
@@ -136,7 +137,7 @@ func (f *fetcher[T]) page(ctx context.Context, s *scan, state []byte, size int, 
 		attempt.Next(ctx)
 		a := r.source.page(attempt, request{s.statement, s.values, f.key, size, state, r.consistency}) //nolint:contextcheck // it is ctx now
 		if h := a.Host(); h != nil {
-			f.end.Host = h
+			f.end.Host = session.HostOf(h)
 		}
 		f.decoder.decode(a, p)
 		next = bytes.Clone(a.PageState())

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/session"
 )
 
 // Tracer is told of every read. A Tracer may also implement [PartitionTracer] and [RetryTracer]; the reader looks once, when
@@ -56,16 +56,16 @@ type PartitionStart struct {
 	Statement       string // the first one, with ? for every value
 	Partition       int    // from 1, in the order of the query
 	Buckets         []Bucket
-	Consistency     gocql.Consistency
+	Consistency     session.Consistency
 }
 
 // PartitionEnd is what is known when a partition has ended.
 type PartitionEnd struct {
 	Rows, Pages int // fetched, which may be more than was given
 	Attempts    int
-	Host        *gocql.HostInfo // coordinator of the last request; nil if none was reached
-	Reason      string          // of the failure, as retry.Verdict has it; empty if there was none
-	Refused     bool            // another attempt was due, but the retry budget was spent
+	Host        session.Host // coordinator of the last request; zero if none was reached
+	Reason      string       // of the failure, as retry.Verdict has it; empty if there was none
+	Refused     bool         // another attempt was due, but the retry budget was spent
 	Err         error
 }
 
@@ -75,7 +75,7 @@ type RetryData struct {
 	Class   retry.Class
 	Reason  string
 	Wait    time.Duration
-	Host    *gocql.HostInfo
+	Host    session.Host
 	Err     error
 }
 
@@ -111,7 +111,7 @@ func (t tracers) readEnd(ctx context.Context, data ReadEnd) {
 	}
 }
 
-func (t tracers) partitionStart(ctx context.Context, op string, p *plan, x *partition, level gocql.Consistency) context.Context {
+func (t tracers) partitionStart(ctx context.Context, op string, p *plan, x *partition, level session.Consistency) context.Context {
 	if t.partition == nil {
 		return ctx
 	}

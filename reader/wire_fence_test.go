@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -41,6 +43,7 @@ type library struct {
 	t             *testing.T
 	set           *tables.Set[doc]
 	writes, reads *gocql.Session
+	s             *session.Session
 	w             *writer.Writer
 	r             *reader.Reader
 }
@@ -49,22 +52,23 @@ func open(t *testing.T, c *cassandratest.Cluster) *library {
 	t.Helper()
 	set := docs(t)
 	c.Create(schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
-	session := func() *gocql.Session {
-		config := writer.Configure(c.Config(), "dc1")
+	connect := func() *gocql.Session {
+		config := session.Configure(c.Config(), "dc1")
 		config.Keyspace = "shop"
-		s, err := writer.Connect(config)
+		s, err := session.Connect(config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(s.Close)
 		return s
 	}
-	l := &library{Cluster: c, t: t, set: set, writes: session(), reads: session()}
+	l := &library{Cluster: c, t: t, set: set, writes: connect(), reads: connect()}
+	l.s = testsession.New(t, l.writes, l.reads)
 	var err error
-	if l.w, err = writer.New(l.writes, writer.Reads(l.reads)); err != nil {
+	if l.w, err = writer.New(l.s); err != nil {
 		t.Fatal(err)
 	}
-	if l.r, err = reader.New(l.reads, reader.PageSize(7)); err != nil {
+	if l.r, err = reader.New(l.s, reader.PageSize(7)); err != nil {
 		t.Fatal(err)
 	}
 	return l

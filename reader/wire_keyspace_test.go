@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -23,15 +25,17 @@ func TestStrictKeyspaces(t *testing.T) {
 		l := open(t, c)
 		pages := tables.Must(tables.New[page]("page", tables.Table{Name: "pages", PartKey: []string{"name"}}))
 		c.Create("CREATE TABLE shop.pages (name text PRIMARY KEY, text text)")
-		w, err := writer.New(l.writes, writer.Reads(l.reads), writer.StrictKeyspaces())
+		strict := testsession.New(t, l.writes, l.reads, session.StrictKeyspaces())
+		w, err := writer.New(strict)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := l.r.With(reader.StrictKeyspaces())
+		r := l.r.With(reader.Session(strict))
 		ctx := t.Context()
 		sent := len(c.Journal(cassandratest.Execute)) + len(c.Journal(cassandratest.Batch)) + len(c.Journal(cassandratest.Prepare))
 		for name, mapped := range map[string]map[string]string{"forgotten": nil, "misspelt": {"tenant": "shop"}} {
-			w, r := w.With(writer.Keyspaces(mapped)), r.With(reader.Keyspaces(mapped))
+			of := strict.With(session.Keyspaces(mapped))
+			w, r := w.With(writer.Session(of)), r.With(reader.Session(of))
 			calls := map[string]func() error{
 				"plain":     func() error { _, err := w.Write(ctx, "op", pages.Insert(page{"a", "x"})); return err },
 				"versioned": func() error { _, err := w.Write(ctx, "op", l.set.Insert(doc{Tenant: "a", Title: "x"})); return err },
@@ -59,11 +63,11 @@ func TestStrictKeyspaces(t *testing.T) {
 		if now := len(c.Journal(cassandratest.Execute)) + len(c.Journal(cassandratest.Batch)) + len(c.Journal(cassandratest.Prepare)); now != sent {
 			t.Errorf("%d requests were sent", now-sent)
 		}
-		mapped := map[string]string{"": "shop"}
-		if _, err := w.With(writer.Keyspaces(mapped)).Write(ctx, "op", pages.Insert(page{"a", "x"})); err != nil {
+		shop := strict.With(session.Keyspaces(map[string]string{"": "shop"}))
+		if _, err := w.With(writer.Session(shop)).Write(ctx, "op", pages.Insert(page{"a", "x"})); err != nil {
 			t.Error(err)
 		}
-		rows, _, err := reader.List(ctx, r.With(reader.Keyspaces(mapped)), "op", reader.From(pages, "pages").Eq("name", "a"))
+		rows, _, err := reader.List(ctx, r.With(reader.Session(shop)), "op", reader.From(pages, "pages").Eq("name", "a"))
 		if err != nil || len(rows) != 1 {
 			t.Errorf("%d rows, %v", len(rows), err)
 		}

@@ -10,8 +10,8 @@
 //		schema.CQL(`SELECT * FROM orders_by_user WHERE user_id = ?`), // what is asked, for the review
 //	))
 //
-//	err := schema.Ensure(ctx, session, Shop)   // development, tests: create what is missing
-//	err = schema.Validate(ctx, session, Shop)  // start-up: one error with all differences, each with what mends it
+//	err := schema.Ensure(ctx, s, Shop)   // development, tests: create what is missing
+//	err = schema.Validate(ctx, s, Shop)  // start-up: one error with all differences, each with what mends it
 //
 // Nothing in this package alters or drops anything; see [Migration] for a text to start from.
 package schema

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -29,17 +30,17 @@ const ensureTimeout = 2 * time.Minute
 //
 // It ends with ctx, or if that has no deadline after 2 minutes. While a node is down nodes do not agree. Each statement
 // takes a second or two, the time in which nodes hear of each other's schema by gossip.
-func Ensure(ctx context.Context, session *gocql.Session, declared *Schema) error {
-	if err := missing(ctx, session, declared); err != nil {
+func Ensure(ctx context.Context, s *session.Session, declared *Schema) error {
+	if err := missing(ctx, s, declared); err != nil {
 		return err
 	}
 	ctx, cancel := limited(ctx, ensureTimeout)
 	defer cancel()
-	declared, err := physical(session, declared)
+	declared, err := physical(s, declared)
 	if err != nil {
 		return err
 	}
-	e := &ensurer{session: session, declared: declared, present: declared.present(time.Now()), reader: sessionReader{session}}
+	e := &ensurer{session: s, declared: declared, present: declared.present(time.Now()), reader: sessionReader{s.Reads()}}
 	if err := e.run(ctx); err != nil {
 		return fmt.Errorf("schema: Ensure: %w", err)
 	}
@@ -47,7 +48,7 @@ func Ensure(ctx context.Context, session *gocql.Session, declared *Schema) error
 }
 
 type ensurer struct {
-	session  *gocql.Session
+	session  *session.Session
 	declared *Schema
 	present  *Schema // declared, with the tables of the present in place of those that rotate
 	reader   reader
@@ -89,7 +90,7 @@ func (e *ensurer) prepare(ctx context.Context, missing []create) (*lock, error) 
 	if err := e.keyspaces(ctx, missing); err != nil {
 		return nil, err
 	}
-	l := newLock(e.session, keyspace)
+	l := newLock(e.session.Reads(), keyspace)
 	if err := e.again(ctx, l.create); err != nil { // until the node that is asked knows the keyspace
 		return nil, fmt.Errorf("create the lock's table in keyspace %s: %w", keyspace, err)
 	}
@@ -213,13 +214,13 @@ func (e *ensurer) missing(ctx context.Context) ([]create, error) {
 }
 
 func (e *ensurer) exec(ctx context.Context, statement string) error {
-	return e.session.Query(statement).WithContext(ctx).RetryPolicy(nil).Exec()
+	return e.session.Reads().Query(statement).WithContext(ctx).RetryPolicy(nil).Exec()
 }
 
 // agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one.
 func (e *ensurer) agree(ctx context.Context, l *lock) error {
 	for {
-		err := e.session.AwaitSchemaAgreement(ctx)
+		err := e.session.Reads().AwaitSchemaAgreement(ctx)
 		if err == nil {
 			return nil
 		}

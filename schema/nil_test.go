@@ -4,8 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/estimate"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -16,41 +18,41 @@ func TestNil(t *testing.T) {
 	var (
 		none     context.Context
 		noSet    *tables.Set[order]
-		session  = new(gocql.Session)
+		reads    = testsession.New(t, nil, new(gocql.Session))
 		declared = &schema.Schema{}
 	)
 	const noContext = "the context is nil: pass the caller's, or context.Background()"
-	for name, call := range map[string]func(ctx context.Context, session *gocql.Session, s *schema.Schema) error{
-		"Differences": func(ctx context.Context, session *gocql.Session, s *schema.Schema) error {
-			_, err := schema.Differences(ctx, session, s)
+	for name, call := range map[string]func(ctx context.Context, s *session.Session, d *schema.Schema) error{
+		"Differences": func(ctx context.Context, s *session.Session, d *schema.Schema) error {
+			_, err := schema.Differences(ctx, s, d)
 			return err
 		},
 		"Validate": schema.Validate,
 		"Ensure":   schema.Ensure,
 	} {
 		for want, err := range map[string]error{
-			noContext:            call(none, session, declared),
+			noContext:            call(none, reads, declared),
 			"the session is nil": call(t.Context(), nil, declared),
-			"the schema is nil":  call(t.Context(), session, nil),
+			"the schema is nil":  call(t.Context(), reads, nil),
 		} {
 			if err == nil || err.Error() != "schema: "+want {
 				t.Errorf("%s: %v, want %s", name, err, want)
 			}
 		}
 	}
-	for name, call := range map[string]func(context.Context, *gocql.Session, *schema.Schema) error{
+	for name, call := range map[string]func(context.Context, *session.Session, *schema.Schema) error{
 		"Validate": schema.Validate, "Ensure": schema.Ensure,
 	} {
 		const want = "schema: no table is declared, so nothing would be compared or created: pass schema.Declare your sets by schema.Sets"
-		if err := call(t.Context(), session, schema.Must(schema.Declare())); err == nil || err.Error() != want {
+		if err := call(t.Context(), reads, schema.Must(schema.Declare())); err == nil || err.Error() != want {
 			t.Errorf("%s of nothing: %v, want %s", name, err, want)
 		}
 	}
-	_, noContextRead := schema.Read(none, session, "shop")
+	_, noContextRead := schema.Read(none, reads, "shop")
 	_, noSession := schema.Read(t.Context(), nil, "shop")
-	_, noContextList := schema.UserKeyspaces(none, session)
+	_, noContextList := schema.UserKeyspaces(none, reads)
 	_, noSessionList := schema.UserKeyspaces(t.Context(), nil)
-	_, noContextSize := estimate.Measure(none, session, schema.ID{})
+	_, noContextSize := estimate.Measure(none, reads, schema.ID{})
 	_, noSessionSize := estimate.Measure(t.Context(), nil, schema.ID{})
 	_, noSetDeclared := schema.Declare(schema.Sets(orders(t), noSet))
 	_, nilDeclared := schema.Declare(schema.Sets(nil))

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -50,23 +51,23 @@ func (r sessionReader) rows(ctx context.Context, statement string, values ...any
 
 // Read reads the live schema of keyspaces from the node that happens to coordinate. A keyspace that does not exist is
 // left out. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
-func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Schema, error) {
-	if err := missing(ctx, session, &Schema{}); err != nil {
+func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema, error) {
+	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err
 	}
-	s, err := read(ctx, sessionReader{session}, keyspaces)
+	found, err := read(ctx, sessionReader{s.Reads()}, keyspaces)
 	if err != nil {
 		return nil, fmt.Errorf("schema: read the live schema: %w", err)
 	}
-	return s, nil
+	return found, nil
 }
 
 // UserKeyspaces lists the keyspaces of a cluster that are not Cassandra's own.
-func UserKeyspaces(ctx context.Context, session *gocql.Session) ([]string, error) {
-	if err := missing(ctx, session, &Schema{}); err != nil {
+func UserKeyspaces(ctx context.Context, s *session.Session) ([]string, error) {
+	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err
 	}
-	rows, err := sessionReader{session}.rows(ctx, `SELECT * FROM system_schema.keyspaces`)
+	rows, err := sessionReader{s.Reads()}.rows(ctx, `SELECT * FROM system_schema.keyspaces`)
 	if err != nil {
 		return nil, fmt.Errorf("schema: list the keyspaces: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	rotated "github.com/denorm-go/denorm/internal/period"
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/session"
 )
 
 // readTimeout limits a call that reads and whose context has no deadline.
@@ -16,17 +16,17 @@ const readTimeout = 30 * time.Second
 // Differences compares what is declared with the tables that a session finds. Tables declared without a keyspace are
 // those of the session's; [Schema.In] maps others. Of tables that rotate, all that exist are compared, and that of the present
 // period has to. It ends with ctx, or if that has no deadline after 30 s.
-func Differences(ctx context.Context, session *gocql.Session, declared *Schema) ([]Difference, error) {
-	if err := missing(ctx, session, declared); err != nil {
+func Differences(ctx context.Context, s *session.Session, declared *Schema) ([]Difference, error) {
+	if err := missing(ctx, s, declared); err != nil {
 		return nil, err
 	}
 	ctx, cancel := limited(ctx, readTimeout)
 	defer cancel()
-	declared, err := physical(session, declared)
+	declared, err := physical(s, declared)
 	if err != nil {
 		return nil, err
 	}
-	live, err := Read(ctx, session, declared.names()...)
+	live, err := Read(ctx, s, declared.names()...)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func noPresent(declared, live *Schema) []Difference {
 // set or a table of unique keys has. A Since that was added is an error until it is in the fingerprint; see writer.Check. A domain
 // that has grown is none: older and newer processes both pass. Nor is a Stamp, ExpiresAt or SweepInserts that was added,
 // until it is in the fingerprint. Those, and a table without a fingerprint, are notes, with the statement that there is to run.
-func Validate(ctx context.Context, session *gocql.Session, declared *Schema) error {
-	found, err := Differences(ctx, session, declared)
+func Validate(ctx context.Context, s *session.Session, declared *Schema) error {
+	found, err := Differences(ctx, s, declared)
 	if err != nil {
 		return err
 	}
@@ -76,11 +76,11 @@ func limited(ctx context.Context, timeout time.Duration) (context.Context, conte
 }
 
 // missing says which argument of a call is nil.
-func missing(ctx context.Context, session *gocql.Session, declared *Schema) error {
+func missing(ctx context.Context, s *session.Session, declared *Schema) error {
 	switch {
 	case ctx == nil:
 		return errors.New("schema: the context is nil: pass the caller's, or context.Background()")
-	case session == nil:
+	case s == nil:
 		return errors.New("schema: the session is nil")
 	case declared == nil:
 		return errors.New("schema: the schema is nil")
@@ -89,7 +89,7 @@ func missing(ctx context.Context, session *gocql.Session, declared *Schema) erro
 }
 
 // physical puts the session's keyspace where none is declared.
-func physical(session *gocql.Session, declared *Schema) (*Schema, error) {
+func physical(s *session.Session, declared *Schema) (*Schema, error) {
 	names := declared.names()
 	if len(names) == 0 {
 		return nil, errors.New("schema: no table is declared, so nothing would be compared or created: " +
@@ -98,7 +98,7 @@ func physical(session *gocql.Session, declared *Schema) (*Schema, error) {
 	if !slices.Contains(names, "") {
 		return declared, nil
 	}
-	keyspace := session.Query("").Keyspace()
+	keyspace := s.Reads().Query("").Keyspace()
 	if keyspace == "" {
 		return nil, errors.New("schema: tables are declared without a keyspace, and the session has none")
 	}

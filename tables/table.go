@@ -13,7 +13,7 @@ import (
 type Table struct {
 	// Name of the table, an unquoted CQL identifier. Required.
 	Name string
-	// Keyspace is the logical name of the table's keyspace, which writer.Keyspaces may map to another one. Empty stands
+	// Keyspace is the logical name of the table's keyspace, which session.Keyspaces may map to another one. Empty stands
 	// for the keyspace of the session.
 	Keyspace string
 	// PartKey names the partition key columns, in order. Required.

@@ -3,7 +3,7 @@ package tracing
 import (
 	"strings"
 
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/session"
 	"go.opentelemetry.io/otel/attribute"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
@@ -34,6 +34,6 @@ const (
 // other stands for names beyond the limit and for errors without a type, as in the conventions.
 const other = "_OTHER"
 
-func consistency(level gocql.Consistency) attribute.KeyValue {
+func consistency(level session.Consistency) attribute.KeyValue {
 	return semconv.CassandraConsistencyLevelKey.String(strings.ToLower(level.String()))
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -17,9 +18,9 @@ import (
 // The providers are those of the service, with its exporters and its sampler.
 func ExampleNew() {
 	service := func(
-		session *gocql.Session, tp *sdktrace.TracerProvider, mp *sdkmetric.MeterProvider,
+		s *session.Session, tp *sdktrace.TracerProvider, mp *sdkmetric.MeterProvider,
 	) (*writer.Writer, error) {
-		return writer.New(session,
+		return writer.New(s,
 			writer.Trace(tracing.New(tracing.WithTracerProvider(tp), tracing.WithMeterProvider(mp))),
 		)
 	}
@@ -80,8 +81,8 @@ func ExampleSlog() {
 
 // Spans for those who look into a slow order, and a log of what failed.
 func ExampleMulti() {
-	service := func(session *gocql.Session, tp *sdktrace.TracerProvider, logger *slog.Logger) (*writer.Writer, error) {
-		return writer.New(session, writer.Trace(tracing.Multi(
+	service := func(s *session.Session, tp *sdktrace.TracerProvider, logger *slog.Logger) (*writer.Writer, error) {
+		return writer.New(s, writer.Trace(tracing.Multi(
 			tracing.New(tracing.WithTracerProvider(tp)),
 			tracing.Slog(logger),
 		)))

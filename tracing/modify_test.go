@@ -13,8 +13,10 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
@@ -43,8 +45,8 @@ var guests = tables.Must(tables.New[guest]("guest",
 // open gives a writer on the tables of guests, with this tracer.
 func open(t *testing.T, c *cassandratest.Cluster, tracer writer.Tracer) *writer.Writer {
 	t.Helper()
-	session := func() *gocql.Session {
-		config := writer.Configure(c.Config(), "dc1")
+	connect := func() *gocql.Session {
+		config := session.Configure(c.Config(), "dc1")
 		config.Keyspace = "shop"
 		s, err := config.CreateSession()
 		if err != nil {
@@ -53,7 +55,7 @@ func open(t *testing.T, c *cassandratest.Cluster, tracer writer.Tracer) *writer.
 		t.Cleanup(s.Close)
 		return s
 	}
-	w, err := writer.New(session(), writer.Reads(session()), writer.Trace(tracer), writer.WithClock(writer.NewClock(time.Now)))
+	w, err := writer.New(testsession.New(t, connect(), connect()), writer.Trace(tracer), writer.WithClock(writer.NewClock(time.Now)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/gocql/gocql"
 )
@@ -32,7 +33,7 @@ func readTo(ctx context.Context, t readTracer) {
 	for n := range 2 {
 		p := t.TracePartitionStart(ctx, reader.PartitionStart{
 			Op: "newest", Keyspace: "shop", Table: "logs", Statement: "SELECT text FROM shop.logs WHERE host=?", Partition: n + 1,
-			Buckets: []reader.Bucket{{Column: "hour", Value: "2024-01-01-00"}, {Column: "bucket", Value: "7"}}, Consistency: gocql.LocalQuorum,
+			Buckets: []reader.Bucket{{Column: "hour", Value: "2024-01-01-00"}, {Column: "bucket", Value: "7"}}, Consistency: session.LocalQuorum,
 		})
 		if n == 0 {
 			t.TracePartitionEnd(p, reader.PartitionEnd{Rows: 5, Pages: 1, Attempts: 1})

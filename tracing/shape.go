@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
-	"github.com/gocql/gocql"
 	"go.opentelemetry.io/otel/attribute"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
@@ -50,7 +50,7 @@ const keyStatements = 8
 type pathKey struct {
 	op, keyspace string
 	mode         writer.Mode
-	level        gocql.Consistency
+	level        session.Consistency
 	count        int
 	statements   [keyStatements]string
 }

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
-	"github.com/gocql/gocql"
 )
 
 // SlogTracer logs writes and reads. It is made by [Slog] and safe for concurrent use.
@@ -269,14 +269,11 @@ func appendReason(to []slog.Attr, err error, reason string) []slog.Attr {
 	return to
 }
 
-func appendHost(to []slog.Attr, host *gocql.HostInfo) []slog.Attr {
-	if host == nil {
-		return to
-	}
-	if ip := address(host); ip != "" {
+func appendHost(to []slog.Attr, host session.Host) []slog.Attr {
+	if ip := host.IP(); ip != "" {
 		to = append(to, slog.String("address", ip), slog.Int("port", host.Port()))
 	}
-	if dc := host.DataCenter(); dc != "" {
+	if dc := host.Datacentre(); dc != "" {
 		to = append(to, slog.String("dc", dc))
 	}
 	return to

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/testutil/golden"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -63,9 +64,9 @@ func severalKinds(tb testing.TB) told {
 	start := func(tables []string, statements ...string) toldPath {
 		return toldPath{
 			start: writer.PathStart{
-				Mode: writer.SamePartition, Keyspace: keyspace, Tables: tables, Statements: statements, Consistency: gocql.One,
+				Mode: writer.SamePartition, Keyspace: keyspace, Tables: tables, Statements: statements, Consistency: session.One,
 			},
-			end: writer.PathEnd{Outcome: writer.Applied, Host: new(gocql.HostInfo)},
+			end: writer.PathEnd{Outcome: writer.Applied, Host: session.HostOf(new(gocql.HostInfo))},
 		}
 	}
 	one, two := []string{"orders_by_id"}, []string{"orders_by_id", "orders_by_user"}

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
 )
@@ -80,7 +81,7 @@ func (a answer) Message() string { return "bad value " + secret }
 func (a answer) Error() string   { return a.Message() }
 
 // coordinator is a host. gocql fills most fields by itself alone.
-func coordinator(tb testing.TB, ip, dc string) *gocql.HostInfo {
+func coordinator(tb testing.TB, ip, dc string) session.Host {
 	tb.Helper()
 	host := new(gocql.HostInfo).SetConnectAddress(net.ParseIP(ip))
 	host.SetHostID("be13faa2-8574-4d71-926d-27f16cf8a7af")
@@ -90,7 +91,7 @@ func coordinator(tb testing.TB, ip, dc string) *gocql.HostInfo {
 	}
 	set("port", 9042)
 	set("dataCenter", dc)
-	return host
+	return session.HostOf(host)
 }
 
 func insert(table string) string {
@@ -101,11 +102,11 @@ func remove(table string) string {
 	return "DELETE FROM " + keyspace + "." + table + " USING TIMESTAMP ? WHERE status = ? AND order_id = ?"
 }
 
-func pathTo(mode writer.Mode, table string, host *gocql.HostInfo) toldPath {
+func pathTo(mode writer.Mode, table string, host session.Host) toldPath {
 	return toldPath{
 		start: writer.PathStart{
 			Op: "createOrder", Mode: mode, Keyspace: keyspace, Tables: []string{table}, Statements: []string{insert(table)},
-			Consistency: gocql.LocalQuorum,
+			Consistency: session.LocalQuorum,
 		},
 		end: writer.PathEnd{Outcome: writer.Applied, Attempts: 1, Host: host},
 	}
@@ -182,7 +183,7 @@ func moved(tb testing.TB) told {
 					insert("orders_by_id"), insert("orders_by_user"), insert("orders_by_status"),
 					remove("orders_by_status"), remove("orders_by_status"), remove("orders_by_status"),
 				},
-				Consistency: gocql.LocalQuorum,
+				Consistency: session.LocalQuorum,
 			},
 			end: writer.PathEnd{Outcome: writer.Applied, Attempts: 1, Host: coordinator(tb, "10.0.0.3", "dc1")},
 		}},
@@ -200,7 +201,7 @@ func fallenBack(tb testing.TB) told {
 	}
 	w.end.Mode, w.end.Attempts, w.end.Paths = writer.Fallback, 3, 2
 	for _, table := range []string{"orders_by_id", "orders_by_user"} {
-		p := pathTo(writer.Fallback, table, nil)
+		p := pathTo(writer.Fallback, table, session.Host{})
 		p.start.Op = "payOrder"
 		w.paths = append(w.paths, p)
 	}

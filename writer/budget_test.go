@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -28,7 +29,7 @@ func scaled(n int) int {
 }
 
 func trafficWriter(x executor) *Writer {
-	return fakeWriter(x, Budget(retry.NewBudget(scaled(1000), 0)))
+	return fakeWriter(x, shared(session.Budget(retry.NewBudget(scaled(1000), 0))))
 }
 
 func (c *traffic) run(t *testing.T, w *Writer, changes []tables.Change, paths int, long time.Duration) {
@@ -140,7 +141,7 @@ func TestBudgetIsShared(t *testing.T) {
 			res, _ := w.Write(t.Context(), "op", note)
 			return res.Attempts
 		}
-		w := fakeWriter(down, Budget(retry.NewBudget(3, 0.1)))
+		w := fakeWriter(down, shared(session.Budget(retry.NewBudget(3, 0.1))))
 		if got := attempts(w.With(Logged())); got != 4 {
 			t.Errorf("%d attempts with a full budget", got)
 		}

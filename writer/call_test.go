@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 )
 
 // ending is a context of a caller's own, of which the end is seen in two steps, as it is of any while it ends.
@@ -87,7 +88,7 @@ func TestCountersBesideAFallbackAreTraced(t *testing.T) {
 			}
 			return nil
 		}}
-		w := fakeWriter(x, Trace(&modes{}), Budget(retry.NewBudget(100_000, 0)))
+		w := fakeWriter(x, Trace(&modes{}), shared(session.Budget(retry.NewBudget(100_000, 0))))
 		if _, err := w.Write(context.Background(), "op", viewSet(t).Add(newView()), orderSet(t).Update(open, paid)); err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,7 @@ func (e *CheckError) Error() string {
 // Nor is a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint; run that statement when all processes
 // declare it. What there is to do then, or for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check returns nil.
 // Sets that declare one table are compared with each other, too, and their columns: rows that a set without one of them
-// moves, deletes or lets expire are not kept in step. A map of [Keyspaces] that names a keyspace without a table of the
+// moves, deletes or lets expire are not kept in step. A map of [session.Keyspaces] that names a keyspace without a table of the
 // sets is an error, if one of their tables is in a keyspace that it does not name: give all sets to one Check.
 //
 // Three things are not compared, so that they can be added while older processes write. Atomic holds for the writes of
@@ -94,8 +94,7 @@ func (e *CheckError) Error() string {
 //
 // It also reads what the driver needs to route batches, which gocql would otherwise do in the first writes, and would
 // never do again for a statement whose first use met an outage. It is meant for the start of a service, and optional. It
-// ends with ctx, or if that has no deadline after 30 s, and repeats reads that fail as the retry policy says. A writer
-// without [Reads] reads through the session of the writes, so call it before they begin.
+// ends with ctx, or if that has no deadline after 30 s, and repeats reads that fail as the retry policy says.
 func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 	if ctx == nil {
 		return refuse("Check", errNoContext)
@@ -135,14 +134,7 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 	if err := w.strayKeyspaces(sets); err != nil {
 		return nil, refuse("Check", err)
 	}
-	session := w.reads
-	if x, ok := w.exec.(gocqlExecutor); ok && session == nil {
-		session = x.session
-	}
-	if session == nil {
-		return nil, refuse("Check", errors.New("the writer has no session"))
-	}
-	c := checker{ctx: ctx, w: w.patient(), session: session, declared: make(map[[2]string]declaration)}
+	c := checker{ctx: ctx, w: w.patient(), session: w.reads, declared: make(map[[2]string]declaration)}
 	for _, set := range sets {
 		c.set = set
 		d := set.Describe()
@@ -158,7 +150,7 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 	return c.differences, nil
 }
 
-// strayKeyspaces rejects a map of [Keyspaces] that names a keyspace in which none of the sets has a table, while a table of theirs is in
+// strayKeyspaces rejects a map of [session.Keyspaces] that names a keyspace in which none of the sets has a table, while a table of theirs is in
 // one that it does not name.
 func (w *Writer) strayKeyspaces(sets []tables.Described) error {
 	declared := make(map[string]bool)
@@ -166,14 +158,14 @@ func (w *Writer) strayKeyspaces(sets []tables.Described) error {
 	for _, set := range sets {
 		for _, t := range set.Describe().Tables {
 			declared[t.Keyspace] = true
-			if _, ok := w.keyspaces[t.Keyspace]; !ok {
+			if _, ok := w.shared.Keyspaces[t.Keyspace]; !ok {
 				unmapped = true
 			}
 		}
 	}
-	for _, from := range slices.Sorted(maps.Keys(w.keyspaces)) {
+	for _, from := range slices.Sorted(maps.Keys(w.shared.Keyspaces)) {
 		if unmapped && !declared[from] {
-			return fmt.Errorf("Keyspaces maps %q, and no table of these sets is declared in that keyspace, but in %q: name one of these "+
+			return fmt.Errorf("session.Keyspaces maps %q, and no table of these sets is declared in that keyspace, but in %q: name one of these "+
 				"(the empty name is that of tables without a keyspace), or check all sets together", from, slices.Sorted(maps.Keys(declared)))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -38,9 +39,6 @@ const oldestInsert = tables.FenceTTL / 2
 
 // conditionOf renders a change of a set with conditions.
 func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) {
-	if w.transact == nil {
-		return tables.Rendered{}, fmt.Errorf("entity %s has conditions, and after a conflict its row is read: give New the option Reads", c.Entity)
-	}
 	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind == tables.Insert && age > oldestInsert {
 		return tables.Rendered{}, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
 			"as it could be below a delete that nobody remembers", c.Entity, age.Round(time.Second), oldestInsert)
@@ -201,7 +199,7 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Condi
 
 // conclude does what is left when every table has the write. It is no loss if it fails: the next writer does it.
 func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
-	if !c.Condition.Versioned || w.transact == nil {
+	if !c.Condition.Versioned {
 		return
 	}
 	_, _ = leave(ctx, func() (struct{}, error) {
@@ -231,7 +229,7 @@ func (w *Writer) traceCondition(ctx context.Context, op string, all []*tables.Co
 		return ctx, func(settled, int) {}
 	}
 	first := all[0].Condition
-	start := PathStart{Op: op, Mode: Conditional, Keyspace: first.Keyspace, Tables: []string{first.Table}, Consistency: w.consistency}
+	start := PathStart{Op: op, Mode: Conditional, Keyspace: first.Keyspace, Tables: []string{first.Table}, Consistency: session.Consistency(w.consistency)}
 	for _, c := range all {
 		start.Statements = append(start.Statements, c.Condition.Statements()...)
 	}

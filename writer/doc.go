@@ -2,7 +2,8 @@
 // timestamp, in the cheapest way that keeps the promise, retried until each table has acknowledged it or the limits are
 // met, with an error that says table by table what is known.
 //
-//	w, err := writer.New(session, writer.Reads(readSession))
+//	s, err := session.Open(gocql.NewCluster("10.0.0.1"), session.LocalDC("dc1"))
+//	w, err := writer.New(s)
 //	res, err := w.Write(ctx, "createOrder", Orders.Insert(order))
 //	order.UpdatedAt = res.Timestamp
 //	res, err = w.Write(ctx, "payOrder", Orders.Update(order, paid))

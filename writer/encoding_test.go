@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -77,7 +78,7 @@ func TestStoredErrorIsResumed(t *testing.T) {
 		"logged batch":   {nil, []tables.Change{orders.Update(open, paid)}},
 		"strict batch":   {[]NewOption{Logged()}, []tables.Change{orders.Insert(open)}},
 		"all states":     {nil, everyState(t)},
-		"keyspace":       {[]NewOption{Keyspaces(map[string]string{"": "tenant"})}, []tables.Change{orders.Insert(open)}},
+		"keyspace":       {[]NewOption{shared(session.Keyspaces(map[string]string{"": "tenant"}))}, []tables.Change{orders.Insert(open)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +91,7 @@ func TestStoredErrorIsResumed(t *testing.T) {
 			if !errors.Is(stored, ErrUnknown) || errors.Is(stored, errSimple) {
 				t.Errorf("causes come back as texts, outcomes as they were: %v", stored)
 			}
-			w := newWriter(y, "shop", grace(tenDays), Keyspaces(map[string]string{"shop": "shop", "other": "tenant"}))
+			w := newWriter(y, "shop", grace(tenDays), shared(session.Keyspaces(map[string]string{"shop": "shop", "other": "tenant"})))
 			res, err := w.Resume(t.Context(), stored)
 			if err != nil || res.Timestamp != e.Timestamp || res.Mode != e.Mode {
 				t.Errorf("%+v, %v", res, err)

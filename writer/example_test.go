@@ -11,6 +11,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -53,14 +54,14 @@ func ExampleError_MarshalBinary_signed() {
 	cluster := cassandratest.New(1)
 	defer cluster.Close()
 	cluster.Create(schema.Must(schema.Declare(schema.Sets(sales))).In(map[string]string{"": "shop"}).Statements()...)
-	config := writer.Configure(cluster.Config(), "dc1")
+	config := cluster.Config()
 	config.Keyspace = "shop"
-	session, err := writer.Connect(config)
+	s, err := session.Open(config, session.LocalDC("dc1"))
 	if err != nil {
 		panic(err)
 	}
-	defer session.Close()
-	w, err := writer.New(session, writer.Resumes(sales), writer.Retry(retry.Policy{MaxAttempts: 1}))
+	defer s.Close()
+	w, err := writer.New(s, writer.Resumes(sales), writer.Retry(retry.Policy{MaxAttempts: 1}))
 	if err != nil {
 		panic(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
-	"github.com/gocql/gocql"
 )
 
 // Plan is what a write would send, and what that guarantees. It holds no values of rows.
@@ -26,16 +26,16 @@ type Plan struct {
 	// BatchBytes is the estimated size of a LoggedBatch, BatchLimit what it may be.
 	BatchBytes, BatchLimit int
 
-	Policy      retry.Policy      // of each request
-	Timeout     time.Duration     // of the call, if its context ends no sooner
-	Consistency gocql.Consistency // at which each request is acknowledged
+	Policy      retry.Policy        // of each request
+	Timeout     time.Duration       // of the call, if its context ends no sooner
+	Consistency session.Consistency // at which each request is acknowledged
 }
 
 // PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent.
 type PlannedCondition struct {
 	Keyspace, Table string
 	Texts           []string // CQL; several travel in one batch
-	Serial          gocql.SerialConsistency
+	Serial          string   // SERIAL or LOCAL_SERIAL
 	Versioned       bool
 	Claims          []string // Unique tables in which a key is taken before
 	Releases        []string // and given up at the end
@@ -65,7 +65,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	}
 	out := &Plan{
 		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.strict, BatchLimit: w.batchLimit, Policy: w.attempts().WithDefaults(),
-		Timeout: w.timeout, Consistency: w.consistency,
+		Timeout: w.timeout, Consistency: session.Consistency(w.consistency),
 	}
 	out.Condition = p.condition.planned()
 	if out.Condition != nil {

@@ -13,13 +13,13 @@ func (c *condition) planned() *PlannedCondition {
 	}
 	cond := c.Condition
 	out := &PlannedCondition{
-		Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial, Versioned: cond.Versioned,
+		Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial.String(), Versioned: cond.Versioned,
 	}
 	for _, one := range c.all() {
 		out.Texts = append(out.Texts, one.Condition.Statements()...)
 	}
 	if cond.Local {
-		out.Serial = gocql.LocalSerial
+		out.Serial = gocql.LocalSerial.String()
 	}
 	for _, k := range c.Claims {
 		out.Claims = append(out.Claims, k.Table)
@@ -38,7 +38,7 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 	if len(c.Claims) > 0 {
 		line("first", "the new key is claimed in %s, by a lightweight transaction: %v if another entity has it", strings.Join(c.Claims, ", "), ErrTaken)
 	}
-	line("condition", "a lightweight transaction at %v decides; nothing below is sent unless it holds", c.Serial)
+	line("condition", "a lightweight transaction at %s decides; nothing below is sent unless it holds", c.Serial)
 	for _, text := range c.Texts {
 		line("", "%s", text)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 )
 
 // flight is one path on a goroutine of its own, so that its caller can leave when the context ends, whatever the driver
@@ -100,7 +101,7 @@ func (f *flight) flyLate() {
 //
 //go:noinline
 func (f *flight) traced() (ctx, first context.Context) {
-	ctx = f.s.w.tracer.pathStart(f.s.ctx, f.s.p.op, f.s.mode, f.path, f.s.w.consistency)
+	ctx = f.s.w.tracer.pathStart(f.s.ctx, f.s.p.op, f.s.mode, f.path, session.Consistency(f.s.w.consistency))
 	return ctx, limited{ctx, f.s}
 }
 
@@ -224,6 +225,6 @@ func (f *flight) settle(ctx context.Context, outcome retry.Outcome, err error) {
 	p.batchlog = outcome.Batchlog
 	p.err = p.explain(because(ctx, err))
 	f.s.w.tracer.pathEnd(ctx, PathEnd{
-		Outcome: p.outcome, Attempts: sent, Host: p.host, Reason: outcome.Last.Reason, Refused: outcome.Refused, Err: err,
+		Outcome: p.outcome, Attempts: sent, Host: session.HostOf(p.host), Reason: outcome.Last.Reason, Refused: outcome.Refused, Err: err,
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -87,7 +88,7 @@ func TestHedgeNeedsBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer, n := script(step{after: time.Second}, step{after: time.Second}, step{after: time.Second}, step{after: time.Second})
 		set, ctx := noteSet(t), t.Context()
-		w := fakeWriter(&fakeExecutor{answer: answer}, Budget(retry.NewBudget(1, 0.001)))
+		w := fakeWriter(&fakeExecutor{answer: answer}, shared(session.Budget(retry.NewBudget(1, 0.001))))
 		hedged := w.With(Hedge(100 * time.Millisecond))
 		for i, test := range []struct {
 			w    *Writer

@@ -16,7 +16,7 @@ import (
 )
 
 // Modify reads the base row under key, lets change make the new row of it, and writes that as an Update. Of key only
-// the fields of the base key are used. It returns the row as written, with its new stamp. It needs a writer with [Reads].
+// the fields of the base key are used. It returns the row as written, with its new stamp.
 //
 // Rows win as a whole: if two actors modify one entity at the same time, the one with the larger timestamp wins and the
 // other's edit is lost, though both are told of success. Not so in a set that is Versioned or has Compare: there the second
@@ -58,9 +58,6 @@ func modify[T any](
 	var none T
 	if w.err != nil {
 		return none, refuse(op, w.err)
-	}
-	if w.reads == nil && w.transact == nil {
-		return none, refuse(op, errors.New("Modify reads, and the writer has no session to read with: give New the option Reads"))
 	}
 	if err := inKeyspaces(w, set); err != nil {
 		return none, refuse(op, err)
@@ -154,7 +151,7 @@ func scanRow[T any](iter *gocql.Iter, layout tables.Layout, row *T) (found bool,
 // Load reads the base row of the entity of key, of which the fields of the base key are used. A missing row is [ErrNotFound]; so
 // is, in a Versioned set, one that was deleted and still has a version. It reads at the writer's consistency: of a set with
 // conditions it may miss a change that is decided and not yet everywhere, so a write from what it returns may meet
-// [ErrConflict]. Its errors are those of a read of [Modify]. It needs a writer with [Reads].
+// [ErrConflict]. Its errors are those of a read of [Modify].
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	var none T
 	if err := missing(ctx, w, set); err != nil {
@@ -162,11 +159,8 @@ func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
-	switch {
-	case w.err != nil:
+	if w.err != nil {
 		return none, refuse(op, w.err)
-	case w.reads == nil && w.transact == nil:
-		return none, refuse(op, errors.New("Load reads, and the writer has no session to read with: give New the option Reads"))
 	}
 	if err := inKeyspaces(w, set); err != nil {
 		return none, refuse(op, err)

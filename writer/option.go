@@ -3,11 +3,11 @@ package writer
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -32,6 +32,7 @@ func (f option) apply(c *config)    { f(c) }
 
 // config is what the options of a writer say. It is copied by With.
 type config struct {
+	writes      *gocql.Session
 	reads       *gocql.Session
 	clock       *Clock
 	maxSkew     time.Duration
@@ -44,8 +45,7 @@ type config struct {
 	chosen      choice // by Logged or Concurrent in the New or With at hand
 	at          int64
 	pinned      bool
-	keyspaces   map[string]string
-	strict      bool // every keyspace has to be in keyspaces
+	shared      settings.Shared // of the session
 	consistency gocql.Consistency
 	timeout     time.Duration
 	batchLimit  int
@@ -77,19 +77,6 @@ func (c *config) tiny(option string, d time.Duration) {
 		c.fail("%s: %v is less than a millisecond, so not the time that was meant: a plain number is of nanoseconds, write it with a unit, "+
 			"as in 50*time.Millisecond", option, d)
 	}
-}
-
-// Reads gives the writer a session of its own to read with: [Modify] requires it, [Writer.Check] and what the writer
-// has to know of the live schema use it. It must not be the session of the writes: when a large response stalls, gocql
-// 1.7 can take its rest for the answers of other requests on the connection, and would report a write that was never
-// answered as acknowledged (fixed in no release of gocql 1; see scylladb/gocql pull request 593).
-func Reads(session *gocql.Session) NewOption {
-	return newOption(func(c *config) {
-		if session == nil {
-			c.fail("Reads: the session is nil")
-		}
-		c.reads = session
-	})
 }
 
 // WithClock makes the writer take its timestamps from clock. Default: one clock for the process.
@@ -128,17 +115,6 @@ func Retry(p retry.Policy) Option {
 	})
 }
 
-// Budget gives the writer a budget for its retries, which several writers may share. Derived writers share that of the
-// writer they come from. Default: one of its own, as retry.NewBudget(0, 0) makes it.
-func Budget(b *retry.Budget) NewOption {
-	return newOption(func(c *config) {
-		if b == nil {
-			c.fail("Budget: the budget is nil")
-		}
-		c.budget = b
-	})
-}
-
 // Hedge makes a path that has had no answer for d send its request once more, to another replica: the first success
 // wins, an error does not. It cuts the latency of the slowest writes, for a request more now and then; each takes a token
 // of the retry budget. Writes are idempotent by their timestamp, so the second request does no harm. d is best near the
@@ -156,7 +132,7 @@ func Hedge(d time.Duration) Option {
 
 // Trace makes the writer report to t, which may also implement [PathTracer] and [RetryTracer]. Nil, also as a nil pointer, turns tracing
 // off, which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
-// where [Configure] or [SelectHosts] has chosen how the session's hosts are selected. One given to With takes the place of that of New; two
+// where [session.Configure] or [session.SelectHosts] has chosen how the session's hosts are selected. One given to With takes the place of that of New; two
 // in one call are an error: tracing.Multi joins them.
 //
 // The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
@@ -232,48 +208,44 @@ func At(timestamp int64) Option {
 // 2000.
 const earliest = 631_152_000_000_000
 
-// Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands
-// for tables declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]: with a
-// misspelt name, or that of the session's keyspace in place of the empty one, a tenant's rows are written where they were declared, or to
-// the session's keyspace. [Writer.Check] finds that, a write does not. It replaces an earlier map.
-func Keyspaces(physical map[string]string) Option {
-	mapped := make(map[string]string, len(physical))
-	var logical []string
-	for from, to := range physical {
-		mapped[from] = to
-		logical = append(logical, from)
-	}
-	slices.Sort(logical)
-	return option(func(c *config) {
-		for _, from := range logical {
-			if !cql.IsTable(mapped[from]) { // it goes into CQL text as it is
-				c.fail("Keyspaces: %q is not a name of %s", mapped[from], cql.TableRule)
-			}
-		}
-		c.keyspaces = mapped
-	})
+// Session makes the writer work in the keyspaces of s, and within its budget if it has one. s is one that [session.Session.With] made of the
+// session that [New] was given, so that its connections are the same.
+func Session(s *session.Session) Option {
+	return option(func(c *config) { c.use(s) })
 }
 
-// StrictKeyspaces makes the writer, and all that With derives from it, refuse every table whose declared keyspace, the empty one
-// included, is not in the map of [Keyspaces]; of a set with conditions every change is refused while any of its tables is not. Without
-// it a name that is not in the map stays as it is, and no name is the session's keyspace: a forgotten With, or a misspelt name, writes
-// there. It is for services that keep tenants in keyspaces; a keyspace that they share is mapped to itself. A Unique table is in the
-// keyspace of its base table, so what tenants have in keyspaces of their own is unique within each: for one owner over all tenants,
-// keep both tables in the shared keyspace, with the tenant as a column. [Writer.Resume] writes to the keyspaces that the error has.
-func StrictKeyspaces() NewOption { return newOption(func(c *config) { c.strict = true }) }
+// use takes the options of a session.
+func (c *config) use(s *session.Session) {
+	switch {
+	case s == nil:
+		c.fail("Session: the session is nil")
+		return
+	case s.Reads() != c.reads || s.Writes() != c.writes:
+		c.fail("Session: it has other connections than the writer: derive it by With from the session that New was given")
+		return
+	}
+	c.share(s.Settings())
+}
 
-// Consistency sets the level of writes and of the reads of [Modify]. Default: LOCAL_QUORUM. ANY is refused: it would
-// acknowledge a write that no replica has.
-func Consistency(level gocql.Consistency) Option {
+func (c *config) share(s settings.Shared) {
+	c.shared = s
+	c.err = errors.Join(c.err, s.Err)
+	if s.Budget != nil {
+		c.budget = s.Budget
+	}
+}
+
+// Consistency sets the level of writes and of the reads of [Modify]. Default: LOCAL_QUORUM.
+func Consistency(level session.Consistency) Option {
 	return option(func(c *config) {
 		switch level {
-		case gocql.One, gocql.Two, gocql.Three, gocql.Quorum, gocql.All, gocql.LocalQuorum, gocql.EachQuorum, gocql.LocalOne:
-		case gocql.Any:
+		case session.One, session.Two, session.Three, session.Quorum, session.All, session.LocalQuorum, session.EachQuorum, session.LocalOne:
+		case session.Consistency(gocql.Any):
 			c.fail("Consistency: ANY acknowledges writes that no replica has")
 		default:
 			c.fail("Consistency: %v is no level of a write", level)
 		}
-		c.consistency = level
+		c.consistency = gocql.Consistency(level)
 	})
 }
 

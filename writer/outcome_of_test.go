@@ -79,7 +79,7 @@ func endings(t *testing.T, s *service) []ended {
 	half := when(write(tickets.Insert(seat)), cassandratest.Table("tickets_by_user"), unavailable)
 	_, expired := s.client(t, writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(300 * time.Hour) }))).w.Resume(ctx, failedWrite(t, lost))
 	_, rejected := s.w.With(writer.Timeout(-1)).Resume(ctx, failedWrite(t, lost))
-	rd, err := reader.New(s.reads, reader.Retry(retry.Policy{MaxAttempts: 1}))
+	rd, err := reader.New(s.both, reader.Retry(retry.Policy{MaxAttempts: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -174,7 +174,7 @@ func (w *Writer) renderOne(p *plan, c tables.Change) (tables.Rendered, error) {
 
 // inKeyspaces refuses a set of which a table has no keyspace, before anything is read.
 func inKeyspaces[T any](w *Writer, set *tables.Set[T]) error {
-	if !w.strict {
+	if !w.shared.Strict {
 		return nil
 	}
 	for _, t := range set.Describe().Tables {
@@ -187,14 +187,15 @@ func inKeyspaces[T any](w *Writer, set *tables.Set[T]) error {
 
 // noKeyspace says why a table has no keyspace.
 func (w *Writer) noKeyspace() string {
-	if w.strict {
-		return "the one it is declared in is not in the map of writer.Keyspaces, and the writer has StrictKeyspaces: give the map with With"
+	if w.shared.Strict {
+		return "the one it is declared in is not in the map of session.Keyspaces, and the session has StrictKeyspaces: derive a session with the map " +
+			"by its With, and the writer by With(writer.Session(derived))"
 	}
 	if w.odd != "" {
 		return fmt.Sprintf("that of the session, %q, is not of at most 48 lower-case letters, digits and _, a letter first; give another one "+
-			"in ClusterConfig.Keyspace, Table.Keyspace or writer.Keyspaces", w.odd)
+			"in ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces", w.odd)
 	}
-	return "the session has none; set ClusterConfig.Keyspace, Table.Keyspace or writer.Keyspaces"
+	return "the session has none; set ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces"
 }
 
 // choose decides the mode.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -21,7 +22,6 @@ type refused struct {
 	options []NewOption
 	with    []Option
 	changes []tables.Change
-	unread  bool // without Reads
 }
 
 func refusedCalls(t *testing.T) []refused {
@@ -93,7 +93,6 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "one page counted twice", changes: []tables.Change{viewSet(t).Add(newView()), viewSet(t).Add(newView())}},
 
 		// Conditions.
-		{name: "a condition without Reads", unread: true, changes: []tables.Change{itemSet(t).Insert(newItem())}},
 		{name: "two conditions", changes: []tables.Change{itemSet(t).Insert(newItem()), seatSet(t).Insert(newItem())}},
 		{name: "a condition twice on one entity", changes: []tables.Change{itemSet(t).Insert(newItem()), itemSet(t).Delete(newItem())}},
 		{name: "one table with and without condition", changes: []tables.Change{itemSet(t).Insert(newItem()), plainItems.Insert(newItem())}},
@@ -110,16 +109,16 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "patch of nothing", changes: []tables.Change{plainItems.Patch(newItem())}},
 
 		// Keyspaces.
-		{name: "Keyspaces empty", with: []Option{Keyspaces(map[string]string{"": ""})}, changes: insert},
-		{name: "Keyspaces upper case", with: []Option{Keyspaces(map[string]string{"": "Shop"})}, changes: insert},
-		{name: "Keyspaces injection", with: []Option{Keyspaces(map[string]string{"": "a.b; DROP TABLE x"})}, changes: insert},
-		{name: "Keyspaces newline", with: []Option{Keyspaces(map[string]string{"": "shop\n"})}, changes: insert},
-		{name: "Keyspaces quoted", with: []Option{Keyspaces(map[string]string{"": `"shop"`})}, changes: insert},
-		{name: "Keyspaces too long", with: []Option{Keyspaces(map[string]string{"": long(49)})}, changes: insert},
-		{name: "Keyspaces two bad", with: []Option{Keyspaces(map[string]string{"a": "A", "b": "B"})}, changes: insert},
+		{name: "Keyspaces empty", with: []Option{shared(session.Keyspaces(map[string]string{"": ""}))}, changes: insert},
+		{name: "Keyspaces upper case", with: []Option{shared(session.Keyspaces(map[string]string{"": "Shop"}))}, changes: insert},
+		{name: "Keyspaces injection", with: []Option{shared(session.Keyspaces(map[string]string{"": "a.b; DROP TABLE x"}))}, changes: insert},
+		{name: "Keyspaces newline", with: []Option{shared(session.Keyspaces(map[string]string{"": "shop\n"}))}, changes: insert},
+		{name: "Keyspaces quoted", with: []Option{shared(session.Keyspaces(map[string]string{"": `"shop"`}))}, changes: insert},
+		{name: "Keyspaces too long", with: []Option{shared(session.Keyspaces(map[string]string{"": long(49)}))}, changes: insert},
+		{name: "Keyspaces two bad", with: []Option{shared(session.Keyspaces(map[string]string{"a": "A", "b": "B"}))}, changes: insert},
 
 		// Options.
-		{name: "consistency ANY", with: []Option{Consistency(gocql.Any)}, changes: insert},
+		{name: "consistency ANY", with: []Option{Consistency(session.Consistency(gocql.Any))}, changes: insert},
 		{name: "consistency unknown", with: []Option{Consistency(8)}, changes: insert},
 		{name: "retry policy", with: []Option{Retry(retry.Policy{MaxAttempts: -1, Multiplier: 0.5})}, changes: insert},
 		{name: "timeout", with: []Option{Timeout(0)}, changes: insert},
@@ -128,10 +127,11 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "clock skew", options: []NewOption{MaxClockSkew(0)}, changes: insert},
 		{name: "nil clock", options: []NewOption{WithClock(nil)}, changes: insert},
 		{name: "zero clock", options: []NewOption{WithClock(&Clock{})}, changes: insert},
-		{name: "nil reads", options: []NewOption{Reads(nil)}, changes: insert},
+		{name: "a session with other connections", with: []Option{Session(otherSession(t))}, changes: insert},
+		{name: "a nil session", with: []Option{Session(nil)}, changes: insert},
 		{name: "nil option of New", options: []NewOption{nil}, changes: insert},
 		{name: "nil option of With", with: []Option{nil}, changes: insert},
-		{name: "several options", with: []Option{Timeout(-1), nil, BatchLimit(-1), Consistency(gocql.Any)}, changes: insert},
+		{name: "several options", with: []Option{Timeout(-1), nil, BatchLimit(-1), Consistency(session.Consistency(gocql.Any))}, changes: insert},
 		{name: "bad option and no change", with: []Option{Timeout(0)}},
 	}
 }
@@ -147,9 +147,7 @@ func TestRefusals(t *testing.T) {
 		x := &fakeExecutor{}
 		lwt := &fakeTransactor{}
 		w := fakeWriter(x, test.options...).With(test.with...)
-		if !test.unread {
-			w.transact = lwt
-		}
+		w.transact = lwt
 		res, err := w.Write(t.Context(), "createOrder", test.changes...)
 		wantRefusal(t, test.name, err)
 		if res != (Result{}) {
@@ -171,15 +169,15 @@ func TestRefusals(t *testing.T) {
 // two keyspaces.
 func TestRefusedKeyspaces(t *testing.T) {
 	t.Parallel()
-	for _, session := range []string{"", "Shop", `sh"op`, long(49)} {
+	for _, keyspace := range []string{"", "Shop", `sh"op`, long(49)} {
 		x := &fakeExecutor{}
-		w := newWriter(x, session, grace(tenDays))
+		w := newWriter(x, keyspace, grace(tenDays))
 		_, err := w.Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
-		wantRefusal(t, session, err)
+		wantRefusal(t, keyspace, err)
 		if err == nil || !strings.Contains(err.Error(), "keyspace") || len(x.sent()) > 0 {
-			t.Errorf("session keyspace %q: %v, %d sent", session, err, len(x.sent()))
+			t.Errorf("session keyspace %q: %v, %d sent", keyspace, err, len(x.sent()))
 		}
-		if _, err := w.With(Keyspaces(map[string]string{"": "tenant"})).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open))); err != nil {
+		if _, err := w.With(shared(session.Keyspaces(map[string]string{"": "tenant"}))).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open))); err != nil {
 			t.Errorf("mapped: %v", err)
 		}
 	}
@@ -200,8 +198,6 @@ func TestNewRefuses(t *testing.T) {
 		t.Errorf("At in nanoseconds: %v", err)
 	}
 	same := func(o Order) (Order, error) { return o, nil }
-	_, err = Modify(t.Context(), w, "payOrder", orderSet(t), newOrder(Open), same)
-	wantRefusal(t, "Modify without Reads", err)
 	_, err = Modify(t.Context(), w.With(Timeout(0)), "payOrder", orderSet(t), newOrder(Open), same)
 	wantRefusal(t, "Modify with a bad option", err)
 	_, err = w.Resume(t.Context(), nil)

@@ -47,9 +47,9 @@ const resumeWidth = 256
 // matches ErrInvalid beside what it matched before. So a caller that resumes until nil stops where Resumable is false.
 //
 // An error that was stored may have been written by others. It is refused with [ErrInvalid] if it is of no keyspace or of keyspaces that are
-// none of the writer's (that of its session, and what [Keyspaces] maps to), if it could have been made by none of the sets that [Resumes]
+// none of the writer's (that of its session, and what [session.Keyspaces] maps to), if it could have been made by none of the sets that [Resumes]
 // names, or if it is of a time further ahead than [MaxClockSkew]. The fault may as well be this writer's: another map
-// of Keyspaces, sets of an older release, a slow clock, or an option that is not valid, for which every Resume is
+// of session.Keyspaces, sets of an older release, a slow clock, or an option that is not valid, for which every Resume is
 // refused. So the error that is returned says of the tables what failed does, and is Resumable until 5 days after the
 // write: keep it, and have its text looked at. It is not Resumable if no writer may send it.
 //
@@ -136,9 +136,6 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		e.refusal = fmt.Errorf("the write was answered by a conflict, so it is never sent again: read the row as it is now, and decide again: %w",
 			cmp.Or(failed.condition.err, errChanged))
 		return false, &e
-	}
-	if c := failed.condition; c != nil && c.outcome != Applied && w.transact == nil {
-		return false, failed.again(errors.New("the write has a condition, and after a conflict its row is read: give New the option Reads"))
 	}
 	if failed.onlyCounters() {
 		return false, failed.counted()

@@ -17,7 +17,7 @@ import (
 // [Error.UnmarshalBinary] that has a part which none of them could have made: another table, primary key, column, type or expiry than
 // they declare, in the keyspaces that the writer maps them to, or a value outside [tables.OneOf]. What was stored before a column, or a
 // field of a user-defined type, was added is resumed. Without it such an error may be of any table in the keyspaces of the writer: that of
-// its session, or what [Keyspaces] maps to; and a forged one of a Versioned entity may leave a key from which no bucket follows, such as a
+// its session, or what [session.Keyspaces] maps to; and a forged one of a Versioned entity may leave a key from which no bucket follows, such as a
 // time after the year 9999, at which every later writer of the entity fails. It replaces what was named earlier.
 func Resumes(sets ...tables.Described) Option {
 	sets = slices.Clone(sets)
@@ -99,7 +99,7 @@ func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(
 			return &nobodyError{fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)}
 		} else if w.resumes == nil && !w.owns(keyspace) {
 			return fmt.Errorf("the stored write is of keyspace %q, which is none of this writer's: resume it with the writer of its tenant, "+
-				"made by With(Keyspaces), or name the sets that are resumed with the option Resumes", keyspace)
+				"made by With(Session), or name the sets that are resumed with the option Resumes", keyspace)
 		}
 	}
 	if w.resumes == nil {
@@ -125,7 +125,7 @@ func (w *Writer) owns(keyspace string) bool {
 	if keyspace == w.physical("") {
 		return true
 	}
-	for _, to := range w.keyspaces {
+	for _, to := range w.shared.Keyspaces {
 		if to == keyspace {
 			return true
 		}

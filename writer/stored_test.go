@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -58,7 +59,7 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	orders := Resumes(orderSet(t), itemSet(t))
-	tenant := Keyspaces(map[string]string{"": "tenant_a"})
+	tenant := shared(session.Keyspaces(map[string]string{"": "tenant_a"}))
 	const none = "the stored write of table orders_by_id has no keyspace"
 	const status = "not as the set declares table shop.orders_by_id: column status"
 	byStatus := func(m *forged) {
@@ -85,10 +86,10 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		"the session's keyspace": {nil, now, func(*forged) {}, ""},
 		"another keyspace":       {nil, now, func(m *forged) { m.Keyspace = "tenant_b" }, `keyspace "tenant_b", which is none of this writer's`},
 		"no keyspace":            {nil, now, func(m *forged) { m.Keyspace = "" }, none},
-		"no keyspace, with sets": {[]NewOption{StrictKeyspaces(), orders}, now, func(m *forged) { m.Keyspace = "" }, none},
+		"no keyspace, with sets": {[]NewOption{shared(session.StrictKeyspaces()), orders}, now, func(m *forged) { m.Keyspace = "" }, none},
 		"a mapped keyspace":      {[]NewOption{tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
 		"what it is mapped from": {[]NewOption{tenant}, now, func(*forged) {}, `keyspace "shop", which is none`},
-		"system":                 {[]NewOption{Keyspaces(map[string]string{"x": "system_auth"})}, now, func(m *forged) { m.Keyspace = "system_auth" }, "Cassandra's own"},
+		"system":                 {[]NewOption{shared(session.Keyspaces(map[string]string{"x": "system_auth"}))}, now, func(m *forged) { m.Keyspace = "system_auth" }, "Cassandra's own"},
 		"a time to come":         {nil, now.AddDate(100, 0, 0), func(*forged) {}, "ahead of this clock"},
 		"a clock a bit ahead":    {nil, now.Add(5 * time.Second), func(*forged) {}, ""},
 		"a named set":            {[]NewOption{orders}, now, func(*forged) {}, ""},
@@ -168,14 +169,14 @@ func TestStoredErrorOutlivesAWrongConsumer(t *testing.T) {
 		edit    func(*forged)
 		kept    bool
 	}{
-		"another keyspace":   {[]NewOption{Keyspaces(map[string]string{"": "tenant_a"})}, now, func(*forged) {}, true},
+		"another keyspace":   {[]NewOption{shared(session.Keyspaces(map[string]string{"": "tenant_a"}))}, now, func(*forged) {}, true},
 		"other sets":         {[]NewOption{Resumes(itemSet(t))}, now, func(*forged) {}, true},
 		"an invalid option":  {[]NewOption{Timeout(0)}, now, func(*forged) {}, true},
 		"a slow clock":       {[]NewOption{WithClock(fixed(now.Add(-time.Hour)))}, now, func(*forged) {}, true},
 		"a time far to come": {nil, now.AddDate(100, 0, 0), func(*forged) {}, false},
 		"too old":            {[]NewOption{Timeout(0)}, now.AddDate(0, 0, -6), func(*forged) {}, false},
 		"no keyspace":        {nil, now, func(m *forged) { m.Keyspace = "" }, false},
-		"system":             {[]NewOption{Keyspaces(map[string]string{"x": "system_auth"})}, now, func(m *forged) { m.Keyspace = "system_auth" }, false},
+		"system":             {[]NewOption{shared(session.Keyspaces(map[string]string{"x": "system_auth"}))}, now, func(m *forged) { m.Keyspace = "system_auth" }, false},
 	} {
 		e, err := forge(t, test.at.UnixMicro(), put(test.at.UnixMicro(), test.edit))
 		if err != nil {

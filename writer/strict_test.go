@@ -9,6 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -41,8 +42,12 @@ func TestStrictKeyspacesOfAllTables(t *testing.T) {
 			c.Create(slices.DeleteFunc(made, func(text string) bool { return keyspace == "shop" && !strings.Contains(text, "TABLE shop.") })...)
 		}
 		mapped := map[string]string{"": "tenant", "clubs": "tenant"}
-		strict := s.client(t, writer.StrictKeyspaces())
-		whole := strict.w.With(writer.Keyspaces(mapped))
+		strict := connect(t, c, session.StrictKeyspaces())
+		strictly := openOn(t, strict)
+		in := func(mapped map[string]string) *writer.Writer {
+			return strictly.With(writer.Session(strict.With(session.Keyspaces(mapped))))
+		}
+		whole := in(mapped)
 		club, none := "chess", player{PlayerID: gocql.MustRandomUUID(), Name: "a"}
 		res, err := whole.Write(t.Context(), "come", players.Insert(none))
 		if err != nil {
@@ -58,16 +63,16 @@ func TestStrictKeyspacesOfAllTables(t *testing.T) {
 		for _, missing := range slices.Sorted(maps.Keys(mapped)) {
 			misspelt := maps.Clone(mapped)
 			delete(misspelt, missing)
-			w := strict.w.With(writer.Keyspaces(misspelt))
+			w := in(misspelt)
 			for name, change := range map[string]tables.Change{
 				"insert": players.Insert(player{PlayerID: gocql.MustRandomUUID(), Name: "c"}), "update": players.Update(none, renamed), "delete": players.Delete(none),
 			} {
-				if _, err := w.Write(t.Context(), name, change); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "is not in the map of writer.Keyspaces") {
+				if _, err := w.Write(t.Context(), name, change); !errors.Is(err, writer.ErrInvalid) || !strings.Contains(err.Error(), "is not in the map of session.Keyspaces") {
 					t.Errorf("%s without keyspace %q: %v", name, missing, err)
 				}
 			}
 		}
-		if _, err := strict.w.With(writer.Keyspaces(map[string]string{"": "tenant"})).Resume(t.Context(), again(joined)); err != nil {
+		if _, err := in(map[string]string{"": "tenant"}).Resume(t.Context(), again(joined)); err != nil {
 			t.Error("resumed:", err) // to the keyspaces that the error has
 		}
 		if here, there := s.count(t, "SELECT count(*) FROM shop.players_by_club"), s.count(t, "SELECT count(*) FROM tenant.players_by_club"); here != 0 || there != 1 {

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -59,6 +61,7 @@ type service struct {
 	*cassandratest.Cluster
 	w     *writer.Writer
 	reads *gocql.Session
+	both  *session.Session
 }
 
 func start(tb testing.TB, c *cassandratest.Cluster) *service {
@@ -70,15 +73,22 @@ func start(tb testing.TB, c *cassandratest.Cluster) *service {
 // client is another process.
 func (s *service) client(tb testing.TB, options ...writer.NewOption) *service {
 	tb.Helper()
-	w, reads := open(tb, s.Cluster, options...)
-	return &service{s.Cluster, w, reads}
+	both := connect(tb, s.Cluster)
+	return &service{s.Cluster, openOn(tb, both, options...), both.Reads(), both}
 }
 
 // open gives a writer on the keyspace shop of c, and the session that it reads with.
-func open(tb testing.TB, c *cassandratest.Cluster, options ...writer.NewOption) (*writer.Writer, *gocql.Session) {
+func open(tb testing.TB, c *cassandratest.Cluster) (*writer.Writer, *gocql.Session) {
 	tb.Helper()
-	session := func() *gocql.Session {
-		config := writer.Configure(c.Config(), "dc1")
+	both := connect(tb, c)
+	return openOn(tb, both), both.Reads()
+}
+
+// connect opens the sessions of a process.
+func connect(tb testing.TB, c *cassandratest.Cluster, options ...session.Option) *session.Session {
+	tb.Helper()
+	one := func() *gocql.Session {
+		config := session.Configure(c.Config(), "dc1")
 		config.Keyspace = "shop"
 		s, err := config.CreateSession()
 		if err != nil {
@@ -87,15 +97,20 @@ func open(tb testing.TB, c *cassandratest.Cluster, options ...writer.NewOption) 
 		tb.Cleanup(s.Close)
 		return s
 	}
-	writes, reads := session(), session()
-	w, err := writer.New(writes, append([]writer.NewOption{
-		writer.Reads(reads), writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}),
+	return testsession.New(tb, one(), one(), options...)
+}
+
+// openOn gives a writer of a process.
+func openOn(tb testing.TB, s *session.Session, options ...writer.NewOption) *writer.Writer {
+	tb.Helper()
+	w, err := writer.New(s, append([]writer.NewOption{
+		writer.Retry(retry.Policy{MaxAttempts: 2, AttemptTimeout: time.Second}),
 		writer.WithClock(writer.NewClock(time.Now)), // other bubbles have other times
 	}, options...)...)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return w, reads
+	return w
 }
 
 // create makes the tables of sets.

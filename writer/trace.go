@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/denorm-go/denorm/retry"
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/session"
 )
 
 // These do nothing, and build nothing, when nobody listens.
@@ -35,7 +35,7 @@ func (t tracers) modifyEnd(ctx context.Context, data ModifyEnd) {
 	}
 }
 
-func (t tracers) pathStart(ctx context.Context, op string, mode Mode, path *path, level gocql.Consistency) context.Context {
+func (t tracers) pathStart(ctx context.Context, op string, mode Mode, path *path, level session.Consistency) context.Context {
 	if t.path == nil {
 		return ctx
 	}
@@ -52,7 +52,7 @@ func (t tracers) observer(ctx context.Context, path *path) func(retry.Event) {
 	}
 	return func(e retry.Event) {
 		t.retry.TraceRetry(ctx, RetryData{
-			Attempt: e.Attempt, Class: e.Verdict.Class, Reason: e.Verdict.Reason, Wait: e.Wait, Host: path.host, Err: e.Err,
+			Attempt: e.Attempt, Class: e.Verdict.Class, Reason: e.Verdict.Reason, Wait: e.Wait, Host: session.HostOf(path.host), Err: e.Err,
 		})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/session"
 )
 
 // Tracer is told of every logical write. A Tracer may also implement [PathTracer], [RetryTracer] and [ModifyTracer]; the writer looks
@@ -81,7 +81,7 @@ type PathStart struct {
 	Keyspace    string   // physical; of the first mutation, if a batch spans several
 	Tables      []string // without repeats, in declared order
 	Statements  []string // CQL texts with ? for every value
-	Consistency gocql.Consistency
+	Consistency session.Consistency
 }
 
 // PathEnd is what is known when a path has ended.
@@ -90,9 +90,9 @@ type PathEnd struct {
 	// not reached is Pending as soon as its entity's base row has the change.
 	Outcome  Outcome
 	Attempts int
-	Host     *gocql.HostInfo // coordinator of the last attempt; nil if none was reached, see also Trace
-	Reason   string          // of the last failure, as retry.Verdict has it, or "conflict"; empty if there was none
-	Refused  bool            // another attempt was due, but the retry budget was spent
+	Host     session.Host // coordinator of the last attempt; zero if none was reached, see also Trace
+	Reason   string       // of the last failure, as retry.Verdict has it, or "conflict"; empty if there was none
+	Refused  bool         // another attempt was due, but the retry budget was spent
 	Err      error
 }
 
@@ -102,7 +102,7 @@ type RetryData struct {
 	Class   retry.Class
 	Reason  string
 	Wait    time.Duration // until the next attempt
-	Host    *gocql.HostInfo
+	Host    session.Host
 	Err     error
 }
 

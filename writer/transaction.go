@@ -35,7 +35,7 @@ func (o transaction) serial() gocql.SerialConsistency {
 	return gocql.Serial
 }
 
-// gocqlTransactor sends through gocql. Reads go through a session of their own, see [Reads]; the answers of transactions
+// gocqlTransactor sends through gocql. Reads go through a session of their own, see package session; the answers of transactions
 // are too small to stall in the middle.
 type gocqlTransactor struct{ writes, reads *gocql.Session }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -41,7 +42,7 @@ func TestErrorsOfOwnTypesShowNoValues(t *testing.T) {
 		if err := s.Query("INSERT INTO students (id, grade, n) VALUES ('a', ?, 1)", secret).Exec(); err != nil {
 			t.Fatal(err)
 		}
-		r, err := reader.New(s)
+		r, err := reader.New(testsession.New(t, nil, s))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -36,7 +37,7 @@ func (o *observed) ObserveBatch(context.Context, gocql.ObservedBatch) {
 type hostTracer struct {
 	recorder
 
-	hosts []*gocql.HostInfo
+	hosts []session.Host
 }
 
 func (r *hostTracer) TracePathEnd(_ context.Context, d PathEnd) {
@@ -70,7 +71,7 @@ func TestWireTracedKeepsObservers(t *testing.T) {
 					t.Errorf("the session's observers were told of %d queries and %d batches, there were 3 and 1", own.queries, own.batches)
 				}
 				for i, host := range tracer.hosts {
-					if host == nil {
+					if !host.Known() {
 						t.Errorf("the tracer does not learn the coordinator of path %d of %d", i, len(tracer.hosts))
 					}
 				}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -43,20 +44,27 @@ func openWireConfigured(
 	s.Create(createTables(orderSet(tb).Describe())...)
 	s.Create(createTables(noteSet(tb).Describe())...)
 	s.Watch(s.ledger.add)
-	cluster := Configure(s.Config(), "dc1")
+	cluster := session.Configure(s.Config(), "dc1")
 	cluster.Keyspace, cluster.NumConns, cluster.StreamObserver = "shop", 1, s.streams
 	configure(cluster)
-	session, err := Connect(cluster)
+	opened, err := session.Connect(cluster)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(session.Close)
-	s.session = session
-	s.w, err = New(session, append([]NewOption{Budget(retry.NewBudget(math.MaxInt32, 0))}, options...)...)
+	tb.Cleanup(opened.Close)
+	s.session = opened
+	s.w, err = newOf(opened, append([]NewOption{shared(session.Budget(retry.NewBudget(math.MaxInt32, 0)))}, options...)...)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return s
+}
+
+// newOf makes a writer that has one session for everything, so that the writes alone make connections.
+func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
+	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(writes), options...)
+	w.deep, w.reads = true, writes
+	return w, w.err
 }
 
 // createTables is the CQL of a set's tables in keyspace shop.

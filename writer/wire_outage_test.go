@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -89,7 +90,7 @@ func TestWireOutage(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWire(t, cassandratest.Start, 3, Budget(retry.NewBudget(scaled(1000), 0)))
+				s := openWire(t, cassandratest.Start, 3, shared(session.Budget(retry.NewBudget(scaled(1000), 0))))
 				set := orderSet(t)
 				write := func(ctx context.Context) error {
 					_, err := s.w.Write(ctx, "createOrder", set.Insert(newOrder(Open)))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -37,8 +38,8 @@ func TestWireRequests(t *testing.T) {
 		"fan-out":        {change: orderSet(t).Insert(newOrder(Open)), mode: FanOut, kind: cassandratest.Execute, want: 3},
 		"same partition": {change: noteSet(t).Insert(newNote()), mode: SamePartition, kind: cassandratest.Batch, want: 1},
 		"logged batch":   {change: orderSet(t).Update(move()), mode: LoggedBatch, kind: cassandratest.Batch, logged: true, want: 1, sweep: true},
-		"one, fan-out":   {change: orderSet(t).Insert(newOrder(Open)), options: []Option{Consistency(gocql.One)}, mode: FanOut, kind: cassandratest.Execute, want: 3},
-		"one, batch":     {change: noteSet(t).Insert(newNote()), options: []Option{Consistency(gocql.One)}, mode: SamePartition, kind: cassandratest.Batch, want: 1},
+		"one, fan-out":   {change: orderSet(t).Insert(newOrder(Open)), options: []Option{Consistency(session.One)}, mode: FanOut, kind: cassandratest.Execute, want: 3},
+		"one, batch":     {change: noteSet(t).Insert(newNote()), options: []Option{Consistency(session.One)}, mode: SamePartition, kind: cassandratest.Batch, want: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +160,7 @@ func TestWireSameBytes(t *testing.T) {
 					t.Fatal(err)
 				}
 				from := len(s.Journal())
-				other, err := New(s.session)
+				other, err := newOf(s.session)
 				if err != nil {
 					t.Fatal(err)
 				}

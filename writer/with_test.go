@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -17,10 +18,10 @@ func TestWith(t *testing.T) {
 	x := &fakeExecutor{}
 	w := fakeWriter(x)
 	before := *w
-	derived := w.With(Logged(), Timeout(time.Second), Consistency(gocql.All), BatchLimit(10_000),
-		Keyspaces(map[string]string{"": "tenant"}), At(time.Now().UnixMicro()), Trace(&recorder{}), once())
+	derived := w.With(Logged(), Timeout(time.Second), Consistency(session.All), BatchLimit(10_000),
+		shared(session.Keyspaces(map[string]string{"": "tenant"})), At(time.Now().UnixMicro()), Trace(&recorder{}), once())
 	if w.choice != before.choice || w.timeout != before.timeout || w.consistency != before.consistency ||
-		w.batchLimit != before.batchLimit || w.keyspaces != nil || w.pinned || w.tracer != before.tracer ||
+		w.batchLimit != before.batchLimit || w.shared.Keyspaces != nil || w.pinned || w.tracer != before.tracer ||
 		w.policy != before.policy || w.physical("") != "shop" {
 		t.Error("With has changed the writer it was called on")
 	}
@@ -31,7 +32,7 @@ func TestWith(t *testing.T) {
 	if err != nil || res.Mode != LoggedBatch || x.sent()[0].consistency != gocql.All || res.Timestamp != derived.at {
 		t.Errorf("%+v, %v", res, err)
 	}
-	res, err = derived.With(Auto(), Keyspaces(nil)).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
+	res, err = derived.With(Auto(), shared(session.Keyspaces(nil))).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open)))
 	if err != nil || res.Mode != FanOut || x.sent()[1].mutations[0].Keyspace != "shop" {
 		t.Errorf("derived of derived: %+v, %v", res, err)
 	}
@@ -57,12 +58,15 @@ func TestCheckOfStrayKeyspaces(t *testing.T) {
 		"all, and one of other sets": {map[string]string{"": "t", "people": "t", "others": "t"}, ""},
 		"none":                       {nil, ""},
 	} {
-		err := fakeWriter(&fakeExecutor{}).With(Keyspaces(test.mapped)).Check(t.Context(), set)
-		want := "the writer has no session"
-		if test.stray != "" {
-			want = "Keyspaces maps " + test.stray + `, and no table of these sets is declared in that keyspace, but in ["" "people"]`
+		w := fakeWriter(&fakeExecutor{}).With(shared(session.Keyspaces(test.mapped)))
+		if test.stray == "" {
+			if err := w.strayKeyspaces([]tables.Described{set}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
 		}
-		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+		want := "session.Keyspaces maps " + test.stray + `, and no table of these sets is declared in that keyspace, but in ["" "people"]`
+		if err := w.Check(t.Context(), set); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -145,7 +149,7 @@ func TestKeyspaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := &fakeExecutor{}
-			w := newWriter(x, test.session, grace(tenDays), Keyspaces(test.mapped))
+			w := newWriter(x, test.session, grace(tenDays), shared(session.Keyspaces(test.mapped)))
 			if test.mapped != nil {
 				test.mapped[""] = "changed later" // the option has copied it
 			}

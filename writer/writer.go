@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
-	"github.com/denorm-go/denorm/internal/sessions"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -21,36 +21,30 @@ type Writer struct {
 	session  string              // its keyspace, or empty
 	odd      string              // its keyspace if that cannot stand in CQL text as it is
 	physical func(string) string // maps declared keyspaces
-	transact transactor          // nil without Reads
-	batchlog *batchlog           // shared with derived writers, as is live
+	transact transactor
+	batchlog *batchlog // shared with derived writers, as is live
 	live     *live
 	deep     bool // the executor needs a large stack
 }
 
-// New makes a writer that writes through session, which should be used for nothing else (see [Reads]) and be
-// configured by [Configure]. The level of its requests is that of the option [Consistency], not the session's. The error names every
-// option that is not valid, or says that a session is used to write and to read.
-func New(session *gocql.Session, options ...NewOption) (*Writer, error) {
-	if session == nil {
-		return nil, refuse("New", errors.New("the session is nil"))
+// New makes a writer. It works in the keyspaces of the session and within its budget, if it has one. The level of its requests is that
+// of the option [Consistency]. The error names every option that is not valid.
+func New(s *session.Session, options ...NewOption) (*Writer, error) {
+	if s == nil {
+		return nil, refuse("New", errors.New("the session is nil: session.Open makes one"))
 	}
-	w := newWriter(gocqlExecutor{session}, session.Query("").Keyspace(), nil, options...)
-	schema := w.reads
-	if schema == nil {
-		schema = session
+	writes, reads := s.Writes(), s.Reads()
+	if writes == nil || reads == nil {
+		return nil, refuse("New", errors.New("the session only reads: session.New was given no session for writes"))
 	}
-	w.live.read, w.deep = readLive(schema), true
-	if w.reads != nil {
-		w.transact = gocqlTransactor{session, w.reads}
-	}
-	if w.reads == session {
-		w.fail("Reads: this is the session of the writes; reads need one of their own")
-	}
+	in := newOption(func(c *config) {
+		c.writes, c.reads = writes, reads
+		c.share(s.Settings())
+	})
+	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
+	w.deep, w.transact = true, gocqlTransactor{writes, reads}
 	if w.err != nil {
 		return nil, refuse("New", w.err)
-	}
-	if err := errors.Join(sessions.Writes(session), sessions.Reads(w.reads)); err != nil {
-		return nil, refuse("New", err)
 	}
 	return w, nil
 }
@@ -103,7 +97,11 @@ func (w *Writer) With(options ...Option) *Writer {
 // prepare makes what follows from the options.
 func (w *Writer) prepare() {
 	w.traced, w.chosen = false, auto
-	w.physical = w.keyspace(w.session)
+	shared, session := w.shared, w.session
+	w.physical = func(logical string) string {
+		physical, _ := shared.Physical(logical, session) // if it is empty, what asks for it says so
+		return physical
+	}
 	if r, err := retry.New(w.attempts(), w.budget); err == nil { // else the option has failed
 		w.retrier = *r
 	}
@@ -131,23 +129,6 @@ func (w *Writer) patient() *Writer {
 		other.retrier = *r
 	}
 	return &other
-}
-
-// keyspace gives the function from the declared name of a keyspace to the physical one.
-func (c *config) keyspace(session string) func(string) string {
-	mapped, strict := c.keyspaces, c.strict
-	return func(logical string) string {
-		if physical, ok := mapped[logical]; ok {
-			return physical
-		}
-		if strict {
-			return "" // refused by what asks for it
-		}
-		if logical == "" {
-			return session
-		}
-		return logical
-	}
 }
 
 // Result describes a write. It is filled as far as it is known when the write has failed, too.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema/rotation"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -34,8 +35,8 @@ var Events = tables.Must(tables.New[Event]("event",
 var Kept = rotation.Window{Ahead: 31 * 24 * time.Hour, Back: 7 * 24 * time.Hour, Retain: 183 * 24 * time.Hour}
 
 // Tables are the months' tables in the keyspace of the session.
-func Tables(session *gocql.Session) (*rotation.Tables, error) {
-	return rotation.New(session, "", Events, "events")
+func Tables(s *session.Session) (*rotation.Tables, error) {
+	return rotation.New(s, "", Events, "events")
 }
 
 // Between gives the events of a sensor from a time on and before another one, the newest first. An error names the month

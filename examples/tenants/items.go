@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -92,13 +93,13 @@ type Directory struct {
 	readers map[string]*reader.Reader
 }
 
-// NewDirectory makes one for the keyspaces of all tenants, by tenant. w and r are made with StrictKeyspaces, of sessions without a
-// keyspace, so that nothing can be written or read by mistake where no tenant was chosen.
-func NewDirectory(w *writer.Writer, r *reader.Reader, keyspaces map[string]string) *Directory {
+// NewDirectory makes one for the keyspaces of all tenants, by tenant. w and r are made of s, which has StrictKeyspaces and no keyspace of its
+// own, so that nothing can be written or read by mistake where no tenant was chosen.
+func NewDirectory(s *session.Session, w *writer.Writer, r *reader.Reader, keyspaces map[string]string) *Directory {
 	d := &Directory{writers: make(map[string]*writer.Writer), readers: make(map[string]*reader.Reader)}
 	for tenant, keyspace := range keyspaces {
-		mapped := map[string]string{Tenant: keyspace}
-		d.writers[tenant], d.readers[tenant] = w.With(writer.Keyspaces(mapped)), r.With(reader.Keyspaces(mapped))
+		of := s.With(session.Keyspaces(map[string]string{Tenant: keyspace}))
+		d.writers[tenant], d.readers[tenant] = w.With(writer.Session(of)), r.With(reader.Session(of))
 	}
 	return d
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -58,7 +59,7 @@ func (c Cassandra) Open(ctx context.Context) (*Database, error) {
 }
 
 func (d *Database) open(ctx context.Context, c Cassandra) error {
-	// Reads and writes have a session each; writer.Reads says why. What is read may be read again from another node, and
+	// Two sessions, as session.New says, which are not set up alike: what is read may be read again from another node, and
 	// soon, while the writer makes its own attempts.
 	reads, err := c.session(c.Keyspace, func(config *gocql.ClusterConfig) {
 		config.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: 2}
@@ -79,7 +80,11 @@ func (d *Database) open(ctx context.Context, c Cassandra) error {
 		}
 	}
 	d.Reader = orders.NewReader(reads)
-	d.Writer, err = writer.New(writes, writer.Reads(reads), writer.Trace(c.Trace),
+	s, err := session.New(writes, reads)
+	if err != nil {
+		return err
+	}
+	d.Writer, err = writer.New(s, writer.Trace(c.Trace),
 		writer.Retry(retry.Policy{MaxElapsedTime: lastAttempt}), writer.Timeout(writeTimeout))
 	if err != nil {
 		return err
@@ -98,18 +103,18 @@ func (d *Database) Close() {
 }
 
 func (c Cassandra) session(keyspace string, changes ...func(*gocql.ClusterConfig)) (*gocql.Session, error) {
-	config := writer.Configure(gocql.NewCluster(c.Hosts...), c.LocalDC)
+	config := session.Configure(gocql.NewCluster(c.Hosts...), c.LocalDC)
 	config.Keyspace = keyspace
 	for _, change := range append(changes, c.Change) {
 		if change != nil {
 			change(config)
 		}
 	}
-	session, err := writer.Connect(config)
+	opened, err := session.Connect(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %v: %w", c.Hosts, err)
 	}
-	return session, nil
+	return opened, nil
 }
 
 // patient is for schema statements, which take seconds on a small machine.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -27,15 +28,15 @@ type Live struct {
 }
 
 // Measure reads what the coordinator reports of a table.
-func Measure(ctx context.Context, session *gocql.Session, table schema.ID) (Live, error) {
+func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, error) {
 	l := Live{Table: table}
 	switch {
 	case ctx == nil:
 		return l, errors.New("estimate: the context is nil: pass the caller's, or context.Background()")
-	case session == nil:
+	case s == nil:
 		return l, errors.New("estimate: the session is nil")
 	}
-	iter := session.Query(`SELECT range_start, range_end, mean_partition_size, partitions_count FROM system.size_estimates
+	iter := s.Reads().Query(`SELECT range_start, range_end, mean_partition_size, partitions_count FROM system.size_estimates
 		WHERE keyspace_name = ? AND table_name = ?`, table.Keyspace, table.Name).
 		WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
 	var from, to string
@@ -63,7 +64,7 @@ func Measure(ctx context.Context, session *gocql.Session, table schema.ID) (Live
 		l.Partitions = counted / min(l.Share, 1)
 	}
 	var mebibytes int64
-	if err := session.Query(`SELECT mebibytes FROM system_views.max_partition_size WHERE keyspace_name = ? AND table_name = ?`,
+	if err := s.Reads().Query(`SELECT mebibytes FROM system_views.max_partition_size WHERE keyspace_name = ? AND table_name = ?`,
 		table.Keyspace, table.Name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&mebibytes); err == nil {
 		l.LargestBytes = float64(mebibytes) * (1 << 20)
 	}

@@ -1,7 +1,7 @@
 // Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept long
 // enough: to drop a table costs nothing, while rows that are deleted or end one by one cost tombstones and compaction.
 //
-//	months, err := rotation.New(session, "", Events, "events")
+//	months, err := rotation.New(s, "", Events, "events")
 //	plan, err := months.Plan(ctx, time.Now(), rotation.Window{Ahead: 31 * 24 * time.Hour, Retain: 365 * 24 * time.Hour})
 //	err = plan.Apply(ctx)
 //
@@ -24,6 +24,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -38,12 +39,13 @@ type Tables struct {
 
 // New is for the table declared with Rotate under name in the set. Its tables are created as the set declares it, with the options
 // that schema.With gives it among the declarations, under the name that it is declared with. An empty keyspace is that in which it is
-// declared, or else the session's. The Timeout of the session should be some 30 s: nodes take their time to agree on a schema.
-func New(session *gocql.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
-	if session == nil {
+// declared, or else the session's. The Timeout of the session should be some 30 s, see [session.Adjust]: nodes take their time to
+// agree on a schema.
+func New(s *session.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
+	if s == nil {
 		return nil, errors.New("rotation: the session is nil")
 	}
-	return newTables(cassandra{session}, session.Query("").Keyspace(), keyspace, set, name, options)
+	return newTables(cassandra{s.Reads()}, s.Reads().Query("").Keyspace(), keyspace, set, name, options)
 }
 
 func newTables(

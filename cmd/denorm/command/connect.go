@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 	"github.com/spf13/pflag"
 
-	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/session"
 )
 
 // PasswordEnv holds the password of --username. A flag would be seen by everybody who lists processes.
@@ -67,7 +67,8 @@ func (a *access) apply(config *gocql.ClusterConfig) error {
 	return nil
 }
 
-func (s *source) connect() (*gocql.Session, error) {
+// connect opens a session that only reads. Close its Reads.
+func (s *source) connect() (*session.Session, error) {
 	config := gocql.NewCluster(s.hosts...)
 	config.ProtoVersion = 4
 	config.Timeout, config.ConnectTimeout = s.timeout, s.timeout
@@ -76,11 +77,11 @@ func (s *source) connect() (*gocql.Session, error) {
 	if err := s.access.apply(config); err != nil {
 		return nil, err
 	}
-	session, err := writer.Connect(config)
+	reads, err := session.Connect(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %v: %w", s.hosts, err)
 	}
-	return session, nil
+	return session.New(nil, reads)
 }
 
 // silent keeps the driver from writing into the output.

@@ -71,14 +71,14 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 	if declared.CQL() == "" {
 		return s.nothing(files)
 	}
-	session, err := s.connect()
+	from, err := s.connect()
 	if err != nil {
 		return err
 	}
-	defer session.Close()
+	defer from.Reads().Close()
 	ctx, cancel := context.WithTimeout(c.Context(), s.timeout)
 	defer cancel()
-	found, err := schema.Differences(ctx, session, declared)
+	found, err := schema.Differences(ctx, from, declared)
 	if err != nil {
 		return err
 	}

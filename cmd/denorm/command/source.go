@@ -101,20 +101,20 @@ func (s *source) origin(files []string) string {
 
 // live reads the cluster of --hosts, with the sizes of the partitions if that is asked for.
 func (s *source) live(ctx context.Context) (*schema.Schema, error) {
-	session, err := s.connect()
+	from, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
-	defer session.Close()
+	defer from.Reads().Close()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	keyspaces := s.keyspaces
 	if len(keyspaces) == 0 {
-		if keyspaces, err = schema.UserKeyspaces(ctx, session); err != nil {
+		if keyspaces, err = schema.UserKeyspaces(ctx, from); err != nil {
 			return nil, err
 		}
 	}
-	live, err := schema.Read(ctx, session, keyspaces...)
+	live, err := schema.Read(ctx, from, keyspaces...)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *source) live(ctx context.Context) (*schema.Schema, error) {
 		return live, nil
 	}
 	for i := range live.Tables {
-		reported, err := estimate.Measure(ctx, session, live.Tables[i].ID)
+		reported, err := estimate.Measure(ctx, from, live.Tables[i].ID)
 		if err != nil {
 			return nil, fmt.Errorf("%w; --sizes=false does without", err)
 		}

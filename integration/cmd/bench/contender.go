@@ -56,7 +56,7 @@ var statements = []string{
 }
 
 func (s *shop) insert(ctx context.Context, statement string, o orders.Order, at int64) error {
-	return s.session.Query(statement, o.OrderID, o.UserID, o.Status, o.Total, at).WithTimestamp(at).Idempotent(true).
+	return s.session.Writes().Query(statement, o.OrderID, o.UserID, o.Status, o.Total, at).WithTimestamp(at).Idempotent(true).
 		WithContext(ctx).Exec()
 }
 
@@ -93,9 +93,9 @@ func (s *shop) batch(ctx context.Context, o orders.Order) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	at := time.Now().UnixMicro()
-	b := s.session.NewBatch(gocql.LoggedBatch).WithTimestamp(at).WithContext(ctx)
+	b := s.session.Writes().NewBatch(gocql.LoggedBatch).WithTimestamp(at).WithContext(ctx)
 	for _, statement := range statements {
 		b.Query(statement, o.OrderID, o.UserID, o.Status, o.Total, at)
 	}
-	return s.session.ExecuteBatch(b)
+	return s.session.Writes().ExecuteBatch(b)
 }

@@ -9,20 +9,21 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/session"
 )
 
 // shop is a keyspace of the run's own, dropped when it ends.
 type shop struct {
-	admin, session *gocql.Session // session is that of all contenders
-	keyspace       string
+	admin    *gocql.Session
+	session  *session.Session // of all contenders
+	keyspace string
 }
 
 func openShop(ctx context.Context, hosts []string) (*shop, error) {
 	s := &shop{keyspace: fmt.Sprintf("bench_%d_%d", os.Getpid(), time.Now().Unix())}
-	config := writer.Configure(gocql.NewCluster(hosts...), "")
+	config := session.Configure(gocql.NewCluster(hosts...), "")
 	config.Timeout = 30 * time.Second
-	admin, err := config.CreateSession()
+	admin, err := session.Connect(config)
 	if err != nil {
 		return nil, err
 	}
@@ -33,14 +34,14 @@ func openShop(ctx context.Context, hosts []string) (*shop, error) {
 		s.close()
 		return nil, err
 	}
-	config = writer.Configure(gocql.NewCluster(hosts...), "")
+	config = gocql.NewCluster(hosts...)
 	config.Keyspace = s.keyspace
-	if s.session, err = config.CreateSession(); err != nil {
+	if s.session, err = session.Open(config); err != nil {
 		s.close()
 		return nil, err
 	}
 	for _, statement := range orders.Schema {
-		if err := s.session.Query(statement).WithContext(ctx).Exec(); err != nil {
+		if err := s.session.Reads().Query(statement).WithContext(ctx).Exec(); err != nil {
 			s.close()
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -40,40 +41,37 @@ var (
 
 // place is a keyspace of the run's own, dropped when it ends.
 type place struct {
-	sessions []*gocql.Session // the first is that of the keyspace's creation
+	sessions []*session.Session // the first is that of the keyspace's creation
 	keyspace string
 	writer   *writer.Writer
 }
 
 func open(ctx context.Context, hosts []string) (*place, error) {
 	p := &place{keyspace: fmt.Sprintf("changes_%d_%d", os.Getpid(), time.Now().Unix())}
-	session := func(keyspace string) (*gocql.Session, error) {
-		c := writer.Configure(gocql.NewCluster(hosts...), "")
-		c.Keyspace, c.Timeout = keyspace, 30*time.Second
-		s, err := c.CreateSession()
+	connect := func(keyspace string) (*session.Session, error) {
+		c := gocql.NewCluster(hosts...)
+		c.Keyspace = keyspace
+		s, err := session.Open(c, session.Adjust(func(c *gocql.ClusterConfig) { c.Timeout = 30 * time.Second }))
 		if err == nil {
 			p.sessions = append(p.sessions, s)
 		}
 		return s, err
 	}
-	admin, err := session("")
+	admin, err := connect("")
 	if err != nil {
 		return nil, err
 	}
-	if err := admin.Query(fmt.Sprintf(`CREATE KEYSPACE %s WITH replication =
+	if err := admin.Reads().Query(fmt.Sprintf(`CREATE KEYSPACE %s WITH replication =
 		{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`, p.keyspace, len(hosts))).WithContext(ctx).Exec(); err != nil {
 		p.close()
 		return nil, err
 	}
-	writes, err := session(p.keyspace)
+	s, err := connect(p.keyspace)
 	if err == nil {
-		err = schema.Ensure(ctx, writes, schema.Must(schema.Declare(schema.Sets(plain, single, oneOf, versioned, unique))))
+		err = schema.Ensure(ctx, s, schema.Must(schema.Declare(schema.Sets(plain, single, oneOf, versioned, unique))))
 	}
 	if err == nil {
-		var reads *gocql.Session
-		if reads, err = session(p.keyspace); err == nil {
-			p.writer, err = writer.New(writes, writer.Reads(reads))
-		}
+		p.writer, err = writer.New(s)
 	}
 	if err != nil {
 		p.close()
@@ -134,7 +132,7 @@ func (p *place) contenders() []*contender {
 }
 
 func (p *place) close() {
-	if err := p.sessions[0].Query(`DROP KEYSPACE IF EXISTS ` + p.keyspace).Exec(); err != nil {
+	if err := p.sessions[0].Reads().Query(`DROP KEYSPACE IF EXISTS ` + p.keyspace).Exec(); err != nil {
 		fmt.Fprintln(os.Stderr, "changes: drop keyspace:", err)
 	}
 	for _, s := range p.sessions {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -25,12 +26,12 @@ func showMissingTable(ctx context.Context, out *screen, s *shop) error {
 		}
 	}
 	keyspace := s.keyspace + "_tenant"
-	session, err := s.keyspaceWith(ctx, keyspace, schema)
+	of, err := s.keyspaceWith(ctx, keyspace, schema)
 	if err != nil {
 		return err
 	}
-	tenant := s.w.With(writer.Keyspaces(map[string]string{"": keyspace}))
-	out.code(`tenant := w.With(writer.Keyspaces(map[string]string{"": %q}))`, keyspace)
+	tenant := s.w.With(writer.Session(s.session.With(session.Keyspaces(map[string]string{"": keyspace}))))
+	out.code(`tenant := w.With(writer.Session(s.With(session.Keyspaces(map[string]string{"": %q}))))`, keyspace)
 	out.code(`tenant.Write(ctx, "createOrder", Orders.Insert(order))`)
 	o, err := createOrder(ctx, tenant)
 	failed, err := wantFailure(out, err, writer.ErrPartial)
@@ -47,7 +48,7 @@ func showMissingTable(ctx context.Context, out *screen, s *shop) error {
 	}
 	out.code("failed.MarshalBinary()        // %s bytes with all that is needed, for a queue", number(len(stored)))
 	for _, statement := range migration {
-		if err := session.Query(statement).WithContext(ctx).Exec(); err != nil {
+		if err := of.Query(statement).WithContext(ctx).Exec(); err != nil {
 			return fmt.Errorf("create %s: %w", forgotten, err)
 		}
 	}
@@ -64,7 +65,7 @@ func showMissingTable(ctx context.Context, out *screen, s *shop) error {
 	}
 	out.code("tenant.Resume(ctx, restored)  // nil: %d request sent, at the timestamp of the first try", res.Attempts)
 	out.blank()
-	if err := newView(session).show(ctx, out, o); err != nil {
+	if err := newView(of).show(ctx, out, o); err != nil {
 		return err
 	}
 	out.blank()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/faulty"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -27,7 +28,8 @@ type shop struct {
 	sessions  []*gocql.Session // all that were opened, to be closed
 	admin     *gocql.Session   // creates and drops keyspaces
 	reads     *gocql.Session
-	view      view // through reads
+	view      view             // through reads
+	session   *session.Session // of w
 	w         *writer.Writer
 
 	lossyWriter *writer.Writer // see lossy
@@ -53,7 +55,7 @@ func randomName() string {
 func (s *shop) open(ctx context.Context, out *screen) (err error) {
 	out.line(out.styled("denorm: one order in three Cassandra tables, written by one call", bold))
 	s.cassandra.confess(out)
-	if s.admin, err = s.session(ctx, "", patient); err != nil {
+	if s.admin, err = s.connect(ctx, "", patient); err != nil {
 		return err
 	}
 	var peers int
@@ -63,26 +65,30 @@ func (s *shop) open(ctx context.Context, out *screen) (err error) {
 	s.nodes = peers + 1
 	out.say("cluster %v, %d node(s); creating keyspace %s and its tables ...", s.cassandra, s.nodes, s.keyspace)
 
-	// Two sessions: writer.Reads says why a writer reads with another one than it writes with.
+	// Two sessions: package session says why a writer reads with another one than it writes with.
 	if s.reads, err = s.keyspaceWith(ctx, s.keyspace, orders.Schema); err != nil {
 		return err
 	}
 	s.view = newView(s.reads)
-	writes, err := s.session(ctx, s.keyspace)
+	writes, err := s.connect(ctx, s.keyspace)
 	if err != nil {
 		return err
 	}
-	s.w, err = s.writer(ctx, writes)
+	s.session, s.w, err = s.writer(ctx, writes)
 	return err
 }
 
-// writer makes a writer of a session, and checks that the live tables are as declared.
-func (s *shop) writer(ctx context.Context, writes *gocql.Session) (*writer.Writer, error) {
-	w, err := writer.New(writes, writer.Reads(s.reads))
+// writer makes a writer that writes with a session of its own, and checks that the live tables are as declared.
+func (s *shop) writer(ctx context.Context, writes *gocql.Session) (*session.Session, *writer.Writer, error) {
+	both, err := session.New(writes, s.reads)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return w, w.Check(ctx, orders.Orders)
+	w, err := writer.New(both)
+	if err != nil {
+		return nil, nil, err
+	}
+	return both, w, w.Check(ctx, orders.Orders)
 }
 
 // lossy is a writer of a session that loses replies on demand of the dialer. Sections share it.
@@ -91,7 +97,7 @@ func (s *shop) lossy(ctx context.Context) (*writer.Writer, *faulty.Dialer, error
 		return s.lossyWriter, s.dialer, nil
 	}
 	dialer := new(faulty.Dialer)
-	session, err := s.session(ctx, s.keyspace, func(config *gocql.ClusterConfig) {
+	lossy, err := s.connect(ctx, s.keyspace, func(config *gocql.ClusterConfig) {
 		dialer.Through = config.Dialer
 		config.Dialer = dialer
 		config.Events.DisableSchemaEvents = true // or reading a schema that others change may take the fault
@@ -99,7 +105,7 @@ func (s *shop) lossy(ctx context.Context) (*writer.Writer, *faulty.Dialer, error
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := s.writer(ctx, session)
+	_, w, err := s.writer(ctx, lossy)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,10 +113,10 @@ func (s *shop) lossy(ctx context.Context) (*writer.Writer, *faulty.Dialer, error
 	return w, dialer, nil
 }
 
-// session opens a session as package writer wants it. gocql knows no context here, so one that comes too late is closed
+// connect opens a session as package writer wants it. gocql knows no context here, so one that comes too late is closed
 // when it comes.
-func (s *shop) session(ctx context.Context, keyspace string, changes ...func(*gocql.ClusterConfig)) (*gocql.Session, error) {
-	config := writer.Configure(s.cassandra.config(), "")
+func (s *shop) connect(ctx context.Context, keyspace string, changes ...func(*gocql.ClusterConfig)) (*gocql.Session, error) {
+	config := session.Configure(s.cassandra.config(), "")
 	config.Keyspace = keyspace
 	config.Logger = log.New(io.Discard, "", 0) // what matters comes as an error
 	for _, change := range changes {
@@ -122,8 +128,8 @@ func (s *shop) session(ctx context.Context, keyspace string, changes ...func(*go
 	}
 	ready := make(chan opened, 1)
 	go func() {
-		session, err := writer.Connect(config)
-		ready <- opened{session, err}
+		s, err := session.Connect(config)
+		ready <- opened{s, err}
 	}()
 	select {
 	case o := <-ready:
@@ -153,7 +159,7 @@ func (s *shop) keyspaceWith(ctx context.Context, name string, schema []string) (
 	if err := s.admin.Query(create).WithContext(ctx).Exec(); err != nil {
 		return nil, fmt.Errorf("create keyspace %s: %w", name, err)
 	}
-	session, err := s.session(ctx, name, patient)
+	session, err := s.connect(ctx, name, patient)
 	if err != nil {
 		return nil, err
 	}

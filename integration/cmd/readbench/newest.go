@@ -42,7 +42,7 @@ const oneBucket = `SELECT stream, ts, value, note FROM measurements WHERE stream
 
 // newestOf reads the ten newest rows of one bucket of the last hour.
 func (st *stream) newestOf(ctx context.Context, bucket int) ([]Measurement, error) {
-	iter := st.session.Query(oneBucket, name, st.hour(hours-1), bucket).WithContext(ctx).RetryPolicy(nil).Iter()
+	iter := st.session.Reads().Query(oneBucket, name, st.hour(hours-1), bucket).WithContext(ctx).RetryPolicy(nil).Iter()
 	var out []Measurement
 	var m Measurement
 	for iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note) {
@@ -87,7 +87,7 @@ func (st *stream) newestContenders() []newestContender {
 			return rows[:min(wanted, len(rows))], err
 		}, wanted},
 		{"one IN of ten buckets", func(ctx context.Context) ([]Measurement, error) {
-			iter := st.session.Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket IN ?
+			iter := st.session.Reads().Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket IN ?
 				ORDER BY ts DESC LIMIT 10`, name, st.hour(hours-1), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).PageSize(0).WithContext(ctx).
 				RetryPolicy(nil).Iter()
 			var out []Measurement

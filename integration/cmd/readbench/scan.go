@@ -59,7 +59,7 @@ func (st *stream) scanContenders() []scanContender {
 		}},
 		{"one IN an hour", true, func(ctx context.Context, yield func(Measurement) error) error {
 			for h := hours - 1; h >= 0; h-- {
-				iter := st.session.Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket IN ?
+				iter := st.session.Reads().Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket IN ?
 					ORDER BY ts DESC`, name, st.hour(h), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).PageSize(0).WithContext(ctx).RetryPolicy(nil).Iter()
 				var m Measurement
 				for iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note) {
@@ -78,7 +78,7 @@ func (st *stream) scanContenders() []scanContender {
 
 // bucket reads one partition with the driver's own paging.
 func (st *stream) bucket(ctx context.Context, h, b int, yield func(Measurement) error) error {
-	iter := st.session.Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket = ?`,
+	iter := st.session.Reads().Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket = ?`,
 		name, st.hour(h), b).PageSize(1000).WithContext(ctx).RetryPolicy(nil).Iter()
 	var m Measurement
 	for iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note) {

@@ -13,8 +13,8 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
-	"github.com/denorm-go/denorm/writer"
 )
 
 const (
@@ -44,7 +44,7 @@ const schema = `CREATE TABLE IF NOT EXISTS %s.measurements (stream text, hour te
 // stream is the data on a cluster.
 type stream struct {
 	settings
-	session *gocql.Session
+	session *session.Session
 	reader  *reader.Reader
 	from    time.Time
 	drop    bool
@@ -57,11 +57,11 @@ func openStream(ctx context.Context, hosts []string, s settings) (*stream, error
 	st := &stream{settings: s, from: begins}
 	admin := gocql.NewCluster(hosts...)
 	admin.ProtoVersion, admin.Timeout, admin.ConnectTimeout = 4, time.Minute, time.Minute
-	session, err := admin.CreateSession()
+	creates, err := admin.CreateSession()
 	if err != nil {
 		return nil, err
 	}
-	defer session.Close()
+	defer creates.Close()
 	if st.keyspace == "" {
 		st.keyspace, st.drop = fmt.Sprintf("readbench_%d", time.Now().Unix()), true
 	}
@@ -70,15 +70,14 @@ func openStream(ctx context.Context, hosts []string, s settings) (*stream, error
 			st.keyspace, min(3, len(hosts))),
 		fmt.Sprintf(schema, st.keyspace),
 	} {
-		if err := session.Query(statement).WithContext(ctx).Exec(); err != nil {
+		if err := creates.Query(statement).WithContext(ctx).Exec(); err != nil {
 			return nil, err
 		}
 	}
 	config := gocql.NewCluster(hosts...)
 	config.Keyspace = st.keyspace
-	writer.Configure(config, "")
-	config.ConnectTimeout = time.Minute
-	if st.session, err = config.CreateSession(); err != nil {
+	patient := session.Adjust(func(c *gocql.ClusterConfig) { c.ConnectTimeout = time.Minute })
+	if st.session, err = session.Open(config, patient); err != nil {
 		return nil, err
 	}
 	if st.reader, err = reader.New(st.session); err != nil {
@@ -89,7 +88,7 @@ func openStream(ctx context.Context, hosts []string, s settings) (*stream, error
 
 func (st *stream) close() {
 	if st.drop {
-		_ = st.session.Query("DROP KEYSPACE " + st.keyspace).Exec()
+		_ = st.session.Reads().Query("DROP KEYSPACE " + st.keyspace).Exec()
 	}
 	st.session.Close()
 }
@@ -97,7 +96,7 @@ func (st *stream) close() {
 // load writes the rows, those of one partition in batches, unless they are there.
 func (st *stream) load(ctx context.Context) error {
 	var last gocql.UUID
-	err := st.session.Query(`SELECT ts FROM measurements WHERE stream = ? AND hour = ? AND bucket = 0 LIMIT 1`, name,
+	err := st.session.Reads().Query(`SELECT ts FROM measurements WHERE stream = ? AND hour = ? AND bucket = 0 LIMIT 1`, name,
 		st.from.Format("2006-01-02-15")).WithContext(ctx).Scan(&last)
 	if err == nil {
 		return nil
@@ -153,11 +152,11 @@ func (st *stream) load(ctx context.Context) error {
 func (st *stream) send(ctx context.Context, batch []tables.Mutation) error {
 	var err error
 	for range 5 {
-		b := st.session.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
+		b := st.session.Writes().NewBatch(gocql.UnloggedBatch).WithContext(ctx)
 		for i := range batch {
 			b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: batch[i].Statement, Args: batch[i].Args, Idempotent: true})
 		}
-		if err = st.session.ExecuteBatch(b); err == nil || ctx.Err() != nil {
+		if err = st.session.Writes().ExecuteBatch(b); err == nil || ctx.Err() != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ func (s *shop) measure(ctx context.Context, rounds int) ([]result, error) {
 		for _, i := range rand.Perm(len(results)) {
 			r := &results[i]
 			begin := time.Now()
-			iter := s.session.Query(statements[i], r.status).WithContext(ctx).Iter()
+			iter := s.session.Reads().Query(statements[i], r.status).WithContext(ctx).Iter()
 			rows := iter.NumRows()
 			err := iter.Close()
 			var timeout *gocql.RequestErrReadTimeout

@@ -37,7 +37,7 @@ func (s *shop) scanOnce(ctx context.Context, statement string, status orders.Sta
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var t traced
-	if err := s.session.Query(statement, status).WithContext(ctx).Trace(&t).Iter().Close(); err != nil {
+	if err := s.session.Reads().Query(statement, status).WithContext(ctx).Trace(&t).Iter().Close(); err != nil {
 		return scan{}, err
 	}
 	ticker := time.NewTicker(100 * time.Millisecond)
@@ -60,7 +60,7 @@ func (s *shop) scanOnce(ctx context.Context, statement string, status orders.Sta
 
 func (s *shop) traceDone(ctx context.Context, id []byte) (bool, error) {
 	var duration *int
-	err := s.session.Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, id).WithContext(ctx).Scan(&duration)
+	err := s.session.Reads().Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, id).WithContext(ctx).Scan(&duration)
 	if errors.Is(err, gocql.ErrNotFound) {
 		return false, nil
 	}
@@ -71,7 +71,7 @@ func (s *shop) traceDone(ctx context.Context, id []byte) (bool, error) {
 func (s *shop) largestScan(ctx context.Context, id []byte) (scan, error) {
 	var largest scan
 	found := false
-	events := s.session.Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, id).WithContext(ctx).Iter()
+	events := s.session.Reads().Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, id).WithContext(ctx).Iter()
 	for activity := ""; events.Scan(&activity); {
 		if read, ok := parseActivity(activity); ok && (!found || read.tombstones > largest.tombstones) {
 			largest, found = read, true

@@ -10,14 +10,15 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
 // shop is a keyspace of the run's own, dropped when it ends.
 type shop struct {
 	keyspace string
-	admin    *gocql.Session
-	session  *gocql.Session
+	admin    *session.Session
+	session  *session.Session
 	w        *writer.Writer
 }
 
@@ -34,33 +35,31 @@ func openShop(ctx context.Context, hosts []string) (*shop, error) {
 	return s, nil
 }
 
-func connect(hosts []string, keyspace string) (*gocql.Session, error) {
-	config := writer.Configure(gocql.NewCluster(hosts...), "")
+func connect(hosts []string, keyspace string) (*session.Session, error) {
+	config := gocql.NewCluster(hosts...)
 	config.Keyspace = keyspace
-	config.Timeout = 30 * time.Second
-	return writer.Connect(config)
+	return session.Open(config, session.Adjust(func(c *gocql.ClusterConfig) { c.Timeout = 30 * time.Second }))
 }
 
 func (s *shop) prepare(ctx context.Context, hosts []string) error {
 	create := fmt.Sprintf(`CREATE KEYSPACE %s WITH replication =
 		{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`, s.keyspace, len(hosts))
-	if err := s.admin.Query(create).WithContext(ctx).Exec(); err != nil {
+	if err := s.admin.Reads().Query(create).WithContext(ctx).Exec(); err != nil {
 		return err
 	}
-	session, err := connect(hosts, s.keyspace)
-	if err != nil {
+	var err error
+	if s.session, err = connect(hosts, s.keyspace); err != nil {
 		return err
 	}
-	s.session = session
 	for _, set := range sets {
 		for _, statement := range set.schema() {
-			if err := session.Query(statement).WithContext(ctx).Exec(); err != nil {
+			if err := s.session.Reads().Query(statement).WithContext(ctx).Exec(); err != nil {
 				return err
 			}
 		}
 	}
 	// The servers are driven to their limit: what matters is that all arrives.
-	s.w, err = writer.New(session, writer.Concurrent(), writer.Timeout(2*time.Minute),
+	s.w, err = writer.New(s.session, writer.Concurrent(), writer.Timeout(2*time.Minute),
 		writer.Retry(retry.Policy{MaxAttempts: 20, MaxElapsedTime: 2 * time.Minute, AttemptTimeout: 20 * time.Second}))
 	return err
 }
@@ -69,7 +68,7 @@ func (s *shop) close() error {
 	if s.session != nil {
 		s.session.Close()
 	}
-	err := s.admin.Query(`DROP KEYSPACE IF EXISTS ` + s.keyspace).Exec()
+	err := s.admin.Reads().Query(`DROP KEYSPACE IF EXISTS ` + s.keyspace).Exec()
 	s.admin.Close()
 	if err != nil {
 		return fmt.Errorf("drop keyspace: %w", err)

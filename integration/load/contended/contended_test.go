@@ -7,9 +7,9 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/load/contended"
 	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -32,16 +32,16 @@ func length(short, full time.Duration) time.Duration {
 func clients(t *testing.T, p *reading.Place, skewed bool) []contended.Client {
 	t.Helper()
 	var out []contended.Client
-	var session *gocql.Session
+	var client *session.Session
 	for i := range writers {
 		if i%4 == 0 {
-			session = cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) { writer.Configure(c, "") })
+			client = p.Client(t, func(*gocql.ClusterConfig) {})
 		}
 		ahead := time.Duration(0)
 		if skewed {
 			ahead = skew * time.Duration(2*i-writers+1) / (writers - 1)
 		}
-		w, err := writer.New(session, writer.Reads(p.Session), writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(ahead) })))
+		w, err := writer.New(client, writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(ahead) })))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,9 +106,9 @@ func TestContendedOrdersByHand(t *testing.T) {
 	library := clients(t, p, false)
 	var hand []contended.Client
 	for range writers / 4 {
-		session := cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) { writer.Configure(c, "") })
+		client := p.Client(t, func(*gocql.ClusterConfig) {})
 		for range 4 {
-			hand = append(hand, contended.Hand{Writes: session, Reads: p.Session})
+			hand = append(hand, contended.Hand{Writes: client.Writes(), Reads: client.Reads()})
 		}
 	}
 	var byLibrary, byHand, unknownLibrary, unknownHand int64

@@ -13,6 +13,8 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/load/history"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -23,7 +25,7 @@ const patience = 2 * time.Minute
 // market is the tables of orders on a real cluster, with a history of what was written to them.
 type market struct {
 	*testing.T
-	session *gocql.Session
+	session *session.Session
 	began   time.Time
 	history history.History[orders.Order]
 	extra   []history.Write[orders.Order] // which nobody sent
@@ -35,8 +37,8 @@ func openMarket(t *testing.T) *market {
 	cluster.Need(t, 3)
 	keyspace := cluster.Keyspace(t, 3)
 	m := &market{T: t, began: time.Now(), known: make(map[string]bool)}
-	configure := func(c *gocql.ClusterConfig) { writer.Configure(c, ""); c.Timeout = patience }
-	m.session = cluster.Session(t, keyspace, configure)
+	configure := func(c *gocql.ClusterConfig) { session.Configure(c, ""); c.Timeout = patience }
+	m.session = testsession.New(t, cluster.Session(t, keyspace, configure), cluster.Session(t, keyspace, configure))
 	for _, statement := range orders.Schema {
 		m.execute(statement)
 	}
@@ -47,7 +49,7 @@ func (m *market) execute(statement string, values ...any) {
 	m.Helper()
 	ctx, cancel := context.WithTimeout(m.Context(), patience)
 	defer cancel()
-	if err := m.session.Query(statement, values...).Consistency(gocql.All).WithContext(ctx).Exec(); err != nil {
+	if err := m.session.Reads().Query(statement, values...).Consistency(gocql.All).WithContext(ctx).Exec(); err != nil {
 		m.Fatalf("%s: %v", statement, err)
 	}
 }
@@ -82,7 +84,7 @@ func (m *market) check() (fresh []history.Finding, report *history.Report) {
 	if err := history.Quiesce(ctx, cluster.Hosts(m), m.began); err != nil {
 		m.Fatal(err)
 	}
-	contents, err := history.Read(ctx, m.session, orders.Orders)
+	contents, err := history.Read(ctx, m.session.Reads(), orders.Orders)
 	if err != nil {
 		m.Fatal(err)
 	}

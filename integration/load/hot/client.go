@@ -14,6 +14,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/outbox"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -92,19 +93,18 @@ func (c *Client) Run(ctx context.Context, over <-chan struct{}) error {
 	defer func() { _ = journal.Close() }()
 	ctx, cancel := Until(ctx, over)
 	defer cancel()
-	writes, reads, err := Sessions(ctx, c.Hosts, c.Keyspace)
+	s, err := Open(ctx, c.Hosts, c.Keyspace)
 	if err != nil {
 		return err
 	}
-	defer writes.Close()
-	defer reads.Close()
+	defer s.Close()
 	now := func() time.Time { return time.Now().Add(c.Skew) }
-	w, err := writer.New(writes, writer.Reads(reads), writer.WithClock(writer.NewClock(now)), c.Mode.Option())
+	w, err := writer.New(s, writer.WithClock(writer.NewClock(now)), c.Mode.Option())
 	if err != nil {
 		return err
 	}
 	load := Load{
-		Name: c.Name, Set: orders.Orders, Orders: c.Orders, Reader: orders.NewReader(reads),
+		Name: c.Name, Set: orders.Orders, Orders: c.Orders, Reader: orders.NewReader(s.Reads()),
 		History: history.New[orders.Order](journal), First: c.First,
 		Length: c.Length, Over: over, Pause: c.Pause, Pinned: c.Pinned, Leave: c.Leave, Now: now,
 	}
@@ -127,28 +127,18 @@ func (c *Client) Run(ctx context.Context, over <-chan struct{}) error {
 	return err
 }
 
-// Sessions opens those of a service: one to write with and one to read with. The driver gives up when the node that it asks
-// first for the others is silent; so it is tried again until the context ends, as who runs a service would start it again.
-func Sessions(ctx context.Context, hosts []string, keyspace string) (writes, reads *gocql.Session, err error) {
-	open := func() (*gocql.Session, error) {
-		for {
-			config := writer.Configure(gocql.NewCluster(hosts...), "")
-			config.Keyspace = keyspace
-			session, err := config.CreateSession()
-			if err == nil {
-				return session, nil
-			}
-			if cause := pause(ctx); cause != nil {
-				return nil, fmt.Errorf("%w (last: %w)", cause, err)
-			}
+// Open opens the sessions of a service. The driver gives up when the node that it asks first for the others is silent; so it is
+// tried again until the context ends, as who runs a service would start it again.
+func Open(ctx context.Context, hosts []string, keyspace string) (*session.Session, error) {
+	config := gocql.NewCluster(hosts...)
+	config.Keyspace = keyspace
+	for {
+		s, err := session.Open(config)
+		if err == nil {
+			return s, nil
+		}
+		if cause := pause(ctx); cause != nil {
+			return nil, fmt.Errorf("%w (last: %w)", cause, err)
 		}
 	}
-	if writes, err = open(); err != nil {
-		return nil, nil, err
-	}
-	if reads, err = open(); err != nil {
-		writes.Close()
-		return nil, nil, err
-	}
-	return writes, reads, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/load/hot"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -63,7 +64,7 @@ func (m *market) stopCoordinator(nodes []*cluster.Node, fault fault, resume bool
 		c.Hosts = []string{coordinator.Host()}
 		c.HostFilter = gocql.WhiteListHostFilter(coordinator.Host())
 	})
-	through, err := writer.New(narrow, writer.Reads(m.read), writer.Logged(),
+	through, err := writer.New(testsession.New(m.T, narrow, m.read), writer.Logged(),
 		writer.Retry(retry.Policy{MaxAttempts: 1, AttemptTimeout: 3 * time.Second}))
 	if err != nil {
 		m.Fatal(err)

@@ -17,6 +17,8 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/leaks"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/integration/load/hot"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -80,7 +82,7 @@ func open(t *testing.T) *market {
 func (m *market) session(changes ...func(*gocql.ClusterConfig)) *gocql.Session {
 	m.Helper()
 	return cluster.Session(m.T, m.keyspace, append([]func(*gocql.ClusterConfig){func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
+		session.Configure(c, "")
 		c.Timeout = 20 * time.Second // of what has no deadline of its own: schema statements
 		c.StreamObserver = m.streams
 	}}, changes...)...)
@@ -122,7 +124,7 @@ func (m *market) create(w *writer.Writer, n int) orders.Order {
 
 func (m *market) writer(options ...writer.NewOption) *writer.Writer {
 	m.Helper()
-	w, err := writer.New(m.write, append([]writer.NewOption{writer.Reads(m.read)}, options...)...)
+	w, err := writer.New(testsession.New(m.T, m.write, m.read), options...)
 	if err != nil {
 		m.Fatal(err)
 	}

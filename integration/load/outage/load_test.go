@@ -16,7 +16,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
-	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/session"
 )
 
 // long gives the loads the length that their figures are reported for.
@@ -183,7 +183,7 @@ func endure(t *testing.T, f fault, begin, end func(context.Context) error, conte
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // open makes a keyspace with the orders' tables, and a session for each contender.
-func open(t *testing.T) (session func(...func(*gocql.ClusterConfig)) *gocql.Session) {
+func open(t *testing.T) (connect func(...func(*gocql.ClusterConfig)) *gocql.Session) {
 	t.Helper()
 	cluster.Need(t, 3)
 	keyspace := cluster.Keyspace(t, 3)
@@ -194,7 +194,7 @@ func open(t *testing.T) (session func(...func(*gocql.ClusterConfig)) *gocql.Sess
 		}
 	}
 	return func(changes ...func(*gocql.ClusterConfig)) *gocql.Session {
-		configure := func(config *gocql.ClusterConfig) { writer.Configure(config, "") }
+		configure := func(config *gocql.ClusterConfig) { session.Configure(config, "") }
 		return cluster.Session(t, keyspace, append([]func(*gocql.ClusterConfig){configure}, changes...)...)
 	}
 }

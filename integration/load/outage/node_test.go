@@ -12,12 +12,13 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/writer"
 )
 
-func newWriter(t *testing.T, session *gocql.Session, options ...writer.NewOption) *writer.Writer {
+func newWriter(t *testing.T, writes, reads *gocql.Session) *writer.Writer {
 	t.Helper()
-	w, err := writer.New(session, append(options, writer.Timeout(10*time.Second))...)
+	w, err := writer.New(testsession.New(t, writes, reads), writer.Timeout(10*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,15 +31,15 @@ func newOrder() orders.Order { return orders.New(gocql.MustRandomUUID(), inf.New
 // figures are reported; what is held against the policy is how often it still has to ask twice once it should know.
 func TestNodeSilent(t *testing.T) {
 	cluster.Alone(t)
-	session := open(t)
+	connect := open(t)
 	create := func(w *writer.Writer) func(context.Context) (int, error) {
 		return func(ctx context.Context) (int, error) {
 			result, err := w.Write(ctx, "createOrder", orders.Orders.Insert(newOrder()))
 			return result.Attempts, err
 		}
 	}
-	ours := &contender{name: "denorm", write: create(newWriter(t, session()))}
-	theirs := &contender{name: "with gocql's policy", write: create(newWriter(t, session(driversPolicy)))}
+	ours := &contender{name: "denorm", write: create(newWriter(t, connect(), connect()))}
+	theirs := &contender{name: "with gocql's policy", write: create(newWriter(t, connect(driversPolicy), connect()))}
 	node, f := cluster.Nodes(t)[1], length()
 	endure(t, f, node.Pause, node.Continue, ours, theirs)
 	again := func(c *contender) int {
@@ -61,8 +62,8 @@ func TestNodeSilent(t *testing.T) {
 // figures of a logged batch by hand stand beside.
 func TestNodeKilled(t *testing.T) {
 	cluster.Alone(t)
-	session := open(t)
-	w := newWriter(t, session())
+	connect := open(t)
+	w := newWriter(t, connect(), connect())
 	ours := &contender{name: "denorm", write: func(ctx context.Context) (int, error) {
 		o := newOrder()
 		created, err := w.Write(ctx, "createOrder", orders.Orders.Insert(o))
@@ -75,7 +76,7 @@ func TestNodeKilled(t *testing.T) {
 		changed, err := w.Write(ctx, "payOrder", orders.Orders.Update(o, paid))
 		return created.Attempts + changed.Attempts, err
 	}}
-	byHand := session(driversPolicy)
+	byHand := connect(driversPolicy)
 	theirs := &contender{name: "logged batches by hand", write: func(ctx context.Context) (int, error) {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()

@@ -162,7 +162,7 @@ func (l *ledgerLoad[T]) own(ctx context.Context, p *process, row T) {
 	if l.unowned == nil {
 		return
 	}
-	if wrong := l.unowned(ctx, p.reads, row); wrong != "" {
+	if wrong := l.unowned(ctx, p.session.Reads(), row); wrong != "" {
 		l.mu.Lock()
 		l.owners = append(l.owners, wrong)
 		l.mu.Unlock()
@@ -210,7 +210,7 @@ func (l *ledgerLoad[T]) told(noted int, result writer.Result, err error) *writer
 // finish touches every row, as the next change would.
 func (l *ledgerLoad[T]) finish(ctx context.Context) {
 	p := l.current(ctx)
-	contents, err := l.read(ctx, p.reads)
+	contents, err := l.read(ctx, p.session.Reads())
 	if err != nil {
 		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
 		return
@@ -230,7 +230,7 @@ func (l *ledgerLoad[T]) finish(ctx context.Context) {
 func (l *ledgerLoad[T]) check(ctx context.Context, report *Report) {
 	p := l.current(ctx)
 	defer func() { p.close() }()
-	contents, err := l.read(ctx, p.reads)
+	contents, err := l.read(ctx, p.session.Reads())
 	if err != nil {
 		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
 		return

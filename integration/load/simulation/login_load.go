@@ -140,7 +140,7 @@ func (l *loginLoad) check(ctx context.Context, report *Report) {
 	defer p.close()
 	found := make(map[string]map[gocql.UUID]string)
 	for _, table := range loginTables {
-		if found[table], err = readLogins(ctx, p.reads, table); err != nil {
+		if found[table], err = readLogins(ctx, p.session.Reads(), table); err != nil {
 			l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
 			return
 		}

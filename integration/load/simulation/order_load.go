@@ -87,7 +87,7 @@ func (l *orderLoad) run(ctx context.Context) {
 func (l *orderLoad) before(random *rand.Rand) Order {
 	o := l.hot[random.IntN(len(l.hot))]
 	for {
-		err := l.healthy.reads.Query("SELECT user_id, status, bucket, total, updated_at FROM "+l.service.keyspace+".orders_by_id WHERE order_id = ?", o.OrderID).
+		err := l.healthy.session.Reads().Query("SELECT user_id, status, bucket, total, updated_at FROM "+l.service.keyspace+".orders_by_id WHERE order_id = ?", o.OrderID).
 			Consistency(gocql.LocalQuorum).Scan(&o.UserID, &o.Status, &o.Bucket, &o.Total, &o.UpdatedAt)
 		if err == nil {
 			return o
@@ -127,7 +127,7 @@ func (l *orderLoad) check(ctx context.Context, report *Report) {
 		return
 	}
 	defer p.close()
-	contents, err := history.Read(ctx, p.reads, orderSet)
+	contents, err := history.Read(ctx, p.session.Reads(), orderSet)
 	if err == nil {
 		var found *history.Report
 		if found, err = history.Check(orderSet, contents, l.history.Writes()); err == nil {

@@ -10,16 +10,17 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
 // process is a client with sessions, a writer and a clock of its own, which can be killed: from then on it sends nothing, and
 // whatever it is told is not heard.
 type process struct {
-	ctx           context.Context
-	cancel        context.CancelFunc
-	writes, reads *gocql.Session
-	writer        *writer.Writer
+	ctx     context.Context
+	cancel  context.CancelFunc
+	session *session.Session
+	writer  *writer.Writer
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -30,27 +31,18 @@ type process struct {
 func boot(ctx context.Context, c *cassandratest.Cluster, keyspace string, skew time.Duration, mode writer.Option) (*process, error) {
 	p := &process{conns: make(map[net.Conn]bool)}
 	p.ctx, p.cancel = context.WithCancel(ctx)
+	config := c.Config()
+	config.Dialer = &line{p, config.Dialer}
+	config.Keyspace, config.NumConns = keyspace, 1
+	config.Events.DisableSchemaEvents = true
 	var err error
-	if p.writes, err = p.session(c, keyspace); err != nil {
-		return nil, err
-	}
-	if p.reads, err = p.session(c, keyspace); err != nil {
-		p.close()
+	if p.session, err = session.Open(config, session.LocalDC("dc1"), session.Budget(retry.NewBudget(1<<30, 0))); err != nil {
+		p.cancel()
 		return nil, err
 	}
 	clock := writer.NewClock(func() time.Time { return time.Now().Add(skew) })
-	p.writer, err = writer.New(p.writes, writer.Reads(p.reads), writer.WithClock(clock), writer.ClaimGrace(2*time.Second),
-		writer.Budget(retry.NewBudget(1<<30, 0)), mode)
+	p.writer, err = writer.New(p.session, writer.WithClock(clock), writer.ClaimGrace(2*time.Second), mode)
 	return p, err
-}
-
-func (p *process) session(c *cassandratest.Cluster, keyspace string) (*gocql.Session, error) {
-	config := c.Config()
-	config.Dialer = &line{p, config.Dialer}
-	config = writer.Configure(config, "dc1")
-	config.Keyspace, config.NumConns = keyspace, 1
-	config.Events.DisableSchemaEvents = true
-	return config.CreateSession()
 }
 
 // kill ends the process where it is.
@@ -74,12 +66,7 @@ func (p *process) killed() bool {
 // close gives back what the process has, when none of its calls is under way.
 func (p *process) close() {
 	p.cancel()
-	if p.writes != nil {
-		p.writes.Close()
-	}
-	if p.reads != nil {
-		p.reads.Close()
-	}
+	p.session.Close()
 }
 
 // line is a dialer whose connections end with the process.

@@ -158,12 +158,12 @@ func (l *viewLoad) check(ctx context.Context, report *Report) {
 	defer p.close()
 	sums := make(map[string]map[gocql.UUID]int64)
 	for _, table := range []string{total, daily} {
-		if sums[table], err = pageSums(ctx, p.reads, table); err != nil {
+		if sums[table], err = pageSums(ctx, p.session.Reads(), table); err != nil {
 			l.trouble(err)
 			return
 		}
 	}
-	visits, err := kept(ctx, p.reads)
+	visits, err := kept(ctx, p.session.Reads())
 	if err != nil {
 		l.trouble(err)
 		return

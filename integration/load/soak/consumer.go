@@ -37,14 +37,13 @@ func (c *Consumer) Run(ctx context.Context, over <-chan struct{}) error {
 	defer func() { _ = journal.Close() }()
 	ctx, cancel := hot.Until(ctx, over)
 	defer cancel()
-	writes, reads, err := hot.Sessions(ctx, c.Hosts, c.Keyspace)
+	s, err := hot.Open(ctx, c.Hosts, c.Keyspace)
 	if err != nil {
 		return err
 	}
-	defer writes.Close()
-	defer reads.Close()
+	defer s.Close()
 	clock := writer.NewClock(func() time.Time { return time.Now().Add(c.Skew) })
-	w, err := writer.New(writes, writer.Reads(reads), writer.WithClock(clock), writer.ClaimGrace(Grace))
+	w, err := writer.New(s, writer.WithClock(clock), writer.ClaimGrace(Grace))
 	if err != nil {
 		return err
 	}

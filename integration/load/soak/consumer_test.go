@@ -13,6 +13,7 @@ import (
 	"github.com/denorm-go/denorm/integration/load/soak"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -23,17 +24,14 @@ func TestStoredWrites(t *testing.T) {
 	ct.Test(t, 3, func(t *testing.T, c *ct.Cluster) {
 		c.Create(`CREATE KEYSPACE shop WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}`)
 		c.Create(schema.Must(schema.Declare(schema.Sets(soak.Accounts))).In(map[string]string{"": "shop"}).Statements()...)
-		session := func() *gocql.Session {
-			config := writer.Configure(c.Config(), "dc1")
-			config.Keyspace = "shop"
-			s, err := config.CreateSession()
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(s.Close)
-			return s
+		config := c.Config()
+		config.Keyspace = "shop"
+		s, err := session.Open(config, session.LocalDC("dc1"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		w, err := writer.New(session(), writer.Reads(session()), writer.Retry(retry.Policy{MaxAttempts: 1}))
+		t.Cleanup(s.Close)
+		w, err := writer.New(s, writer.Retry(retry.Policy{MaxAttempts: 1}))
 		if err != nil {
 			t.Fatal(err)
 		}

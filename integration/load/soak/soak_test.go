@@ -20,6 +20,8 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/outbox"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/integration/load/soak"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -125,18 +127,18 @@ func TestNodeFaultsUnderLoad(t *testing.T) {
 func (s *run) open() {
 	s.Helper()
 	s.keyspace = cluster.Keyspace(s, 3)
-	session := func() *gocql.Session {
+	connect := func() *gocql.Session {
 		return cluster.Session(s.T, s.keyspace, func(c *gocql.ClusterConfig) {
-			writer.Configure(c, "")
+			session.Configure(c, "")
 			c.Timeout = 20 * time.Second // of what has no deadline of its own
 		})
 	}
-	s.admin = session()
+	s.admin = connect()
 	for _, statement := range soak.Tables {
 		s.execute(statement)
 	}
 	var err error
-	s.writer, err = writer.New(session(), writer.Reads(s.admin), writer.Timeout(20*time.Second), writer.ClaimGrace(soak.Grace))
+	s.writer, err = writer.New(testsession.New(s.T, connect(), s.admin), writer.Timeout(20*time.Second), writer.ClaimGrace(soak.Grace))
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -25,12 +25,8 @@ type shop struct {
 func open(t *testing.T) *shop {
 	t.Helper()
 	p := reading.Open(t, 3, baskets.Schema...)
-	keyspaces := map[string]string{"customer": p.Keyspace}
-	r, err := reader.New(p.Session, reader.Keyspaces(keyspaces))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &shop{t, p.Writer.With(writer.Keyspaces(keyspaces)), r}
+	p.Map(map[string]string{"customer": p.Keyspace})
+	s := &shop{t, p.Writer, p.Reader}
 	if err := s.w.Check(t.Context(), baskets.Baskets); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestPages(t *testing.T) {
 	logs[7] = edited
 	logs = append(logs[:8], logs[9:]...)
 
-	used := p.Session.Query(`SELECT bucket FROM logs_bucketed WHERE bucket IN (0,1,2,3,4,5,6,7,8,9) AND sensor_id = ?
+	used := p.Session.Reads().Query(`SELECT bucket FROM logs_bucketed WHERE bucket IN (0,1,2,3,4,5,6,7,8,9) AND sensor_id = ?
 		PER PARTITION LIMIT 1`, sensor).Iter()
 	if n := used.NumRows(); n < 5 || used.Close() != nil {
 		t.Errorf("40 logs in %d buckets", n)

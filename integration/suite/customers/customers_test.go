@@ -20,12 +20,8 @@ import (
 func open(t *testing.T) (*reading.Place, *writer.Writer, *reader.Reader) {
 	t.Helper()
 	p := reading.Open(t, 3, customers.Schema...)
-	keyspaces := map[string]string{"customer": p.Keyspace}
-	r, err := reader.New(p.Session, reader.Keyspaces(keyspaces))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p, p.Writer.With(writer.Keyspaces(keyspaces)), r
+	p.Map(map[string]string{"customer": p.Keyspace})
+	return p, p.Writer, p.Reader
 }
 
 func write(t *testing.T, w *writer.Writer, change tables.Change) {
@@ -99,7 +95,7 @@ func TestUnfrozenAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got customers.CustomerAddress
-		if err := (&gocqlx.Queryx{Query: p.Session.Query(statement, values...), Names: names, Mapper: gocqlx.DefaultMapper}).Get(&got); err != nil {
+		if err := (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: gocqlx.DefaultMapper}).Get(&got); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(got, row) {

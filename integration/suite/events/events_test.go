@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/events"
 	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema/rotation"
 	"github.com/denorm-go/denorm/writer"
@@ -21,7 +22,7 @@ import (
 func TestMonths(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3)
-	months, err := events.Tables(p.Admin)
+	months, err := events.Tables(testsession.New(t, nil, p.Admin))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -117,7 +118,7 @@ func TestKeyspaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := create(t, s.w.With(writer.Keyspaces(map[string]string{"": tenant})))
+	o := create(t, s.w.With(writer.Session(s.session.With(session.Keyspaces(map[string]string{"": tenant})))))
 	s.wantNowhere(t, o)
 	var status string
 	if err := s.read.Query(`SELECT status FROM `+tenant+`.orders_by_id WHERE order_id = ?`, o.OrderID).Scan(&status); err != nil {
@@ -133,7 +134,7 @@ func TestBucketedOrders(t *testing.T) {
 	if err := s.w.Check(t.Context(), orders.Bucketed); err != nil {
 		t.Fatal(err)
 	}
-	r, err := reader.New(s.read)
+	r, err := reader.New(s.session)
 	if err != nil {
 		t.Fatal(err)
 	}

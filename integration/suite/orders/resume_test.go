@@ -17,6 +17,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -35,12 +36,13 @@ func resumeInThisProcess() int {
 			return err
 		}
 		// Another process, and a session without keyspace: the stored write knows its own, and this one says that it is right.
-		session, err := writer.Configure(gocql.NewCluster(strings.Split(os.Getenv(resumeEnv), ",")...), "").CreateSession()
+		s, err := session.Open(gocql.NewCluster(strings.Split(os.Getenv(resumeEnv), ",")...),
+			session.Keyspaces(map[string]string{"": failed.Tables[0].Keyspace}))
 		if err != nil {
 			return err
 		}
-		defer session.Close()
-		w, err := writer.New(session, writer.Keyspaces(map[string]string{"": failed.Tables[0].Keyspace}), writer.Resumes(orders.Orders))
+		defer s.Close()
+		w, err := writer.New(s, writer.Resumes(orders.Orders))
 		if err != nil {
 			return err
 		}

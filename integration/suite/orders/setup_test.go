@@ -13,15 +13,17 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/faulty"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
 // shop is a keyspace with the tables of orders, and a writer on it.
 type shop struct {
 	keyspace string
-	write    *gocql.Session
-	read     *gocql.Session
-	dialer   *faulty.Dialer // of the write session
+	session  *session.Session
+	read     *gocql.Session // of session
+	dialer   *faulty.Dialer // of its writes
 	w        *writer.Writer
 	orders   orders.Reader
 }
@@ -30,17 +32,17 @@ func open(t *testing.T, schema []string, options ...writer.NewOption) *shop {
 	t.Helper()
 	cluster.Need(t, 3)
 	s := &shop{keyspace: cluster.Keyspace(t, 3), dialer: &faulty.Dialer{}}
-	s.read = cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) { writer.Configure(c, "") })
+	s.read = cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) { session.Configure(c, "") })
 	for _, statement := range schema {
 		if err := s.read.Query(statement).Exec(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.write = cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
+	s.session = testsession.New(t, cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
+		session.Configure(c, "")
 		c.Dialer = s.dialer
-	})
-	w, err := writer.New(s.write, append([]writer.NewOption{writer.Reads(s.read), writer.Timeout(20 * time.Second)}, options...)...)
+	}), s.read)
+	w, err := writer.New(s.session, append([]writer.NewOption{writer.Timeout(20 * time.Second)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

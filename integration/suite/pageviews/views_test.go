@@ -10,7 +10,6 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/pageviews"
-	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/faulty"
 	"github.com/denorm-go/denorm/integration/suite/reading"
 	"github.com/denorm-go/denorm/tables"
@@ -59,12 +58,12 @@ func TestViews(t *testing.T) {
 		t.Errorf("a day without views: %v", err)
 	}
 	var visits int
-	if err := p.Session.Query(`SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user).Scan(&visits); err != nil || visits != 10 {
+	if err := p.Session.Reads().Query(`SELECT count(*) FROM visits_by_user WHERE user_id = ?`, user).Scan(&visits); err != nil || visits != 10 {
 		t.Errorf("%d visits, %v", visits, err)
 	}
 	for _, table := range []string{"page_views", "page_views_by_day"} {
 		var compression map[string]string
-		if err := p.Session.Query(`SELECT compression FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
+		if err := p.Session.Reads().Query(`SELECT compression FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
 			p.Keyspace, table).Scan(&compression); err != nil || compression["chunk_length_in_kb"] != "4" {
 			t.Errorf("%s: %v, %v", table, compression, err)
 		}
@@ -77,10 +76,7 @@ func TestLostReplies(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, pageviews.Schema...)
 	dialer := &faulty.Dialer{}
-	w, err := writer.New(cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
-		c.ConnectTimeout, c.Dialer = 10*time.Second, dialer
-	}), writer.Reads(p.Session), writer.Timeout(20*time.Second))
+	w, err := writer.New(p.Client(t, func(c *gocql.ClusterConfig) { c.Dialer = dialer }), writer.Timeout(20*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +116,7 @@ func TestLostReplies(t *testing.T) {
 		`SELECT view_count FROM page_views WHERE page_id = ?`, `SELECT sum(view_count) FROM page_views_by_day WHERE page_id = ?`,
 	} {
 		var counted int64
-		if err := p.Session.Query(query, page).Consistency(gocql.All).Scan(&counted); err != nil {
+		if err := p.Session.Reads().Query(query, page).Consistency(gocql.All).Scan(&counted); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("%s: %d", query, counted)
@@ -130,7 +126,7 @@ func TestLostReplies(t *testing.T) {
 	}
 	for u := range users {
 		var visits int
-		if err := p.Session.Query(`SELECT count(*) FROM visits_by_user WHERE user_id = ?`, gocql.UUID{byte(u + 1), 6: 0x40, 8: 0x80}).Scan(&visits); err != nil || visits != each {
+		if err := p.Session.Reads().Query(`SELECT count(*) FROM visits_by_user WHERE user_id = ?`, gocql.UUID{byte(u + 1), 6: 0x40, 8: 0x80}).Scan(&visits); err != nil || visits != each {
 			t.Errorf("user %d: %d visits, %v", u, visits, err)
 		}
 	}
@@ -163,7 +159,7 @@ func TestSharedRow(t *testing.T) {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	var n int64
-	if err := p.Session.Query(`SELECT hits FROM hits_by_site WHERE site = 'shop'`).Consistency(gocql.All).Scan(&n); err != nil || n != 5 {
+	if err := p.Session.Reads().Query(`SELECT hits FROM hits_by_site WHERE site = 'shop'`).Consistency(gocql.All).Scan(&n); err != nil || n != 5 {
 		t.Errorf("%d hits, %v, want 5", n, err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -98,8 +100,9 @@ func TestWritesGoToReplicas(t *testing.T) {
 					c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy(), gocql.ShuffleReplicas())
 				},
 			} {
-				session := cluster.Session(t, home, func(c *gocql.ClusterConfig) { writer.Configure(c, "") }, policy)
-				w, err := writer.New(session, writer.Keyspaces(map[string]string{"": keyspace}), writer.Concurrent())
+				writes := cluster.Session(t, home, func(c *gocql.ClusterConfig) { session.Configure(c, "") }, policy)
+				s := testsession.New(t, writes, cluster.Session(t, home), session.Keyspaces(map[string]string{"": keyspace}))
+				w, err := writer.New(s, writer.Concurrent())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -112,11 +115,11 @@ func TestWritesGoToReplicas(t *testing.T) {
 					write()
 				}
 				var seen traces
-				session.SetTrace(&seen)
+				writes.SetTrace(&seen)
 				for range 20 {
 					write()
 				}
-				session.SetTrace(nil)
+				writes.SetTrace(nil)
 				elsewhere, requests, coordinators := 0, 0, map[string]int{}
 				reader := cluster.Session(t, "")
 				for _, id := range seen.take() {

@@ -60,7 +60,7 @@ func (d denorm) run(t *testing.T, command string, args ...string) (string, int) 
 // would mend a difference.
 func TestCommand(t *testing.T) {
 	t.Parallel()
-	session := open(t)
+	on := open(t)
 	cql, err := os.ReadFile("../../../schema/testdata/systems/s01_orders.cql")
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestCommand(t *testing.T) {
 	}
 	keyspace := cluster.Keyspace(t, 3)
 	declared := s.In(map[string]string{"": keyspace})
-	create(t, session, declared)
+	create(t, on, declared)
 	d := build(t, keyspace)
 
 	out, code := d.run(t, "lint", "--format", "json", file)
@@ -108,7 +108,7 @@ func TestCommand(t *testing.T) {
 	if out, code = d.run(t, "ddl", "--migrate", file); code != 0 || !strings.Contains(out, "-- 0 differences") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
-	run(t, session, "ALTER TABLE "+keyspace+".orders_by_user DROP total")
+	run(t, on, "ALTER TABLE "+keyspace+".orders_by_user DROP total")
 	out, code = d.run(t, "ddl", "--migrate", file)
 	if code != 1 || !strings.Contains(out, "\nALTER TABLE "+keyspace+".orders_by_user ADD total decimal;\n") {
 		t.Errorf("exit code %d:\n%s", code, out)

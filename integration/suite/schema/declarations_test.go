@@ -11,7 +11,9 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -59,9 +61,9 @@ func declarations(keyspace string) map[string]tables.Described {
 }
 
 // start is what a process does first: both checks give the same answer, nil or all that contradicts.
-func start(t *testing.T, w *writer.Writer, session session, set tables.Described) string {
+func start(t *testing.T, w *writer.Writer, on *session.Session, set tables.Described) string {
 	t.Helper()
-	checked, validated := w.Check(t.Context(), set), schema.Validate(t.Context(), session, schema.Must(schema.Declare(schema.Sets(set))))
+	checked, validated := w.Check(t.Context(), set), schema.Validate(t.Context(), on, schema.Must(schema.Declare(schema.Sets(set))))
 	if (checked == nil) != (validated == nil) {
 		t.Errorf("Check: %v\nValidate: %v", checked, validated)
 	}
@@ -90,13 +92,13 @@ func notes(t *testing.T, w *writer.Writer, set tables.Described) (fixes []string
 // are older or newer do.
 func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 	t.Parallel()
-	session := open(t)
+	on := open(t)
 	keyspace := cluster.Keyspace(t, 3)
 	sets := declarations(keyspace)
 	made := schema.Must(schema.Declare(schema.Sets(sets["made"], sets["unique"]),
 		schema.With(keyspace+".by_status", schema.Options{Comment: "an editor's page"})))
-	create(t, session, made)
-	w, err := writer.New(session)
+	create(t, on, made)
+	w, err := writer.New(testsession.New(t, cluster.Session(t, "", patient), on.Reads()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 		"plain":        "column pending: is kept by a Versioned set",
 		"plain email":  "column claim: is kept in a table of unique keys",
 	} {
-		if got := start(t, w, session, sets[name]); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if got := start(t, w, on, sets[name]); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
@@ -135,14 +137,14 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 			t.Errorf("exit code %d, want %s in\n%s", code, fix, out)
 		}
 	}
-	run(t, session, fixes...)
+	run(t, on, fixes...)
 	settled(t, w, sets["grown"])
 	for _, name := range []string{"made", "grown"} {
-		if got := start(t, w, session, sets[name]); got != "" {
+		if got := start(t, w, on, sets[name]); got != "" {
 			t.Errorf("%s, after the migration: %s", name, got)
 		}
 	}
-	live, err := schema.Read(t.Context(), session, keyspace)
+	live, err := schema.Read(t.Context(), on, keyspace)
 	if err != nil || live.Table(schema.ID{Keyspace: keyspace, Name: "by_status"}).Comment() != "an editor's page" {
 		t.Errorf("%v: the service's own comment is gone:\n%s", err, live.CQL())
 	}
@@ -151,14 +153,14 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 	}
 
 	// A table from before has no fingerprint until the statement is run that a start gives.
-	run(t, session, "ALTER TABLE "+keyspace+".by_slot WITH comment = ''")
+	run(t, on, "ALTER TABLE "+keyspace+".by_slot WITH comment = ''")
 	for len(notes(t, w, sets["grown"])) == 0 {
 		<-time.After(100 * time.Millisecond) // until the node that is asked has heard of it
 	}
-	if got := start(t, w, session, sets["grown"]); got != "" {
+	if got := start(t, w, on, sets["grown"]); got != "" {
 		t.Errorf("without a fingerprint: %s", got)
 	}
-	run(t, session, notes(t, w, sets["grown"])...)
+	run(t, on, notes(t, w, sets["grown"])...)
 	settled(t, w, sets["grown"])
 }
 

@@ -14,7 +14,9 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 )
 
 // ensureEnv makes the test binary call Ensure in the keyspace that it names, instead of running tests.
@@ -47,27 +49,31 @@ func ensureInThisProcess(keyspace string) error {
 	config := gocql.NewCluster(strings.Split(os.Getenv(cluster.TestHostsEnv), ",")...)
 	config.ProtoVersion = 4
 	config.Timeout, config.ConnectTimeout = 30*time.Second, 30*time.Second
-	session, err := config.CreateSession()
+	opened, err := config.CreateSession()
 	if err != nil {
 		return err
 	}
-	defer session.Close()
+	defer opened.Close()
+	on, err := session.New(nil, opened)
+	if err != nil {
+		return err
+	}
 	fmt.Println("ready")
 	var line string
 	_, _ = fmt.Scanln(&line)                                                // until all are
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // the machine may be a busy one
 	defer cancel()
-	return schema.Ensure(ctx, session, contested(keyspace))
+	return schema.Ensure(ctx, on, contested(keyspace))
 }
 
 // Ten processes start a service at once and all create its schema: no error, one schema version on all nodes, and each
 // table once, under one id.
 func TestEnsureAtOnce(t *testing.T) {
 	t.Parallel()
-	session := open(t)
+	on := open(t)
 	for round := range 2 {
 		keyspace := cluster.Keyspace(t, 3)
-		run(t, session, "DROP KEYSPACE "+keyspace) // Ensure makes it
+		run(t, on, "DROP KEYSPACE "+keyspace) // Ensure makes it
 		var all sync.WaitGroup
 		var start []func() error
 		failures := make([]error, 10)
@@ -110,8 +116,8 @@ func TestEnsureAtOnce(t *testing.T) {
 		}
 		t.Logf("round %d: ten processes, %s", round, time.Since(began).Round(time.Millisecond))
 		wantOneSchema(t, keyspace)
-		wantNone(t, session, contested(keyspace), "after ten Ensures at once")
-		insertEverywhere(t, session, keyspace)
+		wantNone(t, on, contested(keyspace), "after ten Ensures at once")
+		insertEverywhere(t, on, keyspace)
 	}
 }
 
@@ -128,7 +134,7 @@ func TestEnsureOnEachNode(t *testing.T) {
 		var all sync.WaitGroup
 		failures := make([]error, len(nodes))
 		for i, node := range nodes {
-			all.Go(func() { failures[i] = schema.Ensure(t.Context(), node, declared) })
+			all.Go(func() { failures[i] = schema.Ensure(t.Context(), testsession.New(t, nil, node), declared) })
 		}
 		ended := make(chan struct{})
 		go func() { defer close(ended); all.Wait() }()
@@ -146,7 +152,7 @@ func TestEnsureOnEachNode(t *testing.T) {
 }
 
 // watch collects the ids that a table has on any node until ended is closed.
-func watch(t *testing.T, nodes []session, keyspace, table string, ended <-chan struct{}) map[gocql.UUID]bool {
+func watch(t *testing.T, nodes []*gocql.Session, keyspace, table string, ended <-chan struct{}) map[gocql.UUID]bool {
 	t.Helper()
 	ids := make(map[gocql.UUID]bool)
 	ticker := time.NewTicker(10 * time.Millisecond)
@@ -174,9 +180,9 @@ func watch(t *testing.T, nodes []session, keyspace, table string, ended <-chan s
 }
 
 // eachNode opens a session to each node that speaks to no other.
-func eachNode(t *testing.T) []session {
+func eachNode(t *testing.T) []*gocql.Session {
 	t.Helper()
-	var nodes []session
+	var nodes []*gocql.Session
 	for _, host := range cluster.Hosts(t) {
 		nodes = append(nodes, cluster.Session(t, "", func(c *gocql.ClusterConfig) {
 			c.Hosts, c.DisableInitialHostLookup, c.Timeout = []string{host}, true, 30*time.Second
@@ -232,11 +238,11 @@ func wantOneSchema(t *testing.T, keyspace string) {
 }
 
 // insertEverywhere writes at ALL: where two nodes made a table each under an id of its own, that fails.
-func insertEverywhere(t *testing.T, session session, keyspace string) {
+func insertEverywhere(t *testing.T, on *session.Session, keyspace string) {
 	t.Helper()
 	for _, table := range []string{"shops (shop_id, name)", "shops_by_city (shop_id, city)"} {
 		for range 10 {
-			if err := session.Query(`INSERT INTO `+keyspace+`.`+table+` VALUES (?, ?)`, gocql.MustRandomUUID(), "x").
+			if err := on.Reads().Query(`INSERT INTO `+keyspace+`.`+table+` VALUES (?, ?)`, gocql.MustRandomUUID(), "x").
 				Consistency(gocql.All).Exec(); err != nil {
 				t.Fatalf("write to %s: %v", table, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/estimate"
+	"github.com/denorm-go/denorm/session"
 )
 
 // measured is a table to be filled, with what is said of it.
@@ -113,13 +114,13 @@ func (m *measured) value(r *rand.Rand, name string) any {
 }
 
 // fill writes the rows, a partition in a batch or several.
-func (m *measured) fill(t *testing.T, session session, r *rand.Rand) {
+func (m *measured) fill(t *testing.T, on *session.Session, r *rand.Rand) {
 	t.Helper()
 	marks := strings.Repeat(", ?", len(m.columns))
 	insert := fmt.Sprintf("INSERT INTO %s (part, sort_a, sort_b, %s) VALUES (?, ?, ?%s)", m.id, strings.Join(m.columns, ", "), marks)
 	for range partitions {
 		part := gocql.MustRandomUUID()
-		batch := session.NewBatch(gocql.UnloggedBatch)
+		batch := on.Reads().NewBatch(gocql.UnloggedBatch)
 		for row := range m.rows {
 			values := []any{part, fmt.Sprintf("row %05d", row), int(r.Int32())}
 			for _, c := range m.columns {
@@ -127,10 +128,10 @@ func (m *measured) fill(t *testing.T, session session, r *rand.Rand) {
 			}
 			batch.Query(insert, values...)
 			if batch.Size() == 50 || row == m.rows-1 {
-				if err := session.ExecuteBatch(batch); err != nil {
+				if err := on.Reads().ExecuteBatch(batch); err != nil {
 					t.Fatal(err)
 				}
-				batch = session.NewBatch(gocql.UnloggedBatch)
+				batch = on.Reads().NewBatch(gocql.UnloggedBatch)
 			}
 		}
 	}
@@ -140,7 +141,7 @@ func (m *measured) fill(t *testing.T, session session, r *rand.Rand) {
 // report of theirs. A node looks at the sizes of its files every 10 s, or every 5 minutes if it is none of the tests' own.
 func TestEstimateIsWhatTheClusterReports(t *testing.T) {
 	t.Parallel()
-	session := open(t)
+	on := open(t)
 	keyspace := cluster.Keyspace(t, 3)
 	r := rand.New(rand.NewPCG(7, 7))
 	text, tables := makeUp(r, keyspace, 8)
@@ -148,10 +149,10 @@ func TestEstimateIsWhatTheClusterReports(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	create(t, session, s)
+	create(t, on, s)
 	for _, m := range tables {
-		m.fill(t, session, r)
-		run(t, session, fmt.Sprintf("ALTER TABLE %s WITH memtable_flush_period_in_ms = 1000", m.id))
+		m.fill(t, on, r)
+		run(t, on, fmt.Sprintf("ALTER TABLE %s WITH memtable_flush_period_in_ms = 1000", m.id))
 	}
 	deadline := time.Now().Add(7 * time.Minute)
 	ticker := time.NewTicker(2 * time.Second)
@@ -164,7 +165,7 @@ func TestEstimateIsWhatTheClusterReports(t *testing.T) {
 		}
 		var live estimate.Live
 		for live.MeanBytes == 0 {
-			if live, err = estimate.Measure(t.Context(), session, m.id); err != nil {
+			if live, err = estimate.Measure(t.Context(), on, m.id); err != nil {
 				t.Fatal(err)
 			}
 			if time.Now().After(deadline) {

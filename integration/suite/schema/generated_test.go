@@ -9,6 +9,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/internal/testutil/anyschema"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 )
 
 // cases is how many schemas are made up. Each statement that changes a schema takes three nodes some tenths of a second,
@@ -19,7 +20,7 @@ var cases = flag.Int("cases", 2, "how many schemas to make up")
 // the declaration's back: each change is found, and where a statement is said to mend it, it does.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	session := open(t)
+	on := open(t)
 	tried, mended := 0, 0
 	kinds := make(map[string]bool)
 	for n := range *cases {
@@ -27,13 +28,13 @@ func TestGenerated(t *testing.T) {
 		keyspace := cluster.Keyspace(t, 3)
 		r := rand.New(rand.NewPCG(seed, 1))
 		declared := anyschema.Generate(r, keyspace)
-		made, err := schema.Read(t.Context(), session, keyspace)
+		made, err := schema.Read(t.Context(), on, keyspace)
 		if err != nil {
 			t.Fatal(err)
 		}
 		declared.Keyspaces = made.Keyspaces
-		create(t, session, declared)
-		wantNone(t, session, declared, "after Ensure")
+		create(t, on, declared)
+		wantNone(t, on, declared, "after Ensure")
 		mutations := anyschema.Mutations(r, declared)
 		slices.SortStableFunc(mutations, func(a, b anyschema.Mutation) int { return last(a) - last(b) })
 		for _, m := range mutations {
@@ -42,20 +43,20 @@ func TestGenerated(t *testing.T) {
 			}
 			kinds[m.Name] = true
 			tried++
-			run(t, session, m.Statements...)
-			found := differences(t, session, declared)
+			run(t, on, m.Statements...)
+			found := differences(t, on, declared)
 			if len(found) == 0 {
 				t.Fatalf("seed %d: %s is not found, in\n%s", seed, m.Name, declared.CQL())
 			}
 			if slices.ContainsFunc(found, func(d schema.Difference) bool { return d.Mend == "" }) {
-				restore(t, session, declared, m)
+				restore(t, on, declared, m)
 				continue
 			}
 			for _, d := range found {
-				run(t, session, d.Mend)
+				run(t, on, d.Mend)
 			}
 			mended++
-			wantNone(t, session, declared, "after "+m.Name+" and what is said to mend it")
+			wantNone(t, on, declared, "after "+m.Name+" and what is said to mend it")
 		}
 	}
 	t.Logf("%d schemas, %d changes of %d kinds, all found; %d mended by the statements that the differences give", *cases, tried,
@@ -74,7 +75,7 @@ func last(m anyschema.Mutation) int {
 }
 
 // restore makes the changed tables anew.
-func restore(t *testing.T, session session, declared *schema.Schema, m anyschema.Mutation) {
+func restore(t *testing.T, on *session.Session, declared *schema.Schema, m anyschema.Mutation) {
 	t.Helper()
 	if last(m) == 1 {
 		return // nothing comes after it
@@ -82,8 +83,8 @@ func restore(t *testing.T, session session, declared *schema.Schema, m anyschema
 	for _, table := range declared.Tables {
 		one := &schema.Schema{Tables: []schema.Table{table}}
 		if found := schema.Compare(one, &schema.Schema{Tables: []schema.Table{*m.Schema.Table(table.ID)}}); len(found) > 0 {
-			run(t, session, append([]string{"DROP TABLE " + table.String()}, one.Statements()...)...)
+			run(t, on, append([]string{"DROP TABLE " + table.String()}, one.Statements()...)...)
 		}
 	}
-	wantNone(t, session, declared, "after "+m.Name+" and making the table anew")
+	wantNone(t, on, declared, "after "+m.Name+" and making the table anew")
 }

@@ -15,14 +15,14 @@ import (
 // as the same again.
 func TestSystemsRoundTrip(t *testing.T) {
 	t.Parallel()
-	session := open(t)
+	on := open(t)
 	declared, keyspaces := systems(t)
-	create(t, session, declared)
-	wantNone(t, session, declared, "after Ensure")
-	if err := schema.Ensure(t.Context(), session, declared); err != nil {
+	create(t, on, declared)
+	wantNone(t, on, declared, "after Ensure")
+	if err := schema.Ensure(t.Context(), on, declared); err != nil {
 		t.Errorf("Ensure again: %v", err)
 	}
-	live, err := schema.Read(t.Context(), session, keyspaces...)
+	live, err := schema.Read(t.Context(), on, keyspaces...)
 	if err != nil {
 		t.Fatal(err)
 	}

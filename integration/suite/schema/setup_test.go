@@ -8,32 +8,34 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 )
 
-type session = *gocql.Session
-
-func open(t *testing.T) session {
+func open(t *testing.T) *session.Session {
 	t.Helper()
 	cluster.Need(t, 3)
-	return cluster.Session(t, "", func(c *gocql.ClusterConfig) { c.Timeout = 30 * time.Second })
+	return testsession.New(t, nil, cluster.Session(t, "", patient))
 }
 
-func run(t *testing.T, session session, statements ...string) {
+func patient(c *gocql.ClusterConfig) { c.Timeout = 30 * time.Second }
+
+func run(t *testing.T, on *session.Session, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
-		if err := session.Query(s).WithContext(t.Context()).Exec(); err != nil {
+		if err := on.Reads().Query(s).WithContext(t.Context()).Exec(); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
-	if err := session.AwaitSchemaAgreement(t.Context()); err != nil {
+	if err := on.Reads().AwaitSchemaAgreement(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func differences(t *testing.T, session session, declared *schema.Schema) []schema.Difference {
+func differences(t *testing.T, on *session.Session, declared *schema.Schema) []schema.Difference {
 	t.Helper()
-	found, err := schema.Differences(t.Context(), session, declared)
+	found, err := schema.Differences(t.Context(), on, declared)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,19 +43,19 @@ func differences(t *testing.T, session session, declared *schema.Schema) []schem
 }
 
 // wantNone wants the live schema to be exactly as declared.
-func wantNone(t *testing.T, session session, declared *schema.Schema, when string) {
+func wantNone(t *testing.T, on *session.Session, declared *schema.Schema, when string) {
 	t.Helper()
-	if found := differences(t, session, declared); len(found) > 0 {
+	if found := differences(t, on, declared); len(found) > 0 {
 		t.Fatalf("%s: %s", when, &schema.DifferenceError{Differences: found})
 	}
 }
 
 // create creates a schema in its empty keyspaces.
-func create(t *testing.T, session session, s *schema.Schema) {
+func create(t *testing.T, on *session.Session, s *schema.Schema) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // gossip takes a second or more a statement
 	defer cancel()
-	if err := schema.Ensure(ctx, session, s); err != nil {
+	if err := schema.Ensure(ctx, on, s); err != nil {
 		t.Fatal(err)
 	}
 }

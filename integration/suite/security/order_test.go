@@ -14,6 +14,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -69,7 +70,7 @@ func TestFiles(t *testing.T) {
 	}
 	s.connect(t)
 	s.config.SslOpts.CaPath = writeFile(t, certificatePEM(newAuthority("another authority").certificate))
-	if _, err := writer.Connect(writer.Configure(s.config, "dc1")); !is[x509.UnknownAuthorityError](err) {
+	if _, err := session.Connect(session.Configure(s.config, "dc1")); !is[x509.UnknownAuthorityError](err) {
 		t.Errorf("with another authority: %v", err)
 	}
 	s.keepsSecrets(t)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/session"
 )
 
 // A service that may not connect is told once, which host it was and what is wrong, and does not knock again and again.
@@ -41,7 +41,7 @@ func TestRefusals(t *testing.T) {
 			want:   []string{"credentials missing", "Authenticator", "PasswordAuthenticator"}, dials: 1,
 		},
 		"another datacentre": {
-			change: func(s *service) { writer.Configure(s.config, "eu-west") },
+			change: func(s *service) { session.Configure(s.config, "eu-west") },
 			want:   []string{"no host that answers is in datacentre eu-west, which Configure was told", "is in dc1"}, dials: 1,
 		},
 		"certificate for another address": {
@@ -103,11 +103,11 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newService("shop", node.password)
 			services[name] = s
-			writer.Configure(s.config, "dc1")
+			session.Configure(s.config, "dc1")
 			c.change(s)
-			session, err := writer.Connect(s.config)
+			opened, err := session.Connect(s.config)
 			if err == nil {
-				session.Close()
+				opened.Close()
 				t.Fatal("the session was opened")
 			}
 			t.Logf("%d connections: %v", s.wire.count(), err)

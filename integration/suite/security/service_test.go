@@ -16,6 +16,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -56,17 +58,17 @@ func newService(user, password string) *service {
 // connect opens a session that is closed with the test.
 func (s *service) connect(t *testing.T) *gocql.Session {
 	t.Helper()
-	session, err := writer.Connect(writer.Configure(s.config, "dc1"))
+	opened, err := session.Connect(session.Configure(s.config, "dc1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(session.Close)
-	return session
+	t.Cleanup(opened.Close)
+	return opened
 }
 
 func (s *service) writer(t *testing.T) *writer.Writer {
 	t.Helper()
-	w, err := writer.New(s.connect(t), writer.Reads(s.connect(t)), writer.Trace(s.tracer))
+	w, err := writer.New(testsession.New(t, s.connect(t), s.connect(t)), writer.Trace(s.tracer))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestLastDayCrossesMidnight(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	var ttl int
-	if err := p.Session.Query(`SELECT TTL(value) FROM sensor_readings WHERE sensor_id = ? AND bucket = ? AND ts = ?`, sensor,
+	if err := p.Session.Reads().Query(`SELECT TTL(value) FROM sensor_readings WHERE sensor_id = ? AND bucket = ? AND ts = ?`, sensor,
 		midnight.Format(time.DateOnly), midnight).Scan(&ttl); err != nil {
 		t.Fatal(err)
 	}

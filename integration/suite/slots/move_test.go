@@ -9,9 +9,9 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/slots"
-	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/faulty"
 	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -30,7 +30,7 @@ func ofDay(t *testing.T, p *reading.Place) (out []slots.Slot) {
 }
 
 func tryOfDay(p *reading.Place) (out []slots.Slot, err error) {
-	iter := p.Session.Query("SELECT start_time, delivery_team_id, confirmed, customer_id, reservation_expiry, change_id FROM delivery_timeslots "+
+	iter := p.Session.Reads().Query("SELECT start_time, delivery_team_id, confirmed, customer_id, reservation_expiry, change_id FROM delivery_timeslots "+
 		"WHERE delivery_date = ?", day).Consistency(gocql.Consistency(gocql.Serial)).Iter()
 	for s := (slots.Slot{DeliveryDate: day}); iter.Scan(&s.StartTime, &s.DeliveryTeamID, &s.Confirmed, &s.CustomerID, &s.ReservationExpiry, &s.ChangeID); {
 		out = append(out, s)
@@ -50,12 +50,8 @@ func TestMovesChangeBothSlotsOrNeither(t *testing.T) {
 	const movers, places = 4, 7
 	p, _ := open(t)
 	dialer := &faulty.Dialer{}
-	session := cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
-		c.Dialer = dialer
-	})
-	w, err := writer.New(session, writer.Reads(p.Session), writer.Timeout(30*time.Second),
-		writer.Keyspaces(map[string]string{"order_delivery": p.Keyspace}))
+	client := p.Client(t, func(c *gocql.ClusterConfig) { c.Dialer = dialer }, session.Keyspaces(keyspaces(p)))
+	w, err := writer.New(client, writer.Timeout(30*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

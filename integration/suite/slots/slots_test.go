@@ -9,10 +9,9 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/slots"
-	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/faulty"
 	"github.com/denorm-go/denorm/integration/suite/reading"
-	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -21,12 +20,12 @@ var day = time.Date(2026, time.December, 24, 0, 0, 0, 0, time.UTC)
 func open(t *testing.T) (*reading.Place, *writer.Writer) {
 	t.Helper()
 	p := reading.Open(t, 3, slots.Schema...)
-	keyspaces := map[string]string{"order_delivery": p.Keyspace}
-	var err error
-	if p.Reader, err = reader.New(p.Session, reader.Keyspaces(keyspaces)); err != nil {
-		t.Fatal(err)
-	}
-	return p, p.Writer.With(writer.Keyspaces(keyspaces))
+	p.Map(keyspaces(p))
+	return p, p.Writer
+}
+
+func keyspaces(p *reading.Place) map[string]string {
+	return map[string]string{"order_delivery": p.Keyspace}
 }
 
 func planned(t *testing.T, w *writer.Writer, hour int) slots.Slot {
@@ -136,12 +135,8 @@ func TestRaceForOneSlot(t *testing.T) {
 	}
 	p, _ := open(t)
 	dialer := &faulty.Dialer{}
-	session := cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
-		c.Dialer = dialer
-	})
-	w, err := writer.New(session, writer.Reads(p.Session), writer.Timeout(30*time.Second),
-		writer.Keyspaces(map[string]string{"order_delivery": p.Keyspace}))
+	client := p.Client(t, func(c *gocql.ClusterConfig) { c.Dialer = dialer }, session.Keyspaces(keyspaces(p)))
+	w, err := writer.New(client, writer.Timeout(30*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +155,7 @@ func TestRaceForOneSlot(t *testing.T) {
 		all.Wait()
 		var owner *gocql.UUID
 		read := func() error {
-			return p.Session.Query("SELECT customer_id FROM delivery_timeslots WHERE delivery_date = ? AND start_time = ? AND delivery_team_id = ?",
+			return p.Session.Reads().Query("SELECT customer_id FROM delivery_timeslots WHERE delivery_date = ? AND start_time = ? AND delivery_team_id = ?",
 				s.DeliveryDate, s.StartTime, s.DeliveryTeamID).Consistency(gocql.Consistency(gocql.Serial)).Scan(&owner)
 		}
 		err := read()

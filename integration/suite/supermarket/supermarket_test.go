@@ -15,8 +15,8 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/faulty"
 	"github.com/denorm-go/denorm/integration/suite/reading"
-	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -25,7 +25,6 @@ type shop struct {
 	*reading.Place
 	keyspaces map[string]string
 	customers *gocql.Session // of the keyspace customer
-	reader    *reader.Reader
 }
 
 func open(t *testing.T) *shop {
@@ -39,11 +38,7 @@ func open(t *testing.T) *shop {
 		}
 	}
 	s.keyspaces = map[string]string{"order_delivery": s.Keyspace, "customer": customer}
-	var err error
-	if s.reader, err = reader.New(s.Session, reader.Keyspaces(s.keyspaces)); err != nil {
-		t.Fatal(err)
-	}
-	s.Writer = s.Writer.With(writer.Keyspaces(s.keyspaces))
+	s.Map(s.keyspaces)
 	return s
 }
 
@@ -87,17 +82,17 @@ var (
 
 func (s *shop) view(t *testing.T, p purchase) (v view) {
 	t.Helper()
-	if err := s.Session.Query("SELECT confirmed FROM delivery_timeslots WHERE delivery_date = ? AND start_time = ? AND delivery_team_id = ?",
+	if err := s.Session.Reads().Query("SELECT confirmed FROM delivery_timeslots WHERE delivery_date = ? AND start_time = ? AND delivery_team_id = ?",
 		p.slot.DeliveryDate, p.slot.StartTime, p.slot.DeliveryTeamID).Consistency(gocql.Consistency(gocql.Serial)).Scan(&v.confirmed); err != nil {
 		t.Fatal(err)
 	}
-	for o, err := range supermarket.OfCustomer(t.Context(), s.reader, p.basket.CustomerID) {
+	for o, err := range supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		v.ofCustomer = o.OrderID == p.order.OrderID && len(o.Products) == 2
 	}
-	for o, err := range supermarket.OfTeam(t.Context(), s.reader, p.slot.DeliveryDate, p.slot.DeliveryTeamID) {
+	for o, err := range supermarket.OfTeam(t.Context(), s.Reader, p.slot.DeliveryDate, p.slot.DeliveryTeamID) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,13 +111,10 @@ func (s *shop) view(t *testing.T, p purchase) (v view) {
 func (s *shop) client(t *testing.T, options ...writer.NewOption) (*writer.Writer, *faulty.Dialer) {
 	t.Helper()
 	dialer := &faulty.Dialer{}
-	session := cluster.Session(t, s.Keyspace, func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
+	client := s.Client(t, func(c *gocql.ClusterConfig) {
 		c.Dialer, c.Logger = dialer, log.New(io.Discard, "", 0) // it cannot connect any more, and says so
-	})
-	w, err := writer.New(session, append([]writer.NewOption{
-		writer.Reads(s.Session), writer.Keyspaces(s.keyspaces), writer.Timeout(20 * time.Second),
-	}, options...)...)
+	}, session.Keyspaces(s.keyspaces))
+	w, err := writer.New(client, append([]writer.NewOption{writer.Timeout(20 * time.Second)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,10 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/faulty"
 	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -87,7 +89,7 @@ func TestTenantInTheKey(t *testing.T) {
 		}
 	}
 	var rows int
-	if err := p.Session.Query(`SELECT count(*) FROM items_by_id`).Consistency(gocql.All).Scan(&rows); err != nil || rows != len(names)*each*2/3 {
+	if err := p.Session.Reads().Query(`SELECT count(*) FROM items_by_id`).Consistency(gocql.All).Scan(&rows); err != nil || rows != len(names)*each*2/3 {
 		t.Errorf("%d base rows, %v, want %d", rows, err, len(names)*each*2/3)
 	}
 }
@@ -111,26 +113,25 @@ func open(t *testing.T, options ...writer.NewOption) *market {
 			}
 		}
 	}
-	session := cluster.Session(t, "", func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
+	writes := cluster.Session(t, "", func(c *gocql.ClusterConfig) {
+		session.Configure(c, "")
 		c.ConnectTimeout, c.Dialer = 10*time.Second, m.dialer
 	})
 	reads := cluster.Session(t, "", func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
+		session.Configure(c, "")
 		c.ConnectTimeout = 10 * time.Second
 	})
-	w, err := writer.New(session, append([]writer.NewOption{
-		writer.Reads(reads), writer.Timeout(30 * time.Second), writer.StrictKeyspaces(),
-	}, options...)...)
+	s := testsession.New(t, writes, reads, session.StrictKeyspaces())
+	w, err := writer.New(s, append([]writer.NewOption{writer.Timeout(30 * time.Second)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := reader.New(reads, reader.StrictKeyspaces())
+	r, err := reader.New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Writer, m.Reader = w, r
-	m.directory = tenants.NewDirectory(w, r, m.keyspaces)
+	m.Session, m.Writer, m.Reader = s, w, r
+	m.directory = tenants.NewDirectory(s, w, r, m.keyspaces)
 	return m
 }
 
@@ -148,7 +149,7 @@ func (m *market) titles(t *testing.T, tenant string) map[string][]string {
 	t.Helper()
 	out := make(map[string][]string)
 	for _, table := range []string{"items_by_id", "items_by_state"} {
-		iter := m.Session.Query(`SELECT title FROM ` + m.keyspaces[tenant] + `.` + table).Consistency(gocql.All).Iter()
+		iter := m.Session.Reads().Query(`SELECT title FROM ` + m.keyspaces[tenant] + `.` + table).Consistency(gocql.All).Iter()
 		var title string
 		for iter.Scan(&title) {
 			out[table] = append(out[table], title)
@@ -294,7 +295,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	item := tenants.OwnItem{EntityID: ids(1)[0], State: tenants.Draft, Title: "lost"}
-	forged := m.Writer.With(writer.Keyspaces(map[string]string{tenants.Tenant: "x.y; DROP KEYSPACE z"}))
+	forged := m.Writer.With(writer.Session(m.Session.With(session.Keyspaces(map[string]string{tenants.Tenant: "x.y; DROP KEYSPACE z"}))))
 	if _, err := forged.Write(t.Context(), "createItem", tenants.Own.Insert(item)); !errors.Is(err, writer.ErrInvalid) {
 		t.Errorf("CQL for a keyspace: %v, want ErrInvalid", err)
 	}
@@ -310,7 +311,7 @@ func TestBadInput(t *testing.T) {
 	theirs.TenantID = "globex"
 	nobody := shared
 	nobody.TenantID = ""
-	w := m.Writer.With(writer.Keyspaces(map[string]string{"": m.Keyspace}))
+	w := m.Writer.With(writer.Session(m.Session.With(session.Keyspaces(map[string]string{"": m.Keyspace}))))
 	for name, change := range map[string]tables.Change{
 		"given to another tenant": tenants.Shared.Update(shared, theirs), "of no tenant": tenants.Shared.Insert(nobody),
 	} {

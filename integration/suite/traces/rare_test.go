@@ -15,7 +15,9 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -73,7 +75,7 @@ func followed() (*tracing.Tracer, ended, sdkmetric.Reader) {
 func TestRefusedRetries(t *testing.T) {
 	t.Parallel()
 	tracer, spans, reader := followed()
-	shop := open(t, tracer, writer.Budget(retry.NewBudget(1, 0.001)))
+	shop := open(t, tracer, session.Budget(retry.NewBudget(1, 0.001)))
 	shop.create(t) // statements are prepared by now, so that the fault meets the write
 	spans.untilWrite(t)
 	shop.dialer.LoseReplies(1000)
@@ -145,11 +147,11 @@ func TestStragglers(t *testing.T) {
 	shop := open(t, tracer)
 	order := newOrder()
 	dialer := &stuckDialer{order: order.OrderID, held: make(chan struct{}, 100), freed: make(chan struct{})}
-	session := cluster.Session(t, shop.keyspace, func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
+	writes := cluster.Session(t, shop.keyspace, func(c *gocql.ClusterConfig) {
+		session.Configure(c, "")
 		c.Timeout, c.Dialer = patience, dialer
 	})
-	w, err := writer.New(session, writer.Trace(tracer), writer.Timeout(patience),
+	w, err := writer.New(testsession.New(t, writes, shop.reads), writer.Trace(tracer), writer.Timeout(patience),
 		writer.Retry(retry.Policy{AttemptTimeout: patience / 2, MaxElapsedTime: patience}))
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,9 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/faulty"
 	"github.com/denorm-go/denorm/integration/harness/jaeger"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -32,31 +34,31 @@ const patience = 2 * time.Minute
 // shop is a keyspace with the tables of orders and a writer that is traced.
 type shop struct {
 	keyspace string
-	session  *gocql.Session // for reads, and to change tables with
-	dialer   *faulty.Dialer // of the writer's session
+	reads    *gocql.Session // also to change tables with
+	dialer   *faulty.Dialer // of the writes
 	w        *writer.Writer
 }
 
-func open(t *testing.T, tracer *tracing.Tracer, options ...writer.NewOption) *shop {
+func open(t *testing.T, tracer *tracing.Tracer, options ...session.Option) *shop {
 	t.Helper()
 	if err := tracer.Err(); err != nil {
 		t.Fatal(err)
 	}
 	s := &shop{keyspace: cluster.Keyspace(t, 3), dialer: new(faulty.Dialer)}
-	s.session = cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
+	s.reads = cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
+		session.Configure(c, "")
 		c.Timeout = patience
 	})
 	for _, statement := range orders.Schema {
 		s.execute(t, statement)
 	}
 	writes := cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
-		writer.Configure(c, "")
+		session.Configure(c, "")
 		c.Timeout, c.Dialer = patience, s.dialer
 	})
 	var err error
-	s.w, err = writer.New(writes, append(options, writer.Reads(s.session), writer.Trace(tracer), writer.Timeout(patience),
-		writer.Retry(retry.Policy{AttemptTimeout: patience / 2, MaxElapsedTime: patience}))...)
+	s.w, err = writer.New(testsession.New(t, writes, s.reads, options...), writer.Trace(tracer), writer.Timeout(patience),
+		writer.Retry(retry.Policy{AttemptTimeout: patience / 2, MaxElapsedTime: patience}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func (s *shop) execute(t *testing.T, statement string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := s.session.Query(statement).WithContext(ctx).Exec(); err != nil {
+	if err := s.reads.Query(statement).WithContext(ctx).Exec(); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

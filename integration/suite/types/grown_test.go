@@ -10,6 +10,8 @@ import (
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -79,10 +81,10 @@ func TestTypeGrows(t *testing.T) {
 		}
 	}
 	// A process of the next release. It has sessions of its own: gocql keeps what it prepared before the ALTER TYPE, with the type of then.
-	session := func() *gocql.Session {
-		return cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) { writer.Configure(c, "") })
+	connect := func() *gocql.Session {
+		return cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) { session.Configure(c, "") })
 	}
-	released, err := writer.New(session(), writer.Reads(session()), writer.Timeout(30*time.Second))
+	released, err := writer.New(testsession.New(t, connect(), connect()), writer.Timeout(30*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,7 @@ func TestTypeGrows(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	var rows int
-	if err := p.Session.Query(`SELECT count(*) FROM shops_by_address`).Consistency(gocql.Quorum).Scan(&rows); err != nil || rows != 1 {
+	if err := p.Session.Reads().Query(`SELECT count(*) FROM shops_by_address`).Consistency(gocql.Quorum).Scan(&rows); err != nil || rows != 1 {
 		t.Errorf("%d rows, %v", rows, err)
 	}
 }

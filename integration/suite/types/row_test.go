@@ -18,6 +18,7 @@ import (
 
 	"github.com/denorm-go/denorm/integration/suite/reading"
 	"github.com/denorm-go/denorm/integration/suite/types"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
@@ -136,7 +137,7 @@ func store(t *testing.T, p *reading.Place, change tables.Change, want types.Row)
 		t.Fatal(err)
 	}
 	var got []types.Row
-	if err := (&gocqlx.Queryx{Query: p.Session.Query(statement, values...), Names: names, Mapper: mapper}).Select(&got); err != nil {
+	if err := (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: mapper}).Select(&got); err != nil {
 		t.Fatal(err)
 	}
 	if want.ID == (gocql.UUID{}) {
@@ -284,7 +285,7 @@ func TestStored(t *testing.T) {
 			if err := m.UnmarshalBinary(data); err != nil {
 				t.Fatal(err)
 			}
-			if err := p.Session.Query(m.Statement, m.Args...).Exec(); err != nil {
+			if err := p.Session.Reads().Query(m.Statement, m.Args...).Exec(); err != nil {
 				t.Errorf("%s: %v", &m, err)
 			}
 		}
@@ -303,7 +304,7 @@ func TestDeclaredSchema(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3)
 	declared := schema.Must(schema.Declare(schema.Sets(types.Rows)))
-	if err := schema.Ensure(t.Context(), p.Admin, declared); err != nil {
+	if err := schema.Ensure(t.Context(), testsession.New(t, nil, p.Admin), declared); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Writer.Check(t.Context(), types.Rows); err != nil {
@@ -318,7 +319,7 @@ func TestDeclaredSchema(t *testing.T) {
 func TestTupleColumn(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, `CREATE TABLE pairs (id int PRIMARY KEY, pair tuple<int, text>)`)
-	err := p.Session.Query(`INSERT INTO pairs (id, pair) VALUES (?, ?)`, 1, types.Pair{Count: 1}).Exec()
+	err := p.Session.Reads().Query(`INSERT INTO pairs (id, pair) VALUES (?, ?)`, 1, types.Pair{Count: 1}).Exec()
 	if err == nil || err.Error() != "gocql: expected 3 values send got 2" {
 		t.Errorf("gocql binds a tuple now, so it can be a column: %v", err)
 	}

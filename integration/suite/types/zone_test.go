@@ -46,7 +46,7 @@ func TestTimesWithAZone(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
 		}
 		var text string
-		err = p.Session.Query("SELECT CAST(day AS text) FROM appointments WHERE name = ?", name).Scan(&text)
+		err = p.Session.Reads().Query("SELECT CAST(day AS text) FROM appointments WHERE name = ?", name).Scan(&text)
 		if want := test.day.Format(time.DateOnly); err != nil || text != want {
 			t.Errorf("%s: the server has %s, %v, want %s", name, text, err, want)
 		}

@@ -98,12 +98,12 @@ func keyOf(a useractivity.Activity) []any { return []any{a.UserID, a.ActivityTim
 // late, with a timestamp just below, is then not to be seen.
 func covered(t *testing.T, p *reading.Place, a useractivity.Activity, timestamp int64) bool {
 	t.Helper()
-	if err := p.Session.Query(`UPDATE user_activity USING TIMESTAMP ? SET details['late'] = 'x'`+key, append([]any{timestamp - 1}, keyOf(a)...)...).
+	if err := p.Session.Reads().Query(`UPDATE user_activity USING TIMESTAMP ? SET details['late'] = 'x'`+key, append([]any{timestamp - 1}, keyOf(a)...)...).
 		Consistency(gocql.All).Exec(); err != nil {
 		t.Fatal(err)
 	}
 	var got details
-	if err := p.Session.Query(`SELECT details FROM user_activity`+key, keyOf(a)...).Consistency(gocql.All).Scan(&got); err != nil {
+	if err := p.Session.Reads().Query(`SELECT details FROM user_activity`+key, keyOf(a)...).Consistency(gocql.All).Scan(&got); err != nil {
 		t.Fatal(err)
 	}
 	return got["late"] == ""
@@ -123,13 +123,13 @@ func tombstones(t *testing.T, p *reading.Place, a useractivity.Activity) string 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var tr traced
-	if err := p.Session.Query(`SELECT details FROM user_activity`+key, keyOf(a)...).Consistency(gocql.One).WithContext(ctx).Trace(&tr).Exec(); err != nil {
+	if err := p.Session.Reads().Query(`SELECT details FROM user_activity`+key, keyOf(a)...).Consistency(gocql.One).WithContext(ctx).Trace(&tr).Exec(); err != nil {
 		t.Fatal(err)
 	}
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		iter := p.Session.Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, tr.id).WithContext(ctx).Iter()
+		iter := p.Session.Reads().Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, tr.id).WithContext(ctx).Iter()
 		var activity string
 		for iter.Scan(&activity) {
 			if match := readActivity.FindStringSubmatch(activity); match != nil {

@@ -33,7 +33,7 @@ func TestInsertOverARowOfBefore(t *testing.T) {
 		} else if err := stored.UnmarshalBinary(data); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Session.Query("INSERT INTO nicknamed (user_id, "+column+") VALUES (?, 'old')", u.UserID).Exec(); err != nil {
+		if err := p.Session.Reads().Query("INSERT INTO nicknamed (user_id, "+column+") VALUES (?, 'old')", u.UserID).Exec(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := p.Writer.Resume(t.Context(), &stored); !errors.Is(err, writer.ErrConflict) {
@@ -47,7 +47,7 @@ func TestInsertOverARowOfBefore(t *testing.T) {
 	}
 	for table, want := range map[string]int{"nicknamed": 2, "by_nickname": 0, "page_of_nickname": 0} {
 		var rows int
-		if err := p.Session.Query("SELECT count(*) FROM " + table).Consistency(gocql.All).Scan(&rows); err != nil || rows != want {
+		if err := p.Session.Reads().Query("SELECT count(*) FROM " + table).Consistency(gocql.All).Scan(&rows); err != nil || rows != want {
 			t.Errorf("%d rows in %s, want %d (%v)", rows, table, want, err)
 		}
 	}
@@ -61,7 +61,7 @@ var seats = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", Par
 func TestConflictWithARowOfUnknownTypes(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, `CREATE TABLE seats (seat_id text PRIMARY KEY, holder text, pending text, pair tuple<int, text>, odd map<frozen<list<int>>, int>)`)
-	if err := p.Session.Query("INSERT INTO seats (seat_id, holder, pending, pair, odd) VALUES ('a', 'ann', 'x', (1, 'x'), {[1]: 2})").Exec(); err != nil {
+	if err := p.Session.Reads().Query("INSERT INTO seats (seat_id, holder, pending, pair, odd) VALUES ('a', 'ann', 'x', (1, 'x'), {[1]: 2})").Exec(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := p.Writer.Write(t.Context(), "reserve", seats.Insert(seat{"a", "bob"}))

@@ -16,7 +16,6 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/users"
-	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/faulty"
 	"github.com/denorm-go/denorm/integration/suite/reading"
 	"github.com/denorm-go/denorm/writer"
@@ -38,15 +37,13 @@ func newRivals(t *testing.T) *rivals {
 	t.Helper()
 	r := &rivals{Place: reading.Open(t, 3, users.Schema...)}
 	for i := range r.writer {
-		session := cluster.Session(t, r.Keyspace, func(c *gocql.ClusterConfig) {
-			writer.Configure(c, "")
-			c.ConnectTimeout = 10 * time.Second
+		client := r.Client(t, func(c *gocql.ClusterConfig) {
 			if i < 2 {
 				c.Dialer, c.Logger = &r.dialer, log.New(io.Discard, "", 0) // it says that its connections break
 			}
 		})
 		var err error
-		if r.writer[i], err = writer.New(session, writer.Reads(r.Session), writer.ClaimGrace(grace), writer.Timeout(20*time.Second)); err != nil {
+		if r.writer[i], err = writer.New(client, writer.ClaimGrace(grace), writer.Timeout(20*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,7 +54,7 @@ func newRivals(t *testing.T) *rivals {
 func (r *rivals) holds(t *testing.T, u users.User) bool {
 	t.Helper()
 	var email *string
-	err := r.Session.Query("SELECT email FROM users WHERE user_id = ?", u.UserID).Consistency(gocql.Consistency(gocql.Serial)).Scan(&email)
+	err := r.Session.Reads().Query("SELECT email FROM users WHERE user_id = ?", u.UserID).Consistency(gocql.Consistency(gocql.Serial)).Scan(&email)
 	if err != nil && !errors.Is(err, gocql.ErrNotFound) {
 		t.Error(err)
 	}

@@ -44,7 +44,7 @@ func TestRepeatedRequests(t *testing.T) {
 	if err != nil || err2 != nil || one.Version != two.Version {
 		t.Errorf("moved: %v and %v, versions %v and %v", err, err2, one.Version, two.Version)
 	}
-	if _, err := users.ByEmail(t.Context(), r.Session, u.Email); !errors.Is(err, gocql.ErrNotFound) {
+	if _, err := users.ByEmail(t.Context(), r.Session.Reads(), u.Email); !errors.Is(err, gocql.ErrNotFound) {
 		t.Errorf("the address that was given up: %v", err)
 	}
 	at = writer.At(time.Now().UnixMicro())
@@ -111,7 +111,7 @@ func TestModifyInPlaceOnRealNodes(t *testing.T) {
 		}
 	}
 	var rows int
-	if err := p.Session.Query("SELECT count(*) FROM page_of_nickname").Scan(&rows); err != nil || rows != 2 {
+	if err := p.Session.Reads().Query("SELECT count(*) FROM page_of_nickname").Scan(&rows); err != nil || rows != 2 {
 		t.Errorf("%d rows of two users (%v)", rows, err)
 	}
 }

@@ -22,7 +22,7 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id, err := users.ByEmail(t.Context(), p.Session, u.Email); err != nil || id != u.UserID {
+	if id, err := users.ByEmail(t.Context(), p.Session.Reads(), u.Email); err != nil || id != u.UserID {
 		t.Errorf("%v, %v", id, err)
 	}
 	other := users.User{UserID: gocql.MustRandomUUID(), Email: u.Email, Name: "B"}
@@ -63,7 +63,7 @@ func TestLife(t *testing.T) {
 	if _, err := users.ByID(t.Context(), p.Writer, u.UserID); !errors.Is(err, writer.ErrNotFound) {
 		t.Errorf("the row of a user who has left: %v", err)
 	}
-	if _, err := users.ByEmail(t.Context(), p.Session, "b@example.org"); !errors.Is(err, gocql.ErrNotFound) {
+	if _, err := users.ByEmail(t.Context(), p.Session.Reads(), "b@example.org"); !errors.Is(err, gocql.ErrNotFound) {
 		t.Errorf("the address of a user who has left: %v", err)
 	}
 	if _, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: u.UserID, Email: "d@example.org", Name: "D"}); err != nil {

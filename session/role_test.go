@@ -1,4 +1,4 @@
-package sessions
+package session
 
 import (
 	"runtime"
@@ -13,17 +13,17 @@ func TestUses(t *testing.T) {
 	t.Parallel()
 	one, two := &gocql.Session{}, &gocql.Session{}
 	for range 2 {
-		if err := Writes(one); err != nil {
+		if err := noteWrites(one); err != nil {
 			t.Error(err)
 		}
-		if err := Reads(two); err != nil {
+		if err := noteReads(two); err != nil {
 			t.Error(err)
 		}
 	}
-	if Reads(one) == nil || Writes(two) == nil {
+	if noteReads(one) == nil || noteWrites(two) == nil {
 		t.Error("one session writes and reads")
 	}
-	if err := Writes(nil); err != nil {
+	if err := noteWrites(nil); err != nil {
 		t.Error(err)
 	}
 	runtime.KeepAlive(one)

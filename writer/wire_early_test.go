@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -58,13 +59,16 @@ func onWire(t *testing.T, test func(t wireTrial)) {
 	})
 }
 
+// eofDelay is how late gocql reads the end of a fresh connection (package session).
+const eofDelay = 250 * time.Millisecond
+
 // slowObserver takes its time between a handshake and the moment when gocql's pool takes the connection up.
 type slowObserver struct{ handled atomic.Int32 }
 
 func (o *slowObserver) ObserveConnect(c gocql.ObservedConnect) {
 	if c.Err == nil {
 		o.handled.Add(1)
-		<-time.After(lastWords / 2)
+		<-time.After(eofDelay / 2)
 	}
 }
 
@@ -74,15 +78,15 @@ func TestWireConnectionEndsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unwind(t)
 		s := openWire(t, cassandratest.Start, 3)
-		config := Configure(s.Config(), "dc1")
+		config := session.Configure(s.Config(), "dc1")
 		config.NumConns, config.Keyspace = 1, "" // what is done in a keyspace first would meet the end
 		slow := &slowObserver{}
 		config.ConnectObserver = slow
-		session, err := Connect(config)
+		opened, err := session.Connect(config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(session.Close)
+		t.Cleanup(opened.Close)
 		<-time.After(time.Minute)
 		before := slow.handled.Load()
 		ready := s.When(cassandratest.Startup).Do(cassandratest.Answer, cassandratest.Cut)
@@ -97,7 +101,7 @@ func TestWireConnectionEndsUnknown(t *testing.T) {
 		<-time.After(10 * time.Second)
 		for i := range 50 {
 			q := `INSERT INTO shop.orders_by_id (order_id, user_id, status) VALUES (?, ?, 'open')`
-			if err := session.Query(q, gocql.TimeUUID(), gocql.TimeUUID()).Exec(); err != nil {
+			if err := opened.Query(q, gocql.TimeUUID(), gocql.TimeUUID()).Exec(); err != nil {
 				t.Fatalf("request %d, when all is well: %v", i, err)
 			}
 		}
@@ -105,7 +109,7 @@ func TestWireConnectionEndsUnknown(t *testing.T) {
 }
 
 // Where connections end as soon as they are ready, a session of Connect is well again soon after, on every node.
-func TestWireYoungConnections(t *testing.T) {
+func TestWireConnectionsEndEarly(t *testing.T) {
 	t.Parallel()
 	onWire(t, func(t wireTrial) {
 		s := openWire(t, t.start, 3)
@@ -132,14 +136,14 @@ func TestWireClosedConnections(t *testing.T) {
 	t.Parallel()
 	onWire(t, func(t wireTrial) {
 		s := openWire(t, t.start, 3)
-		config := Configure(s.Config(), "dc1")
+		config := session.Configure(s.Config(), "dc1")
 		config.Keyspace, config.NumConns = "shop", 1
-		session, err := config.CreateSession()
+		opened, err := config.CreateSession()
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(session.Close)
-		w, err := New(session)
+		t.Cleanup(opened.Close)
+		w, err := newOf(opened)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package writer
+package session
 
 import (
 	"strings"
@@ -68,4 +68,10 @@ func TestConfigureKeepsHostFilter(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unwind gives what gocql leaves behind, such as pauses before it connects again, the time to end.
+func unwind(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() { <-time.After(10 * time.Minute) })
 }

@@ -1,4 +1,4 @@
-package writer
+package session
 
 import (
 	"context"
@@ -36,8 +36,8 @@ func took(do func([]byte) (int, error)) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// The end of a young connection is read late, and told at once to who writes.
-func TestYoung(t *testing.T) {
+// The end of a fresh connection is read late, and told at once to who writes.
+func TestEarlyClose(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(e ends){
 		"ended": func(e ends) {
@@ -106,16 +106,16 @@ func TestYoung(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				client, node := net.Pipe()
-				young := newYoung(client, time.Second)
-				test(ends{t, young, node})
-				_, _ = young.Close(), node.Close()
+				fresh := newFreshConn(client, time.Second)
+				test(ends{t, fresh, node})
+				_, _ = fresh.Close(), node.Close()
 			})
 		})
 	}
 }
 
 // With TLS a node that closes a connection says so in bytes, which is its end all the same.
-func TestYoungTLS(t *testing.T) {
+func TestEarlyCloseTLS(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		pair := selfSigned(t, "10.0.0.9")
@@ -139,7 +139,7 @@ func TestYoungTLS(t *testing.T) {
 		if _, err := dialed.Conn.Read(make([]byte, 9)); err != nil {
 			t.Fatal(err)
 		}
-		if d, err := took(dialed.Conn.Read); d != lastWords || !errors.Is(err, io.EOF) {
+		if d, err := took(dialed.Conn.Read); d != eofDelay || !errors.Is(err, io.EOF) {
 			t.Errorf("read %v, %v", d, err)
 		}
 		_ = dialed.Conn.Close()
@@ -187,17 +187,17 @@ func (r refusing) DialContext(context.Context, string, string) (net.Conn, error)
 
 // pieces counts what is written one by one.
 type pieces struct {
-	*youngTCP
+	*freshTCP
 	n int
 }
 
 func (p *pieces) Write(b []byte) (int, error) {
 	p.n++
-	return p.youngTCP.Write(b)
+	return p.freshTCP.Write(b)
 }
 
 // gocql sends the frames of several requests with one system call, which the connections of Connect must not take from it.
-func TestYoungWritesAtOnce(t *testing.T) {
+func TestFreshConnWritesAtOnce(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -209,11 +209,11 @@ func TestYoungWritesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	young, ok := newYoung(conn, time.Second).(*youngTCP)
+	fresh, ok := newFreshConn(conn, time.Second).(*freshTCP)
 	if !ok {
 		t.Fatal("not a TCP connection")
 	}
-	p := &pieces{youngTCP: young}
+	p := &pieces{freshTCP: fresh}
 	buffers := net.Buffers{[]byte("a"), []byte("b"), []byte("c")}
 	if n, err := buffers.WriteTo(p); n != 3 || err != nil || p.n != 0 {
 		t.Errorf("%d bytes, %v, %d by themselves", n, err, p.n)

@@ -1,4 +1,4 @@
-package writer_test
+package session_test
 
 import (
 	"strings"
@@ -7,37 +7,32 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/reader"
-	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/session"
 )
 
 // One session for writes and reads is rejected, in whichever order it is given; two readers, or two writers, may share one.
 func TestOneSessionForBoth(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-		session := func() *gocql.Session {
-			s, err := writer.Connect(writer.Configure(c.Config(), "dc1"))
+		connect := func() *gocql.Session {
+			s, err := session.Connect(session.Configure(c.Config(), "dc1"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(s.Close)
 			return s
 		}
-		write := func(s *gocql.Session, reads ...writer.NewOption) error {
-			_, err := writer.New(s, reads...)
+		both := func(writes, reads *gocql.Session) error {
+			_, err := session.New(writes, reads)
 			return err
 		}
-		read := func(s *gocql.Session) error {
-			_, err := reader.New(s)
-			return err
-		}
-		a, b := session(), session()
-		for i, err := range []error{write(a, writer.Reads(b)), read(b), write(a), write(a, writer.Reads(b))} {
+		a, b := connect(), connect()
+		for i, err := range []error{both(a, b), both(nil, b), both(a, b), both(a, connect())} {
 			if err != nil {
 				t.Errorf("%d: %v", i, err)
 			}
 		}
-		for i, err := range []error{read(a), write(b), write(session(), writer.Reads(a)), write(a, writer.Reads(a))} {
+		for i, err := range []error{both(nil, a), both(b, connect()), both(connect(), a), both(a, a)} {
 			if err == nil || !strings.Contains(err.Error(), "session") {
 				t.Errorf("%d: one session writes and reads: %v", i, err)
 			}

@@ -1,4 +1,4 @@
-package writer
+package session
 
 import (
 	"time"
@@ -7,13 +7,13 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Configure sets cluster up for a session that a [Writer] writes or reads with, and returns it. localDC is the
+// Configure sets cluster up for a session that a writer or a reader uses, and returns it; [Open] does so by itself. localDC is the
 // datacentre of the service, as the nodes report it; empty means that all nodes are equally near. Hosts, credentials and
 // keyspace stay as they are, and so does everything else but what it sets, which may be changed afterwards. A HostFilter that is set
 // already stays in force: hosts have to be of localDC, and to be accepted by it.
 //
 // Consistency becomes LOCAL_QUORUM, for requests of the service's own. Writers and readers do not use it: they have the options
-// [Consistency] and reader.Consistency.
+// writer.Consistency and reader.Consistency.
 //
 // With SslOpts the certificates of nodes are verified, chain and name, although gocql by itself verifies nothing if
 // SslOpts.Config is nil. Only SslOpts.Config.InsecureSkipVerify turns that off.

@@ -1,4 +1,4 @@
-package writer
+package session
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 // It bounds the TLS handshake. gocql does not: a node that takes connections and says nothing, as a paused one does, would
 // keep CreateSession from returning, and later keep the node's pool from being filled again.
 //
-// It gives connections that may end young, see [newYoung].
+// It gives connections that may end early, see [newFreshConn].
 type hostDialer struct {
 	dialer    gocql.Dialer
 	tls       *tls.Config // nil for none
 	handshake time.Duration
 }
 
-// newHostDialer is the dialer for a session of config, or the one that config has, with connections that may end young.
+// newHostDialer is the dialer for a session of config, or the one that config has, with connections that may end early.
 func newHostDialer(config *gocql.ClusterConfig) (gocql.HostDialer, error) {
-	young := youngFor + config.ConnectTimeout // for the handshake of the protocol
+	fresh := freshFor + config.ConnectTimeout // for the handshake of the protocol
 	if config.HostDialer != nil {
-		return youngDialer{config.HostDialer, young}, nil
+		return freshDialer{config.HostDialer, fresh}, nil
 	}
 	d := hostDialer{dialer: config.Dialer, handshake: config.ConnectTimeout}
 	if d.dialer == nil { // gocql's own
@@ -42,7 +42,7 @@ func newHostDialer(config *gocql.ClusterConfig) (gocql.HostDialer, error) {
 			return nil, err
 		}
 	}
-	return youngDialer{d, young}, nil
+	return freshDialer{d, fresh}, nil
 }
 
 // DialHost implements gocql.HostDialer.
@@ -74,19 +74,19 @@ func (d hostDialer) DialHost(ctx context.Context, host *gocql.HostInfo) (*gocql.
 	return dialed, nil
 }
 
-// youngDialer gives connections that may end young.
-type youngDialer struct {
+// freshDialer gives connections that may end early.
+type freshDialer struct {
 	next  gocql.HostDialer
-	young time.Duration
+	fresh time.Duration
 }
 
 // DialHost implements gocql.HostDialer.
-func (d youngDialer) DialHost(ctx context.Context, host *gocql.HostInfo) (*gocql.DialedHost, error) {
+func (d freshDialer) DialHost(ctx context.Context, host *gocql.HostInfo) (*gocql.DialedHost, error) {
 	dialed, err := d.next.DialHost(ctx, host)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it stands for the other
 	}
 	with := *dialed
-	with.Conn = newYoung(dialed.Conn, d.young)
+	with.Conn = newFreshConn(dialed.Conn, d.fresh)
 	return &with, nil
 }

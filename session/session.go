@@ -1,0 +1,200 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/settings"
+	"github.com/denorm-go/denorm/retry"
+)
+
+// Session is two sessions of gocql, one that writes and one that reads, and which keyspaces they are used for. It is made by [Open] or
+// [New], given to writer.New and reader.New, and is safe for concurrent use.
+type Session struct {
+	config        config
+	writes, reads *gocql.Session
+	opened        bool // by Open, so that Close ends them
+}
+
+// Option is an argument of [Open], [New] and [Session.With].
+type Option func(*config)
+
+type config struct {
+	settings.Shared
+	localDC string
+	adjust  []func(*gocql.ClusterConfig)
+	opening bool // the options are those of Open
+}
+
+func (c *config) fail(format string, args ...any) {
+	c.Err = errors.Join(c.Err, fmt.Errorf(format, args...))
+}
+
+func (c *config) apply(options []Option) error {
+	for _, o := range options {
+		if o == nil {
+			c.fail("an option is nil")
+			continue
+		}
+		o(c)
+	}
+	return c.Err
+}
+
+// LocalDC is the datacentre of the service, as the nodes report it: requests go to its nodes alone. Default: all nodes are equally near.
+// It is an option of [Open]; sessions of one's own are given it by [Configure].
+func LocalDC(name string) Option {
+	return func(c *config) {
+		c.onlyOpen("LocalDC")
+		c.localDC = name
+	}
+}
+
+// Adjust changes the configuration of both sessions, after [Configure] has set it up and before they are opened: f is called once for
+// each. It is an option of [Open].
+func Adjust(f func(*gocql.ClusterConfig)) Option {
+	return func(c *config) {
+		c.onlyOpen("Adjust")
+		if f == nil {
+			c.fail("Adjust: the function is nil")
+			return
+		}
+		c.adjust = append(slices.Clip(c.adjust), f)
+	}
+}
+
+func (c *config) onlyOpen(option string) {
+	if !c.opening {
+		c.fail("%s is an option of Open: it changes how sessions are opened, and these are open", option)
+	}
+}
+
+// Budget bounds the retries of all writers and readers of the session together, so that a struggling cluster is not sent several times as
+// many requests. Default: each writer and each reader has one of its own, as retry.NewBudget(0, 0) makes it.
+func Budget(b *retry.Budget) Option {
+	return func(c *config) {
+		if b == nil {
+			c.fail("Budget: the budget is nil")
+		}
+		c.Budget = b
+	}
+}
+
+// Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands for tables
+// declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]: with a misspelt name, or that
+// of the session's keyspace in place of the empty one, a tenant's rows are written where they were declared, or to the session's
+// keyspace. Check of a writer finds that, a write does not. It replaces an earlier map.
+//
+// For a keyspace a tenant, derive a session for each: w.With(writer.Session(s.With(session.Keyspaces(m)))).
+func Keyspaces(physical map[string]string) Option {
+	mapped := maps.Clone(physical)
+	return func(c *config) {
+		for _, from := range slices.Sorted(maps.Keys(mapped)) {
+			if !cql.IsTable(mapped[from]) { // it goes into CQL text as it is
+				c.fail("Keyspaces: %q is not a name of %s", mapped[from], cql.TableRule)
+			}
+		}
+		c.Keyspaces = mapped
+	}
+}
+
+// StrictKeyspaces makes writers and readers reject every table whose declared keyspace, the empty one included, is not in the map of
+// [Keyspaces]; of a set with conditions every change is rejected while any of its tables is not. Without it a name that is not in the
+// map stays as it is, and no name is the session's keyspace: a forgotten With, or a misspelt name, writes there. It is for services that
+// keep tenants in keyspaces; a keyspace that they share is mapped to itself. A Unique table is in the keyspace of its base table, so
+// what tenants have in keyspaces of their own is unique within each: for one owner over all tenants, keep both tables in the shared
+// keyspace, with the tenant as a column. Resume of a writer writes to the keyspaces that the error has.
+func StrictKeyspaces() Option { return func(c *config) { c.Strict = true } }
+
+// Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not changed. What a writer
+// and a reader need besides is set on a copy for each as by [Configure], and [Adjust] changes it. An error names each host and what is
+// wrong with it, as that of [Connect] does, or every option that is not valid. End the sessions by [Session.Close].
+func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
+	s := &Session{config: config{opening: true}, opened: true}
+	if err := s.config.apply(options); err != nil {
+		return nil, fmt.Errorf("denorm: session: %w", err)
+	}
+	s.config.opening = false
+	if cluster == nil {
+		return nil, errors.New("denorm: session: the configuration is nil")
+	}
+	var err error
+	if s.writes, err = s.connect(cluster); err != nil {
+		return nil, err
+	}
+	if s.reads, err = s.connect(cluster); err != nil {
+		s.writes.Close()
+		return nil, err
+	}
+	if err := s.roles(); err != nil { // not of sessions that are new
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
+	own := *cluster
+	Configure(&own, s.config.localDC)
+	for _, f := range s.config.adjust {
+		f(&own)
+	}
+	return Connect(&own)
+}
+
+// New makes a Session of two sessions of gocql that are open, such as those in sessions of gocqlx. They remain the caller's to close. They
+// must be two, as gocql can take the rest of a large response for the answer to a write; configure them by [Configure]. writes may be nil
+// for those who only read: writer.New rejects such a Session. The error names every option that is not valid, or says that a session
+// both reads and writes, here or in another Session.
+func New(writes, reads *gocql.Session, options ...Option) (*Session, error) {
+	s := &Session{writes: writes, reads: reads}
+	if err := s.config.apply(options); err != nil {
+		return nil, fmt.Errorf("denorm: session: %w", err)
+	}
+	if reads == nil {
+		return nil, errors.New("denorm: session: the session that reads is nil: open one by session.Connect, or both by session.Open")
+	}
+	if err := s.roles(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Session) roles() error {
+	if err := errors.Join(noteWrites(s.writes), noteReads(s.reads)); err != nil {
+		return fmt.Errorf("denorm: session: %w", err)
+	}
+	return nil
+}
+
+// With derives a Session of the same connections with other options, for example [Keyspaces] of a tenant. It needs no Close. An option
+// that is not valid is reported by the first call of a writer or reader with it.
+func (s *Session) With(options ...Option) *Session {
+	derived := *s
+	derived.opened = false
+	_ = derived.config.apply(options)
+	return &derived
+}
+
+// Close ends the sessions that [Open] has opened. Requests under way fail. It does nothing to those given to [New], nor for a Session made by
+// [Session.With]. It may be called again.
+func (s *Session) Close() {
+	if s.opened {
+		s.writes.Close()
+		s.reads.Close()
+	}
+}
+
+// Settings is for writers and readers.
+func (s *Session) Settings() settings.Shared { return s.config.Shared }
+
+// Reads is the session that reads, for queries of one's own.
+func (s *Session) Reads() *gocql.Session { return s.reads }
+
+// Writes is the session that writes; nil if there is none. Nothing else should use it, and reads must not: see the package's text.
+func (s *Session) Writes() *gocql.Session { return s.writes }
