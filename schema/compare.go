@@ -211,7 +211,7 @@ func (c *comparison) options(t, live *Table) {
 		_, declared := t.Options[name]
 		to := want
 		if name == optComment { // the statement replaces the comment as a whole
-			to = textLiteral(fingerprint.Join(t.Comment(), live.Fingerprint))
+			to = cql.Literal(fingerprint.Join(t.Comment(), live.Fingerprint))
 		}
 		d := Difference{
 			Keyspace: t.Keyspace, Table: t.Name, Reason: fmt.Sprintf("%s is %s, declared %s", name, orNothing(got), orNothing(want)),

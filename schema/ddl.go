@@ -150,7 +150,7 @@ func (t *Table) Definition() string {
 		if options == nil {
 			options = make(map[string]string)
 		}
-		options[optComment] = textLiteral(fingerprint.Join(t.Comment(), t.Fingerprint))
+		options[optComment] = cql.Literal(fingerprint.Join(t.Comment(), t.Fingerprint))
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		add(name + " = " + options[name])
@@ -181,7 +181,7 @@ func orderText(columns []Column) string {
 func (i *Index) body() string {
 	out := fmt.Sprintf("%s ON %s (%s)", cql.Quote(i.Name), ID{i.Keyspace, i.Table}, i.Target)
 	if i.Class != "" {
-		out += " USING " + textLiteral(i.Class)
+		out += " USING " + cql.Literal(i.Class)
 	}
 	return out
 }

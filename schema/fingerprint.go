@@ -3,6 +3,7 @@ package schema
 import (
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
@@ -13,7 +14,7 @@ func (t *Table) splitComment() {
 		return
 	}
 	t.Fingerprint = text
-	if t.Options[optComment] = textLiteral(own); own == "" {
+	if t.Options[optComment] = cql.Literal(own); own == "" {
 		delete(t.Options, optComment)
 	}
 }

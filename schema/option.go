@@ -90,7 +90,7 @@ func (o Options) literals() (map[string]string, error) {
 		out[name] = literal
 	}
 	if o.Comment != "" {
-		out[optComment] = textLiteral(o.Comment)
+		out[optComment] = cql.Literal(o.Comment)
 	}
 	if o.Compaction != nil {
 		if size, ok := o.Compaction[windowSize]; ok {
@@ -136,14 +136,12 @@ func literal(o cql.Option) string {
 	case o.Map != nil:
 		return mapLiteral(normalOption(o.Name, o.Map))
 	case o.Kind == cql.String:
-		return textLiteral(o.Text)
+		return cql.Literal(o.Text)
 	case o.Kind == cql.Integer || o.Kind == cql.Float:
 		return numberLiteral(o.Text)
 	}
 	return o.Text
 }
-
-func textLiteral(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // mapLiteral writes a map, its class first.
 func mapLiteral(m map[string]string) string {
@@ -153,7 +151,7 @@ func mapLiteral(m map[string]string) string {
 	}
 	parts := make([]string, len(keys))
 	for i, k := range keys {
-		parts[i] = textLiteral(k) + ": " + textLiteral(m[k])
+		parts[i] = cql.Literal(k) + ": " + cql.Literal(m[k])
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }

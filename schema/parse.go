@@ -28,7 +28,9 @@ func Parse(file, source string) (*Schema, error) {
 	source = strings.TrimPrefix(source, "\ufeff") // the byte order mark that some editors write
 	script, err := cql.NewScript(source)
 	if err == nil {
-		p := &parser{file: file, script: script, notes: script.Comments, out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int)}
+		p := &parser{
+			file: file, script: script, notes: script.Comments, out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int),
+		}
 		if err = p.read(); err == nil {
 			return p.out, nil
 		}
@@ -93,7 +95,8 @@ func (p *parser) statement(first string, at int) error {
 	switch first {
 	case "", "use", "create", "select", "insert", "update", "delete", "begin":
 	case "alter", "drop":
-		return p.fail(at, "%q changes a schema: give the CREATE statements of the schema as it is now, for example from denorm ddl --hosts", first)
+		return p.fail(at, "%q changes a schema: give the CREATE statements of the schema as it is now, for example from denorm ddl "+
+			"--hosts", first)
 	default:
 		return p.fail(at, "%q begins no statement that is understood here", first)
 	}
@@ -217,7 +220,9 @@ func (p *parser) setKey(columns *[]Column, span cql.Span, part, clustering []str
 
 func (p *parser) createIndex(s *cql.CreateIndex, at int) {
 	table := p.id(s.Table)
-	i := Index{At: p.position(at), ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: cql.Quote(s.Column), Class: indexClass(s.Using)}
+	i := Index{
+		ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: cql.Quote(s.Column), Class: indexClass(s.Using), At: p.position(at),
+	}
 	if s.Part != "" {
 		i.Target = s.Part + "(" + i.Target + ")"
 	}

@@ -319,7 +319,7 @@ func TestParseRefuses(t *testing.T) {
 		"CREATE TABLE t (\na int, PRIMARY KEY (a)) WITH\nCLUSTERING ORDER BY (b ASC)": "line 3: CLUSTERING ORDER names b",
 		"CREATE TYPE t (a int);\nCREATE TYPE t (a int)":                               "line 2: type t is created twice",
 		"CREATE TABLE t (a int PRIMARY KEY)\nSELECT a FROM t":                         `line 2: want ";", not "SELECT"`,
-		"CREATE TABLE t (order int PRIMARY KEY)":                                      `want a name, not "order": put a reserved word into double quotes`,
+		"CREATE TABLE t (order int PRIMARY KEY)":                                      `want a name, and a reserved word only in double quotes, not "order"`,
 		"CREATE KEYSPACE k WITH replicas = 3":                                         "line 1: Unknown property 'replicas'",
 		"-- denorm:nonsense":                                                          "want denorm:entity, ignore, volume or domain",
 		"-- denorm:ignore DN101 t":                                                    "want denorm:ignore <code> <table or *> <reason>",

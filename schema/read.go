@@ -200,14 +200,14 @@ func liveType(text string) string {
 	if t, err := canonicalType(text); err == nil {
 		return t
 	}
-	return textLiteral(text)
+	return cql.Literal(text)
 }
 
 // liveClause is the restrictions of a view, in the way of [liveType]. Cassandra does not double the quotes within their texts.
 func liveClause(text string) string {
 	clause, err := cql.Clause(text)
 	if err != nil {
-		return textLiteral(text)
+		return cql.Literal(text)
 	}
 	return clause
 }
@@ -247,7 +247,7 @@ func liveOptions(row map[string]any) map[string]string {
 			if name == "memtable" && v == "" {
 				continue
 			}
-			literal = textLiteral(v)
+			literal = cql.Literal(v)
 		case float64:
 			literal = strconv.FormatFloat(v, 'f', -1, 64)
 		case float32:

@@ -192,7 +192,8 @@ func (l *lexer) quoted(quote byte) (token, error) {
 		}
 		return l.cut(kind, i+1, text)
 	}
-	return l.fail("mismatched character '<EOF>' expecting "+strconv.QuoteRune(rune(quote)), string(rune(quote))+" without its end")
+	q := rune(quote)
+	return l.fail("mismatched character '<EOF>' expecting "+strconv.QuoteRune(q), string(q)+" without its end")
 }
 
 // minus are the words that stand for a number after a minus.

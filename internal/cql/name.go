@@ -1,9 +1,6 @@
 package cql
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // set is a set of the words of a text.
 func set(text string) map[string]bool {
@@ -46,11 +43,11 @@ func (p *parser) isName(n int) bool {
 // identifier takes a name.
 func (p *parser) identifier() string {
 	if !p.isName(0) {
+		want := "a name"
 		if t := p.token(); reserved[t.text] && t.kind == word {
-			p.either("no viable alternative at input "+p.input(), fmt.Sprintf("want a name, not %q: put a reserved word into double quotes", t.text))
-		} else {
-			p.unexpected("a name")
+			want = "a name, and a reserved word only in double quotes"
 		}
+		p.unexpected(want)
 		return ""
 	}
 	t := p.token()

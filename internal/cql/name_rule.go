@@ -13,8 +13,8 @@ const (
 
 var unquoted = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// IsTable says whether name can be that of a table or a keyspace, without quotes, in every version of Cassandra from 3.11 to 5.0. Names
-// that go into statements are compared with it, so nothing else gets in.
+// IsTable says whether name can be that of a table or a keyspace, without quotes, in every version of Cassandra from
+// 3.11 to 5.0. Names that go into statements are compared with it, so nothing else gets in.
 func IsTable(name string) bool { return len(name) <= 48 && IsColumn(name) }
 
 // IsColumn says the same of the name of a column.
@@ -30,7 +30,11 @@ func Quote(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// Unquote is the name or the text that stands between quotes, each quote within it doubled. It is empty for anything else.
+// Literal is a text as it stands in CQL.
+func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// Unquote is the name or the text that stands between quotes, each quote within it doubled. It is empty for anything
+// else.
 func Unquote(s string) string {
 	if len(s) < 2 || s[0] != '"' && s[0] != '\'' || s[len(s)-1] != s[0] {
 		return ""

@@ -54,9 +54,9 @@ type parser struct {
 	marks  int
 	depth  int
 	err    error
-	script bool // it is of a [Script], or of a piece of a statement; otherwise everything is as the engine's Cassandra has it
-	// defines says that user-defined types stand with their fields.
-	defines bool
+	// script says that this reads a [Script], or a piece of a statement. Otherwise everything is as Cassandra has it.
+	script  bool
+	defines bool // user-defined types stand with their fields
 }
 
 // maxDepth bounds what a text makes of the stack.
@@ -83,15 +83,6 @@ func (p *parser) ahead(n int) *token { return &p.tokens[min(p.at+n, len(p.tokens
 func (p *parser) skip(n int) { p.at = min(p.at+n, len(p.tokens)-1) }
 
 func (p *parser) fail(err error) {
-	if p.err == nil && p.script {
-		t := p.token()
-		at := int(t.start)
-		if syntax, ok := err.(*SyntaxError); ok { //nolint:errorlint // it was made here
-			err = errorAt(p.text, at, syntax.Text)
-		} else {
-			err = errorAt(p.text, at, err.Error())
-		}
-	}
 	if p.err == nil {
 		p.err = err
 	}
@@ -100,7 +91,7 @@ func (p *parser) fail(err error) {
 
 // syntax fails at the token.
 func (p *parser) syntax(message string) {
-	if t := p.token(); t.kind == end {
+	if t := p.token(); t.kind == end && !p.script {
 		p.fail(&SyntaxError{Line: 0, Column: -1, Text: message})
 	} else {
 		p.fail(errorAt(p.text, int(t.start), message))
@@ -108,9 +99,18 @@ func (p *parser) syntax(message string) {
 }
 
 // refuse fails because of an option.
-func (p *parser) refuse(text string) { p.fail(&SyntaxError{Text: text}) }
+func (p *parser) refuse(text string) { p.notSyntax(&SyntaxError{Text: text}) }
 
-func (p *parser) invalid(text string) { p.fail(&InvalidError{Text: text}) }
+func (p *parser) invalid(text string) { p.notSyntax(&InvalidError{Text: text}) }
+
+// notSyntax fails without a place, but not in a script.
+func (p *parser) notSyntax(err error) {
+	if p.script {
+		p.syntax(err.Error())
+	} else {
+		p.fail(err)
+	}
+}
 
 // either fails at the token with Cassandra's message, or in a script with one in plain words.
 func (p *parser) either(message, plain string) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Script is a text of statements, for those who look at a schema and what is asked of it, and run nothing. More of CQL is read than by
-// [Parse]: JSON, GROUP BY, arithmetic, slices and the like, of which [Statement] has only the columns. Errors name the line, from 1, and say in
-// plain words what should stand there.
+// Script is a text of statements, for those who look at a schema and what is asked of it, and run nothing. More of CQL
+// is read than by [Parse]: JSON, GROUP BY, arithmetic, slices and the like, of which [Statement] has only the columns.
+// Errors name the line, from 1, and say in plain words what should stand there.
 type Script struct {
 	Comments []Comment // in their order
 	p        parser
@@ -43,8 +43,8 @@ func lined(err error) error {
 	return err
 }
 
-// Next goes to the next statement, and gives the word in lower case that it begins with, and where. The word is empty at what is none, and
-// more is false at the end.
+// Next goes to the next statement, and gives the word in lower case that it begins with, and where. The word is empty at
+// what is none, and more is false at the end.
 func (s *Script) Next() (first string, at int, more bool) {
 	for s.p.sign(";") {
 	}
@@ -86,7 +86,7 @@ func (s *Script) Text(span Span) string {
 	return b.String()
 }
 
-// Find is where a name stands in a part of the text the n-th time, from 0, or the last time if that is earlier.
+// Find is where a name stands in a part of the text the n-th time, from 0, or the last time if it is not there so often.
 func (s *Script) Find(span Span, name string, n int) int {
 	at := span.From
 	for _, t := range s.in(span) {

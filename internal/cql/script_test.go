@@ -132,7 +132,7 @@ func TestScriptErrors(t *testing.T) {
 		"USE a USE b":                           `line 1: want ";", not "USE"`,
 		"USE a;\nUSE":                           "line 2: want a name before the end of the text",
 		"\nSELECT 'it' 'is' FROM t":             `line 2: want FROM, not a string`,
-		"SELECT a\nFROM order":                  `line 2: want a name, not "order": put a reserved word into double quotes`,
+		"SELECT a\nFROM order":                  `line 2: want a name, and a reserved word only in double quotes, not "order"`,
 		"SELECT a FROM t WHERE b = c":           `line 1: want a value, not "c"`,
 		"SELECT a FROM t WHERE b ~ 1":           `line 1: unexpected '~'`,
 		"SELECT a FROM t WHERE b\n:1":           `line 2: want a comparison, not ":"`,
@@ -188,7 +188,7 @@ func TestParseType(t *testing.T) {
 		t.Errorf("%v, %s", err, typ)
 	}
 	for in, want := range map[string]string{
-		"u{a int}": `unexpected "{"`, "int;": `unexpected ";"`, "map<int>": "map with 1 type arguments: it is as in map<text, int>",
+		"u{a int}": `unexpected "{"`, "int;": `unexpected ";"`, "map<int>": "map takes 2 type arguments, as in map<text, int>, not 1",
 		"vector<int, int>": `want the dimension of a vector, not "int"`, "int #": "unexpected '#'",
 	} {
 		if typ, err := ParseType(in); err == nil || err.Error() != want {

@@ -193,12 +193,17 @@ func (p *parser) noPath() {
 	}
 }
 
+// isCast says whether (type) comes next, and not a column whose name is that of a type.
+func (p *parser) isCast() bool {
+	if t := p.ahead(1); t.kind != word || natives[t.text] == nil && generics[t.text].example == "" || !p.isHint() {
+		return false
+	}
+	return p.isSign(2, "<") || !p.isWord(3, "as") && !p.isWord(3, "from") && !p.isSign(3, ",") && !p.isSign(3, ")")
+}
+
 // brackets takes (type) selector, or selectors in brackets.
 func (p *parser) brackets() Selector {
-	t := p.ahead(1)
-	_, generic := generics[t.text]
-	if p.isSign(0, "(") && t.kind == word && (natives[t.text] != nil && p.isSign(2, ")") && !p.isWord(3, "as") && !p.isWord(3, "from") &&
-		!p.isSign(3, ",") && !p.isSign(3, ")") || generic && p.isSign(2, "<")) {
+	if p.isSign(0, "(") && p.isCast() {
 		p.skip(1)
 		p.typeName()
 		p.expect(")")

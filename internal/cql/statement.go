@@ -22,8 +22,10 @@ type Select struct {
 
 // Selector is what a SELECT gives in one column of its result: a column, if there is no function.
 type Selector struct {
-	Function string // in lower case: writetime, ttl, count, token, totimestamp, now, ...; empty for a column, and what only a [Script] reads
-	Star     bool   // count(*)
+	// Function is in lower case: writetime, ttl, count, token, totimestamp, now, ... It is empty for a column, and for what
+	// only a [Script] reads.
+	Function string
+	Star     bool // count(*)
 	Column   string
 	Key      *Term // column[key], nil without
 	Field    string

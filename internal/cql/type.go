@@ -32,8 +32,8 @@ const (
 // natives are the types without arguments, each one in all texts.
 var natives = func() map[string]*Type {
 	types := make(map[string]*Type)
-	for name := range set(`ascii bigint blob boolean counter date decimal double duration float inet int smallint text time timestamp
-		timeuuid tinyint uuid varchar varint`) {
+	for name := range set(`ascii bigint blob boolean counter date decimal double duration float inet int smallint text
+		time timestamp timeuuid tinyint uuid varchar varint`) {
 		types[name] = &Type{Name: name}
 	}
 	return types
@@ -49,13 +49,15 @@ var generics = map[string]struct {
 	example string
 }{
 	"list": {Collection, 1, "list<text>"}, "set": {Collection, 1, "set<text>"}, "map": {Collection, 2, "map<text, int>"},
-	"frozen": {Native, 1, "frozen<list<text>>"}, "tuple": {TupleType, 0, "tuple<text, int>"}, "vector": {Vector, 2, "vector<float, 3>"},
+	"frozen": {Native, 1, "frozen<list<text>>"}, "tuple": {TupleType, 0, "tuple<text, int>"},
+	"vector": {Vector, 2, "vector<float, 3>"},
 }
 
 // ParseType reads a type.
 func ParseType(text string) (*Type, error) { return alone(text, (*parser).typeName) }
 
-// ParseDefinition reads a type in which the fields of user-defined types stand after their names, as in frozen<place{city text, zip int}>.
+// ParseDefinition reads a type in which the fields of user-defined types stand after their names, as in
+// frozen<place{city text, zip int}>.
 func ParseDefinition(text string) (*Type, error) {
 	return alone(text, func(p *parser) *Type {
 		p.defines = true
@@ -146,7 +148,8 @@ func (p *parser) typeArguments(name string, arity int) []*Type {
 		}
 	}
 	if arity != 0 && len(args) != arity {
-		p.either("no viable alternative at input "+p.input(), fmt.Sprintf("%s with %d type arguments: it is as in %s", name, len(args), generics[name].example))
+		p.either("no viable alternative at input "+p.input(),
+			fmt.Sprintf("%s takes %d type arguments, as in %s, not %d", name, arity, generics[name].example, len(args)))
 	}
 	p.expect(">")
 	return args
@@ -161,7 +164,7 @@ func (t *Type) String() string {
 			name = Quote(t.Keyspace) + "." + name
 		}
 	case Class:
-		name = "'" + strings.ReplaceAll(t.Name, "'", "''") + "'"
+		name = Literal(t.Name)
 	default:
 	}
 	if len(t.Args) > 0 {
@@ -177,7 +180,8 @@ func (t *Type) String() string {
 	return name
 }
 
-// Canonical is the type as system_schema spells it: text instead of varchar, no keyspaces, and frozen all that is in something frozen.
+// Canonical is the type as system_schema spells it: text instead of varchar, no keyspaces, and frozen all that is in
+// something frozen.
 func (t *Type) Canonical() *Type { return t.canonical(false) }
 
 func (t *Type) canonical(inside bool) *Type {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
 // Finding is one disagreement of a declaration with a table.
@@ -276,5 +278,5 @@ func Statement(table, own, text string) (statement, do string) {
 	case strings.Contains(own, "/*") || strings.Contains(own, "*/"):
 		return "", do + "/* or */: cqlsh would hide what stands between them and run the rest, so do it with another client"
 	}
-	return "ALTER TABLE " + table + " WITH comment = '" + strings.ReplaceAll(Join(own, text), "'", "''") + "'", ""
+	return "ALTER TABLE " + table + " WITH comment = " + cql.Literal(Join(own, text)), ""
 }
