@@ -40,7 +40,14 @@ func (p *parser) insert() *Insert {
 
 // json takes what follows INSERT INTO t JSON.
 func (p *parser) json() {
-	p.term()
+	switch {
+	case p.isMark():
+		p.mark()
+	case p.token().kind == literalString:
+		p.skip(1)
+	default:
+		p.unexpected("a string or a mark")
+	}
 	if p.word("default") && !p.word("null") {
 		p.words("unset")
 	}

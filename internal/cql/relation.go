@@ -56,7 +56,7 @@ func (p *parser) relation() Relation {
 	case p.isWord(0, "expr") && p.isSign(1, "("):
 		if p.beyond("expr(...)") {
 			p.skip(2)
-			p.name()
+			p.identifier()
 			p.expect(",")
 			p.term()
 			p.expect(")")

@@ -99,6 +99,9 @@ func TestOnlyInScripts(t *testing.T) {
 			{Args: columns("a")},
 			{Args: columns("a"), As: "b"},
 		}},
+		"SELECT (u) a, (k.u) ?, (u) FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{
+			{Args: columns("a")}, {Args: []Selector{{Term: pointer(mark(0))}}}, {Args: columns("u")},
+		}},
 		"SELECT (int), (int, text) FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{{Args: columns("int")}, {Args: columns("int", "text")}}},
 		"SELECT a.b.c, f(a).b[1], a[1..2], a[..2], a[1..] FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{
 			{Column: "a", Field: "b"},
@@ -149,6 +152,10 @@ func TestScriptErrors(t *testing.T) {
 		"CREATE TABLE t (a int) WITH\n a = b":   `line 2: want a literal, not "b"`,
 		"CREATE KEYSPACE k WITH r = {'a': 1":    `line 1: want "}" before the end of the text`,
 		"INSERT INTO t (a, b) VALUES (1)":       "line 1: Unmatched column names/values",
+		"INSERT INTO t JSON now()":              `line 1: want a string or a mark, not "now"`,
+		"SELECT a FROM t WHERE expr(k.i, 'x')":  `line 1: want ",", not "."`,
+		"SELECT a FROM t WHERE b BETWEEN 1":     `line 1: want a comparison, not "BETWEEN"`,
+		"BEGIN LOGGED BATCH APPLY BATCH":        `line 1: want BATCH, not "LOGGED"`,
 		"BEGIN BATCH SELECT a FROM t":           `line 1: want APPLY BATCH, not "SELECT"`,
 		"UPDATE t SET a = 1 WHERE b = 1 IF a 1": `line 1: want a comparison, not "1"`,
 	} {

@@ -1,5 +1,7 @@
 package cql
 
+import "strings"
+
 // selectStatement takes what follows SELECT.
 func (p *parser) selectStatement() *Select {
 	s := &Select{}
@@ -193,12 +195,21 @@ func (p *parser) noPath() {
 	}
 }
 
-// isCast says whether (type) comes next, and not a column whose name is that of a type.
+// isCast says whether (type) comes next, and not a column in brackets.
 func (p *parser) isCast() bool {
-	if t := p.ahead(1); t.kind != word || natives[t.text] == nil && generics[t.text].example == "" || !p.isHint() {
+	next := 3 // after the closing bracket
+	switch {
+	case !p.isHint():
 		return false
+	case p.isSign(2, "<"):
+		return true
+	case p.isSign(2, "."):
+		next = 5
 	}
-	return p.isSign(2, "<") || !p.isWord(3, "as") && !p.isWord(3, "from") && !p.isSign(3, ",") && !p.isSign(3, ")")
+	if t := p.ahead(next); t.kind == sign {
+		return strings.Contains("([{?:", t.text)
+	}
+	return p.isName(next) && !p.isWord(next, "as") || p.ahead(next).kind >= literalString
 }
 
 // brackets takes (type) selector, or selectors in brackets.
