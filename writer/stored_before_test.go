@@ -10,7 +10,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// What processes of before have stored is resumed. The files are of commit 8c24888, in the first minute of a cluster in virtual time.
+// What processes of before have stored is resumed. The files are of commits 8c24888 and a234703, in the first minute of a cluster in
+// virtual time.
 func TestErrorsStoredBeforeAreResumed(t *testing.T) {
 	t.Parallel()
 	sets := writer.Resumes(visits, users, slots)
@@ -20,6 +21,12 @@ func TestErrorsStoredBeforeAreResumed(t *testing.T) {
 		"remove":    {"visits": 0, "visits_by_login": 0},
 		"versioned": {"users": 1, "users_by_city": 1, "users_by_email": 1},
 		"compared":  {"slots": 1},
+
+		"put_a234703":       {"visits_by_login": 1},
+		"merge_a234703":     {"visits_by_login": 1},
+		"remove_a234703":    {"visits": 0},
+		"versioned_a234703": {"users": 1, "users_by_city": 1, "users_by_email": 1},
+		"compared_a234703":  {"slots": 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

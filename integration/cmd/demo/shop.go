@@ -113,7 +113,7 @@ func (s *shop) lossy(ctx context.Context) (*writer.Writer, *faulty.Dialer, error
 	return w, dialer, nil
 }
 
-// connect opens a session as package writer wants it. gocql knows no context here, so one that comes too late is closed
+// connect opens a session as writers and readers need it. gocql knows no context here, so one that comes too late is closed
 // when it comes.
 func (s *shop) connect(ctx context.Context, keyspace string, changes ...func(*gocql.ClusterConfig)) (*gocql.Session, error) {
 	config := session.Configure(s.cassandra.config(), "")
