@@ -50,7 +50,7 @@ func (ts *Types) resolve(t *cql.Type, frozen bool) (*Type, error) {
 		return ts.composed(t, frozen || t.Kind == cql.TupleType)
 	case cql.UserType:
 		user := ts.Named(t.Name)
-		if len(t.Fields) > 0 {
+		if len(t.Fields) > 0 && t.Keyspace == "" {
 			var err error
 			if user, err = ts.define(t); err != nil {
 				return nil, err

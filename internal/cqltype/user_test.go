@@ -90,7 +90,7 @@ func TestParseDefinitionRefuses(t *testing.T) {
 	for _, in := range []string{
 		"place", "place{}", "place{city}", "place{city text", "place{city text}}", "place{city text, city int}", "Place;{city text}",
 		"place{a.b text}", "place{city text;}", "select{city text}", "place{from text}", "place{city text,}", "place{,}", "{city text}",
-		"place{city place}", "list<place{city text}>",
+		"place{city place}", "list<place{city text}>", "k.place{city text}",
 	} {
 		if typ, err := cqltype.ParseDefinition(in); err == nil {
 			t.Errorf("%s: read as %s", in, typ.Definition())
@@ -215,4 +215,21 @@ func TestDefinitionOfDeepest(t *testing.T) {
 	if err != nil || !again.Equal(deepest) {
 		t.Errorf("%v, %v", again, err)
 	}
+}
+
+// FuzzParseDefinition: what comes out of storage is read or an error, and what is read is spelled in one way.
+func FuzzParseDefinition(f *testing.F) {
+	for _, seed := range []string{stayFields, "k.place{city text}", "frozen<tuple<int, frozen<a{b int, c list<a{b int}>}>>>", "a{b{c{", "list<'x'>"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		typ, err := cqltype.ParseDefinition(text)
+		if err != nil {
+			return
+		}
+		again, err := cqltype.ParseDefinition(typ.Definition())
+		if err != nil || !again.Equal(typ) {
+			t.Errorf("%q is spelled %q, which is %v, %v", text, typ.Definition(), again, err)
+		}
+	})
 }
