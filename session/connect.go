@@ -66,7 +66,7 @@ func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	return session, nil
 }
 
-var errShared = errors.New("the host selection policy of the config is that of another session: call writer.Configure, or SelectHosts, " +
+var errShared = errors.New("the host selection policy of the config is that of another session: call session.Configure, or SelectHosts, " +
 	"before each Connect")
 
 // ownPolicy sees to it that the session will not share its host selection policy with another one.

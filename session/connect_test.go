@@ -234,7 +234,7 @@ func TestConnectAgain(t *testing.T) {
 		}
 		_, err := Connect(c.config)
 		if !errors.Is(err, c.again) || errors.Is(c.again, errShared) && err.Error() != "denorm: no session: the host selection policy of the "+
-			"config is that of another session: call writer.Configure, or SelectHosts, before each Connect" {
+			"config is that of another session: call session.Configure, or SelectHosts, before each Connect" {
 			t.Errorf("%s, again: %v", name, err)
 		}
 	}

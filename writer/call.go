@@ -9,7 +9,7 @@ import (
 )
 
 // call is the context of one call, which ends at a deadline of the writer's at the latest. As a rule nobody waits for
-// its end but the squadron, which has a timer anyway; so it gets one of its own only when somebody else does: a timer and its
+// its end but the fanOut, which has a timer anyway; so it gets one of its own only when somebody else does: a timer and its
 // context cost a tenth of a write.
 type call struct {
 	context.Context // of the caller
@@ -68,8 +68,8 @@ func (e *timeoutError) Error() string {
 
 func (e *timeoutError) Unwrap() error { return e.err }
 
-// because is the error of something done under ctx, and names the writer's limit if that has ended it.
-func because(ctx context.Context, err error) error {
+// wrapTimeout is the error of something done under ctx, and names the writer's limit if that has ended it.
+func wrapTimeout(ctx context.Context, err error) error {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok || !errors.Is(err, context.DeadlineExceeded) || c.Context.Err() != nil || c.Err() == nil {
 		return err
@@ -113,7 +113,7 @@ var ended = func() *timed {
 	return t
 }()
 
-// over says whether ctx has ended, as far as it is known without looking at the clock: of its deadline the squadron knows.
+// over says whether ctx has ended, as far as it is known without looking at the clock: of its deadline the fanOut knows.
 func over(ctx context.Context) bool {
 	if c, ok := ctx.(*call); ok && c.timed.Load() == nil {
 		return c.Context.Err() != nil

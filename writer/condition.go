@@ -85,7 +85,7 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 	earlier := c.outcome
 	var sent atomic.Int32
 	all := c.all()
-	result, err := leave(ctx, func() (settled, error) { return w.decide(ctx, p.op, all, earlier, &sent), nil })
+	result, err := runDetached(ctx, func() (settled, error) { return w.decide(ctx, p.op, all, earlier, &sent), nil })
 	switch {
 	case errors.Is(err, errUnbegun):
 		result = settled{outcome: NotApplied, err: err}
@@ -93,7 +93,7 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 		result = settled{outcome: Unknown, err: err}
 	}
 	c.outcome = earlier.then(result.outcome)
-	c.conflict, c.taken, c.current, c.err = result.conflict, result.taken, result.current, because(ctx, result.err)
+	c.conflict, c.taken, c.current, c.err = result.conflict, result.taken, result.current, wrapTimeout(ctx, result.err)
 	if result.tokens != nil {
 		c.tokens = result.tokens
 	}
@@ -202,7 +202,7 @@ func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
 	if !c.Condition.Versioned {
 		return
 	}
-	_, _ = leave(ctx, func() (struct{}, error) {
+	_, _ = runDetached(ctx, func() (struct{}, error) {
 		var sent atomic.Int32
 		// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
 		change := versioned.Change{

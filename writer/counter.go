@@ -13,8 +13,8 @@ import (
 // This file is about counters, which travel in paths of their own, beside what else a write has: without timestamp, so not
 // idempotent, never sent again once they may have been counted, and never by Resume.
 
-// apart separates the counters of a write, and its changes of other things, from the rest.
-func apart(changes []tables.Change, mutations []*tables.Mutation) (rest []tables.Change, ordinary, counters []*tables.Mutation) {
+// splitCounters separates the counters of a write, and its changes of other things, from the rest.
+func splitCounters(changes []tables.Change, mutations []*tables.Mutation) (rest []tables.Change, ordinary, counters []*tables.Mutation) {
 	if !slices.ContainsFunc(mutations, isIncrement) {
 		return changes, mutations, nil
 	}
@@ -48,9 +48,9 @@ func (w *Writer) refuseCounters() error {
 	return nil
 }
 
-// beside adds counters to what is sent last, one path a partition. Nothing is sent after them whose failure could
+// addCounters adds counters to what is sent last, one path a partition. Nothing is sent after them whose failure could
 // make them false.
-func (p *plan) beside(counters []*tables.Mutation) {
+func (p *plan) addCounters(counters []*tables.Mutation) {
 	paths := group(counters)
 	p.counters = len(paths)
 	if p.mode == None {

@@ -215,12 +215,12 @@
 //
 //	load                                         acknowledged   never acknowledged        left
 //	OneOf, what fails is resumed, what was in    4929; 4483     0; 0                      0; 0
-//	  flight is repeated with At: fan-out; auto
-//	OneOf, Logged, dead clients' writes left     3730           51 in flight, 11 unknown  0
+//	  sender is repeated with At: fan-out; auto
+//	OneOf, Logged, dead clients' writes left     3730           51 in sender, 11 unknown  0
 //	OneOf, nobody finishes anything:
-//	  fan-out                                    4892           51 in flight, 147         13: 2 of writes in flight, 9 of
+//	  fan-out                                    4892           51 in sender, 147         13: 2 of writes in sender, 9 of
 //	                                                            partial, 26 unknown       partial ones, 2 of unknown ones
-//	  auto, with its fallbacks                   4432           52 in flight, 76          6: 5 of partial writes, 1 of an
+//	  auto, with its fallbacks                   4432           52 in sender, 76          6: 5 of partial writes, 1 of an
 //	                                                            partial, 246 unknown      unknown one
 //	Versioned, with a Unique key                 2451           553                       0
 //
@@ -233,7 +233,7 @@
 //	OneOf, resumed, also after a kill: auto      130,631        0                         0
 //	  fan-out                                    130,577        0                         0
 //	OneOf, Logged, dead clients' writes left     85,006         40,634                    0
-//	OneOf, fan-out, nobody finishes anything     95,093         33,367                    689 in flight, 987 partial,
+//	OneOf, fan-out, nobody finishes anything     95,093         33,367                    689 in sender, 987 partial,
 //	                                                                                      427 unknown
 //	Versioned, with a Unique key                 62,320         54,703                    0, each once written again;
 //	                                                                                      1,420 before

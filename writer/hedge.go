@@ -10,11 +10,11 @@ import (
 
 // hedged sends the path, and when no answer has come for a while once more, to another replica. The first success wins;
 // an error waits for the other request, which may still succeed.
-func (f *flight) hedged(ctx context.Context) error {
+func (f *sender) hedged(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx) // the loser has nothing to add
 	defer cancel()
 	type answer struct {
-		from *sortie
+		from *attempt
 		err  error
 	}
 	answers := make(chan answer, 2)
@@ -22,8 +22,8 @@ func (f *flight) hedged(ctx context.Context) error {
 	send := func(rival *hosts.Attempt) *hosts.Attempt {
 		under++
 		// Its own: the loser may still be at work when the path makes its next attempt.
-		r := &sortie{request: f.sortie.request, start: time.Since(f.s.start)}
-		f.sortie.Fork(&r.Attempt)
+		r := &attempt{request: f.current.request, start: time.Since(f.s.start)}
+		f.current.Fork(&r.Attempt)
 		if rival != nil {
 			r.Avoid(rival)
 		}
@@ -51,10 +51,10 @@ func (f *flight) hedged(ctx context.Context) error {
 			}
 		}
 	}
-	f.sortie.Avoid(first) // the path's next attempt
+	f.current.Avoid(first) // the path's next attempt
 	if second == nil {
 		return failures[0]
 	}
-	f.sortie.Avoid(second)
+	f.current.Avoid(second)
 	return errors.Join(failures...)
 }

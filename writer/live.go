@@ -69,7 +69,7 @@ func (l *live) table(ctx context.Context, retrier *retry.Retrier, keyspace, tabl
 
 // reread is table without going by what is known.
 func (l *live) reread(ctx context.Context, retrier *retry.Retrier, keyspace, table string) (liveTable, error) {
-	t, err := leave(ctx, func() (t liveTable, err error) {
+	t, err := runDetached(ctx, func() (t liveTable, err error) {
 		_, err = retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
 			if t, err = l.read(ctx, keyspace, table); errors.Is(err, errNoTable) {
 				return retry.Stop(err)
@@ -79,7 +79,7 @@ func (l *live) reread(ctx context.Context, retrier *retry.Retrier, keyspace, tab
 		return t, err
 	})
 	if err != nil {
-		return t, &unreadError{keyspace, table, because(ctx, err)}
+		return t, &unreadError{keyspace, table, wrapTimeout(ctx, err)}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -102,7 +102,7 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	}
 	layout, _ := set.Layout(base.Name)
 	var sent atomic.Int32
-	row, err = leave(ctx, func() (row T, err error) {
+	row, err = runDetached(ctx, func() (row T, err error) {
 		var found bool
 		_, err = w.retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
 			sent.Add(1)

@@ -71,7 +71,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // readBase reads a base row of a set with conditions. Its error is an *Error.
 func readBase[T any](ctx context.Context, w *Writer, op string, base *tables.Base, plain bool) (row T, err error) {
 	var sent atomic.Int32
-	row, err = leave(ctx, func() (row T, err error) {
+	row, err = runDetached(ctx, func() (row T, err error) {
 		store := w.store(op, base, &sent)
 		var read versioned.Row
 		if _, err := store.Try(ctx, func(ctx context.Context) (err error) {

@@ -48,7 +48,9 @@ func TestPendingOfBefore(t *testing.T) {
 		},
 		"unique key changed": {
 			[]string{base("'b@x'", "'rome'", "'ann'", second, former, at2), claim("a@x", tokenA), claim("b@x", tokenB), rome},
-			rename, []string{"rome eve"}, []string{"a@x", "b@x"},
+			rename,
+			[]string{"rome eve"},
+			[]string{"a@x", "b@x"},
 		},
 		"deleted": {
 			[]string{base("null", "null", "null", second, former, at2), claim("a@x", tokenA), rome},

@@ -48,7 +48,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 	if err != nil {
 		return nil, err
 	}
-	changes, mutations, counters := apart(changes, mutations)
+	changes, mutations, counters := splitCounters(changes, mutations)
 	if len(counters) > 0 {
 		if err := w.refuseCounters(); err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		p.mode, p.reason = Conditional, "one row is written, if its condition holds"
 	}
 	if len(counters) > 0 {
-		p.beside(counters)
+		p.addCounters(counters)
 	}
 	return p, nil
 }

@@ -65,7 +65,7 @@ func (w *Writer) runPhase(ctx context.Context, p *plan, paths []path) []path {
 		return w.runPaths(ctx, p, paths)
 	}
 	counters := paths[at:]
-	s := w.launch(ctx, p, counters)
+	s := w.startFanOut(ctx, p, counters)
 	rest := w.runPaths(ctx, p, paths[:at:at])
 	s.wait()
 	counters, stragglers := s.collect(counters)
@@ -75,7 +75,7 @@ func (w *Writer) runPhase(ctx context.Context, p *plan, paths []path) []path {
 
 // runPaths is runPhase without counters.
 func (w *Writer) runPaths(ctx context.Context, p *plan, paths []path) []path {
-	s := w.launch(ctx, p, paths)
+	s := w.startFanOut(ctx, p, paths)
 	s.wait()
 	paths, stragglers := s.collect(paths)
 	p.stragglers += stragglers

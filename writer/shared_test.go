@@ -16,5 +16,6 @@ func shared(options ...session.Option) Option {
 
 // otherSession has connections that no writer has.
 func otherSession(tb testing.TB) *session.Session {
+	tb.Helper()
 	return testsession.New(tb, nil, new(gocql.Session))
 }

@@ -10,29 +10,29 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// squadron is the paths that are under way together. It is also the context of their first attempts, which ends with
+// fanOut is the paths that are under way together. It is also the context of their first attempts, which ends with
 // that of the call and after the limit of an attempt: the caller waits for both anyway, so they need no timer and no
 // goroutine of their own. Nil stands for no path at all.
-type squadron struct {
-	w       *Writer
-	p       *plan
-	ctx     context.Context //nolint:containedctx // of the call; lives as long
-	mode    Mode            // of p, which a batch beside counters may change
-	limit   time.Duration   // of first attempts
-	start   time.Time       // of first attempts
-	now     int64           // the same by the writer's clock, in milliseconds of Unix time, if some row expires
-	flights []flight
-	aloft   atomic.Int32
-	begun   atomic.Int32 // flights that have a goroutine, or had one
+type fanOut struct {
+	w        *Writer
+	p        *plan
+	ctx      context.Context //nolint:containedctx // of the call; lives as long
+	mode     Mode            // of p, which a batch beside counters may change
+	limit    time.Duration   // of first attempts
+	start    time.Time       // of first attempts
+	now      int64           // the same by the writer's clock, in milliseconds of Unix time, if some row expires
+	senders  []sender
+	inFlight atomic.Int32
+	begun    atomic.Int32 // senders that have a goroutine, or had one
 
-	mu     sync.Mutex
-	ended  chan struct{} // closed when first attempts have to end, and when all have landed
-	err    error         // why; set before ended is closed
-	landed chan struct{} // closed when all have landed, if ended was closed before that; else nil
+	mu    sync.Mutex
+	ended chan struct{} // closed when first attempts have to end, and when all are done
+	err   error         // why; set before ended is closed
+	done  chan struct{} // closed when all are done, if ended was closed before that; else nil
 }
 
-// launch starts the open paths. They are counters, or none is. Until they have landed nobody else may look at them.
-func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
+// startFanOut starts the open paths. They are counters, or none is. Until they are done nobody else may look at them.
+func (w *Writer) startFanOut(ctx context.Context, p *plan, paths []path) *fanOut {
 	n := 0
 	for i := range paths {
 		if paths[i].open() {
@@ -42,8 +42,8 @@ func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
 	if n == 0 {
 		return nil
 	}
-	s := &squadron{
-		w: w, p: p, ctx: ctx, mode: p.mode, limit: w.retrier.AttemptTimeout(), start: time.Now(), ended: make(chan struct{}), flights: make([]flight, n),
+	s := &fanOut{
+		w: w, p: p, ctx: ctx, mode: p.mode, limit: w.retrier.AttemptTimeout(), start: time.Now(), ended: make(chan struct{}), senders: make([]sender, n),
 	}
 	if expiring(paths) {
 		s.now = w.clock.now().UnixMilli()
@@ -52,7 +52,7 @@ func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
 		// Another attempt would not follow, and the server takes its time over counters (counter_write_request_timeout, 5 s).
 		s.limit = max(s.limit, time.Until(d)+leeway)
 	}
-	s.aloft.Store(int32(n))
+	s.inFlight.Store(int32(n))
 	width := n
 	if p.width > 0 {
 		width = min(n, p.width)
@@ -63,17 +63,17 @@ func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
 		if !paths[i].open() {
 			continue
 		}
-		f := &s.flights[n]
+		f := &s.senders[n]
 		f.path, f.s = &paths[i], s
 		f.outcome, f.attempts = f.path.outcome, f.path.attempts
-		f.sortie.request = request{
+		f.current.request = request{
 			kind: f.path.kind, mutations: f.path.mutations, consistency: w.consistency, traced: w.tracer.write != nil,
 		}
-		f.sortie.Keyspace, f.sortie.Key = f.path.mutations[0].Keyspace, f.path.mutations[0].PartitionKey
+		f.current.Keyspace, f.current.Key = f.path.mutations[0].Keyspace, f.path.mutations[0].PartitionKey
 		n++
 	}
 	for i := range width {
-		go s.flights[i].run() //nolint:contextcheck // s has it
+		go s.senders[i].run() //nolint:contextcheck // s has it
 	}
 	return s
 }
@@ -81,11 +81,11 @@ func (w *Writer) launch(ctx context.Context, p *plan, paths []path) *squadron {
 // goOn sends what has no goroutine yet, one path after the other.
 //
 //go:noinline
-func (s *squadron) goOn() {
-	for n := int(s.begun.Add(1)); n <= len(s.flights); n = int(s.begun.Add(1)) {
-		f := &s.flights[n-1]
-		f.flyLate()
-		f.land()
+func (s *fanOut) goOn() {
+	for n := int(s.begun.Add(1)); n <= len(s.senders); n = int(s.begun.Add(1)) {
+		f := &s.senders[n-1]
+		f.sendLater()
+		f.finish()
 	}
 }
 
@@ -101,8 +101,8 @@ func expiring(paths []path) bool {
 	return false
 }
 
-// wait returns when all have landed, or a moment after the end of the call's context.
-func (s *squadron) wait() {
+// wait returns when all are done, or a moment after the end of the call's context.
+func (s *fanOut) wait() {
 	if s == nil {
 		return
 	}
@@ -118,50 +118,50 @@ func (s *squadron) wait() {
 			early = true
 		}
 	}
-	if s.aloft.Load() == 0 {
+	if s.inFlight.Load() == 0 {
 		return
 	}
 	if !early { // first attempts have ended; others may follow
 		select {
-		case <-s.landed:
+		case <-s.done:
 			return
 		case <-s.ctx.Done():
 		}
 	}
 	s.end(s.ctx.Err())
-	if s.aloft.Load() == 0 {
+	if s.inFlight.Load() == 0 {
 		return
 	}
 	grace := time.NewTimer(leeway)
 	defer grace.Stop()
 	select {
-	case <-s.landed:
+	case <-s.done:
 	case <-grace.C:
 	}
 }
 
 // expire is the end of first attempts that took too long.
-func (s *squadron) expire() { s.end(context.DeadlineExceeded) }
+func (s *fanOut) expire() { s.end(context.DeadlineExceeded) }
 
-// end ends the first attempts, before all have landed.
-func (s *squadron) end(err error) {
+// end ends the first attempts, before all are done.
+func (s *fanOut) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
 		err = context.Canceled // a context of the caller's own that says Done before Err
 	}
 	if s.err == nil {
-		s.err, s.landed = err, make(chan struct{})
+		s.err, s.done = err, make(chan struct{})
 		close(s.ended)
 	}
 }
 
-// land is the end of the last flight.
-func (s *squadron) land() {
+// finish is the end of the last sender.
+func (s *fanOut) finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.landed != nil {
-		close(s.landed)
+	if s.done != nil {
+		close(s.done)
 		return
 	}
 	s.err = context.Canceled
@@ -169,7 +169,7 @@ func (s *squadron) land() {
 }
 
 // Deadline implements [context.Context].
-func (s *squadron) Deadline() (time.Time, bool) {
+func (s *fanOut) Deadline() (time.Time, bool) {
 	limit := s.start.Add(s.limit)
 	if d, ok := s.ctx.Deadline(); ok && d.Before(limit) {
 		return d, true
@@ -178,10 +178,10 @@ func (s *squadron) Deadline() (time.Time, bool) {
 }
 
 // Done implements [context.Context].
-func (s *squadron) Done() <-chan struct{} { return s.ended }
+func (s *fanOut) Done() <-chan struct{} { return s.ended }
 
 // Err implements [context.Context].
-func (s *squadron) Err() error {
+func (s *fanOut) Err() error {
 	select {
 	case <-s.ended:
 		return s.err
@@ -191,7 +191,7 @@ func (s *squadron) Err() error {
 }
 
 // over is why the call has ended, when it has: the error of its context, or if that has none yet what first attempts ended with.
-func (s *squadron) over() error {
+func (s *fanOut) over() error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
@@ -199,30 +199,30 @@ func (s *squadron) over() error {
 }
 
 // Value implements [context.Context].
-func (s *squadron) Value(key any) any { return s.ctx.Value(key) }
+func (s *fanOut) Value(key any) any { return s.ctx.Value(key) }
 
-// collect gives the paths as they landed, and says how many have not. What is still under way is left behind, the paths
+// collect gives the paths as they are when done, and says how many have not. What is still under way is left behind, the paths
 // are others then, and nothing is known of it; what has not begun never will.
-func (s *squadron) collect(paths []path) (all []path, stragglers int) {
-	if s == nil || s.aloft.Load() == 0 {
+func (s *fanOut) collect(paths []path) (all []path, stragglers int) {
+	if s == nil || s.inFlight.Load() == 0 {
 		return paths, 0
 	}
-	flights := s.flights
+	senders := s.senders
 	all = make([]path, len(paths))
 	for i := range paths {
-		if len(flights) == 0 || flights[0].path != &paths[i] {
+		if len(senders) == 0 || senders[0].path != &paths[i] {
 			all[i] = paths[i]
 			continue
 		}
-		f := &flights[0]
-		flights = flights[1:]
+		f := &senders[0]
+		senders = senders[1:]
 		switch {
-		case f.stage.Load() == landed:
+		case f.stage.Load() == finished:
 			all[i] = paths[i]
 			continue
-		case f.stage.CompareAndSwap(waiting, grounded):
+		case f.stage.CompareAndSwap(waiting, canceled):
 			outcome, err := retry.NotAttempted(f.path.kind, s.over())
-			all[i] = f.left(outcomeOf(outcome.Class), because(s.ctx, err))
+			all[i] = f.left(outcomeOf(outcome.Class), wrapTimeout(s.ctx, err))
 		default:
 			all[i] = f.left(Unknown, errStraggler(s.ctx))
 		}

@@ -10,38 +10,38 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// flight is one path on a goroutine of its own, so that its caller can leave when the context ends, whatever the driver
+// sender is one path on a goroutine of its own, so that its caller can leave when the context ends, whatever the driver
 // does.
 //
 // What runs on its goroutine below the driver has small frames, and leaves what is rare to functions that are not
 // inlined: gocql just fits into 4 KiB of stack, and to grow the stack in its depth costs more than all that is done here.
-type flight struct {
+type sender struct {
 	path     *path
-	s        *squadron
+	s        *fanOut
 	outcome  Outcome // before
 	attempts int     // before
-	sortie   sortie
+	current  attempt
 	sent     atomic.Int32 // requests
 	stage    atomic.Uint32
 }
 
-// The stages of a flight.
+// The stages of a sender.
 const (
 	waiting  uint32 = iota // its goroutine has not got so far as to send anything
-	airborne               // it sends
-	landed                 // path belongs to the caller again
-	grounded               // the caller has left before it could send anything, and so it will not
+	sending                // it sends
+	finished               // path belongs to the caller again
+	canceled               // the caller has left before it could send anything, and so it will not
 )
 
-// sortie is one request, and the context that it is sent with.
-type sortie struct {
+// attempt is one request, and the context that it is sent with.
+type attempt struct {
 	hosts.Attempt
 	request request
-	start   time.Duration // since that of the squadron
+	start   time.Duration // since that of the fanOut
 }
 
 // left is the path as the caller leaves it behind.
-func (f *flight) left(outcome Outcome, err error) path {
+func (f *sender) left(outcome Outcome, err error) path {
 	sent := int(f.sent.Load())
 	return path{
 		kind: f.path.kind, mutations: f.path.mutations, outcome: f.outcome.then(outcome), attempts: f.attempts + sent,
@@ -49,86 +49,86 @@ func (f *flight) left(outcome Outcome, err error) path {
 	}
 }
 
-func (f *flight) run() {
+func (f *sender) run() {
 	if f.s.w.deep {
 		growStack()
 	}
-	f.fly()
-	f.land()
+	f.sendFirst()
+	f.finish()
 	f.s.goOn()
 }
 
-func (f *flight) land() {
-	f.stage.Store(landed)
-	if f.s.aloft.Add(-1) == 0 {
-		f.s.land()
+func (f *sender) finish() {
+	f.stage.Store(finished)
+	if f.s.inFlight.Add(-1) == 0 {
+		f.s.finish()
 	}
 }
 
-// fly sends the path until it is applied or the policy gives up.
-func (f *flight) fly() {
+// sendFirst sends the path until it is applied or the policy gives up.
+func (f *sender) sendFirst() {
 	ctx, first := f.s.ctx, context.Context(f.s)
 	if f.s.w.tracer.path != nil {
 		ctx, first = f.traced()
 	}
-	if over(ctx) || !f.stage.CompareAndSwap(waiting, airborne) {
-		f.stay(ctx)
+	if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
+		f.notSent(ctx)
 	} else if err := f.again(first, 1); err != nil {
 		f.goOn(ctx, first, err)
 	} else {
-		f.arrive(ctx)
+		f.acknowledged(ctx)
 	}
 }
 
-// flyLate is fly of a path that has waited for another one, and whose first attempt so has a limit of its own.
+// sendLater is sendFirst of a path that has waited for another one, and whose first attempt so has a limit of its own.
 //
 //go:noinline
-func (f *flight) flyLate() {
+func (f *sender) sendLater() {
 	ctx, w := f.s.ctx, f.s.w
 	if w.tracer.path != nil {
 		ctx, _ = f.traced()
 	}
-	if over(ctx) || !f.stage.CompareAndSwap(waiting, airborne) {
-		f.stay(ctx)
+	if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
+		f.notSent(ctx)
 		return
 	}
-	again := func(ctx context.Context, n int) error { return f.again(ctx, n+1) } // none begins with the squadron
+	again := func(ctx context.Context, n int) error { return f.again(ctx, n+1) } // none begins with the fanOut
 	outcome, err := w.retrier.Do(ctx, f.path.kind, again, w.tracer.observer(ctx, f.path))
-	f.settle(ctx, outcome, err)
+	f.recordOutcome(ctx, outcome, err)
 }
 
 // traced gives the context of the path, and that of its first attempt.
 //
 //go:noinline
-func (f *flight) traced() (ctx, first context.Context) {
+func (f *sender) traced() (ctx, first context.Context) {
 	ctx = f.s.w.tracer.pathStart(f.s.ctx, f.s.p.op, f.s.mode, f.path, session.Consistency(f.s.w.consistency))
 	return ctx, limited{ctx, f.s}
 }
 
-// stay is the end of a path whose context ended before it began.
+// notSent is the end of a path whose context ended before it began.
 //
 //go:noinline
-func (f *flight) stay(ctx context.Context) {
+func (f *sender) notSent(ctx context.Context) {
 	outcome, err := retry.NotAttempted(f.path.kind, f.s.over())
-	f.settle(ctx, outcome, err)
+	f.recordOutcome(ctx, outcome, err)
 }
 
-// arrive is the end of a path whose first attempt succeeded.
+// acknowledged is the end of a path whose first attempt succeeded.
 //
 //go:noinline
-func (f *flight) arrive(ctx context.Context) {
+func (f *sender) acknowledged(ctx context.Context) {
 	f.s.w.retrier.Succeeded()
-	f.settle(ctx, retry.Outcome{Attempts: 1}, nil)
+	f.recordOutcome(ctx, retry.Outcome{Attempts: 1}, nil)
 }
 
 // goOn is what follows a first attempt that failed.
 //
 //go:noinline
-func (f *flight) goOn(ctx, first context.Context, err error) {
+func (f *sender) goOn(ctx, first context.Context, err error) {
 	w := f.s.w
 	outcome, err := w.retrier.GoOn(ctx, retry.Failed{Context: first, Start: f.s.start, Err: err}, f.path.kind, f.again,
 		w.tracer.observer(ctx, f.path))
-	f.settle(ctx, outcome, err)
+	f.recordOutcome(ctx, outcome, err)
 }
 
 // limited is a context with the values of one and the end of another.
@@ -144,8 +144,8 @@ func (c limited) Done() <-chan struct{} { return c.end.Done() }
 func (c limited) Err() error { return c.end.Err() }
 
 // again is an attempt, the n-th.
-func (f *flight) again(ctx context.Context, n int) error {
-	r := &f.sortie
+func (f *sender) again(ctx context.Context, n int) error {
+	r := &f.current
 	r.start, r.request.now = 0, f.s.now
 	if n > 1 {
 		r.start, r.request.now = time.Since(f.s.start), f.s.w.clock.now().UnixMilli()
@@ -163,7 +163,7 @@ func (f *flight) again(ctx context.Context, n int) error {
 }
 
 // send makes one request, which has been counted.
-func (f *flight) send(ctx context.Context, r *sortie) error {
+func (f *sender) send(ctx context.Context, r *attempt) error {
 	r.Next(ctx)
 	r.request.host = nil
 	if err := f.s.w.exec.execute(&r.Attempt, &r.request); err != nil { //nolint:contextcheck // r is ctx now
@@ -176,7 +176,7 @@ func (f *flight) send(ctx context.Context, r *sortie) error {
 // failed is the end of a request that failed, with an answer or without.
 //
 //go:noinline
-func (f *flight) failed(ctx context.Context, r *sortie, err error) error {
+func (f *sender) failed(ctx context.Context, r *attempt, err error) error {
 	err = hosts.Cause(ctx, err)
 	r.End(resultOf(err, time.Since(f.s.start)-r.start))
 	return err
@@ -198,7 +198,7 @@ func resultOf(err error, took time.Duration) hosts.Result {
 // note keeps what the error of a request says, and returns it.
 //
 //go:noinline
-func (f *flight) note(err error) error {
+func (f *sender) note(err error) error {
 	verdict := retry.Classify(err, f.path.kind)
 	f.path.overloaded = f.path.overloaded || verdict.Reason == retry.ReasonOverloaded
 	if verdict.Batchlog && !f.s.p.strict && f.path.kind == retry.LoggedBatch {
@@ -207,10 +207,10 @@ func (f *flight) note(err error) error {
 	return err
 }
 
-// settle notes what became of the path.
+// recordOutcome notes what became of the path.
 //
 //go:noinline
-func (f *flight) settle(ctx context.Context, outcome retry.Outcome, err error) {
+func (f *sender) recordOutcome(ctx context.Context, outcome retry.Outcome, err error) {
 	now := Applied
 	if err != nil {
 		now = outcomeOf(outcome.Class)
@@ -223,7 +223,7 @@ func (f *flight) settle(ctx context.Context, outcome retry.Outcome, err error) {
 	p.attempts += sent
 	p.requests = sent
 	p.batchlog = outcome.Batchlog
-	p.err = p.explain(because(ctx, err))
+	p.err = p.explain(wrapTimeout(ctx, err))
 	f.s.w.tracer.pathEnd(ctx, PathEnd{
 		Outcome: p.outcome, Attempts: sent, Host: session.HostOf(p.host), Reason: outcome.Last.Reason, Refused: outcome.Refused, Err: err,
 	})

@@ -16,27 +16,27 @@ const leeway = 5 * time.Millisecond
 
 // errStraggler is why nothing is known of what was left to itself.
 func errStraggler(ctx context.Context) error {
-	return fmt.Errorf("the driver has not returned: %w", because(ctx, ctx.Err()))
+	return fmt.Errorf("the driver has not returned: %w", wrapTimeout(ctx, ctx.Err()))
 }
 
 // errUnbegun says that nothing was done, and nothing will be.
 var errUnbegun = errors.New("not begun")
 
-// leave does something, and leaves it to itself if it is not done a moment after the end of ctx. If it has not even begun by then,
-// because the process is too busy, it never will, and the error is errUnbegun.
-func leave[T any](ctx context.Context, do func() (T, error)) (T, error) {
+// runDetached does something, and leaves it to itself if it is not done a moment after the end of ctx. If it has not even begun by then,
+// wrapTimeout the process is too busy, it never will, and the error is errUnbegun.
+func runDetached[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
 	var none T
 	if err := ctx.Err(); err != nil {
-		return none, fmt.Errorf("%w: %w", errUnbegun, because(ctx, err))
+		return none, fmt.Errorf("%w: %w", errUnbegun, wrapTimeout(ctx, err))
 	}
 	results := make(chan result, 1)
-	var stage atomic.Uint32 // of a flight
+	var stage atomic.Uint32 // of a sender
 	go func() {
-		if !stage.CompareAndSwap(waiting, airborne) {
+		if !stage.CompareAndSwap(waiting, sending) {
 			return
 		}
 		value, err := do()
@@ -53,8 +53,8 @@ func leave[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	case r := <-results:
 		return r.value, r.err
 	case <-timer.C:
-		if stage.CompareAndSwap(waiting, grounded) {
-			return none, fmt.Errorf("%w: %w", errUnbegun, because(ctx, ctx.Err()))
+		if stage.CompareAndSwap(waiting, canceled) {
+			return none, fmt.Errorf("%w: %w", errUnbegun, wrapTimeout(ctx, ctx.Err()))
 		}
 		return none, errStraggler(ctx)
 	}

@@ -282,7 +282,7 @@ func TestLeaveDoesNotBeginTooLate(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := leave(ctx, func() (int, error) {
+	_, err := runDetached(ctx, func() (int, error) {
 		t.Error("it was done")
 		return 0, nil
 	})
