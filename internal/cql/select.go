@@ -207,7 +207,7 @@ func (p *parser) isCast() bool {
 		next = 5
 	}
 	if t := p.ahead(next); t.kind == sign {
-		return strings.Contains("([{?:", t.text)
+		return strings.ContainsAny(t.text, "([{?:")
 	}
 	return p.isName(next) && !p.isWord(next, "as") || p.ahead(next).kind >= literalString
 }
