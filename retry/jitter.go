@@ -7,9 +7,9 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// jitter is a [backoff.BackOff] that draws every wait uniformly from zero up to an interval that grows: full jitter,
-// which backoff's own RandomizationFactor cannot give (it spreads around the interval, up to twice as far). It never
-// stops; it is not safe for concurrent use, so every run has its own.
+// jitter draws every wait uniformly from zero up to an interval of backoff's that grows: full jitter, which backoff's own
+// RandomizationFactor cannot give (it spreads around the interval, up to twice as far). It never stops; it is not safe for
+// concurrent use, so every run has its own.
 type jitter struct{ growth *backoff.ExponentialBackOff }
 
 func newJitter(p Policy) jitter {
@@ -22,13 +22,8 @@ func newJitter(p Policy) jitter {
 	)}
 }
 
-var _ backoff.BackOff = jitter{}
-
-// NextBackOff draws a wait and lets the interval grow.
-func (j jitter) NextBackOff() time.Duration {
+// next draws a wait and lets the interval grow.
+func (j jitter) next() time.Duration {
 	bound := j.growth.NextBackOff()
 	return time.Duration(rand.Int64N(int64(bound))) //nolint:gosec // G404: spreads load, guards nothing
 }
-
-// Reset lets the interval begin again.
-func (j jitter) Reset() { j.growth.Reset() }

@@ -31,7 +31,7 @@ func TestJitter(t *testing.T) {
 			for range runs {
 				j := newJitter(p)
 				for n, bound := range c.bounds {
-					wait := j.NextBackOff()
+					wait := j.next()
 					if wait < 0 || wait >= bound {
 						t.Fatalf("wait %d is %v, bound %v", n+1, wait, bound)
 					}
@@ -55,7 +55,7 @@ func TestJitterShortest(t *testing.T) {
 	t.Parallel()
 	j := newJitter(Policy{InitialInterval: 1, MaxInterval: 1}.WithDefaults())
 	for range 10 {
-		if wait := j.NextBackOff(); wait != 0 {
+		if wait := j.next(); wait != 0 {
 			t.Errorf("wait %v", wait)
 		}
 	}

@@ -69,7 +69,7 @@ func (r *Retrier) Do(
 	if r.err != nil {
 		return Outcome{Class: Permanent, Last: permanent(reasonInvalidPolicy)}, r.err
 	}
-	if err := ctx.Err(); err != nil { // backoff.Retry would run the first attempt even now
+	if err := ctx.Err(); err != nil {
 		return NotAttempted(kind, err)
 	}
 	start := time.Now()
@@ -115,7 +115,7 @@ func (r *Retrier) GoOn(
 		retrier: r, ctx: ctx, kind: kind, attempt: attempt, observe: observe, start: first.Start, limit: r.policy.MaxAttempts,
 	}
 	run.record(run.judge(first.Context, first.Err)) //nolint:contextcheck // the attempt's is made from ctx
-	return run.finish()
+	return run.finish() //nolint:contextcheck // run has it
 }
 
 // try runs an attempt after the first under a limit of its own.

@@ -5,66 +5,56 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/cenkalti/backoff/v4"
 )
 
-// errAttempt is all that backoff learns about a failed attempt. Handed the error itself, it would look for a
-// *backoff.PermanentError anywhere inside and return what that wraps, without the wrapper; when the context ends it
-// drops the error altogether. So the run keeps its errors, and backoff does the loop and the waiting.
-var errAttempt = errors.New("retry: attempt failed")
-
-// run is one call of [Retrier.Do] whose first attempt has failed. It is the [backoff.BackOff] of its own loop, so all
-// reasons to stop are in one place, NextBackOff.
+// run is one call of [Retrier.Do] whose first attempt has failed.
 type run struct {
 	retrier *Retrier
-	ctx     context.Context //nolint:containedctx // lives as long as the call; backoff takes the context from here
+	ctx     context.Context //nolint:containedctx // lives as long as the call
 	kind    Kind
 	attempt func(ctx context.Context, n int) error
 	observe func(Event)
 	start   time.Time // of the first attempt
 	limit   int       // attempts allowed; a verdict may lower it
-	jitter  jitter
 
 	outcome  Outcome
 	err      error // of the last attempt, nil if it succeeded
 	database error // the last one that did not come from a context
-	entered  bool  // backoff has asked for the first attempt, which was made before
-	tooLate  bool  // the wait ended after a limit
-	paid     int64 // what was taken from the budget for a retry that has not been made
 }
-
-var _ backoff.BackOffContext = (*run)(nil)
 
 // finish makes the attempts that are left and returns what Do returns.
 func (r *run) finish() (Outcome, error) {
-	r.jitter = newJitter(r.retrier.policy)
-	_ = backoff.RetryNotify(r.next, r, r.notify) // its error is errAttempt or that of ctx, both known here
-	r.retrier.budget.put(r.paid * milli)         // the caller has left in the wait
-	if r.err == nil {
-		r.retrier.budget.earn()
-		return Outcome{Attempts: r.outcome.Attempts, Batchlog: r.outcome.Batchlog}, nil
+	waits := newJitter(r.retrier.policy)
+	for {
+		wait := waits.next()
+		price, again := r.again(wait)
+		if !again {
+			return r.outcome, r.failure()
+		}
+		if r.observe != nil {
+			r.observe(Event{Attempt: r.outcome.Attempts, Err: r.err, Verdict: r.outcome.Last, Wait: wait})
+		}
+		if !r.sleep(wait) {
+			r.retrier.budget.put(price * milli) // the retry is not made
+			return r.outcome, r.failure()
+		}
+		if r.record(r.try(r.outcome.Attempts + 1)); r.err == nil {
+			r.retrier.budget.earn()
+			return Outcome{Attempts: r.outcome.Attempts, Batchlog: r.outcome.Batchlog}, nil
+		}
 	}
-	return r.outcome, r.failure()
 }
 
-// next is backoff's operation: the attempt after those that were made.
-func (r *run) next() error {
-	if !r.entered {
-		r.entered = true
-		return errAttempt
+// sleep waits, and says whether the next attempt may be made: the wait may have ended together with ctx, and the timer may
+// have been late.
+func (r *run) sleep(wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.ctx.Done():
 	}
-	// The wait may have ended together with ctx, and the timer may have been late.
-	if r.ctx.Err() != nil || time.Since(r.start) > r.retrier.policy.MaxElapsedTime {
-		r.tooLate = true
-		return errAttempt
-	}
-	r.paid = 0
-	r.record(r.try(r.outcome.Attempts + 1))
-	if r.err != nil {
-		return errAttempt
-	}
-	return nil
+	return r.ctx.Err() == nil && time.Since(r.start) <= r.retrier.policy.MaxElapsedTime
 }
 
 // record adds an attempt to the outcome.
@@ -95,37 +85,23 @@ func fromContext(v Verdict) bool {
 	return v.Reason == reasonCanceled || v.Reason == reasonDeadlineExceeded || v.Reason == reasonAttemptTimeout
 }
 
-// NextBackOff returns the wait before the next attempt, or backoff.Stop if there is to be none.
-func (r *run) NextBackOff() time.Duration {
-	if r.tooLate || !r.outcome.Last.Retry || r.outcome.Attempts >= r.limit || r.ctx.Err() != nil {
-		return backoff.Stop
+// again says whether there is another attempt after a wait, and what was taken from the budget for it.
+func (r *run) again(wait time.Duration) (price int64, again bool) {
+	if !r.outcome.Last.Retry || r.outcome.Attempts >= r.limit || r.ctx.Err() != nil {
+		return 0, false
 	}
-	wait := r.jitter.NextBackOff()
 	if wait > r.retrier.policy.MaxElapsedTime-time.Since(r.start) {
-		return backoff.Stop
+		return 0, false
 	}
 	if deadline, ok := r.ctx.Deadline(); ok && wait >= time.Until(deadline) {
-		return backoff.Stop
+		return 0, false
 	}
-	price := r.outcome.Last.price()
+	price = r.outcome.Last.price()
 	if !r.retrier.budget.take(price) {
 		r.outcome.Refused = true
-		return backoff.Stop
+		return 0, false
 	}
-	r.paid = price
-	return wait
-}
-
-// Reset is called by backoff when the loop begins.
-func (r *run) Reset() { r.jitter.Reset() }
-
-// Context is where backoff finds the context that ends a wait.
-func (r *run) Context() context.Context { return r.ctx }
-
-func (r *run) notify(_ error, wait time.Duration) {
-	if r.observe != nil {
-		r.observe(Event{Attempt: r.outcome.Attempts, Err: r.err, Verdict: r.outcome.Last, Wait: wait})
-	}
+	return price, true
 }
 
 // failure is the error of a write of which no attempt succeeded.
