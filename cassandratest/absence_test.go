@@ -140,7 +140,7 @@ func TestScanNeedsItsLevel(t *testing.T) {
 }
 
 // The leader of a counter is any replica that is believed to be alive: one that says nothing is asked, too, and then nothing is
-// counted. Levels that are none for counters are refused.
+// counted. Levels that are none for counters are rejected.
 func TestCounterLeaders(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.Create(`CREATE TABLE shop.views (id int PRIMARY KEY, n counter)`)
@@ -223,7 +223,7 @@ func TestFrozenLeader(t *testing.T) {
 	}
 }
 
-// A batch at SERIAL is written as at QUORUM, where a statement by itself is refused. One for which there are too few replicas is not in
+// A batch at SERIAL is written as at QUORUM, where a statement by itself is rejected. One for which there are too few replicas is not in
 // the batchlog either.
 func TestBatchAtSerial(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {

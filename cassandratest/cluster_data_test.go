@@ -202,7 +202,7 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// After a change of a table its statements are prepared anew, by the driver, and its dropped columns are gone.
+// After a change of a table its statements are prepared again, by the driver, and its dropped columns are gone.
 func TestAlter(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		if err := s.Query(insertNote, 1, "milk").Exec(); err != nil {
@@ -229,7 +229,7 @@ func TestAlter(t *testing.T) {
 	})
 }
 
-// What it does not know it refuses, and says so.
+// What it does not know it rejects, and says so.
 func TestUnsupported(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		c.Create(

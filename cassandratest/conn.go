@@ -32,7 +32,7 @@ type conn struct {
 type chunk struct {
 	bytes []byte
 	cut   bool          // then the connection is cut
-	stall time.Duration // then nothing is written for so long; negative is for ever
+	stall time.Duration // then nothing is written for so long; negative is forever
 }
 
 // serve takes charge of a new connection.

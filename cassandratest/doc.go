@@ -77,11 +77,11 @@
 // next one, reads repair. The same generated statements give the same rows, write times and errors as on Apache Cassandra 5.0.6
 // (package integration/load/differential).
 //
-// It is no database: all is in memory, under one lock, and gone at the end. What it does not know it refuses, with an error that
+// It is no database: all is in memory, under one lock, and gone at the end. What it does not know it rejects, with an error that
 // begins with "not supported by the in-process Cassandra"; among it are functions and aggregates but a few, SELECT JSON and
 // INSERT JSON, GROUP BY, lists by index, roles and authentication, more than one datacenter, adding and removing nodes. Indexes
 // and materialized views can be declared, for those who read the schema, and are not filled: a SELECT from a view, or by an
-// index, is refused. Other errors have the text of Cassandra, in which "line 0:-1" is the end of the statement. There is no
+// index, is rejected. Other errors have the text of Cassandra, in which "line 0:-1" is the end of the statement. There is no
 // compaction, so nothing deleted comes back after gc_grace_seconds; messages between nodes take no time; what a test measures on
 // it says nothing about Cassandra's speed.
 package cassandratest

@@ -63,7 +63,7 @@ func (n *Node) Freeze() { n.become(frozen) }
 // Vanish makes the node silent, and connecting to it last until the client gives up.
 func (n *Node) Vanish() { n.become(vanished) }
 
-// Stop cuts all connections of the node, and refuses new ones. As after [Node.Silence], [Node.Freeze] and [Node.Vanish] the
+// Stop cuts all connections of the node, and rejects new ones. As after [Node.Silence], [Node.Freeze] and [Node.Vanish] the
 // others take the node to be up for 10 seconds more: what needs it times out, and is UNAVAILABLE only later. The node forgets
 // what was prepared, and nothing else: a real node that is killed also loses what it had acknowledged in its last 100 ms.
 func (n *Node) Stop() {

@@ -133,7 +133,7 @@ func TestSteps(t *testing.T) {
 					test.err != nil && !errors.Is(err, test.err) && !strings.Contains(err.Error(), test.err.Error()):
 					t.Errorf("error %v, want %v", err, test.err)
 				}
-				<-time.After(time.Second / 10) // to connect anew
+				<-time.After(time.Second / 10) // to connect again
 				next := write()
 				if (next != nil) != test.stuck {
 					t.Errorf("the next write: %v", next)

@@ -9,15 +9,15 @@ import (
 )
 
 var (
-	// ErrInvalid is matched by a query that is refused: nothing was sent.
+	// ErrInvalid is matched by a query that is rejected: nothing was sent.
 	ErrInvalid = errors.New("denorm: invalid query")
 
-	// ErrToken is matched, beside ErrInvalid, when a query cannot continue at its token: the token is of another query, or
+	// ErrToken is matched, alongside ErrInvalid, when a query cannot continue at its token: the token is of another query, or
 	// is none.
 	ErrToken = errors.New("denorm: token of another query")
 )
 
-// QueryError says why a query is refused, and which column it lacks or cannot have. It matches [ErrInvalid].
+// QueryError says why a query is rejected, and which column it lacks or cannot have. It matches [ErrInvalid].
 type QueryError struct {
 	Op, Table, Column, Reason string
 	cause                     error

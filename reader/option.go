@@ -114,7 +114,7 @@ func Parallel(requests int) Option {
 	}
 }
 
-// Partitions is how many partitions one query may ask at most; one that would ask more is refused. Default: 10,000.
+// Partitions is how many partitions one query may ask at most; one that would ask more is rejected. Default: 10,000.
 func Partitions(n int) Option {
 	return func(c *config) {
 		c.positive("Partitions", n)

@@ -300,7 +300,7 @@ func (x *trial) query() (q Query[reading], keep func(reading) bool, reverse bool
 	}
 	low, high := x.moment(), x.moment()
 	switch {
-	case high.Before(low): // else the query is refused
+	case high.Before(low): // else the query is rejected
 		low, high = high, low
 	case x.rnd.IntN(10) == 0:
 		high = low

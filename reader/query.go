@@ -13,7 +13,7 @@ import (
 
 // Query says which rows of a declared table to read, in which order, and how many. It is made by [From]. Its methods give
 // another query and leave the one they are called on as it is. What is wrong with it is reported when it is read. The zero
-// value is a query of nothing, which is refused.
+// value is a query of nothing, which is rejected.
 type Query[T any] struct{ query }
 
 // query is a Query without its row type.

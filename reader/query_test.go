@@ -12,7 +12,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Every query that Cassandra could only answer by filtering, or not at all, is refused before anything is sent, with the name
+// Every query that Cassandra could only answer by filtering, or not at all, is rejected before anything is sent, with the name
 // of the column that it lacks or cannot have.
 func TestRefusedQueries(t *testing.T) {
 	t.Parallel()
@@ -247,7 +247,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Garbage is refused, whatever it is.
+// Garbage is rejected, whatever it is.
 func FuzzToken(f *testing.F) {
 	set, fake := filled(f, 2)
 	r := newReader(fake, "shop")

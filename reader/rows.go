@@ -64,7 +64,7 @@ func (r *Rows[T]) Token() Token {
 }
 
 // All gives the rows. It can be ranged over once: again, it goes on after the last row that was given, under the rest
-// of the limit. The error, if any, comes last, without a row; it is a [*QueryError] if the query was refused, otherwise an [*Error].
+// of the limit. The error, if any, comes last, without a row; it is a [*QueryError] if the query was rejected, otherwise an [*Error].
 func (r *Rows[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if err := r.all(func(row T) bool { return yield(row, nil) }); err != nil {

@@ -19,7 +19,7 @@ import (
 // query within its own range, and nowhere else. The empty token is the beginning.
 type Token string
 
-// tokenVersion comes first. A token of another one is refused.
+// tokenVersion comes first. A token of another one is rejected.
 const tokenVersion = 2
 
 // marks is what the mark of a query in a token is made of: a hash of each. An error names those that differ.

@@ -97,7 +97,7 @@ func TestLongTokens(t *testing.T) { //nolint:paralleltest // it counts what is a
 	}
 }
 
-// FuzzForgedToken puts any bytes behind the mark of a token: the query is planned, or the token is refused.
+// FuzzForgedToken puts any bytes behind the mark of a token: the query is planned, or the token is rejected.
 func FuzzForgedToken(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0}, []byte{0, 0, 0, 1})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff}, []byte{})

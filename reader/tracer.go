@@ -43,7 +43,7 @@ type ReadStart struct {
 // ReadEnd is what is known when a read has ended.
 type ReadEnd struct {
 	Op         string
-	Keyspace   string // physical; empty if the query was refused
+	Keyspace   string // physical; empty if the query was rejected
 	Partitions int    // of the query; not all need have been asked
 	Rows       int    // given
 	Err        error

@@ -18,7 +18,7 @@ type page struct {
 }
 
 // With StrictKeyspaces neither a forgotten With nor a misspelt name writes to or reads from the session's keyspace, which may be
-// another tenant's: the call is refused, and nothing is sent.
+// another tenant's: the call is rejected, and nothing is sent.
 func TestStrictKeyspaces(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {

@@ -10,7 +10,7 @@ const (
 //
 // Wrapped errors are classified as what they wrap. An error that wraps several (errors.Join, or fmt.Errorf with more
 // than one %w) is classified as all of them together: NotApplied only if each one is, Unknown if they disagree. So
-// errors of one's own must not be wrapped beside the one of gocql; the errors that [Retrier.Do] returns may hold two,
+// errors of one's own must not be wrapped alongside the one of gocql; the errors that [Retrier.Do] returns may hold two,
 // and for them [Outcome.Class] is the answer.
 //
 // An error of a context is Unknown and not to be retried, as it cannot be seen here whose context ended: gocql returns
@@ -23,7 +23,7 @@ func Classify(err error, kind Kind) Verdict {
 		return Verdict{}
 	}
 	// Neither errors.Is nor errors.As, for two reasons: they take the first match of a joined error, and an
-	// ErrNoConnections beside a lost connection is not "not applied"; and they ask the Is methods of errors, where the
+	// ErrNoConnections alongside a lost connection is not "not applied"; and they ask the Is methods of errors, where the
 	// timeouts of package net claim to be context.DeadlineExceeded.
 	for err != nil {
 		if v, ok := classifyServer(err, kind); ok {

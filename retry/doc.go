@@ -16,7 +16,7 @@
 //     ErrNoStreams, ErrTooManyStmts, ErrUnsupported, ErrUseStmt, and ErrNoConnections. The last one holds because
 //     writes are sent without a gocql RetryPolicy and without speculative execution; with speculation ErrNoConnections
 //     may be returned while another execution of the same write is on its way (query_executor.go).
-//   - error codes with which a coordinator refuses a request before it executes it: protocol error, bad credentials, is
+//   - error codes with which a coordinator rejects a request before it executes it: protocol error, bad credentials, is
 //     bootstrapping, unprepared, syntax error, unauthorized, invalid, config error, already exists, function failure.
 //   - UNAVAILABLE of one partition, of a logged batch or of a counter, where every availability check comes before the
 //     first mutation (StorageProxy.performWrite, mutateAtomically, mutateCounter).
@@ -29,7 +29,7 @@
 // # Sticky
 //
 // What is known about a write is the sum of its attempts. If one of them may have been applied, no later clean error
-// takes that back: the attempt that timed out may have been applied, and it is the next one that was refused.
+// takes that back: the attempt that timed out may have been applied, and it is the next one that was rejected.
 // [Outcome.Class] keeps this; the class of the last error alone does not.
 //
 // # What is retried

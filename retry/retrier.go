@@ -56,13 +56,13 @@ func (p Policy) Do(
 //
 // Do never waits past the deadline of ctx or past MaxElapsedTime: if the next attempt would come too late it returns
 // at once. If ctx is done before the first attempt, nothing is attempted, and the outcome is Safe with zero Attempts.
-// So it is, but Permanent, if Validate refuses the policy.
+// So it is, but Permanent, if Validate rejects the policy.
 //
 // The error is nil if an attempt succeeded. Otherwise it holds the last error that did not come from a context, if
 // there was one, so errors.As finds what the database said; and if ctx has ended it also matches context.Canceled or
 // context.DeadlineExceeded with errors.Is. An attempt's own limit matches context.DeadlineExceeded too, while ctx.Err()
 // is nil. If Do returned early because the next attempt would come too late, ctx has not ended and only the database's
-// error is returned. If the budget did not allow another attempt, the error matches [ErrBudget] beside the last one.
+// error is returned. If the budget did not allow another attempt, the error matches [ErrBudget] alongside the last one.
 func (r *Retrier) Do(
 	ctx context.Context, kind Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
 ) (Outcome, error) {
@@ -115,7 +115,7 @@ func (r *Retrier) GoOn(
 		retrier: r, ctx: ctx, kind: kind, attempt: attempt, observe: observe, start: first.Start, limit: r.policy.MaxAttempts,
 	}
 	run.record(run.judge(first.Context, first.Err)) //nolint:contextcheck // the attempt's is made from ctx
-	return run.finish() //nolint:contextcheck // run has it
+	return run.finish()                             //nolint:contextcheck // run has it
 }
 
 // try runs an attempt after the first under a limit of its own.

@@ -44,7 +44,7 @@ func Breaking(differences []Difference) []Difference {
 
 type comparison struct {
 	declared, live *Schema
-	absent         []string // keyspaces that nothing is said of beside their absence
+	absent         []string // keyspaces that nothing is said of alongside their absence
 	found          []Difference
 }
 
@@ -331,7 +331,7 @@ func (c *comparison) rotated(live *Table) bool {
 	})
 }
 
-// more tells what the live keyspaces have beside what is declared.
+// more tells what the live keyspaces have alongside what is declared.
 func (c *comparison) more() {
 	keyspaces := c.declared.names()
 	extra := func(id ID, reason, mend string, destroys bool) {

@@ -31,7 +31,7 @@ CREATE TABLE stock.orders_by_item (item_id uuid, day date, order_id timeuuid, PR
 CREATE TABLE shop.unknown (id uuid PRIMARY KEY);
 CREATE INDEX other ON shop.orders (note);`
 
-// TestDifferences: all differences come in one error, each with the statement that mends it or why there is none.
+// TestDifferences: all differences come in one error, each with the statement that fixes it or why there is none.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	declared, live := parse(t, declaredText), parse(t, liveText)

@@ -60,9 +60,9 @@ func (e *DifferenceError) Error() string {
 	return b.String()
 }
 
-// Migration is the statements that mend the differences, as text for review, in the order in which they were found. It is
+// Migration is the statements that fix the differences, as text for review, in the order in which they were found. It is
 // never run by this package. What loses data, and what is only more than is declared, is commented out; what no
-// statement can mend is described. What a [Difference.Note] asks for is among the statements, commented out if it is for a Since that
+// statement can fix is described. What a [Difference.Note] asks for is among the statements, commented out if it is for a Since that
 // has begun. Without its comments the text is these statements and nothing else, whatever names and
 // texts the live schema has: in comments control characters and line breaks are written as escapes.
 func Migration(differences []Difference) string {

@@ -2,7 +2,7 @@
 // writes the CQL that creates them, compares what is declared with what is live, and creates what is missing in
 // development and tests. Packages lint, estimate and diagram below it review, reckon and draw the same data.
 //
-// A declaration is made once, beside the sets:
+// A declaration is made once, alongside the sets:
 //
 //	var Shop = schema.Must(schema.Declare(
 //		schema.Sets(Orders, Baskets),
@@ -11,7 +11,7 @@
 //	))
 //
 //	err := schema.Ensure(ctx, s, Shop)   // development, tests: create what is missing
-//	err = schema.Validate(ctx, s, Shop)  // start-up: one error with all differences, each with what mends it
+//	err = schema.Validate(ctx, s, Shop)  // start-up: one error with all differences, each with what fixes it
 //
 // Nothing in this package alters or drops anything; see [Migration] for a text to start from.
 package schema

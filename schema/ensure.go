@@ -23,7 +23,7 @@ const ensureTimeout = 2 * time.Minute
 // come.
 //
 // Many processes may call it at once. Cassandra up to 5.0 lets two nodes create one table at the same moment, each
-// under an id of its own; until one of them wins nodes refuse each other's writes, and what was written under the other is
+// under an id of its own; until one of them wins nodes reject each other's writes, and what was written under the other is
 // lost. So whoever has something to create takes a lock first: a row of the table denorm_schema_lock, which Ensure leaves
 // in the first of the declared keyspaces and which everything else in this package overlooks. A process that dies leaves
 // the lock for two minutes.
@@ -238,8 +238,8 @@ func (e *ensurer) agree(ctx context.Context, l *lock) error {
 	}
 }
 
-// again does something until it succeeds: it is refused while the node that is asked has not heard of what another one
-// created. What is refused for its own sake is not repeated.
+// again does something until it succeeds: it is rejected while the node that is asked has not heard of what another one
+// created. What is rejected for its own sake is not repeated.
 func (e *ensurer) again(ctx context.Context, do func(context.Context) error) error {
 	for {
 		err := do(ctx)

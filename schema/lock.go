@@ -67,7 +67,7 @@ func (l *lock) try(ctx context.Context) (bool, error) {
 // errLockLost is returned when the lock has expired, because one statement took too long.
 var errLockLost = errors.New("the lock has expired: one statement took too long")
 
-// renew makes the lock last anew, if a good part of its time is over.
+// renew makes the lock last again, if a good part of its time is over.
 func (l *lock) renew(ctx context.Context) error {
 	if time.Since(l.renewed) < lockTTL/6 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Options are what a declaration says of a table beside its columns. What is left zero is the server's choice.
+// Options are what a declaration says of a table alongside its columns. What is left zero is the server's choice.
 type Options struct {
 	// Compaction is the option of that name; see [TimeWindow] and [Leveled].
 	Compaction map[string]string

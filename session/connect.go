@@ -24,7 +24,7 @@ import (
 // datacentre or keyspace. gocql's own names no host, and for what fails after the first connection only its logger is told why. The
 // error unwraps to those of the connections, such as [x509.HostnameError]. No password and no key is in it.
 //
-// ConnectTimeout bounds the TLS handshake, too, for which gocql would wait for ever. A connection that ends when it was only just
+// ConnectTimeout bounds the TLS handshake, too, for which gocql would wait forever. A connection that ends when it was only just
 // made leaves its pool a moment later, where gocql by itself may keep it, closed, as long as the session lives. Where a Dialer of
 // the caller's gives TCP connections of a type of its own, several frames are not written with one system call.
 //

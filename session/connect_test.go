@@ -54,7 +54,7 @@ func TestConnectNamesWhatIsWrong(t *testing.T) {
 			tls: new(gocql.SslOptions), want: "denorm: no session: 10.0.0.9:9042: no TLS at this port, or not this protocol: " +
 				"tls: first record does not look like a TLS handshake",
 		},
-		// A paused node, for one. The session was never opened and never refused.
+		// A paused node, for one. The session was never opened and never rejected.
 		"silent before the handshake": {
 			node: func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, tls: new(gocql.SslOptions),
 			want: "denorm: no session: 10.0.0.9:9042: read pipe: i/o timeout", unwrap: os.ErrDeadlineExceeded,

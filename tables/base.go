@@ -74,14 +74,14 @@ func (b *Base) VersionColumn() string { return b.set.columns[b.set.version].name
 // Row is a base row as it was read.
 type Row struct {
 	Version gocql.UUID // zero if it is null, or the set has Compare
-	Present bool       // some column beside key and version is not null
+	Present bool       // some column alongside key and version is not null
 	Pending map[gocql.UUID][]byte
 
 	values []Value
 	added  bool // it is to become one by an insert
 }
 
-// regular are the columns beside the key, the version excepted.
+// regular are the columns alongside the key, the version excepted.
 func (b *Base) regular() []int { return b.set.regular() }
 
 func (s *set) regular() []int {
@@ -253,7 +253,7 @@ func (b *Base) Unimaged() *Base {
 	return &next
 }
 
-// Empty is a row without a value beside its key.
+// Empty is a row without a value alongside its key.
 func (b *Base) Empty() *Row { return &Row{values: make([]Value, len(b.set.columns))} }
 
 // Differing is the first column in which row is not what the before-image of the change says, or "" if it says the same, be it in other

@@ -26,7 +26,7 @@ import (
 //	Hash(n)    -                     0 to n-1 (*)                 -
 //
 // (*) is the default. Hash may also be tinyint or smallint. Text is for years 0 to 9999; a row outside of what its type
-// can hold is refused.
+// can hold is rejected.
 type Bucket struct {
 	kind    bucketKind
 	width   time.Duration // of every

@@ -139,7 +139,7 @@ func TestTimeBuckets(t *testing.T) {
 	}
 }
 
-// The hash is for ever: rows are found by it. These values were computed by another program.
+// The hash is forever: rows are found by it. These values were computed by another program.
 func TestHashIsWhatItWas(t *testing.T) {
 	t.Parallel()
 	type row struct {

@@ -170,7 +170,7 @@ func cannotEncode(value any, t *cqltype.Type) error {
 	return fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s: the type is right, this value is not", value, t)
 }
 
-// malformedParts says why the server would refuse data as a tuple or user-defined type.
+// malformedParts says why the server would reject data as a tuple or user-defined type.
 func malformedParts(t *cqltype.Type, data []byte) string {
 	for _, e := range t.Elems() {
 		size, rest, ok := cutInt(data)

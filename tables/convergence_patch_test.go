@@ -14,7 +14,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// patchRow has, beside the key, two columns and a map whose keys are among patchKeys.
+// patchRow has, alongside the key, two columns and a map whose keys are among patchKeys.
 type patchRow struct {
 	ID        int32
 	Owner     string

@@ -68,7 +68,7 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 				lawUUID(1), queue, hashOf(3, []byte(queue), lawUUID(1).Bytes()), time.UnixMilli(1), perhaps(r, "a", "b"), r.Int64(),
 			}
 		}, bucketed(3, "queue", "id")),
-		// A hash bucket that is a field, of a OneOf column that may be absent, beside the key in another table.
+		// A hash bucket that is a field, of a OneOf column that may be absent, alongside the key in another table.
 		newFamily("errands", tables.Must(tables.New[lawErrand]("errand",
 			tables.Table{Name: "errands", PartKey: []string{"id"}},
 			tables.Table{Name: "errands_by_state", PartKey: []string{"state", "slot"}, SortKey: []string{"id"}},
@@ -125,7 +125,7 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 				perhaps[int32](r, 1, 2), r.Int64(),
 			}
 		}),
-		// A sparse table by an immutable column, which half of the entities have, alone and beside a OneOf column.
+		// A sparse table by an immutable column, which half of the entities have, alone and alongside a OneOf column.
 		newFamily("vouchers", tables.Must(tables.New[lawVoucher]("voucher",
 			tables.Table{Name: "vouchers", PartKey: []string{"id"}},
 			tables.Table{Name: "vouchers_by_campaign", PartKey: []string{"campaign"}, SortKey: []string{"id"}},

@@ -14,9 +14,9 @@ import (
 
 // This file is about sets that count: their declaration, their one verb, and its mutations.
 
-// Add adds to the counters of a row, in every table of a set that counts: one all of whose columns beside the keys are
+// Add adds to the counters of a row, in every table of a set that counts: one all of whose columns alongside the keys are
 // declared counters, with [Type], on int64 fields. The fields hold what to add, which may be negative; where it is zero the
-// counter is left out, and an Add of nothing but zeros is refused.
+// counter is left out, and an Add of nothing but zeros is rejected.
 //
 // A counter carries no timestamp, so an Add is not idempotent: it is never sent again once it may have been applied. It is
 // the only verb of such a set, as a counter cannot be set, and once deleted it cannot safely be used again. In a table
@@ -25,7 +25,7 @@ func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 
 func (c *column) counts() bool { return c.cql != nil && c.cql.Kind() == gocql.TypeCounter }
 
-// checkCounters finds out whether the set counts, and refuses what Cassandra refuses beside counters, or what could not
+// checkCounters finds out whether the set counts, and rejects what Cassandra rejects alongside counters, or what could not
 // be kept.
 func (b *builder) checkCounters() {
 	s := b.set
@@ -93,7 +93,7 @@ var besideCounters = map[string]string{
 	"Atomic":       "Cassandra refuses counters in a logged batch, whose replay would count twice",
 }
 
-// checkVerb refuses the verbs that the set does not have.
+// checkVerb rejects the verbs that the set does not have.
 func (c Change) checkVerb() error {
 	switch {
 	case c.set.counts && c.Kind != Add:

@@ -173,7 +173,7 @@ func (b *builder) checkDerived() {
 	}
 }
 
-// checkClock refuses a column that cannot be the time of a row.
+// checkClock rejects a column that cannot be the time of a row.
 func (b *builder) checkClock(i int) {
 	c := &b.set.columns[i]
 	switch {

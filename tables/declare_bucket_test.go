@@ -20,7 +20,7 @@ type visit struct {
 
 type homed struct{ Home geo }
 
-// Every declaration of a bucket that would lose rows, or could not be read, is refused with its reason.
+// Every declaration of a bucket that would lose rows, or could not be read, is rejected with its reason.
 func TestDeriveFaults(t *testing.T) {
 	t.Parallel()
 	visits := tables.Table{Name: "visits", PartKey: []string{"id"}}

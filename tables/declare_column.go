@@ -62,7 +62,7 @@ func insideValue(f *reflectx.FieldInfo) bool {
 	return false
 }
 
-// checkEmbedded refuses embedded fields whose columns gocqlx and this package would see differently.
+// checkEmbedded rejects embedded fields whose columns gocqlx and this package would see differently.
 func (b *builder) checkEmbedded(f *reflectx.FieldInfo, filled bool) {
 	switch {
 	case f.Field.Type.Kind() == reflect.Pointer:

@@ -11,7 +11,7 @@ import (
 
 // This file validates sets that are changed by lightweight transactions.
 
-// Columns that the library keeps beside those of the entity.
+// Columns that the library keeps alongside those of the entity.
 const (
 	PendingColumn = fingerprint.PendingColumn // map<timeuuid, blob>, in the base table of a Versioned set
 	TokenColumn   = fingerprint.TokenColumn   // timeuuid, in a Unique table
@@ -94,7 +94,7 @@ func (b *builder) readConditions() {
 	}
 }
 
-// checkConditions refuses what lightweight transactions cannot keep.
+// checkConditions rejects what lightweight transactions cannot keep.
 func (b *builder) checkConditions() {
 	versioned, compared := len(b.versions) > 0, len(b.compare) > 0
 	if versioned && compared {
@@ -129,7 +129,7 @@ func (b *builder) checkConditions() {
 	}
 }
 
-// besideConditions are the rules that cannot stand beside Versioned or Compare, and why.
+// besideConditions are the rules that cannot stand alongside Versioned or Compare, and why.
 var besideConditions = map[string]string{
 	"OneOf":        "its key columns may change already, and a sweep is for writers without conditions",
 	"SingleWriter": "its key columns may change already",

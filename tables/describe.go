@@ -11,7 +11,7 @@ import (
 type Description struct {
 	Entity string
 	Atomic bool
-	// Counts says that all columns beside the keys are counters.
+	// Counts says that all columns alongside the keys are counters.
 	Counts bool
 	// Conditional says that the base table is written by lightweight transactions: the set is Versioned or has Compare.
 	Conditional bool

@@ -85,7 +85,7 @@
 //
 // # Counters
 //
-// A set all of whose columns beside the keys are counters has one verb, [Set.Add]. Counters have no timestamp, so none of what
+// A set all of whose columns alongside the keys are counters has one verb, [Set.Add]. Counters have no timestamp, so none of what
 // is said here of convergence holds for them, and nothing repeats what may have been counted already. A counter that has to
 // be exact is a row an event, counted when it is read.
 //

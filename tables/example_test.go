@@ -51,7 +51,7 @@ func ExampleSet_Update() {
 	// INSERT INTO orders_by_id (order_id,user_id,status,total,updated_at) VALUES (?,?,?,?,?) USING TIMESTAMP ?
 }
 
-// A declaration that would lose rows is refused when the service starts, with all of its faults.
+// A declaration that would lose rows is rejected when the service starts, with all of its faults.
 func ExampleNew_faults() {
 	_, err := tables.New[Order]("order",
 		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},

@@ -57,7 +57,7 @@ func TestExpiry(t *testing.T) {
 				if got != tc.want {
 					t.Errorf("%s: %s, want %s", m, got, tc.want)
 				}
-				// TTL 0 would mean for ever; the row goes at the timestamp of the write, below which nothing of it lives.
+				// TTL 0 would mean forever; the row goes at the timestamp of the write, below which nothing of it lives.
 				stamp := args[len(args)-1]
 				if got == "delete" {
 					stamp = args[0]

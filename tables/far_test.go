@@ -8,7 +8,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// A time that a timestamp or date cannot hold is refused, where the driver would count on into another one.
+// A time that a timestamp or date cannot hold is rejected, where the driver would count on into another one.
 func TestFarTimesAreRefused(t *testing.T) {
 	t.Parallel()
 	type row struct{ At, Day time.Time }

@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Two columns that a single writer moves stood in one key. A change of both deleted, beside the former row, two that
+// Two columns that a single writer moves stood in one key. A change of both deleted, alongside the former row, two that
 // cannot exist: one with each column old and the other new.
 func TestSingleWriterMovesAsAWhole(t *testing.T) {
 	t.Parallel()

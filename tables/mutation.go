@@ -79,7 +79,7 @@ func (m *Mutation) ExpiresAt() (time.Time, bool) {
 
 // At is the statement to send at an attempt made at now, with what to bind to it. It differs from Statement and Args
 // only for a row that expires: the TTL is what remains, rounded up to seconds, and once nothing remains the statement
-// is a delete, because TTL 0 would mean for ever.
+// is a delete, because TTL 0 would mean forever.
 func (m *Mutation) At(now time.Time) (statement string, args []any) {
 	if m.expiresAt == 0 {
 		return m.Statement, m.Args
@@ -106,7 +106,7 @@ func (m *Mutation) Size() int {
 }
 
 const (
-	// The server counts, beside the bytes of a value, its timestamp and expiry, and the same for the row
+	// The server counts, alongside the bytes of a value, its timestamp and expiry, and the same for the row
 	// (org.apache.cassandra.db.rows: AbstractCell.dataSize, BTreeRow.dataSize).
 	cellOverhead = 16
 	rowOverhead  = 40

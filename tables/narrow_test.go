@@ -9,7 +9,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// A Go type that cannot hold what its column can is refused: such a row could not be read. Unsigned types, which CQL lacks, go into the
+// A Go type that cannot hold what its column can is rejected: such a row could not be read. Unsigned types, which CQL lacks, go into the
 // next larger one.
 func TestNarrowGoTypesAreRefused(t *testing.T) {
 	t.Parallel()

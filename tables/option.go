@@ -33,7 +33,7 @@ type oneOfOption struct {
 	values []any
 }
 
-// OneOf lets a key column change within a closed domain. Every update and delete then sweeps: beside the row under its
+// OneOf lets a key column change within a closed domain. Every update and delete then sweeps: alongside the row under its
 // new key it deletes the entity's rows under all other values, so that concurrent movers leave no ghost and the last
 // write wins in every table. It needs [Stamp], and the before-image of an update or delete must have its value.
 //
@@ -63,7 +63,7 @@ func SingleWriter(column string) Option {
 // Stamp names the bigint column (Go int64) that holds the write timestamp of the row, in microseconds since the Unix
 // epoch. The library fills it; what the field holds in an Insert or in the after-image of an Update is ignored. The
 // stamp of a before-image orders the write after the one that was read, whatever the clocks say. Without it the write is
-// ordered by the clocks alone: a writer whose clock is behind is told of success and changes nothing. So a set with [OneOf]
+// ordered by the clocks alone: a writer whose clock is behind is acknowledged and changes nothing. So a set with [OneOf]
 // rejects an Update or Delete whose before-image has a stamp of zero, unless it declares [UnstampedRows]: pass the row as it was
 // read, or as it was written with Result.Timestamp in the stamp. A stamp in seconds, milliseconds or
 // nanoseconds is rejected in every set.
@@ -84,7 +84,7 @@ func UnstampedRows() Option { return optionFunc(func(d *declaration) { d.unstamp
 // sent instead. A write that begins when it has passed already, by the writer's clock, is rejected: nothing of the row would be
 // written, and what is in the tables would be removed. Only a Delete, and an Update to a later expiry, may follow it. Zero or nil:
 // the entity does not expire. Resolution: one second, rounded up. At most 20 years from now; a
-// cluster in the storage format of Cassandra 4, the default of 5.0 too (storage_compatibility_mode), refuses what ends after
+// cluster in the storage format of Cassandra 4, the default of 5.0 too (storage_compatibility_mode), rejects what ends after
 // 2038-01-19T03:14:06Z, and the write is then not applied.
 func ExpiresAt(column string) Option {
 	return optionFunc(func(d *declaration) { d.expiries = append(d.expiries, column) })
@@ -123,7 +123,7 @@ func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true 
 //
 // The library fills the version, and keeps a column named pending (map<timeuuid, blob>) in the base table, which is no
 // field. A deleted entity leaves a base row for [FenceTTL] that has a version and nothing else: a base row whose columns
-// are all null is absent. So some column beside the base key must be one that is never absent: no pointer, time, slice or map.
+// are all null is absent. So some column alongside the base key must be one that is never absent: no pointer, time, slice or map.
 //
 // Servers' clocks more than an hour ahead of the clients' make changes fail as not applied until they are right again, and for as long
 // as they were ahead beyond that hour. The error says so.

@@ -28,7 +28,7 @@ import (
 // that it reached before. There is no row marker in such a patch, which would end the row, so every table has to hold the
 // expiry or the stamp.
 //
-// In a set with [ExpiresAt] a row without an expiry is an error: what is written would stay for ever where the rest of
+// In a set with [ExpiresAt] a row without an expiry is an error: what is written would stay forever where the rest of
 // the row ends. Give row the expiry that was read, or written, or, if the row never ends, name the expiry in a Column
 // among the edits.
 func (s *Set[T]) Patch(row T, edits ...Edit) Change {
@@ -72,7 +72,7 @@ func (k EditKind) String() string {
 // not frozen is replaced as a whole, which costs a range tombstone.
 func Column(name string) Edit { return Edit{Column: name, Kind: PutColumn} }
 
-// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. Beside it
+// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. Alongside it
 // [Without] may remove others of the same column.
 func Elements(name string) Edit { return Edit{Column: name, Kind: PutElements} }
 
@@ -184,7 +184,7 @@ func (s *set) checkPatchedExpiry(values []Value, edits patch) error {
 
 const expiryEdited = "the expiry cannot be edited: it is that of all columns of the row, so Update the row"
 
-// patchable refuses a set in which the row of an entity may stand under another key than the one at hand.
+// patchable rejects a set in which the row of an entity may stand under another key than the one at hand.
 func (s *set) patchable() error {
 	for _, t := range s.tables {
 		for _, positions := range [][]int{t.sweeps, t.moves, t.follows} {
@@ -344,7 +344,7 @@ func mergeArgs(values []any, key []*Value, at *Value, ttl bool) []any {
 	return args
 }
 
-// A Merge is stored with its key first, as a Put is, and what is done to the columns beside each.
+// A Merge is stored with its key first, as a Put is, and what is done to the columns alongside each.
 
 func (m *Mutation) wireMerge(w *wireMutation) error {
 	first := len(m.Args) - m.keys - len(m.merges)

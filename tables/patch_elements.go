@@ -22,7 +22,7 @@ func beside(one, other Edit) (put, remove Edit, both bool) {
 	return put, remove, false
 }
 
-// encodeRemoved encodes the keys of elements that are removed from column i beside those of put, of which they must be none.
+// encodeRemoved encodes the keys of elements that are removed from column i alongside those of put, of which they must be none.
 func (s *set) encodeRemoved(i int, keys []any, put *Value) (*Value, error) {
 	v, err := s.encodeKeysOf(i, keys)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // cart is an entity that can be patched, with everything that a patch meets: a table of all columns, a sparse one with
-// elements, one that has nothing beside its key but the expiry; stamp and expiry.
+// elements, one that has nothing alongside its key but the expiry; stamp and expiry.
 type cart struct {
 	ID        gocql.UUID
 	Owner     string

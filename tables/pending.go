@@ -98,7 +98,7 @@ func (s *set) inEntries(i int) bool {
 }
 
 // decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new. data may be anything: what it says is of this entity, or
-// is refused.
+// is rejected.
 func (b *Base) decodeKeys(data []byte) ([]Value, error) {
 	if len(data) == 0 {
 		return nil, nil

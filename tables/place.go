@@ -179,7 +179,7 @@ func (r *renderer) sweep(t *table, row []Value, key []*Value, positions []int, v
 	}
 }
 
-// rebucket calls visit with the derived columns at positions of key computed anew, once for every function that they may
+// rebucket calls visit with the derived columns at positions of key computed again, once for every function that they may
 // be computed by. What is in the key has the value that it has there, and the rest that of row.
 func (r *renderer) rebucket(t *table, row []Value, key []*Value, positions []int, visit func([]*Value)) {
 	if len(positions) == 0 {
@@ -275,7 +275,7 @@ func partitionKey(values []*Value) []byte {
 	return out
 }
 
-// componentOverhead is what a column of a composite partition key takes beside its bytes.
+// componentOverhead is what a column of a composite partition key takes alongside its bytes.
 const componentOverhead = 3
 
 // partitionSize is the length of the partition key of row in t if it has several columns. A single column is bounded

@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// This file refuses declarations that Cassandra would take and that would lose or multiply rows.
+// This file rejects declarations that Cassandra would take and that would lose or multiply rows.
 
 // maxSweep is the largest number of sweep deletes a change may need.
 const maxSweep = 64
@@ -132,7 +132,7 @@ func probe(t reflect.Type, c *cqltype.Type) any {
 	return reflect.Zero(t).Interface()
 }
 
-// checkKeys refuses keys that do not identify the entity.
+// checkKeys rejects keys that do not identify the entity.
 func (b *builder) checkKeys() {
 	if len(b.set.tables) == 0 {
 		return
@@ -200,7 +200,7 @@ func (b *builder) checkSweep() {
 	}
 }
 
-// refuseRules refuses those of the set's rules for which a reason is given. where says what they are refused in, with %s for
+// refuseRules rejects those of the set's rules for which a reason is given. where says what they are rejected in, with %s for
 // the rule.
 func (b *builder) refuseRules(where string, reasons map[string]string) {
 	for _, rule := range []struct {

@@ -12,7 +12,7 @@ import (
 	"gopkg.in/inf.v0"
 )
 
-// cell is a row of one value beside its key.
+// cell is a row of one value alongside its key.
 type cell[V any] struct {
 	ID int64
 	V  V

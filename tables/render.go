@@ -156,7 +156,7 @@ type renderer struct {
 
 	before, after []Value        // by column; nil where the verb has none
 	patch         patch          // of a Patch
-	removed       map[int]*Value // elements that a Patch removes beside those that it puts, by column
+	removed       map[int]*Value // elements that a Patch removes alongside those that it puts, by column
 	at, below     *Value         // the timestamp, and one microsecond less
 	replacing     bool           // the entity may exist: absent values are sent as null, and its rows under other keys removed
 	expiresAt     int64          // milliseconds, 0 is never

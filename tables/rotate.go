@@ -64,7 +64,7 @@ func (b *builder) checkRotation(t *table) {
 	}
 }
 
-// checkRotated refuses a row that no table can be named for.
+// checkRotated rejects a row that no table can be named for.
 func (r *renderer) checkRotated(t *table, row []Value) error {
 	if t.rotation == nil || row == nil {
 		return nil

@@ -181,7 +181,7 @@ type set struct {
 	unstamped    bool     // rows without a stamp exist
 	expiry       int      // column of ExpiresAt, or -1
 	sweepInserts bool
-	counts       bool // all columns beside the keys are counters
+	counts       bool // all columns alongside the keys are counters
 	atomic       bool
 	unique       []*table // tables with Table.Unique, which are not among tables
 	version      int      // column of Versioned, or -1

@@ -22,7 +22,7 @@ import (
 const hidden = "Kreuzspinne4711"
 
 // Whatever this package exports that holds values of rows prints and marshals without them, in every format, by value and by
-// pointer. A type that is exported anew has to be named here.
+// pointer. A type that is exported again has to be named here.
 func TestNothingShowsValues(t *testing.T) {
 	t.Parallel()
 	type patient struct{ PatientID, Name, Mail string }

@@ -61,7 +61,7 @@ func scanned(tb testing.TB, b *tables.Base, placed, count []byte) tables.Row {
 }
 
 // What a live row and its entry of pending hold others may have written, to whom Cassandra gives nulls and empty values of any type. It
-// is put in place, or refused, and no entity but the row's own is touched.
+// is put in place, or rejected, and no entity but the row's own is touched.
 func TestSpreadOfWhatOthersWrote(t *testing.T) {
 	t.Parallel()
 	when, one, two := string(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))), "\x00\x00\x00\x01", "\x00\x00\x00\x02"
@@ -122,7 +122,7 @@ func wantOwn(tb testing.TB, set, what string, out []tables.Mutation) {
 	}
 }
 
-// FuzzSpread puts any bytes into a live row and its entry of pending: they are put in place or refused, and no other entity is touched.
+// FuzzSpread puts any bytes into a live row and its entry of pending: they are put in place or rejected, and no other entity is touched.
 func FuzzSpread(f *testing.F) {
 	when, one := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli())), []byte{0, 0, 0, 1}
 	f.Add(when, one, entryOf("placed", string(when), "count", string(one)))

@@ -20,7 +20,7 @@ type Table struct {
 	PartKey []string
 	// SortKey names the clustering columns, in order, each optionally followed by ASC (the default) or DESC.
 	SortKey []string
-	// Columns names the columns that the table holds beside its key. Nil stands for all columns of the entity. The base
+	// Columns names the columns that the table holds alongside its key. Nil stands for all columns of the entity. The base
 	// table holds all of them. In a row read from such a table the other fields are zero: it is no before-image, and no row to write,
 	// which would make them null or zero in every table. Read the base row, or use writer.Modify.
 	Columns []string
@@ -30,10 +30,10 @@ type Table struct {
 	// not change while the table keeps its name: rows would be looked for in other tables, and dropped at another time.
 	Rotate Bucket
 	// Unique makes the table a register of keys that only one entity can have, such as e-mail addresses. Its primary key is
-	// what has to be unique; beside it the table holds the base key of the owner, and a column named claim (timeuuid), which
+	// what has to be unique; alongside it the table holds the base key of the owner, and a column named claim (timeuuid), which
 	// is no field. Only a [Versioned] set can have such tables, and Keyspace must be that of the base table, in which owners are looked
 	// up: a key has one owner a keyspace, so tenants with keyspaces of their own each have one. It is of one entity: two sets that share it
-	// would not see each other's owners, and writer.Check refuses that by the table's fingerprint.
+	// would not see each other's owners, and writer.Check rejects that by the table's fingerprint.
 	//
 	// Keys are compared by their bytes: "A@x.org" and "a@x.org" can have two owners, so write them in one spelling.
 	//

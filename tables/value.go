@@ -25,7 +25,7 @@ type Value struct {
 
 var _ gocql.Marshaler = (*Value)(nil)
 
-// MarshalCQL gives the driver the bytes. It refuses a column that is not of the declared type: the bytes of one type
+// MarshalCQL gives the driver the bytes. It rejects a column that is not of the declared type: the bytes of one type
 // are valid, and wrong, in many others.
 func (v *Value) MarshalCQL(info gocql.TypeInfo) ([]byte, error) {
 	if !v.typ.Matches(info) {
@@ -117,8 +117,8 @@ func encodeGo(c *column, value any) ([]byte, error) {
 	return data, nil
 }
 
-// malformed says why the server would refuse data as a value of type t, or "". The driver lets some of it through, and
-// a Marshaler anything; refused by the server, such a value could have reached the tables that lack its column.
+// malformed says why the server would reject data as a value of type t, or "". The driver lets some of it through, and
+// a Marshaler anything; rejected by the server, such a value could have reached the tables that lack its column.
 func malformed(t *cqltype.Type, data []byte) string {
 	if size := t.Size(); size > 0 && len(data) != size {
 		if len(data) == 0 {

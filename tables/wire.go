@@ -31,7 +31,7 @@ type wireColumn struct {
 	State uint8
 	Type  string
 	Data  []byte
-	Edit  EditKind // of a Merge, beside the key
+	Edit  EditKind // of a Merge, alongside the key
 }
 
 // wireFormat is the latest stored form of mutations and conditions that this code understands. gob passes over fields that it
@@ -71,7 +71,7 @@ func (m *Mutation) MarshalBinary() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// bounded refuses what a [Decoder] would.
+// bounded rejects what a [Decoder] would.
 func bounded(columns []wireColumn) error {
 	if len(columns) > maxStored {
 		return errStoredSize
@@ -124,7 +124,7 @@ func (m *Mutation) wire() (*wireMutation, error) {
 	return w, nil
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary. The statement is compiled anew, from names that can be nothing else
+// UnmarshalBinary is the reverse of MarshalBinary. The statement is compiled again, from names that can be nothing else
 // in it.
 func (m *Mutation) UnmarshalBinary(data []byte) error { return new(Decoder).Mutation(data, m) }
 
@@ -190,7 +190,7 @@ func (m *Mutation) ended() *Mutation {
 	return out
 }
 
-// check refuses what no change renders.
+// check rejects what no change renders.
 func (w *wireMutation) check() error {
 	switch {
 	case w.Kind != Put && w.Kind != Remove && w.Kind != Merge:

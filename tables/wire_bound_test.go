@@ -13,7 +13,7 @@ import (
 )
 
 // Bytes of storage that somebody else may have written cost in the order of what they are, in memory and in time: what a
-// few bytes blow up to is refused before there is room made for it, and in an error that does not repeat it.
+// few bytes blow up to is rejected before there is room made for it, and in an error that does not repeat it.
 func TestStoredMutationCostsWhatItHolds(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	fields := func(n int) string {
 		var b strings.Builder

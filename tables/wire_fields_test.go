@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What a later version has stored in a form that this one does not know is refused, and says so.
+// What a later version has stored in a form that this one does not know is rejected, and says so.
 func TestLaterFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	const want = "stored by a later version of denorm"

@@ -36,7 +36,7 @@ type storedClaim struct {
 	Columns         []storedColumn
 }
 
-// The keys of a stored condition come to stand in the row, where every other writer reads them: what is none of a change is refused.
+// The keys of a stored condition come to stand in the row, where every other writer reads them: what is none of a change is rejected.
 func TestForgedKeysOfAStoredCondition(t *testing.T) {
 	t.Parallel()
 	when, one := string(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))), "\x00\x00\x00\x01"
@@ -230,7 +230,7 @@ func TestStoredDeleteSaysItsTypes(t *testing.T) {
 	}
 }
 
-// What a set writes is never refused as what it could not have written.
+// What a set writes is never rejected as what it could not have written.
 func TestStoredMutationsAreDeclared(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

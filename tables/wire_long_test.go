@@ -64,7 +64,7 @@ func storedInsert[T any](t *testing.T, options ...tables.Option) (failures []str
 	return failures
 }
 
-// What is encoded can be decoded: a column whose type takes more text than is read is refused when there is still somebody to tell.
+// What is encoded can be decoded: a column whose type takes more text than is read is rejected when there is still somebody to tell.
 func TestLongTypesAreNotStored(t *testing.T) {
 	t.Parallel()
 	if got := storedInsert[eight4](t); len(got) > 0 {

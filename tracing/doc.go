@@ -64,7 +64,7 @@
 //	denorm.changes                W    entities that change; absent if it is a Resume
 //	denorm.resume                 W    true if it is a Resume; absent otherwise
 //	denorm.stragglers             W    paths that had not ended when the call did; absent if there were none
-//	denorm.retry.refused            P  true if another attempt was due but the retry budget was spent; absent otherwise
+//	denorm.retry.rejected            P  true if another attempt was due but the retry budget was spent; absent otherwise
 //	denorm.retry.attempt           R   number of the attempt that failed, from 1
 //	denorm.retry.class             R   what is known of it: unknown, safe, permanent, pending, decided
 //	denorm.retry.wait_ms           R   milliseconds until the next attempt, as a floating-point number
@@ -77,7 +77,7 @@
 //	applied      every table has acknowledged it                                             debug  unset
 //	conflict     another writer came first, and nothing was applied: writer.ErrConflict      info   unset
 //	taken        another entity has a Unique key: writer.ErrTaken                            info   unset
-//	refused      the call or a row is not valid, and nothing was sent: writer.ErrInvalid     info   error
+//	rejected      the call or a row is not valid, and nothing was sent: writer.ErrInvalid     info   error
 //	not applied  no table has it                                                             warn   error
 //	unknown      some table is unknown or pending, whatever else is known                    error  error
 //	partial      some table has it, and the others have not                                  error  error
@@ -102,7 +102,7 @@
 //
 // error.type is the reason of package retry, such as unavailable, write_timeout.batch_log, attempt_timeout or
 // connection_closed: some sixty values that do not change. A write has that of its paths; several if they differ;
-// denorm.invalid or denorm.expired if the library refused it; denorm.conflict if it met a conflict that an earlier attempt of its
+// denorm.invalid or denorm.expired if the library rejected it; denorm.conflict if it met a conflict that an earlier attempt of its
 // own may have caused; _OTHER if there is none. What has the status unset has no error.type, in metrics too. Of a straggler
 // it counts why the call did not wait longer: deadline_exceeded or canceled. A path that was given up because the retry
 // budget was spent has the reason of its last failure.
@@ -128,7 +128,7 @@
 // was spent, by their last failure; a hedge that the budget did not allow is not one. denorm.stragglers counts paths
 // that had not ended when the call did. denorm.outcomes counts the tables of each write by what is
 // known of them when it ends, whatever comes of a straggler later; a Resume counts again those that it was to finish. A
-// write that was refused has no tables.
+// write that was rejected has no tables.
 //
 // There is no instrument for conflicts: they are the writes with the outcome conflict or taken.
 //
@@ -136,7 +136,7 @@
 //
 // A Tracer is one for [reader.Trace], too. A read has a span named by its op, from the first row to the last, so with what the
 // caller does meanwhile; below it, each partition that was asked has one named by its query summary, SELECT and the table,
-// until its last page. Retries are events as of paths. Beside the attributes above:
+// until its last page. Retries are events as of paths. Alongside the attributes above:
 //
 //	denorm.partitions  read       partitions of the query; not all need have been asked
 //	denorm.rows        both       rows given; of a partition rows fetched
@@ -148,7 +148,7 @@
 //
 // The bucket is the only value in a trace, see [reader.Error]. denorm.read.duration, a histogram in seconds with the same
 // buckets as the others, counts reads by db.system.name, db.namespace, db.collection.name (as declared), denorm.op and
-// error.type, which is denorm.invalid for a query that was refused. Retries and refusals are counted with those of writes.
+// error.type, which is denorm.invalid for a query that was rejected. Retries and refusals are counted with those of writes.
 //
 // # Cardinality
 //

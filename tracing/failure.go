@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Outcomes beside those of package writer, see the package documentation.
+// Outcomes alongside those of package writer, see the package documentation.
 const (
 	outcomeRefused  = "refused"
 	outcomeExpired  = "expired"
@@ -29,7 +29,7 @@ func expected(outcome string) bool {
 	return false
 }
 
-// Error types of a write that the library refused.
+// Error types of a write that the library rejected.
 const (
 	typeInvalid  = "denorm.invalid"
 	typeExpired  = "denorm.expired"

@@ -109,7 +109,7 @@ func TestDefaultCardinality(t *testing.T) {
 	}
 }
 
-// What a provider refuses is reported and does no harm.
+// What a provider rejects is reported and does no harm.
 func TestRefusedInstruments(t *testing.T) {
 	t.Parallel()
 	tracer := tracing.New(tracing.WithMeterProvider(refusing{}))

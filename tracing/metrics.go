@@ -41,7 +41,7 @@ type metrics struct {
 	noNamespace bool
 }
 
-// newMetrics makes all instruments; one that is refused records nothing.
+// newMetrics makes all instruments; one that is rejected records nothing.
 func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 	m := &metrics{
 		ofPaths: newSeries(c), ofWrites: newSeries(c), ofReads: newSeries(c), ofRetries: newSeries(c), ofRefusals: newSeries(c),
@@ -64,7 +64,7 @@ func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 	}
 	pathDuration, err := dbconv.NewClientOperationDuration(meter, buckets)
 	refused(pathDuration.Name(), err)
-	m.pathDuration = pathDuration.Inst() // records nothing if it was refused
+	m.pathDuration = pathDuration.Inst() // records nothing if it was rejected
 	m.writeDuration, err = meter.Float64Histogram(writeDurationName, buckets, metric.WithUnit("s"),
 		metric.WithDescription("Duration of logical writes, over all their tables and with retries."))
 	if refused(writeDurationName, err) {

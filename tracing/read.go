@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// What a read has beside a write's attributes.
+// What a read has alongside a write's attributes.
 const (
 	rowsKey       = attribute.Key("denorm.rows")
 	pagesKey      = attribute.Key("denorm.pages")

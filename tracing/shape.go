@@ -14,7 +14,7 @@ import (
 // A shape is what all writes, or paths, that look alike have in common. It is made once and kept, so that a span which
 // is not sampled costs no attributes although samplers see them.
 
-// maxShapes limits how many are kept. Beyond, they are made anew each time.
+// maxShapes limits how many are kept. Beyond, they are made again each time.
 const maxShapes = 1000
 
 // writeKey is what a writeShape is kept under.

@@ -30,7 +30,7 @@ var (
 )
 
 // New makes a tracer for [writer.Trace]. It records nothing without providers, which [WithTracerProvider] and [WithMeterProvider]
-// give: those that are global in OpenTelemetry are not used. It does not fail: an instrument that its provider refuses is one that records
+// give: those that are global in OpenTelemetry are not used. It does not fail: an instrument that its provider rejects is one that records
 // nothing, and [Tracer.Err] tells. Options that are nil are ignored.
 //
 // The op that a call is given becomes denorm.op of spans and metrics as it is, so it must hold no id and no other value
@@ -55,7 +55,7 @@ func New(options ...Option) *Tracer {
 	return t
 }
 
-// Err says which instruments the meter provider refused, and why; nil if none. The SDK of OpenTelemetry refuses none,
+// Err says which instruments the meter provider rejected, and why; nil if none. The SDK of OpenTelemetry rejects none,
 // but the API lets a provider do so. What is wrong later, such as a failed export, is the business of the providers.
 func (t *Tracer) Err() error { return t.err }
 

@@ -38,7 +38,7 @@ func encoded(tb testing.TB, set *tables.Set[Order], o Order) tables.Rendered {
 	return r
 }
 
-// A write of three tables costs few allocations beside the encoding and the goroutines. Most of them are contexts:
+// A write of three tables costs few allocations alongside the encoding and the goroutines. Most of them are contexts:
 // one limits the call, one the first attempts.
 func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
 	const most = 10

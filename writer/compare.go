@@ -15,7 +15,7 @@ import (
 
 // This file is about sets with Compare, whose changes of one partition one lightweight transaction can hold.
 
-// all are the condition and those beside it, in the order of the changes.
+// all are the condition and those alongside it, in the order of the changes.
 func (c *condition) all() []*tables.Conditional {
 	return append([]*tables.Conditional{c.Conditional}, c.more...)
 }

@@ -245,7 +245,7 @@ func TestConditionsBesideOthers(t *testing.T) {
 	})
 }
 
-// What one transaction cannot hold is refused, with the reason.
+// What one transaction cannot hold is rejected, with the reason.
 func TestConditionsApart(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

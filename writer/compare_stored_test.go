@@ -21,7 +21,7 @@ func benchSet(tb testing.TB) *tables.Set[bench] {
 		tables.Table{Name: "benches", PartKey: []string{"hall"}, SortKey: []string{"seat"}}, tables.Compare("count"))
 }
 
-// Stored conditions that no writer could have put into one transaction are refused: they would not hold together.
+// Stored conditions that no writer could have put into one transaction are rejected: they would not hold together.
 func TestStoredConditionsHoldTogether(t *testing.T) {
 	t.Parallel()
 	at := time.Now().UnixMicro()
@@ -63,7 +63,7 @@ func TestStoredConditionsHoldTogether(t *testing.T) {
 	}
 }
 
-// Each of the conditions is held against the sets that are resumed.
+// Each of the conditions is compared with the sets that are resumed.
 func TestStoredConditionsAreOfTheSets(t *testing.T) {
 	t.Parallel()
 	w, _, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})

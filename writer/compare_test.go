@@ -58,7 +58,7 @@ func TestMarkAfterALostAnswer(t *testing.T) {
 	}
 }
 
-// markedRow refuses every swap after the first, and then has the row that it wanted to make, with its mark or another.
+// markedRow rejects every swap after the first, and then has the row that it wanted to make, with its mark or another.
 type markedRow struct {
 	*fakeTransactor
 	own  bool

@@ -76,7 +76,7 @@ func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) 
 }
 
 // settle carries out the condition of a plan, and says whether it holds. An insert that has met the fence of a delete as
-// young as itself is to be planned anew above the timestamp it returns.
+// young as itself is to be planned again above the timestamp it returns.
 func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) {
 	c := p.condition
 	if c.outcome == Applied {

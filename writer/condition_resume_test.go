@@ -55,7 +55,7 @@ func TestConditionIsStoredAndResumed(t *testing.T) {
 	}
 }
 
-// An insert with a condition that is older than deletes are surely remembered for is refused, by At and by Resume.
+// An insert with a condition that is older than deletes are surely remembered for is rejected, by At and by Resume.
 func TestOldInsertsAreRefused(t *testing.T) {
 	t.Parallel()
 	then := time.Now().Add(-oldestInsert - time.Minute)

@@ -112,7 +112,7 @@ func (x ownVersion) swap(ctx context.Context, statements []tables.Statement, o t
 	return false, nil, errors.New("no version in the statement")
 }
 
-// An insert that meets the fence of a delete as young as itself is made anew above it.
+// An insert that meets the fence of a delete as young as itself is made again above it.
 func TestInsertOverAFence(t *testing.T) {
 	t.Parallel()
 	fence := versioned.Version(time.Now().Add(2*time.Second).UnixMicro(), 3)

@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// This file is about counters, which travel in paths of their own, beside what else a write has: without timestamp, so not
+// This file is about counters, which travel in paths of their own, alongside what else a write has: without timestamp, so not
 // idempotent, never sent again once they may have been counted, and never by Resume.
 
 // splitCounters separates the counters of a write, and its changes of other things, from the rest.
@@ -35,7 +35,7 @@ func splitCounters(changes []tables.Change, mutations []*tables.Mutation) (rest 
 
 func isIncrement(m *tables.Mutation) bool { return m.Kind == tables.Increment }
 
-// refuseCounters refuses what a write with counters could not keep.
+// refuseCounters rejects what a write with counters could not keep.
 func (w *Writer) refuseCounters() error {
 	switch {
 	case w.choice == alwaysLogged:
@@ -84,7 +84,7 @@ func (p *path) travels(mode Mode) Mode {
 // are never sent again. It is false after every [ErrConflict], and so after [ErrTaken]: the caller was told no, and to send the
 // write later could only do what nobody expects any more, such as to take a key that has become free meanwhile. That holds if the
 // outcome is Unknown, too: another write has changed the row since, so a Resume could not tell either whether the condition held;
-// [Current] or a read says how the row is. It is false of what matches [ErrInvalid], unless Resume has refused the
+// [Current] or a read says how the row is. It is false of what matches [ErrInvalid], unless Resume has rejected the
 // error for what may be a fault of the writer: see there. It does not know whether the write has meanwhile become too
 // old.
 func (e *Error) Resumable() bool {

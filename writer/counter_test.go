@@ -18,7 +18,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Counters travel in requests of their own, one a partition, beside whatever else there is, which goes as it would.
+// Counters travel in requests of their own, one a partition, alongside whatever else there is, which goes as it would.
 func TestCountersTravel(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
@@ -241,7 +241,7 @@ func TestResumeLeavesCounters(t *testing.T) {
 	}
 }
 
-// A batch that becomes a fan-out leaves the counters beside it alone, and does not wait for them.
+// A batch that becomes a fan-out leaves the counters alongside it alone, and does not wait for them.
 func TestFallbackLeavesCounters(t *testing.T) {
 	t.Parallel()
 	for name, cause := range map[string]error{"counted": nil, "lost": gocql.ErrTimeoutNoResponse} {
@@ -315,7 +315,7 @@ func TestCounterTakesItsTime(t *testing.T) {
 	})
 }
 
-// What no version of the library has stored of counters is refused.
+// What no version of the library has stored of counters is rejected.
 func TestForeignCounters(t *testing.T) {
 	t.Parallel()
 	mutation := func(c tables.Change) []byte {

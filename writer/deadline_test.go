@@ -105,7 +105,7 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
-// One silent node must not take the call's whole time: the attempt has a limit of its own, and the next one may meet
+// One unresponsive node must not take the call's whole time: the attempt has a limit of its own, and the next one may meet
 // another node.
 func TestSilentAttemptIsRepeated(t *testing.T) {
 	t.Parallel()

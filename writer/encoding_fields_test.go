@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a later version has stored in a form that this one does not know is refused, and says so.
+// What a later version has stored in a form that this one does not know is rejected, and says so.
 func TestLaterFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	err := new(Error).UnmarshalBinary(sealed(t, wireError{Format: wireFormat + 1, Timestamp: 1, Mode: Conditional + 1}))

@@ -62,7 +62,7 @@ func gobDefine(id int64, parts ...[]byte) []byte {
 	return gobMessage(gobInt(-id), slices.Concat(parts...), []byte{0})
 }
 
-// A stream that defines a type as two things at once, or one of gob's own types anew, is counted as one thing and decoded as
+// A stream that defines a type as two things at once, or one of gob's own types again, is counted as one thing and decoded as
 // the other. It does not get past the bounds.
 func TestForgedTypesDoNotGetPastTheBounds(t *testing.T) {
 	const n = 4 << 20

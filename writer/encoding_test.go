@@ -101,7 +101,7 @@ func TestStoredErrorIsResumed(t *testing.T) {
 	}
 }
 
-// The TTL is what remains when it is sent; once nothing remains a delete is, as TTL 0 would mean for ever.
+// The TTL is what remains when it is sent; once nothing remains a delete is, as TTL 0 would mean forever.
 func TestStoredErrorExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -149,7 +149,7 @@ func storedError(tb testing.TB, changes ...tables.Change) []byte {
 	return data
 }
 
-// What is damaged on its way is refused, and leaves the error that it was read into as it was.
+// What is damaged on its way is rejected, and leaves the error that it was read into as it was.
 func TestDamagedError(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
@@ -193,7 +193,7 @@ func sealed(t *testing.T, w wireError) []byte {
 	return seal(body.Bytes())
 }
 
-// What no version of the library has stored is refused, even if it is undamaged.
+// What no version of the library has stored is rejected, even if it is undamaged.
 func TestForeignError(t *testing.T) {
 	t.Parallel()
 	r, err := noteSet(t).Insert(newNote()).Render(1, nil)
@@ -300,7 +300,7 @@ func TestErrorIsNoJSON(t *testing.T) {
 	}
 }
 
-// A stored error costs in the order of what it is: what blows up is refused before there is room made for it.
+// A stored error costs in the order of what it is: what blows up is rejected before there is room made for it.
 func TestStoredErrorCostsWhatItHolds(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	m := bytesOf(t, noteSet(t).Insert(newNote()))
 	many := make([][]byte, 5_000)
@@ -361,7 +361,7 @@ type (
 	wideType  = eightOf[*eightBoxs]
 )
 
-// What is encoded can be decoded: an error whose types take more text together than is read is refused while there is somebody to tell.
+// What is encoded can be decoded: an error whose types take more text together than is read is rejected while there is somebody to tell.
 func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	t.Parallel()
 	type row struct {

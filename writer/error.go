@@ -29,9 +29,9 @@ type TableResult struct {
 // MarshalBinary. It prints no bound value in any format. It is immutable and safe for concurrent use.
 type Error struct {
 	Op        string // the name of the logical write
-	Timestamp int64  // microseconds, of all its mutations; 0 if the write was refused before it had one
+	Timestamp int64  // microseconds, of all its mutations; 0 if the write was rejected before it had one
 	Mode      Mode
-	// Tables has one result a table, the base table of the first change first. Empty if the write was refused. Of a failed read
+	// Tables has one result a table, the base table of the first change first. Empty if the write was rejected. Of a failed read
 	// it has the base table: NotApplied, with the attempts of the read.
 	Tables []TableResult
 

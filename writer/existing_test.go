@@ -67,7 +67,7 @@ func TestInsertOverARowWithOneColumnIsAConflict(t *testing.T) {
 	})
 }
 
-// The answer to an insert that is refused holds all columns of the row, those too that the set does not declare and gocql has no Go type for.
+// The answer to an insert that is rejected holds all columns of the row, those too that the set does not declare and gocql has no Go type for.
 func TestConflictWithARowOfUnknownTypes(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

@@ -17,7 +17,7 @@ type fanOut struct {
 	w        *Writer
 	p        *plan
 	ctx      context.Context //nolint:containedctx // of the call; lives as long
-	mode     Mode            // of p, which a batch beside counters may change
+	mode     Mode            // of p, which a batch alongside counters may change
 	limit    time.Duration   // of first attempts
 	start    time.Time       // of first attempts
 	now      int64           // the same by the writer's clock, in milliseconds of Unix time, if some row expires

@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// guard refuses a logged batch that the server would refuse, or would not keep its promise for. An [*unreadError] is no
+// guard rejects a logged batch that the server would reject, or would not keep its promise for. An [*unreadError] is no
 // refusal: it is not known.
 func (w *Writer) guard(ctx context.Context, p *plan) error {
 	for _, phase := range p.phases {
@@ -48,7 +48,7 @@ func (w *Writer) guardSize(p *path) error {
 		size, w.batchLimit, largest, byTable[largest])
 }
 
-// guardGrace refuses tables that keep deletes for no time: the batchlog drops a batch that is older than the smallest
+// guardGrace rejects tables that keep deletes for no time: the batchlog drops a batch that is older than the smallest
 // gc_grace_seconds of its tables, so such a table takes the promise from the whole batch.
 func (w *Writer) guardGrace(ctx context.Context, p *path) error {
 	for _, m := range p.mutations {

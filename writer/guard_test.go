@@ -16,7 +16,7 @@ import (
 // batchLimit is a limit that is less than BatchLimit takes.
 func batchLimit(bytes int) Option { return option(func(c *config) { c.batchLimit = bytes }) }
 
-// A batch that the server would refuse, or would drop from its batchlog, is refused with table, size and limit.
+// A batch that the server would reject, or would drop from its batchlog, is rejected with table, size and limit.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
@@ -95,7 +95,7 @@ func TestGuardInAnOutage(t *testing.T) {
 }
 
 // A table that turns out to have gc_grace_seconds = 0 when its batch is resumed is not written in one either: a strict
-// batch is refused, any other goes out as a fan-out.
+// batch is rejected, any other goes out as a fan-out.
 func TestGuardOfResume(t *testing.T) {
 	t.Parallel()
 	open, paid := move()

@@ -51,7 +51,7 @@ func (e *unreadError) Error() string {
 }
 func (e *unreadError) Unwrap() error { return e.cause }
 
-// table gives what is known of a table, or reads it. If what is known is old and cannot be read anew, it has to do. The
+// table gives what is known of a table, or reads it. If what is known is old and cannot be read again, it has to do. The
 // error is an [*unreadError].
 func (l *live) table(ctx context.Context, retrier *retry.Retrier, keyspace, table string) (liveTable, error) {
 	l.mu.Lock()

@@ -20,11 +20,11 @@ const (
 	// Fallback is a FanOut in place of a LoggedBatch, because the batchlog failed: if the client dies in the middle,
 	// nobody completes the write.
 	Fallback
-	// Counter is one request per partition of counters, all at the same time, where a write has nothing else. Beside other
+	// Counter is one request per partition of counters, all at the same time, where a write has nothing else. Alongside other
 	// tables, whose mode the write then has, counters travel in the same way. Such a request has no timestamp. It is sent
 	// again only if it surely was not applied, and never by [Writer.Resume].
 	Counter
-	// Conditional is a lightweight transaction of one row, and then, if the set has more tables, a FanOut. Beside other
+	// Conditional is a lightweight transaction of one row, and then, if the set has more tables, a FanOut. Alongside other
 	// entities, whose mode the write then has, the transaction comes first in the same way.
 	Conditional
 )

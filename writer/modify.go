@@ -19,7 +19,7 @@ import (
 // the fields of the base key are used. It returns the row as written, with its new stamp.
 //
 // Rows win as a whole: if two actors modify one entity at the same time, the one with the larger timestamp wins and the
-// other's edit is lost, though both are told of success. Not so in a set that is Versioned or has Compare: there the second
+// other's edit is lost, though both are acknowledged. Not so in a set that is Versioned or has Compare: there the second
 // one meets a conflict, and Modify begins again with the row as it is then, until the policy's MaxElapsedTime has
 // passed. So change may be called more than once, and must not have side effects; its error ends Modify and is returned as
 // it is. It may change the row in place, also behind pointers and in slices and maps: what the row was is encoded before.

@@ -12,7 +12,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// member has fields that share memory with their copies, in keys and beside them.
+// member has fields that share memory with their copies, in keys and alongside them.
 type member struct {
 	MemberID gocql.UUID
 	Name     string
@@ -228,7 +228,7 @@ type seat struct {
 	Price  int32
 }
 
-// A compared column that is changed in place is compared with what was read, anew after each conflict.
+// A compared column that is changed in place is compared with what was read, again after each conflict.
 func TestModifyInPlaceCompares(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[seat]("seat",

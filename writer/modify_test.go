@@ -26,7 +26,7 @@ func guestSet(options ...tables.Option) *tables.Set[guest] {
 	}, options...)...))
 }
 
-// A row made anew by the function, without its key, is named as what the function returned.
+// A row made again by the function, without its key, is named as what the function returned.
 func TestModifyReturnsARowWithoutKey(t *testing.T) {
 	t.Parallel()
 	id := tables.Type("guest_id", "timeuuid")

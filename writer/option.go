@@ -91,7 +91,7 @@ func WithClock(clock *Clock) NewOption {
 }
 
 // MaxClockSkew is how far the stamp of a before-image, or the timestamp given to [At], may be ahead of the clock. One
-// further ahead is refused: a write above it would make the row immune to all other writers until their clocks get
+// further ahead is rejected: a write above it would make the row immune to all other writers until their clocks get
 // there. Default: 10 s.
 func MaxClockSkew(d time.Duration) NewOption {
 	return newOption(func(c *config) {
@@ -152,7 +152,7 @@ func Logged() Option { return option(func(c *config) { c.choose(alwaysLogged) })
 
 // Concurrent makes every write of more than one partition a fan-out, also where deletes travel or several entities
 // change. If the client dies in the middle, some tables have the write and others do not; a failed write is finished by
-// [Writer.Resume]. A set declared Atomic refuses it.
+// [Writer.Resume]. A set declared Atomic rejects it.
 func Concurrent() Option { return option(func(c *config) { c.choose(alwaysConcurrent) }) }
 
 // choose rejects Logged and Concurrent in one call, where the order would decide.
@@ -170,11 +170,11 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 
 // At pins the timestamp of the writes, in microseconds since the Unix epoch, as in Result.Timestamp. It is for a
 // request that is repeated: the repeat carries the timestamp of the first try, kept under or derived from the
-// request's idempotency key, and so is the same write, if its rows are the same: a time or id in them that is drawn anew makes
-// another one. One before the year 1990 is refused: it is in another unit.
+// request's idempotency key, and so is the same write, if its rows are the same: a time or id in them that is drawn again makes
+// another one. One before the year 1990 is rejected: it is in another unit.
 //
 // One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp and in
-// Versioned ones an update or delete is refused whose before-image has this very stamp, but for an update that changes nothing else, the
+// Versioned ones an update or delete is rejected whose before-image has this very stamp, but for an update that changes nothing else, the
 // repeat that reads what its first try has written. Changes without a before-image, such as a Patch of what was inserted, do not tell.
 //
 // In a Versioned set, and with Compare and Mark, the version or mark of the write is made of this timestamp and of what the change
@@ -188,7 +188,7 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 //   - with Compare and no Mark, in the Current row of a conflict. With a Mark, name it among the compared columns as well if their
 //     values can come back to what they were: a repeat would be carried out again then, and that of an insert is wherever the row
 //     has been deleted. The repeat of a delete finds no row, and so no Mark: ErrConflict without a Current row.
-//   - in the function of [Modify], which reads the row anew and so makes another change of it. With At it does not begin again
+//   - in the function of [Modify], which reads the row again and so makes another change of it. With At it does not begin again
 //     after a conflict.
 func At(timestamp int64) Option {
 	return option(func(c *config) {
@@ -276,7 +276,7 @@ func ClaimGrace(d time.Duration) Option {
 }
 
 // BatchLimit is the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50 KiB. One of less than
-// 1 KiB is refused: hardly a batch would fit, so it is in another unit.
+// 1 KiB is rejected: hardly a batch would fit, so it is in another unit.
 func BatchLimit(bytes int) Option {
 	return option(func(c *config) {
 		switch {

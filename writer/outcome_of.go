@@ -16,7 +16,7 @@ import (
 //	Invalid     the call or the row is not valid, and nothing was applied
 //	NotFound    there is no such row, and nothing was written
 //
-// err may be of Write, Resume, [Modify], [Load] or package reader, or wrap such an error. Errors of others beside it in the same
+// err may be of Write, Resume, [Modify], [Load] or package reader, or wrap such an error. Errors of others alongside it in the same
 // tree do not count; an err without any of the library's is Unknown, so look first for those of your own, such as the one of
 // the function given to Modify. Where several of the library's are joined and do not say the same, it is Unknown if one of them
 // is, otherwise NotApplied.

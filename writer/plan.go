@@ -172,7 +172,7 @@ func (w *Writer) renderOne(p *plan, c tables.Change) (tables.Rendered, error) {
 	return c.Render(p.timestamp, w.physical)
 }
 
-// inKeyspaces refuses a set of which a table has no keyspace, before anything is read.
+// inKeyspaces rejects a set of which a table has no keyspace, before anything is read.
 func inKeyspaces[T any](w *Writer, set *tables.Set[T]) error {
 	if !w.shared.Strict {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// refused is a call that must be refused.
+// refused is a call that must be rejected.
 type refused struct {
 	name    string
 	options []NewOption
@@ -225,7 +225,7 @@ func TestNewRefuses(t *testing.T) {
 	if again := asError(t, err); !errors.Is(err, ErrInvalid) || !errors.Is(err, ErrPartial) || again.NotApplied() || len(again.Tables) != 3 {
 		t.Errorf("Resume with a bad option: %v, %v", err, again.Tables)
 	}
-	_, err = w.Resume(nil, e) //nolint:staticcheck // what it refuses
+	_, err = w.Resume(nil, e) //nolint:staticcheck // what it rejects
 	if again := asError(t, err); !errors.Is(err, ErrInvalid) || again.NotApplied() || !again.Resumable() || len(again.Tables) != 3 {
 		t.Errorf("Resume without a context: %v, %v", err, again.Tables)
 	}

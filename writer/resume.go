@@ -34,19 +34,19 @@ const resumeWidth = 256
 // Resume itself sends nothing: the same error may have been delivered before, or to another process at the same time, and Resume
 // cannot know what came of that. Only of the call that made the error is "not applied" certain.
 //
-// An error that is older than half the smallest gc_grace_seconds of its tables, but at least a minute, is refused with
+// An error that is older than half the smallest gc_grace_seconds of its tables, but at least a minute, is rejected with
 // [ErrExpired], and so is that of an insert with a condition after 12 hours. While a younger one has a table whose schema cannot be read,
 // or that the cluster does not have, Resume fails with that as the cause and sends nothing; a later one may succeed. The gc_grace_seconds
 // of a table that the cluster does not have counts as Cassandra's default, 10 days: so the errors of a table that was dropped end, with
 // ErrExpired, after 5 days. In a set with Compare a change that is delivered again applies once more if the compared columns have come
-// back to what they were: see [tables.Compare]. One that matches [ErrInvalid] is refused again: there is nothing to send.
+// back to what they were: see [tables.Compare]. One that matches [ErrInvalid] is rejected again: there is nothing to send.
 //
 // Counters are never sent again, not even those that are NotApplied: only the caller can say whether an addition that came
 // late, or twice, would do harm. While one of them is not Applied no Resume returns nil. When all other tables are Applied
-// the error still says what is known of each counter, [Error.Resumable] is false, and Resume with it is refused: that error
-// matches ErrInvalid beside what it matched before. So a caller that resumes until nil stops where Resumable is false.
+// the error still says what is known of each counter, [Error.Resumable] is false, and Resume with it is rejected: that error
+// matches ErrInvalid alongside what it matched before. So a caller that resumes until nil stops where Resumable is false.
 //
-// An error that was stored may have been written by others. It is refused with [ErrInvalid] if it is of no keyspace or of keyspaces that are
+// An error that was stored may have been written by others. It is rejected with [ErrInvalid] if it is of no keyspace or of keyspaces that are
 // none of the writer's (that of its session, and what [session.Keyspaces] maps to), if it could have been made by none of the sets that [Resumes]
 // names, or if it is of a time further ahead than [MaxClockSkew]. The fault may as well be this writer's: another map
 // of session.Keyspaces, sets of an older release, a slow clock, or an option that is not valid, for which every Resume is
@@ -125,8 +125,8 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 	return p
 }
 
-// fresh refuses a write that is too old to be sent again, or of which nothing may be. batch is whether its tables still allow a logged batch; a
-// strict one is refused if they do not.
+// fresh rejects a write that is too old to be sent again, or of which nothing may be. batch is whether its tables still allow a logged batch; a
+// strict one is rejected if they do not.
 func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err error) {
 	if err := w.admit(failed); err != nil {
 		return false, w.keep(failed, err)
@@ -205,7 +205,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	return batch, nil
 }
 
-// keep is the error of a Resume that this writer refuses. Another one may do it, or this one when it is made right, so
+// keep is the error of a Resume that this writer rejects. Another one may do it, or this one when it is made right, so
 // the write stays Resumable for as long as it could be resumed if its tables had Cassandra's default of
 // gc_grace_seconds.
 func (w *Writer) keep(failed *Error, cause error) *Error {
@@ -223,7 +223,7 @@ type nobodyError struct{ error }
 // which no Resume sends.
 func (e *Error) doubted() *Error {
 	next := *e
-	if next.kept { // what another writer, or call, was refused for
+	if next.kept { // what another writer, or call, was rejected for
 		next.refusal, next.kept = nil, false
 	}
 	next.paths = slices.Clone(e.paths)

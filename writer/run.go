@@ -17,7 +17,7 @@ func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
 	done := true
 	for i := range p.phases {
 		p.phases[i] = w.runPhase(ctx, p, p.phases[i])
-		// Counters are not waited for twice: what a Resume cannot mend does not keep the rest from its end.
+		// Counters are not waited for twice: what a Resume cannot fix does not keep the rest from its end.
 		if done = applied(p.phases[i][:countersOf(p.phases[i])]); !done {
 			break
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Resumes names the sets whose stored errors the writer resumes: [Writer.Resume] refuses, with [ErrInvalid], an error read by
+// Resumes names the sets whose stored errors the writer resumes: [Writer.Resume] rejects, with [ErrInvalid], an error read by
 // [Error.UnmarshalBinary] that has a part which none of them could have made: another table, primary key, column, type or expiry than
 // they declare, in the keyspaces that the writer maps them to, or a value outside [tables.OneOf]. What was stored before a column, or a
 // field of a user-defined type, was added is resumed. Without it such an error may be of any table in the keyspaces of the writer: that of
@@ -29,7 +29,7 @@ func Resumes(sets ...tables.Described) Option {
 	})
 }
 
-// agree refuses a stored error whose parts are not all of its timestamp: no write has such.
+// agree rejects a stored error whose parts are not all of its timestamp: no write has such.
 func (e *Error) agree() error {
 	for i := range e.paths {
 		for _, m := range e.paths[i].mutations {
@@ -50,7 +50,7 @@ func (e *Error) agree() error {
 	return nil
 }
 
-// admit refuses a stored error that this writer could not have made: who can write to the storage could have it write
+// admit rejects a stored error that this writer could not have made: who can write to the storage could have it write
 // anywhere, or rows of a time to come, which nobody could write over.
 func (w *Writer) admit(e *Error) error {
 	if w.err != nil || !e.stored {
@@ -88,7 +88,7 @@ func placesOf(c *tables.Conditional) [][2]string {
 	return places
 }
 
-// admitPlaces refuses what is not of the sets of [Resumes], or where there are none, not in a keyspace of the writer. The first place is
+// admitPlaces rejects what is not of the sets of [Resumes], or where there are none, not in a keyspace of the writer. The first place is
 // that of the rest.
 func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(string) string) (bool, string)) error {
 	for _, p := range places {

@@ -32,7 +32,7 @@ type forgedColumn struct {
 	Data  []byte
 }
 
-// put is a row of orders_by_id with one column beside its key.
+// put is a row of orders_by_id with one column alongside its key.
 func put(at int64, edit func(*forged)) forged {
 	m := forged{
 		Kind: tables.Put, Keyspace: "shop", Table: "orders_by_id", Timestamp: at, Keys: 1, Part: 1, Columns: []forgedColumn{
@@ -54,7 +54,7 @@ func forge(t *testing.T, at int64, m forged) (*Error, error) {
 }
 
 // Whoever can write to the queue can have written only what the writer could: in its keyspaces, in the tables of the sets that it
-// names, and not in a time to come. What is refused keeps what is known of it.
+// names, and not in a time to come. What is rejected keeps what is known of it.
 func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

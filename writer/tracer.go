@@ -62,7 +62,7 @@ type WriteStart struct {
 // WriteEnd is what is known when a write has ended.
 type WriteEnd struct {
 	Op        string
-	Timestamp int64 // microseconds; 0 if the write was refused before it had one
+	Timestamp int64 // microseconds; 0 if the write was rejected before it had one
 	Mode      Mode
 	Paths     int
 	Counters  int // paths of counters among them; in a Resume they are not sent

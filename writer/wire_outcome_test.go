@@ -255,7 +255,7 @@ func TestWireOutcomes(t *testing.T) {
 	}
 }
 
-// What is refused before anything is sent, and what ends after something was.
+// What is rejected before anything is sent, and what ends after something was.
 func TestWireEnds(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -28,7 +28,7 @@ type wireStorm struct {
 
 	mu     sync.Mutex
 	random *rand.Rand
-	open   []wireClaim // what is still to be held against the end
+	open   []wireClaim // what is still to be compared with the end
 	tally  *wireTally
 	failed int
 	broken int // answers of which the header and a part of the body was sent
@@ -185,7 +185,7 @@ func (s *wireStorm) judge(c wireClaim, table string, o Outcome) {
 	}
 }
 
-// run is the storm, and the calm after it: what had been said is held against what has come of it, and every failed write
+// run is the storm, and the calm after it: what had been said is compared with what has come of it, and every failed write
 // is resumed until it succeeds.
 func (s *wireStorm) run() {
 	share := 3 + s.number(8) // of ten requests meet a fault

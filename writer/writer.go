@@ -185,7 +185,7 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	return w.run(ctx, p)
 }
 
-// unsent is the end of a write of which nothing was sent: it was refused, or what has to be known of its tables could not be
+// unsent is the end of a write of which nothing was sent: it was rejected, or what has to be known of its tables could not be
 // read, which is not the fault of the call.
 func (w *Writer) unsent(ctx context.Context, op string, p *plan, err error) (Result, error) {
 	var unread *unreadError
@@ -202,7 +202,7 @@ func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, e
 	return Result{}, err
 }
 
-// deadline makes sure that a call has one. gocql repeats a request for ever if the server keeps answering UNPREPARED;
+// deadline makes sure that a call has one. gocql repeats a request forever if the server keeps answering UNPREPARED;
 // only a deadline stops it.
 func (w *Writer) deadline(ctx context.Context) (context.Context, *call) {
 	if d, ok := ctx.Deadline(); ok && time.Until(d) <= w.timeout {

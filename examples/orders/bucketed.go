@@ -10,7 +10,7 @@ import (
 // Buckets is over how many partitions each status is spread.
 const Buckets = 8
 
-// Bucketed is Orders for a shop with so many that one partition a status grows too large and too hot: beside the status the
+// Bucketed is Orders for a shop with so many that one partition a status grows too large and too hot: alongside the status the
 // partition key has a bucket, which follows from the id of the order, so that every later change finds the row.
 var Bucketed = tables.Must(tables.New[Order]("order",
 	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},

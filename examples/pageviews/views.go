@@ -1,4 +1,4 @@
-// Package pageviews is an example: the views of a page, counted for ever and by day, and beside them who has seen what, in one
+// Package pageviews is an example: the views of a page, counted forever and by day, and alongside them who has seen what, in one
 // logical write.
 package pageviews
 
@@ -23,7 +23,7 @@ type Count struct {
 	ViewCount int64
 }
 
-// Counts are the views of a page. Counters cannot stand beside other columns, so they are a set of their own.
+// Counts are the views of a page. Counters cannot stand alongside other columns, so they are a set of their own.
 var Counts = tables.Must(tables.New[Count]("page_view_count",
 	tables.Table{Name: "page_views", PartKey: []string{"page_id"}},
 	tables.Table{Name: "page_views_by_day", PartKey: []string{"page_id"}, SortKey: []string{"day DESC"}},
@@ -55,7 +55,7 @@ var Schema = []string{
 }
 
 // View keeps a visit and counts it, in one logical write. The error is that of the visit, which may be repeated. What is known
-// of the count is told beside it, and is the end of the matter: a view that was lost, or counted without an answer, is not
+// of the count is told alongside it, and is the end of the matter: a view that was lost, or counted without an answer, is not
 // counted again, because that would be two.
 func View(ctx context.Context, w *writer.Writer, v Visit) (counted writer.Outcome, err error) {
 	_, err = w.Write(ctx, "viewPage", Visits.Insert(v), Counts.Add(Count{PageID: v.PageID, ViewedAt: v.ViewedAt, ViewCount: 1}))

@@ -58,7 +58,7 @@ func InState(ctx context.Context, r *reader.Reader, tenant string, state State, 
 }
 
 // Own is for a keyspace a tenant: the same tables in each, and no tenant in the key. Tenant is the logical name of the keyspace;
-// with StrictKeyspaces, what nobody has mapped to a tenant is refused.
+// with StrictKeyspaces, what nobody has mapped to a tenant is rejected.
 var Own = tables.Must(tables.New[OwnItem]("own_item",
 	tables.Table{Name: "items_by_id", Keyspace: Tenant, PartKey: []string{"entity_id"}},
 	tables.Table{Name: "items_by_state", Keyspace: Tenant, PartKey: []string{"state"}, SortKey: []string{"entity_id"}},

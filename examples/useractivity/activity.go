@@ -43,7 +43,7 @@ func Record(a Activity) tables.Change {
 	return Activities.Patch(a, tables.Elements("details"))
 }
 
-// Add puts the details that a holds beside those that are there.
+// Add puts the details that a holds alongside those that are there.
 func Add(a Activity) tables.Change { return Activities.Patch(a, tables.Elements("details")) }
 
 // Replace puts the details that a holds in place of those that are there: one range tombstone.

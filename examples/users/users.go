@@ -21,7 +21,7 @@ type User struct {
 	Version gocql.UUID // filled by the library
 }
 
-// Users are kept by id. The addresses are a register beside them: who has which.
+// Users are kept by id. The addresses are a register alongside them: who has which.
 var Users = tables.Must(tables.New[User]("user",
 	tables.Table{Name: "users", PartKey: []string{"user_id"}},
 	tables.Table{Name: "users_by_email", PartKey: []string{"email"}, Unique: true},

@@ -31,12 +31,12 @@
 //
 //	200, 201   applied     every table has it
 //	202        unknown     it may have been applied, to some tables or all, or may still be: repeat it with the same key
-//	400, 422   refused     the request is malformed; it is not valid
-//	403        refused     a browser sent it for a page of another site
-//	413, 415   refused     the body is too large; it says that it is not JSON
-//	404        refused     no such order
-//	409        refused     the order as it is does not allow it, or has changed since the key was made; the body has the order
-//	503        not applied surely in no table; nothing could be sent, or every server refused it: repeat it with the same key
+//	400, 422   rejected     the request is malformed; it is not valid
+//	403        rejected     a browser sent it for a page of another site
+//	413, 415   rejected     the body is too large; it says that it is not JSON
+//	404        rejected     no such order
+//	409        rejected     the order as it is does not allow it, or has changed since the key was made; the body has the order
+//	503        not applied surely in no table; nothing could be sent, or every server rejected it: repeat it with the same key
 //
 // What is not known is never reported as failed: that is what 202 is for, which HTTP defines as a request that might or
 // might not be acted upon. No answer at all means the same. The repeat finishes it, in any instance of the service.
@@ -62,7 +62,7 @@
 //
 // Rows win as a whole and by timestamp (tables.OneOf). Of two clients that change one order at the same moment both may be
 // told 200, and the change with the later key is what remains. And a change that was answered with 202 may, when it is
-// repeated, be refused because of another client's change with an earlier key, and still come into effect by its first
+// repeated, be rejected because of another client's change with an earlier key, and still come into effect by its first
 // try. Where several actors change one order at once and no change may be lost, the set has to be Versioned.
 //
 // # Where to look

@@ -68,7 +68,7 @@ func pathID(r *http.Request, name string) (gocql.UUID, *Problem) {
 	return id, nil
 }
 
-// orderID is the id in the path. The column would refuse a UUID that holds no time, so no order has such an id.
+// orderID is the id in the path. The column would reject a UUID that holds no time, so no order has such an id.
 func orderID(r *http.Request) (gocql.UUID, *Problem) {
 	id, p := pathID(r, "id")
 	if p == nil && id.Version() != 1 {

@@ -53,7 +53,7 @@ func with(t *testing.T, method, path, body string, headers ...string) *http.Requ
 	return r
 }
 
-// A body without a type is JSON, and what curl -d says of one is taken as such; other types are refused with what to say.
+// A body without a type is JSON, and what curl -d says of one is taken as such; other types are rejected with what to say.
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	s := newShop()

@@ -46,7 +46,7 @@ func (r *room) put() {
 }
 
 // parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads
-// after that fails too, and nothing repeats for ever.
+// after that fails too, and nothing repeats forever.
 type parser struct {
 	text   string
 	tokens []token // the last is the end

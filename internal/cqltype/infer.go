@@ -31,7 +31,7 @@ var inferredKinds = map[reflect.Kind]gocql.Type{
 // int8 to int64 tinyint to bigint, int bigint, float32 float, float64 double, gocql.UUID and [16]byte uuid, time.Time
 // timestamp, inf.Dec decimal, big.Int varint, net.IP inet, gocql.Duration duration, map[K]V map, map[K]struct{} set,
 // slice list; a pointer stands for its element. Types that could mean several things (time.Duration, unsigned
-// integers, types with their own MarshalCQL) are refused: their CQL type must be declared.
+// integers, types with their own MarshalCQL) are rejected: their CQL type must be declared.
 func Infer(t reflect.Type) (*Type, error) { return (*Types)(nil).Infer(t) }
 
 // Infer is [Infer] with the user-defined types ts, which are frozen.

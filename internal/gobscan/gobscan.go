@@ -177,7 +177,7 @@ func (s *scanner) value(id int64) {
 }
 
 // define reads the definition of a type. Its layout is that of wireType in package encoding/gob. A type that is several kinds
-// at once, or defined twice, is refused: gob takes the kind that it expects, and that could be another one than is counted here. So is
+// at once, or defined twice, is rejected: gob takes the kind that it expects, and that could be another one than is counted here. So is
 // what is more than maxDefined, before it is read.
 func (s *scanner) define(id int64) {
 	var t typ

@@ -56,7 +56,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// Types that are not stored are refused, as is what is cut short.
+// Types that are not stored are rejected, as is what is cut short.
 func TestOtherStreams(t *testing.T) {
 	t.Parallel()
 	type list struct{ Next *list }
@@ -79,7 +79,7 @@ func TestOtherStreams(t *testing.T) {
 	}
 }
 
-// A stream that defines more types and fields than anything that is stored is refused. Its values are not looked at.
+// A stream that defines more types and fields than anything that is stored is rejected. Its values are not looked at.
 func TestDefinitionsAreBounded(t *testing.T) {
 	t.Parallel()
 	fields := make([]reflect.StructField, 600)
@@ -94,7 +94,7 @@ func TestDefinitionsAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzElements: nothing panics, and what gob decodes has no more elements than were counted, or is refused.
+// FuzzElements: nothing panics, and what gob decodes has no more elements than were counted, or is rejected.
 func FuzzElements(f *testing.F) {
 	small := whole()
 	small.Inner = small.Inner[:1]

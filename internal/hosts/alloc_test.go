@@ -33,7 +33,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 	}
 }
 
-// BenchmarkPick makes a plan and asks for its first host, beside gocql's own policy, of five nodes and a keyspace with three
+// BenchmarkPick makes a plan and asks for its first host, alongside gocql's own policy, of five nodes and a keyspace with three
 // replicas.
 func BenchmarkPick(b *testing.B) {
 	ours, theirs := New(gocql.RoundRobinHostPolicy()), gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy(), gocql.ShuffleReplicas())

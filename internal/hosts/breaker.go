@@ -126,7 +126,7 @@ func (b *breaker) hear() {
 	b.mu.Unlock()
 }
 
-// reset puts the node back into rotation, without a past: gocql has made its connections anew.
+// reset puts the node back into rotation, without a past: gocql has made its connections again.
 func (b *breaker) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

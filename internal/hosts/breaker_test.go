@@ -153,7 +153,7 @@ func TestBreakerLaw(t *testing.T) {
 	})
 }
 
-// Pauses double up to 10 s. They begin anew only for a node that was back for 30 s.
+// Pauses double up to 10 s. They begin again only for a node that was back for 30 s.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	var b breaker // of a node whose sending nobody sees

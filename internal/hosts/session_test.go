@@ -99,7 +99,7 @@ func (b *bubble) sent(node int) int {
 	return len(b.server.Journal(cassandratest.Execute, cassandratest.On(node), cassandratest.Table("shop.orders")))
 }
 
-// A silent node costs some requests one attempt each, then none, and is back soon after it answers again. Without an
+// A unresponsive node costs some requests one attempt each, then none, and is back soon after it answers again. Without an
 // observer some are spent on trying it.
 func TestSilentNode(t *testing.T) {
 	t.Parallel()

@@ -84,7 +84,7 @@ func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fe
 		return false, err
 	}
 	// The claim of a clock a little ahead of ours is a recent one; one far ahead is of a clock that was wrong, and could be
-	// waited for for ever.
+	// waited for forever.
 	old := now - Timestamp(claim.Token)
 	recent := old < c.Grace.Microseconds() && old > -max(c.Grace, defaultGrace).Microseconds()
 	if key.Held(row) || recent {

@@ -18,7 +18,7 @@ type uniqueRow struct {
 	base  script // of the owner, if that is another entity
 	lost  string // the answer to this request is lost once
 	steal bool   // another entity has the key as soon as it was fenced
-	gone  bool   // a claim stands against the first Take, and is gone when it is looked at
+	gone  bool   // a claim prevents the first Take, and is gone when it is looked at
 }
 
 func (u *uniqueRow) note(format string, args ...any) error {
@@ -281,7 +281,7 @@ func TestChangeLost(t *testing.T) {
 	}
 }
 
-// TestChangeRenews claims anew what an insert has claimed before it met a fence, and still gives it back.
+// TestChangeRenews claims again what an insert has claimed before it met a fence, and still gives it back.
 func TestChangeRenews(t *testing.T) {
 	t.Parallel()
 	store := script{swaps: []any{refused(15), refused(17)}, rows: []versioned.Row{rowAt(15, nil), rowAt(17, "x")}}

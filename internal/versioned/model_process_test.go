@@ -10,7 +10,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// What a request of the model can end with. Of one that is lost nothing is known, one that is refused has not been done.
+// What a request of the model can end with. Of one that is lost nothing is known, one that is rejected has not been done.
 var (
 	errLost    = errors.New("lost")
 	errRefused = errors.New("refused")

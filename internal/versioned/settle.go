@@ -45,7 +45,7 @@ var ErrKept = errors.New("what an earlier write of the entity left can be remove
 const rounds = 8
 
 // Settle carries out a compare-and-set, and finishes what it finds unfinished on its way: it sends the swap again while
-// the answer is not known or while nothing but an unfinished write stands against it.
+// the answer is not known or while nothing but an unfinished write prevents it.
 //
 // An insert, whose Before is zero, is also carried out over the fence of a delete; before it is sent with the fence
 // as its condition, renew is called unless it is nil, and an error of it ends the insert. Claims of unique keys need
@@ -149,7 +149,7 @@ func (s *settlement) over(ctx context.Context, fence gocql.UUID) error {
 	return s.renew(ctx)
 }
 
-// outcome of a swap that was not seen to be applied. After an attempt of which nothing is known, neither a refused one
+// outcome of a swap that was not seen to be applied. After an attempt of which nothing is known, neither a rejected one
 // nor a read proves anything: it may have been applied and overwritten, or be applied after the read.
 func (s *settlement) outcome() Outcome {
 	if s.maybe || s.sent {

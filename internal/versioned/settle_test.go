@@ -23,7 +23,7 @@ func at(n int64) gocql.UUID {
 type script struct {
 	swaps []any // answers: a Reply or an error
 	rows  []versioned.Row
-	fails string // this request is refused
+	fails string // this request is rejected
 	asked []string
 }
 

@@ -9,7 +9,7 @@ import (
 // Row is a base row as a read at SERIAL shows it. The zero value is a row that does not exist.
 type Row struct {
 	Version gocql.UUID // zero if the column is null
-	Present bool       // some column beside the key, version and pending is not null: the entity exists
+	Present bool       // some column alongside the key, version and pending is not null: the entity exists
 	Columns any        // of a row that is present, nil of others; the store's own form, which Swap.After takes too
 	Pending map[gocql.UUID][]byte
 }

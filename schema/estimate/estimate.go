@@ -24,7 +24,7 @@ type Size struct{ Rows, Cells, Bytes float64 }
 type Estimate struct {
 	table  *schema.Table
 	volume schema.Volume
-	keep   time.Duration // how long a row counts: the time of a bucket or the TTL; 0 is for ever
+	keep   time.Duration // how long a row counts: the time of a bucket or the TTL; 0 is forever
 
 	row, partition Size // of a row, and of what a partition has once
 }

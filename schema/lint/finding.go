@@ -14,7 +14,7 @@ type Severity uint8
 const (
 	Note    Severity = iota + 1 // good to know
 	Warning                     // works while it is small, or costs more than it seems
-	Error                       // loses rows, is refused, or takes a cluster down as it grows
+	Error                       // loses rows, is rejected, or takes a cluster down as it grows
 )
 
 func (s Severity) String() string {

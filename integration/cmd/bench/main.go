@@ -1,4 +1,4 @@
-// Command bench measures createOrder of this library beside what a service would write by hand, on the cluster in
+// Command bench measures createOrder of this library alongside what a service would write by hand, on the cluster in
 // DENORM_TEST_HOSTS, and writes a table and a plot.
 //
 //	make bench

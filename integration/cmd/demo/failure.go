@@ -12,7 +12,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// showMissingTable lets one of the three tables refuse a write, and finishes the write from stored bytes.
+// showMissingTable lets one of the three tables reject a write, and finishes the write from stored bytes.
 func showMissingTable(ctx context.Context, out *screen, s *shop) error {
 	out.heading("One table fails", "A tenant's keyspace lacks orders_by_user: its migration was forgotten. The other two "+
 		"tables have the order, this one has not. The error says so table by table, can be stored, and Resume finishes it.")

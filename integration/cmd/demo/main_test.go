@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is not understood is refused before anything starts: a cluster is not brought up for a mistyped flag.
+// What is not understood is rejected before anything starts: a cluster is not brought up for a mistyped flag.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

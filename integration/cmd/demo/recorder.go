@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// recorder is a tracer that keeps how long writes took, beside the slowest request of each, and what was sent again.
+// recorder is a tracer that keeps how long writes took, alongside the slowest request of each, and what was sent again.
 type recorder struct {
 	mu       sync.Mutex
 	whole    []time.Duration // of each write

@@ -45,7 +45,7 @@ func openShop(ctx context.Context, out *screen, c *cassandra) (*shop, error) {
 	return s, nil
 }
 
-// randomName lets several demos run at once, also beside what a killed one has left behind.
+// randomName lets several demos run at once, also alongside what a killed one has left behind.
 func randomName() string {
 	random := make([]byte, 4)
 	_, _ = rand.Read(random) // never fails

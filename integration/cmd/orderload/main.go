@@ -1,5 +1,5 @@
 // Command orderload puts an order service under load and checks every answer that it gives; see package load. In
-// integration/, beside a running orderservice:
+// integration/, alongside a running orderservice:
 //
 //	go run ./cmd/orderload -clients 8 -duration 30s
 //

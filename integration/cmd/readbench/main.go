@@ -1,4 +1,4 @@
-// Command readbench measures reads of a bucketed stream through this library beside what a service would write by hand, on
+// Command readbench measures reads of a bucketed stream through this library alongside what a service would write by hand, on
 // the cluster in DENORM_TEST_HOSTS, and writes docs/reading.md.
 //
 //	make readbench

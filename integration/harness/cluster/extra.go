@@ -13,7 +13,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
-// Extra is one more node, a cluster by itself beside the shared one, for tests that need a configuration which that one
+// Extra is one more node, a cluster by itself alongside the shared one, for tests that need a configuration which that one
 // cannot have. It is a local process in every [Mode].
 type Extra struct {
 	Number     int      // it is at 127.0.0.Number; 1 to 3 are the shared cluster's

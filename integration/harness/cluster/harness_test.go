@@ -163,7 +163,7 @@ func TestMoreNodesAreWanted(t *testing.T) {
 	if _, err := h.Up(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	leave(t, join(t, h, 3)) // nobody uses it: started anew, and it still stays, as up wanted
+	leave(t, join(t, h, 3)) // nobody uses it: started again, and it still stays, as up wanted
 	wantEvents(t, h.home, "start 1, stop, start 1, stop, start 3")
 }
 

@@ -228,7 +228,7 @@ func waitLocal(ctx context.Context, nodes []localNode, hosts []string, sees int)
 	return watch(ctx, nodes, func(ctx context.Context) error { return waitReady(ctx, hosts, sees) })
 }
 
-// watch waits as long as the nodes live, and not for ever.
+// watch waits as long as the nodes live, and not forever.
 func watch(ctx context.Context, nodes []localNode, wait func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %s", startTimeout))
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 // nodeMemory is what a local node takes with its 512 MB heap: 850 MB were measured.
 const nodeMemory = 900 << 20
 
-// checkMemory refuses to start nodes that the kernel would kill later, in the middle of a test.
+// checkMemory rejects to start nodes that the kernel would kill later, in the middle of a test.
 func checkMemory(nodes int) error {
 	available, known := availableMemory()
 	return compareMemory(nodes, available, known)

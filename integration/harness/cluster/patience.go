@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// patience asks again where the servers have given up a read, as they may on a busy machine, above all at SERIAL beside
+// patience asks again where the servers have given up a read, as they may on a busy machine, above all at SERIAL alongside
 // transactions. It repeats nothing else, and nothing that the library sends, which has a policy of its own.
 type patience struct{}
 

@@ -221,7 +221,7 @@ func TestTwoServersWantTheSamePorts(t *testing.T) {
 	}
 }
 
-// The real server starts beside another one that has the ports, answers, and is gone when it is stopped.
+// The real server starts alongside another one that has the ports, answers, and is gone when it is stopped.
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	first, err := Start(t.Context(), Config{Out: t.Output()})

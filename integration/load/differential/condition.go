@@ -55,7 +55,7 @@ func (g *round) life() timing {
 	return u
 }
 
-// plainly is a statement without condition, beside others that have one.
+// plainly is a statement without condition, alongside others that have one.
 func (g *round) plainly() *text {
 	switch g.IntN(3) {
 	case 0:

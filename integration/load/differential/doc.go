@@ -14,7 +14,7 @@
 //   - WRITETIME of what has no timestamp of the client, and what is left of a lifetime to the second;
 //   - equal timestamps of values with equal lifetimes, of which the one that was written in a later second wins;
 //   - single columns of rows whose marker has ended, CONTAINS of elements that were deleted, and the order in which several
-//     conditions of one row are looked at, of which only one is refused;
+//     conditions of one row are looked at, of which only one is rejected;
 //   - IN of partition keys in a batch with conditions, which is an internal error;
 //   - rows of counters that were deleted and are counted again;
 //   - scans of whole tables.

@@ -136,7 +136,7 @@ func (x *text) narrow() (filtering bool) {
 	return filtering
 }
 
-// filter adds a restriction of a column beside the key.
+// filter adds a restriction of a column alongside the key.
 func (x *text) filter() {
 	c := x.subset(x.t.data())[0]
 	switch {

@@ -2,7 +2,7 @@ package differential
 
 import "github.com/denorm-go/denorm/internal/cassandra/transcript"
 
-// refused is a statement that Cassandra refuses, as a rule.
+// refused is a statement that Cassandra rejects, as a rule.
 func (g *round) refused() transcript.Step {
 	t := g.t
 	data := append(t.data(), t.key()...)[0]

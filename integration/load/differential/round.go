@@ -67,7 +67,7 @@ func (g *round) steps() []transcript.Step {
 	return append(out, g.all())
 }
 
-// The levels beside ALL. What is applied is on all replicas, as it may be read from any of them.
+// The levels alongside ALL. What is applied is on all replicas, as it may be read from any of them.
 var (
 	writeLevels = []string{"THREE", "SERIAL", "LOCAL_SERIAL"}
 	readLevels  = []string{"ONE", "TWO", "THREE", "QUORUM", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE", "SERIAL", "LOCAL_SERIAL", "ANY"}

@@ -107,7 +107,7 @@ func (t *table) key() []column {
 	return append(t.partition[:len(t.partition):len(t.partition)], t.clustering...)
 }
 
-// data are the columns beside the key.
+// data are the columns alongside the key.
 func (t *table) data() []column { return append(t.static[:len(t.static):len(t.static)], t.regular...) }
 
 // definition is its CREATE TABLE.

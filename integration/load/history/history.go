@@ -60,7 +60,7 @@ func (h *History[T]) Again(n int) {
 	h.journal.again(n)
 }
 
-// Repeat is Again for a write that is made anew by a caller that does not know what became of the first one: what it is told not to
+// Repeat is Again for a write that is made again by a caller that does not know what became of the first one: what it is told not to
 // be applied may be there all the same.
 func (h *History[T]) Repeat(n int) {
 	h.mu.Lock()

@@ -24,7 +24,7 @@ type Write[T any] struct {
 	// Contradiction is what two callers were told of the write that cannot both be true, empty if there is nothing.
 	Contradiction string
 
-	repeated bool // it was made anew by a caller that does not know what became of the first
+	repeated bool // it was made again by a caller that does not know what became of the first
 }
 
 // said is what Write, Modify or Resume told of a write.
@@ -58,7 +58,7 @@ func saidBy(timestamp int64, err error) said {
 	return s
 }
 
-// settle notes what one caller was told, beside what others were that have sent the write, too: what was said to be applied stays
+// settle notes what one caller was told, alongside what others were that have sent the write, too: what was said to be applied stays
 // so whatever is said later, and what was said not to be applied stays so until it is sent again.
 func (w *Write[T]) settle(s said) {
 	w.learn(s.timestamp)

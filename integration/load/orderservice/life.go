@@ -78,7 +78,7 @@ func (c *customer) create(ctx context.Context) *order {
 	return o
 }
 
-// change moves an order to a status, or is refused, and sometimes does so once more by the same request. It returns the
+// change moves an order to a status, or is rejected, and sometimes does so once more by the same request. It returns the
 // request.
 func (c *customer) change(ctx context.Context, o *order, to orders.Status) request {
 	key := newKey()

@@ -5,7 +5,7 @@
 // "unknown", or not at all, with the same key, at the next instance of the service, until it knows. Some of them give
 // up when they are told "not applied", and expect that this is true.
 //
-// An order belongs to one client, so it knows at any time how the order must be. Each answer is held against that as it
+// An order belongs to one client, so it knows at any time how the order must be. Each answer is compared with that as it
 // comes, and in the end so are the order itself, the list of its user and the lists of all statuses: what was
 // acknowledged is there, and nothing else is.
 package load

@@ -49,7 +49,7 @@ func (a answer) definite() bool {
 	return a.success() || a.problem.Outcome == orderservice.NotApplied || a.problem.Outcome == orderservice.Refused
 }
 
-// refused is whether it is refused for this reason.
+// refused is whether it is rejected for this reason.
 func (a answer) refused(reason orderservice.Reason) bool {
 	return a.status == http.StatusConflict && a.problem.Reason == reason
 }

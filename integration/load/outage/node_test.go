@@ -27,8 +27,8 @@ func newWriter(t *testing.T, writes, reads *gocql.Session) *writer.Writer {
 
 func newOrder() orders.Order { return orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2)) }
 
-// One node of three falls silent under a steady load of createOrder, beside the same with the driver's host policy. The
-// figures are reported; what is held against the policy is how often it still has to ask twice once it should know.
+// One node of three falls silent under a steady load of createOrder, alongside the same with the driver's host policy. The
+// figures are reported; what is compared with the policy is how often it still has to ask twice once it should know.
 func TestNodeSilent(t *testing.T) {
 	cluster.Alone(t)
 	connect := open(t)
@@ -59,7 +59,7 @@ func TestNodeSilent(t *testing.T) {
 }
 
 // One node of three is killed, and started again, under a steady load of creates and status changes: no write fails. The
-// figures of a logged batch by hand stand beside.
+// figures of a logged batch by hand stand alongside.
 func TestNodeKilled(t *testing.T) {
 	cluster.Alone(t)
 	connect := open(t)

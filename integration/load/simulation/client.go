@@ -110,7 +110,7 @@ type attempts struct {
 func (c *crew) failed(err error) *writer.Error {
 	var failed *writer.Error
 	if err != nil && (!errors.As(err, &failed) || errors.Is(err, writer.ErrExpired) ||
-		errors.Is(err, writer.ErrInvalid) && !errors.Is(err, writer.ErrConflict)) { // Resume refuses a conflict that was stored
+		errors.Is(err, writer.ErrInvalid) && !errors.Is(err, writer.ErrConflict)) { // Resume rejects a conflict that was stored
 		c.trouble(fmt.Errorf("%s: %w", c.service.name, err))
 		return nil
 	}
@@ -118,7 +118,7 @@ func (c *crew) failed(err error) *writer.Error {
 }
 
 // send makes a write at a timestamp, 0 if the library chooses it. Where the service finishes what fails, the write of a client that
-// was killed is made anew by whoever asked for it, and the queue brings to an end what failed. Of other services it does so with
+// was killed is made again by whoever asked for it, and the queue brings to an end what failed. Of other services it does so with
 // some of it, and gives up soon.
 func (c *crew) send(ctx context.Context, p *process, random *rand.Rand, row gocql.UUID, number uint64, at int64, change tables.Change, a *attempts) int64 {
 	c.queue.echo(ctx, row, random)

@@ -83,7 +83,7 @@ var faults = []fault{
 		return [][]ct.Step{{ct.Fail(ct.ServerError)}, {ct.Apply, ct.Fail(ct.ServerError)}, {ct.Fail(ct.Bootstrapping)}}[n%3]
 	}},
 	{"overloaded", 1, nil, func(r ct.Request, n uint64) []ct.Step {
-		if n%2 == 0 && (logged(r) || conditional(r) || counting(r)) { // a plain write is refused before it is sent to anybody
+		if n%2 == 0 && (logged(r) || conditional(r) || counting(r)) { // a plain write is rejected before it is sent to anybody
 			return []ct.Step{ct.Apply, ct.Fail(ct.Overloaded)}
 		}
 		return []ct.Step{ct.Fail(ct.Overloaded)}
@@ -106,7 +106,7 @@ var faults = []fault{
 	{"transaction accepted", 7, conditional, casCut(ct.Accept)},
 }
 
-// refused is the fault of a write that is refused each time that it is sent, for a while: what its client is told in the end is that it
+// refused is the fault of a write that is rejected each time that it is sent, for a while: what its client is told in the end is that it
 // is not applied.
 const (
 	refused = "refused again and again"

@@ -183,7 +183,7 @@ func (l *ledgerLoad[T]) write(ctx context.Context, p *process, name string, rand
 		l.weather.note("client killed", number)
 		return
 	}
-	// What was refused is left to the queue as well, now and then: whoever fills it may not look.
+	// What was rejected is left to the queue as well, now and then: whoever fills it may not look.
 	if failed := l.told(noted, result, err); failed != nil && random.IntN(4) > 0 {
 		about := []any{id, int64(number)}
 		l.queue.hand(ctx, p, random, failed, &message{about: about, number: number, most: 4, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {

@@ -14,7 +14,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// loginLoad changes rows that end, in part and as a whole, from what was known of their end some time ago. All that is not refused
+// loginLoad changes rows that end, in part and as a whole, from what was known of their end some time ago. All that is not rejected
 // is brought to its end, so each cell must be that of the write with the largest timestamp, or gone with its end, in both tables.
 type loginLoad struct {
 	*crew

@@ -63,7 +63,7 @@ func (q *queue) echo(ctx context.Context, about any, random *rand.Rand) {
 type message struct {
 	about  []any  // the row, and the change that is then its latest
 	number uint64 // of the write
-	most   int    // deliveries, but for those that come beside; 0 is as many as it takes
+	most   int    // deliveries, but for those that come alongside; 0 is as many as it takes
 	stored []byte
 	// resume resumes once, notes what it is told, and returns what is left to be done, nil if nothing is.
 	resume func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error

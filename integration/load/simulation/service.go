@@ -19,7 +19,7 @@ type entity uint8
 const (
 	anOrder entity = iota
 	anAccount
-	aView // counters, and a row beside them
+	aView // counters, and a row alongside them
 	aSeat
 	aLogin
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// viewLoad counts views of pages in two tables, and keeps the visits beside them. A count may be lost without an answer, and is
+// viewLoad counts views of pages in two tables, and keeps the visits alongside them. A count may be lost without an answer, and is
 // never sent again. Each view counts a number of its own: so the sums tell which were counted, and whether one was counted twice.
 type viewLoad struct {
 	*crew

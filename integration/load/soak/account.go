@@ -7,7 +7,7 @@ import (
 )
 
 // Account is a versioned row with an e-mail address that no other one has. It carries the numbers of the changes that were
-// made to it, so that what became of each of them can be read from it for ever.
+// made to it, so that what became of each of them can be read from it forever.
 type Account struct {
 	AccountID gocql.UUID
 	Email     string
@@ -16,7 +16,7 @@ type Account struct {
 	Version   gocql.UUID
 }
 
-// Accounts are kept by id and by status. The addresses are a register beside them.
+// Accounts are kept by id and by status. The addresses are a register alongside them.
 var Accounts = tables.Must(tables.New[Account]("account",
 	tables.Table{Name: "accounts", PartKey: []string{"account_id"}},
 	tables.Table{Name: "accounts_by_status", PartKey: []string{"status"}, SortKey: []string{"account_id"}},

@@ -86,7 +86,7 @@ func Deliver(
 	var left *writer.Error
 	switch {
 	case told != nil && !errors.As(told, &left) || errors.Is(told, writer.ErrExpired) ||
-		errors.Is(told, writer.ErrInvalid) && !errors.Is(told, writer.ErrConflict): // a conflict that was stored is refused
+		errors.Is(told, writer.ErrInvalid) && !errors.Is(told, writer.ErrConflict): // a conflict that was stored is rejected
 		return false, fmt.Errorf("resume a stored write of %s: %w", m.Of.History, told)
 	case left == nil || !left.Resumable():
 		if twice {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// refusedAlike are refused by both sides with the same code and text.
+// refusedAlike are rejected by both sides with the same code and text.
 var refusedAlike = strings.Split(strings.TrimSpace(`
 CREATE TABLE KS.pk (id uuid PRIMARY KEY, v int)
 CREATE TYPE KS.geo (lat double)
@@ -157,7 +157,7 @@ CREATE INDEX ON KS.colls (keys(l))
 CREATE INDEX ON KS.colls (entries(l))
 `), "\n")
 
-// refusedOtherwise are refused by both sides with the same code.
+// refusedOtherwise are rejected by both sides with the same code.
 var refusedOtherwise = strings.Split(strings.TrimSpace(`
 CREATE TABLE KS.no (a int PRIMARY KEY, b int PRIMARY KEY)
 CREATE TABLE KS.no (a int PRIMARY KEY, b frozen<int>)

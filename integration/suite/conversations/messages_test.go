@@ -16,7 +16,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// Messages that were written with the large buckets, and messages of that time written afterwards, are found beside those in the
+// Messages that were written with the large buckets, and messages of that time written afterwards, are found alongside those in the
 // small ones, in order, and can be edited and deleted.
 func TestSmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
 	t.Parallel()

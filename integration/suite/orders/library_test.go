@@ -211,7 +211,7 @@ func (s *shop) placesOf(t *testing.T, id gocql.UUID) []place {
 	return out
 }
 
-// The server refuses batches above batch_size_fail_threshold. The library refuses them before, and what it lets through
+// The server rejects batches above batch_size_fail_threshold. The library rejects them before, and what it lets through
 // the server takes: its estimate is from above, and not by much.
 func TestBatchLimitIsTheServers(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,7 @@ func (d denorm) run(t *testing.T, command string, args ...string) (string, int) 
 }
 
 // The command on a live keyspace: it reviews it with what a file says of its use, draws it, writes its CQL, and tells what
-// would mend a difference.
+// would fix a difference.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	on := open(t)

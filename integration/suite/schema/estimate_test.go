@@ -137,7 +137,7 @@ func (m *measured) fill(t *testing.T, on *session.Session, r *rand.Rand) {
 	}
 }
 
-// Tables are made up, filled, and flushed; then what was reckoned of their partitions is held against what the nodes
+// Tables are made up, filled, and flushed; then what was reckoned of their partitions is compared with what the nodes
 // report of theirs. A node looks at the sizes of its files every 10 s, or every 5 minutes if it is none of the tests' own.
 func TestEstimateIsWhatTheClusterReports(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 var cases = flag.Int("cases", 2, "how many schemas to make up")
 
 // Schemas are made up, created, and read back without a difference. Then they are changed in one place at a time, behind
-// the declaration's back: each change is found, and where a statement is said to mend it, it does.
+// the declaration's back: each change is found, and where a statement is said to fix it, it does.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	on := open(t)
@@ -74,7 +74,7 @@ func last(m anyschema.Mutation) int {
 	return 0
 }
 
-// restore makes the changed tables anew.
+// restore makes the changed tables again.
 func restore(t *testing.T, on *session.Session, declared *schema.Schema, m anyschema.Mutation) {
 	t.Helper()
 	if last(m) == 1 {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// authority signs certificates. It is made anew in each run, so that no key is ever in a repository.
+// authority signs certificates. It is made again in each run, so that no key is ever in a repository.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey

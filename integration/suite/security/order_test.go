@@ -184,7 +184,7 @@ func TestNoPermission(t *testing.T) {
 	}
 }
 
-// A password that is changed while a service runs: what it has open goes on, what it opens is refused, calmly, and when
+// A password that is changed while a service runs: what it has open goes on, what it opens is rejected, calmly, and when
 // the old password is back so is the service.
 func TestPasswordChanges(t *testing.T) {
 	t.Parallel()

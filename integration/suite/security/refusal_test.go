@@ -22,7 +22,7 @@ func TestRefusals(t *testing.T) {
 	services := make(map[string]*service)
 	cases := map[string]struct {
 		change func(s *service)
-		want   []string // in the text of the error, beside the host
+		want   []string // in the text of the error, alongside the host
 		host   string   // empty: host
 		is     func(err error) bool
 		dials  int // at most
@@ -72,7 +72,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"no certificate of the client": {
 			change: func(s *service) { s.config.SslOpts.Certificates = nil },
-			want:   []string{"certificate of this client"}, dials: 4, // gocql tries the control connection anew
+			want:   []string{"certificate of this client"}, dials: 4, // gocql tries the control connection again
 		},
 		"certificate of a client of another authority": {
 			change: func(s *service) {

@@ -37,7 +37,7 @@ func planned(t *testing.T, w *writer.Writer, hour int) slots.Slot {
 	return s
 }
 
-// A slot is reserved, refused to others, confirmed; another expires and goes to the next; a third is given back.
+// A slot is reserved, rejected to others, confirmed; another expires and goes to the next; a third is given back.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	_, w := open(t)
@@ -79,7 +79,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// Bad input is refused before anything is sent, and a slot that was never planned cannot be had.
+// Bad input is rejected before anything is sent, and a slot that was never planned cannot be had.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	p, w := open(t)

@@ -79,7 +79,7 @@ func collect(t *testing.T, reader sdkmetric.Reader) map[string]instrument {
 	return instruments
 }
 
-// business makes 5 orders, one of them in spite of a lost reply, cancels one, and is refused once. Then a table is
+// business makes 5 orders, one of them in spite of a lost reply, cancels one, and is rejected once. Then a table is
 // missing, and an order is in the other two.
 func business(t *testing.T, shop *shop) {
 	t.Helper()

@@ -315,7 +315,7 @@ func TestDeclaredSchema(t *testing.T) {
 	store(t, p, types.Rows.Insert(row), row)
 }
 
-// Why a tuple is refused as a column: gocql wants a value for each of its elements, and finds one column for all of them.
+// Why a tuple is rejected as a column: gocql wants a value for each of its elements, and finds one column for all of them.
 func TestTupleColumn(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, `CREATE TABLE pairs (id int PRIMARY KEY, pair tuple<int, text>)`)

@@ -57,7 +57,7 @@ type seat struct{ SeatID, Holder string }
 
 var seats = tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"seat_id"}}, tables.Compare("holder")))
 
-// The answer of real nodes to an insert that is refused holds columns that the set does not know, of types that gocql has no Go type for.
+// The answer of real nodes to an insert that is rejected holds columns that the set does not know, of types that gocql has no Go type for.
 func TestConflictWithARowOfUnknownTypes(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, `CREATE TABLE seats (seat_id text PRIMARY KEY, holder text, pending text, pair tuple<int, text>, odd map<frozen<list<int>>, int>)`)

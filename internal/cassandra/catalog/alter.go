@@ -78,7 +78,7 @@ func (t *Table) add(k *Keyspace, stmt *cql.AlterTable) error {
 	return nil
 }
 
-// readd refuses a column whose values could not be told from those of one of the same name that was dropped.
+// readd rejects a column whose values could not be told from those of one of the same name that was dropped.
 func (t *Table) readd(name string, typ *cqltype.Type, kind Kind) error {
 	at := slices.IndexFunc(t.dropped, func(d droppedColumn) bool { return d.name == name })
 	if at < 0 {

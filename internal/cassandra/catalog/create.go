@@ -159,7 +159,7 @@ func (t *Table) setOrder(clustering []string, order []cql.Order) error {
 	return nil
 }
 
-// check refuses columns and options that do not go together.
+// check rejects columns and options that do not go together.
 func (t *Table) check() error {
 	if t.Counter {
 		for _, c := range t.Columns {

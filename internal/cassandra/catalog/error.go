@@ -7,7 +7,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Error is what Cassandra answers to a statement that it refuses.
+// Error is what Cassandra answers to a statement that it rejects.
 type Error struct {
 	Code    int // of the native protocol, as gocql.ErrCodeInvalid
 	Message string
@@ -34,5 +34,5 @@ func unauthorized(format string, args ...any) error {
 	return &Error{Code: gocql.ErrCodeUnauthorized, Message: fmt.Sprintf(format, args...)}
 }
 
-// unsupported refuses what Cassandra would accept.
+// unsupported rejects what Cassandra would accept.
 func unsupported(format string, args ...any) error { return invalid(cql.Unsupported+format, args...) }

@@ -235,7 +235,7 @@ func speculation(text string) (string, error) {
 // maxTTL is 20 years, in seconds.
 const maxTTL = 20 * 365 * 24 * 60 * 60
 
-// check refuses values that are out of bounds.
+// check rejects values that are out of bounds.
 func (o options) check() error {
 	bloom, _ := o[optBloom].(float64)
 	crc, _ := o[optCRC].(float64)

@@ -18,7 +18,7 @@ type Table struct {
 	Partition      []*Column
 	Clustering     []*Column
 	Static         bool // some columns are static
-	Counter        bool // the columns beside the key are counters
+	Counter        bool // the columns alongside the key are counters
 	DefaultTTL     int  // seconds, 0 for none
 	GCGrace        int  // seconds
 	Repaired       bool // by reads (read_repair)

@@ -20,7 +20,7 @@ func (k *Keyspace) userType(name string) int {
 	return slices.IndexFunc(k.types, func(u userType) bool { return u.name == name })
 }
 
-// build makes the types, and the tables anew that use them: a type never changes, like all that was given out.
+// build makes the types, and the tables again that use them: a type never changes, like all that was given out.
 func (k *Keyspace) build() error {
 	k.Types = &cqltype.Types{Keyspace: k.Name}
 	for _, u := range k.types {

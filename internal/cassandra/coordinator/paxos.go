@@ -68,7 +68,7 @@ func (c *Cluster) transact(r Request) Reply {
 	if r.Course.Stage == Promised {
 		return c.contended(serial, len(replicas))
 	}
-	in.open = nil // what was not heard of is out: also a transaction that is refused proposes, an empty update (CASSANDRA-12126)
+	in.open = nil // what was not heard of is out: also a transaction that is rejected proposes, an empty update (CASSANDRA-12126)
 	// A majority is read, as plain reads do: what a plain write has brought to one replica alone may be seen, or not.
 	current := r.visible(c.gather(target.table, target.key, nil, c.ask(replicas, r.Node, c.required(level, target.table))))
 	reply, applied, err := c.decide(r, target, current)
@@ -288,7 +288,7 @@ func (c *Cluster) proposed(r Request, target target, ballot int64) (query.Mutati
 		return out, err
 	}
 	// The tombstone of a row takes with it what the same batch writes to the row. Those of ranges and of the partition do not:
-	// an update keeps them beside its rows (PartitionUpdate.Builder), and the ballot puts them below.
+	// an update keeps them alongside its rows (PartitionUpdate.Builder), and the ballot puts them below.
 	deletion, ranges := int64(merge.NoTimestamp), []replica.Range(nil)
 	for _, m := range mutations {
 		rows := m.Partition.Clone()

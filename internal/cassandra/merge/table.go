@@ -10,7 +10,7 @@ type Table struct {
 	touched []*Row
 }
 
-// NewTable gives an empty table whose rows have this many columns beside the key.
+// NewTable gives an empty table whose rows have this many columns alongside the key.
 func NewTable(columns int) *Table {
 	return &Table{columns: columns, rows: make(map[string]*Row)}
 }

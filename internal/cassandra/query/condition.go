@@ -46,7 +46,7 @@ func (c *compiler) conditions(w *Write, rs []cql.Relation, exists bool) error {
 	return nil
 }
 
-// filter reads a relation that rows are held against.
+// filter reads a relation that rows are compared with.
 func (c *compiler) filter(column *catalog.Column, r cql.Relation, read bool) (filter, error) {
 	f := filter{column: column, operator: r.Operator, marked: r.Marked}
 	typ := column.Type

@@ -151,7 +151,7 @@ func (w *Write) complete() error {
 	case w.verb == "DELETE" && w.Condition != nil:
 		return invalid("DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use " +
 			"IF condition on non static columns")
-	case w.verb == "DELETE": // known only when it is carried out, which a condition beside it may prevent
+	case w.verb == "DELETE": // known only when it is carried out, which a condition alongside it may prevent
 		w.late = invalid("Range deletions are not supported for specific columns")
 	default:
 		return invalid("Some clustering keys are missing: %s", strings.Join(missing, ", "))

@@ -145,7 +145,7 @@ func (c *compiler) open(name cql.Name) error {
 	return nil
 }
 
-// missing refuses a statement for what is no table.
+// missing rejects a statement for what is no table.
 func (c *compiler) missing(keyspace, name string) error {
 	_, read := c.prepared.Statement.(*cql.Select)
 	switch view := c.schema.View(keyspace, name); {

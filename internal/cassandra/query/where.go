@@ -44,7 +44,7 @@ type tokenLimit struct {
 	term     term
 }
 
-// filter is a relation that rows are held against one by one.
+// filter is a relation that rows are compared with one by one.
 type filter struct {
 	column   *catalog.Column
 	operator string

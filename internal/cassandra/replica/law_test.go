@@ -130,7 +130,7 @@ func TestMergeLaw(t *testing.T) {
 	})
 }
 
-// Of counters the larger clock of each node counts, and a tombstone wins for ever.
+// Of counters the larger clock of each node counts, and a tombstone wins forever.
 func TestMergeCounters(t *testing.T) {
 	t.Parallel()
 	shard := func(node int, clock, count int64) *replica.Partition {

@@ -10,7 +10,7 @@ type Store struct{ tables map[ID]*table }
 
 type table struct {
 	partitions map[string]*Partition
-	keys       []string // ordered; nil if they must be ordered anew
+	keys       []string // ordered; nil if they must be ordered again
 }
 
 // ID is that of a table.

@@ -26,7 +26,7 @@ func Mutations(r *rand.Rand, s *schema.Schema) []Mutation {
 	})
 	m.alter("drop a column", func(t *schema.Table) []string {
 		for i, c := range t.Columns {
-			if c.Kind == schema.Regular && !m.indexed(t, c.Name) && !strings.HasPrefix(c.Type, "type_") { // Cassandra refuses that
+			if c.Kind == schema.Regular && !m.indexed(t, c.Name) && !strings.HasPrefix(c.Type, "type_") { // Cassandra rejects that
 				t.Columns = slices.Delete(t.Columns, i, i+1)
 				return []string{"DROP " + c.Name}
 			}
@@ -194,7 +194,7 @@ func (m *mutator) alter(name string, change func(*schema.Table) []string) {
 	}
 }
 
-// recreate changes some table by making it anew. Its indexes go with it.
+// recreate changes some table by making it again. Its indexes go with it.
 func (m *mutator) recreate(name string, change func(*schema.Table) bool) {
 	for _, i := range m.r.Perm(len(m.s.Tables)) {
 		out := m.copy()
