@@ -229,8 +229,7 @@ func (p *Plan) requestFails() string {
 
 func kib(bytes int) string { return fmt.Sprintf("%.1f KiB", float64(bytes)/1024) }
 
-// guarantees are the texts of Plan.String for each mode. The package documentation says the same with the tests that
-// prove it.
+// guarantees are the texts of Plan.String for each mode. docs/guarantees.md says the same with the tests that prove it.
 var guarantees = map[Mode]struct{ atomic, reader, death string }{
 	Single: {
 		"the statement, which is all of the write",

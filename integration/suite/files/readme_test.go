@@ -2,27 +2,39 @@ package files
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/testutil/planted"
 )
 
-// Whoever copies Go from the README gets what compiles, given what testdata/readme.go.txt takes for granted.
+// Whoever copies Go from the README or from docs/ gets what compiles, given what testdata/readme.go.txt takes for granted. A block
+// that is a whole program takes nothing for granted; see TestReadmeRuns.
 func TestReadmeCompiles(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	source, err := os.ReadFile("testdata/readme.go.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, blocks := program(string(readme))
-	if blocks < 8 {
+	docs, err := filepath.Glob("../../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, blocks := "", 0
+	for _, path := range append(docs, "../../../README.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, n := program(filepath.Base(path), string(text))
+		code, blocks = code+c, blocks+n
+	}
+	if blocks < 7 {
 		t.Fatalf("found %d blocks of Go", blocks)
 	}
 	place, err := filepath.Abs("testdata/readme/readme.go") // where there is nothing
@@ -41,26 +53,69 @@ func TestReadmeCompiles(t *testing.T) {
 	}
 }
 
+// The first block of the README is a program, and the block after it is what it prints.
+func TestReadmeRuns(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(readme) > 8<<10 {
+		t.Errorf("the README has %d bytes, want at most %d: details are for docs/", len(readme), 8<<10)
+	}
+	_, rest, found := strings.Cut(string(readme), "\n```go\n")
+	source, rest, ended := strings.Cut(rest, "\n```\n")
+	_, rest, printed := strings.Cut(rest, "\n```text\n")
+	want, _, _ := strings.Cut(rest, "```\n")
+	if !found || !ended || !printed || !strings.HasPrefix(source, "package main\n") {
+		t.Fatal("the README does not begin with a program and its output")
+	}
+	// Port 9042 may be taken, by real nodes.
+	const host = `gocql.NewCluster("127.0.0.1")`
+	if strings.Count(source, host) != 1 {
+		t.Fatalf("the program does not have once: %s", host)
+	}
+	config := cassandratest.Listen(t, 1).Config()
+	address := net.JoinHostPort(config.Hosts[0], strconv.Itoa(config.Port))
+	source = strings.Replace(source, host, fmt.Sprintf("gocql.NewCluster(%q)", address), 1)
+	place, err := filepath.Abs("testdata/program/main.go") // where there is nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := planted.Overlay(t, place, source, "run", "./testdata/program")
+	if err != nil || string(got) != want {
+		t.Errorf("the program of the README ends with %v and prints\n%s\nwhere the README has\n%s", err, got, want)
+	}
+}
+
 // program makes the Go blocks of a text into declarations, and a function of each block for what remains. Errors in it name
-// the lines of the text.
-func program(text string) (code string, blocks int) {
+// the lines of the text. Blocks that are whole programs are left out.
+func program(name, text string) (code string, blocks int) {
 	var top, body strings.Builder
 	const (
 		prose = iota
+		whole
 		statements
 		declaration
 	)
 	in := prose
-	for i, line := range strings.Split(text, "\n") {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
 		// What is left out.
 		line = strings.ReplaceAll(line, "{ ... }", "{ panic(0) }")
-		at := fmt.Sprintf("//line README.md:%d\n", i+1)
+		at := fmt.Sprintf("//line %s:%d\n", name, i+1)
 		switch {
+		case in == prose && line == "```go" && lines[i+1] == "package main":
+			in = whole
 		case in == prose && line == "```go":
 			blocks++
 			in = statements
 			fmt.Fprintf(&body, "func _() {\n")
 		case in == prose:
+		case in == whole:
+			if line == "```" {
+				in = prose
+			}
 		case line == "```":
 			in = prose
 			body.WriteString("}\n")

@@ -152,7 +152,7 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// The client dies after each step; what readers then see is what the guarantees table of package writer says.
+// The client dies after each step; what readers then see is what docs/guarantees.md says.
 func TestClientDiesAfterEachStep(t *testing.T) {
 	t.Parallel()
 	s := open(t)
