@@ -25,7 +25,7 @@ Written by ` + "`go test ./schema/diagram -update`" + ` with what draws ` + "`de
 query tables on the right. Blue columns are the key. An arrow says what a change of the entity does to its row there: it
 stays the same row, or it moves, because a column of the key changes.
 
-Several tables keep a flaw on purpose, with the mended form beside it; ` + "[lint.md](lint.md)" + ` has the rules that find them.
+Several tables keep a flaw on purpose, with the fixed form alongside it; ` + "[lint.md](lint.md)" + ` has the rules that find them.
 `)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".cql")

@@ -139,7 +139,7 @@ func run(ctx context.Context, out *screen, c *cassandra) error {
 func showNext(out *screen, took time.Duration) {
 	out.heading("What next", "")
 	out.table(nil, nil, [][]cell{
-		{{text: "README.md"}, {text: "the shortest program, what is guaranteed, which mode when"}},
+		{{text: "README.md"}, {text: "a whole program; docs/README.md: what is guaranteed, which mode when"}},
 		{{text: "integration/suite/orders"}, {text: "how the tables of this demo are declared: one variable"}},
 		{{text: "integration/cmd/demo"}, {text: "this program: sessions, writer, tracer, errors, Resume"}},
 		{{text: "make test"}, {text: "all tests, the fault tests on three real nodes among them"}},

@@ -76,7 +76,7 @@ in its trace. Latencies are of %d reads of each, in random order, at LOCAL_QUORU
 What follows from it:
 
 - A status that few orders are in, and that the set sweeps, is the dear one. Above 1,000 tombstones
-  (`+"`tombstone_warn_threshold`"+`) the server warns, above 100,000 (`+"`tombstone_failure_threshold`"+`) it refuses the
+  (`+"`tombstone_warn_threshold`"+`) the server warns, above 100,000 (`+"`tombstone_failure_threshold`"+`) it rejects the
   read: a list of 20 fails from a share of 0.02 %% downwards.
 - A status that every order passes through and leaves, such as open, costs the same in both: it is a queue.
 - A bucket of time in the partition key bounds the cost by the orders of one bucket.
@@ -110,7 +110,7 @@ func (r report) timeouts() string {
 func (r report) judge() string {
 	if load, err := strconv.ParseFloat(r.busy, 64); err == nil && load > 1 {
 		return ": it had other work, so the latencies\n" +
-			"are too high, and mean something only beside each other"
+			"are too high, and mean something only compared with each other"
 	}
 	return ""
 }
