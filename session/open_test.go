@@ -125,3 +125,41 @@ func TestSessionErrors(t *testing.T) {
 		t.Error("an option of With that is not valid is lost, or is that of the session it comes from")
 	}
 }
+
+// A policy of the caller's in the configuration is an error, as it would be replaced; one of Configure's is not, and Adjust may set any.
+func TestOpenWithPolicy(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		for name, set := range map[string]func(*gocql.ClusterConfig){
+			"(*gocql.tokenAwareHostPolicy)": func(config *gocql.ClusterConfig) {
+				config.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.DCAwareRoundRobinPolicy("dc7"))
+			},
+			"(*hosts.Policy)": func(config *gocql.ClusterConfig) { session.SelectHosts(config, gocql.DCAwareRoundRobinPolicy("dc7")) },
+		} {
+			config := c.Config()
+			set(config)
+			s, err := session.Open(config)
+			if err == nil {
+				s.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "session.Adjust with session.SelectHosts") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for name, open := range map[string]func() (*session.Session, error){
+			"configured": func() (*session.Session, error) { return session.Open(session.Configure(c.Config(), "")) },
+			"adjusted": func() (*session.Session, error) {
+				return session.Open(c.Config(), session.Adjust(func(config *gocql.ClusterConfig) {
+					session.SelectHosts(config, gocql.DCAwareRoundRobinPolicy("dc1"))
+				}))
+			},
+		} {
+			s, err := open()
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			s.Close()
+		}
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -112,8 +113,9 @@ func Keyspaces(physical map[string]string) Option {
 func StrictKeyspaces() Option { return func(c *config) { c.Strict = true } }
 
 // Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not changed. What a writer
-// and a reader need besides is set on a copy for each as by [Configure], and [Adjust] changes it. An error names each host and what is
-// wrong with it, as that of [Connect] does, or every option that is not valid. End the sessions by [Session.Close].
+// and a reader need besides is set on a copy for each as by [Configure], which lists it, and [Adjust] changes it. A HostSelectionPolicy of
+// the caller's in the configuration is an error, as Configure would replace it. An error names each host and what is wrong with it, as
+// that of [Connect] does, or every option that is not valid. End the sessions by [Session.Close].
 func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 	s := &Session{config: config{opening: true}, opened: true}
 	if err := s.config.apply(options); err != nil {
@@ -122,6 +124,10 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 	s.config.opening = false
 	if cluster == nil {
 		return nil, errors.New("denorm: session: the configuration is nil")
+	}
+	if p := cluster.PoolConfig.HostSelectionPolicy; p != nil && !replaceable(p) {
+		return nil, fmt.Errorf("denorm: session: the configuration has a HostSelectionPolicy (%T), which Open would replace: leave it out; "+
+			"for a datacentre give session.LocalDC, and for a policy of your own session.Adjust with session.SelectHosts", p)
 	}
 	var err error
 	if s.writes, err = s.connect(cluster); err != nil {
@@ -136,6 +142,12 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// replaceable says whether a policy is the one that Configure sets, with nothing of the caller's in it.
+func replaceable(policy gocql.HostSelectionPolicy) bool {
+	p, ok := policy.(*hosts.Policy)
+	return ok && p.Fresh() != nil
 }
 
 func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
