@@ -188,7 +188,7 @@ func Accept(code, table, reason string) Declaration {
 }
 
 // Expect states what is expected of a declared table. A Per or Window of less than a second is an error: it is a number
-// without a unit. So is a column that the table does not have.
+// without a unit. So are a column that the table does not have, and numbers that cannot be, such as a negative Rows or a Filled above 1.
 func Expect(table string, v Volume) Declaration {
 	return about(func(s *Schema) error {
 		v.Table = parseID(table)
@@ -197,6 +197,9 @@ func Expect(table string, v Volume) Declaration {
 			return fmt.Errorf("Expect: no table %q has been declared", table)
 		}
 		if err := v.columns(t); err != nil {
+			return fmt.Errorf("Expect %s: %w", table, err)
+		}
+		if err := v.numbers(); err != nil {
 			return fmt.Errorf("Expect %s: %w", table, err)
 		}
 		// A number without a unit is of nanoseconds.

@@ -96,6 +96,26 @@ func TestDeclareTakesAnyOrder(t *testing.T) {
 	}
 }
 
+// expected declares a volume.
+func expected(t *testing.T, v schema.Volume) []schema.Declaration {
+	t.Helper()
+	return []schema.Declaration{schema.Sets(orders(t)), schema.Expect("orders_by_id", v)}
+}
+
+// An option may be given twice if both say the same.
+func TestOptionGivenTwice(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Declare(schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{
+		GCGrace: time.Hour, Other: map[string]string{"gc_grace_seconds": "3600.0"},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if grace := s.Table(schema.ID{Name: "orders_by_id"}).GCGrace(); grace != time.Hour {
+		t.Error(grace)
+	}
+}
+
 func TestDeclareRefuses(t *testing.T) {
 	t.Parallel()
 	for want, parts := range map[string][]schema.Declaration{
@@ -114,7 +134,22 @@ func TestDeclareRefuses(t *testing.T) {
 			schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Width: map[string]float64{"stats": 4}}),
 		},
 		`Expect orders_by_id: Filled names a column note`: {
-			schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Filled: map[string]float64{"status": 1, "note": 4}}),
+			schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Filled: map[string]float64{"status": 1, "note": 0.4}}),
+		},
+		"Expect orders_by_id: rows -20: give how many":    expected(t, schema.Volume{Rows: -20}),
+		"Expect orders_by_id: largest 0.5: give how many": expected(t, schema.Volume{Rows: 1, Largest: 0.5}),
+		"Expect orders_by_id: filled of status 90: give a share from 0 to 1": expected(t, schema.Volume{
+			Rows: 1, Filled: map[string]float64{"status": 90},
+		}),
+		"Expect orders_by_id: width of status -1: give bytes": expected(t, schema.Volume{Rows: 1, Width: map[string]float64{"status": -1}}),
+		"CQL: line 2: volume: filled of v 90: give a share": {
+			schema.CQL("CREATE TABLE t (k int PRIMARY KEY, v text);\n-- denorm:volume t rows=5 filled.v=90\n"),
+		},
+		"table orders_by_id: gc_grace_seconds is 3600 by the field GCGrace and 0 by Other: leave one out": {
+			schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{GCGrace: time.Hour, Other: map[string]string{"gc_grace_seconds": "0"}}),
+		},
+		"comment is 'a' by the field Comment and 'b' by Other": {
+			schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Comment: "a", Other: map[string]string{"comment": "'b'"}}),
 		},
 		"keyspace k is declared twice": {schema.Keyspaces(schema.Keyspace{Name: "k"}, schema.Keyspace{Name: "k"})},
 		"option speculative_retry":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"speculative_retry": "'95p"}})},

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -26,7 +27,8 @@ type Options struct {
 	GCGrace time.Duration
 	// Comment is the service's own. The fingerprint of a set is written behind it, and is no part of it.
 	Comment string
-	// Other holds further options by name. Values are CQL literals, text in its quotes.
+	// Other holds further options by name. Values are CQL literals, text in its quotes. One that says otherwise than the field of that
+	// option is an error of [Declare].
 	Other map[string]string
 }
 
@@ -89,8 +91,15 @@ func (o Options) literals() (map[string]string, error) {
 		}
 		out[name] = literal
 	}
+	var errs []error
+	put := func(name, field, literal string) {
+		if other, ok := out[name]; ok && other != literal {
+			errs = append(errs, fmt.Errorf("%s is %s by the field %s and %s by Other: leave one out", name, literal, field, other))
+		}
+		out[name] = literal
+	}
 	if o.Comment != "" {
-		out[optComment] = cql.Literal(o.Comment)
+		put(optComment, "Comment", cql.Literal(o.Comment))
 	}
 	if o.Compaction != nil {
 		if size, ok := o.Compaction[windowSize]; ok {
@@ -99,25 +108,25 @@ func (o Options) literals() (map[string]string, error) {
 					"a unit, as in TimeWindow(24*time.Hour)", size)
 			}
 		}
-		out[optCompaction] = mapLiteral(normalOption(optCompaction, o.Compaction))
+		put(optCompaction, "Compaction", mapLiteral(normalOption(optCompaction, o.Compaction)))
 	}
 	if o.Compression != nil {
-		out[optCompression] = mapLiteral(normalOption(optCompression, o.Compression))
+		put(optCompression, "Compression", mapLiteral(normalOption(optCompression, o.Compression)))
 	}
 	for _, t := range []struct {
-		name  string
-		value time.Duration
-	}{{optTTL, o.TTL}, {optGCGrace, o.GCGrace}} {
+		name, field string
+		value       time.Duration
+	}{{optTTL, "TTL", o.TTL}, {optGCGrace, "GCGrace", o.GCGrace}} {
 		switch {
 		case t.value == NoGCGrace && t.name == optGCGrace:
-			out[t.name] = "0"
+			put(t.name, t.field, "0")
 		case t.value < 0 || t.value%time.Second != 0:
 			return nil, fmt.Errorf("%s must be whole seconds, not %s", t.name, t.value)
 		case t.value > 0:
-			out[t.name] = strconv.FormatInt(int64(t.value/time.Second), 10)
+			put(t.name, t.field, strconv.FormatInt(int64(t.value/time.Second), 10))
 		}
 	}
-	return out, nil
+	return out, errors.Join(errs...)
 }
 
 // canonicalLiteral spells the value of an option in the one way in which it is compared.

@@ -3,6 +3,9 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +17,7 @@ type Volume struct {
 	// Rows is how many rows the average partition gets in a time of length Per. Per 0: how many it has in all.
 	Rows float64
 	Per  time.Duration
-	// Largest says how much more than the average the largest partition gets, for example 20. 0 means 1: all alike.
+	// Largest says how much more than the average the largest partition gets, for example 20. 0 means 1: all alike. It is not between them.
 	Largest float64
 	// Growth is how the rate grows in a year, for example 0.5 for half as much again.
 	Growth float64
@@ -25,7 +28,7 @@ type Volume struct {
 	Width map[string]float64
 	// Elements is the mean number of elements of a collection.
 	Elements map[string]float64
-	// Filled is the share of rows in which a column has a value; 1 for those that are not named.
+	// Filled is the share of rows in which a column has a value, from 0 to 1; 1 for those that are not named.
 	Filled map[string]float64
 	// Measured says that the volume is what a cluster has at the moment, not what is expected of it.
 	Measured bool
@@ -85,7 +88,37 @@ func parseVolume(fields []string) (Volume, error) {
 	if v.Rows == 0 {
 		return v, errors.New("volume: rows=... is missing")
 	}
+	if err := v.numbers(); err != nil {
+		return v, fmt.Errorf("volume: %w", err)
+	}
 	return v, nil
+}
+
+// numbers rejects a volume with numbers that cannot be.
+func (v *Volume) numbers() error {
+	switch {
+	case v.Rows < 0 || math.IsNaN(v.Rows):
+		return fmt.Errorf("rows %v: give how many an average partition has, or gets in the time that is stated", v.Rows)
+	case v.Largest != 0 && v.Largest < 1 || math.IsNaN(v.Largest):
+		return fmt.Errorf("largest %v: give how many times the average the largest partition has, 1 or more", v.Largest)
+	}
+	for _, of := range []struct {
+		field  string
+		values map[string]float64
+		most   float64
+		rule   string
+	}{
+		{"width", v.Width, math.Inf(1), "give bytes, 0 or more"},
+		{"elements", v.Elements, math.Inf(1), "give a number of elements, 0 or more"},
+		{"filled", v.Filled, 1, "give a share from 0 to 1, such as 0.9 for 90 %"},
+	} {
+		for _, name := range slices.Sorted(maps.Keys(of.values)) {
+			if n := of.values[name]; n < 0 || n > of.most || math.IsNaN(n) {
+				return fmt.Errorf("%s of %s %v: %s", of.field, name, n, of.rule)
+			}
+		}
+	}
+	return nil
 }
 
 // quantity reads a number that is not negative, also with a %, or k, M or G behind it.

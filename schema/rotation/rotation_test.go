@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/denorm-go/denorm/schema"
@@ -68,6 +69,54 @@ func TestWindowInAnotherUnit(t *testing.T) {
 	}
 }
 
+// asOf runs a test with a clock that says now.
+func asOf(t *testing.T, now time.Time, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		time.Sleep(time.Until(now))
+		test(t)
+	})
+}
+
+// A time in another unit would drop every table. What drops none may be of any year that tables have.
+func TestPlanOfAnotherTime(t *testing.T) {
+	t.Parallel()
+	present := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	const year = 365 * 24 * time.Hour
+	for name, tc := range map[string]struct {
+		now  time.Time
+		w    Window
+		want string // nothing for no error
+	}{
+		"milliseconds":               {time.Unix(present.UnixMilli(), 0), Window{Retain: 2 * year}, "of the year 58384,"},
+		"and nothing dropped":        {time.Unix(present.UnixMilli(), 0), Window{}, "of the year 58384,"},
+		"before all":                 {time.Unix(-1, 0), Window{}, "of the year 1969,"},
+		"a century ahead":            {present.Add(100 * year), Window{Retain: 2 * year}, "more than 10 years from now by the clock of this process, and 1 tables"},
+		"a clock that is far ahead":  {present.Add(-15 * year), Window{Retain: time.Hour}, "more than 10 years from now"},
+		"in nine years":              {present.Add(9 * year), Window{Retain: 2 * year}, ""},
+		"a century, nothing dropped": {present.Add(100 * year), Window{Retain: 200 * year}, ""},
+		"the first":                  {time.Unix(0, 0), Window{Retain: year}, ""},
+	} {
+		f := &fake{names: []string{"events_2001_03"}}
+		r, err := newTables(f, "shop", "", eventsBy(tables.Month("at")), "events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p Plan
+		asOf(t, present, func(t *testing.T) {
+			t.Helper()
+			p, err = r.Plan(t.Context(), tc.now, tc.w)
+		})
+		switch {
+		case tc.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want) || len(p.Statements()) > 0):
+			t.Errorf("%s: %v, %v", name, p, err)
+		}
+	}
+}
+
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	day := 24 * time.Hour
@@ -117,7 +166,11 @@ func TestPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := r.Plan(t.Context(), now, tc.w)
+		var p Plan
+		asOf(t, now, func(t *testing.T) {
+			t.Helper()
+			p, err = r.Plan(t.Context(), now, tc.w)
+		})
 		if err != nil || strings.Join(p.Create, " ") != tc.create || strings.Join(p.Drop, " ") != tc.drop {
 			t.Errorf("%s: create %v, drop %v, %v; want %s and %s", tc.name, p.Create, p.Drop, err, tc.create, tc.drop)
 		}
@@ -159,7 +212,12 @@ func TestTableOfAnotherRotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := r.Plan(t.Context(), time.Date(2025, 1, 15, 0, 0, 0, 0, time.UTC), Window{Retain: 24 * time.Hour})
+		var p Plan
+		now := time.Date(2025, 1, 15, 0, 0, 0, 0, time.UTC)
+		asOf(t, now, func(t *testing.T) {
+			t.Helper()
+			p, err = r.Plan(t.Context(), now, Window{Retain: 24 * time.Hour})
+		})
 		switch {
 		case tc.want == "" && (err != nil || len(p.Create) == 0):
 			t.Errorf("%s: %v, %v", name, p, err)
@@ -176,7 +234,12 @@ func TestApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := r.Plan(t.Context(), time.Date(2024, 1, 15, 0, 0, 0, 0, time.UTC), Window{Retain: time.Hour})
+	var p Plan
+	now := time.Date(2024, 1, 15, 0, 0, 0, 0, time.UTC)
+	asOf(t, now, func(t *testing.T) {
+		t.Helper()
+		p, err = r.Plan(t.Context(), now, Window{Retain: time.Hour})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
