@@ -2,6 +2,7 @@ package cassandratest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,10 +30,11 @@ func (t onTable) matches(r *Request) bool { return slices.ContainsFunc(t, r.On) 
 // tables that exist by then; without keyspace the name is that of a table of the system only where no other has it.
 func Table(names ...string) Matcher { return onTable(names) }
 
-// Text matches requests with a statement that contains part.
+// Text matches requests with a statement that contains part, in whichever case.
 func Text(part string) Matcher {
+	part = strings.ToLower(part)
 	return Where(func(r Request) bool {
-		return slices.ContainsFunc(r.Statements, func(s Statement) bool { return strings.Contains(s.Text, part) })
+		return slices.ContainsFunc(r.Statements, func(s Statement) bool { return strings.Contains(strings.ToLower(s.Text), part) })
 	})
 }
 
@@ -75,7 +77,7 @@ type Rule struct {
 // Condition is a rule without steps yet.
 type Condition struct{ rule *Rule }
 
-// When begins a rule for the requests that all matchers match. Without a [Kind], or a table of the system (as
+// When begins a rule for the requests that all matchers match: a rule for either of two kinds is two rules. Without a [Kind], or a table of the system (as
 // system_schema.tables), it is for EXECUTE, BATCH and QUERY of other tables only: all that a service reads and writes, and what
 // its test wants, as When() or When([Table]("orders_by_user")). With a kind it is for all requests of the kind, those for system
 // tables among them, and for no other: When([Execute]) meets what the driver reads about the schema, and misses the writes that
@@ -89,15 +91,35 @@ func (s *Cluster) When(matchers ...Matcher) Condition {
 
 // resolve finds the tables that a rule is for; an error says why the rule could never be taken. It is called with the lock.
 func (r *Rule) resolve() error {
-	for _, m := range r.matchers {
+	var kinds []Kind
+	var on, nth []int // nil for all
+	for i, m := range r.matchers {
 		switch m := m.(type) {
+		case nil:
+			return fmt.Errorf("a rule whose matcher %d is nil: leave it out", i+1)
+		case where:
+			if m == nil {
+				return errors.New("a rule with Where of a nil function: give one, or leave it out")
+			}
+		case Kind:
+			if kinds = append(kinds, m); m != kinds[0] {
+				return fmt.Errorf("a rule with the kinds %v and %v, and a request has one, while all matchers must match: leave the kinds out, "+
+					"or make a rule for each", kinds[0], m)
+			}
 		case onNode:
 			if err := r.cluster.lacks("On", m); err != nil {
 				return err
 			}
+			if on = common(on, m); len(on) == 0 {
+				return errors.New("a rule with several On that have no node in common, while all matchers must match: name the nodes in one On")
+			}
 		case ordinal:
 			if len(m) == 0 || slices.Min(m) < 1 {
 				return fmt.Errorf("a rule with Nth of requests %v: name one or more, counted from 1", []int(m))
+			}
+			if nth = common(nth, m); len(nth) == 0 {
+				return errors.New("a rule with several Nth that have no request in common, while all matchers must match: " +
+					"name the requests in one Nth")
 			}
 		}
 	}
@@ -134,6 +156,14 @@ func (r *Rule) resolve() error {
 	return fmt.Errorf("a rule for table %s, which does not exist; there is %s", names(missing), names(there))
 }
 
+// common are the numbers in both lists; a is nil for all.
+func common(a, b []int) []int {
+	if a == nil {
+		return b
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(n int) bool { return !slices.Contains(b, n) })
+}
+
 // lacks says that there are no such nodes.
 func (s *Cluster) lacks(what string, nodes []int) error {
 	if len(nodes) > 0 && slices.Min(nodes) >= 1 && slices.Max(nodes) <= len(s.nodes) {
@@ -143,8 +173,9 @@ func (s *Cluster) lacks(what string, nodes []int) error {
 }
 
 // Do ends the rule with what to do, one step after the other. If these neither answer nor drop nor cut, the request is
-// then applied, unless it has been, and answered. A rule that can never be taken, for a table or node that does not exist, is an error
-// of the test, and so is a step for such a node, or with a misspelt write type; outside of a test, Do panics.
+// then applied, unless it has been, and answered. A rule that can never be taken, such as for a table or node that does not exist or for
+// two kinds at once, is an error of the test, and so is a step for such a node, with a misspelt write type, or with a time of less than
+// a millisecond; there is then no rule. Outside of a test, Do panics.
 func (c Condition) Do(steps ...Step) *Rule {
 	if tb := c.rule.cluster.tb; tb != nil {
 		tb.Helper()
@@ -153,7 +184,7 @@ func (c Condition) Do(steps ...Step) *Rule {
 }
 
 // Choose is Do with steps that are chosen for each request. choose is called for one request at a time, in the order of
-// the journal. It may call the cluster, but not Close, and must not wait. The steps are not checked as those of Do.
+// the journal. It may call the cluster, but not Close, and must not wait. Of the steps it is only checked that none is Step{}.
 func (c Condition) Choose(choose func(Request) []Step) *Rule {
 	if tb := c.rule.cluster.tb; tb != nil {
 		tb.Helper()
@@ -166,22 +197,42 @@ func (c Condition) end(choose func(Request) []Step, fixed []Step) *Rule {
 	r.steps = choose
 	s.mu.Lock()
 	err := r.resolve()
-	for _, step := range fixed {
-		if err == nil && step.wrong != nil {
+	if err == nil && choose == nil {
+		err = errors.New("a rule with Choose of a nil function: give one, or Do")
+	}
+	for i, step := range fixed {
+		switch {
+		case err != nil:
+		case step.do == nil:
+			err = noStep(i)
+		case step.wrong != nil:
 			err = step.wrong(s)
 		}
 	}
-	s.rules = append(s.rules, r)
+	if err == nil {
+		s.rules = append(s.rules, r)
+	}
 	s.mu.Unlock()
-	switch {
-	case err == nil:
-	case s.tb == nil:
-		panic(err)
-	default:
-		s.tb.Helper()
-		s.tb.Errorf("cassandratest: %v", err)
+	if err != nil {
+		if s.tb != nil {
+			s.tb.Helper()
+		}
+		s.fail(err)
 	}
 	return r
+}
+
+func noStep(i int) error {
+	return fmt.Errorf("a rule whose step %d is Step{}, which does nothing: give one of the package, such as Apply or Drop, or leave it out", i+1)
+}
+
+// fail is an error of the test, or a panic outside of one.
+func (s *Cluster) fail(err error) {
+	if s.tb == nil {
+		panic(err)
+	}
+	s.tb.Helper()
+	s.tb.Errorf("cassandratest: %v", err)
 }
 
 // Handled is how many requests the rule was taken for.
@@ -237,5 +288,10 @@ func (s *Cluster) script(q *Request) []Step {
 	s.mu.Lock()
 	taken.handled++
 	s.mu.Unlock()
-	return taken.steps(asked)
+	steps := taken.steps(asked)
+	if i := slices.IndexFunc(steps, func(step Step) bool { return step.do == nil }); i >= 0 {
+		s.fail(noStep(i))
+		return nil
+	}
+	return steps
 }

@@ -3,7 +3,10 @@ package cassandratest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gocql/gocql"
 )
@@ -24,6 +27,7 @@ func TestRules(t *testing.T) {
 		"kind of table":    {[]Matcher{Execute, Table("notes")}, "note note"},
 		"no such":          {[]Matcher{Query}, ""},
 		"text":             {[]Matcher{Text("USING TIMESTAMP")}, "order order batch batch"},
+		"text, other case": {[]Matcher{Text("Insert INTO SHOP.orders")}, "order order batch batch"},
 		"first":            {[]Matcher{Nth(1)}, "note"},
 		"some of a table":  {[]Matcher{Nth(2, 3), Table("notes")}, "note batch"},
 		"some of a kind":   {[]Matcher{Batch, Nth(2)}, "batch"},
@@ -174,9 +178,26 @@ func TestRuleThatCannotBe(t *testing.T) {
 	s.When().Do(Apply, ApplyAt(3, 5))
 	s.When().Do(Fail(WriteTimeout("SIMPEL", 1, 2)))
 	s.When().Do(Fail(WriteFailure("simple", 1, 2, 1)))
+	s.When(Execute, Batch).Do(Apply, Drop)
+	s.When(On(1, 2), On(3)).Do(Drop)
+	s.When(Nth(1), Nth(2)).Do(Drop)
+	s.When(Execute, nil).Do(Drop)
+	s.When(Where(nil)).Do(Drop)
+	s.When().Choose(nil)
+	s.When().Do(Apply, Step{})
+	s.When().Do(Delay(5))
+	s.When().Do(Delay(-time.Second))
+	s.When().Do(StallAfter(4, 200))
+	s.When().Do(StallAfter(-1, 0))
+	s.When().Do(CutAfter(-1))
+	if len(s.rules) > 0 {
+		t.Errorf("%d rules that cannot be were made", len(s.rules))
+	}
+	s.When(Execute, Execute, On(1, 2), On(2, 3), Nth(1, 2), Nth(2)).Do(Delay(0), Delay(time.Millisecond), StallAfter(4, 0))
 	for _, typ := range writeTypes {
 		s.When(On(1, 3), Nth(1)).Do(ApplyAt(3), Fail(WriteTimeout(typ, 1, 2)))
 	}
+	const short = ": less than a millisecond, and a number without a unit is of nanoseconds: give a time.Duration, such as 100 * time.Millisecond"
 	const types = "which Cassandra does not have; there is SIMPLE, BATCH, UNLOGGED_BATCH, COUNTER, BATCH_LOG, CAS, VIEW, CDC"
 	want := []string{
 		"cassandratest: a rule with On of nodes [4]: name one or more of the nodes 1 to 3",
@@ -187,10 +208,44 @@ func TestRuleThatCannotBe(t *testing.T) {
 		"cassandratest: a rule with ApplyAt of nodes [3 5]: name one or more of the nodes 1 to 3",
 		`cassandratest: a rule with WRITE_TIMEOUT of write type "SIMPEL", ` + types,
 		`cassandratest: a rule with WRITE_FAILURE of write type "simple", ` + types,
+		"cassandratest: a rule with the kinds EXECUTE and BATCH, and a request has one, while all matchers must match: leave the kinds out, " +
+			"or make a rule for each",
+		"cassandratest: a rule with several On that have no node in common, while all matchers must match: name the nodes in one On",
+		"cassandratest: a rule with several Nth that have no request in common, while all matchers must match: name the requests in one Nth",
+		"cassandratest: a rule whose matcher 2 is nil: leave it out",
+		"cassandratest: a rule with Where of a nil function: give one, or leave it out",
+		"cassandratest: a rule with Choose of a nil function: give one, or Do",
+		"cassandratest: a rule whose step 2 is Step{}, which does nothing: give one of the package, such as Apply or Drop, or leave it out",
+		"cassandratest: a rule with Delay of 5ns" + short,
+		"cassandratest: a rule with Delay of -1s" + short,
+		"cassandratest: a rule with StallAfter of 200ns" + short,
+		"cassandratest: a rule with StallAfter of -1 bytes: give 0 or more",
+		"cassandratest: a rule with CutAfter of -1 bytes: give 0 or more",
 	}
 	if !slices.Equal(m.errors, want) {
 		t.Errorf("%q", m.errors)
 	}
+}
+
+// A step that is none, chosen for a request, is an error of the test, and the request is answered.
+func TestChosenStepThatIsNone(t *testing.T) {
+	t.Parallel()
+	if racing {
+		defer bubbles.begin()()
+	}
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { <-time.After(10 * time.Minute) })
+		m := &mistakes{T: t}
+		s := Start(m, 1)
+		session := open(t, s, nil)
+		s.When(Nth(1)).Choose(func(Request) []Step { return []Step{Apply, {}} })
+		if err := session.Query(insertNote, 1, "milk").Exec(); err != nil {
+			t.Error(err)
+		}
+		if len(m.errors) != 1 || !strings.Contains(m.errors[0], "step 2 is Step{}") {
+			t.Errorf("%q", m.errors)
+		}
+	})
 }
 
 // Of two rules the first is taken, and both count. Steps can be chosen for each request.

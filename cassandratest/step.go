@@ -1,6 +1,7 @@
 package cassandratest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -63,9 +64,26 @@ func stage(name string, stage coordinator.Stage) Step {
 }
 
 // Delay waits. What comes after it happens also if the client has cut the connection meanwhile, but not if the node was
-// stopped, or is silent.
+// stopped, or is silent. A number without a unit is of nanoseconds: Do rejects what is less than a millisecond, but 0.
 func Delay(d time.Duration) Step {
-	return Step{name: "delay " + d.String(), delay: d, do: func(*turn) {}}
+	return Step{name: "delay " + d.String(), delay: d, do: func(*turn) {}, wrong: func(*Cluster) error { return short("Delay", d) }}
+}
+
+// short rejects a time that was not meant.
+func short(what string, d time.Duration) error {
+	if d == 0 || d >= time.Millisecond {
+		return nil
+	}
+	return fmt.Errorf("a rule with %s of %v: less than a millisecond, and a number without a unit is of nanoseconds: give a time.Duration, "+
+		"such as 100 * time.Millisecond", what, d)
+}
+
+// part rejects a number of bytes that is none.
+func part(what string, bytes int) error {
+	if bytes >= 0 {
+		return nil
+	}
+	return fmt.Errorf("a rule with %s of %d bytes: give 0 or more", what, bytes)
 }
 
 // Fail answers with an error.
@@ -80,11 +98,11 @@ func Fail(e Error) Step {
 func CutAfter(bytes int) Step {
 	return Step{name: fmt.Sprintf("cut after %d bytes", bytes), do: func(t *turn) {
 		t.send(chunk{bytes: t.head(bytes), cut: true})
-	}}
+	}, wrong: func(*Cluster) error { return part("CutAfter", bytes) }}
 }
 
 // StallAfter carries the request out, unless that has been done, and sends so many bytes of the answer. The rest, and all
-// further answers on the connection, follow after d, or never if it is 0.
+// further answers on the connection, follow after d, or never if it is 0. Do rejects a d of less than a millisecond, as of [Delay].
 func StallAfter(bytes int, d time.Duration) Step {
 	return Step{name: fmt.Sprintf("stall after %d bytes", bytes), do: func(t *turn) {
 		t.done()
@@ -95,7 +113,7 @@ func StallAfter(bytes int, d time.Duration) Step {
 		head := t.head(bytes)
 		t.send(chunk{bytes: head, stall: stall})
 		t.send(chunk{bytes: t.frame()[len(head):]})
-	}}
+	}, wrong: func(*Cluster) error { return cmp.Or(part("StallAfter", bytes), short("StallAfter", d)) }}
 }
 
 // turn is the handling of one request.
@@ -157,7 +175,7 @@ func (t *turn) frame() []byte {
 // head is the begin of the answer.
 func (t *turn) head(bytes int) []byte {
 	f := t.frame()
-	return f[:min(bytes, len(f))]
+	return f[:max(0, min(bytes, len(f)))]
 }
 
 // reply answers, when the node would.
