@@ -121,7 +121,8 @@ func TestDeriveFaults(t *testing.T) {
 				tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Table{Name: "by_room", PartKey: []string{"room"}, SortKey: []string{"id"}},
 				tables.Derive("b", tables.Day("at"))),
 			[]string{"table by_room: column b: the key of a query table must contain the base key: " +
-				"without this column two entities share a row, and one overwrites the other"},
+				"without this column two entities share a row, and one overwrites the other" +
+				"; if two entities must not have one key, declare the table Unique in a Versioned set"},
 		},
 		{
 			"query table with them", declare[visit](

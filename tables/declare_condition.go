@@ -3,6 +3,7 @@ package tables
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/fingerprint"
@@ -32,6 +33,7 @@ func (b *builder) readUnique(t *table, decl Table, base bool) {
 	}
 	t.columns = slices.Clone(t.key)
 	if len(b.set.tables) > 0 {
+		b.checkUnique(t, b.set.tables[0])
 		for _, i := range b.set.tables[0].key {
 			if !slices.Contains(t.columns, i) {
 				t.columns = append(t.columns, i)
@@ -57,6 +59,24 @@ func (b *builder) readUnique(t *table, decl Table, base bool) {
 		t.fieldNames = append(t.fieldNames, b.set.columns[i].name)
 	}
 	b.set.unique = append(b.set.unique, t)
+}
+
+// checkUnique rejects a key that holds that of the base table.
+func (b *builder) checkUnique(t, base *table) {
+	var names []string
+	for _, i := range base.key {
+		switch {
+		case b.set.columns[i].derived != nil: // it follows from the others
+		case slices.Contains(t.key, i):
+			names = append(names, b.set.columns[i].name)
+		default:
+			return
+		}
+	}
+	if len(names) > 0 && !b.bad[base] {
+		b.fault(t.name, "", "a Unique table whose key contains the base key, so no two entities can ever want one key: leave %s out of PartKey and "+
+			"SortKey, as the table holds the base key of the owner in any case", strings.Join(names, ", "))
+	}
 }
 
 // readConditions reads Versioned, Compare and LocalSerial.

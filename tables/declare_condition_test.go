@@ -73,6 +73,15 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 			tables.Table{Name: "accounts_by_email", PartKey: []string{"email"}, Columns: []string{"id", "level"}, Unique: true}), []string{
 			"table accounts_by_email: column level: a Unique table holds its key and the base key of the owner, nothing else: leave Columns empty",
 		}},
+		{"a Unique table with the base key in its key", declare[account](
+			tables.Table{Name: "accounts", PartKey: []string{"id", "bucket"}}, versioned, tables.Derive("bucket", tables.Hash(4, "id")),
+			tables.Table{Name: "accounts_by_email", PartKey: []string{"email"}, SortKey: []string{"id"}, Unique: true}), []string{
+			"table accounts_by_email: a Unique table whose key contains the base key, so no two entities can ever want one key: leave id out of " +
+				"PartKey and SortKey, as the table holds the base key of the owner in any case",
+		}},
+		{"a Unique table with half of the base key in its key", declare[account](
+			tables.Table{Name: "accounts", PartKey: []string{"level"}, SortKey: []string{"id"}}, versioned,
+			tables.Table{Name: "accounts_by_email", PartKey: []string{"level", "email"}, Unique: true}), nil},
 		{"a derived key in a Unique table", declare[account](accounts, versioned, tables.Derive("bucket", tables.Hash(4, "email")),
 			tables.Table{Name: "by_bucket", PartKey: []string{"bucket"}, SortKey: []string{"email"}, Unique: true}), []string{
 			"table by_bucket: column bucket: a derived column in the key of a Unique table: the base row does not hold it, so nobody could tell " +

@@ -150,7 +150,7 @@ func (b *builder) checkKeys() {
 		for _, i := range base.key {
 			if !b.determines(t, i) {
 				b.fault(t.name, b.set.columns[i].name, "the key of a query table must contain the base key: "+
-					"without this column two entities share a row, and one overwrites the other")
+					"without this column two entities share a row, and one overwrites the other; if two entities must not have one key, declare the table Unique in a Versioned set")
 			}
 		}
 	}

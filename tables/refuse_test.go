@@ -156,7 +156,8 @@ func TestRefuseKeyTypes(t *testing.T) {
 
 func TestRefuseKeys(t *testing.T) {
 	t.Parallel()
-	const shared = "the key of a query table must contain the base key: without this column two entities share a row, and one overwrites the other"
+	const shared = "the key of a query table must contain the base key: without this column two entities share a row, and one overwrites the other" +
+		"; if two entities must not have one key, declare the table Unique in a Versioned set"
 	runFaultCases(t, []faultCase{
 		{"base key of two", declare[thing](tables.Table{Name: "things", PartKey: []string{"id"}, SortKey: []string{"owner"}},
 			tables.Table{Name: "t", PartKey: []string{"kind", "owner"}, SortKey: []string{"id"}}), nil},
