@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/tables"
@@ -24,6 +25,8 @@ func TestNil(t *testing.T) {
 	}{
 		{none, r, lastHours(set, 1), "the context is nil: pass the caller's, or context.Background()"},
 		{t.Context(), noReader, lastHours(set, 1), "the reader is nil"},
+		{t.Context(), new(Reader), lastHours(set, 1), "the reader is a zero value: it is made by reader.New"},
+		{t.Context(), new(Reader).With(Parallel(1)), lastHours(set, 1), "the reader is a zero value: it is made by reader.New"},
 		{t.Context(), r, From(noSet, "logs"), "the set is nil"},
 	} {
 		_, _, err := List(c.ctx, c.r, "list", c.q)
@@ -31,5 +34,48 @@ func TestNil(t *testing.T) {
 		if !errors.As(err, &refused) || !errors.Is(err, ErrInvalid) || refused.Reason != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}
+	}
+}
+
+// A read without a name is rejected, as its errors, spans and metrics would have none.
+func TestReadWithoutOp(t *testing.T) {
+	t.Parallel()
+	set, f := filled(t, 1)
+	_, _, err := List(t.Context(), newReader(f, "shop"), "", lastHours(set, 1))
+	const want = "denorm: invalid query: table logs: op is empty: name the read, as in newestLogs; errors, spans and metrics show it"
+	if !errors.Is(err, ErrInvalid) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// lost is a tracer that returns no context.
+type lost struct{ noting }
+
+func (l *lost) TraceReadStart(ctx context.Context, d ReadStart) context.Context {
+	l.noting.TraceReadStart(ctx, d)
+	return nil
+}
+
+func (l *lost) TracePartitionStart(ctx context.Context, d PartitionStart) context.Context {
+	l.noting.TracePartitionStart(ctx, d)
+	return nil
+}
+
+// Where a tracer returns a nil context, the read goes on with that of the caller.
+func TestTracerWithoutContext(t *testing.T) {
+	t.Parallel()
+	set, f := filled(t, 1)
+	l := &lost{}
+	ctx := context.WithValue(t.Context(), notingKey{}, "caller: ")
+	if _, _, err := List(ctx, newReader(f, "shop", Trace(l)), "all", lastHours(set, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, note := range l.notes {
+		if !strings.HasPrefix(note, "caller: ") {
+			t.Errorf("not in the caller's context: %s", note)
+		}
+	}
+	if len(l.notes) != 10 {
+		t.Errorf("told\n%s", strings.Join(l.notes, "\n"))
 	}
 }

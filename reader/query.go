@@ -59,8 +59,9 @@ func From[T any](set *tables.Set[T], name string) Query[T] {
 	return Query[T]{query{layout: layout, name: name, known: ok, unset: set == nil}}
 }
 
-// Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value is
-// of the Go type of the column's field.
+// Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value
+// is of the Go type of the column's field. A value that [tables.OneOf] does not list is no error, as rows from before
+// the declaration may have it; as a rule it finds none.
 func (q Query[T]) Eq(column string, value any) Query[T] { return q.where(column, eq, value) }
 
 // Gt limits the query to rows whose clustering column is greater than value. A time.Time stands, in a timeuuid column,

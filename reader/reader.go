@@ -10,7 +10,7 @@ import (
 )
 
 // Reader carries out queries. It is made by [New], starts no goroutine that outlives a read, needs no Close, and is safe
-// for concurrent use.
+// for concurrent use. The reads of a zero Reader fail.
 type Reader struct {
 	config
 	source  source

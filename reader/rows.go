@@ -29,8 +29,9 @@ func (r Rows[T]) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String
 // MarshalText is the table, for structured loggers.
 func (r Rows[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Read readies a query under ctx. op names it in errors and traces, for example newestLogs. Nothing is sent before the rows are
-// ranged over. ctx limits the whole of it; without a deadline only the requests are limited, by the retry policy.
+// Read readies a query under ctx. op names it in errors and traces, for example newestLogs, and must not be empty.
+// Nothing is sent before the rows are ranged over. ctx limits the whole of it; without a deadline only the requests are
+// limited, by the retry policy.
 func Read[T any](ctx context.Context, r *Reader, op string, q Query[T]) *Rows[T] {
 	return &Rows[T]{ctx: ctx, reader: r, op: op, query: q.query}
 }
@@ -80,6 +81,10 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 		return &QueryError{Op: r.op, Table: q.name, Reason: "the context is nil: pass the caller's, or context.Background()"}
 	case r.reader == nil:
 		return &QueryError{Op: r.op, Table: q.name, Reason: "the reader is nil"}
+	case r.reader.source == nil:
+		return &QueryError{Op: r.op, Table: q.name, Reason: "the reader is a zero value: it is made by reader.New"}
+	case r.op == "":
+		return &QueryError{Table: q.name, Reason: "op is empty: name the read, as in newestLogs; errors, spans and metrics show it"}
 	}
 	if r.given != nil {
 		q.token = r.Token()

@@ -9,9 +9,10 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// Tracer is told of every read. A Tracer may also implement [PartitionTracer] and [RetryTracer]; the reader looks once, when
-// it is made. Methods are called on the goroutines of the read and must be safe for concurrent use. What they are told never
-// holds a bound value, buckets excepted (see [Error]); errors are those of the driver.
+// Tracer is told of every read. A Tracer may also implement [PartitionTracer] and [RetryTracer]; the reader looks once,
+// when it is made. Methods are called on the goroutines of the read and must be safe for concurrent use. What they are
+// told never holds a bound value, buckets excepted (see [Error]); errors are those of the driver. A nil context that
+// one returns stands for the one it was given.
 type Tracer interface {
 	// TraceReadStart is called when the rows of a query are ranged over. The context it returns is that of the read and of
 	// TraceReadEnd.
@@ -96,13 +97,21 @@ func newTracers(t Tracer) tracers {
 	return ts
 }
 
+// orOuter is the context that a tracer has made of outer, or outer if the tracer has made none.
+func orOuter(outer, inner context.Context) context.Context {
+	if inner == nil {
+		return outer
+	}
+	return inner
+}
+
 // These do nothing, and build nothing, when nobody listens.
 
 func (t tracers) readStart(ctx context.Context, data ReadStart) context.Context {
 	if t.read == nil {
 		return ctx
 	}
-	return t.read.TraceReadStart(ctx, data)
+	return orOuter(ctx, t.read.TraceReadStart(ctx, data))
 }
 
 func (t tracers) readEnd(ctx context.Context, data ReadEnd) {
@@ -115,10 +124,10 @@ func (t tracers) partitionStart(ctx context.Context, op string, p *plan, x *part
 	if t.partition == nil {
 		return ctx
 	}
-	return t.partition.TracePartitionStart(ctx, PartitionStart{
+	return orOuter(ctx, t.partition.TracePartitionStart(ctx, PartitionStart{
 		Op: op, Keyspace: p.keyspace, Table: x.table, Statement: x.scans[0].statement, Partition: x.number, Buckets: x.shown,
 		Consistency: level,
-	})
+	}))
 }
 
 func (t tracers) partitionEnd(ctx context.Context, data PartitionEnd) {

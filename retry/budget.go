@@ -37,7 +37,8 @@ const milli = 1000
 
 // NewBudget makes a full bucket of size tokens, into which each success puts earned tokens. 0 means the default: 1000
 // tokens, and 0.25 a success, which pays for retries as long as at most one attempt in five fails, or one in nine times
-// out. Negative values are taken for 0; NaN is, too.
+// out. Negative values are taken for 0; NaN is, too. earned is a fraction and no percentage: more than 1, which is a
+// retry for every success, is taken for 1.
 func NewBudget(size int, earned float64) *Budget {
 	if size <= 0 {
 		size = defaultBudget
@@ -45,7 +46,7 @@ func NewBudget(size int, earned float64) *Budget {
 	if !(earned > 0) { // so written that NaN is 0
 		earned = defaultEarned
 	}
-	b := &Budget{size: min(int64(size), math.MaxInt64/milli) * milli, earned: int64(math.Ceil(min(earned, 1000) * milli))}
+	b := &Budget{size: min(int64(size), math.MaxInt64/milli) * milli, earned: int64(math.Ceil(min(earned, 1) * milli))}
 	b.tokens.Store(b.size)
 	return b
 }

@@ -208,6 +208,25 @@ func TestBudgetSizes(t *testing.T) {
 	}
 }
 
+// No success pays for more than one retry: a percentage in place of a fraction would make a budget that limits nothing.
+func TestBudgetEarnsAtMostOne(t *testing.T) {
+	t.Parallel()
+	for _, earned := range []float64{1, 25, math.Inf(1)} {
+		retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(10, earned))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for retrier.Spend() { //nolint:revive // until it is empty
+		}
+		if _, err := retrier.Do(t.Context(), retry.Partition, func(context.Context, int) error { return nil }, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !retrier.Spend() || retrier.Spend() {
+			t.Errorf("earned %v: a success does not pay for one retry", earned)
+		}
+	}
+}
+
 // A policy that is not valid makes no retrier.
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()

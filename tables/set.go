@@ -15,8 +15,8 @@ type Set[T any] struct{ def *set }
 // gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error, a [*DeclarationError], names
 // every fault at once; a set that New returned cannot fail later for a reason that could be known now.
 //
-// The entity's name must not change, no more than that of a table: versions and marks are made of it as well, so a request that is
-// repeated across the change is no longer recognised.
+// The entity's name must not change, no more than that of a table: versions and marks are made of it as well, so a
+// request that is repeated across the change is no longer recognised.
 func New[T any](entity string, options ...Option) (*Set[T], error) {
 	def, err := declare(entity, reflect.TypeFor[T](), options)
 	if err != nil {

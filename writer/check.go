@@ -122,6 +122,7 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 	}
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
+	w = w.made()
 	if w.err != nil {
 		return nil, refuse("Check", w.err)
 	}

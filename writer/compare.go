@@ -46,7 +46,7 @@ func together(one, other *tables.Condition) error {
 		return fmt.Errorf("entity %s and entity %s both have a condition: a lightweight transaction is of one table, so the two cannot "+
 			"hold together; %s", one.Entity, other.Entity, apart)
 	case one.Base().Key() == other.Base().Key():
-		return errTwice(one.Entity)
+		return errTwice(one.Entity, false)
 	case one.Versioned:
 		return fmt.Errorf("two entities %s in one write: each of a Versioned set is decided by a transaction of its own, after what another "+
 			"client left unfinished of it, so the two cannot hold together; %s", one.Entity, apart)

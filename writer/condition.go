@@ -233,7 +233,7 @@ func (w *Writer) traceCondition(ctx context.Context, op string, all []*tables.Co
 	for _, c := range all {
 		start.Statements = append(start.Statements, c.Condition.Statements()...)
 	}
-	traced = w.tracer.path.TracePathStart(ctx, start)
+	traced = orOuter(ctx, w.tracer.path.TracePathStart(ctx, start))
 	return traced, func(s settled, requests int) {
 		e := PathEnd{Outcome: s.outcome, Attempts: requests, Err: s.err}
 		if s.outcome == Applied {

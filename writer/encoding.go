@@ -148,6 +148,9 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 // CQL: whoever can forge them can have Resume write and delete rows, and run no other statement. [Resumes] limits them to what its sets
 // could have written, and the keyspaces of the writer do without it; who cannot rule out forgery signs the bytes, as the example does.
 func (e *Error) UnmarshalBinary(data []byte) error {
+	if e == nil {
+		return errors.New("denorm: decode error: the error to decode into is nil: declare a value, var failed writer.Error")
+	}
 	body := len(data) - crc32.Size
 	if body < len(magic) || string(data[:len(magic)]) != magic {
 		return errors.New("denorm: decode error: not an encoded writer.Error of this version")

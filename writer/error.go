@@ -66,7 +66,10 @@ func unread(op, keyspace, table string, attempts int, cause error) *Error {
 
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "denorm: %s: ", e.Op)
+	b.WriteString("denorm: ")
+	if e.Op != "" {
+		b.WriteString(e.Op + ": ")
+	}
 	switch {
 	case e.expired:
 		fmt.Fprintf(&b, "%v: %v", ErrExpired, e.refusal)
@@ -205,9 +208,10 @@ func (e *Error) Unwrap() []error {
 	return causes
 }
 
-// Current gives the row as it was when err's write met [ErrConflict], and false if err is no such conflict, if the row does
-// not exist, or if it could not be read. T is the row type of the set. Of a write with several conditions it is the row of the first
-// change whose condition did not hold; the error says which one that is.
+// Current gives the row as it was when err's write met [ErrConflict], and false if err is no such conflict, if the row
+// does not exist, or if it could not be read. T is the row type of the set: with another one, a pointer to it included,
+// it is false as well. Of a write with several conditions it is the row of the first change whose condition did not
+// hold; the error says which one that is.
 func Current[T any](err error) (T, bool) {
 	var e *Error
 	if errors.As(err, &e) && e.condition != nil && e.condition.conflict {

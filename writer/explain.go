@@ -59,6 +59,7 @@ type PlannedStatement struct {
 // Explain says what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. Its
 // error is that of Write for changes that are not valid; only what the live schema decides is left to Write.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
+	w = w.made()
 	p, err := w.plan(op, changes, 0)
 	if err != nil {
 		return nil, refuse(op, err)

@@ -31,7 +31,8 @@ import (
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
-	if err := missing(ctx, w, set); err != nil {
+	w = w.made()
+	if err := missing(ctx, op, set); err != nil {
 		return *new(T), refuse(op, err)
 	}
 	if change == nil {
@@ -154,7 +155,8 @@ func scanRow[T any](iter *gocql.Iter, layout tables.Layout, row *T) (found bool,
 // [ErrConflict]. Its errors are those of a read of [Modify].
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	var none T
-	if err := missing(ctx, w, set); err != nil {
+	w = w.made()
+	if err := missing(ctx, op, set); err != nil {
 		return none, refuse(op, err)
 	}
 	ctx, call := w.deadline(ctx)

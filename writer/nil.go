@@ -10,15 +10,29 @@ import (
 
 // This file rejects what a caller forgot: the driver and the runtime would panic.
 
-var errNoContext = errors.New("the context is nil: pass the caller's, or context.Background()")
+var (
+	errNoContext = errors.New("the context is nil: pass the caller's, or context.Background()")
+	errNoOp      = errors.New("op is empty: name the write, as in createOrder; errors, spans and metrics show it")
+	errUnmade    = errors.New("the writer is nil or a zero value: it is made by writer.New")
+)
+
+// made is the writer, or one whose calls say that w is none.
+func (w *Writer) made() *Writer {
+	if w != nil && w.live != nil {
+		return w
+	}
+	none := &Writer{config: defaults()}
+	none.err = errUnmade
+	return none
+}
 
 // missing says which argument of a [Modify] or [Load] is nil.
-func missing[T any](ctx context.Context, w *Writer, set *tables.Set[T]) error {
+func missing[T any](ctx context.Context, op string, set *tables.Set[T]) error {
 	switch {
 	case ctx == nil:
 		return errNoContext
-	case w == nil:
-		return errors.New("the writer is nil")
+	case op == "":
+		return errNoOp
 	case set == nil:
 		return errors.New("the set is nil")
 	}

@@ -20,6 +20,9 @@ func TestNil(t *testing.T) {
 		noWriter  *writer.Writer
 		row       = guest{GuestID: gocql.MustRandomUUID()}
 		same      = func(g guest) (guest, error) { return g, nil }
+		zero      writer.Writer
+		noMade    = "the writer is nil or a zero value: it is made by writer.New"
+		noOp      = "op is empty: name the write, as in createOrder; errors, spans and metrics show it"
 		noContext = "the context is nil: pass the caller's, or context.Background()"
 	)
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -37,8 +40,20 @@ func TestNil(t *testing.T) {
 			"Differences without a context": {func() error { _, err := w.Differences(none, set); return err }, "Check: invalid: " + noContext},
 			"Modify without a context":      {func() error { _, err := writer.Modify(none, w, "m", set, row, same); return err }, "m: invalid: " + noContext},
 			"Load without a context":        {func() error { _, err := writer.Load(none, w, "m", set, row); return err }, "m: invalid: " + noContext},
-			"Modify without a writer":       {func() error { _, err := writer.Modify(ctx, noWriter, "m", set, row, same); return err }, "m: invalid: the writer is nil"},
-			"Load without a writer":         {func() error { _, err := writer.Load(ctx, noWriter, "m", set, row); return err }, "m: invalid: the writer is nil"},
+			"Modify without a writer":       {func() error { _, err := writer.Modify(ctx, noWriter, "m", set, row, same); return err }, "m: invalid: " + noMade},
+			"Load without a writer":         {func() error { _, err := writer.Load(ctx, noWriter, "m", set, row); return err }, "m: invalid: " + noMade},
+			"Write without a writer":        {func() error { _, err := noWriter.Write(ctx, "m", set.Insert(row)); return err }, "m: invalid: " + noMade},
+			"Write of a zero writer":        {func() error { _, err := zero.Write(ctx, "m", set.Insert(row)); return err }, "m: invalid: " + noMade},
+			"With of a zero writer":         {func() error { _, err := zero.With(writer.Auto()).Write(ctx, "m"); return err }, "m: invalid: " + noMade},
+			"With of no writer":             {func() error { _, err := noWriter.With(writer.Auto()).Write(ctx, "m"); return err }, "m: invalid: " + noMade},
+			"Explain of a zero writer":      {func() error { _, err := zero.Explain("m", set.Insert(row)); return err }, "m: invalid: " + noMade},
+			"Modify of a zero writer":       {func() error { _, err := writer.Modify(ctx, &zero, "m", set, row, same); return err }, "m: invalid: " + noMade},
+			"Load of a zero writer":         {func() error { _, err := writer.Load(ctx, &zero, "m", set, row); return err }, "m: invalid: " + noMade},
+			"Check of a zero writer":        {func() error { return zero.Check(ctx, set) }, "Check: invalid: " + noMade},
+			"Write without an op":           {func() error { _, err := w.Write(ctx, "", set.Insert(row)); return err }, "invalid: " + noOp},
+			"Explain without an op":         {func() error { _, err := w.Explain("", set.Insert(row)); return err }, "invalid: " + noOp},
+			"Modify without an op":          {func() error { _, err := writer.Modify(ctx, w, "", set, row, same); return err }, "invalid: " + noOp},
+			"Load without an op":            {func() error { _, err := writer.Load(ctx, w, "", set, row); return err }, "invalid: " + noOp},
 			"Modify without a set":          {func() error { _, err := writer.Modify(ctx, w, "m", noSet, row, same); return err }, "m: invalid: the set is nil"},
 			"Load without a set":            {func() error { _, err := writer.Load(ctx, w, "m", noSet, row); return err }, "m: invalid: the set is nil"},
 			"Modify without a change":       {func() error { _, err := writer.Modify(ctx, w, "m", set, row, nil); return err }, "m: invalid: the function that changes the row is nil"},

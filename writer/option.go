@@ -173,6 +173,11 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 // request's idempotency key, and so is the same write, if its rows are the same: a time or id in them that is drawn again makes
 // another one. One before the year 1990 is rejected: it is in another unit.
 //
+// A repeat must come within half the smallest gc_grace_seconds of the tables, as [Writer.Resume] does, which the writer
+// does not check: a Delete that followed the first try may have been forgotten by the server after gc_grace_seconds,
+// and the repeat would bring the row back. An insert with a condition is refused when its timestamp is more than 12
+// hours old.
+//
 // One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp and in
 // Versioned ones an update or delete is rejected whose before-image has this very stamp, but for an update that changes nothing else, the
 // repeat that reads what its first try has written. Changes without a before-image, such as a Patch of what was inserted, do not tell.

@@ -36,6 +36,9 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 	if w.err != nil {
 		return nil, w.err
 	}
+	if op == "" {
+		return nil, errNoOp
+	}
 	if len(changes) == 0 {
 		return &plan{op: op, reason: "no changes"}, nil
 	}
@@ -121,7 +124,7 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*tables.Mutation, e
 			}
 			key := c.Entity + "\x00" + r.Key
 			if seen[key] {
-				return nil, errTwice(c.Entity)
+				return nil, errTwice(c.Entity, c.Kind == tables.Add)
 			}
 			seen[key] = true
 		}
@@ -156,7 +159,10 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*tables.Mutation, e
 	return out, w.remark(p, changes)
 }
 
-func errTwice(entity string) error {
+func errTwice(entity string, add bool) error {
+	if add {
+		return fmt.Errorf("entity %s: two Adds of one row in one write: add them up in one Add", entity)
+	}
 	return fmt.Errorf("entity %s: changed twice in one write; at one timestamp the two would mix", entity)
 }
 

@@ -56,6 +56,7 @@ const resumeWidth = 256
 // Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the write. At most
 // 256 requests are under way at the same time.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
+	w = w.made()
 	nothing := errNothingToResume
 	switch {
 	case failed == nil:

@@ -7,13 +7,21 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
+// orOuter is the context that a tracer has made of outer, or outer if the tracer has made none.
+func orOuter(outer, inner context.Context) context.Context {
+	if inner == nil {
+		return outer
+	}
+	return inner
+}
+
 // These do nothing, and build nothing, when nobody listens.
 
 func (t tracers) writeStart(ctx context.Context, data WriteStart) context.Context {
 	if t.write == nil {
 		return ctx
 	}
-	return t.write.TraceWriteStart(ctx, data)
+	return orOuter(ctx, t.write.TraceWriteStart(ctx, data))
 }
 
 func (t tracers) writeEnd(ctx context.Context, data WriteEnd) {
@@ -26,7 +34,7 @@ func (t tracers) modifyStart(ctx context.Context, op string) context.Context {
 	if t.modify == nil {
 		return ctx
 	}
-	return t.modify.TraceModifyStart(ctx, ModifyStart{Op: op})
+	return orOuter(ctx, t.modify.TraceModifyStart(ctx, ModifyStart{Op: op}))
 }
 
 func (t tracers) modifyEnd(ctx context.Context, data ModifyEnd) {
@@ -39,10 +47,10 @@ func (t tracers) pathStart(ctx context.Context, op string, mode Mode, path *path
 	if t.path == nil {
 		return ctx
 	}
-	return t.path.TracePathStart(ctx, PathStart{
+	return orOuter(ctx, t.path.TracePathStart(ctx, PathStart{
 		Op: op, Mode: path.travels(mode), Keyspace: path.mutations[0].Keyspace, Tables: path.tables(), Statements: path.statements(),
 		Consistency: level,
-	})
+	}))
 }
 
 // observer is nil if nobody wants to know of retries. ctx is that of the path.

@@ -9,9 +9,10 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// Tracer is told of every logical write. A Tracer may also implement [PathTracer], [RetryTracer] and [ModifyTracer]; the writer looks
-// once, when it is made. Methods are called on the goroutines of the write and must be safe for concurrent use. What
-// they are told never holds a bound value; errors are those of the driver.
+// Tracer is told of every logical write. A Tracer may also implement [PathTracer], [RetryTracer] and [ModifyTracer];
+// the writer looks once, when it is made. Methods are called on the goroutines of the write and must be safe for
+// concurrent use. What they are told never holds a bound value; errors are those of the driver. A nil context that one
+// returns stands for the one it was given.
 type Tracer interface {
 	// TraceWriteStart is called when Write, Resume or the write of Modify begins. The context it returns is that of
 	// the write and of TraceWriteEnd.

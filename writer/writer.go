@@ -13,7 +13,7 @@ import (
 )
 
 // Writer carries out changes. It is made by [New], starts no goroutine that outlives a call, needs no Close, and is
-// safe for concurrent use.
+// safe for concurrent use. The calls of a zero Writer fail.
 type Writer struct {
 	config
 	exec     executor
@@ -82,7 +82,7 @@ func newWriter(
 // session, clock and what they know of the cluster. It costs a few small allocations. An option that is not valid is
 // reported by the next call.
 func (w *Writer) With(options ...Option) *Writer {
-	derived := *w
+	derived := *w.made()
 	for _, o := range options {
 		if o == nil {
 			derived.fail("an option is nil")
@@ -143,11 +143,11 @@ type Result struct {
 	Counters int // paths of counters, each of one partition
 }
 
-// Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and
-// traces, for example createOrder, and must hold no id. It returns nil only when every table has acknowledged the write
-// at the consistency level. Without changes it does nothing. Changes of a set with conditions are those of one entity
-// or, in a set with [tables.Compare], of rows of one partition: one lightweight transaction decides about them, before
-// anything else is sent.
+// Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and traces,
+// for example createOrder, and must hold no id and not be empty. It returns nil only when every table has acknowledged
+// the write at the consistency level. Without changes it does nothing. Changes of a set with conditions are those of
+// one entity or, in a set with [tables.Compare], of rows of one partition: one lightweight transaction decides about
+// them, before anything else is sent.
 //
 // The error is an [*Error] and says per table what is known. What is not known to be applied is finished by [Writer.Resume].
 // A call or row that is not valid matches [ErrInvalid]; then nothing was sent. Before its first logged batch of a table
@@ -157,6 +157,7 @@ type Result struct {
 // Write ends when ctx does, or after the writer's [Timeout], whichever is earlier; a write under way may then still be
 // applied, and its outcome is Unknown.
 func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
+	w = w.made()
 	if ctx == nil {
 		return Result{}, refuse(op, errNoContext)
 	}

@@ -1,0 +1,95 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+// A write that a zero writer cannot resume is still to be finished: the error says so, and another writer resumes it.
+func TestZeroWriterKeepsTheError(t *testing.T) {
+	t.Parallel()
+	w := fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}, once())
+	e := failed(t, w, orderSet(t).Insert(newOrder(Open)))
+	_, err := new(Writer).Resume(t.Context(), e)
+	var kept *Error
+	if !errors.As(err, &kept) || !errors.Is(err, errUnmade) || !kept.Resumable() || kept.NotApplied() {
+		t.Fatalf("%v", err)
+	}
+	if _, err := fakeWriter(&fakeExecutor{}).Resume(t.Context(), kept); err != nil {
+		t.Error(err)
+	}
+}
+
+// A nil *Error, as errors.As wants it, is nothing to decode into.
+func TestUnmarshalIntoNil(t *testing.T) {
+	t.Parallel()
+	w := fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}, once())
+	data, err := failed(t, w, orderSet(t).Insert(newOrder(Open))).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none *Error
+	err = none.UnmarshalBinary(data)
+	if err == nil || !strings.HasSuffix(err.Error(), "is nil: declare a value, var failed writer.Error") {
+		t.Errorf("%v", err)
+	}
+}
+
+// lost is a tracer that returns no context.
+type lost struct{ recorder }
+
+func (l *lost) TraceWriteStart(ctx context.Context, d WriteStart) context.Context {
+	l.recorder.TraceWriteStart(ctx, d)
+	return nil
+}
+
+func (l *lost) TracePathStart(ctx context.Context, d PathStart) context.Context {
+	l.recorder.TracePathStart(ctx, d)
+	return nil
+}
+
+func (*lost) TraceModifyStart(context.Context, ModifyStart) context.Context { return nil }
+func (*lost) TraceModifyEnd(context.Context, ModifyEnd)                     {}
+
+// Where a tracer returns a nil context, the call goes on with that of the caller, down to its requests.
+func TestTracerWithoutContext(t *testing.T) {
+	t.Parallel()
+	l := &lost{}
+	w := fakeWriter(&fakeExecutor{}, Trace(l))
+	caller := into(t.Context(), "caller")
+	if _, err := w.Write(caller, "op", orderSet(t).Insert(newOrder(Open))); err != nil {
+		t.Fatal(err)
+	}
+	p, err := w.plan("op", []tables.Change{itemSet(t).Insert(newItem())}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ctx, _ := w.traceCondition(caller, "op", p.condition.all()); ctx != caller {
+		t.Errorf("the context of a condition is %v", ctx)
+	}
+	if ctx := w.tracer.modifyStart(caller, "op"); ctx != caller {
+		t.Errorf("the context of Modify is %v", ctx)
+	}
+	for _, line := range l.lines {
+		if !strings.HasPrefix(line, "caller: ") {
+			t.Errorf("not in the caller's context: %s", line)
+		}
+	}
+	if len(l.lines) != 9 {
+		t.Errorf("told\n%s", strings.Join(l.lines, "\n"))
+	}
+}
+
+// Two Adds of a row are one: a counter has no timestamp at which they could mix.
+func TestTwoAddsOfOneRow(t *testing.T) {
+	t.Parallel()
+	add := viewSet(t).Add(newView())
+	_, err := fakeWriter(&fakeExecutor{}).Write(t.Context(), "op", add, add)
+	if !errors.Is(err, ErrInvalid) || !strings.HasSuffix(err.Error(), ": two Adds of one row in one write: add them up in one Add") {
+		t.Errorf("%v", err)
+	}
+}
