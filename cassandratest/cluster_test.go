@@ -3,6 +3,7 @@ package cassandratest
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -230,5 +231,41 @@ func TestClose(t *testing.T) {
 	}
 	if r := last(t, s, Execute); r.Applied != 0 {
 		t.Errorf("applied after Close: %v", r)
+	}
+}
+
+// Create takes what stands in a file, and says what is wrong with which statement.
+func TestCreateText(t *testing.T) {
+	t.Parallel()
+	c := New(1)
+	defer c.Close()
+	err := c.Define(`-- the shop; all of it
+		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
+		USE shop;
+		CREATE TYPE item (name text);
+		CREATE TABLE orders (id int PRIMARY KEY, items list<frozen<item>>) WITH comment = 'a;b'; -- one a customer
+		CREATE TABLE bar.drinks (id int PRIMARY KEY);`,
+		`INSERT INTO orders (id) VALUES (1)`, `CREATE TABLE notes (id int PRIMARY KEY)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, table := range c.data.Schema.Tables() {
+		if !table.System {
+			found = append(found, table.Keyspace+"."+table.Name)
+		}
+	}
+	if slices.Sort(found); !slices.Equal(found, []string{"bar.drinks", "shop.notes", "shop.orders"}) {
+		t.Errorf("there is %v", found)
+	}
+	for text, want := range map[string]string{
+		"CREATE TABLE t (id int PRIMARY KEY)": `CREATE TABLE t (id int PRIMARY KEY): no keyspace is named: name it, for the sets of a schema by ` +
+			`Schema.In(map[string]string{"": "shop"}).Statements(), in CQL as in shop.orders or by USE`,
+		"USE nosuch": "USE nosuch: keyspace nosuch does not exist: create it first",
+		"DROP TABLE shop.notes; CREATE shop.x (id int); DROP TABLE shop.orders": "CREATE shop.x (id int): ",
+	} {
+		if err := c.Define(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }

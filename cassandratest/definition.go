@@ -1,6 +1,8 @@
 package cassandratest
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -12,8 +14,9 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Create carries out definitions: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, ALTER and DROP of them. A table's keyspace is
-// created with it, if need be, with a replica on each of up to three nodes. What is wrong ends the test.
+// Create carries out definitions: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, ALTER and DROP of them. Each string is one statement, or
+// several with semicolons between them, as a file has them. A table's keyspace is created with it, if need be, with a replica on each of
+// up to three nodes; where a table is named without one, it is that of the last USE in the same call. What is wrong ends the test.
 func (c *Cluster) Create(statements ...string) {
 	if c.tb != nil {
 		c.tb.Helper()
@@ -30,33 +33,54 @@ func (c *Cluster) Create(statements ...string) {
 func (c *Cluster) Define(statements ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	used := ""
 	for _, text := range statements {
-		p, err := query.Prepare(c.data.Schema, text, "")
-		if err == nil {
-			err = c.keyspace(p.Statement)
-		}
-		if err == nil {
-			reply := c.data.Execute(coordinator.Request{Node: 1, Statements: []coordinator.Bound{{Prepared: p}}})
-			err = reply.Err
-			c.announce(reply.Change)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", text, err)
+		for _, statement := range cql.Split(text) {
+			if err := c.define(statement, &used); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
 		}
 	}
 	return nil
 }
 
+// define carries out one statement, where the keyspace in use is that of tables without one.
+func (c *Cluster) define(statement string, used *string) error {
+	p, err := query.Prepare(c.data.Schema, statement, *used)
+	if err != nil {
+		return err
+	}
+	if use, ok := p.Statement.(*cql.Use); ok {
+		if c.data.Schema.Keyspace(use.Keyspace) == nil {
+			return fmt.Errorf("keyspace %s does not exist: create it first", use.Keyspace)
+		}
+		*used = use.Keyspace
+		return nil
+	}
+	if err := c.keyspace(p.Statement, *used); err != nil {
+		return err
+	}
+	reply := c.data.Execute(coordinator.Request{Node: 1, Statements: []coordinator.Bound{{Prepared: p}}})
+	c.announce(reply.Change)
+	return reply.Err
+}
+
 // keyspace creates that of a new table or type.
-func (c *Cluster) keyspace(s cql.Statement) error {
+func (c *Cluster) keyspace(s cql.Statement, used string) error {
 	var name string
 	switch s := s.(type) {
 	case *cql.CreateTable:
-		name = s.Table.Keyspace
+		name = cmp.Or(s.Table.Keyspace, used)
 	case *cql.CreateType:
-		name = s.Type.Keyspace
+		name = cmp.Or(s.Type.Keyspace, used)
+	default:
+		return nil
 	}
-	if name == "" || c.data.Schema.Keyspace(name) != nil {
+	if name == "" {
+		return errors.New("no keyspace is named: name it, for the sets of a schema by Schema.In(map[string]string{\"\": \"shop\"}).Statements(), " +
+			"in CQL as in shop.orders or by USE")
+	}
+	if c.data.Schema.Keyspace(name) != nil {
 		return nil
 	}
 	_, err := c.data.Schema.Define(&cql.CreateKeyspace{Keyspace: name, Durable: true, Replication: map[string]string{

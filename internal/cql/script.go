@@ -113,6 +113,34 @@ func (p *parser) span(from int) Span {
 	return Span{int(p.tokens[from].start), int(p.tokens[max(from, p.at-1)].end)}
 }
 
+// Split gives the statements of a text as they are written, without the semicolons behind them and without comments before them. It does
+// not parse them: a semicolon within a batch ends no statement, and a text that no statements can be found in is one.
+func Split(text string) []string {
+	s, err := NewScript(text)
+	if err != nil {
+		return []string{text}
+	}
+	var out []string
+	from, batch := -1, false
+	for i, t := range s.p.tokens {
+		semicolon := t.kind == sign && t.text == ";"
+		switch {
+		case from < 0 && t.kind != end && !semicolon:
+			from, batch = int(t.start), t.kind == word && t.text == "begin"
+		case from >= 0 && batch:
+			batch = t.kind != end && (t.kind != word || t.text != "apply")
+		}
+		if from >= 0 && (t.kind == end || semicolon && !batch) {
+			out = append(out, text[from:s.p.tokens[i-1].end])
+			from = -1
+		}
+	}
+	if out == nil {
+		return []string{text}
+	}
+	return out
+}
+
 // Clause is what stands in a text without its comments. It is an error if there is a semicolon in it.
 func Clause(text string) (string, error) {
 	s, err := NewScript(text)

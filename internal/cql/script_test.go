@@ -48,6 +48,26 @@ func TestScript(t *testing.T) {
 	}
 }
 
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"USE k":                               {"USE k"},
+		";; USE k; -- end;\n":                 {"USE k"},
+		"-- a;\nUSE \"k;\" ;\n\nUSE /*;*/ l;": {`USE "k;"`, "USE /*;*/ l"},
+		"UPDATE t SET a = ';' WHERE b = 1; BEGIN BATCH UPDATE a; UPDATE b; APPLY BATCH; USE k": {
+			"UPDATE t SET a = ';' WHERE b = 1", "BEGIN BATCH UPDATE a; UPDATE b; APPLY BATCH", "USE k",
+		},
+		"BEGIN BATCH USE k; USE l": {"BEGIN BATCH USE k; USE l"},
+		"":                         {""},
+		"-- nothing":               {"-- nothing"},
+		"USE k; SELECT 'a":         {"USE k; SELECT 'a"},
+	} {
+		if found := Split(text); !reflect.DeepEqual(found, want) {
+			t.Errorf("%q: got %q, want %q", text, found, want)
+		}
+	}
+}
+
 func TestComments(t *testing.T) {
 	t.Parallel()
 	s, err := NewScript("-- a\nUSE /* b\n*/ k; // c\r/**/ -- ")
