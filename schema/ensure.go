@@ -28,6 +28,8 @@ const ensureTimeout = 2 * time.Minute
 // in the first of the declared keyspaces and which everything else in this package overlooks. A process that dies leaves
 // the lock for two minutes.
 //
+// Keyspaces are those that session.Keyspaces of s maps the declared ones to.
+//
 // It ends with ctx, or if that has no deadline after 2 minutes. While a node is down nodes do not agree. Each statement
 // takes a second or two, the time in which nodes hear of each other's schema by gossip.
 func Ensure(ctx context.Context, s *session.Session, declared *Schema) error {
@@ -133,7 +135,7 @@ const settle = 10 * time.Second
 // node believes of the others, and it may have heard of a change as late as they.
 func (e *ensurer) validate(ctx context.Context) error {
 	for began := time.Now(); ; {
-		err := Validate(ctx, e.session, e.declared)
+		err := breaking(differences(ctx, e.session, e.declared))
 		var found *DifferenceError
 		if !errors.As(err, &found) || time.Since(began) > settle ||
 			!slices.ContainsFunc(found.Differences, func(d Difference) bool { return d.Column == "" && strings.Contains(d.Reason, "not exist") }) {

@@ -3,6 +3,7 @@ package schema
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 // readTimeout limits a call that reads and whose context has no deadline.
 const readTimeout = 30 * time.Second
 
-// Differences compares what is declared with the tables that a session finds. Tables declared without a keyspace are
-// those of the session's; [Schema.In] maps others. Of tables that rotate, all that exist are compared, and that of the present
+// Differences compares what is declared with the tables that a session finds, in the keyspaces that session.Keyspaces of it maps
+// them to. Tables declared without a keyspace that is mapped are those of the session's own. Of tables that rotate, all that exist are compared, and that of the present
 // period has to. It ends with ctx, or if that has no deadline after 30 s.
 func Differences(ctx context.Context, s *session.Session, declared *Schema) ([]Difference, error) {
 	if err := missing(ctx, s, declared); err != nil {
@@ -26,6 +27,11 @@ func Differences(ctx context.Context, s *session.Session, declared *Schema) ([]D
 	if err != nil {
 		return nil, err
 	}
+	return differences(ctx, s, declared)
+}
+
+// differences is Differences of what is in the keyspaces of the session already.
+func differences(ctx context.Context, s *session.Session, declared *Schema) ([]Difference, error) {
 	live, err := Read(ctx, s, declared.names()...)
 	if err != nil {
 		return nil, err
@@ -58,7 +64,11 @@ func noPresent(declared, live *Schema) []Difference {
 // that has grown is none: older and newer processes both pass. Nor is a Stamp, ExpiresAt or SweepInserts that was added,
 // until it is in the fingerprint. Those, and a table without a fingerprint, are notes, with the statement that there is to run.
 func Validate(ctx context.Context, s *session.Session, declared *Schema) error {
-	found, err := Differences(ctx, s, declared)
+	return breaking(Differences(ctx, s, declared))
+}
+
+// breaking is the error of those differences that hurt something declared.
+func breaking(found []Difference, err error) error {
 	if err != nil {
 		return err
 	}
@@ -88,19 +98,28 @@ func missing(ctx context.Context, s *session.Session, declared *Schema) error {
 	return nil
 }
 
-// physical puts the session's keyspace where none is declared.
+// physical puts what is declared into the keyspaces of the session: those that it maps them to, and its own where none is declared.
 func physical(s *session.Session, declared *Schema) (*Schema, error) {
 	names := declared.names()
 	if len(names) == 0 {
 		return nil, errors.New("schema: no table is declared, so nothing would be compared or created: " +
 			"pass schema.Declare your sets by schema.Sets")
 	}
-	if !slices.Contains(names, "") {
-		return declared, nil
+	settings, own, in := s.Settings(), s.Reads().Query("").Keyspace(), make(map[string]string)
+	if settings.Err != nil {
+		return nil, fmt.Errorf("schema: %w", settings.Err)
 	}
-	keyspace := s.Reads().Query("").Keyspace()
-	if keyspace == "" {
-		return nil, errors.New("schema: tables are declared without a keyspace, and the session has none")
+	for _, name := range names {
+		physical, ok := settings.Physical(name, own)
+		switch {
+		case !ok && !settings.Owns(name): // else it is mapped already, by In
+			return nil, fmt.Errorf("schema: keyspace %q, in which tables are declared, is not in the map of session.Keyspaces, and the session "+
+				"has StrictKeyspaces: derive a session with the map by its With", name)
+		case ok && physical == "":
+			return nil, errors.New("schema: tables are declared without a keyspace, and the session has none")
+		case ok:
+			in[name] = physical
+		}
 	}
-	return declared.In(map[string]string{"": keyspace}), nil
+	return declared.In(in), nil
 }

@@ -122,13 +122,5 @@ func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(
 
 // owns says whether a keyspace is that of tables declared without one, or one that Keyspaces maps to.
 func (w *Writer) owns(keyspace string) bool {
-	if keyspace == w.physical("") {
-		return true
-	}
-	for _, to := range w.shared.Keyspaces {
-		if to == keyspace {
-			return true
-		}
-	}
-	return false
+	return keyspace == w.physical("") || w.shared.Owns(keyspace)
 }

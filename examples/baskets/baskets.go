@@ -8,6 +8,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -22,10 +23,8 @@ var Baskets = tables.Must(tables.New[Basket]("basket",
 	tables.Table{Name: "basket_by_customer", Keyspace: "customer", PartKey: []string{"customer_id"}},
 ))
 
-// Schema creates the table in the keyspace of the session.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS basket_by_customer (customer_id uuid PRIMARY KEY, products map<uuid, int>)`,
-}
+// Schema is the table.
+var Schema = schema.Must(schema.Declare(schema.Sets(Baskets)))
 
 // Put says how many of a product are in the basket, whether there were any or not. None removes it.
 func Put(customer, product gocql.UUID, count int32) tables.Change {

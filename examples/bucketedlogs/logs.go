@@ -7,6 +7,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -25,11 +26,8 @@ var Logs = tables.Must(tables.New[Log]("log",
 	tables.Type("ts", "timeuuid"),
 ))
 
-// Schema creates the table in the keyspace of the session.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS logs_bucketed (bucket int, sensor_id uuid, ts timeuuid, message text,
-		PRIMARY KEY ((bucket, sensor_id), ts))`,
-}
+// Schema is the table.
+var Schema = schema.Must(schema.Declare(schema.Sets(Logs)))
 
 // Page gives so many logs of a sensor, in order, from all buckets at once, and a token for the page after them. An empty
 // token stands for the first page, and for none after the last.

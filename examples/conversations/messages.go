@@ -8,6 +8,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -39,11 +40,8 @@ var Messages = tables.Must(tables.New[Message]("message", table,
 	tables.Derive("bucket", tenDays, tables.Since{Time: SmallerSince, Bucket: oneDay}),
 ))
 
-// Schema creates the table in the keyspace of the session.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS messages (conversation_id uuid, bucket int, message_time timestamp, message_id uuid, text text,
-		PRIMARY KEY ((conversation_id, bucket), message_time, message_id)) WITH CLUSTERING ORDER BY (message_time DESC, message_id ASC)`,
-}
+// Schema is the table.
+var Schema = schema.Must(schema.Declare(schema.Sets(Messages)))
 
 // Before gives the newest messages of a conversation before a time, but not before its beginning, and a token for those before
 // them.

@@ -8,6 +8,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -53,15 +54,8 @@ var UnfrozenAddresses = tables.Must(tables.New[CustomerAddress]("unfrozen_addres
 	tables.Type("address", "address_type"),
 ))
 
-// Schema creates type and tables in the keyspace of the session.
-var Schema = []string{
-	`CREATE TYPE IF NOT EXISTS address_type (street_name text, city text, country text, zipcode text)`,
-	`CREATE TABLE IF NOT EXISTS customers (id uuid PRIMARY KEY, name text)`,
-	`CREATE TABLE IF NOT EXISTS customer_addresses (customer_id uuid, address_key text, address frozen<address_type>,
-		PRIMARY KEY (customer_id, address_key))`,
-	`CREATE TABLE IF NOT EXISTS customer_addresses_unfrozen (customer_id uuid, address_key text, address address_type,
-		PRIMARY KEY (customer_id, address_key))`,
-}
+// Schema is type and tables.
+var Schema = schema.Must(schema.Declare(schema.Sets(Customers, Addresses, UnfrozenAddresses)))
 
 // Of gives the addresses of a customer in the order of their keys.
 func Of(ctx context.Context, r *reader.Reader, customer gocql.UUID) iter.Seq2[CustomerAddress, error] {

@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -26,11 +27,8 @@ var Logs = tables.Must(tables.New[Log]("log",
 	tables.Type("ts", "timeuuid"),
 ))
 
-// Schema creates the table in the keyspace of the session.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS logs_by_hour (sensor_id uuid, hour text, ts timeuuid, message text,
-		PRIMARY KEY ((sensor_id, hour), ts))`,
-}
+// Schema is the table.
+var Schema = schema.Must(schema.Declare(schema.Sets(Logs)))
 
 // Flawed is how it is often done: all sensors of a day in one partition, which grows without bound and keeps one set of
 // replicas busy with every write of the day.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -22,18 +23,8 @@ var Bucketed = tables.Must(tables.New[Order]("order",
 	tables.Type("order_id", "timeuuid"),
 ))
 
-// BucketedSchema creates the tables of Bucketed in the keyspace of the session.
-var BucketedSchema = []string{
-	`CREATE TABLE IF NOT EXISTS orders_by_id (
-		order_id timeuuid, user_id uuid, status text, total decimal, updated_at bigint,
-		PRIMARY KEY (order_id))`,
-	`CREATE TABLE IF NOT EXISTS orders_by_user (
-		user_id uuid, order_id timeuuid, status text, total decimal, updated_at bigint,
-		PRIMARY KEY (user_id, order_id)) WITH CLUSTERING ORDER BY (order_id DESC)`,
-	`CREATE TABLE IF NOT EXISTS orders_by_status (
-		status text, status_bucket int, order_id timeuuid, user_id uuid, total decimal, updated_at bigint,
-		PRIMARY KEY ((status, status_bucket), order_id)) WITH CLUSTERING ORDER BY (order_id DESC)`,
-}
+// BucketedSchema is the tables of Bucketed.
+var BucketedSchema = schema.Must(schema.Declare(schema.Sets(Bucketed)))
 
 // BucketedByStatus lists the newest orders in a status, of all buckets at once, and gives a token for the page after them. An
 // empty token stands for the first page, and for none after the last.

@@ -8,6 +8,7 @@ import (
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
 
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -49,16 +50,5 @@ var Orders = tables.Must(tables.New[Order]("order",
 	tables.Type("order_id", "timeuuid"),
 ))
 
-// Schema creates the tables in the keyspace of the session.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS orders_by_id (
-		order_id timeuuid, user_id uuid, status text, total decimal, updated_at bigint,
-		PRIMARY KEY (order_id))`,
-	`CREATE TABLE IF NOT EXISTS orders_by_user (
-		user_id uuid, order_id timeuuid, status text, total decimal, updated_at bigint,
-		PRIMARY KEY (user_id, order_id)) WITH CLUSTERING ORDER BY (order_id DESC)`,
-	// One partition a status: fine for a shop, too hot for a marketplace. See Bucketed.
-	`CREATE TABLE IF NOT EXISTS orders_by_status (
-		status text, order_id timeuuid, user_id uuid, total decimal, updated_at bigint,
-		PRIMARY KEY (status, order_id)) WITH CLUSTERING ORDER BY (order_id DESC)`,
-}
+// Schema is the tables.
+var Schema = schema.Must(schema.Declare(schema.Sets(Orders)))

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -50,21 +51,8 @@ var Orders = tables.Must(tables.New[Order]("order",
 	tables.Type("items", "map<text, int>"),
 ))
 
-// Schema creates the tables in the keyspace of the session.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS orders_by_id (order_id uuid PRIMARY KEY, customer_id uuid, store text, submission_time timestamp,
-		status text, items map<text, int>, total decimal)`,
-	`CREATE TABLE IF NOT EXISTS orders_by_customer_store (customer_id uuid, store text, submission_time timestamp, order_id uuid,
-		status text, items map<text, int>, total decimal, PRIMARY KEY ((customer_id, store), submission_time, order_id))
-		WITH CLUSTERING ORDER BY (submission_time DESC, order_id ASC)`,
-	`CREATE TABLE IF NOT EXISTS orders_by_customer_month (customer_id uuid, month text, submission_time timestamp, order_id uuid,
-		store text, status text, items map<text, int>, total decimal, PRIMARY KEY ((customer_id, month), submission_time, order_id))
-		WITH CLUSTERING ORDER BY (submission_time DESC, order_id ASC)`,
-	`CREATE TABLE IF NOT EXISTS orders_by_customer (customer_id uuid, submission_time timestamp, order_id uuid, status text,
-		PRIMARY KEY (customer_id, submission_time, order_id)) WITH CLUSTERING ORDER BY (submission_time DESC, order_id ASC)`,
-	`CREATE TABLE IF NOT EXISTS order_amounts (customer_id uuid, order_id uuid, items map<text, int>, total decimal,
-		PRIMARY KEY ((customer_id, order_id)))`,
-}
+// Schema is the tables.
+var Schema = schema.Must(schema.Declare(schema.Sets(Orders)))
 
 // InStore gives a customer's orders in one store, the newest first.
 func InStore(ctx context.Context, r *reader.Reader, customer gocql.UUID, store string) iter.Seq2[Order, error] {

@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -45,14 +46,11 @@ var Visits = tables.Must(tables.New[Visit]("visit",
 
 // Schema creates the tables in the keyspace of the session. A counter is read before it is written, a few bytes out of a
 // chunk that has to be decompressed: so the chunks are small.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS page_views (page_id uuid PRIMARY KEY, view_count counter)
-		WITH compression = {'class': 'LZ4Compressor', 'chunk_length_in_kb': 4}`,
-	`CREATE TABLE IF NOT EXISTS page_views_by_day (page_id uuid, day date, view_count counter, PRIMARY KEY (page_id, day))
-		WITH CLUSTERING ORDER BY (day DESC) AND compression = {'class': 'LZ4Compressor', 'chunk_length_in_kb': 4}`,
-	`CREATE TABLE IF NOT EXISTS visits_by_user (user_id uuid, viewed_at timestamp, page_id uuid,
-		PRIMARY KEY (user_id, viewed_at, page_id)) WITH CLUSTERING ORDER BY (viewed_at DESC, page_id ASC)`,
-}
+var Schema = schema.Must(schema.Declare(
+	schema.Sets(Counts, Visits),
+	schema.With("page_views", schema.Options{Compression: schema.Chunks(4)}),
+	schema.With("page_views_by_day", schema.Options{Compression: schema.Chunks(4)}),
+))
 
 // View keeps a visit and counts it, in one logical write. The error is that of the visit, which may be repeated. What is known
 // of the count is told alongside it, and is the end of the matter: a view that was lost, or counted without an answer, is not

@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -38,11 +39,10 @@ var Readings = tables.Must(tables.New[Reading]("reading",
 
 // Schema creates the table in the keyspace of the session. Windows of a day are dropped as a whole once all in them has
 // ended.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS sensor_readings (sensor_id uuid, bucket text, ts timestamp, value double, expires_at timestamp,
-		PRIMARY KEY ((sensor_id, bucket), ts)) WITH CLUSTERING ORDER BY (ts ASC)
-		AND compaction = {'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': 'DAYS', 'compaction_window_size': 1}`,
-}
+var Schema = schema.Must(schema.Declare(
+	schema.Sets(Readings),
+	schema.With("sensor_readings", schema.Options{Compaction: schema.TimeWindow(24 * time.Hour)}),
+))
 
 // LastDay gives the readings of the 24 hours before now, the oldest first.
 func LastDay(ctx context.Context, r *reader.Reader, sensor gocql.UUID, now time.Time) iter.Seq2[Reading, error] {

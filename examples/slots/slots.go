@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -39,11 +40,8 @@ var Slots = tables.Must(tables.New[Slot]("slot",
 	tables.Mark("change_id"),
 ))
 
-// Schema creates the table in the keyspace of the session.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS delivery_timeslots (delivery_date date, start_time time, delivery_team_id uuid, confirmed boolean,
-		customer_id uuid, reservation_expiry timestamp, change_id uuid, PRIMARY KEY (delivery_date, start_time, delivery_team_id))`,
-}
+// Schema is the table.
+var Schema = schema.Must(schema.Declare(schema.Sets(Slots)))
 
 // Why a slot is not to be had.
 var (

@@ -12,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/examples/baskets"
 	"github.com/denorm-go/denorm/examples/slots"
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -46,14 +47,7 @@ var Orders = tables.Must(tables.New[Order]("order",
 
 // Schema creates the tables of the keyspace order_delivery in the keyspace of the session; that of customer is in package
 // baskets.
-var Schema = append([]string{
-	`CREATE TABLE IF NOT EXISTS orders_by_customer (customer_id uuid, order_id uuid, submission_time timestamp, delivery_date date,
-		delivery_team_id uuid, start_time time, products map<uuid, int>, address text,
-		PRIMARY KEY (customer_id, order_id, submission_time)) WITH CLUSTERING ORDER BY (order_id ASC, submission_time DESC)`,
-	`CREATE TABLE IF NOT EXISTS orders_by_delivery_date (delivery_date date, delivery_team_id uuid, start_time time, customer_id uuid,
-		order_id uuid, submission_time timestamp, products map<uuid, int>, address text,
-		PRIMARY KEY ((delivery_date, delivery_team_id), start_time, customer_id, order_id, submission_time))`,
-}, slots.Schema...)
+var Schema = schema.Must(schema.Declare(schema.Sets(Orders, slots.Slots)))
 
 // Submit makes an order of a basket, for a slot that is reserved for the customer. Nothing is written unless the slot is
 // still as it was read: otherwise the error matches writer.ErrConflict. An error that matches writer.ErrPartial or

@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -42,13 +43,8 @@ var Shared = tables.Must(tables.New[Item]("shared_item",
 	tables.Stamp("updated_at"),
 ))
 
-// SharedSchema creates the tables of Shared in the keyspace of the session.
-var SharedSchema = []string{
-	`CREATE TABLE IF NOT EXISTS items_by_id (tenant_id text, entity_id uuid, state text, title text, updated_at bigint,
-		PRIMARY KEY ((tenant_id, entity_id)))`,
-	`CREATE TABLE IF NOT EXISTS items_by_state (tenant_id text, state text, entity_id uuid, title text, updated_at bigint,
-		PRIMARY KEY ((tenant_id, state), entity_id))`,
-}
+// SharedSchema is the tables of Shared.
+var SharedSchema = schema.Must(schema.Declare(schema.Sets(Shared)))
 
 // InState gives the first items of a tenant in a state.
 func InState(ctx context.Context, r *reader.Reader, tenant string, state State, count int) ([]Item, error) {
@@ -77,14 +73,8 @@ type OwnItem struct {
 	UpdatedAt int64 // stamp, microseconds; filled by the library
 }
 
-// OwnSchema creates the tables of Own in a keyspace.
-func OwnSchema(keyspace string) []string {
-	return []string{
-		`CREATE TABLE IF NOT EXISTS ` + keyspace + `.items_by_id (entity_id uuid PRIMARY KEY, state text, title text, updated_at bigint)`,
-		`CREATE TABLE IF NOT EXISTS ` + keyspace + `.items_by_state (state text, entity_id uuid, title text, updated_at bigint,
-			PRIMARY KEY (state, entity_id))`,
-	}
-}
+// OwnSchema is the tables of Own. OwnSchema.In(map[string]string{Tenant: keyspace}) is those of one tenant.
+var OwnSchema = schema.Must(schema.Declare(schema.Sets(Own)))
 
 // Directory gives each tenant a writer and a reader of its own. They share sessions, clock, retry budget and what is known of
 // the cluster, so a tenant costs a few hundred bytes. It is safe for concurrent use.

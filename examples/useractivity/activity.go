@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -28,11 +29,8 @@ var Activities = tables.Must(tables.New[Activity]("activity",
 	tables.Type("activity_date", "date"),
 ))
 
-// Schema creates the table in the keyspace of the session.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS user_activity (user_id uuid, activity_date date, activity_time timestamp, details map<text, text>,
-		PRIMARY KEY ((user_id, activity_date), activity_time)) WITH CLUSTERING ORDER BY (activity_time DESC)`,
-}
+// Schema is the table.
+var Schema = schema.Must(schema.Declare(schema.Sets(Activities)))
 
 // Record writes a new activity. Where there are details they are put one by one: an INSERT of the map would replace whatever
 // was there, which is nothing, and leave a range tombstone in every row for doing so.

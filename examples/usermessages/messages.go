@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -31,12 +32,9 @@ var Messages = tables.Must(tables.New[Message]("message",
 	tables.ExpiresAt("expires_at"),
 ))
 
-// Schema creates the table in the keyspace of the session.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS user_messages (user_id uuid, message_time timestamp, message_id uuid, text text, expires_at timestamp,
-		PRIMARY KEY ((user_id), message_time, message_id)) WITH CLUSTERING ORDER BY (message_time DESC, message_id ASC)
-		AND compaction = {'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': 'DAYS', 'compaction_window_size': 15}`,
-}
+// Schema is the table.
+var Schema = schema.Must(schema.Declare(schema.Sets(Messages),
+	schema.With("user_messages", schema.Options{Compaction: schema.TimeWindow(15 * 24 * time.Hour)})))
 
 // Newest gives the newest messages of a user, and a token for those before them, however deep.
 func Newest(ctx context.Context, r *reader.Reader, user gocql.UUID, count int, token reader.Token) ([]Message, reader.Token, error) {

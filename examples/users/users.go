@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 	"github.com/scylladb/gocqlx/v2/qb"
 
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -29,10 +30,7 @@ var Users = tables.Must(tables.New[User]("user",
 ))
 
 // Schema creates the tables in the keyspace of the session. The columns pending and claim are the library's own.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS users (user_id uuid PRIMARY KEY, email text, name text, version timeuuid, pending map<timeuuid, blob>)`,
-	`CREATE TABLE IF NOT EXISTS users_by_email (email text PRIMARY KEY, user_id uuid, claim timeuuid)`,
-}
+var Schema = schema.Must(schema.Declare(schema.Sets(Users)))
 
 // ErrTaken is returned to whoever wants an address that somebody has.
 var ErrTaken = errors.New("the e-mail address is taken")

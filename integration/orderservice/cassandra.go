@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -145,15 +146,14 @@ func (c Cassandra) createKeyspace(ctx context.Context) error {
 }
 
 func (c Cassandra) createTables(ctx context.Context) error {
-	session, err := c.session(c.Keyspace, patient)
+	admin, err := c.session(c.Keyspace, patient)
 	if err != nil {
 		return err
 	}
-	defer session.Close()
-	for _, statement := range orders.Schema {
-		if err := session.Query(statement).WithContext(ctx).Exec(); err != nil {
-			return fmt.Errorf("create tables in %s: %w", c.Keyspace, err)
-		}
+	defer admin.Close()
+	s, err := session.New(nil, admin)
+	if err != nil {
+		return err
 	}
-	return nil
+	return schema.Ensure(ctx, s, orders.Schema)
 }

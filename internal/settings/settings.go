@@ -11,6 +11,16 @@ type Shared struct {
 	Err       error             // every option that is not valid
 }
 
+// Owns says whether a keyspace is one that Keyspaces maps to.
+func (s *Shared) Owns(keyspace string) bool {
+	for _, to := range s.Keyspaces {
+		if to == keyspace {
+			return true
+		}
+	}
+	return false
+}
+
 // Physical is the keyspace of tables declared in the logical one, where those declared without are in that of the session. It is empty,
 // and ok false, if it has to be in Keyspaces and is not.
 func (s *Shared) Physical(logical, session string) (physical string, ok bool) {

@@ -12,7 +12,6 @@
 package rotation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,17 +38,22 @@ type Tables struct {
 
 // New is for the table declared with Rotate under name in the set. Its tables are created as the set declares it, with the options
 // that schema.With gives it among the declarations, under the name that it is declared with. An empty keyspace is that in which it is
-// declared, or else the session's. The Timeout of the session should be some 30 s, see [session.Adjust]: nodes take their time to
-// agree on a schema.
+// declared, as session.Keyspaces maps it, or else the session's. The Timeout of the session should be some 30 s, see
+// [session.Adjust]: nodes take their time to agree on a schema.
 func New(s *session.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
 	if s == nil {
 		return nil, errors.New("rotation: the session is nil")
 	}
-	return newTables(cassandra{s.Reads()}, s.Reads().Query("").Keyspace(), keyspace, set, name, options)
+	settings, own := s.Settings(), s.Reads().Query("").Keyspace()
+	if settings.Err != nil {
+		return nil, fmt.Errorf("rotation: %w", settings.Err)
+	}
+	physical := func(logical string) (string, bool) { return settings.Physical(logical, own) }
+	return newTables(cassandra{s.Reads()}, physical, keyspace, set, name, options)
 }
 
 func newTables(
-	c cluster, session, keyspace string, set tables.Described, name string, options []schema.Declaration,
+	c cluster, physical func(logical string) (string, bool), keyspace string, set tables.Described, name string, options []schema.Declaration,
 ) (*Tables, error) {
 	declared, err := schema.Declare(append([]schema.Declaration{schema.Sets(set)}, options...)...)
 	if err != nil {
@@ -60,7 +64,14 @@ func newTables(
 		return nil, fmt.Errorf("rotation: the set has no table %q that rotates", name)
 	}
 	t := &declared.Tables[i]
-	if keyspace = cmp.Or(keyspace, t.Keyspace, session); !cql.IsTable(keyspace) {
+	if keyspace == "" {
+		var ok bool
+		if keyspace, ok = physical(t.Keyspace); !ok {
+			return nil, fmt.Errorf("rotation: keyspace %q, in which the table is declared, is not in the map of session.Keyspaces, and the session "+
+				"has StrictKeyspaces: derive a session with the map by its With", t.Keyspace)
+		}
+	}
+	if !cql.IsTable(keyspace) {
 		return nil, fmt.Errorf("rotation: keyspace %q is not a name of %s", keyspace, cql.TableRule)
 	}
 	return &Tables{cluster: c, keyspace: keyspace, name: name, rotation: *t.Rotation, definition: t.Definition()}, nil

@@ -1,6 +1,7 @@
 package rotation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -158,7 +159,7 @@ func TestPlan(t *testing.T) {
 	}
 	for _, tc := range tests {
 		f := &fake{names: strings.Fields(tc.exist)}
-		r, err := newTables(f, "shop", "", eventsBy(tc.by), "events", nil)
+		r, err := newTables(f, in("shop"), "", eventsBy(tc.by), "events", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +209,7 @@ func TestTableOfAnotherRotation(t *testing.T) {
 		"another name":      {tables.Month("at"), "events_eu_2024_01", "[denorm:1 rotate day(at)]", ""},
 		"and its nonsense":  {tables.Month("at"), day, "[denorm:1 rotate]", ""},
 	} {
-		r, err := newTables(&fake{names: []string{tc.table}, comment: tc.comment}, "shop", "", eventsBy(tc.by), "events", nil)
+		r, err := newTables(&fake{names: []string{tc.table}, comment: tc.comment}, in("shop"), "", eventsBy(tc.by), "events", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +231,7 @@ func TestTableOfAnotherRotation(t *testing.T) {
 func TestApply(t *testing.T) {
 	t.Parallel()
 	f := &fake{names: []string{"events_2023_01", "other"}}
-	r, err := newTables(f, "", "shop", eventsBy(tables.Month("at")), "events", short)
+	r, err := newTables(f, in(""), "shop", eventsBy(tables.Month("at")), "events", short)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,18 +271,18 @@ func TestRefused(t *testing.T) {
 		t.Error("no session: want an error")
 	}
 	for name, err := range map[string]error{
-		"a table that does not rotate": second(newTables(&fake{}, "shop", "", set, "all_events", nil)),
-		"no set":                       second(newTables(&fake{}, "shop", "", nil, "events", nil)),
-		"a nil set":                    second(newTables(&fake{}, "shop", "", (*tables.Set[event])(nil), "events", nil)),
-		"no table":                     second(newTables(&fake{}, "shop", "", set, "nothing", nil)),
-		"a keyspace that is none":      second(newTables(&fake{}, "shop", "a; DROP", set, "events", nil)),
-		"an option of another table":   second(newTables(&fake{}, "shop", "", set, "events", []schema.Declaration{schema.With("event", schema.Options{})})),
+		"a table that does not rotate": second(newTables(&fake{}, in("shop"), "", set, "all_events", nil)),
+		"no set":                       second(newTables(&fake{}, in("shop"), "", nil, "events", nil)),
+		"a nil set":                    second(newTables(&fake{}, in("shop"), "", (*tables.Set[event])(nil), "events", nil)),
+		"no table":                     second(newTables(&fake{}, in("shop"), "", set, "nothing", nil)),
+		"a keyspace that is none":      second(newTables(&fake{}, in("shop"), "a; DROP", set, "events", nil)),
+		"an option of another table":   second(newTables(&fake{}, in("shop"), "", set, "events", []schema.Declaration{schema.With("event", schema.Options{})})),
 	} {
 		if err == nil {
 			t.Errorf("%s: want an error", name)
 		}
 	}
-	r, err := newTables(&fake{}, "shop", "", set, "events", nil)
+	r, err := newTables(&fake{}, in("shop"), "", set, "events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,9 +318,14 @@ func TestKeyspace(t *testing.T) {
 	}{
 		{declared, "tenant", "tenant"}, {declared, "", "shop"}, {eventsBy(tables.Day("at")), "", "session"},
 	} {
-		r, err := newTables(&fake{}, "session", tc.given, tc.set, "events", nil)
+		r, err := newTables(&fake{}, in("session"), tc.given, tc.set, "events", nil)
 		if err != nil || r.keyspace != tc.want {
 			t.Errorf("keyspace %q: %v, %v, want %s", tc.given, r, err, tc.want)
 		}
 	}
+}
+
+// in is a session in a keyspace, without a map.
+func in(keyspace string) func(string) (string, bool) {
+	return func(logical string) (string, bool) { return cmp.Or(logical, keyspace), true }
 }

@@ -40,7 +40,7 @@ func openShop(ctx context.Context, hosts []string) (*shop, error) {
 		s.close()
 		return nil, err
 	}
-	for _, statement := range orders.Schema {
+	for _, statement := range orders.Schema.Statements() {
 		if err := s.session.Reads().Query(statement).WithContext(ctx).Exec(); err != nil {
 			s.close()
 			return nil, err

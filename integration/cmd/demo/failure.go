@@ -18,7 +18,7 @@ func showMissingTable(ctx context.Context, out *screen, s *shop) error {
 		"tables have the order, this one has not. The error says so table by table, can be stored, and Resume finishes it.")
 	const forgotten = "orders_by_user"
 	var schema, migration []string
-	for _, statement := range orders.Schema {
+	for _, statement := range orders.Schema.Statements() {
 		if strings.Contains(statement, forgotten) {
 			migration = append(migration, statement)
 		} else {

@@ -66,7 +66,7 @@ func (s *shop) open(ctx context.Context, out *screen) (err error) {
 	out.say("cluster %v, %d node(s); creating keyspace %s and its tables ...", s.cassandra, s.nodes, s.keyspace)
 
 	// Two sessions: package session says why a writer reads with another one than it writes with.
-	if s.reads, err = s.keyspaceWith(ctx, s.keyspace, orders.Schema); err != nil {
+	if s.reads, err = s.keyspaceWith(ctx, s.keyspace, orders.Schema.Statements()); err != nil {
 		return err
 	}
 	s.view = newView(s.reads)

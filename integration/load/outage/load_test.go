@@ -188,7 +188,7 @@ func open(t *testing.T) (connect func(...func(*gocql.ClusterConfig)) *gocql.Sess
 	cluster.Need(t, 3)
 	keyspace := cluster.Keyspace(t, 3)
 	admin := cluster.Session(t, keyspace)
-	for _, statement := range orders.Schema {
+	for _, statement := range orders.Schema.Statements() {
 		if err := admin.Query(statement).WithContext(t.Context()).Exec(); err != nil {
 			t.Fatal(err)
 		}

@@ -40,4 +40,4 @@ var Services = []Service{
 }
 
 // Tables creates the tables of orders and accounts in the keyspace of the session.
-var Tables = slices.Concat(orders.Schema, accountSchema)
+var Tables = slices.Concat(orders.Schema.Statements(), accountSchema)

@@ -24,7 +24,7 @@ type shop struct {
 
 func open(t *testing.T) *shop {
 	t.Helper()
-	p := reading.Open(t, 3, baskets.Schema...)
+	p := reading.Open(t, 3, baskets.Schema.In(map[string]string{"customer": ""}).Statements()...)
 	p.Map(map[string]string{"customer": p.Keyspace})
 	s := &shop{t, p.Writer, p.Reader}
 	if err := s.w.Check(t.Context(), baskets.Baskets); err != nil {

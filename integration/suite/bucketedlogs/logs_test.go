@@ -16,7 +16,7 @@ import (
 // Logs in ten buckets come in order, page by page; what is updated and deleted is found in its bucket.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, bucketedlogs.Schema...)
+	p := reading.Open(t, 3, bucketedlogs.Schema.Statements()...)
 	sensor, start := gocql.MustRandomUUID(), time.Now()
 	var logs []bucketedlogs.Log
 	for i := range 40 {
@@ -61,7 +61,7 @@ func TestPages(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, bucketedlogs.Schema...)
+	p := reading.Open(t, 3, bucketedlogs.Schema.Statements()...)
 	sensor := gocql.MustRandomUUID()
 	for i := range 3 {
 		log := bucketedlogs.Log{SensorID: sensor, Ts: gocql.TimeUUID(), Message: fmt.Sprint(i)}

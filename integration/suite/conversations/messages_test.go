@@ -20,7 +20,7 @@ import (
 // small ones, in order, and can be edited and deleted.
 func TestSmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, conversations.Schema...)
+	p := reading.Open(t, 3, conversations.Schema.Statements()...)
 	conversation, began := gocql.MustRandomUUID(), conversations.SmallerSince.AddDate(0, 0, -30)
 	var all []conversations.Message
 	for i := range 60 {
@@ -75,7 +75,7 @@ func TestSmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, conversations.Schema...)
+	p := reading.Open(t, 3, conversations.Schema.Statements()...)
 	m := conversations.Message{ConversationID: gocql.MustRandomUUID(), MessageTime: time.Now(), MessageID: gocql.MustRandomUUID()}
 	if _, err := p.Writer.Write(t.Context(), "send", conversations.Messages.Insert(m)); err != nil {
 		t.Fatal(err)

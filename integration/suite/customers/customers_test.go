@@ -19,7 +19,7 @@ import (
 // open gives a keyspace that is called customer.
 func open(t *testing.T) (*reading.Place, *writer.Writer, *reader.Reader) {
 	t.Helper()
-	p := reading.Open(t, 3, customers.Schema...)
+	p := reading.Open(t, 3, customers.Schema.In(map[string]string{"customer": ""}).Statements()...)
 	p.Map(map[string]string{"customer": p.Keyspace})
 	return p, p.Writer, p.Reader
 }

@@ -17,7 +17,7 @@ import (
 // Logs are read over several hours, some of them empty, in order, from exactly the first moment to right before the last.
 func TestBetween(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, hourlylogs.Schema...)
+	p := reading.Open(t, 3, hourlylogs.Schema.Statements()...)
 	sensor, start := gocql.MustRandomUUID(), time.Date(2024, 3, 31, 22, 0, 0, 0, time.UTC)
 	var want []string
 	for i, offset := range []time.Duration{-time.Millisecond, 0, 59 * time.Minute, time.Hour, 3*time.Hour - 1, 3 * time.Hour} {
@@ -44,7 +44,7 @@ func TestBetween(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, hourlylogs.Schema...)
+	p := reading.Open(t, 3, hourlylogs.Schema.Statements()...)
 	for name, log := range map[string]hourlylogs.Log{
 		"no sensor":          {Ts: gocql.TimeUUID()},
 		"a time without one": {SensorID: gocql.MustRandomUUID(), Ts: gocql.MustRandomUUID()},

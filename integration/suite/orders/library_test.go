@@ -21,7 +21,7 @@ import (
 
 func TestModify(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	o := create(t, s.w)
 	pay := func(o orders.Order) (orders.Order, error) { o.Status = orders.Paid; return o, nil }
 	paid, err := writer.Modify(t.Context(), s.w, "payOrder", orders.Orders, orders.Order{OrderID: o.OrderID}, pay)
@@ -53,7 +53,7 @@ func TestModify(t *testing.T) {
 // touch.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	if err := s.w.Check(t.Context(), orders.Orders); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestCheck(t *testing.T) {
 // The batchlog drops batches with a table that keeps deletes for no time, so such a table is in none.
 func TestNoLoggedBatchWithoutGrace(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	o := create(t, s.w)
 	if err := s.read.Query(`ALTER TABLE orders_by_status WITH gc_grace_seconds = 0`).Exec(); err != nil {
 		t.Fatal(err)
@@ -110,10 +110,9 @@ func TestNoLoggedBatchWithoutGrace(t *testing.T) {
 // One writer serves tenants with a keyspace each, and none sees another's rows.
 func TestKeyspaces(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	tenant := cluster.Keyspace(t, 3)
-	for _, statement := range orders.Schema {
-		statement = strings.Replace(statement, "EXISTS ", "EXISTS "+tenant+".", 1)
+	for _, statement := range orders.Schema.In(map[string]string{"": tenant}).Statements() {
 		if err := s.read.Query(statement).Exec(); err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +129,7 @@ func TestKeyspaces(t *testing.T) {
 // of a status has the orders of all buckets, newest first, page by page.
 func TestBucketedOrders(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.BucketedSchema)
+	s := open(t, orders.BucketedSchema.Statements())
 	if err := s.w.Check(t.Context(), orders.Bucketed); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestCreateOrder(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	want := map[string]writer.Mode{"auto": writer.FanOut, "logged": writer.LoggedBatch, "concurrent": writer.FanOut}
 	for name, w := range modes(s.w) {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func (s *shop) wantQueries(t *testing.T, o orders.Order) {
 
 func TestListsNewestFirst(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	user := gocql.MustRandomUUID()
 	var ids []gocql.UUID
 	for range 5 {
@@ -77,7 +77,7 @@ func TestListsNewestFirst(t *testing.T) {
 // A status change leaves exactly one row among all statuses, whatever the way there.
 func TestChangeStatus(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	want := map[string]writer.Mode{"auto": writer.LoggedBatch, "logged": writer.LoggedBatch, "concurrent": writer.FanOut}
 	for name, w := range modes(s.w) {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestChangeStatus(t *testing.T) {
 // An update also removes what the row had and the new one has not.
 func TestUpdateClearsAbsentValues(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	o := create(t, s.w)
 	next := o
 	next.Total = nil
@@ -121,7 +121,7 @@ func TestUpdateClearsAbsentValues(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	for name, w := range modes(s.w) {
 		t.Run(name, func(t *testing.T) {
 			o := create(t, w)
@@ -146,7 +146,7 @@ func TestCancel(t *testing.T) {
 // can tell that there were two.
 func TestRetriesKeepTheTimestamp(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	for name, w := range modes(s.w) {
 		t.Run(name, func(t *testing.T) {
 			create(t, w) // statements are prepared now, so that the lost replies are those of writes
@@ -171,7 +171,7 @@ func TestRetriesKeepTheTimestamp(t *testing.T) {
 // What may have happened is not reported as not happened, and Resume makes it whole.
 func TestLostReplyIsUnknownUntilResumed(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema, writer.Retry(retry.Policy{MaxAttempts: 1}))
+	s := open(t, orders.Schema.Statements(), writer.Retry(retry.Policy{MaxAttempts: 1}))
 	for name, w := range modes(s.w) {
 		t.Run(name, func(t *testing.T) {
 			create(t, w.With(writer.Retry(retry.Policy{})))
@@ -200,7 +200,7 @@ func TestLostReplyIsUnknownUntilResumed(t *testing.T) {
 
 func TestBadInputSendsNothing(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema)
+	s := open(t, orders.Schema.Statements())
 	o := create(t, s.w)
 	other, user, lost := o, o, o
 	other.OrderID, user.UserID, lost.Status = gocql.TimeUUID(), gocql.MustRandomUUID(), "lost"

@@ -17,6 +17,7 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -76,7 +77,7 @@ func resumeInAnotherProcess(t *testing.T, failed *writer.Error) {
 // tables cannot be told from those of an undisturbed one.
 func TestResumeInAnotherProcess(t *testing.T) {
 	t.Parallel()
-	s := open(t, orders.Schema, writer.Retry(retry.Policy{MaxAttempts: 2}))
+	s := open(t, orders.Schema.Statements(), writer.Retry(retry.Policy{MaxAttempts: 2}))
 	for name, w := range map[string]*writer.Writer{
 		"fan-out":      s.w.With(writer.Concurrent()),
 		"logged batch": s.w.With(writer.Logged()),
@@ -127,10 +128,8 @@ func (s *shop) drop(t *testing.T, table string) {
 
 func (s *shop) create(t *testing.T) {
 	t.Helper()
-	for _, statement := range orders.Schema {
-		if err := s.read.Query(statement).Exec(); err != nil {
-			t.Fatal(err)
-		}
+	if err := schema.Ensure(t.Context(), s.session, orders.Schema); err != nil {
+		t.Fatal(err)
 	}
 }
 

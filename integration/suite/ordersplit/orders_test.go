@@ -36,7 +36,7 @@ func collect(t *testing.T, rows iter.Seq2[ordersplit.Order, error]) (out []strin
 // Each order is readable in each of the three ways, over more than one month, after updates and a delete.
 func TestThreeWays(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, ordersplit.Schema...)
+	p := reading.Open(t, 3, ordersplit.Schema.Statements()...)
 	customer, first := gocql.MustRandomUUID(), time.Date(2024, 1, 30, 12, 0, 0, 0, time.UTC)
 	var orders []ordersplit.Order
 	for i := range 6 { // the last two days of January, the first of February, and so on
@@ -97,7 +97,7 @@ func TestThreeWays(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, ordersplit.Schema...)
+	p := reading.Open(t, 3, ordersplit.Schema.Statements()...)
 	o := ordersplit.Order{OrderID: gocql.MustRandomUUID(), CustomerID: gocql.MustRandomUUID(), SubmissionTime: time.Now()}
 	if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o)); !errors.Is(err, writer.ErrInvalid) ||
 		!strings.Contains(err.Error(), "column store") {

@@ -21,7 +21,7 @@ var midnight = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 // Views of two days are counted in all, and each on its day; one is taken back.
 func TestViews(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, pageviews.Schema...)
+	p := reading.Open(t, 3, pageviews.Schema.Statements()...)
 	if err := p.Writer.Check(t.Context(), pageviews.Counts, pageviews.Visits); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestViews(t *testing.T) {
 // counted twice, and every visit is kept.
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, pageviews.Schema...)
+	p := reading.Open(t, 3, pageviews.Schema.Statements()...)
 	dialer := &faulty.Dialer{}
 	w, err := writer.New(p.Client(t, func(c *gocql.ClusterConfig) { c.Dialer = dialer }), writer.Timeout(20*time.Second))
 	if err != nil {
@@ -148,7 +148,7 @@ func TestSharedRow(t *testing.T) {
 	))
 	p := reading.Open(t, 3, append([]string{
 		`CREATE TABLE hits (page_id uuid PRIMARY KEY, hits counter)`, `CREATE TABLE hits_by_site (site text PRIMARY KEY, hits counter)`,
-	}, pageviews.Schema...)...)
+	}, pageviews.Schema.Statements()...)...)
 	visit := func() pageviews.Visit {
 		return pageviews.Visit{UserID: gocql.MustRandomUUID(), ViewedAt: midnight, PageID: gocql.MustRandomUUID()}
 	}
@@ -166,7 +166,7 @@ func TestSharedRow(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, pageviews.Schema...)
+	p := reading.Open(t, 3, pageviews.Schema.Statements()...)
 	user, page := gocql.MustRandomUUID(), gocql.MustRandomUUID()
 	for name, v := range map[string]pageviews.Visit{
 		"no page": {UserID: user, ViewedAt: midnight}, "no time": {UserID: user, PageID: page}, "nobody": {ViewedAt: midnight, PageID: page},

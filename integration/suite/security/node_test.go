@@ -109,8 +109,8 @@ func (n *secureNode) statements() []string {
 	list := []string{
 		`CREATE KEYSPACE IF NOT EXISTS shop WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}`,
 	}
-	for _, create := range orders.Schema {
-		list = append(list, strings.Replace(create, "EXISTS ", "EXISTS shop.", 1))
+	for _, create := range orders.Schema.In(map[string]string{"": "shop"}).Statements() {
+		list = append(list, strings.Replace(create, "TABLE ", "TABLE IF NOT EXISTS ", 1))
 	}
 	return append(list,
 		`CREATE ROLE IF NOT EXISTS shop WITH PASSWORD = '`+n.password+`' AND LOGIN = true`,

@@ -16,7 +16,7 @@ import (
 // The last 24 hours cross midnight, and what is older or newer by a millisecond is not among them.
 func TestLastDayCrossesMidnight(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, sensors.Schema...)
+	p := reading.Open(t, 3, sensors.Schema.Statements()...)
 	sensor := gocql.MustRandomUUID()
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(6 * time.Hour) // six hours of today, eighteen of yesterday
 	midnight := now.Add(-6 * time.Hour)
@@ -55,7 +55,7 @@ func TestLastDayCrossesMidnight(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, sensors.Schema...)
+	p := reading.Open(t, 3, sensors.Schema.Statements()...)
 	for name, r := range map[string]sensors.Reading{
 		"no time":   {SensorID: gocql.MustRandomUUID()},
 		"no sensor": sensors.NewReading(gocql.UUID{}, time.Now(), 1),

@@ -19,7 +19,7 @@ var day = time.Date(2026, time.December, 24, 0, 0, 0, 0, time.UTC)
 
 func open(t *testing.T) (*reading.Place, *writer.Writer) {
 	t.Helper()
-	p := reading.Open(t, 3, slots.Schema...)
+	p := reading.Open(t, 3, slots.Schema.In(map[string]string{"order_delivery": ""}).Statements()...)
 	p.Map(keyspaces(p))
 	return p, p.Writer
 }

@@ -37,7 +37,7 @@ var names = []string{"acme", "globex", "initech"}
 // them and nothing else.
 func TestTenantInTheKey(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, tenants.SharedSchema...)
+	p := reading.Open(t, 3, tenants.SharedSchema.Statements()...)
 	const each = 12
 	var wg sync.WaitGroup
 	for n, tenant := range names {
@@ -107,7 +107,7 @@ func open(t *testing.T, options ...writer.NewOption) *market {
 	m := &market{Place: reading.Open(t, 3), dialer: &faulty.Dialer{}, keyspaces: make(map[string]string)}
 	for _, tenant := range names {
 		m.keyspaces[tenant] = cluster.Keyspace(t, 3)
-		for _, statement := range tenants.OwnSchema(m.keyspaces[tenant]) {
+		for _, statement := range tenants.OwnSchema.In(map[string]string{tenants.Tenant: m.keyspaces[tenant]}).Statements() {
 			if err := m.Admin.Query(statement).Exec(); err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ type details = map[string]string
 // before are covered by a range tombstone, and how many tombstones of single elements a read meets.
 func TestDetails(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, useractivity.Schema...)
+	p := reading.Open(t, 3, useractivity.Schema.Statements()...)
 	some, other := details{"page": "/home", "agent": "x"}, details{"page": "/cart"}
 	first := useractivity.Record
 	for name, test := range map[string]struct {
@@ -151,7 +151,7 @@ func tombstones(t *testing.T, p *reading.Place, a useractivity.Activity) string 
 // A range of time that crosses midnight is read from two partitions, the newest first.
 func TestBetween(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, useractivity.Schema...)
+	p := reading.Open(t, 3, useractivity.Schema.Statements()...)
 	user, midnight := gocql.MustRandomUUID(), time.Now().UTC().Truncate(24*time.Hour)
 	for _, d := range []time.Duration{-2 * time.Hour, -time.Millisecond, 0, time.Hour} {
 		write(t, p.Writer, useractivity.Record(useractivity.Activity{UserID: user, ActivityTime: midnight.Add(d), Details: details{"at": d.String()}}))
@@ -170,7 +170,7 @@ func TestBetween(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, useractivity.Schema...)
+	p := reading.Open(t, 3, useractivity.Schema.Statements()...)
 	now := time.Now()
 	for name, a := range map[string]useractivity.Activity{
 		"nobody":                   {ActivityTime: now},

@@ -18,7 +18,7 @@ import (
 // The newest ten, then page after page by saved token, also through messages of one moment; and a stretch of time.
 func TestNewestAndBetween(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, usermessages.Schema...)
+	p := reading.Open(t, 3, usermessages.Schema.Statements()...)
 	user, now := gocql.MustRandomUUID(), time.Now().UTC().Truncate(time.Second)
 	var want []string
 	for i := range 25 {
@@ -66,7 +66,7 @@ func TestNewestAndBetween(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, usermessages.Schema...)
+	p := reading.Open(t, 3, usermessages.Schema.Statements()...)
 	m := usermessages.Message{UserID: gocql.MustRandomUUID(), MessageID: gocql.MustRandomUUID()}
 	if _, err := p.Writer.Write(t.Context(), "send", usermessages.Messages.Insert(m)); !errors.Is(err, writer.ErrInvalid) {
 		t.Errorf("no time: %v, want ErrInvalid", err)

@@ -35,7 +35,7 @@ type rivals struct {
 
 func newRivals(t *testing.T) *rivals {
 	t.Helper()
-	r := &rivals{Place: reading.Open(t, 3, users.Schema...)}
+	r := &rivals{Place: reading.Open(t, 3, users.Schema.Statements()...)}
 	for i := range r.writer {
 		client := r.Client(t, func(c *gocql.ClusterConfig) {
 			if i < 2 {

@@ -14,7 +14,7 @@ import (
 // A life of a user: signed up, another address, gone, and back under the same id.
 func TestLife(t *testing.T) {
 	t.Parallel()
-	p := reading.Open(t, 3, users.Schema...)
+	p := reading.Open(t, 3, users.Schema.Statements()...)
 	if err := p.Writer.Check(t.Context(), users.Users); err != nil {
 		t.Fatal(err)
 	}
