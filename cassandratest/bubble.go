@@ -17,9 +17,10 @@ import (
 // comes after the end of the bubble, and Go then ends the process. As with [synctest.Test], test must not call T.Run,
 // T.Parallel and T.Deadline.
 //
-// Make contexts, channels and timers in test as well, contexts from T.Context of the t that it is given: if a context of outside, such as
-// T.Context of the outer t, is canceled after the end of the bubble, Go ends the process ("close of synctest channel from outside
-// bubble"), and virtual time stands still while the test waits for a channel or timer of outside.
+// Make contexts, channels and timers in test as well, contexts from T.Context of the t that it is given: if a context
+// of outside, such as T.Context of the outer t, is canceled after the end of the bubble, Go ends the process ("close of
+// synctest channel from outside bubble"), and virtual time stands still while the test waits for a channel or timer of
+// outside.
 //
 // With the race detector the process has one processor while such tests run: Go 1.26 crashes where timers of one bubble fire on
 // two (golang.org/issue/78156). Tests that call [synctest.Test] themselves want go test -race -cpu 1.

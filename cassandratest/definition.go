@@ -14,9 +14,10 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Create carries out definitions: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, ALTER and DROP of them. Each string is one statement, or
-// several with semicolons between them, as a file has them. A table's keyspace is created with it, if need be, with a replica on each of
-// up to three nodes; where a table is named without one, it is that of the last USE in the same call. What is wrong ends the test.
+// Create carries out definitions: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, ALTER and DROP of them. Each string is
+// one statement, or several with semicolons between them, as a file has them. A table's keyspace is created with it, if
+// need be, with a replica on each of up to three nodes; where a table is named without one, it is that of the last USE
+// in the same call. What is wrong ends the test.
 func (c *Cluster) Create(statements ...string) {
 	if c.tb != nil {
 		c.tb.Helper()
@@ -77,8 +78,8 @@ func (c *Cluster) keyspace(s cql.Statement, used string) error {
 		return nil
 	}
 	if name == "" {
-		return errors.New("no keyspace is named: name it, for the sets of a schema by Schema.In(map[string]string{\"\": \"shop\"}).Statements(), " +
-			"in CQL as in shop.orders or by USE")
+		return errors.New("no keyspace is named: name it, for the sets of a schema by " +
+			"Schema.In(map[string]string{\"\": \"shop\"}).Statements(), in CQL as in shop.orders or by USE")
 	}
 	if c.data.Schema.Keyspace(name) != nil {
 		return nil

@@ -34,7 +34,9 @@ func Table(names ...string) Matcher { return onTable(names) }
 func Text(part string) Matcher {
 	part = strings.ToLower(part)
 	return Where(func(r Request) bool {
-		return slices.ContainsFunc(r.Statements, func(s Statement) bool { return strings.Contains(strings.ToLower(s.Text), part) })
+		return slices.ContainsFunc(r.Statements, func(s Statement) bool {
+			return strings.Contains(strings.ToLower(s.Text), part)
+		})
 	})
 }
 
@@ -77,11 +79,12 @@ type Rule struct {
 // Condition is a rule without steps yet.
 type Condition struct{ rule *Rule }
 
-// When begins a rule for the requests that all matchers match: a rule for either of two kinds is two rules. Without a [Kind], or a table of the system (as
-// system_schema.tables), it is for EXECUTE, BATCH and QUERY of other tables only: all that a service reads and writes, and what
-// its test wants, as When() or When([Table]("orders_by_user")). With a kind it is for all requests of the kind, those for system
-// tables among them, and for no other: When([Execute]) meets what the driver reads about the schema, and misses the writes that
-// travel as a BATCH, which are those of several rows of a partition and logged batches.
+// When begins a rule for the requests that all matchers match: a rule for either of two kinds is two rules. Without a
+// [Kind], or a table of the system (as system_schema.tables), it is for EXECUTE, BATCH and QUERY of other tables only:
+// all that a service reads and writes, and what its test wants, as When() or When([Table]("orders_by_user")). With a
+// kind it is for all requests of the kind, those for system tables among them, and for no other: When([Execute]) meets
+// what the driver reads about the schema, and misses the writes that travel as a BATCH, which are those of several rows
+// of a partition and logged batches.
 //
 // Of several rules for one request the first that was made is taken, but all of them count it. [Rule.Handled] tells a test
 // whether its rule has met anything.
@@ -103,15 +106,16 @@ func (r *Rule) resolve() error {
 			}
 		case Kind:
 			if kinds = append(kinds, m); m != kinds[0] {
-				return fmt.Errorf("a rule with the kinds %v and %v, and a request has one, while all matchers must match: leave the kinds out, "+
-					"or make a rule for each", kinds[0], m)
+				return fmt.Errorf("a rule with the kinds %v and %v, and a request has one, while all matchers must match: "+
+					"leave the kinds out, or make a rule for each", kinds[0], m)
 			}
 		case onNode:
 			if err := r.cluster.lacks("On", m); err != nil {
 				return err
 			}
 			if on = common(on, m); len(on) == 0 {
-				return errors.New("a rule with several On that have no node in common, while all matchers must match: name the nodes in one On")
+				return errors.New("a rule with several On that have no node in common, while all matchers must match: " +
+					"name the nodes in one On")
 			}
 		case ordinal:
 			if len(m) == 0 || slices.Min(m) < 1 {
@@ -173,9 +177,9 @@ func (s *Cluster) lacks(what string, nodes []int) error {
 }
 
 // Do ends the rule with what to do, one step after the other. If these neither answer nor drop nor cut, the request is
-// then applied, unless it has been, and answered. A rule that can never be taken, such as for a table or node that does not exist or for
-// two kinds at once, is an error of the test, and so is a step for such a node, with a misspelt write type, or with a time of less than
-// a millisecond; there is then no rule. Outside of a test, Do panics.
+// then applied, unless it has been, and answered. A rule that can never be taken, such as for a table or node that does
+// not exist or for two kinds at once, is an error of the test, and so is a step for such a node, with a misspelt write
+// type, or with a time of less than a millisecond; there is then no rule. Outside of a test, Do panics.
 func (c Condition) Do(steps ...Step) *Rule {
 	if tb := c.rule.cluster.tb; tb != nil {
 		tb.Helper()
@@ -184,7 +188,8 @@ func (c Condition) Do(steps ...Step) *Rule {
 }
 
 // Choose is Do with steps that are chosen for each request. choose is called for one request at a time, in the order of
-// the journal. It may call the cluster, but not Close, and must not wait. Of the steps it is only checked that none is Step{}.
+// the journal. It may call the cluster, but not Close, and must not wait. Of the steps it is only checked that none is
+// Step{}.
 func (c Condition) Choose(choose func(Request) []Step) *Rule {
 	if tb := c.rule.cluster.tb; tb != nil {
 		tb.Helper()
@@ -223,7 +228,8 @@ func (c Condition) end(choose func(Request) []Step, fixed []Step) *Rule {
 }
 
 func noStep(i int) error {
-	return fmt.Errorf("a rule whose step %d is Step{}, which does nothing: give one of the package, such as Apply or Drop, or leave it out", i+1)
+	return fmt.Errorf("a rule whose step %d is Step{}, which does nothing: give one of the package, such as Apply or Drop, "+
+		"or leave it out", i+1)
 }
 
 // fail is an error of the test, or a panic outside of one.

@@ -66,7 +66,9 @@ func stage(name string, stage coordinator.Stage) Step {
 // Delay waits. What comes after it happens also if the client has cut the connection meanwhile, but not if the node was
 // stopped, or is silent. A number without a unit is of nanoseconds: Do rejects what is less than a millisecond, but 0.
 func Delay(d time.Duration) Step {
-	return Step{name: "delay " + d.String(), delay: d, do: func(*turn) {}, wrong: func(*Cluster) error { return short("Delay", d) }}
+	return Step{
+		name: "delay " + d.String(), delay: d, do: func(*turn) {}, wrong: func(*Cluster) error { return short("Delay", d) },
+	}
 }
 
 // short rejects a time that was not meant.
@@ -74,8 +76,8 @@ func short(what string, d time.Duration) error {
 	if d == 0 || d >= time.Millisecond {
 		return nil
 	}
-	return fmt.Errorf("a rule with %s of %v: less than a millisecond, and a number without a unit is of nanoseconds: give a time.Duration, "+
-		"such as 100 * time.Millisecond", what, d)
+	return fmt.Errorf("a rule with %s of %v: less than a millisecond, and a number without a unit is of nanoseconds: "+
+		"give a time.Duration, such as 100 * time.Millisecond", what, d)
 }
 
 // part rejects a number of bytes that is none.
@@ -101,8 +103,9 @@ func CutAfter(bytes int) Step {
 	}, wrong: func(*Cluster) error { return part("CutAfter", bytes) }}
 }
 
-// StallAfter carries the request out, unless that has been done, and sends so many bytes of the answer. The rest, and all
-// further answers on the connection, follow after d, or never if it is 0. Do rejects a d of less than a millisecond, as of [Delay].
+// StallAfter carries the request out, unless that has been done, and sends so many bytes of the answer. The rest, and
+// all further answers on the connection, follow after d, or never if it is 0. Do rejects a d of less than a
+// millisecond, as of [Delay].
 func StallAfter(bytes int, d time.Duration) Step {
 	return Step{name: fmt.Sprintf("stall after %d bytes", bytes), do: func(t *turn) {
 		t.done()

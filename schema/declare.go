@@ -188,7 +188,8 @@ func Accept(code, table, reason string) Declaration {
 }
 
 // Expect states what is expected of a declared table. A Per or Window of less than a second is an error: it is a number
-// without a unit. So are a column that the table does not have, and numbers that cannot be, such as a negative Rows or a Filled above 1.
+// without a unit. So are a column that the table does not have, and numbers that cannot be, such as a negative Rows or
+// a Filled above 1.
 func Expect(table string, v Volume) Declaration {
 	return about(func(s *Schema) error {
 		v.Table = parseID(table)

@@ -27,8 +27,8 @@ type Options struct {
 	GCGrace time.Duration
 	// Comment is the service's own. The fingerprint of a set is written behind it, and is no part of it.
 	Comment string
-	// Other holds further options by name. Values are CQL literals, text in its quotes. One that says otherwise than the field of that
-	// option is an error of [Declare].
+	// Other holds further options by name. Values are CQL literals, text in its quotes. One that says otherwise than the
+	// field of that option is an error of [Declare].
 	Other map[string]string
 }
 

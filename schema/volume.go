@@ -17,7 +17,8 @@ type Volume struct {
 	// Rows is how many rows the average partition gets in a time of length Per. Per 0: how many it has in all.
 	Rows float64
 	Per  time.Duration
-	// Largest says how much more than the average the largest partition gets, for example 20. 0 means 1: all alike. It is not between them.
+	// Largest says how much more than the average the largest partition gets, for example 20. 0 means 1: all alike. It is
+	// not between them.
 	Largest float64
 	// Growth is how the rate grows in a year, for example 0.5 for half as much again.
 	Growth float64

@@ -7,17 +7,17 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Configure sets cluster up for a session that a writer or a reader uses, and returns it; [Open] does so by itself. localDC is the
-// datacentre of the service, as the nodes report it; empty means that all nodes are equally near. What it sets may be changed
-// afterwards ([Adjust] does so with [Open]), and replaces what the caller has set before:
+// Configure sets cluster up for a session that a writer or a reader uses, and returns it; [Open] does so by itself.
+// localDC is the datacentre of the service, as the nodes report it; empty means that all nodes are equally near. What
+// it sets may be changed afterwards ([Adjust] does so with [Open]), and replaces what the caller has set before:
 //
 //   - ProtoVersion (4), Consistency (LOCAL_QUORUM), RetryPolicy (none), DefaultTimestamp (false),
 //   - Timeout (6 s), ConnectTimeout (5 s), WriteTimeout (2 s), ReconnectInterval (2 s),
 //   - MaxPreparedStmts and MaxRoutingKeyInfo (20,000),
 //   - PoolConfig.HostSelectionPolicy, by [SelectHosts].
 //
-// To HostFilter, FrameHeaderObserver and SslOpts it adds: with a localDC, hosts have to be of it and to be accepted by the HostFilter
-// that is set already. Hosts, credentials, keyspace and everything else stay as they are.
+// To HostFilter, FrameHeaderObserver and SslOpts it adds: with a localDC, hosts have to be of it and to be accepted by
+// the HostFilter that is set already. Hosts, credentials, keyspace and everything else stay as they are.
 //
 // Consistency is for requests of the service's own. Writers and readers do not use it: they have the options
 // writer.Consistency and reader.Consistency.

@@ -126,7 +126,8 @@ func TestSessionErrors(t *testing.T) {
 	}
 }
 
-// A policy of the caller's in the configuration is an error, as it would be replaced; one of Configure's is not, and Adjust may set any.
+// A policy of the caller's in the configuration is an error, as it would be replaced; one of Configure's is not, and
+// Adjust may set any.
 func TestOpenWithPolicy(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {

@@ -112,10 +112,11 @@ func Keyspaces(physical map[string]string) Option {
 // keyspace, with the tenant as a column. Resume of a writer writes to the keyspaces that the error has.
 func StrictKeyspaces() Option { return func(c *config) { c.Strict = true } }
 
-// Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not changed. What a writer
-// and a reader need besides is set on a copy for each as by [Configure], which lists it, and [Adjust] changes it. A HostSelectionPolicy of
-// the caller's in the configuration is an error, as Configure would replace it. An error names each host and what is wrong with it, as
-// that of [Connect] does, or every option that is not valid. End the sessions by [Session.Close].
+// Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not
+// changed. What a writer and a reader need besides is set on a copy for each as by [Configure], which lists it, and
+// [Adjust] changes it. A HostSelectionPolicy of the caller's in the configuration is an error, as Configure would
+// replace it. An error names each host and what is wrong with it, as that of [Connect] does, or every option that is
+// not valid. End the sessions by [Session.Close].
 func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 	s := &Session{config: config{opening: true}, opened: true}
 	if err := s.config.apply(options); err != nil {
@@ -126,8 +127,8 @@ func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 		return nil, errors.New("denorm: session: the configuration is nil")
 	}
 	if p := cluster.PoolConfig.HostSelectionPolicy; p != nil && !replaceable(p) {
-		return nil, fmt.Errorf("denorm: session: the configuration has a HostSelectionPolicy (%T), which Open would replace: leave it out; "+
-			"for a datacentre give session.LocalDC, and for a policy of your own session.Adjust with session.SelectHosts", p)
+		return nil, fmt.Errorf("denorm: session: the configuration has a HostSelectionPolicy (%T), which Open would replace: "+
+			"leave it out; for a datacentre give session.LocalDC, and for a policy of your own session.Adjust with session.SelectHosts", p)
 	}
 	var err error
 	if s.writes, err = s.connect(cluster); err != nil {

@@ -113,8 +113,9 @@ func (p *parser) span(from int) Span {
 	return Span{int(p.tokens[from].start), int(p.tokens[max(from, p.at-1)].end)}
 }
 
-// Split gives the statements of a text as they are written, without the semicolons behind them and without comments before them. It does
-// not parse them: a semicolon within a batch ends no statement, and a text that no statements can be found in is one.
+// Split gives the statements of a text as they are written, without the semicolons behind them and without comments
+// before them. It does not parse them: a semicolon within a batch ends no statement, and a text that no statements can
+// be found in is one.
 func Split(text string) []string {
 	s, err := NewScript(text)
 	if err != nil {

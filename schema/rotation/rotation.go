@@ -122,9 +122,10 @@ const farthest = 10 * 366 * 24 * time.Hour
 // maxCreate bounds a plan: so many tables are a mistake, and each costs every node memory.
 const maxCreate = 200
 
-// Plan looks at which tables exist, and says which are to be created and dropped at the time now, of a year from 1970 to 9999. It changes
-// nothing. Tables with other names, also such as could not be a table of this rotation, are none of its business. If tables would be
-// dropped and now is more than 10 years from what the clock of the process says, that is an error: it is a time in another unit.
+// Plan looks at which tables exist, and says which are to be created and dropped at the time now, of a year from 1970
+// to 9999. It changes nothing. Tables with other names, also such as could not be a table of this rotation, are none of
+// its business. If tables would be dropped and now is more than 10 years from what the clock of the process says, that
+// is an error: it is a time in another unit.
 //
 // A table of this name, with a period behind it, whose fingerprint says that it was made for another rotation or for none is an
 // error, and nothing is planned: its rows would be dropped too early, or not be found. So is a table of this rotation whose fingerprint
@@ -138,8 +139,8 @@ func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error
 		return p, errors.New("rotation: the time is zero: pass time.Now()")
 	}
 	if year := now.UTC().Year(); year < 1970 || year > 9999 {
-		return p, fmt.Errorf("rotation: the time is of the year %d, as of a number of another unit: pass time.Now(), or time.UnixMilli for "+
-			"milliseconds", year)
+		return p, fmt.Errorf("rotation: the time is of the year %d, as of a number of another unit: pass time.Now(), "+
+			"or time.UnixMilli for milliseconds", year)
 	}
 	if err := w.valid(); err != nil {
 		return p, err
@@ -181,8 +182,8 @@ func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error
 		slices.Sort(p.Drop) // names are as long as each other, and sort by time
 	}
 	if away := time.Since(now).Abs(); len(p.Drop) > 0 && away > farthest {
-		return Plan{tables: t}, fmt.Errorf("rotation: the time is %s, more than 10 years from now by the clock of this process, and %d tables "+
-			"would be dropped: pass time.Now(); nothing is planned", now.UTC().Format(time.RFC3339), len(p.Drop))
+		return Plan{tables: t}, fmt.Errorf("rotation: the time is %s, more than 10 years from now by the clock of this process, "+
+			"and %d tables would be dropped: pass time.Now(); nothing is planned", now.UTC().Format(time.RFC3339), len(p.Drop))
 	}
 	return p, nil
 }
