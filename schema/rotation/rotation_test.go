@@ -100,7 +100,7 @@ func TestPlanOfAnotherTime(t *testing.T) {
 		"the first":                  {time.Unix(0, 0), Window{Retain: year}, ""},
 	} {
 		f := &fake{names: []string{"events_2001_03"}}
-		r, err := newTables(f, "shop", "", eventsBy(tables.Month("at")), "events", nil)
+		r, err := newTables(f, in("shop"), "", eventsBy(tables.Month("at")), "events", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
