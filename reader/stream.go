@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -167,6 +168,10 @@ func final(err error) error {
 func (f *fetcher[T]) fail(err error, attempts int) error {
 	p := f.read.plan
 	err = period.Explain(err, func(table string) bool { return table == f.partition.table && table != p.layout.Name() })
+	var missing *period.MissingError
+	if errors.As(err, &missing) {
+		err = fmt.Errorf("%w; create it, or let the range begin later", err)
+	}
 	return &Error{
 		Op: f.read.op, Keyspace: p.keyspace, Table: f.partition.table, Partition: f.partition.number, Partitions: p.partitions,
 		Buckets: f.partition.shown, Attempts: attempts, Err: err,

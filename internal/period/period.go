@@ -9,7 +9,8 @@ import (
 )
 
 // Advice comes after the text that says that the table does not exist.
-const Advice = " (its tables rotate: package rotation creates them ahead, schema.Ensure the one of the present)"
+const Advice = " (its tables rotate: package rotation creates them ahead, and past ones as far as Window.Back; " +
+	"schema.Ensure creates the one of the present)"
 
 // MissingError is an error with [Advice].
 type MissingError struct{ Err error }
