@@ -216,7 +216,7 @@ func TestBudgetEarnsAtMostOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for retrier.Spend() { //nolint:revive // until it is empty
+		for retrier.Spend() { // until it is empty
 		}
 		if _, err := retrier.Do(t.Context(), retry.Partition, func(context.Context, int) error { return nil }, nil); err != nil {
 			t.Fatal(err)
