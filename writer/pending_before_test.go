@@ -18,10 +18,10 @@ func TestPendingOfBefore(t *testing.T) {
 	t.Parallel()
 	const (
 		first, second = "877355a0-bfde-11d3-8c28-b0199d6fdb24", "ab36da20-bfde-11d3-bc2a-e1e50522fffe"
-		at1, at2      = 946684860001200, 946684920002400
 		former        = "0x010005656d61696c000361407800046369747900" + "04726f6d65" // email a@x, city rome
 		id            = "8a3c2e10-c6a1-11f0-8de9-0242ac120002"
 	)
+	const at1, at2 int64 = 946684860001200, 946684920002400
 	base := func(email, city, name, version, pending string, at int64) string {
 		return fmt.Sprintf("INSERT INTO users (user_id, email, city, name, version, pending) VALUES (%s, %s, %s, %s, %s, {%s: %s}) USING TIMESTAMP %d",
 			id, email, city, name, version, version, pending, at)
