@@ -21,7 +21,7 @@ test: lint unit integration faults ## everything: lint, unit tests with the race
 # (golang.org/issue/78156): so -cpu 1, and what is on sockets once more without it.
 unit: compiler ## unit tests with the race detector; without it those that count allocations or take 1,000,000 cases
 	go test -race -cpu 1 ./...
-	go test -run 'Convergence|Reference|Alloc|Outage|Scattered|Planted|Socket|Early' ./tables/ ./session/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/ ./internal/versioned/ \
+	go test -run 'Convergence|Reference|Alloc|Outage|Scattered|Planted|Socket|Early|Cost' ./tables/ ./session/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/ ./internal/versioned/ \
 		./internal/cassandra/transcript/
 	cd integration && go test -count=1 ./load/simulation
 
