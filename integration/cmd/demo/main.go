@@ -140,7 +140,7 @@ func showNext(out *screen, took time.Duration) {
 	out.heading("What next", "")
 	out.table(nil, nil, [][]cell{
 		{{text: "README.md"}, {text: "a whole program; docs/README.md: what is guaranteed, which mode when"}},
-		{{text: "integration/suite/orders"}, {text: "how the tables of this demo are declared: one variable"}},
+		{{text: "examples/orders"}, {text: "how the tables of this demo are declared: one variable"}},
 		{{text: "integration/cmd/demo"}, {text: "this program: sessions, writer, tracer, errors, Resume"}},
 		{{text: "make test"}, {text: "all tests, the fault tests on three real nodes among them"}},
 		{{text: "make up, make down"}, {text: "three nodes to try things on, which stay up until told otherwise"}},
