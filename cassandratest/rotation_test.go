@@ -145,7 +145,7 @@ func TestNoTableOfThePeriod(t *testing.T) {
 		"write": {func(ctx context.Context, w *writer.Writer, _ *reader.Reader) error {
 			_, err := w.Write(ctx, "log", records.Insert(record{id, "ann", at}))
 			return err
-		}, "denorm: log: single: applied to 0 of 1 tables; audit_1999_10 not applied: table audit_1999_10 does not exist" + advice},
+		}, "denorm: log: single: applied to 0 of 1 tables; audit_1999_10 not applied: table audit_1999_10 does not exist in keyspace log" + advice},
 		"logged batch": {func(ctx context.Context, w *writer.Writer, _ *reader.Reader) error {
 			_, err := w.Write(ctx, "log", atomic.Insert(record{id, "ann", at}))
 			return err
@@ -154,7 +154,7 @@ func TestNoTableOfThePeriod(t *testing.T) {
 		"modify": {func(ctx context.Context, w *writer.Writer, _ *reader.Reader) error {
 			_, err := writer.Modify(ctx, w, "log", records, record{id, "ann", at}, func(r record) (record, error) { return r, nil })
 			return err
-		}, "denorm: log: read of audit: table audit_1999_10 does not exist" + advice},
+		}, "denorm: log: read of audit: table audit_1999_10 does not exist in keyspace log" + advice},
 		"read": {func(ctx context.Context, _ *writer.Writer, r *reader.Reader) error {
 			q := reader.From(records, "audit").Eq("record_id", id).GtOrEq("at", at).Lt("at", at.Add(time.Hour))
 			_, _, err := reader.List(ctx, r, "log", q)

@@ -167,7 +167,9 @@ func final(err error) error {
 // fail names the partition.
 func (f *fetcher[T]) fail(err error, attempts int) error {
 	p := f.read.plan
-	err = period.Explain(err, func(table string) bool { return table == f.partition.table && table != p.layout.Name() })
+	err = period.Explain(err, func(table string) (keyspace string, rotates bool) {
+		return "", table == f.partition.table && table != p.layout.Name() // the Error names the keyspace
+	})
 	var missing *period.MissingError
 	if errors.As(err, &missing) {
 		err = fmt.Errorf("%w; create it, or let the range begin later", err)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -93,7 +94,8 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 		result = settled{outcome: Unknown, err: err}
 	}
 	c.outcome = earlier.then(result.outcome)
-	c.conflict, c.taken, c.current, c.err = result.conflict, result.taken, result.current, wrapTimeout(ctx, result.err)
+	c.conflict, c.taken, c.current = result.conflict, result.taken, result.current
+	c.err = period.Explain(wrapTimeout(ctx, result.err), only(c.Condition.Keyspace, c.Condition.Table))
 	if result.tokens != nil {
 		c.tokens = result.tokens
 	}

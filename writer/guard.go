@@ -54,7 +54,7 @@ func (w *Writer) guardGrace(ctx context.Context, p *path) error {
 	for _, m := range p.mutations {
 		live, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
 		if m.Rotates && errors.Is(err, errNoTable) {
-			return &unreadError{m.Keyspace, m.Table, &period.MissingError{Err: errNoTable}}
+			return &unreadError{m.Keyspace, m.Table, &period.MissingError{Err: errNoTable, Rotates: true}}
 		}
 		if err != nil {
 			return err

@@ -122,19 +122,29 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 		return row, err
 	})
 	if err != nil {
-		return row, unread(op, keyspace, base.Name, int(sent.Load()), period.Explain(err, rotated(base)))
+		return row, unread(op, keyspace, base.Name, int(sent.Load()), period.Explain(err, in(keyspace, base)))
 	}
 	return row, nil
 }
 
-// rotated says of a name whether it is that of one of the tables that t becomes.
-func rotated(t tables.TableDescription) func(string) bool {
-	return func(name string) bool {
+// only says of the name of a table that it is in the keyspace.
+func only(keyspace, table string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		if name != table {
+			return "", false
+		}
+		return keyspace, false
+	}
+}
+
+// in says of a name that it is that of t, or of one of the tables that t rotates through, which are in the keyspace.
+func in(keyspace string, t tables.TableDescription) func(string) (string, bool) {
+	return func(name string) (string, bool) {
 		if t.Rotation == nil {
-			return false
+			return keyspace, false
 		}
 		_, ok := t.Rotation.Of(name)
-		return ok
+		return keyspace, ok
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -94,7 +95,7 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *tables.Bas
 	})
 	if err != nil {
 		keyspace, table, _ := base.Place()
-		return row, unread(op, keyspace, table, int(sent.Load()), err)
+		return row, unread(op, keyspace, table, int(sent.Load()), period.Explain(err, only(keyspace, table)))
 	}
 	return row, nil
 }

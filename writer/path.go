@@ -2,7 +2,6 @@ package writer
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/retry"
@@ -100,10 +99,15 @@ func (p *path) fresh() path {
 // open says whether the path is to be sent.
 func (p *path) open() bool { return p.outcome != Applied && !p.closed }
 
-// explain says what creates the table of a rotation, if err is that there is none.
+// explain names the keyspace of a table that does not exist, and says what creates it if it is one of a rotation.
 func (p *path) explain(err error) error {
-	return period.Explain(err, func(table string) bool {
-		return slices.ContainsFunc(p.mutations, func(m *tables.Mutation) bool { return m.Rotates && m.Table == table })
+	return period.Explain(err, func(table string) (keyspace string, rotates bool) {
+		for _, m := range p.mutations {
+			if m.Table == table {
+				return m.Keyspace, m.Rotates
+			}
+		}
+		return "", false
 	})
 }
 
