@@ -65,9 +65,17 @@ var (
 	_ writer.RetryTracer  = multiRetry(nil)
 )
 
+// orOuter is the context that a tracer has made of outer, or outer if the tracer has made none.
+func orOuter(outer, inner context.Context) context.Context {
+	if inner == nil {
+		return outer
+	}
+	return inner
+}
+
 func (m multi) TraceWriteStart(ctx context.Context, data writer.WriteStart) context.Context {
 	for _, t := range m {
-		ctx = t.TraceWriteStart(ctx, data) //nolint:fatcontext // one within the other is meant
+		ctx = orOuter(ctx, t.TraceWriteStart(ctx, data)) //nolint:fatcontext // one within the other is meant
 	}
 	return ctx
 }
@@ -82,7 +90,7 @@ func (m multi) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 func (m multi) TraceModifyStart(ctx context.Context, data writer.ModifyStart) context.Context {
 	for _, t := range m {
 		if t, ok := t.(writer.ModifyTracer); ok {
-			ctx = t.TraceModifyStart(ctx, data) //nolint:fatcontext // one within the other is meant
+			ctx = orOuter(ctx, t.TraceModifyStart(ctx, data)) //nolint:fatcontext // one within the other is meant
 		}
 	}
 	return ctx
@@ -98,7 +106,7 @@ func (m multi) TraceModifyEnd(ctx context.Context, data writer.ModifyEnd) {
 
 func (m multiPath) TracePathStart(ctx context.Context, data writer.PathStart) context.Context {
 	for _, t := range m {
-		ctx = t.TracePathStart(ctx, data) //nolint:fatcontext // one within the other is meant
+		ctx = orOuter(ctx, t.TracePathStart(ctx, data)) //nolint:fatcontext // one within the other is meant
 	}
 	return ctx
 }

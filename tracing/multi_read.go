@@ -34,7 +34,7 @@ var (
 
 func (m multiReads) TraceReadStart(ctx context.Context, data reader.ReadStart) context.Context {
 	for _, t := range m {
-		ctx = t.TraceReadStart(ctx, data) //nolint:fatcontext // one within the other is meant
+		ctx = orOuter(ctx, t.TraceReadStart(ctx, data)) //nolint:fatcontext // one within the other is meant
 	}
 	return ctx
 }
@@ -48,7 +48,7 @@ func (m multiReads) TraceReadEnd(ctx context.Context, data reader.ReadEnd) {
 func (m multiReads) TracePartitionStart(ctx context.Context, data reader.PartitionStart) context.Context {
 	for _, t := range m {
 		if p, ok := t.(reader.PartitionTracer); ok {
-			ctx = p.TracePartitionStart(ctx, data) //nolint:fatcontext // one within the other is meant
+			ctx = orOuter(ctx, p.TracePartitionStart(ctx, data)) //nolint:fatcontext // one within the other is meant
 		}
 	}
 	return ctx

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/trace"
@@ -169,4 +170,57 @@ type spanHandler struct{ slog.Handler }
 func (h spanHandler) Handle(ctx context.Context, r slog.Record) error {
 	r.AddAttrs(slog.Bool("span", trace.SpanContextFromContext(ctx).IsValid()))
 	return h.Handler.Handle(ctx, r)
+}
+
+// contextless is a tracer that makes no context.
+type contextless struct{}
+
+func (contextless) TraceWriteStart(context.Context, writer.WriteStart) context.Context { return nil }
+
+func (contextless) TraceWriteEnd(context.Context, writer.WriteEnd) {}
+
+func (contextless) TraceModifyStart(context.Context, writer.ModifyStart) context.Context { return nil }
+
+func (contextless) TraceModifyEnd(context.Context, writer.ModifyEnd) {}
+
+func (contextless) TracePathStart(context.Context, writer.PathStart) context.Context { return nil }
+
+func (contextless) TracePathEnd(context.Context, writer.PathEnd) {}
+
+func (contextless) TraceReadStart(context.Context, reader.ReadStart) context.Context { return nil }
+
+func (contextless) TraceReadEnd(context.Context, reader.ReadEnd) {}
+
+func (contextless) TracePartitionStart(context.Context, reader.PartitionStart) context.Context { return nil }
+
+func (contextless) TracePartitionEnd(context.Context, reader.PartitionEnd) {}
+
+// A tracer that makes no context leaves the one of the tracers before it to those after it.
+func TestMultiWithoutContext(t *testing.T) {
+	t.Parallel()
+	ctx := context.WithValue(t.Context(), noteContext{}, "outer")
+	var lines []string
+	writes, _ := tracing.Multi(contextless{}, pathNotes{notes{"w", &lines}}, contextless{}).(interface {
+		writer.Tracer
+		writer.ModifyTracer
+		writer.PathTracer
+	})
+	reads, _ := tracing.MultiReads(contextless{}, contextless{}).(interface {
+		reader.Tracer
+		reader.PartitionTracer
+	})
+	for name, c := range map[string]struct {
+		got  context.Context //nolint:containedctx // it is what is tested
+		want string
+	}{
+		"write":     {writes.TraceWriteStart(ctx, writer.WriteStart{}), "outerw/"},
+		"modify":    {writes.TraceModifyStart(ctx, writer.ModifyStart{}), "outer"},
+		"path":      {writes.TracePathStart(ctx, writer.PathStart{Tables: []string{"orders"}}), "outerw/"},
+		"read":      {reads.TraceReadStart(ctx, reader.ReadStart{}), "outer"},
+		"partition": {reads.TracePartitionStart(ctx, reader.PartitionStart{}), "outer"},
+	} {
+		if c.got == nil || c.got.Value(noteContext{}) != c.want {
+			t.Errorf("%s: the context is %v, want %s", name, c.got, c.want)
+		}
+	}
 }
