@@ -17,7 +17,6 @@ type Option func(*config)
 // config is what the options of a reader say. It is copied by With.
 type config struct {
 	policy      retry.Policy
-	budget      *retry.Budget
 	tracer      tracers
 	shared      settings.Shared // of the session
 	reads       *gocql.Session
@@ -82,15 +81,7 @@ func Session(s *session.Session) Option {
 			c.fail("Session: it has other connections than the reader: derive it by With from the session that New was given")
 			return
 		}
-		c.share(s.Settings())
-	}
-}
-
-func (c *config) share(s settings.Shared) {
-	c.shared = s
-	c.err = errors.Join(c.err, s.Err)
-	if s.Budget != nil {
-		c.budget = s.Budget
+		c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
 	}
 }
 

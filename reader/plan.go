@@ -46,10 +46,9 @@ func (r *Reader) plan(q *query) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	keyspace, ok := r.physical(b.layout.Keyspace())
-	if !ok {
-		return nil, b.invalid(b.name, "", "the keyspace it is declared in is not in the map of session.Keyspaces, and the session has "+
-			"StrictKeyspaces: derive a session with the map by its With, and the reader by With(reader.Session(derived))")
+	keyspace, err := r.physical(b.layout.Keyspace())
+	if err != nil {
+		return nil, b.invalid(b.name, "", "no keyspace: "+err.Error()+", and the reader by With(reader.Session(derived))")
 	}
 	p := &plan{bound: b, keyspace: keyspace, selected: b.layout.Columns(), statements: make(map[string]string)}
 	p.mark = b.mark(p.keyspace)

@@ -275,8 +275,10 @@ func FuzzToken(f *testing.F) {
 // Options that make no sense are named by New, and by the next read of a derived reader.
 func TestBadOptions(t *testing.T) {
 	t.Parallel()
-	if _, err := New(nil); err == nil || !strings.Contains(err.Error(), "the session is nil") {
-		t.Error(err)
+	for _, none := range []*session.Session{nil, new(session.Session)} {
+		if _, err := New(none); err == nil || !strings.Contains(err.Error(), "the session is nil or a zero value") {
+			t.Error(err)
+		}
 	}
 	set, f := filled(t, 1)
 	r := newReader(f, "shop").With(Parallel(0), PageSize(-1), Partitions(0), nil, Consistency(session.Consistency(gocql.Any)),

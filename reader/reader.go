@@ -22,12 +22,12 @@ type Reader struct {
 // one. The level of its requests is that of the option [Consistency]. The error names every option that is not valid.
 func New(s *session.Session, options ...Option) (*Reader, error) {
 	if s == nil || s.Reads() == nil {
-		return nil, errors.New("denorm: reader: the session is nil: session.Open makes one")
+		return nil, errors.New("denorm: reader: the session is nil or a zero value: session.Open makes one")
 	}
 	reads := s.Reads()
 	in := func(c *config) {
 		c.reads = reads
-		c.share(s.Settings())
+		c.err = c.shared.Use(s.Settings())
 	}
 	r := newReader(gocqlSource{reads}, reads.Query("").Keyspace(), append([]Option{in}, options...)...)
 	if r.err != nil {
@@ -61,15 +61,15 @@ func (r *Reader) apply(options []Option) {
 		}
 		o(&r.config)
 	}
-	if r.budget == nil {
-		r.budget = retry.NewBudget(0, 0)
+	if r.shared.Budget == nil {
+		r.shared.Budget = retry.NewBudget(0, 0)
 	}
-	if retrier, err := retry.New(r.policy, r.budget); err == nil { // else the option has failed
+	if retrier, err := retry.New(r.policy, r.shared.Budget); err == nil { // else the option has failed
 		r.retrier = retrier
 	}
 }
 
-// physical is the keyspace of a table declared with the logical one; empty leaves it to the session. ok is as in settings.
-func (r *Reader) physical(logical string) (physical string, ok bool) {
+// physical is the keyspace of a table declared with the logical one; empty leaves it to the session.
+func (r *Reader) physical(logical string) (string, error) {
 	return r.shared.Physical(logical, r.session)
 }

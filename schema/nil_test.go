@@ -7,6 +7,7 @@ import (
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/estimate"
+	"github.com/denorm-go/denorm/schema/rotation"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -21,6 +22,7 @@ func TestNil(t *testing.T) {
 		reads    = testsession.New(t, nil, new(gocql.Session))
 		declared = &schema.Schema{}
 	)
+	const noneMade = "the session is nil or a zero value: session.Open makes one"
 	const noContext = "the context is nil: pass the caller's, or context.Background()"
 	for name, call := range map[string]func(ctx context.Context, s *session.Session, d *schema.Schema) error{
 		"Differences": func(ctx context.Context, s *session.Session, d *schema.Schema) error {
@@ -31,13 +33,16 @@ func TestNil(t *testing.T) {
 		"Ensure":   schema.Ensure,
 	} {
 		for want, err := range map[string]error{
-			noContext:            call(none, reads, declared),
-			"the session is nil": call(t.Context(), nil, declared),
-			"the schema is nil":  call(t.Context(), reads, nil),
+			noContext:           call(none, reads, declared),
+			noneMade:            call(t.Context(), nil, declared),
+			"the schema is nil": call(t.Context(), reads, nil),
 		} {
 			if err == nil || err.Error() != "schema: "+want {
 				t.Errorf("%s: %v, want %s", name, err, want)
 			}
+		}
+		if err := call(t.Context(), new(session.Session), declared); err == nil || err.Error() != "schema: "+noneMade {
+			t.Errorf("%s with a zero session: %v", name, err)
 		}
 	}
 	for name, call := range map[string]func(context.Context, *session.Session, *schema.Schema) error{
@@ -54,6 +59,10 @@ func TestNil(t *testing.T) {
 	_, noSessionList := schema.UserKeyspaces(t.Context(), nil)
 	_, noContextSize := estimate.Measure(none, reads, schema.ID{})
 	_, noSessionSize := estimate.Measure(t.Context(), nil, schema.ID{})
+	_, zeroRead := schema.Read(t.Context(), new(session.Session), "shop")
+	_, zeroList := schema.UserKeyspaces(t.Context(), new(session.Session))
+	_, zeroSize := estimate.Measure(t.Context(), new(session.Session), schema.ID{})
+	_, zeroRotation := rotation.New(new(session.Session), "", orders(t), "orders_by_id")
 	_, noSetDeclared := schema.Declare(schema.Sets(orders(t), noSet))
 	_, nilDeclared := schema.Declare(schema.Sets(nil))
 	for _, c := range []struct {
@@ -61,11 +70,15 @@ func TestNil(t *testing.T) {
 		want string
 	}{
 		{noContextRead, "schema: " + noContext},
-		{noSession, "schema: the session is nil"},
+		{noSession, "schema: " + noneMade},
 		{noContextList, "schema: " + noContext},
-		{noSessionList, "schema: the session is nil"},
+		{noSessionList, "schema: " + noneMade},
 		{noContextSize, "estimate: " + noContext},
-		{noSessionSize, "estimate: the session is nil"},
+		{noSessionSize, "estimate: " + noneMade},
+		{zeroRead, "schema: " + noneMade},
+		{zeroList, "schema: " + noneMade},
+		{zeroSize, "estimate: " + noneMade},
+		{zeroRotation, "rotation: " + noneMade},
 		{noSetDeclared, "schema: set 2 is nil"},
 		{nilDeclared, "schema: set 1 is nil"},
 	} {

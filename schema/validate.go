@@ -90,8 +90,8 @@ func missing(ctx context.Context, s *session.Session, declared *Schema) error {
 	switch {
 	case ctx == nil:
 		return errors.New("schema: the context is nil: pass the caller's, or context.Background()")
-	case s == nil:
-		return errors.New("schema: the session is nil")
+	case s == nil || s.Reads() == nil:
+		return errors.New("schema: the session is nil or a zero value: session.Open makes one")
 	case declared == nil:
 		return errors.New("schema: the schema is nil")
 	}
@@ -110,14 +110,14 @@ func physical(s *session.Session, declared *Schema) (*Schema, error) {
 		return nil, fmt.Errorf("schema: %w", settings.Err)
 	}
 	for _, name := range names {
-		physical, ok := settings.Physical(name, own)
+		physical, err := settings.Physical(name, own)
 		switch {
-		case !ok && !settings.Owns(name): // else it is mapped already, by In
-			return nil, fmt.Errorf("schema: keyspace %q, in which tables are declared, is not in the map of session.Keyspaces, and the session "+
-				"has StrictKeyspaces: derive a session with the map by its With", name)
-		case ok && physical == "":
-			return nil, errors.New("schema: tables are declared without a keyspace, and the session has none")
-		case ok:
+		case err != nil && !settings.Owns(name): // else it is mapped already, by In
+			return nil, fmt.Errorf("schema: what is declared in %q has no keyspace: %w", name, err)
+		case err == nil && physical == "":
+			return nil, errors.New("schema: tables are declared without a keyspace, and the session has none: give one in " +
+				"ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces")
+		case err == nil:
 			in[name] = physical
 		}
 	}

@@ -37,7 +37,6 @@ type config struct {
 	clock       *Clock
 	maxSkew     time.Duration
 	policy      retry.Policy
-	budget      *retry.Budget
 	hedge       time.Duration
 	tracer      tracers
 	traced      bool // by an option of the New or With at hand
@@ -229,15 +228,7 @@ func (c *config) use(s *session.Session) {
 		c.fail("Session: it has other connections than the writer: derive it by With from the session that New was given")
 		return
 	}
-	c.share(s.Settings())
-}
-
-func (c *config) share(s settings.Shared) {
-	c.shared = s
-	c.err = errors.Join(c.err, s.Err)
-	if s.Budget != nil {
-		c.budget = s.Budget
-	}
+	c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
 }
 
 // Consistency sets the level of writes and of the reads of [Modify]. Default: LOCAL_QUORUM.

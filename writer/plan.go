@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -194,8 +195,7 @@ func inKeyspaces[T any](w *Writer, set *tables.Set[T]) error {
 // noKeyspace says why a table has no keyspace.
 func (w *Writer) noKeyspace() string {
 	if w.shared.Strict {
-		return "the one it is declared in is not in the map of session.Keyspaces, and the session has StrictKeyspaces: derive a session with the map " +
-			"by its With, and the writer by With(writer.Session(derived))"
+		return settings.ErrUnmapped.Error() + ", and the writer by With(writer.Session(derived))"
 	}
 	if w.odd != "" {
 		return fmt.Sprintf("that of the session, %q, is not of at most 48 lower-case letters, digits and _, a letter first; give another one "+

@@ -185,8 +185,12 @@ func TestRefusedKeyspaces(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	_, err := New(nil)
-	wantRefusal(t, "nil session", err)
+	for _, none := range []*session.Session{nil, new(session.Session)} {
+		_, err := New(none)
+		if wantRefusal(t, "no session", err); !strings.Contains(err.Error(), "the session is nil or a zero value") {
+			t.Error(err)
+		}
+	}
 	w := fakeWriter(nopExecutor{})
 	if err := w.Check(t.Context()); !errors.Is(err, ErrInvalid) {
 		t.Errorf("Check without session: %v", err)
@@ -198,7 +202,7 @@ func TestNewRefuses(t *testing.T) {
 		t.Errorf("At in nanoseconds: %v", err)
 	}
 	same := func(o Order) (Order, error) { return o, nil }
-	_, err = Modify(t.Context(), w.With(Timeout(0)), "payOrder", orderSet(t), newOrder(Open), same)
+	_, err := Modify(t.Context(), w.With(Timeout(0)), "payOrder", orderSet(t), newOrder(Open), same)
 	wantRefusal(t, "Modify with a bad option", err)
 	_, err = w.Resume(t.Context(), nil)
 	if none := asError(t, err); !errors.Is(err, ErrInvalid) || none.NotApplied() || OutcomeOf(err) != Unknown || // it is another write that may be applied

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/gocql/gocql"
@@ -11,7 +12,9 @@ import (
 
 // shared is what a session with these options tells a writer, for writers without a session.
 func shared(options ...session.Option) Option {
-	return option(func(c *config) { c.share(new(session.Session).With(options...).Settings()) })
+	return option(func(c *config) {
+		c.err = errors.Join(c.err, c.shared.Use(new(session.Session).With(options...).Settings()))
+	})
 }
 
 // otherSession has connections that no writer has.

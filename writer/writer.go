@@ -30,16 +30,16 @@ type Writer struct {
 // New makes a writer. It works in the keyspaces of the session and within its budget, if it has one. The level of its requests is that
 // of the option [Consistency]. The error names every option that is not valid.
 func New(s *session.Session, options ...NewOption) (*Writer, error) {
-	if s == nil {
-		return nil, refuse("New", errors.New("the session is nil: session.Open makes one"))
+	if s == nil || s.Reads() == nil {
+		return nil, refuse("New", errors.New("the session is nil or a zero value: session.Open makes one"))
 	}
 	writes, reads := s.Writes(), s.Reads()
-	if writes == nil || reads == nil {
+	if writes == nil {
 		return nil, refuse("New", errors.New("the session only reads: session.New was given no session for writes"))
 	}
 	in := newOption(func(c *config) {
 		c.writes, c.reads = writes, reads
-		c.share(s.Settings())
+		c.err = c.shared.Use(s.Settings())
 	})
 	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
 	w.deep, w.transact = true, gocqlTransactor{writes, reads}
@@ -71,8 +71,8 @@ func newWriter(
 		w.fail("Hedge: %v is not below the Timeout of a call, %v, so no request would be sent once more: make Hedge less, near the 99th "+
 			"percentile of the latency, or 0 to turn it off", w.hedge, w.timeout)
 	}
-	if w.budget == nil {
-		w.budget = retry.NewBudget(0, 0)
+	if w.shared.Budget == nil {
+		w.shared.Budget = retry.NewBudget(0, 0)
 	}
 	w.prepare()
 	return w
@@ -102,7 +102,7 @@ func (w *Writer) prepare() {
 		physical, _ := shared.Physical(logical, session) // if it is empty, what asks for it says so
 		return physical
 	}
-	if r, err := retry.New(w.attempts(), w.budget); err == nil { // else the option has failed
+	if r, err := retry.New(w.attempts(), w.shared.Budget); err == nil { // else the option has failed
 		w.retrier = *r
 	}
 	if limit := w.retrier.AttemptTimeout(); w.err == nil && w.hedge > 0 && w.hedge >= limit {
@@ -125,7 +125,7 @@ func (w *Writer) attempts() retry.Policy {
 // patient is the writer for reads of the schema that [Timeout] does not limit.
 func (w *Writer) patient() *Writer {
 	other := *w
-	if r, err := retry.New(w.policy, w.budget); err == nil {
+	if r, err := retry.New(w.policy, w.shared.Budget); err == nil {
 		other.retrier = *r
 	}
 	return &other

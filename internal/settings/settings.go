@@ -1,7 +1,12 @@
 // Package settings is what a session tells the writers and readers that use it.
 package settings
 
-import "github.com/denorm-go/denorm/retry"
+import (
+	"cmp"
+	"errors"
+
+	"github.com/denorm-go/denorm/retry"
+)
 
 // Shared is what writers and readers of a session have in common.
 type Shared struct {
@@ -9,6 +14,13 @@ type Shared struct {
 	Keyspaces map[string]string // from declared to physical ones
 	Strict    bool              // every keyspace has to be in Keyspaces
 	Err       error             // every option that is not valid
+}
+
+// Use replaces the settings by those of another session, and gives the error of these. If they have no budget, the present one stays.
+func (s *Shared) Use(other Shared) error {
+	other.Budget = cmp.Or(other.Budget, s.Budget)
+	*s = other
+	return s.Err
 }
 
 // Owns says whether a keyspace is one that Keyspaces maps to.
@@ -21,17 +33,21 @@ func (s *Shared) Owns(keyspace string) bool {
 	return false
 }
 
-// Physical is the keyspace of tables declared in the logical one, where those declared without are in that of the session. It is empty,
-// and ok false, if it has to be in Keyspaces and is not.
-func (s *Shared) Physical(logical, session string) (physical string, ok bool) {
-	if physical, ok = s.Keyspaces[logical]; ok {
-		return physical, true
+// ErrUnmapped says why a table has no keyspace.
+var ErrUnmapped = errors.New("the one it is declared in is not in the map of session.Keyspaces, and the session has StrictKeyspaces: " +
+	"derive a session with the map by its With")
+
+// Physical is the keyspace of tables declared in the logical one, where those declared without are in that of the session. The error says
+// that it has to be in Keyspaces and is not.
+func (s *Shared) Physical(logical, session string) (string, error) {
+	if physical, ok := s.Keyspaces[logical]; ok {
+		return physical, nil
 	}
-	if s.Strict {
-		return "", false
+	switch {
+	case s.Strict:
+		return "", ErrUnmapped
+	case logical == "":
+		return session, nil
 	}
-	if logical == "" {
-		return session, true
-	}
-	return logical, true
+	return logical, nil
 }

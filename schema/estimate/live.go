@@ -33,8 +33,8 @@ func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, er
 	switch {
 	case ctx == nil:
 		return l, errors.New("estimate: the context is nil: pass the caller's, or context.Background()")
-	case s == nil:
-		return l, errors.New("estimate: the session is nil")
+	case s == nil || s.Reads() == nil:
+		return l, errors.New("estimate: the session is nil or a zero value: session.Open makes one")
 	}
 	iter := s.Reads().Query(`SELECT range_start, range_end, mean_partition_size, partitions_count FROM system.size_estimates
 		WHERE keyspace_name = ? AND table_name = ?`, table.Keyspace, table.Name).

@@ -41,19 +41,19 @@ type Tables struct {
 // declared, as session.Keyspaces maps it, or else the session's. The Timeout of the session should be some 30 s, see
 // [session.Adjust]: nodes take their time to agree on a schema.
 func New(s *session.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
-	if s == nil {
-		return nil, errors.New("rotation: the session is nil")
+	if s == nil || s.Reads() == nil {
+		return nil, errors.New("rotation: the session is nil or a zero value: session.Open makes one")
 	}
 	settings, own := s.Settings(), s.Reads().Query("").Keyspace()
 	if settings.Err != nil {
 		return nil, fmt.Errorf("rotation: %w", settings.Err)
 	}
-	physical := func(logical string) (string, bool) { return settings.Physical(logical, own) }
+	physical := func(logical string) (string, error) { return settings.Physical(logical, own) }
 	return newTables(cassandra{s.Reads()}, physical, keyspace, set, name, options)
 }
 
 func newTables(
-	c cluster, physical func(logical string) (string, bool), keyspace string, set tables.Described, name string, options []schema.Declaration,
+	c cluster, physical func(logical string) (string, error), keyspace string, set tables.Described, name string, options []schema.Declaration,
 ) (*Tables, error) {
 	declared, err := schema.Declare(append([]schema.Declaration{schema.Sets(set)}, options...)...)
 	if err != nil {
@@ -65,10 +65,8 @@ func newTables(
 	}
 	t := &declared.Tables[i]
 	if keyspace == "" {
-		var ok bool
-		if keyspace, ok = physical(t.Keyspace); !ok {
-			return nil, fmt.Errorf("rotation: keyspace %q, in which the table is declared, is not in the map of session.Keyspaces, and the session "+
-				"has StrictKeyspaces: derive a session with the map by its With", t.Keyspace)
+		if keyspace, err = physical(t.Keyspace); err != nil {
+			return nil, fmt.Errorf("rotation: table %s has no keyspace: %w", t.ID, err)
 		}
 	}
 	if !cql.IsTable(keyspace) {

@@ -326,6 +326,6 @@ func TestKeyspace(t *testing.T) {
 }
 
 // in is a session in a keyspace, without a map.
-func in(keyspace string) func(string) (string, bool) {
-	return func(logical string) (string, bool) { return cmp.Or(logical, keyspace), true }
+func in(keyspace string) func(string) (string, error) {
+	return func(logical string) (string, error) { return cmp.Or(logical, keyspace), nil }
 }
