@@ -68,7 +68,7 @@ func TestSchemaOfATenant(t *testing.T) {
 		_, compared := schema.Differences(context.Background(), s, declared)
 		invalid := schema.Ensure(t.Context(), s.With(session.Keyspaces(map[string]string{"": "a b"})), declared)
 		for want, err := range map[string]error{
-			"rotation: table audit has no keyspace: the one it is declared in is not in the map of session.Keyspaces":           unmapped,
+			"rotation: table audit has no keyspace: the one it is declared in is not in the map of session.Keyspaces":            unmapped,
 			"schema: what is declared in \"\" has no keyspace: the one it is declared in is not in the map of session.Keyspaces": compared,
 			"schema: Keyspaces: \"a b\" is not a name": invalid,
 		} {

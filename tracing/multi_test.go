@@ -191,7 +191,9 @@ func (contextless) TraceReadStart(context.Context, reader.ReadStart) context.Con
 
 func (contextless) TraceReadEnd(context.Context, reader.ReadEnd) {}
 
-func (contextless) TracePartitionStart(context.Context, reader.PartitionStart) context.Context { return nil }
+func (contextless) TracePartitionStart(context.Context, reader.PartitionStart) context.Context {
+	return nil
+}
 
 func (contextless) TracePartitionEnd(context.Context, reader.PartitionEnd) {}
 
