@@ -87,7 +87,7 @@ func parseVolume(fields []string) (Volume, error) {
 		}
 	}
 	if v.Rows == 0 {
-		return v, errors.New("volume: rows=... is missing")
+		return v, errors.New("volume: rows=... is missing, or 0")
 	}
 	if err := v.numbers(); err != nil {
 		return v, fmt.Errorf("volume: %w", err)

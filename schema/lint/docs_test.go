@@ -24,6 +24,10 @@ A finding is accepted with a reason: ` + "`-- denorm:ignore DN101 orders_by_stat
 names and types is better said: ` + "`-- denorm:entity`, `-- denorm:domain` and `-- denorm:volume`" + `, see package
 [schema](../schema/parse.go).
 
+The numbers of a ` + "`-- denorm:volume`" + ` note have limits: ` + "`rows` is above 0, `largest` is 1 or more, `filled` is from 0 to 1 (or to 100%)" + `, and
+no other one is negative. A time is in seconds, minutes, hours, days, weeks, months or years, as in ` + "`rows=2000/year` and `window=7days`" + `. A note
+with any other number is an error that names its line, and nothing of the file is reviewed.
+
 An error loses rows, is refused, or takes nodes down as the table grows. A warning works while the table is small, or
 costs more than it seems.
 
