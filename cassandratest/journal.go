@@ -3,8 +3,16 @@ package cassandratest
 import "slices"
 
 // Journal is every request so far that all matchers match, in the order in which the nodes got them. Without matchers it
-// is all of them, heartbeats included.
+// is all of them, heartbeats included. Matchers that no request can match, such as two kinds, are an error
+// of the test, and outside of one a panic: for requests of either kind call it for each, or use [Where].
 func (s *Cluster) Journal(matchers ...Matcher) []Request {
+	if err := s.contradiction("call of Journal", matchers); err != nil {
+		if s.tb != nil {
+			s.tb.Helper()
+		}
+		s.fail(err)
+		return nil
+	}
 	s.mu.Lock()
 	all := make([]Request, len(s.journal))
 	for i, r := range s.journal {

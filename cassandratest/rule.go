@@ -92,40 +92,48 @@ func (s *Cluster) When(matchers ...Matcher) Condition {
 	return Condition{&Rule{cluster: s, matchers: matchers}}
 }
 
-// resolve finds the tables that a rule is for; an error says why the rule could never be taken. It is called with the lock.
-func (r *Rule) resolve() error {
+// contradiction says why no request could match all matchers of what, a rule or a call of Journal.
+func (s *Cluster) contradiction(what string, matchers []Matcher) error {
 	var kinds []Kind
 	var on, nth []int // nil for all
-	for i, m := range r.matchers {
+	for i, m := range matchers {
 		switch m := m.(type) {
 		case nil:
-			return fmt.Errorf("a rule whose matcher %d is nil: leave it out", i+1)
+			return fmt.Errorf("a %s whose matcher %d is nil: leave it out", what, i+1)
 		case where:
 			if m == nil {
-				return errors.New("a rule with Where of a nil function: give one, or leave it out")
+				return fmt.Errorf("a %s with Where of a nil function: give one, or leave it out", what)
 			}
 		case Kind:
 			if kinds = append(kinds, m); m != kinds[0] {
-				return fmt.Errorf("a rule with the kinds %v and %v, and a request has one, while all matchers must match: "+
-					"leave the kinds out, or make a rule for each", kinds[0], m)
+				return fmt.Errorf("a %[1]s with the kinds %[2]v and %[3]v, and a request has one, while all matchers must match: "+
+					"leave the kinds out, or make a %[1]s for each", what, kinds[0], m)
 			}
 		case onNode:
-			if err := r.cluster.lacks("On", m); err != nil {
+			if err := s.lacks(what+" with On", m); err != nil {
 				return err
 			}
 			if on = common(on, m); len(on) == 0 {
-				return errors.New("a rule with several On that have no node in common, while all matchers must match: " +
-					"name the nodes in one On")
+				return fmt.Errorf("a %s with several On that have no node in common, while all matchers must match: "+
+					"name the nodes in one On", what)
 			}
 		case ordinal:
 			if len(m) == 0 || slices.Min(m) < 1 {
-				return fmt.Errorf("a rule with Nth of requests %v: name one or more, counted from 1", []int(m))
+				return fmt.Errorf("a %s with Nth of requests %v: name one or more, counted from 1", what, []int(m))
 			}
 			if nth = common(nth, m); len(nth) == 0 {
-				return errors.New("a rule with several Nth that have no request in common, while all matchers must match: " +
-					"name the requests in one Nth")
+				return fmt.Errorf("a %s with several Nth that have no request in common, while all matchers must match: "+
+					"name the requests in one Nth", what)
 			}
 		}
+	}
+	return nil
+}
+
+// resolve finds the tables that a rule is for; an error says why the rule could never be taken. It is called with the lock.
+func (r *Rule) resolve() error {
+	if err := r.cluster.contradiction("rule", r.matchers); err != nil {
+		return err
 	}
 	tables := r.cluster.data.Schema.Tables()
 	known := func(name string, system bool) bool {
@@ -168,12 +176,12 @@ func common(a, b []int) []int {
 	return slices.DeleteFunc(slices.Clone(a), func(n int) bool { return !slices.Contains(b, n) })
 }
 
-// lacks says that there are no such nodes.
+// lacks says that there are no such nodes, which what names.
 func (s *Cluster) lacks(what string, nodes []int) error {
 	if len(nodes) > 0 && slices.Min(nodes) >= 1 && slices.Max(nodes) <= len(s.nodes) {
 		return nil
 	}
-	return fmt.Errorf("a rule with %s of nodes %v: name one or more of the nodes 1 to %d", what, nodes, len(s.nodes))
+	return fmt.Errorf("a %s of nodes %v: name one or more of the nodes 1 to %d", what, nodes, len(s.nodes))
 }
 
 // Do ends the rule with what to do, one step after the other. If these neither answer nor drop nor cut, the request is

@@ -227,6 +227,35 @@ func TestRuleThatCannotBe(t *testing.T) {
 	}
 }
 
+// So is a question to the journal that no request could answer: nothing was ever found, and a test of what was not sent passed.
+func TestJournalThatCannotBe(t *testing.T) {
+	t.Parallel()
+	m := &mistakes{T: t}
+	s := Start(m, 3)
+	for _, matchers := range [][]Matcher{
+		{Execute, Batch}, {nil}, {Where(nil)}, {On(4)}, {On(1), On(2)}, {Nth(0)}, {Nth(1), Nth(2)},
+	} {
+		if found := s.Journal(matchers...); len(found) > 0 {
+			t.Errorf("%v", found)
+		}
+	}
+	s.Journal(Execute, Execute, On(1, 2), On(2), Nth(1, 2), Nth(2), Table("of later"), Text("x"))
+	want := []string{
+		"cassandratest: a call of Journal with the kinds EXECUTE and BATCH, and a request has one, while all matchers must match: " +
+			"leave the kinds out, or make a call of Journal for each",
+		"cassandratest: a call of Journal whose matcher 1 is nil: leave it out",
+		"cassandratest: a call of Journal with Where of a nil function: give one, or leave it out",
+		"cassandratest: a call of Journal with On of nodes [4]: name one or more of the nodes 1 to 3",
+		"cassandratest: a call of Journal with several On that have no node in common, while all matchers must match: name the nodes in one On",
+		"cassandratest: a call of Journal with Nth of requests [0]: name one or more, counted from 1",
+		"cassandratest: a call of Journal with several Nth that have no request in common, while all matchers must match: " +
+			"name the requests in one Nth",
+	}
+	if !slices.Equal(m.errors, want) {
+		t.Errorf("%q", m.errors)
+	}
+}
+
 // A step that is none, chosen for a request, is an error of the test, and the request is answered.
 func TestChosenStepThatIsNone(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ func ApplyAt(nodes ...int) Step {
 	}
 	return Step{
 		name: fmt.Sprintf("apply at %v", nodes), do: func(t *turn) { t.apply(coordinator.Course{Replicas: nodes}) },
-		wrong: func(s *Cluster) error { return s.lacks("ApplyAt", nodes) },
+		wrong: func(s *Cluster) error { return s.lacks("rule with ApplyAt", nodes) },
 	}
 }
 
