@@ -168,8 +168,8 @@ func (p process) passes(set tables.Described) (statements map[string]string, tex
 	}
 	other := make(map[string]string)
 	for _, d := range differences {
-		if d.Mend != "" && d.Note {
-			other[d.Table] = d.Mend
+		if d.Fix != "" && d.Note {
+			other[d.Table] = d.Fix
 		}
 	}
 	if !maps.Equal(statements, other) {
@@ -410,7 +410,7 @@ func TestCommentAndFingerprintAreApart(t *testing.T) {
 		if err != nil || len(found) != 1 || found[0].Note || !strings.HasPrefix(found[0].Reason, "comment is '', declared 'by slot'") {
 			t.Fatalf("%v, %v", found, err)
 		}
-		c.Create(found[0].Mend)
+		c.Create(found[0].Fix)
 		if found, err := schema.Differences(t.Context(), p.session, declared); err != nil || len(found) > 0 {
 			t.Errorf("%v, %v", found, err)
 		}

@@ -24,7 +24,7 @@ func TestNoKeyspace(t *testing.T) {
 			t.Errorf("Check: %v\nwant %s", err, want)
 		}
 		declared := schema.Must(schema.Declare(schema.Sets(set))).In(nowhere)
-		want = "schema: 1 difference(s) between declared and live\n\tkeyspace nowhere: does not exist\n\t\tno statement mends it: " +
+		want = "schema: 1 difference(s) between declared and live\n\tkeyspace nowhere: does not exist\n\t\tno statement fixes it: " +
 			"its replication is not declared: create it, or declare it with schema.Keyspaces"
 		if err := schema.Validate(t.Context(), s, declared); err == nil || err.Error() != want {
 			t.Errorf("Validate: %v\nwant %s", err, want)
@@ -56,7 +56,7 @@ func TestViewInPlaceOfTable(t *testing.T) {
 			t.Errorf("Check: %v\nwant %s", err, want)
 		}
 		declared := schema.Must(schema.Declare(schema.Sets(set)))
-		want = "schema: 1 difference(s) between declared and live\n\tlog.audit_by_actor: " + reason + "\n\t\tno statement mends it: " + advice
+		want = "schema: 1 difference(s) between declared and live\n\tlog.audit_by_actor: " + reason + "\n\t\tno statement fixes it: " + advice
 		for name, call := range map[string]func(context.Context, *session.Session, *schema.Schema) error{
 			"Validate": schema.Validate, "Ensure": schema.Ensure,
 		} {
@@ -65,7 +65,7 @@ func TestViewInPlaceOfTable(t *testing.T) {
 			}
 		}
 		found, err := schema.Differences(t.Context(), s, declared)
-		want = "-- log.audit_by_actor: " + reason + ".\n-- No statement mends it: " + advice + ".\n"
+		want = "-- log.audit_by_actor: " + reason + ".\n-- No statement fixes it: " + advice + ".\n"
 		if got := schema.Migration(found); err != nil || got != want {
 			t.Errorf("Migration: %s, %v\nwant %s", got, err, want)
 		}

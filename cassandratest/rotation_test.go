@@ -179,7 +179,7 @@ func TestNoTableOfThePeriod(t *testing.T) {
 			t.Errorf("Check: %v", err)
 		}
 		err = schema.Validate(t.Context(), s, auditSchema)
-		if err == nil || !strings.Contains(err.Error(), "\n\tlog.audit_2000_01: does not exist"+advice+"\n\t\tmend: CREATE TABLE log.audit_2000_01 (") {
+		if err == nil || !strings.Contains(err.Error(), "\n\tlog.audit_2000_01: does not exist"+advice+"\n\t\tfix: CREATE TABLE log.audit_2000_01 (") {
 			t.Errorf("Validate: %v", err)
 		}
 	})

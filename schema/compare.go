@@ -74,11 +74,11 @@ func (c *comparison) keyspace(k *Keyspace) {
 	switch {
 	case len(k.Replication) == 0:
 	case live == nil:
-		c.add(Difference{Keyspace: k.Name, Reason: "does not exist", Mend: "CREATE KEYSPACE " + k.body()})
+		c.add(Difference{Keyspace: k.Name, Reason: "does not exist", Fix: "CREATE KEYSPACE " + k.body()})
 	default:
 		if !sameReplication(k.Replication, live.Replication) {
 			c.add(Difference{
-				Keyspace: k.Name, Mend: alterReplication(k.Name, k.Replication, live.Replication),
+				Keyspace: k.Name, Fix: alterReplication(k.Name, k.Replication, live.Replication),
 				Reason: fmt.Sprintf("replication is %s, declared %s; a change needs a full repair of the keyspace afterwards",
 					mapLiteral(live.Replication), mapLiteral(k.Replication)),
 			})
@@ -86,7 +86,7 @@ func (c *comparison) keyspace(k *Keyspace) {
 		if k.NonDurable != live.NonDurable {
 			c.add(Difference{
 				Keyspace: k.Name, Reason: fmt.Sprintf("durable_writes is %t, declared %t", !live.NonDurable, !k.NonDurable),
-				Mend: fmt.Sprintf("ALTER KEYSPACE %s WITH durable_writes = %t", cql.Quote(k.Name), !k.NonDurable),
+				Fix: fmt.Sprintf("ALTER KEYSPACE %s WITH durable_writes = %t", cql.Quote(k.Name), !k.NonDurable),
 			})
 		}
 	}
@@ -129,12 +129,12 @@ func sameReplication(declared, live map[string]string) bool {
 func (c *comparison) typ(t *Type) {
 	i := slices.IndexFunc(c.live.Types, func(o Type) bool { return o.ID == t.ID })
 	if i < 0 {
-		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Reason: "the type does not exist", Mend: "CREATE TYPE " + t.body()})
+		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Reason: "the type does not exist", Fix: "CREATE TYPE " + t.body()})
 		return
 	}
 	live := c.live.Types[i].Fields
-	add := func(field, reason, mend, impossible string, extra bool) {
-		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Column: field, Reason: reason, Mend: mend, Impossible: impossible, Extra: extra})
+	add := func(field, reason, fix, impossible string, extra bool) {
+		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Column: field, Reason: reason, Fix: fix, Impossible: impossible, Extra: extra})
 	}
 	for n, f := range t.Fields {
 		at := slices.IndexFunc(live, func(o Field) bool { return o.Name == f.Name })
@@ -182,7 +182,7 @@ func (c *comparison) table(t *Table) {
 		})
 		return
 	case live == nil:
-		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Reason: "does not exist", Mend: "CREATE TABLE " + t.body()})
+		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Reason: "does not exist", Fix: "CREATE TABLE " + t.body()})
 		return
 	}
 	c.columns(t, live)
@@ -215,7 +215,7 @@ func (c *comparison) options(t, live *Table) {
 		}
 		d := Difference{
 			Keyspace: t.Keyspace, Table: t.Name, Reason: fmt.Sprintf("%s is %s, declared %s", name, orNothing(got), orNothing(want)),
-			Mend: fmt.Sprintf("ALTER TABLE %s WITH %s = %s", t.ID, name, to),
+			Fix: fmt.Sprintf("ALTER TABLE %s WITH %s = %s", t.ID, name, to),
 		}
 		switch {
 		case declared:
@@ -225,7 +225,7 @@ func (c *comparison) options(t, live *Table) {
 			d.Extra, d.Reason = true, fmt.Sprintf("%s is %s, and not declared", name, orNothing(got))
 		}
 		if want == "" {
-			d.Mend, d.Impossible = "", "what it was before is not known: declare it"
+			d.Fix, d.Impossible = "", "what it was before is not known: declare it"
 		}
 		c.add(d)
 	}
@@ -246,13 +246,13 @@ func (c *comparison) index(i *Index) {
 	}
 	switch {
 	case at < 0:
-		c.add(Difference{Keyspace: i.Keyspace, Table: i.Table, Reason: "index " + cql.Quote(i.Name) + " does not exist", Mend: create})
+		c.add(Difference{Keyspace: i.Keyspace, Table: i.Table, Reason: "index " + cql.Quote(i.Name) + " does not exist", Fix: create})
 	case c.live.Indexes[at].Table != i.Table || c.live.Indexes[at].Target != i.Target || c.live.Indexes[at].Class != i.Class:
 		live := c.live.Indexes[at]
 		c.add(Difference{
 			Keyspace: i.Keyspace, Table: i.Table,
 			Reason: fmt.Sprintf("index %s, declared %s", strings.TrimSpace(live.body()), i.body()),
-			Mend:   "DROP INDEX " + i.String() + ";\n" + create,
+			Fix:    "DROP INDEX " + i.String() + ";\n" + create,
 		})
 	}
 }
@@ -262,7 +262,7 @@ func (c *comparison) view(v *View) {
 	switch {
 	case at < 0:
 		c.add(Difference{
-			Keyspace: v.Keyspace, Table: v.Name, Reason: "the view does not exist", Mend: "CREATE MATERIALIZED VIEW " + v.body(),
+			Keyspace: v.Keyspace, Table: v.Name, Reason: "the view does not exist", Fix: "CREATE MATERIALIZED VIEW " + v.body(),
 		})
 	case v.shape() != c.live.Views[at].shape():
 		c.add(Difference{
@@ -294,7 +294,7 @@ func (c *comparison) entity(e *Entity) {
 			c.add(Difference{
 				Keyspace: id.Keyspace, Table: id.Name,
 				Reason: "gc_grace_seconds is 0, so the batchlog would drop every logged batch that the table is in",
-				Mend:   fmt.Sprintf("ALTER TABLE %s WITH gc_grace_seconds = %d", id, int64(DefaultGCGrace.Seconds())),
+				Fix:    fmt.Sprintf("ALTER TABLE %s WITH gc_grace_seconds = %d", id, int64(DefaultGCGrace.Seconds())),
 			})
 		}
 		k := c.live.Keyspace(id.Keyspace)
@@ -310,7 +310,7 @@ func (c *comparison) entity(e *Entity) {
 			want = d.Replication
 		}
 		c.add(Difference{
-			Keyspace: k.Name, Mend: alterReplication(k.Name, want, k.Replication),
+			Keyspace: k.Name, Fix: alterReplication(k.Name, want, k.Replication),
 			Reason: fmt.Sprintf("replication is %s, and that of keyspace %s, in which entity %s also has tables, is %s; a change needs a full repair "+
 				"of the keyspace afterwards", mapLiteral(k.Replication), base.Name, e.Name, mapLiteral(base.Replication)),
 		})
@@ -334,9 +334,9 @@ func (c *comparison) rotated(live *Table) bool {
 // more tells what the live keyspaces have alongside what is declared.
 func (c *comparison) more() {
 	keyspaces := c.declared.names()
-	extra := func(id ID, reason, mend string, destroys bool) {
+	extra := func(id ID, reason, fix string, destroys bool) {
 		if slices.Contains(keyspaces, id.Keyspace) {
-			c.add(Difference{Keyspace: id.Keyspace, Table: id.Name, Reason: reason, Mend: mend, Destroys: destroys, Extra: true})
+			c.add(Difference{Keyspace: id.Keyspace, Table: id.Name, Reason: reason, Fix: fix, Destroys: destroys, Extra: true})
 		}
 	}
 	for _, t := range c.live.Types {

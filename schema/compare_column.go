@@ -12,9 +12,9 @@ import (
 const newTable = "the key of a table cannot change: create a table of another name, fill it, and declare that"
 
 func (c *comparison) columns(t, live *Table) {
-	add := func(column, mend, impossible, reason string, args ...any) {
+	add := func(column, fix, impossible, reason string, args ...any) {
 		c.add(Difference{
-			Keyspace: t.Keyspace, Table: t.Name, Column: column, Reason: fmt.Sprintf(reason, args...), Mend: mend, Impossible: impossible,
+			Keyspace: t.Keyspace, Table: t.Name, Column: column, Reason: fmt.Sprintf(reason, args...), Fix: fix, Impossible: impossible,
 		})
 	}
 	renamed := make(map[string]bool) // live columns that have another name in the declaration
@@ -66,7 +66,7 @@ func (c *comparison) columns(t, live *Table) {
 		} else if l.Kind == PartitionKey || l.Kind == Clustering {
 			d.Reason, d.Impossible = "is a "+kindName(l.Kind)+" column that is not declared", newTable
 		} else {
-			d.Mend, d.Destroys, d.Extra = fmt.Sprintf("ALTER TABLE %s DROP %s", t.ID, cql.Quote(l.Name)), true, true
+			d.Fix, d.Destroys, d.Extra = fmt.Sprintf("ALTER TABLE %s DROP %s", t.ID, cql.Quote(l.Name)), true, true
 		}
 		c.add(d)
 	}

@@ -14,11 +14,11 @@ type Difference struct {
 	Table    string // or type, index, view; empty if the keyspace as a whole is meant
 	Column   string // empty if the table as a whole is meant
 	Reason   string
-	// Mend is the statement that makes the live schema as declared. It is for a person to read and to run. Empty if no
+	// Fix is the statement that makes the live schema as declared. It is for a person to read and to run. Empty if no
 	// statement can; Impossible then says why, and what to do instead.
-	Mend       string
+	Fix        string
 	Impossible string
-	// Destroys says that Mend loses data.
+	// Destroys says that Fix loses data.
 	Destroys bool
 	// Extra says that the cluster has more than is declared, or options that the declaration leaves to it, and that
 	// nothing declared is hurt by it. During a rolling upgrade the newer schema has such columns.
@@ -26,7 +26,7 @@ type Difference struct {
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process.
 	Note bool
 
-	begun bool // Mend is only right if no process without a Since has written rows of since it began
+	begun bool // Fix is only right if no process without a Since has written rows of since it began
 }
 
 // String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
@@ -42,10 +42,10 @@ func (d Difference) String() string {
 	}
 	b.WriteString(d.Reason)
 	text := printable.Line(b.String())
-	if d.Mend != "" {
-		return text + "\n\t\tmend: " + strings.ReplaceAll(printable.Lines(d.Mend), "\n", "\n\t\t") + ";"
+	if d.Fix != "" {
+		return text + "\n\t\tfix: " + strings.ReplaceAll(printable.Lines(d.Fix), "\n", "\n\t\t") + ";"
 	}
-	return text + "\n\t\tno statement mends it: " + printable.Line(d.Impossible)
+	return text + "\n\t\tno statement fixes it: " + printable.Line(d.Impossible)
 }
 
 // DifferenceError is returned where a live schema is not as declared. It names every difference.
@@ -80,18 +80,18 @@ func Migration(differences []Difference) string {
 		}
 		b.WriteString(comment(what + ": " + d.Reason + "."))
 		switch {
-		case d.Mend == "":
-			b.WriteString(comment("No statement mends it: " + d.Impossible + "."))
+		case d.Fix == "":
+			b.WriteString(comment("No statement fixes it: " + d.Impossible + "."))
 		case d.Destroys:
-			b.WriteString(commentedOut("This would lose data", d.Mend))
+			b.WriteString(commentedOut("This would lose data", d.Fix))
 		case d.begun:
-			b.WriteString(commentedOut("Only if no process without the Since has written a row of since then", d.Mend))
+			b.WriteString(commentedOut("Only if no process without the Since has written a row of since then", d.Fix))
 		case d.Extra:
-			b.WriteString(commentedOut("Not declared, and harmless", d.Mend))
-		case marksComment(d.Mend):
-			b.WriteString(commentedOut("cqlsh would take a part of this for a comment, run it with another client", d.Mend))
+			b.WriteString(commentedOut("Not declared, and harmless", d.Fix))
+		case marksComment(d.Fix):
+			b.WriteString(commentedOut("cqlsh would take a part of this for a comment, run it with another client", d.Fix))
 		default:
-			b.WriteString(d.Mend + ";\n")
+			b.WriteString(d.Fix + ";\n")
 		}
 	}
 	return b.String()

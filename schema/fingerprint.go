@@ -29,7 +29,7 @@ func (c *comparison) fingerprint(t, live *Table) {
 		d := Difference{Keyspace: t.Keyspace, Table: t.Name, Column: f.Column, Reason: f.Reason, Note: f.Note, Impossible: f.Do}
 		if f.Write != "" {
 			d.begun = f.Begun
-			d.Mend, d.Impossible = fingerprint.Statement(t.String(), own, f.Write)
+			d.Fix, d.Impossible = fingerprint.Statement(t.String(), own, f.Write)
 		}
 		c.add(d)
 	}

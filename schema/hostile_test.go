@@ -37,14 +37,14 @@ func TestMigrationOfHostileNamesIsNothingButItsStatements(t *testing.T) {
 		var want []string
 		var hidden []schema.Difference
 		for _, d := range found {
-			if d.Mend == "" || d.Destroys || d.Extra || strings.Contains(d.Mend, "/*") || strings.Contains(d.Mend, "*/") {
+			if d.Fix == "" || d.Destroys || d.Extra || strings.Contains(d.Fix, "/*") || strings.Contains(d.Fix, "*/") {
 				hidden = append(hidden, d)
 				comments++
 				continue
 			}
-			parts := schema.SplitStatements(d.Mend, "\n\r")
-			if len(parts) > 1 && (len(parts) > 2 || !strings.HasPrefix(d.Mend, "DROP INDEX ")) {
-				t.Fatalf("more than one statement: %q", d.Mend)
+			parts := schema.SplitStatements(d.Fix, "\n\r")
+			if len(parts) > 1 && (len(parts) > 2 || !strings.HasPrefix(d.Fix, "DROP INDEX ")) {
+				t.Fatalf("more than one statement: %q", d.Fix)
 			}
 			for _, p := range parts {
 				if _, err := cql.Parse(p); err != nil && !strings.Contains(err.Error(), cql.Unsupported) {

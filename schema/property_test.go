@@ -28,7 +28,7 @@ func TestGenerated(t *testing.T) {
 				t.Fatalf("seed %d: %s is not found\n%s", seed, m.Name, s.CQL())
 			}
 			for _, d := range found {
-				if (d.Mend == "") == (d.Impossible == "") {
+				if (d.Fix == "") == (d.Impossible == "") {
 					t.Fatalf("seed %d: %s: neither a statement nor why there is none: %+v", seed, m.Name, d)
 				}
 			}

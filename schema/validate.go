@@ -47,7 +47,7 @@ func noPresent(declared, live *Schema) []Difference {
 		t := &present.Tables[i]
 		if declared.Tables[i].Rotation != nil && live.Table(t.ID) == nil && slices.Contains(live.names(), t.Keyspace) {
 			out = append(out, Difference{
-				Keyspace: t.Keyspace, Table: t.Name, Reason: "does not exist" + rotated.Advice, Mend: "CREATE TABLE " + t.body(),
+				Keyspace: t.Keyspace, Table: t.Name, Reason: "does not exist" + rotated.Advice, Fix: "CREATE TABLE " + t.body(),
 			})
 		}
 	}

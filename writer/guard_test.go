@@ -38,7 +38,7 @@ func TestGuard(t *testing.T) {
 	_, err = w.Write(t.Context(), "payOrder", orderSet(t).Update(open, paid))
 	wantRefusal(t, "gc_grace", err)
 	if !strings.Contains(err.Error(), "ALTER TABLE shop.orders_by_user WITH gc_grace_seconds") {
-		t.Errorf("%v does not say how to mend it", err)
+		t.Errorf("%v does not say how to fix it", err)
 	}
 	if len(x.sent()) > 0 {
 		t.Error("a request was sent")

@@ -50,7 +50,7 @@ func TestCorpus(t *testing.T) {
 				if f.Suppressed == "" {
 					got = append(got, f.Code+" "+f.Table.String())
 				}
-				if f.Reason == "" || f.Mend == "" || f.At.Line == 0 || f.Severity == 0 {
+				if f.Reason == "" || f.Fix == "" || f.At.Line == 0 || f.Severity == 0 {
 					t.Errorf("%s: incomplete: %+v", file, f)
 				}
 			}

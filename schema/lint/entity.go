@@ -43,12 +43,12 @@ const hintWindow = 3 * time.Hour
 
 func gcGrace(r *review) {
 	told := make(map[schema.ID]bool)
-	const mend = "gc_grace_seconds = 864000, or at least three hours; or write the table on its own"
+	const fix = "gc_grace_seconds = 864000, or at least three hours; or write the table on its own"
 	for _, e := range r.entities {
 		for _, id := range e.Tables {
 			if t := r.schema.Table(id); t != nil && len(e.Tables) > 1 && t.GCGrace() == 0 && !told[id] {
 				told[id] = true
-				r.finding(t, mend, "gc_grace_seconds is 0, and the table is one of %d of entity %s", len(e.Tables), e.Name)
+				r.finding(t, fix, "gc_grace_seconds is 0, and the table is one of %d of entity %s", len(e.Tables), e.Name)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func gcGrace(r *review) {
 	for q, t := range r.queries {
 		if q.Logged && t.GCGrace() == 0 && !told[t.ID] {
 			told[t.ID] = true
-			r.finding(t, mend, "gc_grace_seconds is 0, and a logged batch writes the table").of(q)
+			r.finding(t, fix, "gc_grace_seconds is 0, and a logged batch writes the table").of(q)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func conditional(r *review) {
 			w.plain = q
 		}
 	}
-	const mend = "make all writes of the table conditional, or none; columns that are written otherwise belong in another table"
+	const fix = "make all writes of the table conditional, or none; columns that are written otherwise belong in another table"
 	for _, t := range r.tables() {
 		w := by[t.ID]
 		if w == nil || w.conditional == nil {
@@ -137,11 +137,11 @@ func conditional(r *review) {
 		set := slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) })
 		switch {
 		case w.plain != nil && w.plain.Timestamped:
-			r.finding(t, mend, "conditional writes, and writes with USING TIMESTAMP").of(w.plain)
+			r.finding(t, fix, "conditional writes, and writes with USING TIMESTAMP").of(w.plain)
 		case w.plain != nil:
-			r.finding(t, mend, "conditional writes, and plain ones").of(w.plain)
+			r.finding(t, fix, "conditional writes, and plain ones").of(w.plain)
 		case set:
-			r.finding(t, mend, "a conditional write, and those of its set, which carry USING TIMESTAMP").of(w.conditional)
+			r.finding(t, fix, "a conditional write, and those of its set, which carry USING TIMESTAMP").of(w.conditional)
 		}
 	}
 }
@@ -154,12 +154,12 @@ func timeSeries(r *review) {
 		if n[moment] == len(t.Of(schema.PartitionKey)) {
 			continue // DN102 says worse
 		}
-		mend := "compaction = {'class': 'TimeWindowCompactionStrategy', ...}"
+		fix := "compaction = {'class': 'TimeWindowCompactionStrategy', ...}"
 		if t.TTL() == 0 {
-			mend += " and a TTL"
+			fix += " and a TTL"
 		}
 		compaction := strings.TrimSuffix(t.Compaction(), "Strategy")
-		r.finding(t, mend, "a time series by %s with %s", t.Of(schema.Clustering)[0].Name, compaction)
+		r.finding(t, fix, "a time series by %s with %s", t.Of(schema.Clustering)[0].Name, compaction)
 	}
 }
 

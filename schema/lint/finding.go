@@ -40,8 +40,8 @@ type Finding struct {
 	Table    schema.ID
 	Column   string `json:",omitempty"`
 	Query    string `json:",omitempty"` // the query that shows it
-	Reason   string // a sentence without its full stop, as is Mend
-	Mend     string
+	Reason   string // a sentence without its full stop, as is Fix
+	Fix      string
 	// Suppressed is the reason for which the finding was accepted; empty if it was not.
 	Suppressed string `json:",omitempty"`
 	At         schema.Position

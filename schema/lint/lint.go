@@ -79,9 +79,9 @@ type review struct {
 }
 
 // finding reports one of the rule at hand.
-func (r *review) finding(t *schema.Table, mend, reason string, args ...any) *Finding {
+func (r *review) finding(t *schema.Table, fix, reason string, args ...any) *Finding {
 	f := Finding{
-		Code: r.rule.Code, Rule: r.rule.Name, Severity: r.rule.Severity, Table: t.ID, Reason: fmt.Sprintf(reason, args...), Mend: mend,
+		Code: r.rule.Code, Rule: r.rule.Name, Severity: r.rule.Severity, Table: t.ID, Reason: fmt.Sprintf(reason, args...), Fix: fix,
 		At: t.At, Suppressed: r.accepted(t),
 	}
 	r.found = append(r.found, f)
@@ -122,7 +122,7 @@ func (r *review) unused() {
 			}
 			r.found = append(r.found, Finding{
 				Code: rule.Code, Rule: rule.Name, Severity: rule.Severity, Table: ignore.Table, At: ignore.At,
-				Reason: fmt.Sprintf("nothing of %s is found %s", ignore.Code, where), Mend: "remove the suppression",
+				Reason: fmt.Sprintf("nothing of %s is found %s", ignore.Code, where), Fix: "remove the suppression",
 			})
 		}
 	}

@@ -196,12 +196,12 @@ func largeIn(r *review) {
 			if w.Op != "IN" || !partition {
 				continue
 			}
-			mend := "one query for each partition, side by side"
+			fix := "one query for each partition, side by side"
 			switch {
 			case w.Values < 0:
-				r.finding(t, mend, "a query names partitions by a list of unknown length").of(q)
+				r.finding(t, fix, "a query names partitions by a list of unknown length").of(q)
 			case w.Values > largest:
-				r.finding(t, mend, "a query names %d partitions", w.Values).of(q)
+				r.finding(t, fix, "a query names %d partitions", w.Values).of(q)
 			}
 		}
 	}

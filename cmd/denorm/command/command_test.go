@@ -53,14 +53,14 @@ func TestUnknownNames(t *testing.T) {
 		"text": queries + ":2: error DN506 orders_by_usr unknown-table\n" +
 			"    a query of a table that the schema does not have: did you mean orders_by_user?\n" +
 			"    query: SELECT * FROM orders_by_usr WHERE user_id = ?\n" +
-			"    mend: correct the name, or review the query with the file that creates the table\n",
+			"    fix: correct the name, or review the query with the file that creates the table\n",
 		"json": `"column": "stauts",
       "query": "SELECT stauts FROM orders_by_user WHERE user_id = ?",
       "reason": "a query names a column stauts, which the table does not have: did you mean status?",
-      "mend": "correct the name, or add the column to the table",
+      "fix": "correct the name, or add the column to the table",
       "file": "testdata/queries.cql",
       "line": 3`,
-		"sarif": `"text": "orders_by_usr: a query of a table that the schema does not have: did you mean orders_by_user? Mend: correct the name, `,
+		"sarif": `"text": "orders_by_usr: a query of a table that the schema does not have: did you mean orders_by_user? Fix: correct the name, `,
 	} {
 		if out, code, _ := run(t, nil, "lint", "--ignore", "DN101", "--format", format, shop, queries); code != 1 || !strings.Contains(out, want) {
 			t.Errorf("%s: exit code %d\n%s\nwant\n%s", format, code, out, want)

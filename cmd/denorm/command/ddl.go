@@ -18,7 +18,7 @@ func newDDL(config *config) *cobra.Command {
 		Short: "Write the CQL that creates the tables, or that brings a cluster to what is declared",
 		Long: `Write the CQL that creates the tables: of a cluster (--hosts), of files, or of what the binary declares.
 
-With --migrate, compare what is declared with the cluster and write, for review, the statements that would mend each
+With --migrate, compare what is declared with the cluster and write, for review, the statements that would fix each
 difference. Nothing is ever executed. A terminal is shown what cannot be printed as escapes; a file gets the text as it is.
 Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be done.`,
 		RunE: func(c *cobra.Command, files []string) error {

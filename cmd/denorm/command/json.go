@@ -19,7 +19,7 @@ type finding struct {
 	Column     string `json:"column,omitempty"`
 	Query      string `json:"query,omitempty"`
 	Reason     string `json:"reason"`
-	Mend       string `json:"mend"`
+	Fix        string `json:"fix"`
 	Suppressed string `json:"suppressed,omitempty"`
 	File       string `json:"file,omitempty"`
 	Line       int    `json:"line,omitempty"`
@@ -34,7 +34,7 @@ func writeJSON(out io.Writer, found []lint.Finding, _ colours) error {
 	for _, f := range found {
 		report.Findings = append(report.Findings, finding{
 			Code: f.Code, Rule: f.Rule, Severity: f.Severity.String(), Keyspace: f.Table.Keyspace, Table: f.Table.Name, Column: f.Column,
-			Query: f.Query, Reason: f.Reason, Mend: f.Mend, Suppressed: f.Suppressed, File: f.At.File, Line: f.At.Line,
+			Query: f.Query, Reason: f.Reason, Fix: f.Fix, Suppressed: f.Suppressed, File: f.At.File, Line: f.At.Line,
 		})
 	}
 	return writeIndented(out, report)

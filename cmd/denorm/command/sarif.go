@@ -103,7 +103,7 @@ func sarifOf(f lint.Finding, rule int) sarifResult {
 	if strings.HasSuffix(f.Reason, "?") { // it asks what was meant
 		end = " "
 	}
-	text := f.Table.String() + ": " + f.Reason + end + "Mend: " + f.Mend + "."
+	text := f.Table.String() + ": " + f.Reason + end + "Fix: " + f.Fix + "."
 	if f.Query != "" {
 		text += " Query: " + f.Query
 	}

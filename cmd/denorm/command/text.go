@@ -40,7 +40,7 @@ func writeFindings(out io.Writer, found []lint.Finding, c colours) error {
 		if f.Query != "" {
 			fmt.Fprintf(&b, "    query: %s\n", printable.Line(f.Query))
 		}
-		fmt.Fprintf(&b, "    mend: %s\n", printable.Line(f.Mend))
+		fmt.Fprintf(&b, "    fix: %s\n", printable.Line(f.Fix))
 	}
 	n := count(found)
 	fmt.Fprintf(&b, "%d errors, %d warnings, %d notes, %d suppressed\n", n.Errors, n.Warnings, n.Notes, n.Suppressed)

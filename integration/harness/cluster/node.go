@@ -27,7 +27,7 @@ func Nodes(tb testing.TB) []*Node {
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		if err := h.mend(ctx, nodes); err != nil {
+		if err := h.restoreAll(ctx, nodes); err != nil {
 			tb.Errorf("nodes are not well after the test: %v", err)
 		}
 	})
@@ -145,8 +145,8 @@ func (n *Node) signal(ctx context.Context, sig syscall.Signal) error {
 	return nil
 }
 
-// mend brings every node back and waits until the cluster is whole.
-func (h *Harness) mend(ctx context.Context, nodes []*Node) error {
+// restoreAll brings every node back and waits until the cluster is whole.
+func (h *Harness) restoreAll(ctx context.Context, nodes []*Node) error {
 	var failed error
 	for _, n := range nodes {
 		if n.local.alive(ctx) {

@@ -21,7 +21,7 @@ var cases = flag.Int("cases", 2, "how many schemas to make up")
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	on := open(t)
-	tried, mended := 0, 0
+	tried, fixed := 0, 0
 	kinds := make(map[string]bool)
 	for n := range *cases {
 		seed := uint64(n)
@@ -48,20 +48,20 @@ func TestGenerated(t *testing.T) {
 			if len(found) == 0 {
 				t.Fatalf("seed %d: %s is not found, in\n%s", seed, m.Name, declared.CQL())
 			}
-			if slices.ContainsFunc(found, func(d schema.Difference) bool { return d.Mend == "" }) {
+			if slices.ContainsFunc(found, func(d schema.Difference) bool { return d.Fix == "" }) {
 				restore(t, on, declared, m)
 				continue
 			}
 			for _, d := range found {
-				run(t, on, d.Mend)
+				run(t, on, d.Fix)
 			}
-			mended++
-			wantNone(t, on, declared, "after "+m.Name+" and what is said to mend it")
+			fixed++
+			wantNone(t, on, declared, "after "+m.Name+" and what is said to fix it")
 		}
 	}
-	t.Logf("%d schemas, %d changes of %d kinds, all found; %d mended by the statements that the differences give", *cases, tried,
-		len(kinds), mended)
-	if len(kinds) < 24 || mended < 10 {
+	t.Logf("%d schemas, %d changes of %d kinds, all found; %d fixed by the statements that the differences give", *cases, tried,
+		len(kinds), fixed)
+	if len(kinds) < 24 || fixed < 10 {
 		t.Errorf("too little was tried: %v", kinds)
 	}
 }
