@@ -60,10 +60,10 @@ var faults = []fault{
 	{"timeout, applied", 1, nil, func(r ct.Request, _ uint64) []ct.Step {
 		return []ct.Step{ct.Apply, ct.Fail(ct.WriteTimeout(kind(r), 1, 2))}
 	}},
-	{"timeout, at one replica", 1, nil, func(r ct.Request, n uint64) []ct.Step {
+	{"timeout, applied at one replica", 1, nil, func(r ct.Request, n uint64) []ct.Step {
 		return []ct.Step{ct.ApplyAt(int(n%nodes) + 1), ct.Fail(ct.WriteTimeout(kind(r), 1, 2))}
 	}},
-	{"coordinator dies at one replica", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
+	{"coordinator dies after one replica", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
 		return []ct.Step{ct.ApplyAt(int(n%nodes) + 1), ct.Cut}
 	}},
 	{"write failure", 1, nil, func(r ct.Request, n uint64) []ct.Step {
@@ -72,7 +72,7 @@ var faults = []fault{
 	{"connection cut", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
 		return [][]ct.Step{{ct.Cut}, {ct.Apply, ct.Cut}, {ct.CutAfter(int(n >> 8 % 13))}}[n%3]
 	}},
-	{"stall in the answer", 1, nil, func(_ ct.Request, n uint64) []ct.Step { return []ct.Step{ct.StallAfter(int(n%9), 3*time.Second)} }},
+	{"answer stalls", 1, nil, func(_ ct.Request, n uint64) []ct.Step { return []ct.Step{ct.StallAfter(int(n%9), 3*time.Second)} }},
 	{"unavailable", 1, nil, func(r ct.Request, n uint64) []ct.Step {
 		if n%2 == 0 && conditional(r) { // the commit of what was accepted finds too few replicas
 			return []ct.Step{ct.Accept, ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
@@ -89,7 +89,7 @@ var faults = []fault{
 		return []ct.Step{ct.Fail(ct.Overloaded)}
 	}},
 	{"unprepared", 1, nil, same(ct.Fail(ct.Unprepared))},
-	{"batchlog only", 18, logged, func(_ ct.Request, n uint64) []ct.Step {
+	{"in the batchlog only", 18, logged, func(_ ct.Request, n uint64) []ct.Step {
 		return [][]ct.Step{
 			{ct.StoreBatch, ct.Cut},
 			{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH", 0, 2))},
@@ -98,18 +98,18 @@ var faults = []fault{
 		}[n%4]
 	}},
 	{"batchlog down", 18, logged, same(ct.Fail(ct.WriteTimeout("BATCH_LOG", 0, 2)))},
-	{"transaction slow on its way", 14, conditional, func(_ ct.Request, n uint64) []ct.Step {
+	{"transaction delayed", 14, conditional, func(_ ct.Request, n uint64) []ct.Step {
 		return []ct.Step{ct.Delay(time.Duration(n%1500) * time.Millisecond)}
 	}},
-	{"transaction promised", 7, conditional, casCut(ct.Promise)},
-	{"transaction at one replica", 7, conditional, casCut(ct.Propose)},
-	{"transaction accepted", 7, conditional, casCut(ct.Accept)},
+	{"transaction only promised", 7, conditional, casCut(ct.Promise)},
+	{"transaction accepted at one replica", 7, conditional, casCut(ct.Propose)},
+	{"transaction only accepted", 7, conditional, casCut(ct.Accept)},
 }
 
 // refused is the fault of a write that is rejected each time that it is sent, for a while: what its client is told in the end is that it
 // is not applied.
 const (
-	refused = "refused again and again"
+	refused = "rejected repeatedly"
 	spell   = 5 // requests to a table
 )
 

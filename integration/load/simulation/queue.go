@@ -92,7 +92,7 @@ func (q *queue) hand(ctx context.Context, p *process, random *rand.Rand, failed 
 		if random.IntN(3) > 0 {
 			again, from = delay(random), random.IntN(consumers)
 		} else {
-			q.weather.note("delivered to two at once", m.number)
+			q.weather.note("delivered to two consumers at once", m.number)
 		}
 		q.wg.Go(func() {
 			<-time.After(again)

@@ -94,7 +94,7 @@ func (r *Report) ledger(c *crew, h *history.History[soak.Account], before, found
 		r.fault(c, f)
 	}
 	for kind, n := range map[string]int{
-		"noted in the base row, gone with the next write": before.Divergence(), "address kept for nobody": len(found.Unclaimed),
+		"pending in the base row, completed by the next write": before.Divergence(), "unique address without an owner": len(found.Unclaimed),
 	} {
 		if n > 0 {
 			t.Diverging[kind] += n
@@ -180,12 +180,12 @@ func (r *Report) String() string {
 // Markdown is the report for docs, of a run that took so long on so many processors.
 func (r *Report) Markdown(took time.Duration, processors int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Simulation\n\nServices with orders, accounts, seats, logins and counters against the in-process Cassandra in virtual time, with faults of every kind "+
+	fmt.Fprintf(&b, "# Simulation\n\nServices with orders, accounts, seats, logins and counters on the in-process Cassandra, in virtual time and under every kind of fault "+
 		"(integration/load/simulation; `make simulation`).\n\n")
 	fmt.Fprintf(&b, "%d logical writes in %v on %d processors: %d requests, %d worlds (seeds %d and up) of %d nodes, %.1f hours of virtual time. "+
-		"Unsound outcomes, lost acknowledged writes, divergence that must not be: **%d**.\n\n", r.Writes, took.Round(time.Second), processors,
+		"Unsound outcomes, lost acknowledged writes and forbidden divergence: **%d**.\n\n", r.Writes, took.Round(time.Second), processors,
 		r.Requests, len(r.Seeds), slices.Min(r.Seeds), nodes, r.Took.Hours()-24*float64(len(r.Seeds)), len(r.Faults))
-	b.WriteString("| service | writes | applied | not applied | not known | diverging rows, all of writes that were not finished |\n")
+	b.WriteString("| service | writes | applied | not applied | not known | diverging rows, all from unfinished writes |\n")
 	b.WriteString("| --- | --- | --- | --- | --- | --- |\n")
 	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
 		t := r.Services[name]
@@ -202,15 +202,19 @@ func (r *Report) Markdown(took time.Duration, processors int) string {
 	for _, name := range slices.Sorted(maps.Keys(r.Met)) {
 		fmt.Fprintf(&b, "| %s | %d, %.1f %% |\n", name, r.Met[name], 100*float64(r.Met[name])/float64(max(1, r.Writes)))
 	}
-	fmt.Fprintf(&b, "\nThe clock of every client is wrong by up to %v. What a client cannot finish is stored and delivered by a queue: late (up to two "+
-		"minutes), in any order, by %d other processes a service, which are killed, too, and to some writes more than once: when they are done, to two processes or two "+
-		"goroutines at the same time, and while the row is changed by another write. Whatever any delivery says is held against the tables and "+
-		"against what the others say.\n\n", skew, consumers)
-	b.WriteString("Of the orders, the status may be absent, and a bucket that is a field follows from it. Half of the logins end within seconds, and patches extend or shorten them; " +
-		"in the end each cell must be that of the newest write that has not ended. In every other world few accounts go to and fro between few " +
-		"addresses. Whenever an account is read the register of addresses has to name it. The clients of the services that are left, and of the logged batches, leave half of what failed, and what they were at when they were " +
-		"killed; those of accounts and seats a quarter, and the next change of an account does the rest. Counts are never sent again, so some are lost or counted in one " +
-		"table of two; of each page the sum is held against what was acknowledged and what is unknown, and none is counted twice. One call " +
-		"of a write in six has a Hedge of 1 to 50 ms.\n")
+	fmt.Fprintf(&b, "\nThe clock of every client is wrong by up to %v. Writes that a client cannot finish are stored, and a "+
+		"queue delivers them up to two minutes late and in any order, to %d other processes for each service, "+
+		"which are killed as well. Some are delivered more than once: after they are done, to two processes or "+
+		"two goroutines at the same time, or while another write changes the row. The result of each delivery "+
+		"is compared with the tables and with the results of the others.\n\n", skew, consumers)
+	b.WriteString("An order may have no status; its bucket is a field that follows from the status. Half of the logins " +
+		"expire within seconds, and patches shorten or extend their TTL; at the end each cell must be that of " +
+		"the newest write that has not expired. In every other world few accounts move between few addresses, " +
+		"and whenever an account is read the table of unique addresses must name it. Clients of services marked " +
+		"\"left\", and of logged batches, abandon half of the writes that failed and all that were in flight " +
+		"when they were killed; clients of accounts and seats abandon a quarter, and the next change of an " +
+		"account completes what was left. Increments are never sent again, so some are lost or counted in one " +
+		"of two tables only; the sum of each page is compared with what was acknowledged and what is unknown, " +
+		"and no view is counted twice. One call in six of a write has a Hedge of 1 to 50 ms.\n")
 	return b.String()
 }

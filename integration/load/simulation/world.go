@@ -174,11 +174,11 @@ func (w *world) ill(illness, nodes int) {
 		w.now = append(w.now, illnesses[illness])
 	}
 	if nodes > 1 {
-		w.now = append(w.now, "two nodes of three")
+		w.now = append(w.now, "two of three nodes affected")
 	}
 }
 
-var illnesses = []string{"node stopped", "node silent", "node frozen", "node unreachable"}
+var illnesses = []string{"node stopped", "node unresponsive", "node frozen", "node unreachable"}
 
 // meets notes that a write is under way now.
 func (w *world) meets(number uint64) {
