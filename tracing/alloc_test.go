@@ -18,22 +18,22 @@ import (
 // tracer is all that a writer looks for, so that nothing is allocated by asking.
 type tracer interface {
 	writer.Tracer
-	writer.PathTracer
+	writer.RequestTracer
 	writer.RetryTracer
 }
 
 // tell tells t of a write without allocating anything.
 func (w *told) tell(ctx context.Context, t tracer) {
 	ctx = t.TraceWriteStart(ctx, w.start)
-	for i := range w.paths {
-		p := &w.paths[i]
-		within := t.TracePathStart(ctx, p.start)
-		t.TracePathEnd(within, p.end)
+	for i := range w.requests {
+		p := &w.requests[i]
+		within := t.TraceRequestStart(ctx, p.start)
+		t.TraceRequestEnd(within, p.end)
 	}
 	t.TraceWriteEnd(ctx, w.end)
 }
 
-// costs are the ways to trace and what a write of three paths that is applied at once may allocate in each, warm.
+// costs are the ways to trace and what a write of three requests that is applied at once may allocate in each, warm.
 func costs(tb testing.TB) map[string]struct {
 	tracer tracer
 	most   float64
@@ -76,7 +76,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 	}
 }
 
-func BenchmarkWriteOfThreePaths(b *testing.B) {
+func BenchmarkWriteOfThreeRequests(b *testing.B) {
 	w := fanOut(b)
 	for name, test := range costs(b) {
 		b.Run(name, func(b *testing.B) {

@@ -17,7 +17,7 @@ const (
 	modeKey         = attribute.Key("denorm.mode")
 	outcomeKey      = attribute.Key("denorm.outcome")
 	attemptsKey     = attribute.Key("denorm.attempts")
-	pathsKey        = attribute.Key("denorm.paths")
+	requestsKey     = attribute.Key("denorm.paths")
 	countersKey     = attribute.Key("denorm.counters")
 	changesKey      = attribute.Key("denorm.changes")
 	resumeKey       = attribute.Key("denorm.resume")

@@ -11,15 +11,15 @@ import (
 func counted(tb testing.TB) told {
 	tb.Helper()
 	host := coordinator(tb, "10.0.0.1", "dc2")
-	visit, views := pathTo(writer.Single, "visits", host), pathTo(writer.Counter, "page_views", host)
+	visit, views := requestTo(writer.Single, "visits", host), requestTo(writer.Counter, "page_views", host)
 	views.start.Statements = []string{"UPDATE shop.page_views SET view_count=view_count+? WHERE page_id=?"}
 	views.end.Outcome, views.end.Err, views.end.Reason = writer.Unknown, gocql.ErrTimeoutNoResponse, "no_response"
-	w := told{start: writer.WriteStart{Op: "viewPage", Changes: 2}, paths: []toldPath{visit, views}}
-	for i := range w.paths {
-		w.paths[i].start.Op = "viewPage"
+	w := told{start: writer.WriteStart{Op: "viewPage", Changes: 2}, requests: []toldRequest{visit, views}}
+	for i := range w.requests {
+		w.requests[i].start.Op = "viewPage"
 	}
 	w.end = writer.WriteEnd{
-		Op: "viewPage", Timestamp: 1, Mode: writer.Single, Paths: 2, Counters: 1, Attempts: 2,
+		Op: "viewPage", Timestamp: 1, Mode: writer.Single, Requests: 2, Counters: 1, Attempts: 2,
 		Err: &writer.Error{Op: "viewPage", Timestamp: 1, Mode: writer.Single, Tables: []writer.TableResult{
 			{Keyspace: keyspace, Table: "visits", Outcome: writer.Applied, Attempts: 1},
 			{Keyspace: keyspace, Table: "page_views", Attempts: 1, Err: gocql.ErrTimeoutNoResponse, Counter: true},

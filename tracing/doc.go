@@ -14,8 +14,8 @@
 //
 // # Spans
 //
-// A logical write is a span named by its op, such as createOrder. It has a child for each path, which is the request
-// that carries one or more mutations, named by its summary, such as "INSERT orders_by_user". A path's span covers its
+// A logical write is a span named by its op, such as createOrder. It has a child for each request,
+// which carries one or more mutations, named by its summary, such as "INSERT orders_by_user". A request's span covers its
 // attempts and the waits between them, and has an event named "retry" for each attempt that failed and was followed by
 // another. All are of kind CLIENT: the library is the client of the database, and the conventions ask for a span of
 // what the caller sees, retries included.
@@ -24,7 +24,7 @@
 // denorm.outcome. Its rounds are the calls of the function that changes the row: one more than the conflicts after which
 // it began again, and 0 if no row was read.
 //
-// Where the driver does not look at the context, a call does not wait for it: the path is a straggler. Its span ends
+// Where the driver does not look at the context, a call does not wait for it: the request is a straggler. Its span ends
 // when the driver returns, after that of the write, and with what came of it then. Nothing of the write changes with it.
 // If the tracer provider is shut down before, the span is lost.
 //
@@ -34,11 +34,11 @@
 //	│      retry                       error.type=write_timeout.simple denorm.retry.wait_ms=12.4
 //	└── INSERT orders_by_status        CLIENT  denorm.attempts=1
 //
-// Attributes (W: span of the write, P: of a path, R: retry event):
+// Attributes (W: span of the write, P: of a request, R: retry event):
 //
 //	name                          on   value
 //	db.system.name                W P  cassandra
-//	db.namespace                  W P  keyspace; of a batch over several the first; of a write only if all paths agree
+//	db.namespace                  W P  keyspace; of a batch over several the first; of a write only if all requests agree
 //	db.collection.name            W P  table, if there is only one
 //	db.operation.name             W P  W: the op. P: INSERT, UPDATE or DELETE; "BATCH INSERT", or BATCH if they differ
 //	db.operation.batch.size         P  statements, from two on
@@ -56,20 +56,20 @@
 //	denorm.mode                   W P  single, same-partition, fan-out, logged-batch, fallback, conditional, counter;
 //	                                   none if nothing was sent
 //	denorm.outcome                W P  see below
-//	denorm.attempts               W P  requests sent by this call; a write's are those of all its paths
+//	denorm.attempts               W P  attempts of this call; a write's are those of all its requests
 //	denorm.tables                 W P  tables that something was sent to; those of a write in alphabetical order
 //	denorm.tables.open            W    of a failed write: the tables that are not known to have it
-//	denorm.paths                  W    paths the write was planned in
-//	denorm.counters               W    paths of counters among them, if there are any
+//	denorm.paths                  W    requests the write was planned in
+//	denorm.counters               W    requests of counters among them, if there are any
 //	denorm.changes                W    entities that change; absent if it is a Resume
 //	denorm.resume                 W    true if it is a Resume; absent otherwise
-//	denorm.stragglers             W    paths that had not ended when the call did; absent if there were none
+//	denorm.stragglers             W    requests that had not ended when the call did; absent if there were none
 //	denorm.retry.rejected            P  true if another attempt was due but the retry budget was spent; absent otherwise
 //	denorm.retry.attempt           R   number of the attempt that failed, from 1
 //	denorm.retry.class             R   what is known of it: unknown, safe, permanent, pending, decided
 //	denorm.retry.wait_ms           R   milliseconds until the next attempt, as a floating-point number
 //
-// denorm.outcome of a path is a [writer.Outcome]: applied, unknown, not applied, pending; or conflict, if it is a transaction
+// denorm.outcome of a request is a [writer.Outcome]: applied, unknown, not applied, pending; or conflict, if it is a transaction
 // whose condition did not hold. That of a write follows [writer.OutcomeOf]; with each the level of its line in a log ([Slog])
 // and the status of its span:
 //
@@ -95,16 +95,16 @@
 //
 // # Errors
 //
-// A write or path that failed, other than by a conflict, has the status Error, described by outcome and error.type, and
+// A write or request that failed, other than by a conflict, has the status Error, described by outcome and error.type, and
 // nothing else. Texts of errors are never recorded: servers and drivers quote values in them. Neither is the error recorded
 // as an exception event, which the conventions no longer recommend, and which would hold the text. Timestamps are not
 // recorded either, as they are bound to every statement. The caller has the error, with all of it.
 //
 // error.type is the reason of package retry, such as unavailable, write_timeout.batch_log, attempt_timeout or
-// connection_closed: some sixty values that do not change. A write has that of its paths; several if they differ;
+// connection_closed: some sixty values that do not change. A write has that of its requests; several if they differ;
 // denorm.invalid or denorm.expired if the library rejected it; denorm.conflict if it met a conflict that an earlier attempt of its
 // own may have caused; _OTHER if there is none. What has the status unset has no error.type, in metrics too. Of a straggler
-// it counts why the call did not wait longer: deadline_exceeded or canceled. A path that was given up because the retry
+// it counts why the call did not wait longer: deadline_exceeded or canceled. A request that was given up because the retry
 // budget was spent has the reason of its last failure.
 //
 // # Metrics
@@ -121,11 +121,11 @@
 //	denorm.outcomes               counter    {table}  db.system.name, db.namespace, db.collection.name, denorm.op,
 //	                                                  denorm.outcome
 //
-// db.client.operation.duration is recorded once for a path, with its retries, as the path's span; of a straggler when
+// db.client.operation.duration is recorded once for a request, with its retries, as the request's span; of a straggler when
 // it ends. denorm.write.duration is recorded once for a logical write, so its count is the number of writes by
 // outcome. Both have the conventional buckets: 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5 and 10 seconds. denorm.retries
-// counts attempts that were followed by another, denorm.retry.refusals paths that were given up because the retry budget
-// was spent, by their last failure; a hedge that the budget did not allow is not one. denorm.stragglers counts paths
+// counts attempts that were followed by another, denorm.retry.refusals requests that were given up because the retry budget
+// was spent, by their last failure; a hedge that the budget did not allow is not one. denorm.stragglers counts requests
 // that had not ended when the call did. denorm.outcomes counts the tables of each write by what is
 // known of them when it ends, whatever comes of a straggler later; a Resume counts again those that it was to finish. A
 // write that was rejected has no tables.
@@ -136,7 +136,7 @@
 //
 // A Tracer is one for [reader.Trace], too. A read has a span named by its op, from the first row to the last, so with what the
 // caller does meanwhile; below it, each partition that was asked has one named by its query summary, SELECT and the table,
-// until its last page. Retries are events as of paths. Alongside the attributes above:
+// until its last page. Retries are events as of requests. Alongside the attributes above:
 //
 //	denorm.partitions  read       partitions of the query; not all need have been asked
 //	denorm.rows        both       rows given; of a partition rows fetched
@@ -162,7 +162,7 @@
 // # Cost
 //
 // Attributes known at the start are made once for each op and statement, and kept. What belongs to one write is
-// made only if its span records. Allocations of a write of three paths, as the tests hold them: none without providers;
+// made only if its span records. Allocations of a write of three requests, as the tests hold them: none without providers;
 // 4 with a tracer provider that does nothing and 12 if the SDK's sampler drops the trace, all in OpenTelemetry; 4 with
-// metrics alone, one for the write and one for each path; about 60 if the spans are recorded, most of them the SDK's.
+// metrics alone, one for the write and one for each request; about 60 if the spans are recorded, most of them the SDK's.
 package tracing

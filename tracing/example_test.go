@@ -35,13 +35,13 @@ func ExampleNew_spans() {
 
 	ctx := tracer.TraceWriteStart(context.Background(), writer.WriteStart{Op: "createOrder", Changes: 1})
 	for _, table := range []string{"orders_by_id", "orders_by_user"} {
-		path := tracer.TracePathStart(ctx, writer.PathStart{
+		request := tracer.TraceRequestStart(ctx, writer.RequestStart{
 			Op: "createOrder", Mode: writer.FanOut, Keyspace: "shop", Tables: []string{table},
 			Statements: []string{"INSERT INTO shop." + table + " (order_id) VALUES (?) USING TIMESTAMP ?"},
 		})
-		tracer.TracePathEnd(path, writer.PathEnd{Outcome: writer.Applied, Attempts: 1})
+		tracer.TraceRequestEnd(request, writer.RequestEnd{Outcome: writer.Applied, Attempts: 1})
 	}
-	tracer.TraceWriteEnd(ctx, writer.WriteEnd{Op: "createOrder", Mode: writer.FanOut, Paths: 2, Attempts: 2})
+	tracer.TraceWriteEnd(ctx, writer.WriteEnd{Op: "createOrder", Mode: writer.FanOut, Requests: 2, Attempts: 2})
 
 	spans := exporter.GetSpans()
 	root := spans[len(spans)-1]
@@ -74,7 +74,7 @@ func ExampleSlog() {
 		{Keyspace: "shop", Table: "orders_by_id", Outcome: writer.Applied, Attempts: 1},
 		{Keyspace: "shop", Table: "orders_by_user", Attempts: 4, Err: gocql.ErrTimeoutNoResponse},
 	}}
-	tracer.TraceWriteEnd(ctx, writer.WriteEnd{Op: "createOrder", Mode: writer.FanOut, Paths: 2, Attempts: 5, Err: err})
+	tracer.TraceWriteEnd(ctx, writer.WriteEnd{Op: "createOrder", Mode: writer.FanOut, Requests: 2, Attempts: 5, Err: err})
 	// Output:
 	// level=ERROR msg="write failed" op=createOrder mode=fan-out attempts=5 paths=2 outcome=unknown reason=no_response open=[orders_by_user]
 }

@@ -17,7 +17,7 @@ const (
 	outcomeDeclined = "declined"
 )
 
-// outcomeConflict is the reason of a path that met a conflict, too.
+// outcomeConflict is the reason of a request that met a conflict, too.
 var outcomeConflict = writer.Conflict.String()
 
 // expected says whether a service has to expect an outcome when all is well: nothing is broken, and the caller decides what to do.
@@ -51,15 +51,15 @@ func writeOutcome(err error) string {
 	return outcome.String()
 }
 
-// pathOutcome is what is known of a path that has ended. Of a transaction whose condition did not hold it is a conflict.
-func pathOutcome(data writer.PathEnd) string {
+// requestOutcome is what is known of a request that has ended. Of a transaction whose condition did not hold it is a conflict.
+func requestOutcome(data writer.RequestEnd) string {
 	if data.Reason == outcomeConflict && data.Outcome == writer.NotApplied {
 		return outcomeConflict
 	}
 	return data.Outcome.String()
 }
 
-// writeErrorType is the error.type of a write that ended with err. reason is that of its paths, if any failed.
+// writeErrorType is the error.type of a write that ended with err. reason is that of its requests, if any failed.
 func writeErrorType(err error, reason string) string {
 	if err == nil {
 		return ""
@@ -74,7 +74,7 @@ func writeErrorType(err error, reason string) string {
 	case errors.Is(err, writer.ErrConflict):
 		return typeConflict
 	}
-	if reason == "" && failed != nil { // no path was tried: the writer could not find out what it had to know
+	if reason == "" && failed != nil { // no request was tried: the writer could not find out what it had to know
 		for i := range failed.Tables {
 			if cause := failed.Tables[i].Err; cause != nil {
 				reason = retry.Classify(cause, retry.Partition).Reason
@@ -88,8 +88,8 @@ func writeErrorType(err error, reason string) string {
 	return reason
 }
 
-// pathErrorType is the error.type of a path or attempt.
-func pathErrorType(err error, reason string) string {
+// requestErrorType is the error.type of a request or attempt.
+func requestErrorType(err error, reason string) string {
 	switch {
 	case err == nil:
 		return ""

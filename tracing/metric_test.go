@@ -71,9 +71,9 @@ func TestCardinality(t *testing.T) {
 		for _, w := range []told{fanOut(t), failing(t), fallenBack(t), spent(t), left(t)} {
 			w.start.Op += fmt.Sprint(i)
 			w.end.Op = w.start.Op
-			for p := range w.paths {
-				w.paths[p].start.Op = w.start.Op
-				w.paths[p].start.Keyspace += fmt.Sprint(i)
+			for p := range w.requests {
+				w.requests[p].start.Op = w.start.Op
+				w.requests[p].start.Keyspace += fmt.Sprint(i)
 			}
 			w.to(t.Context(), tracer)
 		}
@@ -85,7 +85,7 @@ func TestCardinality(t *testing.T) {
 		for _, m := range scope.Metrics {
 			_, series := points(m.Data)
 			// Of the 1500 writes, those beyond the limit differ in enumerations alone: 5 combinations of mode, outcome and
-			// error, and of paths one more.
+			// error, and of requests one more.
 			if len(series) <= most || len(series) > most+6 {
 				t.Errorf("%s has %d series", m.Name, len(series))
 			}
@@ -145,7 +145,7 @@ func (refusingMeter) Int64Counter(string, ...metric.Int64CounterOption) (metric.
 	return nil, errRefused
 }
 
-// Exemplars lead from a slow path in a histogram to its span.
+// Exemplars lead from a slow request in a histogram to its span.
 func TestExemplars(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t)

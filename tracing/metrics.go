@@ -28,15 +28,15 @@ var buckets = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1,
 
 // metrics is the instruments, each with the sets of attributes it was used with.
 type metrics struct {
-	pathDuration  metric.Float64Histogram
-	writeDuration metric.Float64Histogram
-	readDuration  metric.Float64Histogram
-	retries       metric.Int64Counter
-	refusals      metric.Int64Counter
-	stragglers    metric.Int64Counter
-	outcomes      metric.Int64Counter
+	requestDuration metric.Float64Histogram
+	writeDuration   metric.Float64Histogram
+	readDuration    metric.Float64Histogram
+	retries         metric.Int64Counter
+	refusals        metric.Int64Counter
+	stragglers      metric.Int64Counter
+	outcomes        metric.Int64Counter
 
-	ofPaths, ofWrites, ofReads, ofRetries, ofRefusals, ofStragglers, ofOutcomes *allSeries
+	ofRequests, ofWrites, ofReads, ofRetries, ofRefusals, ofStragglers, ofOutcomes *allSeries
 
 	noNamespace bool
 }
@@ -44,7 +44,7 @@ type metrics struct {
 // newMetrics makes all instruments; one that is rejected records nothing.
 func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 	m := &metrics{
-		ofPaths: newSeries(c), ofWrites: newSeries(c), ofReads: newSeries(c), ofRetries: newSeries(c), ofRefusals: newSeries(c),
+		ofRequests: newSeries(c), ofWrites: newSeries(c), ofReads: newSeries(c), ofRetries: newSeries(c), ofRefusals: newSeries(c),
 		ofStragglers: newSeries(c), ofOutcomes: newSeries(c),
 		noNamespace: c.noNamespace,
 	}
@@ -62,9 +62,9 @@ func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 		}
 		return c
 	}
-	pathDuration, err := dbconv.NewClientOperationDuration(meter, buckets)
-	refused(pathDuration.Name(), err)
-	m.pathDuration = pathDuration.Inst() // records nothing if it was rejected
+	requestDuration, err := dbconv.NewClientOperationDuration(meter, buckets)
+	refused(requestDuration.Name(), err)
+	m.requestDuration = requestDuration.Inst() // records nothing if it was rejected
 	m.writeDuration, err = meter.Float64Histogram(writeDurationName, buckets, metric.WithUnit("s"),
 		metric.WithDescription("Duration of logical writes, over all their tables and with retries."))
 	if refused(writeDurationName, err) {
@@ -89,22 +89,22 @@ func (m *metrics) namespace(keyspace string) string {
 	return keyspace
 }
 
-func (m *metrics) pathEnd(ctx context.Context, p *path, errorType, status string) {
-	s := m.ofPaths.of(labels{
+func (m *metrics) requestEnd(ctx context.Context, p *request, errorType, status string) {
+	s := m.ofRequests.of(labels{
 		op: p.shape.op, namespace: m.namespace(p.shape.namespace), table: p.shape.table, operation: p.shape.operation,
 		summary: p.shape.summary, errorType: errorType, status: status,
 	})
-	m.pathDuration.Record(ctx, time.Since(p.start).Seconds(), s.record...)
+	m.requestDuration.Record(ctx, time.Since(p.start).Seconds(), s.record...)
 }
 
-func (m *metrics) retry(ctx context.Context, p *path, class, errorType string) {
+func (m *metrics) retry(ctx context.Context, p *request, class, errorType string) {
 	s := m.ofRetries.of(labels{
 		op: p.shape.op, namespace: m.namespace(p.shape.namespace), table: p.shape.table, class: class, errorType: errorType,
 	})
 	m.retries.Add(ctx, 1, s.add...)
 }
 
-func (m *metrics) refusal(ctx context.Context, p *path, errorType string) {
+func (m *metrics) refusal(ctx context.Context, p *request, errorType string) {
 	s := m.ofRefusals.of(labels{
 		op: p.shape.op, namespace: m.namespace(p.shape.namespace), table: p.shape.table, errorType: errorType,
 	})

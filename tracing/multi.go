@@ -7,21 +7,21 @@ import (
 )
 
 // Multi makes one tracer of several. Each is told what it wants to know: a tracer that implements neither
-// [writer.PathTracer] nor [writer.RetryTracer] is not told of paths and retries, and if none does the writer does not
+// [writer.RequestTracer] nor [writer.RetryTracer] is not told of requests and retries, and if none does the writer does not
 // even gather it. They start in the order given, each in the context that the one before has made, and end in the
 // reverse order: spans of the second are children of those of the first. Tracers that are nil are left out. Without
 // any, Multi is nil, which turns tracing off.
 func Multi(tracers ...writer.Tracer) writer.Tracer {
 	var m multi
-	var paths multiPath
+	var requests multiRequest
 	var retries multiRetry
 	for _, t := range tracers {
 		if t == nil {
 			continue
 		}
 		m = append(m, t)
-		if p, ok := t.(writer.PathTracer); ok {
-			paths = append(paths, p)
+		if p, ok := t.(writer.RequestTracer); ok {
+			requests = append(requests, p)
 		}
 		if r, ok := t.(writer.RetryTracer); ok {
 			retries = append(retries, r)
@@ -32,17 +32,17 @@ func Multi(tracers ...writer.Tracer) writer.Tracer {
 		return nil
 	case len(m) == 1:
 		return m[0]
-	case len(paths) > 0 && len(retries) > 0:
+	case len(requests) > 0 && len(retries) > 0:
 		return struct {
 			multi
-			multiPath
+			multiRequest
 			multiRetry
-		}{m, paths, retries}
-	case len(paths) > 0:
+		}{m, requests, retries}
+	case len(requests) > 0:
 		return struct {
 			multi
-			multiPath
-		}{m, paths}
+			multiRequest
+		}{m, requests}
 	case len(retries) > 0:
 		return struct {
 			multi
@@ -53,16 +53,16 @@ func Multi(tracers ...writer.Tracer) writer.Tracer {
 }
 
 type (
-	multi      []writer.Tracer
-	multiPath  []writer.PathTracer
-	multiRetry []writer.RetryTracer
+	multi        []writer.Tracer
+	multiRequest []writer.RequestTracer
+	multiRetry   []writer.RetryTracer
 )
 
 var (
-	_ writer.Tracer       = multi(nil)
-	_ writer.ModifyTracer = multi(nil)
-	_ writer.PathTracer   = multiPath(nil)
-	_ writer.RetryTracer  = multiRetry(nil)
+	_ writer.Tracer        = multi(nil)
+	_ writer.ModifyTracer  = multi(nil)
+	_ writer.RequestTracer = multiRequest(nil)
+	_ writer.RetryTracer   = multiRetry(nil)
 )
 
 // orOuter is the context that a tracer has made of outer, or outer if the tracer has made none.
@@ -104,16 +104,16 @@ func (m multi) TraceModifyEnd(ctx context.Context, data writer.ModifyEnd) {
 	}
 }
 
-func (m multiPath) TracePathStart(ctx context.Context, data writer.PathStart) context.Context {
+func (m multiRequest) TraceRequestStart(ctx context.Context, data writer.RequestStart) context.Context {
 	for _, t := range m {
-		ctx = orOuter(ctx, t.TracePathStart(ctx, data)) //nolint:fatcontext // one within the other is meant
+		ctx = orOuter(ctx, t.TraceRequestStart(ctx, data)) //nolint:fatcontext // one within the other is meant
 	}
 	return ctx
 }
 
-func (m multiPath) TracePathEnd(ctx context.Context, data writer.PathEnd) {
+func (m multiRequest) TraceRequestEnd(ctx context.Context, data writer.RequestEnd) {
 	for i := len(m) - 1; i >= 0; i-- {
-		m[i].TracePathEnd(ctx, data)
+		m[i].TraceRequestEnd(ctx, data)
 	}
 }
 

@@ -35,13 +35,13 @@ func (n notes) TraceWriteStart(ctx context.Context, d writer.WriteStart) context
 
 func (n notes) TraceWriteEnd(ctx context.Context, d writer.WriteEnd) { n.note(ctx, "ends "+d.Op) }
 
-type pathNotes struct{ notes }
+type requestNotes struct{ notes }
 
-func (n pathNotes) TracePathStart(ctx context.Context, d writer.PathStart) context.Context {
+func (n requestNotes) TraceRequestStart(ctx context.Context, d writer.RequestStart) context.Context {
 	return n.note(ctx, "starts "+d.Tables[0])
 }
 
-func (n pathNotes) TracePathEnd(ctx context.Context, d writer.PathEnd) {
+func (n requestNotes) TraceRequestEnd(ctx context.Context, d writer.RequestEnd) {
 	n.note(ctx, "ends "+d.Outcome.String())
 }
 
@@ -57,7 +57,7 @@ func TestMultiOrder(t *testing.T) {
 	var lines []string
 	w := resumed(t)
 	w.to(t.Context(), tracing.Multi(
-		notes{"a", &lines}, nil, pathNotes{notes{"b", &lines}}, retryNotes{notes{"c", &lines}}, pathNotes{notes{"d", &lines}}))
+		notes{"a", &lines}, nil, requestNotes{notes{"b", &lines}}, retryNotes{notes{"c", &lines}}, requestNotes{notes{"d", &lines}}))
 	want := []string{
 		"a starts createOrder",
 		"a/b starts createOrder",
@@ -81,30 +81,34 @@ func TestMultiOrder(t *testing.T) {
 // keeper is a tracer that keeps the ends it is told of.
 type keeper struct {
 	notes
-	writes *[]writer.WriteEnd
-	paths  *[]writer.PathEnd
+	writes   *[]writer.WriteEnd
+	requests *[]writer.RequestEnd
 }
 
 func (k keeper) TraceWriteEnd(_ context.Context, d writer.WriteEnd) { *k.writes = append(*k.writes, d) }
 
-func (k keeper) TracePathStart(ctx context.Context, _ writer.PathStart) context.Context { return ctx }
+func (k keeper) TraceRequestStart(ctx context.Context, _ writer.RequestStart) context.Context {
+	return ctx
+}
 
-func (k keeper) TracePathEnd(_ context.Context, d writer.PathEnd) { *k.paths = append(*k.paths, d) }
+func (k keeper) TraceRequestEnd(_ context.Context, d writer.RequestEnd) {
+	*k.requests = append(*k.requests, d)
+}
 
 // All of a Multi are told all of it: of refusals and stragglers, too.
 func TestMultiTellsAll(t *testing.T) {
 	t.Parallel()
 	var writes, wantWrites []writer.WriteEnd
-	var paths, wantPaths []writer.PathEnd
-	k := keeper{notes{"k", new([]string)}, &writes, &paths}
+	var requests, wantRequests []writer.RequestEnd
+	k := keeper{notes{"k", new([]string)}, &writes, &requests}
 	both := tracing.Multi(k, k)
 	refusals, stragglers := 0, 0
 	for _, w := range []told{spent(t), left(t)} {
 		w.to(t.Context(), both)
 		wantWrites = append(wantWrites, w.end, w.end)
 		stragglers += w.end.Stragglers
-		for _, p := range w.paths {
-			wantPaths = append(wantPaths, p.end, p.end)
+		for _, p := range w.requests {
+			wantRequests = append(wantRequests, p.end, p.end)
 			if p.end.Refused {
 				refusals++
 			}
@@ -113,8 +117,8 @@ func TestMultiTellsAll(t *testing.T) {
 	if refusals != 2 || stragglers != 2 {
 		t.Fatalf("%d refusals and %d stragglers were fed", refusals, stragglers)
 	}
-	if !reflect.DeepEqual(writes, wantWrites) || !reflect.DeepEqual(paths, wantPaths) {
-		t.Errorf("told of\n%+v\n%+v", writes, paths)
+	if !reflect.DeepEqual(writes, wantWrites) || !reflect.DeepEqual(requests, wantRequests) {
+		t.Errorf("told of\n%+v\n%+v", writes, requests)
 	}
 }
 
@@ -122,22 +126,22 @@ func TestMultiTellsAll(t *testing.T) {
 func TestMultiImplements(t *testing.T) {
 	t.Parallel()
 	var lines []string
-	write, path, retry := notes{"w", &lines}, pathNotes{notes{"p", &lines}}, retryNotes{notes{"r", &lines}}
+	write, request, retry := notes{"w", &lines}, requestNotes{notes{"p", &lines}}, retryNotes{notes{"r", &lines}}
 	for name, test := range map[string]struct {
-		tracers       []writer.Tracer
-		paths, retrys bool
+		tracers          []writer.Tracer
+		requests, retrys bool
 	}{
 		"writes":           {[]writer.Tracer{write, write}, false, false},
-		"paths":            {[]writer.Tracer{write, path}, true, false},
+		"paths":            {[]writer.Tracer{write, request}, true, false},
 		"retries":          {[]writer.Tracer{retry, write}, false, true},
-		"both":             {[]writer.Tracer{retry, path}, true, true},
-		"one, and nothing": {[]writer.Tracer{nil, path}, true, false},
+		"both":             {[]writer.Tracer{retry, request}, true, true},
+		"one, and nothing": {[]writer.Tracer{nil, request}, true, false},
 	} {
 		m := tracing.Multi(test.tracers...)
-		_, paths := m.(writer.PathTracer)
+		_, requests := m.(writer.RequestTracer)
 		_, retrys := m.(writer.RetryTracer)
-		if paths != test.paths || retrys != test.retrys {
-			t.Errorf("%s: paths %v, retries %v", name, paths, retrys)
+		if requests != test.requests || retrys != test.retrys {
+			t.Errorf("%s: paths %v, retries %v", name, requests, retrys)
 		}
 	}
 	if m := tracing.Multi(nil, nil); m != nil {
@@ -183,9 +187,11 @@ func (contextless) TraceModifyStart(context.Context, writer.ModifyStart) context
 
 func (contextless) TraceModifyEnd(context.Context, writer.ModifyEnd) {}
 
-func (contextless) TracePathStart(context.Context, writer.PathStart) context.Context { return nil }
+func (contextless) TraceRequestStart(context.Context, writer.RequestStart) context.Context {
+	return nil
+}
 
-func (contextless) TracePathEnd(context.Context, writer.PathEnd) {}
+func (contextless) TraceRequestEnd(context.Context, writer.RequestEnd) {}
 
 func (contextless) TraceReadStart(context.Context, reader.ReadStart) context.Context { return nil }
 
@@ -202,10 +208,10 @@ func TestMultiWithoutContext(t *testing.T) {
 	t.Parallel()
 	ctx := context.WithValue(t.Context(), noteContext{}, "outer")
 	var lines []string
-	writes, _ := tracing.Multi(contextless{}, pathNotes{notes{"w", &lines}}, contextless{}).(interface {
+	writes, _ := tracing.Multi(contextless{}, requestNotes{notes{"w", &lines}}, contextless{}).(interface {
 		writer.Tracer
 		writer.ModifyTracer
-		writer.PathTracer
+		writer.RequestTracer
 	})
 	reads, _ := tracing.MultiReads(contextless{}, contextless{}).(interface {
 		reader.Tracer
@@ -217,7 +223,7 @@ func TestMultiWithoutContext(t *testing.T) {
 	}{
 		"write":     {writes.TraceWriteStart(ctx, writer.WriteStart{}), "outerw/"},
 		"modify":    {writes.TraceModifyStart(ctx, writer.ModifyStart{}), "outer"},
-		"path":      {writes.TracePathStart(ctx, writer.PathStart{Tables: []string{"orders"}}), "outerw/"},
+		"path":      {writes.TraceRequestStart(ctx, writer.RequestStart{Tables: []string{"orders"}}), "outerw/"},
 		"read":      {reads.TraceReadStart(ctx, reader.ReadStart{}), "outer"},
 		"partition": {reads.TracePartitionStart(ctx, reader.PartitionStart{}), "outer"},
 	} {

@@ -43,7 +43,7 @@ func WithAttributes(attributes ...attribute.KeyValue) Option {
 	return option(func(c *config) { c.attributes = append(c.attributes, attributes...) })
 }
 
-// WithStatementText adds db.query.text to the spans of paths: the CQL texts of their statements, with ? for every
+// WithStatementText adds db.query.text to the spans of requests: the CQL texts of their statements, with ? for every
 // value. Default: off, because a logged batch repeats many, and the summary tells them apart.
 func WithStatementText() Option { return option(func(c *config) { c.statements = true }) }
 

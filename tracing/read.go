@@ -126,7 +126,7 @@ func readErrorType(err error) string {
 	case errors.Is(err, reader.ErrInvalid):
 		return typeInvalid
 	}
-	return pathErrorType(err, retry.Classify(err, retry.Partition).Reason)
+	return requestErrorType(err, retry.Classify(err, retry.Partition).Reason)
 }
 
 // TracePartitionStart implements [reader.PartitionTracer].
@@ -184,7 +184,7 @@ func (t *Tracer) TracePartitionEnd(ctx context.Context, data reader.PartitionEnd
 	if p == nil {
 		return
 	}
-	errorType := pathErrorType(data.Err, data.Reason)
+	errorType := requestErrorType(data.Err, data.Reason)
 	if t.metrics != nil && data.Refused {
 		t.metrics.readRefusal(ctx, p, errorType)
 	}
@@ -210,7 +210,7 @@ func (t *Tracer) TraceReadRetry(ctx context.Context, data reader.RetryData) {
 	if p == nil {
 		return
 	}
-	class, errorType := data.Class.String(), pathErrorType(data.Err, data.Reason)
+	class, errorType := data.Class.String(), requestErrorType(data.Err, data.Reason)
 	if t.metrics != nil {
 		t.metrics.readRetry(ctx, p, class, errorType)
 	}

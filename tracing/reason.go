@@ -9,14 +9,14 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// reasons is why the paths of a write failed, which run at the same time.
+// reasons is why the requests of a write failed, which run at the same time.
 type reasons struct {
 	mu     sync.Mutex
 	joined string // typeSeveral if they differ
 	fallen bool   // a logged batch has become a fan-out
 }
 
-// start is told of each path. Why a logged batch failed is not why the fan-out in its place does.
+// start is told of each request. Why a logged batch failed is not why the fan-out in its place does.
 func (r *reasons) start(mode writer.Mode) {
 	if mode != writer.Fallback {
 		return
@@ -44,7 +44,7 @@ func (r *reasons) join(errorType string) {
 	}
 }
 
-// why is what a write failed for; empty if no path did. Stragglers have told nothing yet, and were left because the
+// why is what a write failed for; empty if no request did. Stragglers have told nothing yet, and were left because the
 // call's context had ended.
 func (r *reasons) why(end writer.WriteEnd) string {
 	r.mu.Lock()

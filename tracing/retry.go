@@ -17,7 +17,7 @@ func (t *Tracer) TraceRetry(ctx context.Context, data writer.RetryData) {
 	if t.off() {
 		return
 	}
-	p := t.path(ctx)
+	p := t.request(ctx)
 	if p == nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// A shape is what all writes, or paths, that look alike have in common. It is made once and kept, so that a span which
+// A shape is what all writes, or requests, that look alike have in common. It is made once and kept, so that a span which
 // is not sampled costs no attributes although samplers see them.
 
 // maxShapes limits how many are kept. Beyond, they are made again each time.
@@ -43,11 +43,11 @@ func (t *Tracer) writeShape(data writer.WriteStart) writeShape {
 	return s
 }
 
-// keyStatements is how many statements a path may have for its shape to be kept.
+// keyStatements is how many statements a request may have for its shape to be kept.
 const keyStatements = 8
 
-// pathKey is what a pathShape is kept under. Tables and operations follow from the statements.
-type pathKey struct {
+// requestKey is what a requestShape is kept under. Tables and operations follow from the statements.
+type requestKey struct {
 	op, keyspace string
 	mode         writer.Mode
 	level        session.Consistency
@@ -55,8 +55,8 @@ type pathKey struct {
 	statements   [keyStatements]string
 }
 
-// pathShape is how the span of a path starts, and what names it in metrics.
-type pathShape struct {
+// requestShape is how the span of a request starts, and what names it in metrics.
+type requestShape struct {
 	op, namespace, operation, summary string
 
 	table  string // if there is only one
@@ -64,23 +64,23 @@ type pathShape struct {
 	start  []trace.SpanStartOption
 }
 
-func (t *Tracer) pathShape(data writer.PathStart) *pathShape {
+func (t *Tracer) requestShape(data writer.RequestStart) *requestShape {
 	if len(data.Statements) > keyStatements {
-		return t.newPathShape(data)
+		return t.newRequestShape(data)
 	}
-	key := pathKey{
+	key := requestKey{
 		op: data.Op, keyspace: data.Keyspace, mode: data.Mode, level: data.Consistency, count: len(data.Statements),
 	}
 	copy(key.statements[:], data.Statements)
-	if s, ok := t.paths.get(key); ok {
+	if s, ok := t.requests.get(key); ok {
 		return s
 	}
-	s, _ := t.paths.add(key, t.newPathShape(data))
+	s, _ := t.requests.add(key, t.newRequestShape(data))
 	return s
 }
 
-func (t *Tracer) newPathShape(data writer.PathStart) *pathShape {
-	s := &pathShape{op: data.Op, namespace: data.Keyspace, operation: operation(data.Statements), tables: data.Tables}
+func (t *Tracer) newRequestShape(data writer.RequestStart) *requestShape {
+	s := &requestShape{op: data.Op, namespace: data.Keyspace, operation: operation(data.Statements), tables: data.Tables}
 	if len(data.Tables) == 1 {
 		s.table = data.Tables[0]
 	}

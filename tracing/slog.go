@@ -16,9 +16,9 @@ type SlogTracer struct {
 }
 
 var (
-	_ writer.Tracer      = (*SlogTracer)(nil)
-	_ writer.PathTracer  = (*SlogTracer)(nil)
-	_ writer.RetryTracer = (*SlogTracer)(nil)
+	_ writer.Tracer        = (*SlogTracer)(nil)
+	_ writer.RequestTracer = (*SlogTracer)(nil)
+	_ writer.RetryTracer   = (*SlogTracer)(nil)
 )
 
 // Slog makes a tracer for [writer.Trace] and [reader.Trace] that logs to logger:
@@ -41,13 +41,13 @@ var (
 //	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, rejected, coordinator
 //	"read failed"             error  those of "read done", reason, status_code; info if the query was rejected
 //
-// After an attempt that failed another follows, and after a path that failed the write may still succeed, where a
-// logged batch is replaced by a fan-out. The path of a straggler has its message when the driver returns, which is after
+// After an attempt that failed another follows, and after a request that failed the write may still succeed, where a
+// logged batch is replaced by a fan-out. The request of a straggler has its message when the driver returns, which is after
 // that of the write and may say that it was applied. duration_ms and wait_ms are milliseconds, as floating-point
-// numbers. Outcomes and reasons are the denorm.outcome and error.type of the package documentation. The coordinator is
-// address, port and dc, where known.
+// numbers. A path is a request of a write. Outcomes and reasons are the denorm.outcome and error.type of the package
+// documentation. The coordinator is address, port and dc, where known.
 //
-// No value and no text of an error is logged. The handler gets the context of write or path, so a handler that joins
+// No value and no text of an error is logged. The handler gets the context of write or request, so a handler that joins
 // logs to traces finds the span, if [Multi] has the tracer that makes it before this one. A nil logger logs nothing.
 func Slog(logger *slog.Logger, options ...SlogOption) *SlogTracer {
 	if logger == nil {
@@ -69,12 +69,12 @@ type slogOption func(*SlogTracer)
 
 func (f slogOption) applySlog(t *SlogTracer) { f(t) }
 
-// WithSuccessLevel sets the level of writes and paths that were applied, and of paths that met a conflict. Default: debug.
+// WithSuccessLevel sets the level of writes and requests that were applied, and of requests that met a conflict. Default: debug.
 func WithSuccessLevel(level slog.Level) SlogOption {
 	return slogOption(func(t *SlogTracer) { t.success = level })
 }
 
-// WithRetryLevel sets the level of attempts and paths that failed, and of writes that were not applied. Default: warn.
+// WithRetryLevel sets the level of attempts and requests that failed, and of writes that were not applied. Default: warn.
 func WithRetryLevel(level slog.Level) SlogOption {
 	return slogOption(func(t *SlogTracer) { t.retry = level })
 }
@@ -85,7 +85,7 @@ func WithFailureLevel(level slog.Level) SlogOption {
 	return slogOption(func(t *SlogTracer) { t.failure = level })
 }
 
-// loggedWrite and loggedPath are under way. They are their own contexts, as those of a Tracer.
+// loggedWrite and loggedRequest are under way. They are their own contexts, as those of a Tracer.
 type loggedWrite struct {
 	context.Context
 
@@ -96,18 +96,18 @@ type loggedWrite struct {
 	reasons reasons
 }
 
-type loggedPath struct {
+type loggedRequest struct {
 	context.Context
 
 	tracer *SlogTracer
 	start  time.Time
-	data   writer.PathStart
+	data   writer.RequestStart
 	write  *loggedWrite // nil if it is not followed
 }
 
 type (
-	loggedWriteContext struct{ *SlogTracer }
-	loggedPathContext  struct{ *SlogTracer }
+	loggedWriteContext   struct{ *SlogTracer }
+	loggedRequestContext struct{ *SlogTracer }
 )
 
 func (w *loggedWrite) Value(key any) any {
@@ -117,8 +117,8 @@ func (w *loggedWrite) Value(key any) any {
 	return w.Context.Value(key)
 }
 
-func (p *loggedPath) Value(key any) any {
-	if key == any(loggedPathContext{p.tracer}) {
+func (p *loggedRequest) Value(key any) any {
+	if key == any(loggedRequestContext{p.tracer}) {
 		return p
 	}
 	return p.Context.Value(key)
@@ -145,7 +145,7 @@ func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	}
 	attributes := append(make([]slog.Attr, 0, 11),
 		slog.String("op", data.Op), slog.String("mode", data.Mode.String()),
-		slog.Int("attempts", data.Attempts), slog.Int("paths", data.Paths), duration(w.start))
+		slog.Int("attempts", data.Attempts), slog.Int("paths", data.Requests), duration(w.start))
 	if data.Counters > 0 {
 		attributes = append(attributes, slog.Int("counters", data.Counters))
 	}
@@ -167,8 +167,8 @@ func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	t.logger.LogAttrs(ctx, level, message, attributes...)
 }
 
-// TracePathStart implements [writer.PathTracer].
-func (t *SlogTracer) TracePathStart(ctx context.Context, data writer.PathStart) context.Context {
+// TraceRequestStart implements [writer.RequestTracer].
+func (t *SlogTracer) TraceRequestStart(ctx context.Context, data writer.RequestStart) context.Context {
 	if !t.enabled(ctx) {
 		return ctx
 	}
@@ -176,24 +176,24 @@ func (t *SlogTracer) TracePathStart(ctx context.Context, data writer.PathStart) 
 	if w != nil {
 		w.reasons.start(data.Mode)
 	}
-	return &loggedPath{Context: ctx, tracer: t, start: time.Now(), data: data, write: w}
+	return &loggedRequest{Context: ctx, tracer: t, start: time.Now(), data: data, write: w}
 }
 
-// TracePathEnd implements [writer.PathTracer].
-func (t *SlogTracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
-	outcome, level, message := pathOutcome(data), t.success, "path applied"
+// TraceRequestEnd implements [writer.RequestTracer].
+func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data writer.RequestEnd) {
+	outcome, level, message := requestOutcome(data), t.success, "path applied"
 	if data.Err != nil {
 		message = "path failed"
 		if !expected(outcome) {
 			level = t.retry
 		}
 	}
-	p := t.path(ctx)
+	p := t.request(ctx)
 	if p == nil {
 		return
 	}
 	if data.Err != nil && p.write != nil {
-		p.write.reasons.failed(pathErrorType(data.Err, data.Reason))
+		p.write.reasons.failed(requestErrorType(data.Err, data.Reason))
 	}
 	if !t.logger.Enabled(ctx, level) {
 		return
@@ -211,7 +211,7 @@ func (t *SlogTracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
 
 // TraceRetry implements [writer.RetryTracer].
 func (t *SlogTracer) TraceRetry(ctx context.Context, data writer.RetryData) {
-	p := t.path(ctx)
+	p := t.request(ctx)
 	if p == nil || !t.logger.Enabled(ctx, t.retry) {
 		return
 	}
@@ -245,14 +245,14 @@ func (t *SlogTracer) write(ctx context.Context) *loggedWrite {
 	return w
 }
 
-// path is the path that ctx belongs to; nil if it is not followed.
-func (t *SlogTracer) path(ctx context.Context) *loggedPath {
-	p, _ := ctx.Value(loggedPathContext{t}).(*loggedPath)
+// request is the request that ctx belongs to; nil if it is not followed.
+func (t *SlogTracer) request(ctx context.Context) *loggedRequest {
+	p, _ := ctx.Value(loggedRequestContext{t}).(*loggedRequest)
 	return p
 }
 
-// attributes are those that all messages of a path begin with.
-func (p *loggedPath) attributes() []slog.Attr {
+// attributes are those that all messages of a request begin with.
+func (p *loggedRequest) attributes() []slog.Attr {
 	return append(make([]slog.Attr, 0, 13),
 		slog.String("op", p.data.Op), slog.String("mode", p.data.Mode.String()),
 		slog.String("keyspace", p.data.Keyspace), slog.Any("tables", p.data.Tables))

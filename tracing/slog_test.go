@@ -44,11 +44,11 @@ func TestSlog(t *testing.T) {
 	}
 }
 
-// waits makes every path take 1.5 ms.
+// waits makes every request take 1.5 ms.
 type waits struct{ *tracing.SlogTracer }
 
-func (w waits) TracePathStart(ctx context.Context, data writer.PathStart) context.Context {
-	ctx = w.SlogTracer.TracePathStart(ctx, data)
+func (w waits) TraceRequestStart(ctx context.Context, data writer.RequestStart) context.Context {
+	ctx = w.SlogTracer.TraceRequestStart(ctx, data)
 	time.Sleep(1500 * time.Microsecond)
 	return ctx
 }

@@ -61,16 +61,16 @@ func TestSpans(t *testing.T) {
 // severalKinds has what the conventions name in ways of their own: batches of like statements, and what is missing.
 func severalKinds(tb testing.TB) told {
 	tb.Helper()
-	start := func(tables []string, statements ...string) toldPath {
-		return toldPath{
-			start: writer.PathStart{
+	start := func(tables []string, statements ...string) toldRequest {
+		return toldRequest{
+			start: writer.RequestStart{
 				Mode: writer.SamePartition, Keyspace: keyspace, Tables: tables, Statements: statements, Consistency: session.One,
 			},
-			end: writer.PathEnd{Outcome: writer.Applied, Host: session.HostOf(new(gocql.HostInfo))},
+			end: writer.RequestEnd{Outcome: writer.Applied, Host: session.HostOf(new(gocql.HostInfo))},
 		}
 	}
 	one, two := []string{"orders_by_id"}, []string{"orders_by_id", "orders_by_user"}
-	w := told{paths: []toldPath{
+	w := told{requests: []toldRequest{
 		start(one, remove("orders_by_id")),
 		start(one, insert("orders_by_id"), insert("orders_by_id")),
 		start(one, insert("orders_by_id"), remove("orders_by_id")),
@@ -79,13 +79,13 @@ func severalKinds(tb testing.TB) told {
 		start(one),
 		start(nil),
 	}}
-	w.paths[3].start.Keyspace = "audit"
-	w.paths[6].start.Keyspace = ""
+	w.requests[3].start.Keyspace = "audit"
+	w.requests[6].start.Keyspace = ""
 	return w
 }
 
-// Paths of one write run at the same time.
-func TestConcurrentPaths(t *testing.T) {
+// Requests of one write run at the same time.
+func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t)
 	meters, reader := meter(t)
@@ -95,11 +95,11 @@ func TestConcurrentPaths(t *testing.T) {
 	for range 20 {
 		writes.Go(func() {
 			ctx := tracer.TraceWriteStart(t.Context(), w.start)
-			var paths sync.WaitGroup
-			for _, p := range w.paths {
-				paths.Go(func() { p.to(ctx, tracer) })
+			var requests sync.WaitGroup
+			for _, p := range w.requests {
+				requests.Go(func() { p.to(ctx, tracer) })
 			}
-			paths.Wait()
+			requests.Wait()
 			tracer.TraceWriteEnd(ctx, w.end)
 		})
 	}
@@ -154,14 +154,14 @@ func (s *sampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingR
 
 func (s *sampler) Description() string { return "test" }
 
-// A path whose write this tracer does not know is followed nevertheless, and what it has not seen start it leaves alone.
-func TestPathsAlone(t *testing.T) {
+// A request whose write this tracer does not know is followed nevertheless, and what it has not seen start it leaves alone.
+func TestRequestsAlone(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t)
 	tracer := tracing.New(tracing.WithTracerProvider(provider))
-	p := failing(t).paths[1]
-	tracer.TracePathEnd(tracer.TracePathStart(t.Context(), p.start), p.end)
-	tracer.TracePathEnd(t.Context(), p.end)
+	p := failing(t).requests[1]
+	tracer.TraceRequestEnd(tracer.TraceRequestStart(t.Context(), p.start), p.end)
+	tracer.TraceRequestEnd(t.Context(), p.end)
 	tracer.TraceRetry(t.Context(), p.retries[0])
 	tracer.TraceWriteEnd(t.Context(), writer.WriteEnd{})
 	if spans := exporter.GetSpans(); len(spans) != 1 || spans[0].Name != "INSERT orders_by_user" {

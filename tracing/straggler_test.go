@@ -63,13 +63,13 @@ func TestStragglersEndLate(t *testing.T) {
 			t.Errorf("%s was\n%s and is\n%s", name, before[name], after[name])
 		}
 	}
-	const paths = "db.client.operation.duration"
-	if was, is := strings.Count(before[paths], "\n"), strings.Count(after[paths], "\n"); was != 1 || is != 3 {
-		t.Errorf("%s had %d series and has %d:\n%s", paths, was, is, after[paths])
+	const requests = "db.client.operation.duration"
+	if was, is := strings.Count(before[requests], "\n"), strings.Count(after[requests], "\n"); was != 1 || is != 3 {
+		t.Errorf("%s had %d series and has %d:\n%s", requests, was, is, after[requests])
 	}
 }
 
-// Paths are told of on goroutines of their own, and those of stragglers go on while the write ends and after it. One may
+// Requests are told of on goroutines of their own, and those of stragglers go on while the write ends and after it. One may
 // not even have begun by then.
 func TestStragglersRunOn(t *testing.T) {
 	t.Parallel()
@@ -86,15 +86,15 @@ func TestStragglersRunOn(t *testing.T) {
 		all.Go(func() {
 			ctx := tracer.TraceWriteStart(t.Context(), w.start)
 			started, ended := make(chan struct{}), make(chan struct{})
-			all.Go(func() { w.paths[0].to(ctx, tracer) })
+			all.Go(func() { w.requests[0].to(ctx, tracer) })
 			all.Go(func() {
-				end := w.paths[1].begin(ctx, tracer)
+				end := w.requests[1].begin(ctx, tracer)
 				close(started)
 				end() // together with that of the write
 			})
 			all.Go(func() {
 				<-ended
-				w.paths[2].to(ctx, tracer)
+				w.requests[2].to(ctx, tracer)
 			})
 			<-started
 			tracer.TraceWriteEnd(ctx, w.end)
@@ -154,14 +154,14 @@ func (l *lines) count(parts ...string) (n int) {
 // Why a write failed is known although its stragglers have not told.
 func TestStragglersReason(t *testing.T) {
 	t.Parallel()
-	unavailable := writer.PathEnd{Attempts: 1, Reason: "unavailable", Err: answer(gocql.ErrCodeUnavailable)}
-	overrun := writer.PathEnd{Attempts: 1, Reason: "deadline_exceeded", Err: context.DeadlineExceeded}
-	limit := writer.PathEnd{Attempts: 1, Reason: "attempt_timeout", Err: context.DeadlineExceeded}
-	applied := writer.PathEnd{Attempts: 1, Outcome: writer.Applied}
+	unavailable := writer.RequestEnd{Attempts: 1, Reason: "unavailable", Err: answer(gocql.ErrCodeUnavailable)}
+	overrun := writer.RequestEnd{Attempts: 1, Reason: "deadline_exceeded", Err: context.DeadlineExceeded}
+	limit := writer.RequestEnd{Attempts: 1, Reason: "attempt_timeout", Err: context.DeadlineExceeded}
+	applied := writer.RequestEnd{Attempts: 1, Outcome: writer.Applied}
 	for name, test := range map[string]struct {
-		ended error // of the call's context
-		path  *writer.PathEnd
-		want  string
+		ended   error // of the call's context
+		request *writer.RequestEnd
+		want    string
 	}{
 		"nothing else, deadline":  {context.DeadlineExceeded, nil, "deadline_exceeded"},
 		"nothing else, canceled":  {context.Canceled, nil, "canceled"},
@@ -180,13 +180,13 @@ func TestStragglersReason(t *testing.T) {
 				{Keyspace: keyspace, Table: "orders_by_id"}, {Keyspace: keyspace, Table: "orders_by_user", Err: cause},
 			}}
 			w.end.Err, w.end.Stragglers = failed, 1
-			w.paths = w.paths[:2]
-			if test.path == nil {
-				w.paths = w.paths[1:]
+			w.requests = w.requests[:2]
+			if test.request == nil {
+				w.requests = w.requests[1:]
 				failed.Tables = failed.Tables[1:]
 			} else {
-				w.paths[0].end = *test.path
-				failed.Tables[0].Outcome, failed.Tables[0].Err = test.path.Outcome, test.path.Err
+				w.requests[0].end = *test.request
+				failed.Tables[0].Outcome, failed.Tables[0].Err = test.request.Outcome, test.request.Err
 			}
 			w.inTime(t.Context(), tracing.Multi(
 				tracing.New(tracing.WithTracerProvider(provider)), tracing.Slog(slog.New(slog.NewTextHandler(&log, nil)))))

@@ -18,19 +18,19 @@ import (
 
 // told is a logical write as a writer tells a tracer of it.
 type told struct {
-	start writer.WriteStart
-	paths []toldPath
-	end   writer.WriteEnd
+	start    writer.WriteStart
+	requests []toldRequest
+	end      writer.WriteEnd
 }
 
-type toldPath struct {
-	start   writer.PathStart
+type toldRequest struct {
+	start   writer.RequestStart
 	retries []writer.RetryData
-	end     writer.PathEnd
+	end     writer.RequestEnd
 	late    bool // it ends after the write
 }
 
-// to tells it, path after path.
+// to tells it, request after request.
 func (w told) to(ctx context.Context, t writer.Tracer) {
 	for _, end := range w.inTime(ctx, t) {
 		end()
@@ -40,7 +40,7 @@ func (w told) to(ctx context.Context, t writer.Tracer) {
 // inTime tells it but for the ends of stragglers, which it returns.
 func (w told) inTime(ctx context.Context, t writer.Tracer) (late []func()) {
 	ctx = t.TraceWriteStart(ctx, w.start)
-	for _, p := range w.paths {
+	for _, p := range w.requests {
 		if end := p.begin(ctx, t); p.late {
 			late = append(late, end)
 		} else {
@@ -51,14 +51,14 @@ func (w told) inTime(ctx context.Context, t writer.Tracer) (late []func()) {
 	return late
 }
 
-func (p toldPath) to(ctx context.Context, t writer.Tracer) { p.begin(ctx, t)() }
+func (p toldRequest) to(ctx context.Context, t writer.Tracer) { p.begin(ctx, t)() }
 
 // begin tells all of it but the end.
-func (p toldPath) begin(ctx context.Context, t writer.Tracer) (end func()) {
+func (p toldRequest) begin(ctx context.Context, t writer.Tracer) (end func()) {
 	end = func() {}
-	if paths, ok := t.(writer.PathTracer); ok {
-		ctx = paths.TracePathStart(ctx, p.start)
-		end = func() { paths.TracePathEnd(ctx, p.end) }
+	if requests, ok := t.(writer.RequestTracer); ok {
+		ctx = requests.TraceRequestStart(ctx, p.start)
+		end = func() { requests.TraceRequestEnd(ctx, p.end) }
 	}
 	if retries, ok := t.(writer.RetryTracer); ok {
 		for _, r := range p.retries {
@@ -102,13 +102,13 @@ func remove(table string) string {
 	return "DELETE FROM " + keyspace + "." + table + " USING TIMESTAMP ? WHERE status = ? AND order_id = ?"
 }
 
-func pathTo(mode writer.Mode, table string, host session.Host) toldPath {
-	return toldPath{
-		start: writer.PathStart{
+func requestTo(mode writer.Mode, table string, host session.Host) toldRequest {
+	return toldRequest{
+		start: writer.RequestStart{
 			Op: "createOrder", Mode: mode, Keyspace: keyspace, Tables: []string{table}, Statements: []string{insert(table)},
 			Consistency: session.LocalQuorum,
 		},
-		end: writer.PathEnd{Outcome: writer.Applied, Attempts: 1, Host: host},
+		end: writer.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: host},
 	}
 }
 
@@ -116,7 +116,7 @@ func pathTo(mode writer.Mode, table string, host session.Host) toldPath {
 func fanOut(tb testing.TB) told {
 	tb.Helper()
 	one, two := coordinator(tb, "10.0.0.1", "dc1"), coordinator(tb, "10.0.0.2", "dc1")
-	slow := pathTo(writer.FanOut, "orders_by_user", two)
+	slow := requestTo(writer.FanOut, "orders_by_user", two)
 	slow.end.Attempts = 2
 	slow.retries = []writer.RetryData{{
 		Attempt: 1, Class: retry.Unknown, Reason: "write_timeout.simple", Wait: 12500 * time.Microsecond, Host: one,
@@ -124,10 +124,10 @@ func fanOut(tb testing.TB) told {
 	}}
 	return told{
 		start: writer.WriteStart{Op: "createOrder", Changes: 1},
-		paths: []toldPath{
-			pathTo(writer.FanOut, "orders_by_id", one), slow, pathTo(writer.FanOut, "orders_by_status", one),
+		requests: []toldRequest{
+			requestTo(writer.FanOut, "orders_by_id", one), slow, requestTo(writer.FanOut, "orders_by_status", one),
 		},
-		end: writer.WriteEnd{Op: "createOrder", Timestamp: 1734567898765432, Mode: writer.FanOut, Paths: 3, Attempts: 4},
+		end: writer.WriteEnd{Op: "createOrder", Timestamp: 1734567898765432, Mode: writer.FanOut, Requests: 3, Attempts: 4},
 	}
 }
 
@@ -136,8 +136,8 @@ func failing(tb testing.TB) told {
 	tb.Helper()
 	w := fanOut(tb)
 	cause := errors.Join(answer(gocql.ErrCodeWriteTimeout), context.DeadlineExceeded)
-	w.paths[1].end = writer.PathEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.paths[1].end.Host, Reason: "attempt_timeout", Err: cause,
+	w.requests[1].end = writer.RequestEnd{
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "attempt_timeout", Err: cause,
 	}
 	w.end.Err = &writer.Error{
 		Op: "createOrder", Timestamp: w.end.Timestamp, Mode: writer.FanOut,
@@ -155,7 +155,7 @@ func resumed(tb testing.TB) told {
 	tb.Helper()
 	w := fanOut(tb)
 	w.start = writer.WriteStart{Op: "createOrder", Resume: true}
-	w.paths = w.paths[1:2]
+	w.requests = w.requests[1:2]
 	w.end.Attempts = 2
 	return w
 }
@@ -165,7 +165,7 @@ func stillFailing(tb testing.TB) told {
 	tb.Helper()
 	w := failing(tb)
 	w.start = writer.WriteStart{Op: "createOrder", Resume: true}
-	w.paths = w.paths[1:2]
+	w.requests = w.requests[1:2]
 	w.end.Attempts = 2
 	return w
 }
@@ -175,8 +175,8 @@ func moved(tb testing.TB) told {
 	tb.Helper()
 	return told{
 		start: writer.WriteStart{Op: "payOrder", Changes: 1},
-		paths: []toldPath{{
-			start: writer.PathStart{
+		requests: []toldRequest{{
+			start: writer.RequestStart{
 				Op: "payOrder", Mode: writer.LoggedBatch, Keyspace: keyspace,
 				Tables: []string{"orders_by_id", "orders_by_user", "orders_by_status"},
 				Statements: []string{
@@ -185,27 +185,27 @@ func moved(tb testing.TB) told {
 				},
 				Consistency: session.LocalQuorum,
 			},
-			end: writer.PathEnd{Outcome: writer.Applied, Attempts: 1, Host: coordinator(tb, "10.0.0.3", "dc1")},
+			end: writer.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: coordinator(tb, "10.0.0.3", "dc1")},
 		}},
-		end: writer.WriteEnd{Op: "payOrder", Timestamp: 1734567898765433, Mode: writer.LoggedBatch, Paths: 1, Attempts: 1},
+		end: writer.WriteEnd{Op: "payOrder", Timestamp: 1734567898765433, Mode: writer.LoggedBatch, Requests: 1, Attempts: 1},
 	}
 }
 
-// fallenBack is a logged batch that failed at the batchlog and went on as a fan-out, of which one path failed too.
+// fallenBack is a logged batch that failed at the batchlog and went on as a fan-out, of which one request failed too.
 func fallenBack(tb testing.TB) told {
 	tb.Helper()
 	w := moved(tb)
 	batchlog := answer(gocql.ErrCodeWriteTimeout)
-	w.paths[0].end = writer.PathEnd{
+	w.requests[0].end = writer.RequestEnd{
 		Outcome: writer.Unknown, Attempts: 1, Reason: "write_timeout.batch_log", Err: batchlog,
 	}
-	w.end.Mode, w.end.Attempts, w.end.Paths = writer.Fallback, 3, 2
+	w.end.Mode, w.end.Attempts, w.end.Requests = writer.Fallback, 3, 2
 	for _, table := range []string{"orders_by_id", "orders_by_user"} {
-		p := pathTo(writer.Fallback, table, session.Host{})
+		p := requestTo(writer.Fallback, table, session.Host{})
 		p.start.Op = "payOrder"
-		w.paths = append(w.paths, p)
+		w.requests = append(w.requests, p)
 	}
-	w.paths[2].end = writer.PathEnd{
+	w.requests[2].end = writer.RequestEnd{
 		Outcome: writer.Unknown, Attempts: 1, Reason: "unavailable", Err: answer(gocql.ErrCodeUnavailable),
 	}
 	w.end.Err = &writer.Error{Op: "payOrder", Mode: writer.Fallback, Tables: []writer.TableResult{
@@ -215,7 +215,7 @@ func fallenBack(tb testing.TB) told {
 	return w
 }
 
-// spent is a fan-out of which two paths were not tried again for want of budget. Both were hedged: the requests of one
+// spent is a fan-out of which two requests were not tried again for want of budget. Both were hedged: the requests of one
 // were answered alike, those of the other were not.
 func spent(tb testing.TB) told {
 	tb.Helper()
@@ -223,11 +223,11 @@ func spent(tb testing.TB) told {
 	alike := errors.Join(errors.Join(answer(gocql.ErrCodeUnavailable), answer(gocql.ErrCodeUnavailable)), retry.ErrBudget)
 	differing := errors.Join(
 		errors.Join(answer(gocql.ErrCodeUnavailable), answer(gocql.ErrCodeWriteTimeout)), retry.ErrBudget)
-	w.paths[1].end = writer.PathEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.paths[1].end.Host, Reason: "unavailable", Refused: true, Err: alike,
+	w.requests[1].end = writer.RequestEnd{
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "unavailable", Refused: true, Err: alike,
 	}
-	w.paths[2].end = writer.PathEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.paths[2].end.Host, Reason: "several", Refused: true, Err: differing,
+	w.requests[2].end = writer.RequestEnd{
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[2].end.Host, Reason: "several", Refused: true, Err: differing,
 	}
 	w.end.Attempts = 5
 	w.end.Err = &writer.Error{
@@ -241,15 +241,15 @@ func spent(tb testing.TB) told {
 	return w
 }
 
-// left is a fan-out of which two paths outlived the call: of one it becomes known later that it failed, of the other
+// left is a fan-out of which two requests outlived the call: of one it becomes known later that it failed, of the other
 // that it was applied.
 func left(tb testing.TB) told {
 	tb.Helper()
 	w := fanOut(tb)
 	cause := fmt.Errorf("the driver has not returned: %w", context.DeadlineExceeded)
-	w.paths[1].late, w.paths[2].late = true, true
-	w.paths[1].end = writer.PathEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.paths[1].end.Host, Reason: "connection_closed",
+	w.requests[1].late, w.requests[2].late = true, true
+	w.requests[1].end = writer.RequestEnd{
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "connection_closed",
 		Err: errors.Join(gocql.ErrConnectionClosed, context.DeadlineExceeded),
 	}
 	w.end.Stragglers = 2

@@ -19,14 +19,14 @@ type Tracer struct {
 	attributes []attribute.KeyValue
 	statements bool
 	writes     cache[writeKey, writeShape]
-	paths      cache[pathKey, *pathShape]
+	requests   cache[requestKey, *requestShape]
 	err        error
 }
 
 var (
-	_ writer.Tracer      = (*Tracer)(nil)
-	_ writer.PathTracer  = (*Tracer)(nil)
-	_ writer.RetryTracer = (*Tracer)(nil)
+	_ writer.Tracer        = (*Tracer)(nil)
+	_ writer.RequestTracer = (*Tracer)(nil)
+	_ writer.RetryTracer   = (*Tracer)(nil)
 )
 
 // New makes a tracer for [writer.Trace]. It records nothing without providers, which [WithTracerProvider] and [WithMeterProvider]
@@ -43,7 +43,7 @@ func New(options ...Option) *Tracer {
 		}
 	}
 	t := &Tracer{attributes: c.attributes, statements: c.statements}
-	t.writes.limit, t.paths.limit = maxShapes, maxShapes
+	t.writes.limit, t.requests.limit = maxShapes, maxShapes
 	version := version()
 	if c.traces != nil {
 		t.spans = c.traces.Tracer(Scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(SchemaURL))

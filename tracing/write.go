@@ -25,7 +25,7 @@ type write struct {
 	resume  bool
 
 	reasons reasons
-	mu      sync.Mutex // paths run at the same time, and stragglers when the write has ended
+	mu      sync.Mutex // requests run at the same time, and stragglers when the write has ended
 	tables  []table
 	first   [4]table // where tables begin, so that most writes need no more
 }
@@ -85,7 +85,7 @@ func (t *Tracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	}
 	attributes := append(make([]attribute.KeyValue, 0, 12),
 		modeKey.String(data.Mode.String()), outcomeKey.String(outcome),
-		attemptsKey.Int(data.Attempts), pathsKey.Int(data.Paths))
+		attemptsKey.Int(data.Attempts), requestsKey.Int(data.Requests))
 	if !w.resume {
 		attributes = append(attributes, changesKey.Int(w.changes))
 	}
@@ -107,7 +107,7 @@ func (t *Tracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	w.span.End()
 }
 
-// appendTables adds the tables of the paths, and keyspace and table if there is only one.
+// appendTables adds the tables of the requests, and keyspace and table if there is only one.
 func (w *write) appendTables(to []attribute.KeyValue) []attribute.KeyValue {
 	if len(w.tables) == 0 {
 		return to
@@ -129,8 +129,8 @@ func (w *write) appendTables(to []attribute.KeyValue) []attribute.KeyValue {
 	return to
 }
 
-// pathStart notes the tables of a path.
-func (w *write) pathStart(s *pathShape, mode writer.Mode) {
+// requestStart notes the tables of a request.
+func (w *write) requestStart(s *requestShape, mode writer.Mode) {
 	w.reasons.start(mode)
 	w.mu.Lock()
 	defer w.mu.Unlock()

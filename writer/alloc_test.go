@@ -23,7 +23,7 @@ func bareFanOut(tb testing.TB, x executor, set *tables.Set[Order], o Order) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			errs[i] = x.execute(ctx, &request{mutations: []*tables.Mutation{&r.Mutations[i]}})
+			errs[i] = x.execute(ctx, &attempt{mutations: []*tables.Mutation{&r.Mutations[i]}})
 		}()
 	}
 	wg.Wait()

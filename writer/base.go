@@ -17,37 +17,37 @@ import (
 )
 
 // requests sends the requests that a condition takes, for one partition, and counts them.
-type requests struct {
-	w    *Writer
-	op   string
-	path *hosts.Attempt // of the partition
-	o    transaction
-	sent *atomic.Int32
+type transactions struct {
+	w         *Writer
+	op        string
+	partition *hosts.Attempt // of the partition
+	o         transaction
+	sent      *atomic.Int32
 }
 
-func (w *Writer) requests(op, keyspace string, key []byte, local bool, sent *atomic.Int32) requests {
-	return requests{
-		w: w, op: op, path: &hosts.Attempt{Keyspace: keyspace, Key: key}, sent: sent,
+func (w *Writer) transactions(op, keyspace string, key []byte, local bool, sent *atomic.Int32) transactions {
+	return transactions{
+		w: w, op: op, partition: &hosts.Attempt{Keyspace: keyspace, Key: key}, sent: sent,
 		o: transaction{key: key, consistency: w.consistency, local: local},
 	}
 }
 
 // one makes one attempt at something.
-func (r *requests) one(ctx context.Context, send func(context.Context) error) error {
+func (r *transactions) one(ctx context.Context, send func(context.Context) error) error {
 	start := time.Now()
-	r.path.Next(ctx)
+	r.partition.Next(ctx)
 	r.sent.Add(1)
-	err := hosts.Cause(ctx, send(r.path)) //nolint:contextcheck // it is ctx now
+	err := hosts.Cause(ctx, send(r.partition)) //nolint:contextcheck // it is ctx now
 	if err != nil {
-		r.path.End(resultOf(err, time.Since(start)))
+		r.partition.End(resultOf(err, time.Since(start)))
 	} else {
-		r.path.End(hosts.Answered)
+		r.partition.End(hosts.Answered)
 	}
 	return err
 }
 
 // Try implements [versioned.Store].
-func (r *requests) Try(ctx context.Context, attempt func(context.Context) error) (maybe bool, err error) {
+func (r *transactions) Try(ctx context.Context, attempt func(context.Context) error) (maybe bool, err error) {
 	_, err = r.w.retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
 		err := attempt(ctx)
 		if err != nil && !retry.Classify(err, retry.Swap).Class.NotApplied() {
@@ -60,7 +60,7 @@ func (r *requests) Try(ctx context.Context, attempt func(context.Context) error)
 
 // baseStore is an entity of a Versioned set on the cluster.
 type baseStore struct {
-	requests
+	transactions
 	base    *tables.Base
 	claimed string // the Unique table that names the entity as the owner of a key, if another entity wants that
 }
@@ -69,7 +69,7 @@ var _ versioned.Store = (*baseStore)(nil)
 
 func (w *Writer) store(op string, base *tables.Base, sent *atomic.Int32) *baseStore {
 	keyspace, _, key := base.Place()
-	return &baseStore{requests: w.requests(op, keyspace, key, base.Local(), sent), base: base}
+	return &baseStore{transactions: w.transactions(op, keyspace, key, base.Local(), sent), base: base}
 }
 
 // Read implements [versioned.Store].
@@ -159,7 +159,7 @@ func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql
 	once.retrier = *single
 	p.phases[0] = once.runPhase(ctx, p, p.phases[0])
 	for i := range p.phases[0] {
-		s.sent.Add(int32(p.phases[0][i].requests))
+		s.sent.Add(int32(p.phases[0][i].sent))
 	}
 	if !applied(p.phases[0]) {
 		// Not as an Error: what it says of its tables is not said of the write that met this one.

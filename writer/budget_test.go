@@ -17,7 +17,7 @@ import (
 
 // traffic sends writes at an even rate, in virtual time, for as long as it is told, and counts what comes of them.
 type traffic struct {
-	writes, acknowledged, refused, paths int
+	writes, acknowledged, refused, requests int
 }
 
 // The race detector makes everything ten times slower, so with it there is a tenth of the traffic, and of the budget.
@@ -32,7 +32,7 @@ func trafficWriter(x executor) *Writer {
 	return fakeWriter(x, shared(session.Budget(retry.NewBudget(scaled(1000), 0))))
 }
 
-func (c *traffic) run(t *testing.T, w *Writer, changes []tables.Change, paths int, long time.Duration) {
+func (c *traffic) run(t *testing.T, w *Writer, changes []tables.Change, requests int, long time.Duration) {
 	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -44,7 +44,7 @@ func (c *traffic) run(t *testing.T, w *Writer, changes []tables.Change, paths in
 			mu.Lock()
 			defer mu.Unlock()
 			c.writes++
-			c.paths += paths
+			c.requests += requests
 			if err == nil {
 				c.acknowledged++
 			}
@@ -57,21 +57,21 @@ func (c *traffic) run(t *testing.T, w *Writer, changes []tables.Change, paths in
 	wg.Wait()
 }
 
-// In a total outage the requests stay within 1.1 times the paths of the writes in the first minute, and within 1.05
+// In a total outage the attempts stay within 1.1 times the requests of the writes in the first minute, and within 1.05
 // times after it.
 func TestOutageIsNotMultiplied(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	for name, test := range map[string]struct {
-		change tables.Change
-		paths  int
-		answer func(context.Context, request) error
+		change   tables.Change
+		requests int
+		answer   func(context.Context, attempt) error
 	}{
 		"fan-out, unavailable":      {orderSet(t).Insert(open), 3, always(errUnavailable)},
 		"fan-out, silent":           {orderSet(t).Insert(open), 3, silent},
 		"fan-out, write timeouts":   {orderSet(t).Insert(open), 3, always(errSimple)},
 		"logged batch, unavailable": {orderSet(t).Update(open, paid), 1, always(errUnavailable)},
-		"one path, overloaded":      {noteSet(t).Insert(newNote()), 1, always(errOverloaded)},
+		"one request, overloaded":   {noteSet(t).Insert(newNote()), 1, always(errOverloaded)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,11 +81,11 @@ func TestOutageIsNotMultiplied(t *testing.T) {
 				for minute, most := range []float64{1.1, 1.05, 1.05} {
 					var c traffic
 					x.requests.Store(0)
-					c.run(t, w, []tables.Change{test.change}, test.paths, time.Minute)
-					ratio := float64(x.requests.Load()) / float64(c.paths)
-					t.Logf("minute %d: %d writes, %.3f requests a path, %d writes were refused a retry", minute+1, c.writes, ratio, c.refused)
+					c.run(t, w, []tables.Change{test.change}, test.requests, time.Minute)
+					ratio := float64(x.requests.Load()) / float64(c.requests)
+					t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes were refused a retry", minute+1, c.writes, ratio, c.refused)
 					if ratio > most || ratio < 1 {
-						t.Errorf("minute %d: %.3f requests a path, want at most %v", minute+1, ratio, most)
+						t.Errorf("minute %d: %.3f attempts a request, want at most %v", minute+1, ratio, most)
 					}
 					if c.acknowledged != 0 {
 						t.Errorf("%d acknowledged", c.acknowledged)
@@ -106,7 +106,7 @@ func TestScatteredErrorsAreRetried(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				random := rand.New(rand.NewPCG(1, 2))
 				var mu sync.Mutex
-				x := &countingExecutor{answer: func(context.Context, request) error {
+				x := &countingExecutor{answer: func(context.Context, attempt) error {
 					mu.Lock()
 					defer mu.Unlock()
 					if random.IntN(10) == 0 {
@@ -116,15 +116,15 @@ func TestScatteredErrorsAreRetried(t *testing.T) {
 				}}
 				var c traffic
 				c.run(t, trafficWriter(x), []tables.Change{orderSet(t).Insert(newOrder(Open))}, 3, 2*time.Minute)
-				ratio := float64(x.requests.Load()) / float64(c.paths)
+				ratio := float64(x.requests.Load()) / float64(c.requests)
 				share := float64(c.acknowledged) / float64(c.writes)
-				t.Logf("%d writes, %.3f %% acknowledged, %.3f requests a path, %d refused a retry", c.writes, 100*share, ratio, c.refused)
+				t.Logf("%d writes, %.3f %% acknowledged, %.3f attempts a request, %d refused a retry", c.writes, 100*share, ratio, c.refused)
 				least := 0.999 // 99.97 % is what four attempts can give
 				if raceEnabled {
 					least = 0.997 // chance fails three of 2,400 once in thirty runs
 				}
 				if share < least || ratio > 1.15 {
-					t.Errorf("%.3f %% acknowledged with %.3f requests a path", 100*share, ratio)
+					t.Errorf("%.3f %% acknowledged with %.3f attempts a request", 100*share, ratio)
 				}
 			})
 		})
@@ -162,15 +162,15 @@ func TestBudgetIsShared(t *testing.T) {
 
 // countingExecutor counts requests without keeping them.
 type countingExecutor struct {
-	answer   func(context.Context, request) error
+	answer   func(context.Context, attempt) error
 	requests atomic.Int64
 }
 
-func (x *countingExecutor) execute(ctx context.Context, r *request) error {
+func (x *countingExecutor) execute(ctx context.Context, r *attempt) error {
 	x.requests.Add(1)
 	return x.answer(ctx, *r)
 }
 
-func always(err error) func(context.Context, request) error {
-	return func(context.Context, request) error { return err }
+func always(err error) func(context.Context, attempt) error {
+	return func(context.Context, attempt) error { return err }
 }

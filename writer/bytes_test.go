@@ -12,7 +12,7 @@ import (
 )
 
 // spelled is what a request puts on the wire: every statement with its bound bytes, in a form that can be compared.
-func spelled(r request) string {
+func spelled(r attempt) string {
 	var b strings.Builder
 	for _, m := range r.mutations {
 		writeMutation(&b, m, time.UnixMilli(r.now))
@@ -33,7 +33,7 @@ func writeMutation(b *strings.Builder, m *tables.Mutation, now time.Time) {
 	b.WriteString("\n")
 }
 
-func wires(requests []request) []string {
+func wires(requests []attempt) []string {
 	out := make([]string, len(requests))
 	for i, r := range requests {
 		out[i] = spelled(r)
@@ -43,7 +43,7 @@ func wires(requests []request) []string {
 }
 
 // wantEqualRequests says that two sets of requests cannot be told apart by the server.
-func wantEqualRequests(t *testing.T, a, b []request) {
+func wantEqualRequests(t *testing.T, a, b []attempt) {
 	t.Helper()
 	if x, y := wires(a), wires(b); !slices.Equal(x, y) {
 		t.Errorf("sent\n%s\nthen\n%s", strings.Join(x, ""), strings.Join(y, ""))
@@ -51,7 +51,7 @@ func wantEqualRequests(t *testing.T, a, b []request) {
 }
 
 // boundBytes are the encoded values of all requests.
-func boundBytes(requests []request) []byte {
+func boundBytes(requests []attempt) []byte {
 	var out bytes.Buffer
 	for _, r := range requests {
 		for _, m := range r.mutations {

@@ -44,7 +44,7 @@ func TestFirstAttemptsEndWithAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent := &ending{Context: context.Background(), done: make(chan struct{})}
 		time.AfterFunc(time.Second, func() { close(parent.done) })
-		x := &fakeExecutor{answer: func(ctx context.Context, _ request) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
 			<-ctx.Done()
 			if ctx.Err() == nil {
 				t.Error("the context has ended, and has no error")
@@ -61,7 +61,7 @@ func TestFirstAttemptsEndWithAnError(t *testing.T) {
 func TestCountersDoNotLengthenACall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := &fakeExecutor{answer: func(ctx context.Context, r request) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
 			if r.kind == retry.Counter {
 				<-ctx.Done()
 				return ctx.Err()
@@ -82,7 +82,7 @@ func TestCountersBesideAFallbackAreTraced(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	for range 50 {
-		x := &fakeExecutor{answer: func(_ context.Context, r request) error {
+		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
 			if r.kind == retry.LoggedBatch {
 				return errBatchLog
 			}
@@ -95,13 +95,13 @@ func TestCountersBesideAFallbackAreTraced(t *testing.T) {
 	}
 }
 
-// modes reads what it is told of paths.
+// modes reads what it is told of requests.
 type modes struct{}
 
 func (*modes) TraceWriteStart(ctx context.Context, _ WriteStart) context.Context { return ctx }
 func (*modes) TraceWriteEnd(context.Context, WriteEnd)                           {}
-func (*modes) TracePathEnd(context.Context, PathEnd)                             {}
-func (*modes) TracePathStart(ctx context.Context, s PathStart) context.Context {
+func (*modes) TraceRequestEnd(context.Context, RequestEnd)                       {}
+func (*modes) TraceRequestStart(ctx context.Context, s RequestStart) context.Context {
 	if s.Mode.String() == "" {
 		panic("no mode")
 	}

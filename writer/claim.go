@@ -11,7 +11,7 @@ import (
 
 // claimKey is a key of a Unique table on the cluster.
 type claimKey struct {
-	requests
+	transactions
 	claim *tables.Claim
 	own   string
 	bases map[string]*tables.Base // of the owners that were seen
@@ -21,7 +21,7 @@ var _ versioned.Key = (*claimKey)(nil)
 
 func (w *Writer) claimKey(op string, c *tables.Claim, own *tables.Base, sent *atomic.Int32) *claimKey {
 	return &claimKey{
-		w.requests(op, c.Keyspace, c.PartitionKey, own.Local(), sent), c, own.Key(), make(map[string]*tables.Base),
+		w.transactions(op, c.Keyspace, c.PartitionKey, own.Local(), sent), c, own.Key(), make(map[string]*tables.Base),
 	}
 }
 

@@ -28,7 +28,7 @@ type condition struct {
 
 	outcome  Outcome
 	attempts int // requests, in earlier calls too
-	requests int // of this call
+	sent     int // of this call
 	conflict bool
 	taken    *tables.Claim // the key that another entity has
 	current  any           // the row as it is, after a conflict
@@ -99,8 +99,8 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 	if result.tokens != nil {
 		c.tokens = result.tokens
 	}
-	c.requests = int(sent.Load())
-	c.attempts += c.requests
+	c.sent = int(sent.Load())
+	c.attempts += c.sent
 	if c.outcome == Applied {
 		c.conflict, c.err = false, nil
 		return true, 0
@@ -225,19 +225,19 @@ func (w *Writer) lost(op string, c *tables.Conditional, sent *atomic.Int32) []ve
 	return keys
 }
 
-// traceCondition tells the tracer of the condition as of a path.
-func (w *Writer) traceCondition(ctx context.Context, op string, all []*tables.Conditional) (traced context.Context, end func(s settled, requests int)) {
-	if w.tracer.path == nil {
+// traceCondition tells the tracer of the condition as if it were one request.
+func (w *Writer) traceCondition(ctx context.Context, op string, all []*tables.Conditional) (traced context.Context, end func(s settled, sent int)) {
+	if w.tracer.request == nil {
 		return ctx, func(settled, int) {}
 	}
 	first := all[0].Condition
-	start := PathStart{Op: op, Mode: Conditional, Keyspace: first.Keyspace, Tables: []string{first.Table}, Consistency: session.Consistency(w.consistency)}
+	start := RequestStart{Op: op, Mode: Conditional, Keyspace: first.Keyspace, Tables: []string{first.Table}, Consistency: session.Consistency(w.consistency)}
 	for _, c := range all {
 		start.Statements = append(start.Statements, c.Condition.Statements()...)
 	}
-	traced = orOuter(ctx, w.tracer.path.TracePathStart(ctx, start))
-	return traced, func(s settled, requests int) {
-		e := PathEnd{Outcome: s.outcome, Attempts: requests, Err: s.err}
+	traced = orOuter(ctx, w.tracer.request.TraceRequestStart(ctx, start))
+	return traced, func(s settled, sent int) {
+		e := RequestEnd{Outcome: s.outcome, Attempts: sent, Err: s.err}
 		if s.outcome == Applied {
 			e.Err = nil
 		}
@@ -247,7 +247,7 @@ func (w *Writer) traceCondition(ctx context.Context, op string, all []*tables.Co
 				e.Reason = retry.Classify(e.Err, retry.Swap).Reason
 			}
 		}
-		w.tracer.pathEnd(traced, e)
+		w.tracer.requestEnd(traced, e)
 	}
 }
 

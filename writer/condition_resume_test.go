@@ -49,7 +49,7 @@ func TestConditionIsStoredAndResumed(t *testing.T) {
 		if err != nil || resumed.Version != result.Version || resumed.Timestamp != result.Timestamp {
 			t.Errorf("%s: resumed as %+v, %v, was %+v", name, resumed, err, result)
 		}
-		if wantSent := len(failed.paths); len(e.sent()) != wantSent {
+		if wantSent := len(failed.requests); len(e.sent()) != wantSent {
 			t.Errorf("%s: %d requests after the condition, want %d", name, len(e.sent()), wantSent)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// This file is about counters, which travel in paths of their own, alongside what else a write has: without timestamp, so not
+// This file is about counters, which travel in requests of their own, alongside what else a write has: without timestamp, so not
 // idempotent, never sent again once they may have been counted, and never by Resume.
 
 // splitCounters separates the counters of a write, and its changes of other things, from the rest.
@@ -48,32 +48,32 @@ func (w *Writer) refuseCounters() error {
 	return nil
 }
 
-// addCounters adds counters to what is sent last, one path a partition. Nothing is sent after them whose failure could
+// addCounters adds counters to what is sent last, one request a partition. Nothing is sent after them whose failure could
 // make them false.
 func (p *plan) addCounters(counters []*tables.Mutation) {
-	paths := group(counters)
-	p.counters = len(paths)
+	requests := group(counters)
+	p.counters = len(requests)
 	if p.mode == None {
 		p.mode, p.reason = Counter, "counters, which have no timestamp"
 	}
 	if len(p.phases) == 0 {
-		p.phase(paths)
+		p.phase(requests)
 		return
 	}
 	last := &p.phases[len(p.phases)-1]
-	*last = append(*last, paths...)
+	*last = append(*last, requests...)
 }
 
-// countersOf is the index of the first path of counters, which come after all others.
-func countersOf(paths []path) int {
-	if at := slices.IndexFunc(paths, func(p path) bool { return p.kind == retry.Counter }); at >= 0 {
+// countersOf is the index of the first request of counters, which come after all others.
+func countersOf(requests []request) int {
+	if at := slices.IndexFunc(requests, func(p request) bool { return p.kind == retry.Counter }); at >= 0 {
 		return at
 	}
-	return len(paths)
+	return len(requests)
 }
 
-// travels is the mode of one path.
-func (p *path) travels(mode Mode) Mode {
+// travels is the mode of one request.
+func (p *request) travels(mode Mode) Mode {
 	if p.kind == retry.Counter {
 		return Counter
 	}
@@ -93,13 +93,13 @@ func (e *Error) Resumable() bool {
 
 // open says whether the write lacks anything but counters.
 func (e *Error) open() bool {
-	return e.condition != nil && e.condition.outcome != Applied || slices.ContainsFunc(e.paths, resumable)
+	return e.condition != nil && e.condition.outcome != Applied || slices.ContainsFunc(e.requests, resumable)
 }
 
-func resumable(p path) bool { return p.kind != retry.Counter && p.outcome != Applied }
+func resumable(p request) bool { return p.kind != retry.Counter && p.outcome != Applied }
 
 // onlyCounters says whether all that the write lacks is counters.
-func (e *Error) onlyCounters() bool { return !e.open() && !applied(e.paths) }
+func (e *Error) onlyCounters() bool { return !e.open() && !applied(e.requests) }
 
 // counted is the error of a Resume that has only counters before it.
 func (e *Error) counted() *Error {

@@ -72,7 +72,7 @@ func TestCountersTravel(t *testing.T) {
 			if res.Mode != test.mode || res.Counters != 2 || res.Attempts != len(want) || res.Timestamp == 0 {
 				t.Errorf("%+v, want %v in %d requests", res, test.mode, len(want))
 			}
-			if end := r.ends[0]; end.Counters != 2 || end.Mode != test.mode || end.Paths != len(want) {
+			if end := r.ends[0]; end.Counters != 2 || end.Mode != test.mode || end.Requests != len(want) {
 				t.Errorf("traced: %+v", end)
 			}
 			for _, tables := range viewTables {
@@ -177,7 +177,7 @@ func TestResumeLeavesCounters(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%v/stored %v", kind, outcome, stored), func(t *testing.T) {
 					t.Parallel()
 					ordinary := fail(test.table, errSimple)
-					x := &fakeExecutor{answer: func(ctx context.Context, r request) error {
+					x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
 						if r.kind == retry.Counter && carries(r, "views") {
 							return cause
 						}
@@ -250,7 +250,7 @@ func TestFallbackLeavesCounters(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				var last atomic.Int64
-				x := &fakeExecutor{answer: func(_ context.Context, r request) error {
+				x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
 					switch r.kind {
 					case retry.LoggedBatch:
 						return errBatchLog
@@ -296,7 +296,7 @@ func TestFallbackLeavesCounters(t *testing.T) {
 func TestCounterTakesItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := &fakeExecutor{answer: func(ctx context.Context, _ request) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
 			select {
 			case <-time.After(4 * time.Second):
 				return nil
@@ -333,22 +333,22 @@ func TestForeignCounters(t *testing.T) {
 	if bytes.Contains(count, []byte("page_id")) {
 		t.Error("a stored counter could be sent again")
 	}
-	path := func(mutations ...[]byte) wirePath { return wirePath{Mutations: mutations} }
+	request := func(mutations ...[]byte) wirePath { return wirePath{Mutations: mutations} }
 	for name, test := range map[string]struct {
-		mode  Mode
-		paths []wirePath
-		ok    bool
+		mode     Mode
+		requests []wirePath
+		ok       bool
 	}{
-		"beside a batch":        {LoggedBatch, []wirePath{path(put, put), path(count), path(count)}, true},
-		"beside a fan-out":      {FanOut, []wirePath{path(put), path(put), path(count)}, true},
-		"alone":                 {Counter, []wirePath{path(count)}, true},
-		"in a batch":            {LoggedBatch, []wirePath{path(put, count)}, false},
-		"before a batch":        {LoggedBatch, []wirePath{path(count), path(put)}, false},
-		"two batches":           {LoggedBatch, []wirePath{path(put), path(put), path(count)}, false},
-		"a put among counters":  {Counter, []wirePath{path(put)}, false},
-		"before other requests": {FanOut, []wirePath{path(count), path(put)}, false},
+		"beside a batch":        {LoggedBatch, []wirePath{request(put, put), request(count), request(count)}, true},
+		"beside a fan-out":      {FanOut, []wirePath{request(put), request(put), request(count)}, true},
+		"alone":                 {Counter, []wirePath{request(count)}, true},
+		"in a batch":            {LoggedBatch, []wirePath{request(put, count)}, false},
+		"before a batch":        {LoggedBatch, []wirePath{request(count), request(put)}, false},
+		"two batches":           {LoggedBatch, []wirePath{request(put), request(put), request(count)}, false},
+		"a put among counters":  {Counter, []wirePath{request(put)}, false},
+		"before other requests": {FanOut, []wirePath{request(count), request(put)}, false},
 	} {
-		data := sealed(t, wireError{Op: "op", Timestamp: 1, Mode: test.mode, Paths: test.paths})
+		data := sealed(t, wireError{Op: "op", Timestamp: 1, Mode: test.mode, Paths: test.requests})
 		e := new(Error)
 		if err := e.UnmarshalBinary(data); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
@@ -362,7 +362,7 @@ func TestForeignCounters(t *testing.T) {
 	}{tables.Increment, "shop", "views USING TTL 1; DROP", 0}); err != nil {
 		t.Fatal(err)
 	}
-	if err := new(Error).UnmarshalBinary(sealed(t, wireError{Op: "op", Timestamp: 1, Mode: Counter, Paths: []wirePath{path(forged.Bytes())}})); err == nil {
+	if err := new(Error).UnmarshalBinary(sealed(t, wireError{Op: "op", Timestamp: 1, Mode: Counter, Paths: []wirePath{request(forged.Bytes())}})); err == nil {
 		t.Error("CQL for a table: read without error")
 	}
 }

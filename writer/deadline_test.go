@@ -11,7 +11,7 @@ import (
 )
 
 // silent never answers, as a stopped node.
-func silent(ctx context.Context, _ request) error {
+func silent(ctx context.Context, _ attempt) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
@@ -66,7 +66,7 @@ func TestCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		open, paid := move()
-		x := &fakeExecutor{answer: func(ctx context.Context, r request) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
 			cancel()
 			return silent(ctx, r)
 		}}
@@ -112,7 +112,7 @@ func TestSilentAttemptIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := true
 		x := &fakeExecutor{}
-		x.answer = func(ctx context.Context, r request) error {
+		x.answer = func(ctx context.Context, r attempt) error {
 			if carries(r, "orders_by_status") && first {
 				first = false
 				return silent(ctx, r)
@@ -128,14 +128,14 @@ func TestSilentAttemptIsRepeated(t *testing.T) {
 	})
 }
 
-// To cancel the siblings of a path that failed would turn one failed table into three.
+// To cancel the siblings of a request that failed would turn one failed table into three.
 func TestFailureDoesNotCancelSiblings(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"orders_by_id", "orders_by_user", "orders_by_status"} {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				x := &fakeExecutor{answer: func(ctx context.Context, r request) error {
+				x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
 					if carries(r, table) {
 						return errSyntax
 					}

@@ -18,9 +18,9 @@ func TestCallLeavesStragglers(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	for name, test := range map[string]struct {
-		change tables.Change
-		stuck  string // table whose request hangs; empty for all
-		paths  int    // that hang
+		change   tables.Change
+		stuck    string // table whose request hangs; empty for all
+		requests int    // that hang
 	}{
 		"single":         {mustSet[Task](t, "task", tables.Table{Name: "tasks", PartKey: []string{"task_id"}}).Insert(newTask("bob")), "", 1},
 		"same partition": {noteSet(t).Insert(newNote()), "", 1},
@@ -36,7 +36,7 @@ func TestCallLeavesStragglers(t *testing.T) {
 				var ended WriteEnd
 				var late atomic.Int32
 				tracer := stragglerTracer{ended: &ended, late: &late}
-				x := &fakeExecutor{answer: func(_ context.Context, r request) error {
+				x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
 					if carries(r, test.stuck) {
 						<-time.After(time.Minute) // as while a socket is full
 					}
@@ -57,33 +57,33 @@ func TestCallLeavesStragglers(t *testing.T) {
 					}
 				}
 				wantConsistent(t, e)
-				if ended.Stragglers != test.paths || res.Attempts != len(x.sent()) {
-					t.Errorf("%d stragglers, want %d; %d attempts, want %d", ended.Stragglers, test.paths, res.Attempts, len(x.sent()))
+				if ended.Stragglers != test.requests || res.Attempts != len(x.sent()) {
+					t.Errorf("%d stragglers, want %d; %d attempts, want %d", ended.Stragglers, test.requests, res.Attempts, len(x.sent()))
 				}
 				before := late.Load()
 				time.Sleep(2 * time.Minute)
-				if got := int(late.Load() - before); got != test.paths {
-					t.Errorf("%d paths ended later, want %d", got, test.paths)
+				if got := int(late.Load() - before); got != test.requests {
+					t.Errorf("%d requests ended later, want %d", got, test.requests)
 				}
 				sent := len(x.sent())
 				if _, err := fakeWriter(x, Timeout(time.Hour)).Resume(context.Background(), e); err != nil {
 					t.Errorf("cannot be resumed: %v", err)
 				}
-				if got := len(x.sent()) - sent; got != test.paths {
-					t.Errorf("Resume sent %d paths, want %d", got, test.paths)
+				if got := len(x.sent()) - sent; got != test.requests {
+					t.Errorf("Resume sent %d requests, want %d", got, test.requests)
 				}
 			})
 		})
 	}
 }
 
-// The writer's own timeout ends a call without deadline in the same way. What was known of the path before stays.
+// The writer's own timeout ends a call without deadline in the same way. What was known of the request before stays.
 func TestResumeLeavesStragglers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		open, paid := move()
 		var stuck atomic.Bool
-		x := &fakeExecutor{answer: func(context.Context, request) error {
+		x := &fakeExecutor{answer: func(context.Context, attempt) error {
 			if stuck.Load() {
 				<-time.After(time.Minute)
 			}
@@ -113,7 +113,7 @@ func TestCallWaitsAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		x := &fakeExecutor{answer: func(ctx context.Context, _ request) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
 			<-ctx.Done()
 			<-time.After(leeway - time.Millisecond)
 			return nil
@@ -148,7 +148,7 @@ func TestCallLeavesReads(t *testing.T) {
 	})
 }
 
-// stragglerTracer keeps the end of the write, and counts the ends of paths.
+// stragglerTracer keeps the end of the write, and counts the ends of requests.
 type stragglerTracer struct {
 	ended *WriteEnd
 	late  *atomic.Int32
@@ -160,9 +160,11 @@ func (t stragglerTracer) TraceWriteStart(ctx context.Context, _ WriteStart) cont
 
 func (t stragglerTracer) TraceWriteEnd(_ context.Context, data WriteEnd) { *t.ended = data }
 
-func (t stragglerTracer) TracePathStart(ctx context.Context, _ PathStart) context.Context { return ctx }
+func (t stragglerTracer) TraceRequestStart(ctx context.Context, _ RequestStart) context.Context {
+	return ctx
+}
 
-func (t stragglerTracer) TracePathEnd(context.Context, PathEnd) { t.late.Add(1) }
+func (t stragglerTracer) TraceRequestEnd(context.Context, RequestEnd) { t.late.Add(1) }
 
 // The context of first attempts behaves as one: it ends with the caller's or at its own limit, and has its values.
 func TestFirstAttemptsContext(t *testing.T) {
@@ -183,7 +185,7 @@ func TestFirstAttemptsContext(t *testing.T) {
 				defer cancel()
 				start := time.Now()
 				first := true
-				x := &fakeExecutor{answer: func(ctx context.Context, _ request) error {
+				x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
 					if !first {
 						return nil
 					}
@@ -212,16 +214,16 @@ func TestFirstAttemptsContext(t *testing.T) {
 	}
 }
 
-// hangingTracer holds paths back before they send anything, as a process does that has too little CPU, and gives them a context
+// hangingTracer holds requests back before they send anything, as a process does that has too little CPU, and gives them a context
 // that does not end.
 type hangingTracer struct {
 	stragglerTracer
 	hold <-chan struct{}
 }
 
-func (t hangingTracer) TracePathStart(ctx context.Context, data PathStart) context.Context {
+func (t hangingTracer) TraceRequestStart(ctx context.Context, data RequestStart) context.Context {
 	<-t.hold
-	return context.WithoutCancel(t.stragglerTracer.TracePathStart(ctx, data))
+	return context.WithoutCancel(t.stragglerTracer.TraceRequestStart(ctx, data))
 }
 
 // What has not been sent when a call ends is not applied, and is not sent afterwards.
@@ -252,7 +254,7 @@ func TestCallGroundsWhatHasNotBegun(t *testing.T) {
 				var ended WriteEnd
 				var late atomic.Int32
 				hold := make(chan struct{})
-				x := &fakeExecutor{answer: func(context.Context, request) error { return nil }}
+				x := &fakeExecutor{answer: func(context.Context, attempt) error { return nil }}
 				ctx, options, want := call(t)
 				options = append(options, Trace(hangingTracer{stragglerTracer{ended: &ended, late: &late}, hold}))
 				res, err := fakeWriter(x, options...).Write(ctx, "op", orderSet(t).Insert(newOrder(Open)))
@@ -267,7 +269,7 @@ func TestCallGroundsWhatHasNotBegun(t *testing.T) {
 				close(hold)
 				synctest.Wait()
 				if sent := len(x.sent()); sent != 0 || late.Load() != 3 {
-					t.Errorf("%d requests were sent afterwards; %d paths ended", sent, late.Load())
+					t.Errorf("%d requests were sent afterwards; %d requests ended", sent, late.Load())
 				}
 				if _, err := fakeWriter(x).Resume(t.Context(), e); err != nil {
 					t.Errorf("cannot be resumed: %v", err)
@@ -277,7 +279,7 @@ func TestCallGroundsWhatHasNotBegun(t *testing.T) {
 	}
 }
 
-// What is not a path is not begun either when the call is over.
+// What is not a request is not begun either when the call is over.
 func TestLeaveDoesNotBeginTooLate(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

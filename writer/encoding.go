@@ -36,7 +36,7 @@ const (
 
 var errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, %d mutations and %d columns", maxStored>>20, maxMutations, maxColumns)
 
-// wireError is an Error as it is stored, and wirePath one of its paths. The texts of errors are kept, not their types.
+// wireError is an Error as it is stored, and wirePath one of its requests. The texts of errors are kept, not their types.
 //
 // gob passes over fields that it does not know. So what uses a field that an older process must not pass over is stored with a Format
 // above that of the code without the field, and all else with 0. Tables of wireDecision is of format 0: without it an error says
@@ -77,7 +77,7 @@ type wirePath struct {
 // with conditions, nor a column whose type, with the user-defined types in it, takes more than 64 KiB of text, nor types that differ and
 // take more than 1 MiB together.
 func (e *Error) MarshalBinary() ([]byte, error) {
-	if len(e.paths) == 0 && e.condition == nil {
+	if len(e.requests) == 0 && e.condition == nil {
 		if e.empty() {
 			return nil, errNotDecoded
 		}
@@ -111,8 +111,8 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 			return nil, fmt.Errorf("denorm: a stored error has at most %d tables of an entity with conditions", maxTables)
 		}
 	}
-	for i := range e.paths {
-		p := &e.paths[i]
+	for i := range e.requests {
+		p := &e.requests[i]
 		stored := wirePath{Outcome: p.outcome, Attempts: p.attempts}
 		if p.err != nil {
 			stored.Err = causeText(p.err)
@@ -199,7 +199,7 @@ func (w *wireError) error() (*Error, error) {
 		if stored.Outcome > Pending || stored.Attempts < 0 || len(stored.Mutations) == 0 {
 			return nil, errors.New("denorm: decode error: incomplete")
 		}
-		p := path{kind: retry.Partition, outcome: stored.Outcome, attempts: stored.Attempts}
+		p := request{kind: retry.Partition, outcome: stored.Outcome, attempts: stored.Attempts}
 		if w.Mode == LoggedBatch {
 			p.kind = retry.LoggedBatch
 		}
@@ -225,10 +225,10 @@ func (w *wireError) error() (*Error, error) {
 		switch {
 		case increments == len(p.mutations):
 			p.kind = retry.Counter
-		case increments > 0 || w.Mode == Counter || w.Mode == LoggedBatch && len(e.paths) > 0 || len(e.paths) > 0 && e.paths[len(e.paths)-1].kind == retry.Counter:
+		case increments > 0 || w.Mode == Counter || w.Mode == LoggedBatch && len(e.requests) > 0 || len(e.requests) > 0 && e.requests[len(e.requests)-1].kind == retry.Counter:
 			return nil, errors.New("denorm: decode error: incomplete")
 		}
-		e.paths = append(e.paths, p)
+		e.requests = append(e.requests, p)
 	}
 	if err := e.agree(); err != nil {
 		return nil, err

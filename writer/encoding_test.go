@@ -136,7 +136,7 @@ func TestStoredErrorExpires(t *testing.T) {
 
 func storedError(tb testing.TB, changes ...tables.Change) []byte {
 	tb.Helper()
-	w := fakeWriter(&fakeExecutor{answer: func(context.Context, request) error { return errSimple }}, once())
+	w := fakeWriter(&fakeExecutor{answer: func(context.Context, attempt) error { return errSimple }}, once())
 	_, err := w.Write(context.Background(), "op", changes...)
 	var e *Error
 	if !errors.As(err, &e) {
@@ -173,7 +173,7 @@ func TestDamagedError(t *testing.T) {
 	}
 	refuse(nil, "nothing")
 	refuse(append(slices.Clone(data), data...), "twice")
-	if e.Op != "mine" || e.paths != nil {
+	if e.Op != "mine" || e.requests != nil {
 		t.Error("a failed UnmarshalBinary has changed the error")
 	}
 }
@@ -308,14 +308,14 @@ func TestStoredErrorCostsWhatItHolds(t *testing.T) { //nolint:paralleltest // it
 		many[i] = m
 	}
 	for name, test := range map[string]struct {
-		paths   []wirePath
-		refused bool
+		requests []wirePath
+		refused  bool
 	}{
 		"empty mutations": {[]wirePath{{Mutations: make([][]byte, 4<<20)}}, true},
 		"empty paths":     {make([]wirePath, 4<<20), true},
 		"many mutations":  {[]wirePath{{Mutations: many}}, false},
 	} {
-		data := sealed(t, wireError{Op: "op", Timestamp: 1, Mode: FanOut, Paths: test.paths})
+		data := sealed(t, wireError{Op: "op", Timestamp: 1, Mode: FanOut, Paths: test.requests})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		err := new(Error).UnmarshalBinary(data)
@@ -377,7 +377,7 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 				tables.UserType[eightRows]("rows"+id), tables.UserType[eightBoxs]("boxes"+id), tables.UserType[wideType]("wide"+id))
 			changes = append(changes, set.Insert(row{"a", new(wideType)}))
 		}
-		e := failed(t, fakeWriter(&fakeExecutor{answer: func(context.Context, request) error { return errSimple }}, once()), changes...)
+		e := failed(t, fakeWriter(&fakeExecutor{answer: func(context.Context, attempt) error { return errSimple }}, once()), changes...)
 		data, err := e.MarshalBinary()
 		if encoded[err == nil]++; err == nil {
 			err = new(Error).UnmarshalBinary(data)

@@ -16,7 +16,7 @@ import (
 type TableResult struct {
 	Keyspace, Table string // physical
 	Outcome         Outcome
-	Attempts        int   // requests that carried the table, in earlier calls too; the largest, if it was several paths
+	Attempts        int   // attempts that carried the table, in earlier calls too; the largest, if it was in several requests
 	Err             error // why it is not Applied; nil if it is
 	Counter         bool  // it holds counters, and is never sent again
 }
@@ -43,7 +43,7 @@ type Error struct {
 	stored  bool // it comes out of storage, and others may have written it
 
 	condition *condition // nil if the write has none
-	paths     []path
+	requests  []request
 }
 
 var (
@@ -171,7 +171,7 @@ func (e *Error) Is(target error) bool {
 
 // empty says whether there is nothing in the error, as before it is decoded.
 func (e *Error) empty() bool {
-	return len(e.paths) == 0 && e.condition == nil && e.refusal == nil && e.unread == nil
+	return len(e.requests) == 0 && e.condition == nil && e.refusal == nil && e.unread == nil
 }
 
 func (e *Error) any(is func(Outcome) bool) bool {
@@ -200,9 +200,9 @@ func (e *Error) Unwrap() []error {
 	if e.condition != nil && e.condition.err != nil && e.condition.outcome != Applied {
 		causes = append(causes, e.condition.err)
 	}
-	for i := range e.paths {
-		if e.paths[i].err != nil {
-			causes = append(causes, e.paths[i].err)
+	for i := range e.requests {
+		if e.requests[i].err != nil {
+			causes = append(causes, e.requests[i].err)
 		}
 	}
 	return causes
@@ -236,28 +236,28 @@ func (e *Error) NotApplied() bool {
 
 // results has the base table first if a condition decided about it.
 func (e *Error) results() []TableResult {
-	paths := tableResults(e.paths)
+	requests := tableResults(e.requests)
 	if e.condition == nil {
-		return paths
+		return requests
 	}
-	for i := range paths {
-		if r := &paths[i]; !r.Counter && e.condition.follows(r) {
+	for i := range requests {
+		if r := &requests[i]; !r.Counter && e.condition.follows(r) {
 			r.Outcome = e.condition.followed(r.Outcome)
 		}
 	}
-	return append([]TableResult{e.condition.result()}, paths...)
+	return append([]TableResult{e.condition.result()}, requests...)
 }
 
-// tableResults combines the paths of a write into one result a table.
-func tableResults(paths []path) []TableResult {
+// tableResults combines the requests of a write into one result a table.
+func tableResults(requests []request) []TableResult {
 	var out []TableResult
 	mutations := 0
-	for i := range paths {
-		mutations += len(paths[i].mutations)
+	for i := range requests {
+		mutations += len(requests[i].mutations)
 	}
 	known := indexFor(mutations)
-	for i := range paths {
-		p := &paths[i]
+	for i := range requests {
+		p := &requests[i]
 		for _, m := range p.mutations {
 			at := find(known, m.Keyspace, m.Table, len(out), func(r int) bool { return out[r].Table == m.Table && out[r].Keyspace == m.Keyspace })
 			if at == len(out) {

@@ -13,11 +13,11 @@ import (
 // executor sends requests. It is the seam between planning and driver: tests put a fake behind it.
 type executor interface {
 	// execute sends one request and waits for its answer.
-	execute(ctx context.Context, r *request) error
+	execute(ctx context.Context, r *attempt) error
 }
 
-// request is one attempt of a path.
-type request struct {
+// attempt is what one attempt of a request sends.
+type attempt struct {
 	mutations   []*tables.Mutation
 	now         int64           // milliseconds of Unix time, for what is left of a TTL
 	host        *gocql.HostInfo // the coordinator, if it is wanted, and one was found
@@ -32,7 +32,7 @@ type request struct {
 // over a success, is off in gocql unless a query asks for it.
 type gocqlExecutor struct{ session *gocql.Session }
 
-func (x gocqlExecutor) execute(ctx context.Context, r *request) error {
+func (x gocqlExecutor) execute(ctx context.Context, r *attempt) error {
 	if len(r.mutations) == 1 && (r.kind == retry.Partition || r.kind == retry.Counter) {
 		return x.query(ctx, r)
 	}
@@ -40,7 +40,7 @@ func (x gocqlExecutor) execute(ctx context.Context, r *request) error {
 }
 
 // query does not Release the query: gocql pools it, and a second Release anywhere gives one query to two goroutines.
-func (x gocqlExecutor) query(ctx context.Context, r *request) error {
+func (x gocqlExecutor) query(ctx context.Context, r *attempt) error {
 	m := r.mutations[0]
 	statement, args := m.At(time.UnixMilli(r.now))
 	iter := x.session.Query(statement, args...).
@@ -58,7 +58,7 @@ func (x gocqlExecutor) query(ctx context.Context, r *request) error {
 }
 
 // batch uses Session.NewBatch: gocql.NewBatch would write at consistency ANY.
-func (x gocqlExecutor) batch(ctx context.Context, r *request) error {
+func (x gocqlExecutor) batch(ctx context.Context, r *attempt) error {
 	kind := gocql.UnloggedBatch
 	switch r.kind {
 	case retry.LoggedBatch:
@@ -76,8 +76,8 @@ func (x gocqlExecutor) batch(ctx context.Context, r *request) error {
 	}
 	err := x.session.ExecuteBatch(b)
 	// gocql tells the coordinator of a batch to an observer alone, and one that is set here would take the place of the session's.
-	if attempt, ok := ctx.(*hosts.Attempt); ok && r.traced {
-		r.host = attempt.Host()
+	if a, ok := ctx.(*hosts.Attempt); ok && r.traced {
+		r.host = a.Host()
 	}
 	return err
 }

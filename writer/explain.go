@@ -74,18 +74,18 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	}
 	for _, phase := range p.phases {
 		for i := range phase {
-			path := &phase[i]
-			r := PlannedRequest{Partitions: len(group(path.mutations)), Counter: path.kind == retry.Counter}
-			for _, m := range path.mutations {
+			request := &phase[i]
+			r := PlannedRequest{Partitions: len(group(request.mutations)), Counter: request.kind == retry.Counter}
+			for _, m := range request.mutations {
 				r.Statements = append(r.Statements, PlannedStatement{m.Keyspace, m.Table, m.Kind, m.Statement})
 				if _, expires := m.ExpiresAt(); expires {
 					out.Expires = true
 				}
 			}
 			out.Requests = append(out.Requests, r)
-			if path.kind == retry.LoggedBatch {
-				out.BatchBytes = path.size()
-				if err := w.guardSize(path); err != nil {
+			if request.kind == retry.LoggedBatch {
+				out.BatchBytes = request.size()
+				if err := w.guardSize(request); err != nil {
 					return nil, refuse(op, err)
 				}
 			}

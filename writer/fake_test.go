@@ -16,13 +16,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakeExecutor answers requests from a script, and remembers them. A nil answer function acknowledges everything.
 type fakeExecutor struct {
-	answer func(ctx context.Context, r request) error
+	answer func(ctx context.Context, r attempt) error
 
 	mu       sync.Mutex
-	requests []request
+	requests []attempt
 }
 
-func (x *fakeExecutor) execute(ctx context.Context, r *request) error {
+func (x *fakeExecutor) execute(ctx context.Context, r *attempt) error {
 	x.mu.Lock()
 	x.requests = append(x.requests, *r)
 	x.mu.Unlock()
@@ -32,17 +32,17 @@ func (x *fakeExecutor) execute(ctx context.Context, r *request) error {
 	return x.answer(ctx, *r)
 }
 
-func (x *fakeExecutor) sent() []request {
+func (x *fakeExecutor) sent() []attempt {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return append([]request(nil), x.requests...)
+	return append([]attempt(nil), x.requests...)
 }
 
 // fail answers requests that carry table with errs, one after the other, and acknowledges what comes after them, and
 // all others. An empty table stands for all.
-func fail(table string, errs ...error) func(context.Context, request) error {
+func fail(table string, errs ...error) func(context.Context, attempt) error {
 	var mu sync.Mutex
-	return func(_ context.Context, r request) error {
+	return func(_ context.Context, r attempt) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(errs) == 0 || !carries(r, table) {
@@ -54,7 +54,7 @@ func fail(table string, errs ...error) func(context.Context, request) error {
 	}
 }
 
-func carries(r request, table string) bool {
+func carries(r attempt, table string) bool {
 	for _, m := range r.mutations {
 		if table == "" || m.Table == table {
 			return true
@@ -66,7 +66,7 @@ func carries(r request, table string) bool {
 // nopExecutor acknowledges everything and costs nothing.
 type nopExecutor struct{}
 
-func (nopExecutor) execute(context.Context, *request) error { return nil }
+func (nopExecutor) execute(context.Context, *attempt) error { return nil }
 
 // What the cluster answers.
 var (

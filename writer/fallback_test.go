@@ -51,7 +51,7 @@ func TestFallback(t *testing.T) {
 }
 
 // wantSameBytes says that the requests, of which each is for one partition, carry want and nothing else.
-func wantSameBytes(t *testing.T, want []*tables.Mutation, requests []request, timestamp int64) {
+func wantSameBytes(t *testing.T, want []*tables.Mutation, requests []attempt, timestamp int64) {
 	t.Helper()
 	left := make(map[*tables.Mutation]bool)
 	for _, m := range want {
@@ -97,16 +97,16 @@ func TestFallbackOutcomes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				batch, path := fail("", test.batch...), fail("orders_by_user", test.then)
-				x := &fakeExecutor{answer: func(ctx context.Context, r request) error {
+				batch, request := fail("", test.batch...), fail("orders_by_user", test.then)
+				x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
 					if r.kind == retry.LoggedBatch {
 						return batch(ctx, r)
 					}
-					return path(ctx, r)
+					return request(ctx, r)
 				}}
 				w := fakeWriter(x, Retry(retry.Policy{MaxAttempts: len(test.batch)}))
 				if len(test.batch) > 1 { // so that the fan-out has one attempt
-					path = fail("orders_by_user", test.then, test.then)
+					request = fail("orders_by_user", test.then, test.then)
 				}
 				e := failed(t, w, orderSet(t).Update(open, paid))
 				got := outcomes(e)
@@ -141,7 +141,7 @@ func TestStrictNeverFallsBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				x := &fakeExecutor{answer: func(context.Context, request) error { return errBatchLog }}
+				x := &fakeExecutor{answer: func(context.Context, attempt) error { return errBatchLog }}
 				w := fakeWriter(x, WithClock(NewClock(time.Now))).With(test.with...)
 				res, err := w.Write(t.Context(), "payOrder", test.set.Update(open, paid))
 				if res.Mode != LoggedBatch || res.Attempts != 4 || !errors.Is(err, ErrUnknown) {
@@ -186,7 +186,7 @@ func TestNoFallbackWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, paid := move()
 		ctx, cancel := context.WithCancel(t.Context())
-		x := &fakeExecutor{answer: func(context.Context, request) error { cancel(); return errBatchLog }}
+		x := &fakeExecutor{answer: func(context.Context, attempt) error { cancel(); return errBatchLog }}
 		_, err := fakeWriter(x).Write(ctx, "payOrder", orderSet(t).Update(open, paid))
 		if e := asError(t, err); !errors.Is(e, errBatchLog) || !errors.Is(e, ErrUnknown) || len(x.sent()) != 1 {
 			t.Errorf("%v, %d sent", e, len(x.sent()))
@@ -194,13 +194,13 @@ func TestNoFallbackWithoutTime(t *testing.T) {
 	})
 }
 
-// A statement on a table with a materialized view is answered with BATCH_LOG timeouts too. The path took the error for
+// A statement on a table with a materialized view is answered with BATCH_LOG timeouts too. The request took the error for
 // that of its logged batch and was given up for a fan-out that never came.
 func TestBatchLogTimeoutOfOnePartitionIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var failed atomic.Int32
-		x := &fakeExecutor{answer: func(_ context.Context, r request) error {
+		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
 			if r.mutations[0].Table == "orders_by_status" && failed.Add(1) == 1 {
 				return &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}
 			}
@@ -221,7 +221,7 @@ func TestOneWriteTriesTheBatchlog(t *testing.T) {
 		open, paid := move()
 		var down atomic.Bool
 		down.Store(true)
-		x := &fakeExecutor{answer: func(_ context.Context, r request) error {
+		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
 			if r.kind == retry.LoggedBatch {
 				time.Sleep(2 * time.Second) // the server's timeout
 				if down.Load() {

@@ -10,9 +10,9 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// fanOut is the paths that are under way together. It is also the context of their first attempts, which ends with
+// fanOut is the requests that are under way together. It is also the context of their first attempts, which ends with
 // that of the call and after the limit of an attempt: the caller waits for both anyway, so they need no timer and no
-// goroutine of their own. Nil stands for no path at all.
+// goroutine of their own. Nil stands for no request at all.
 type fanOut struct {
 	w        *Writer
 	p        *plan
@@ -31,11 +31,11 @@ type fanOut struct {
 	done  chan struct{} // closed when all are done, if ended was closed before that; else nil
 }
 
-// startFanOut starts the open paths. They are counters, or none is. Until they are done nobody else may look at them.
-func (w *Writer) startFanOut(ctx context.Context, p *plan, paths []path) *fanOut {
+// startFanOut starts the open requests. They are counters, or none is. Until they are done nobody else may look at them.
+func (w *Writer) startFanOut(ctx context.Context, p *plan, requests []request) *fanOut {
 	n := 0
-	for i := range paths {
-		if paths[i].open() {
+	for i := range requests {
+		if requests[i].open() {
 			n++
 		}
 	}
@@ -45,10 +45,10 @@ func (w *Writer) startFanOut(ctx context.Context, p *plan, paths []path) *fanOut
 	s := &fanOut{
 		w: w, p: p, ctx: ctx, mode: p.mode, limit: w.retrier.AttemptTimeout(), start: time.Now(), ended: make(chan struct{}), senders: make([]sender, n),
 	}
-	if expiring(paths) {
+	if expiring(requests) {
 		s.now = w.clock.now().UnixMilli()
 	}
-	if d, ok := ctx.Deadline(); ok && paths[0].kind == retry.Counter {
+	if d, ok := ctx.Deadline(); ok && requests[0].kind == retry.Counter {
 		// Another attempt would not follow, and the server takes its time over counters (counter_write_request_timeout, 5 s).
 		s.limit = max(s.limit, time.Until(d)+leeway)
 	}
@@ -59,17 +59,17 @@ func (w *Writer) startFanOut(ctx context.Context, p *plan, paths []path) *fanOut
 	}
 	s.begun.Store(int32(width))
 	n = 0
-	for i := range paths {
-		if !paths[i].open() {
+	for i := range requests {
+		if !requests[i].open() {
 			continue
 		}
 		f := &s.senders[n]
-		f.path, f.s = &paths[i], s
-		f.outcome, f.attempts = f.path.outcome, f.path.attempts
-		f.current.request = request{
-			kind: f.path.kind, mutations: f.path.mutations, consistency: w.consistency, traced: w.tracer.write != nil,
+		f.request, f.s = &requests[i], s
+		f.outcome, f.attempts = f.request.outcome, f.request.attempts
+		f.current.attempt = attempt{
+			kind: f.request.kind, mutations: f.request.mutations, consistency: w.consistency, traced: w.tracer.write != nil,
 		}
-		f.current.Keyspace, f.current.Key = f.path.mutations[0].Keyspace, f.path.mutations[0].PartitionKey
+		f.current.Keyspace, f.current.Key = f.request.mutations[0].Keyspace, f.request.mutations[0].PartitionKey
 		n++
 	}
 	for i := range width {
@@ -78,7 +78,7 @@ func (w *Writer) startFanOut(ctx context.Context, p *plan, paths []path) *fanOut
 	return s
 }
 
-// goOn sends what has no goroutine yet, one path after the other.
+// goOn sends what has no goroutine yet, one request after the other.
 //
 //go:noinline
 func (s *fanOut) goOn() {
@@ -89,10 +89,10 @@ func (s *fanOut) goOn() {
 	}
 }
 
-// expiring says whether a row of the paths ends.
-func expiring(paths []path) bool {
-	for i := range paths {
-		for _, m := range paths[i].mutations {
+// expiring says whether a row of the requests ends.
+func expiring(requests []request) bool {
+	for i := range requests {
+		for _, m := range requests[i].mutations {
 			if _, ends := m.ExpiresAt(); ends {
 				return true
 			}
@@ -201,27 +201,27 @@ func (s *fanOut) over() error {
 // Value implements [context.Context].
 func (s *fanOut) Value(key any) any { return s.ctx.Value(key) }
 
-// collect gives the paths as they are when done, and says how many have not. What is still under way is left behind, the paths
+// collect gives the requests as they are when done, and says how many have not. What is still under way is left behind, the requests
 // are others then, and nothing is known of it; what has not begun never will.
-func (s *fanOut) collect(paths []path) (all []path, stragglers int) {
+func (s *fanOut) collect(requests []request) (all []request, stragglers int) {
 	if s == nil || s.inFlight.Load() == 0 {
-		return paths, 0
+		return requests, 0
 	}
 	senders := s.senders
-	all = make([]path, len(paths))
-	for i := range paths {
-		if len(senders) == 0 || senders[0].path != &paths[i] {
-			all[i] = paths[i]
+	all = make([]request, len(requests))
+	for i := range requests {
+		if len(senders) == 0 || senders[0].request != &requests[i] {
+			all[i] = requests[i]
 			continue
 		}
 		f := &senders[0]
 		senders = senders[1:]
 		switch {
 		case f.stage.Load() == finished:
-			all[i] = paths[i]
+			all[i] = requests[i]
 			continue
 		case f.stage.CompareAndSwap(waiting, canceled):
-			outcome, err := retry.NotAttempted(f.path.kind, s.over())
+			outcome, err := retry.NotAttempted(f.request.kind, s.over())
 			all[i] = f.left(outcomeOf(outcome.Class), wrapTimeout(s.ctx, err))
 		default:
 			all[i] = f.left(Unknown, errStraggler(s.ctx))

@@ -15,14 +15,14 @@ import (
 func (w *Writer) guard(ctx context.Context, p *plan) error {
 	for _, phase := range p.phases {
 		for i := range phase {
-			path := &phase[i]
-			if path.kind != retry.LoggedBatch {
+			request := &phase[i]
+			if request.kind != retry.LoggedBatch {
 				continue
 			}
-			if err := w.guardSize(path); err != nil {
+			if err := w.guardSize(request); err != nil {
 				return err
 			}
-			if err := w.guardGrace(ctx, path); err != nil {
+			if err := w.guardGrace(ctx, request); err != nil {
 				return err
 			}
 		}
@@ -30,7 +30,7 @@ func (w *Writer) guard(ctx context.Context, p *plan) error {
 	return nil
 }
 
-func (w *Writer) guardSize(p *path) error {
+func (w *Writer) guardSize(p *request) error {
 	size := p.size()
 	if size <= w.batchLimit {
 		return nil
@@ -50,7 +50,7 @@ func (w *Writer) guardSize(p *path) error {
 
 // guardGrace rejects tables that keep deletes for no time: the batchlog drops a batch that is older than the smallest
 // gc_grace_seconds of its tables, so such a table takes the promise from the whole batch.
-func (w *Writer) guardGrace(ctx context.Context, p *path) error {
+func (w *Writer) guardGrace(ctx context.Context, p *request) error {
 	for _, m := range p.mutations {
 		live, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
 		if m.Rotates && errors.Is(err, errNoTable) {

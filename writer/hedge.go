@@ -8,21 +8,21 @@ import (
 	"github.com/denorm-go/denorm/internal/hosts"
 )
 
-// hedged sends the path, and when no answer has come for a while once more, to another replica. The first success wins;
+// hedged sends the request, and when no answer has come for a while sends it once more, to another replica. The first success wins;
 // an error waits for the other request, which may still succeed.
 func (f *sender) hedged(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx) // the loser has nothing to add
 	defer cancel()
 	type answer struct {
-		from *attempt
+		from *hostAttempt
 		err  error
 	}
 	answers := make(chan answer, 2)
 	under := 0
 	send := func(rival *hosts.Attempt) *hosts.Attempt {
 		under++
-		// Its own: the loser may still be at work when the path makes its next attempt.
-		r := &attempt{request: f.current.request, start: time.Since(f.s.start)}
+		// Its own: the loser may still be at work when the request makes its next attempt.
+		r := &hostAttempt{attempt: f.current.attempt, start: time.Since(f.s.start)}
 		f.current.Fork(&r.Attempt)
 		if rival != nil {
 			r.Avoid(rival)
@@ -40,7 +40,7 @@ func (f *sender) hedged(ctx context.Context) error {
 		select {
 		case a := <-answers:
 			under--
-			f.path.host = a.from.request.host
+			f.request.host = a.from.attempt.host
 			if a.err == nil {
 				return nil
 			}
@@ -51,7 +51,7 @@ func (f *sender) hedged(ctx context.Context) error {
 			}
 		}
 	}
-	f.current.Avoid(first) // the path's next attempt
+	f.current.Avoid(first) // the request's next attempt
 	if second == nil {
 		return failures[0]
 	}

@@ -19,9 +19,9 @@ type step struct {
 	err   error
 }
 
-func script(steps ...step) (func(context.Context, request) error, *atomic.Int32) {
+func script(steps ...step) (func(context.Context, attempt) error, *atomic.Int32) {
 	var n atomic.Int32
-	return func(ctx context.Context, _ request) error {
+	return func(ctx context.Context, _ attempt) error {
 		s := steps[int(n.Add(1))-1]
 		select {
 		case <-time.After(s.after):

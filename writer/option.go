@@ -102,7 +102,7 @@ func MaxClockSkew(d time.Duration) NewOption {
 	})
 }
 
-// Retry sets the retry policy of every path. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s
+// Retry sets the retry policy of every request. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s
 // (but see [Timeout]). [New] rejects an AttemptTimeout that is not below Timeout, but for a policy of one attempt: an
 // attempt without an answer would be the only one.
 func Retry(p retry.Policy) Option {
@@ -114,8 +114,8 @@ func Retry(p retry.Policy) Option {
 	})
 }
 
-// Hedge makes a path that has had no answer for d send its request once more, to another replica: the first success
-// wins, an error does not. It cuts the latency of the slowest writes, for a request more now and then; each takes a token
+// Hedge sends a request that has had no answer for d once more, to another replica: the first success wins, an error
+// does not. It cuts the latency of the slowest writes, for a request more now and then; each takes a token
 // of the retry budget. Writes are idempotent by their timestamp, so the second request does no harm. d is best near the
 // 99th percentile of the latency. 0 turns it off, which is the default. A d that is not below the AttemptTimeout of
 // [Retry], or for [New] the [Timeout], is an error: no request would be sent once more.
@@ -129,7 +129,7 @@ func Hedge(d time.Duration) Option {
 	})
 }
 
-// Trace makes the writer report to t, which may also implement [PathTracer] and [RetryTracer]. Nil, also as a nil pointer, turns tracing
+// Trace makes the writer report to t, which may also implement [RequestTracer] and [RetryTracer]. Nil, also as a nil pointer, turns tracing
 // off, which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
 // where [session.Configure] or [session.SelectHosts] has chosen how the session's hosts are selected. One given to With takes the place of that of New; two
 // in one call are an error: tracing.Multi joins them.

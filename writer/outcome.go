@@ -69,7 +69,7 @@ func outcomeOf(c retry.Class) Outcome {
 	return Unknown
 }
 
-// then is what is known after a path that had outcome o was sent again and ended with next: what may have happened
+// then is what is known after a request that had outcome o was sent again and ended with next: what may have happened
 // stays possible, whatever the later error.
 func (o Outcome) then(next Outcome) Outcome {
 	switch {

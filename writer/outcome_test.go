@@ -176,7 +176,7 @@ func TestOverloadedTableWithView(t *testing.T) {
 func TestOutcomeOfTableInTwoRequests(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
-	isPut := func(r request) bool { return carries(r, "orders_by_status") && r.mutations[0].Kind == tables.Put }
+	isPut := func(r attempt) bool { return carries(r, "orders_by_status") && r.mutations[0].Kind == tables.Put }
 	for name, test := range map[string]struct {
 		put, remove error
 		want        Outcome
@@ -188,7 +188,7 @@ func TestOutcomeOfTableInTwoRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := &fakeExecutor{answer: func(_ context.Context, r request) error {
+			x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
 				switch {
 				case isPut(r):
 					return test.put

@@ -10,7 +10,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// plan is what one logical write sends: its condition, if it has one, then phases one after the other, the paths of a
+// plan is what one logical write sends: its condition, if it has one, then phases one after the other, the requests of a
 // phase at the same time. Today there is one phase.
 type plan struct {
 	op        string
@@ -20,17 +20,17 @@ type plan struct {
 	strict    bool       // a logged batch stays one
 	trial     bool       // it is to show whether the batchlog works again
 	condition *condition // comes before all phases; nil if there is none
-	phases    [][]path
-	width     int // of its paths, as many are under way together; 0 stands for all
-	counters  int // paths of counters, which come last in their phase
-	requests  int // sent by this call in paths that are no longer among the phases
+	phases    [][]request
+	width     int // of its requests, as many are under way together; 0 stands for all
+	counters  int // requests of counters, which come last in their phase
+	sent      int // sent by this call in requests that are no longer among the phases
 
-	stragglers int // paths that have not ended with the call
+	stragglers int // requests that have not ended with the call
 
-	only [1][]path // backing store of phases
+	only [1][]request // backing store of phases
 }
 
-func (p *plan) phase(paths []path) { p.phases = append(p.only[:0], paths) }
+func (p *plan) phase(requests []request) { p.phases = append(p.only[:0], requests) }
 
 // plan renders the changes, at a timestamp above the given one, and decides how they travel. Every error is a refusal.
 func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, error) {
@@ -206,17 +206,17 @@ func (w *Writer) noKeyspace() string {
 
 // choose decides the mode.
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*tables.Mutation) error {
-	paths := group(mutations)
+	requests := group(mutations)
 	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
-		p.fanOut(Conditional, "the set has conditions, and what a client that dies leaves undone the next one does", paths)
+		p.fanOut(Conditional, "the set has conditions, and what a client that dies leaves undone the next one does", requests)
 		return nil
 	}
-	if len(paths) == 1 {
+	if len(requests) == 1 {
 		p.mode, p.reason = Single, "one row is written, by one statement"
 		if len(mutations) > 1 {
 			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
 		}
-		p.phase(paths)
+		p.phase(requests)
 		return nil
 	}
 	reason, needed, atomic := required(changes, mutations)
@@ -224,12 +224,12 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*tables.Mu
 	case w.choice == alwaysConcurrent && atomic:
 		return errors.New("a set declared Atomic is written in logged batches; the writer was told Concurrent")
 	case w.choice == alwaysConcurrent:
-		p.fanOut(FanOut, "the writer was told Concurrent", paths)
+		p.fanOut(FanOut, "the writer was told Concurrent", requests)
 		return nil
 	case w.choice == alwaysLogged:
 		reason = "the writer was told Logged"
 	case !needed:
-		p.fanOut(FanOut, "one entity, and no deletes travel with it", paths)
+		p.fanOut(FanOut, "one entity, and no deletes travel with it", requests)
 		return nil
 	}
 	p.strict = atomic || w.choice == alwaysLogged
@@ -238,24 +238,24 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*tables.Mu
 		down, p.trial = w.batchlog.down(w.clock.now())
 	}
 	if down {
-		p.fanOut(Fallback, reason+", but the batchlog failed within the last "+batchlogPause.String(), paths)
+		p.fanOut(Fallback, reason+", but the batchlog failed within the last "+batchlogPause.String(), requests)
 		return nil
 	}
 	p.mode, p.reason = LoggedBatch, reason
-	p.phase([]path{{kind: retry.LoggedBatch, mutations: mutations, outcome: NotApplied}})
+	p.phase([]request{{kind: retry.LoggedBatch, mutations: mutations, outcome: NotApplied}})
 	return nil
 }
 
-func (p *plan) fanOut(mode Mode, reason string, paths []path) {
+func (p *plan) fanOut(mode Mode, reason string, requests []request) {
 	p.mode, p.reason = mode, reason
-	p.phase(paths)
+	p.phase(requests)
 }
 
-// failure is the error of a plan of which not every path is applied.
+// failure is the error of a plan of which not every request is applied.
 func (p *plan) failure() *Error {
 	e := &Error{Op: p.op, Timestamp: p.timestamp, Mode: p.mode, strict: p.strict, condition: p.condition}
 	for _, phase := range p.phases {
-		e.paths = append(e.paths, phase...)
+		e.requests = append(e.requests, phase...)
 	}
 	e.Tables = e.results()
 	return e

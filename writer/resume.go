@@ -64,7 +64,7 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	case failed.empty():
 		nothing = errNotDecoded
 	}
-	empty := len(failed.paths) == 0 && failed.condition == nil
+	empty := len(failed.requests) == 0 && failed.condition == nil
 	if ctx == nil {
 		if empty {
 			return Result{}, refuse(failed.Op, errNoContext)
@@ -100,7 +100,7 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 	p := &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict, width: resumeWidth}
 	if c := failed.condition; c != nil {
 		again := *c
-		again.requests = 0
+		again.sent = 0
 		p.condition = &again
 	}
 	fallBack := p.mode == LoggedBatch && !p.strict
@@ -110,18 +110,18 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 	if fallBack {
 		p.mode = Fallback
 	}
-	paths := make([]path, 0, len(failed.paths))
-	for i := range failed.paths {
-		next := failed.paths[i].fresh()
+	requests := make([]request, 0, len(failed.requests))
+	for i := range failed.requests {
+		next := failed.requests[i].fresh()
 		if fallBack && next.kind == retry.LoggedBatch {
-			paths = append(paths, next.split()...)
+			requests = append(requests, next.split()...)
 		} else {
-			paths = append(paths, next)
+			requests = append(requests, next)
 		}
 	}
-	p.counters = len(paths) - countersOf(paths)
-	if len(paths) > 0 {
-		p.phase(paths)
+	p.counters = len(requests) - countersOf(requests)
+	if len(requests) > 0 {
+		p.phase(requests)
 	}
 	return p
 }
@@ -163,11 +163,11 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 		_, open = read(c.Condition.Keyspace, c.Condition.Table)
 	}
 	batch = true
-	for i := 0; open == nil && i < len(failed.paths); i++ {
-		if failed.paths[i].kind == retry.Counter {
+	for i := 0; open == nil && i < len(failed.requests); i++ {
+		if failed.requests[i].kind == retry.Counter {
 			continue
 		}
-		for _, m := range failed.paths[i].mutations {
+		for _, m := range failed.requests[i].mutations {
 			t, err := read(m.Keyspace, m.Table)
 			if err == nil && t.gcGrace == 0 {
 				batch = false
@@ -227,9 +227,9 @@ func (e *Error) doubted() *Error {
 	if next.kept { // what another writer, or call, was rejected for
 		next.refusal, next.kept = nil, false
 	}
-	next.paths = slices.Clone(e.paths)
-	for i := range next.paths {
-		if p := &next.paths[i]; p.kind != retry.Counter && p.outcome == NotApplied {
+	next.requests = slices.Clone(e.requests)
+	for i := range next.requests {
+		if p := &next.requests[i]; p.kind != retry.Counter && p.outcome == NotApplied {
 			p.outcome = Unknown
 		}
 	}
@@ -242,13 +242,13 @@ func (e *Error) doubted() *Error {
 	return &next
 }
 
-// again is the error with cause as the reason why its open paths are still open.
+// again is the error with cause as the reason why its open requests are still open.
 func (e *Error) again(cause error) *Error {
 	next := *e
-	next.paths = slices.Clone(e.paths)
-	for i := range next.paths {
-		if resumable(next.paths[i]) {
-			next.paths[i].err = cause
+	next.requests = slices.Clone(e.requests)
+	for i := range next.requests {
+		if resumable(next.requests[i]) {
+			next.requests[i].err = cause
 		}
 	}
 	if c := next.condition; c != nil && c.outcome != Applied {

@@ -62,7 +62,7 @@ func TestResumeSendsFrozenValues(t *testing.T) {
 				t.Fatal(err)
 			}
 			half := n + (len(x.sent())-n)/2
-			for _, again := range [][]request{x.sent()[n:half], x.sent()[half:]} {
+			for _, again := range [][]attempt{x.sent()[n:half], x.sent()[half:]} {
 				if after := wires(again); !slices.Equal(before, after) {
 					t.Errorf("sent\n%s\nresumed\n%s", strings.Join(before, ""), strings.Join(after, ""))
 				}

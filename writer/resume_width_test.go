@@ -13,8 +13,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// manyPaths is a stored error of n rows, each in a partition of its own, that expire in an hour.
-func manyPaths(t *testing.T, n int) *Error {
+// manyRequests is a stored error of n rows, each in a partition of its own, that expire in an hour.
+func manyRequests(t *testing.T, n int) *Error {
 	t.Helper()
 	set := taskSet(t, tables.ExpiresAt("ends"))
 	w := wireError{Op: "op", Timestamp: time.Now().UnixMicro(), Mode: FanOut, Paths: make([]wirePath, n)}
@@ -44,9 +44,9 @@ func TestResumeOfManyRequestsIsBounded(t *testing.T) {
 	t.Parallel()
 	const n = 1000
 	synctest.Test(t, func(t *testing.T) {
-		e := manyPaths(t, n)
+		e := manyRequests(t, n)
 		var under, most, failed atomic.Int32
-		x := &fakeExecutor{answer: func(ctx context.Context, r request) error {
+		x := &fakeExecutor{answer: func(ctx context.Context, r attempt) error {
 			if now := under.Add(1); now > most.Load() {
 				most.Store(now)
 			}
@@ -69,7 +69,7 @@ func TestResumeOfManyRequestsIsBounded(t *testing.T) {
 			t.Errorf("%d requests, %d by the result, up to %d under way", len(x.sent()), result.Attempts, most.Load())
 		}
 		open := 0
-		for _, p := range asError(t, err).paths {
+		for _, p := range asError(t, err).requests {
 			if p.outcome != Applied {
 				open++
 			}
@@ -92,8 +92,8 @@ func TestResumeOfManyRequestsEndsInTime(t *testing.T) {
 	t.Parallel()
 	const n = 3 * resumeWidth
 	synctest.Test(t, func(t *testing.T) {
-		e := manyPaths(t, n)
-		x := &fakeExecutor{answer: func(ctx context.Context, _ request) error {
+		e := manyRequests(t, n)
+		x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}}
@@ -104,7 +104,7 @@ func TestResumeOfManyRequestsEndsInTime(t *testing.T) {
 			t.Errorf("after %v: %v", took, err)
 		}
 		sent := 0
-		for _, p := range asError(t, err).paths {
+		for _, p := range asError(t, err).requests {
 			if sent += p.attempts; p.outcome != Unknown || p.err == nil {
 				t.Errorf("%v after %d attempts: %v", p.outcome, p.attempts, p.err)
 			}

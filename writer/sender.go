@@ -10,17 +10,17 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// sender is one path on a goroutine of its own, so that its caller can leave when the context ends, whatever the driver
+// sender is one request on a goroutine of its own, so that its caller can leave when the context ends, whatever the driver
 // does.
 //
 // What runs on its goroutine below the driver has small frames, and leaves what is rare to functions that are not
 // inlined: gocql just fits into 4 KiB of stack, and to grow the stack in its depth costs more than all that is done here.
 type sender struct {
-	path     *path
+	request  *request
 	s        *fanOut
 	outcome  Outcome // before
 	attempts int     // before
-	current  attempt
+	current  hostAttempt
 	sent     atomic.Int32 // requests
 	stage    atomic.Uint32
 }
@@ -29,23 +29,23 @@ type sender struct {
 const (
 	waiting  uint32 = iota // its goroutine has not got so far as to send anything
 	sending                // it sends
-	finished               // path belongs to the caller again
+	finished               // request belongs to the caller again
 	canceled               // the caller has left before it could send anything, and so it will not
 )
 
 // attempt is one request, and the context that it is sent with.
-type attempt struct {
+type hostAttempt struct {
 	hosts.Attempt
-	request request
+	attempt attempt
 	start   time.Duration // since that of the fanOut
 }
 
-// left is the path as the caller leaves it behind.
-func (f *sender) left(outcome Outcome, err error) path {
+// left is the request as the caller leaves it behind.
+func (f *sender) left(outcome Outcome, err error) request {
 	sent := int(f.sent.Load())
-	return path{
-		kind: f.path.kind, mutations: f.path.mutations, outcome: f.outcome.then(outcome), attempts: f.attempts + sent,
-		requests: sent, err: err,
+	return request{
+		kind: f.request.kind, mutations: f.request.mutations, outcome: f.outcome.then(outcome), attempts: f.attempts + sent,
+		sent: sent, err: err,
 	}
 }
 
@@ -65,10 +65,10 @@ func (f *sender) finish() {
 	}
 }
 
-// sendFirst sends the path until it is applied or the policy gives up.
+// sendFirst sends the request until it is applied or the policy gives up.
 func (f *sender) sendFirst() {
 	ctx, first := f.s.ctx, context.Context(f.s)
-	if f.s.w.tracer.path != nil {
+	if f.s.w.tracer.request != nil {
 		ctx, first = f.traced()
 	}
 	if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
@@ -80,12 +80,12 @@ func (f *sender) sendFirst() {
 	}
 }
 
-// sendLater is sendFirst of a path that has waited for another one, and whose first attempt so has a limit of its own.
+// sendLater is sendFirst of a request that has waited for another one, and whose first attempt so has a limit of its own.
 //
 //go:noinline
 func (f *sender) sendLater() {
 	ctx, w := f.s.ctx, f.s.w
-	if w.tracer.path != nil {
+	if w.tracer.request != nil {
 		ctx, _ = f.traced()
 	}
 	if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
@@ -93,27 +93,27 @@ func (f *sender) sendLater() {
 		return
 	}
 	again := func(ctx context.Context, n int) error { return f.again(ctx, n+1) } // none begins with the fanOut
-	outcome, err := w.retrier.Do(ctx, f.path.kind, again, w.tracer.observer(ctx, f.path))
+	outcome, err := w.retrier.Do(ctx, f.request.kind, again, w.tracer.observer(ctx, f.request))
 	f.recordOutcome(ctx, outcome, err)
 }
 
-// traced gives the context of the path, and that of its first attempt.
+// traced gives the context of the request, and that of its first attempt.
 //
 //go:noinline
 func (f *sender) traced() (ctx, first context.Context) {
-	ctx = f.s.w.tracer.pathStart(f.s.ctx, f.s.p.op, f.s.mode, f.path, session.Consistency(f.s.w.consistency))
+	ctx = f.s.w.tracer.requestStart(f.s.ctx, f.s.p.op, f.s.mode, f.request, session.Consistency(f.s.w.consistency))
 	return ctx, limited{ctx, f.s}
 }
 
-// notSent is the end of a path whose context ended before it began.
+// notSent is the end of a request whose context ended before it began.
 //
 //go:noinline
 func (f *sender) notSent(ctx context.Context) {
-	outcome, err := retry.NotAttempted(f.path.kind, f.s.over())
+	outcome, err := retry.NotAttempted(f.request.kind, f.s.over())
 	f.recordOutcome(ctx, outcome, err)
 }
 
-// acknowledged is the end of a path whose first attempt succeeded.
+// acknowledged is the end of a request whose first attempt succeeded.
 //
 //go:noinline
 func (f *sender) acknowledged(ctx context.Context) {
@@ -126,8 +126,8 @@ func (f *sender) acknowledged(ctx context.Context) {
 //go:noinline
 func (f *sender) goOn(ctx, first context.Context, err error) {
 	w := f.s.w
-	outcome, err := w.retrier.GoOn(ctx, retry.Failed{Context: first, Start: f.s.start, Err: err}, f.path.kind, f.again,
-		w.tracer.observer(ctx, f.path))
+	outcome, err := w.retrier.GoOn(ctx, retry.Failed{Context: first, Start: f.s.start, Err: err}, f.request.kind, f.again,
+		w.tracer.observer(ctx, f.request))
 	f.recordOutcome(ctx, outcome, err)
 }
 
@@ -146,16 +146,16 @@ func (c limited) Err() error { return c.end.Err() }
 // again is an attempt, the n-th.
 func (f *sender) again(ctx context.Context, n int) error {
 	r := &f.current
-	r.start, r.request.now = 0, f.s.now
+	r.start, r.attempt.now = 0, f.s.now
 	if n > 1 {
-		r.start, r.request.now = time.Since(f.s.start), f.s.w.clock.now().UnixMilli()
+		r.start, r.attempt.now = time.Since(f.s.start), f.s.w.clock.now().UnixMilli()
 	}
-	if f.s.w.hedge > 0 && f.path.kind.Idempotent() {
+	if f.s.w.hedge > 0 && f.request.kind.Idempotent() {
 		return f.hedged(ctx)
 	}
 	f.sent.Add(1)
 	err := f.send(ctx, r)
-	f.path.host = r.request.host
+	f.request.host = r.attempt.host
 	if err != nil {
 		return f.note(err)
 	}
@@ -163,10 +163,10 @@ func (f *sender) again(ctx context.Context, n int) error {
 }
 
 // send makes one request, which has been counted.
-func (f *sender) send(ctx context.Context, r *attempt) error {
+func (f *sender) send(ctx context.Context, r *hostAttempt) error {
 	r.Next(ctx)
-	r.request.host = nil
-	if err := f.s.w.exec.execute(&r.Attempt, &r.request); err != nil { //nolint:contextcheck // r is ctx now
+	r.attempt.host = nil
+	if err := f.s.w.exec.execute(&r.Attempt, &r.attempt); err != nil { //nolint:contextcheck // r is ctx now
 		return f.failed(ctx, r, err)
 	}
 	r.End(hosts.Answered)
@@ -176,7 +176,7 @@ func (f *sender) send(ctx context.Context, r *attempt) error {
 // failed is the end of a request that failed, with an answer or without.
 //
 //go:noinline
-func (f *sender) failed(ctx context.Context, r *attempt, err error) error {
+func (f *sender) failed(ctx context.Context, r *hostAttempt, err error) error {
 	err = hosts.Cause(ctx, err)
 	r.End(resultOf(err, time.Since(f.s.start)-r.start))
 	return err
@@ -199,32 +199,32 @@ func resultOf(err error, took time.Duration) hosts.Result {
 //
 //go:noinline
 func (f *sender) note(err error) error {
-	verdict := retry.Classify(err, f.path.kind)
-	f.path.overloaded = f.path.overloaded || verdict.Reason == retry.ReasonOverloaded
-	if verdict.Batchlog && !f.s.p.strict && f.path.kind == retry.LoggedBatch {
+	verdict := retry.Classify(err, f.request.kind)
+	f.request.overloaded = f.request.overloaded || verdict.Reason == retry.ReasonOverloaded
+	if verdict.Batchlog && !f.s.p.strict && f.request.kind == retry.LoggedBatch {
 		return retry.Stop(err) // it goes on as a fan-out
 	}
 	return err
 }
 
-// recordOutcome notes what became of the path.
+// recordOutcome notes what became of the request.
 //
 //go:noinline
 func (f *sender) recordOutcome(ctx context.Context, outcome retry.Outcome, err error) {
 	now := Applied
 	if err != nil {
 		now = outcomeOf(outcome.Class)
-		if now == NotApplied && f.path.overloaded && f.s.w.derived(ctx, f.path) {
+		if now == NotApplied && f.request.overloaded && f.s.w.derived(ctx, f.request) {
 			now = Unknown
 		}
 	}
-	p, sent := f.path, int(f.sent.Load())
+	p, sent := f.request, int(f.sent.Load())
 	p.outcome = p.outcome.then(now)
 	p.attempts += sent
-	p.requests = sent
+	p.sent = sent
 	p.batchlog = outcome.Batchlog
 	p.err = p.explain(wrapTimeout(ctx, err))
-	f.s.w.tracer.pathEnd(ctx, PathEnd{
+	f.s.w.tracer.requestEnd(ctx, RequestEnd{
 		Outcome: p.outcome, Attempts: sent, Host: session.HostOf(p.host), Reason: outcome.Last.Reason, Refused: outcome.Refused, Err: err,
 	})
 }

@@ -64,14 +64,14 @@ type history struct {
 	quiet      bool // acknowledges everything
 }
 
-// random is a source for one request of a path: the same for a seed, in whatever order the paths come.
+// random is a source for one attempt of a request: the same for a seed, in whatever order the requests come.
 func (h *history) random(key string) *rand.Rand {
-	path := fnv.New64a()
-	_, _ = fmt.Fprintf(path, "%s %d", key, h.seen[key])
-	return rand.New(rand.NewPCG(h.seed, path.Sum64()))
+	request := fnv.New64a()
+	_, _ = fmt.Fprintf(request, "%s %d", key, h.seen[key])
+	return rand.New(rand.NewPCG(h.seed, request.Sum64()))
 }
 
-func (h *history) execute(_ context.Context, r *request) error {
+func (h *history) execute(_ context.Context, r *attempt) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var can []reply
@@ -96,13 +96,13 @@ func (h *history) execute(_ context.Context, r *request) error {
 	return a.err
 }
 
-func key(m *tables.Mutation) string { return spelled(request{mutations: []*tables.Mutation{m}}) }
+func key(m *tables.Mutation) string { return spelled(attempt{mutations: []*tables.Mutation{m}}) }
 
 func coin(r *rand.Rand) bool { return r.IntN(2) == 0 }
 
 // of says how many mutations of a table there are, and how many of them are applied.
-func (h *history) of(paths []path, table string) (n, applied int) {
-	for _, p := range paths {
+func (h *history) of(requests []request, table string) (n, applied int) {
+	for _, p := range requests {
 		for _, m := range p.mutations {
 			if m.Table != table {
 				continue
@@ -188,7 +188,7 @@ func (h *history) check(t *testing.T, e *Error, res Result) (clean int) {
 	}
 	wantConsistent(t, e)
 	for _, r := range e.Tables {
-		n, applied := h.of(e.paths, r.Table)
+		n, applied := h.of(e.requests, r.Table)
 		switch {
 		case r.Outcome == NotApplied:
 			clean++

@@ -31,8 +31,8 @@ func Resumes(sets ...tables.Described) Option {
 
 // agree rejects a stored error whose parts are not all of its timestamp: no write has such.
 func (e *Error) agree() error {
-	for i := range e.paths {
-		for _, m := range e.paths[i].mutations {
+	for i := range e.requests {
+		for _, m := range e.requests[i].mutations {
 			below := m.Kind == tables.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
 			if m.Timestamp != e.Timestamp && !below && !isIncrement(m) {
 				return errors.New("denorm: decode error: a part is of another timestamp than the whole")
@@ -66,11 +66,11 @@ func (w *Writer) admit(e *Error) error {
 			}
 		}
 	}
-	for i := range e.paths {
-		if e.paths[i].kind == retry.Counter {
+	for i := range e.requests {
+		if e.requests[i].kind == retry.Counter {
 			continue // never sent again
 		}
-		for _, m := range e.paths[i].mutations {
+		for _, m := range e.requests[i].mutations {
 			if err := w.admitPlaces([][2]string{{m.Keyspace, m.Table}}, m.DeclaredIn); err != nil {
 				return err
 			}

@@ -125,7 +125,7 @@ func TestErrorSaysWhoseLimit(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, test.caller)
 				}
 				defer cancel()
-				x := &fakeExecutor{answer: func(ctx context.Context, _ request) error {
+				x := &fakeExecutor{answer: func(ctx context.Context, _ attempt) error {
 					if test.stuck {
 						<-time.After(time.Minute)
 					}

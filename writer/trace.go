@@ -43,30 +43,30 @@ func (t tracers) modifyEnd(ctx context.Context, data ModifyEnd) {
 	}
 }
 
-func (t tracers) pathStart(ctx context.Context, op string, mode Mode, path *path, level session.Consistency) context.Context {
-	if t.path == nil {
+func (t tracers) requestStart(ctx context.Context, op string, mode Mode, request *request, level session.Consistency) context.Context {
+	if t.request == nil {
 		return ctx
 	}
-	return orOuter(ctx, t.path.TracePathStart(ctx, PathStart{
-		Op: op, Mode: path.travels(mode), Keyspace: path.mutations[0].Keyspace, Tables: path.tables(), Statements: path.statements(),
+	return orOuter(ctx, t.request.TraceRequestStart(ctx, RequestStart{
+		Op: op, Mode: request.travels(mode), Keyspace: request.mutations[0].Keyspace, Tables: request.tables(), Statements: request.statements(),
 		Consistency: level,
 	}))
 }
 
-// observer is nil if nobody wants to know of retries. ctx is that of the path.
-func (t tracers) observer(ctx context.Context, path *path) func(retry.Event) {
+// observer is nil if nobody wants to know of retries. ctx is that of the request.
+func (t tracers) observer(ctx context.Context, request *request) func(retry.Event) {
 	if t.retry == nil {
 		return nil
 	}
 	return func(e retry.Event) {
 		t.retry.TraceRetry(ctx, RetryData{
-			Attempt: e.Attempt, Class: e.Verdict.Class, Reason: e.Verdict.Reason, Wait: e.Wait, Host: session.HostOf(path.host), Err: e.Err,
+			Attempt: e.Attempt, Class: e.Verdict.Class, Reason: e.Verdict.Reason, Wait: e.Wait, Host: session.HostOf(request.host), Err: e.Err,
 		})
 	}
 }
 
-func (t tracers) pathEnd(ctx context.Context, data PathEnd) {
-	if t.path != nil {
-		t.path.TracePathEnd(ctx, data)
+func (t tracers) requestEnd(ctx context.Context, data RequestEnd) {
+	if t.request != nil {
+		t.request.TraceRequestEnd(ctx, data)
 	}
 }

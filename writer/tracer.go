@@ -9,7 +9,7 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// Tracer is told of every logical write. A Tracer may also implement [PathTracer], [RetryTracer] and [ModifyTracer];
+// Tracer is told of every logical write. A Tracer may also implement [RequestTracer], [RetryTracer] and [ModifyTracer];
 // the writer looks once, when it is made. Methods are called on the goroutines of the write and must be safe for
 // concurrent use. What they are told never holds a bound value; errors are those of the driver. A nil context that one
 // returns stands for the one it was given.
@@ -20,12 +20,12 @@ type Tracer interface {
 	TraceWriteEnd(ctx context.Context, data WriteEnd)
 }
 
-// PathTracer is told of every path: the mutations of a write that travel in one request.
-type PathTracer interface {
-	// TracePathStart is called before the first attempt of a path, on its goroutine. The context it returns is that of
-	// the path's attempts, retries and TracePathEnd.
-	TracePathStart(ctx context.Context, data PathStart) context.Context
-	TracePathEnd(ctx context.Context, data PathEnd)
+// RequestTracer is told of every request: mutations of a write that travel together, with all attempts.
+type RequestTracer interface {
+	// TraceRequestStart is called before the first attempt of a request, on its goroutine. The context it returns is that of
+	// the request's attempts, retries and TraceRequestEnd.
+	TraceRequestStart(ctx context.Context, data RequestStart) context.Context
+	TraceRequestEnd(ctx context.Context, data RequestEnd)
 }
 
 // RetryTracer is told of every attempt that failed and is followed by another.
@@ -65,18 +65,18 @@ type WriteEnd struct {
 	Op        string
 	Timestamp int64 // microseconds; 0 if the write was rejected before it had one
 	Mode      Mode
-	Paths     int
-	Counters  int // paths of counters among them; in a Resume they are not sent
-	Attempts  int // requests sent, over all paths
-	// Stragglers is how many paths had not ended when the call did: the driver does not look at the context everywhere, and
-	// a busy process may not come to run a path at all, which then sends nothing. Their TracePathEnd comes later, and of the latter
-	// perhaps TracePathStart too.
+	Requests  int
+	Counters  int // requests of counters among them; in a Resume they are not sent
+	Attempts  int // over all requests
+	// Stragglers is how many requests had not ended when the call did: the driver does not look at the context everywhere, and
+	// a busy process may not come to run a request at all, which then sends nothing. Their TraceRequestEnd comes later, and of the latter
+	// perhaps TraceRequestStart too.
 	Stragglers int
 	Err        error
 }
 
-// PathStart is what is known when a path begins. Slices must not be changed.
-type PathStart struct {
+// RequestStart is what is known when a request begins. Slices must not be changed.
+type RequestStart struct {
 	Op          string
 	Mode        Mode     // of the write, or Counter
 	Keyspace    string   // physical; of the first mutation, if a batch spans several
@@ -85,9 +85,9 @@ type PathStart struct {
 	Consistency session.Consistency
 }
 
-// PathEnd is what is known when a path has ended.
-type PathEnd struct {
-	// Outcome is what the requests of the path say. Where a condition comes first, the error may know more: a query table that was
+// RequestEnd is what is known when a request has ended.
+type RequestEnd struct {
+	// Outcome is what the attempts of the request say. Where a condition comes first, the error may know more: a query table that was
 	// not reached is Pending as soon as its entity's base row has the change.
 	Outcome  Outcome
 	Attempts int
@@ -109,10 +109,10 @@ type RetryData struct {
 
 // tracers is a Tracer with what else it implements.
 type tracers struct {
-	write  Tracer
-	path   PathTracer
-	retry  RetryTracer
-	modify ModifyTracer
+	write   Tracer
+	request RequestTracer
+	retry   RetryTracer
+	modify  ModifyTracer
 }
 
 func newTracers(t Tracer) tracers {
@@ -120,7 +120,7 @@ func newTracers(t Tracer) tracers {
 		return tracers{}
 	}
 	ts := tracers{write: t}
-	ts.path, _ = t.(PathTracer)
+	ts.request, _ = t.(RequestTracer)
 	ts.retry, _ = t.(RetryTracer)
 	ts.modify, _ = t.(ModifyTracer)
 	return ts

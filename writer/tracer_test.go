@@ -22,9 +22,9 @@ type recorder struct {
 }
 
 var (
-	_ Tracer      = (*recorder)(nil)
-	_ PathTracer  = (*recorder)(nil)
-	_ RetryTracer = (*recorder)(nil)
+	_ Tracer        = (*recorder)(nil)
+	_ RequestTracer = (*recorder)(nil)
+	_ RetryTracer   = (*recorder)(nil)
 )
 
 type within struct{}
@@ -48,17 +48,17 @@ func (r *recorder) TraceWriteStart(ctx context.Context, d WriteStart) context.Co
 }
 
 func (r *recorder) TraceWriteEnd(ctx context.Context, d WriteEnd) {
-	r.note(ctx, "end %s %v, %d paths, %d attempts, failed %v", d.Op, d.Mode, d.Paths, d.Attempts, d.Err != nil)
+	r.note(ctx, "end %s %v, %d requests, %d attempts, failed %v", d.Op, d.Mode, d.Requests, d.Attempts, d.Err != nil)
 	r.ends = append(r.ends, d)
 }
 
-func (r *recorder) TracePathStart(ctx context.Context, d PathStart) context.Context {
+func (r *recorder) TraceRequestStart(ctx context.Context, d RequestStart) context.Context {
 	tables := strings.Join(d.Tables, "+")
 	r.note(ctx, "start %s.%s %v %v, %d statements", d.Keyspace, tables, d.Mode, d.Consistency, len(d.Statements))
 	return into(ctx, tables)
 }
 
-func (r *recorder) TracePathEnd(ctx context.Context, d PathEnd) {
+func (r *recorder) TraceRequestEnd(ctx context.Context, d RequestEnd) {
 	r.note(ctx, "end %v, %d attempts, %s, failed %v", d.Outcome, d.Attempts, d.Reason, d.Err != nil)
 }
 
@@ -70,16 +70,16 @@ func TestTracer(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	for name, test := range map[string]struct {
-		answer func(context.Context, request) error
+		answer func(context.Context, attempt) error
 		change func(*testing.T) tables.Change
-		want   []string // by path; the order of paths is not fixed
+		want   []string // by request; the order of requests is not fixed
 	}{
 		"fan-out with a retry": {
 			fail("orders_by_user", errSimple, errUnavailable),
 			func(t *testing.T) tables.Change { t.Helper(); return orderSet(t).Insert(open) },
 			[]string{
 				"start op of 1, resume false",
-				"op: end op fan-out, 3 paths, 5 attempts, failed false",
+				"op: end op fan-out, 3 requests, 5 attempts, failed false",
 				"op: orders_by_id: end applied, 1 attempts, , failed false",
 				"op: orders_by_status: end applied, 1 attempts, , failed false",
 				"op: orders_by_user: attempt 1 unknown write_timeout.simple",
@@ -90,12 +90,12 @@ func TestTracer(t *testing.T) {
 				"op: start shop.orders_by_user fan-out LOCAL_QUORUM, 1 statements",
 			},
 		},
-		"a path that fails": {
+		"a request that fails": {
 			fail("orders_by_user", errSyntax),
 			func(t *testing.T) tables.Change { t.Helper(); return orderSet(t).Insert(open) },
 			[]string{
 				"start op of 1, resume false",
-				"op: end op fan-out, 3 paths, 3 attempts, failed true",
+				"op: end op fan-out, 3 requests, 3 attempts, failed true",
 				"op: orders_by_id: end applied, 1 attempts, , failed false",
 				"op: orders_by_status: end applied, 1 attempts, , failed false",
 				"op: orders_by_user: end not applied, 1 attempts, syntax_error, failed true",
@@ -111,7 +111,7 @@ func TestTracer(t *testing.T) {
 				return taskSet(t).Delete(newTask("bob"))
 			},
 			[]string{
-				"op: end op fallback, 2 paths, 3 attempts, failed false",
+				"op: end op fallback, 2 requests, 3 attempts, failed false",
 				"op: start shop.tasks fallback LOCAL_QUORUM, 1 statements",
 				"op: start shop.tasks+tasks_by_owner logged-batch LOCAL_QUORUM, 2 statements",
 				"op: start shop.tasks_by_owner fallback LOCAL_QUORUM, 1 statements",
@@ -124,7 +124,7 @@ func TestTracer(t *testing.T) {
 		"logged batch": {
 			nil, func(t *testing.T) tables.Change { t.Helper(); return orderSet(t).Update(open, paid) },
 			[]string{
-				"op: end op logged-batch, 1 paths, 1 attempts, failed false",
+				"op: end op logged-batch, 1 requests, 1 attempts, failed false",
 				"op: orders_by_id+orders_by_user+orders_by_status: end applied, 1 attempts, , failed false",
 				"op: start shop.orders_by_id+orders_by_user+orders_by_status logged-batch LOCAL_QUORUM, 6 statements",
 				"start op of 1, resume false",
@@ -144,7 +144,7 @@ func TestTracer(t *testing.T) {
 				}
 				if len(r.ends) != 1 || !errors.Is(r.ends[0].Err, err) || r.lines[0] != "start op of 1, resume false" ||
 					!strings.HasPrefix(r.lines[len(r.lines)-1], "op: end") {
-					t.Errorf("the write is not around its paths:\n%s", strings.Join(r.lines, "\n"))
+					t.Errorf("the write is not around its requests:\n%s", strings.Join(r.lines, "\n"))
 				}
 			})
 		})
@@ -171,11 +171,11 @@ func TestTracerOfRefusalAndResume(t *testing.T) {
 		"start test of 0, resume true",
 		"test: start shop.orders_by_id fan-out LOCAL_QUORUM, 1 statements",
 		"test: orders_by_id: end unknown, 1 attempts, syntax_error, failed true",
-		"test: end test fan-out, 3 paths, 1 attempts, failed true",
+		"test: end test fan-out, 3 requests, 1 attempts, failed true",
 		"start test of 0, resume true",
 		"test: start shop.orders_by_id fan-out LOCAL_QUORUM, 1 statements",
 		"test: orders_by_id: end applied, 1 attempts, , failed false",
-		"test: end test fan-out, 3 paths, 1 attempts, failed false",
+		"test: end test fan-out, 3 requests, 1 attempts, failed false",
 	}
 	if !slices.Equal(r.lines, want) {
 		t.Errorf("told\n%s", strings.Join(r.lines, "\n"))
@@ -185,7 +185,7 @@ func TestTracerOfRefusalAndResume(t *testing.T) {
 	}
 }
 
-// A tracer may do without paths and retries, and nil is none.
+// A tracer may do without requests and retries, and nil is none.
 func TestTracerOfWritesAlone(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}

@@ -10,7 +10,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// transactor sends what lightweight transactions need alongside the paths of a write. Like executor it is the seam between
+// transactor sends what lightweight transactions need alongside the requests of a write. Like executor it is the seam between
 // protocol and driver. Every method makes one request.
 type transactor interface {
 	// swap sends a lightweight transaction. If it was not applied, row has its version, pending or token as it is.

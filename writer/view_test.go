@@ -37,11 +37,11 @@ func newView() View {
 	}
 }
 
-// viewTables are those of viewSet by path.
+// viewTables are those of viewSet by request.
 var viewTables = [][]string{{"views", "views_by_day"}, {"views_by_region"}}
 
 // shown is what a request is of, and how it goes.
-func shown(r request) string {
+func shown(r attempt) string {
 	var names []string
 	for _, m := range r.mutations {
 		names = append(names, fmt.Sprintf("%v %s", m.Kind, m.Table))
@@ -50,7 +50,7 @@ func shown(r request) string {
 	return fmt.Sprintf("%v: %s", r.kind, strings.Join(slices.Compact(names), ", "))
 }
 
-func shownAll(requests []request) []string {
+func shownAll(requests []attempt) []string {
 	var out []string
 	for _, r := range requests {
 		out = append(out, shown(r))

@@ -33,14 +33,14 @@ func (o *observed) ObserveBatch(context.Context, gocql.ObservedBatch) {
 	o.batches++
 }
 
-// hostTracer keeps the coordinators of paths.
+// hostTracer keeps the coordinators of requests.
 type hostTracer struct {
 	recorder
 
 	hosts []session.Host
 }
 
-func (r *hostTracer) TracePathEnd(_ context.Context, d PathEnd) {
+func (r *hostTracer) TraceRequestEnd(_ context.Context, d RequestEnd) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.hosts = append(r.hosts, d.Host)
@@ -72,11 +72,11 @@ func TestWireTracedKeepsObservers(t *testing.T) {
 				}
 				for i, host := range tracer.hosts {
 					if !host.Known() {
-						t.Errorf("the tracer does not learn the coordinator of path %d of %d", i, len(tracer.hosts))
+						t.Errorf("the tracer does not learn the coordinator of request %d of %d", i, len(tracer.hosts))
 					}
 				}
 				if len(tracer.hosts) != 4 {
-					t.Errorf("%d paths", len(tracer.hosts))
+					t.Errorf("%d requests", len(tracer.hosts))
 				}
 			})
 		})

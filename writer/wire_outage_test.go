@@ -69,7 +69,7 @@ func (s *wireShop) sentWrites() int {
 	})))
 }
 
-// A total outage at 200 writes a second, seen from the nodes: they get at most 1.1 requests for each path of the writes
+// A total outage at 200 writes a second, seen from the nodes: they get at most 1.1 attempts for each request of the writes
 // attempted in the first minute, and at most 1.05 after it.
 func TestWireOutage(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func TestWireOutage(t *testing.T) {
 					var c stream
 					sent := s.sentWrites()
 					c.run(write, scaled(200), time.Minute)
-					paths, refused := 3*len(c.writes), 0
+					requests, refused := 3*len(c.writes), 0
 					for _, w := range c.writes {
 						if w.err == nil {
 							t.Fatal("a write succeeded in a total outage")
@@ -112,10 +112,10 @@ func TestWireOutage(t *testing.T) {
 							refused++
 						}
 					}
-					ratio := float64(s.sentWrites()-sent) / float64(paths)
-					t.Logf("minute %d: %d writes, %.3f requests a path, %d writes were refused a retry", minute+1, len(c.writes), ratio, refused)
+					ratio := float64(s.sentWrites()-sent) / float64(requests)
+					t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes were refused a retry", minute+1, len(c.writes), ratio, refused)
 					if ratio > most {
-						t.Errorf("minute %d: %.3f requests a path, want at most %v", minute+1, ratio, most)
+						t.Errorf("minute %d: %.3f attempts a request, want at most %v", minute+1, ratio, most)
 					}
 				}
 			})

@@ -139,8 +139,8 @@ type Result struct {
 	Mode      Mode // of all but the counters, if there is anything else
 	// Version of the row that a [tables.Versioned] change has made: the version of the next before-image. Zero without one.
 	Version  gocql.UUID
-	Attempts int // requests sent by this call, over all paths
-	Counters int // paths of counters, each of one partition
+	Attempts int // of this call, over all requests
+	Counters int // requests of counters, each of one partition
 }
 
 // Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and traces,
@@ -173,7 +173,7 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 		if holds, above := w.settle(ctx, p); !holds && above > 0 && !w.pinned {
 			met := p.condition
 			if p, err = w.plan(op, changes, above); err == nil {
-				p.requests, p.condition.attempts = met.requests, met.attempts
+				p.sent, p.condition.attempts = met.sent, met.attempts
 				err = w.guard(ctx, p)
 			}
 		} else if !holds {

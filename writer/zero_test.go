@@ -47,8 +47,8 @@ func (l *lost) TraceWriteStart(ctx context.Context, d WriteStart) context.Contex
 	return nil
 }
 
-func (l *lost) TracePathStart(ctx context.Context, d PathStart) context.Context {
-	l.recorder.TracePathStart(ctx, d)
+func (l *lost) TraceRequestStart(ctx context.Context, d RequestStart) context.Context {
+	l.recorder.TraceRequestStart(ctx, d)
 	return nil
 }
 

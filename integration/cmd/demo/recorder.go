@@ -20,9 +20,9 @@ type recorder struct {
 }
 
 var (
-	_ writer.Tracer      = (*recorder)(nil)
-	_ writer.PathTracer  = (*recorder)(nil)
-	_ writer.RetryTracer = (*recorder)(nil)
+	_ writer.Tracer        = (*recorder)(nil)
+	_ writer.RequestTracer = (*recorder)(nil)
+	_ writer.RetryTracer   = (*recorder)(nil)
 )
 
 // span is a write under way. It travels in the context.
@@ -32,8 +32,8 @@ type span struct {
 }
 
 type (
-	spanKey struct{}
-	pathKey struct{}
+	spanKey    struct{}
+	requestKey struct{}
 )
 
 // TraceWriteStart implements writer.Tracer.
@@ -41,16 +41,16 @@ func (r *recorder) TraceWriteStart(ctx context.Context, _ writer.WriteStart) con
 	return context.WithValue(ctx, spanKey{}, &span{begun: time.Now()})
 }
 
-// TracePathStart implements writer.PathTracer. The paths of a fan-out start on goroutines of their own.
-func (r *recorder) TracePathStart(ctx context.Context, _ writer.PathStart) context.Context {
-	return context.WithValue(ctx, pathKey{}, time.Now())
+// TraceRequestStart implements writer.RequestTracer. The requests of a fan-out start on goroutines of their own.
+func (r *recorder) TraceRequestStart(ctx context.Context, _ writer.RequestStart) context.Context {
+	return context.WithValue(ctx, requestKey{}, time.Now())
 }
 
-// TracePathEnd implements writer.PathTracer.
-func (r *recorder) TracePathEnd(ctx context.Context, _ writer.PathEnd) {
+// TraceRequestEnd implements writer.RequestTracer.
+func (r *recorder) TraceRequestEnd(ctx context.Context, _ writer.RequestEnd) {
 	s, inWrite := ctx.Value(spanKey{}).(*span)
-	begun, inPath := ctx.Value(pathKey{}).(time.Time)
-	if !inWrite || !inPath {
+	begun, inRequest := ctx.Value(requestKey{}).(time.Time)
+	if !inWrite || !inRequest {
 		return
 	}
 	took := time.Since(begun)

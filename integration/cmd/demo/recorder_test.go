@@ -30,18 +30,18 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// The slowest of the paths counts, and each write has its own.
+// The slowest of the requests counts, and each write has its own.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
 	for range 2 {
 		ctx := r.TraceWriteStart(t.Context(), writer.WriteStart{})
-		var paths []context.Context
+		var requests []context.Context
 		for range 3 {
-			paths = append(paths, r.TracePathStart(ctx, writer.PathStart{}))
+			requests = append(requests, r.TraceRequestStart(ctx, writer.RequestStart{}))
 		}
-		for _, p := range paths {
-			r.TracePathEnd(p, writer.PathEnd{})
+		for _, p := range requests {
+			r.TraceRequestEnd(p, writer.RequestEnd{})
 		}
 		r.TraceWriteEnd(ctx, writer.WriteEnd{Attempts: 3})
 	}

@@ -18,10 +18,10 @@ import (
 
 // showTrace shows the trace of a write that lost a reply, here and, where one runs, in Jaeger.
 func showTrace(ctx context.Context, out *screen, s *shop) error {
-	out.heading("The trace of a slow write", "With OpenTelemetry each write is a span, with a child for each of its paths, which "+
-		"is a request with all its repetitions, and an event for each retry. It joins the span of the HTTP request that it "+
-		"belongs to. Here a reply is lost too: its connection is cut, and that may take the replies of several paths, each of which "+
-		"sends its request again.")
+	out.heading("The trace of a slow write", "With OpenTelemetry each write is a span, with a child for each of its requests "+
+		"with all attempts, and an event for each retry. It joins the span of the HTTP request that it "+
+		"belongs to. Here a reply is lost too: its connection is cut, and that may take the replies of several requests, each of which "+
+		"is sent again.")
 	out.code(`w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(provider))))`)
 	out.blank()
 	w, dialer, err := s.lossy(ctx)
@@ -57,7 +57,7 @@ func showTrace(ctx context.Context, out *screen, s *shop) error {
 	}
 	out.blank()
 	jaeger.show(ctx, out, provider, span.SpanContext().TraceID().String())
-	out.ok("One span for the write, one for each of its 3 paths, and each retry in its place. No bound value is in them.")
+	out.ok("One span for the write, one for each of its 3 requests, and each retry in its place. No bound value is in them.")
 	return nil
 }
 
@@ -86,18 +86,18 @@ func (t spanTree) of(s sdktrace.ReadOnlySpan) []sdktrace.ReadOnlySpan {
 	return t.children[s.SpanContext().SpanID()]
 }
 
-// check fails unless the trace is one write of three paths with a retry.
+// check fails unless the trace is one write of three requests with a retry.
 func (t spanTree) check() error {
 	writes := t.of(t.root)
 	if len(writes) != 1 {
 		return fmt.Errorf("the trace has %d writes, want 1", len(writes))
 	}
-	paths, retries := t.of(writes[0]), 0
-	for _, p := range paths {
+	requests, retries := t.of(writes[0]), 0
+	for _, p := range requests {
 		retries += len(p.Events())
 	}
-	if len(paths) != 3 || retries == 0 {
-		return fmt.Errorf("the trace has %d paths and %d retries, want 3 and at least 1", len(paths), retries)
+	if len(requests) != 3 || retries == 0 {
+		return fmt.Errorf("the trace has %d paths and %d retries, want 3 and at least 1", len(requests), retries)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Each path has a goroutine of its own, so that the caller can leave when its context ends.
+// Each request has a goroutine of its own, so that the caller can leave when its context ends.
 func TestGoroutines(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
@@ -30,7 +30,7 @@ func TestGoroutines(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
 			seen := make(map[string]bool)
-			x := &fakeExecutor{answer: func(context.Context, request) error {
+			x := &fakeExecutor{answer: func(context.Context, attempt) error {
 				mu.Lock()
 				defer mu.Unlock()
 				seen[goroutine()] = true
@@ -73,27 +73,27 @@ func TestGroup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := slices.Clone(test.in)
-			paths := group(test.in)
-			if len(paths) != len(test.want) {
-				t.Fatalf("%d paths, want %d", len(paths), len(test.want))
+			requests := group(test.in)
+			if len(requests) != len(test.want) {
+				t.Fatalf("%d requests, want %d", len(requests), len(test.want))
 			}
-			for i := range paths {
-				if got := paths[i].tables(); !slices.Equal(got, test.want[i]) {
-					t.Errorf("path %d: %v, want %v", i, got, test.want[i])
+			for i := range requests {
+				if got := requests[i].tables(); !slices.Equal(got, test.want[i]) {
+					t.Errorf("request %d: %v, want %v", i, got, test.want[i])
 				}
-				if paths[i].outcome != NotApplied {
+				if requests[i].outcome != NotApplied {
 					t.Error("what was not sent is not applied")
 				}
 			}
 			if !slices.Equal(in, test.in) {
-				t.Error("the mutations given were moved: two paths share them")
+				t.Error("the mutations given were moved: two requests share them")
 			}
 		})
 	}
 }
 
 // What is looked up by partition or table takes no longer for each when there are many: a stored error may have 100,000.
-func TestManyPathsTakeNoSquareOfTime(t *testing.T) {
+func TestManyRequestsTakeNoSquareOfTime(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
 	mutations := make([]*tables.Mutation, 0, 2*n)
@@ -102,15 +102,15 @@ func TestManyPathsTakeNoSquareOfTime(t *testing.T) {
 		mutations = append(mutations, &tables.Mutation{Keyspace: "shop", Table: "t" + name, PartitionKey: []byte(name)})
 	}
 	start := time.Now()
-	paths := group(mutations)
-	if len(paths) != n || len(paths[7].mutations) != 2 || paths[7].mutations[0] != mutations[7] || paths[7].mutations[1] != mutations[n+7] {
-		t.Errorf("%d paths, the eighth of %v", len(paths), paths[7].mutations)
+	requests := group(mutations)
+	if len(requests) != n || len(requests[7].mutations) != 2 || requests[7].mutations[0] != mutations[7] || requests[7].mutations[1] != mutations[n+7] {
+		t.Errorf("%d requests, the eighth of %v", len(requests), requests[7].mutations)
 	}
-	paths[7].outcome = Unknown
-	if results := tableResults(paths); len(results) != n || results[7].Table != "t7" || results[7].Outcome != Unknown || results[8].Outcome != NotApplied {
+	requests[7].outcome = Unknown
+	if results := tableResults(requests); len(results) != n || results[7].Table != "t7" || results[7].Outcome != Unknown || results[8].Outcome != NotApplied {
 		t.Errorf("%d results, the eighth %+v", len(results), results[7])
 	}
-	batch := path{mutations: mutations}
+	batch := request{mutations: mutations}
 	if names := batch.tables(); len(names) != n || names[7] != "t7" {
 		t.Errorf("%d names, the eighth %s", len(names), names[7])
 	}

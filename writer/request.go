@@ -9,8 +9,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// path is the mutations that travel in one request, and what became of them.
-type path struct {
+// request is mutations that travel together, in each attempt, and what became of them.
+type request struct {
 	kind    retry.Kind
 	outcome Outcome // NotApplied until something is sent
 
@@ -18,7 +18,7 @@ type path struct {
 	closed     bool // it is not sent, whatever its outcome
 	batchlog   bool // some attempt failed at the batchlog
 	overloaded bool // some attempt was answered OVERLOADED
-	requests   int
+	sent       int
 	host       *gocql.HostInfo
 
 	mutations []*tables.Mutation
@@ -26,29 +26,29 @@ type path struct {
 	err       error // why it is not Applied
 }
 
-// group puts mutations of one keyspace and one partition into one path: Cassandra applies them as one mutation on every
+// group puts mutations of one keyspace and one partition into one request: Cassandra applies them as one mutation on every
 // replica, atomically and without batchlog, even if they are of different tables (BatchUpdatesCollector keys by
-// keyspace and partition key bytes). Paths are in the order of their first mutation, so the base table's comes first. The
+// keyspace and partition key bytes). Requests are in the order of their first mutation, so the base table's comes first. The
 // mutations are of counters, or none is: Cassandra takes counters in no batch with anything else.
-func group(mutations []*tables.Mutation) []path {
-	paths := make([]path, 0, len(mutations))
+func group(mutations []*tables.Mutation) []request {
+	requests := make([]request, 0, len(mutations))
 	known := indexFor(len(mutations))
 	for i, m := range mutations {
-		at := find(known, m.Keyspace, m.PartitionKey, len(paths), func(p int) bool {
-			first := paths[p].mutations[0]
+		at := find(known, m.Keyspace, m.PartitionKey, len(requests), func(p int) bool {
+			first := requests[p].mutations[0]
 			return first.Keyspace == m.Keyspace && bytes.Equal(first.PartitionKey, m.PartitionKey)
 		})
-		if at < len(paths) {
-			paths[at].mutations = append(paths[at].mutations, m)
+		if at < len(requests) {
+			requests[at].mutations = append(requests[at].mutations, m)
 			continue
 		}
 		kind := retry.Partition
 		if isIncrement(m) {
 			kind = retry.Counter
 		}
-		paths = append(paths, path{kind: kind, mutations: mutations[i : i+1 : i+1], outcome: NotApplied})
+		requests = append(requests, request{kind: kind, mutations: mutations[i : i+1 : i+1], outcome: NotApplied})
 	}
-	return paths
+	return requests
 }
 
 // index finds which of the things seen so far has the same names. A few are looked through, which takes no memory; with many that would
@@ -81,26 +81,26 @@ func find[T string | []byte](x index, keyspace string, name T, n int, equal func
 	return n
 }
 
-// split gives the mutations of a logged batch as paths of their own, with what is known of the batch.
-func (p *path) split() []path {
-	paths := group(p.mutations)
-	for i := range paths {
-		paths[i].outcome, paths[i].attempts, paths[i].err = p.outcome, p.attempts, p.err
+// split gives the mutations of a logged batch as requests of their own, with what is known of the batch.
+func (p *request) split() []request {
+	requests := group(p.mutations)
+	for i := range requests {
+		requests[i].outcome, requests[i].attempts, requests[i].err = p.outcome, p.attempts, p.err
 	}
-	return paths
+	return requests
 }
 
-// fresh is the path without what belongs to the call that sent it, for a call that sends it again. Counters are never sent
+// fresh is the request without what belongs to the call that sent it, for a call that sends it again. Counters are never sent
 // again.
-func (p *path) fresh() path {
-	return path{closed: p.kind == retry.Counter, kind: p.kind, mutations: p.mutations, outcome: p.outcome, attempts: p.attempts, err: p.err}
+func (p *request) fresh() request {
+	return request{closed: p.kind == retry.Counter, kind: p.kind, mutations: p.mutations, outcome: p.outcome, attempts: p.attempts, err: p.err}
 }
 
-// open says whether the path is to be sent.
-func (p *path) open() bool { return p.outcome != Applied && !p.closed }
+// open says whether the request is to be sent.
+func (p *request) open() bool { return p.outcome != Applied && !p.closed }
 
 // explain names the keyspace of a table that does not exist, and says what creates it if it is one of a rotation.
-func (p *path) explain(err error) error {
+func (p *request) explain(err error) error {
 	return period.Explain(err, func(table string) (keyspace string, rotates bool) {
 		for _, m := range p.mutations {
 			if m.Table == table {
@@ -111,17 +111,17 @@ func (p *path) explain(err error) error {
 	})
 }
 
-func applied(paths []path) bool {
-	for i := range paths {
-		if paths[i].outcome != Applied {
+func applied(requests []request) bool {
+	for i := range requests {
+		if requests[i].outcome != Applied {
 			return false
 		}
 	}
 	return true
 }
 
-// tables are the names of the tables of the path, without repeats.
-func (p *path) tables() []string {
+// tables are the names of the tables of the request, without repeats.
+func (p *request) tables() []string {
 	var names []string
 	known := indexFor(len(p.mutations))
 	for _, m := range p.mutations {
@@ -132,7 +132,7 @@ func (p *path) tables() []string {
 	return names
 }
 
-func (p *path) statements() []string {
+func (p *request) statements() []string {
 	texts := make([]string, len(p.mutations))
 	for i, m := range p.mutations {
 		texts[i] = m.Statement
@@ -141,7 +141,7 @@ func (p *path) statements() []string {
 }
 
 // size estimates what the server counts against batch_size_fail_threshold.
-func (p *path) size() int {
+func (p *request) size() int {
 	n := 0
 	for _, m := range p.mutations {
 		n += m.Size()

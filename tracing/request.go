@@ -12,58 +12,58 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// path is a path under way, and its own context, as write is.
-type path struct {
+// request is a request under way, and its own context, as write is.
+type request struct {
 	context.Context
 
 	tracer *Tracer
 	span   trace.Span // nil if it does not record
 	start  time.Time
-	shape  *pathShape
+	shape  *requestShape
 	write  *write // nil if it is not followed
 }
 
-type pathContext struct{ *Tracer }
+type requestContext struct{ *Tracer }
 
-func (p *path) Value(key any) any {
-	if key == any(pathContext{p.tracer}) {
+func (p *request) Value(key any) any {
+	if key == any(requestContext{p.tracer}) {
 		return p
 	}
 	return p.Context.Value(key)
 }
 
-// path is the path that ctx belongs to; nil if it is not followed.
-func (t *Tracer) path(ctx context.Context) *path {
-	p, _ := ctx.Value(pathContext{t}).(*path)
+// request is the request that ctx belongs to; nil if it is not followed.
+func (t *Tracer) request(ctx context.Context) *request {
+	p, _ := ctx.Value(requestContext{t}).(*request)
 	return p
 }
 
-// TracePathStart implements [writer.PathTracer].
-func (t *Tracer) TracePathStart(ctx context.Context, data writer.PathStart) context.Context {
+// TraceRequestStart implements [writer.RequestTracer].
+func (t *Tracer) TraceRequestStart(ctx context.Context, data writer.RequestStart) context.Context {
 	if t.off() {
 		return ctx
 	}
-	shape, w := t.pathShape(data), t.write(ctx)
+	shape, w := t.requestShape(data), t.write(ctx)
 	ctx, span := t.startSpan(ctx, shape.summary, shape.start)
 	if w != nil {
-		w.pathStart(shape, data.Mode)
+		w.requestStart(shape, data.Mode)
 	}
 	if span == nil && t.metrics == nil {
 		return ctx
 	}
-	return &path{Context: ctx, tracer: t, span: span, start: time.Now(), shape: shape, write: w}
+	return &request{Context: ctx, tracer: t, span: span, start: time.Now(), shape: shape, write: w}
 }
 
-// TracePathEnd implements [writer.PathTracer].
-func (t *Tracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
+// TraceRequestEnd implements [writer.RequestTracer].
+func (t *Tracer) TraceRequestEnd(ctx context.Context, data writer.RequestEnd) {
 	if t.off() {
 		return
 	}
-	p := t.path(ctx)
+	p := t.request(ctx)
 	if p == nil {
 		return
 	}
-	outcome, errorType, status := pathOutcome(data), pathErrorType(data.Err, data.Reason), statusCode(data.Err)
+	outcome, errorType, status := requestOutcome(data), requestErrorType(data.Err, data.Reason), statusCode(data.Err)
 	if expected(outcome) {
 		errorType, status = "", ""
 	}
@@ -71,7 +71,7 @@ func (t *Tracer) TracePathEnd(ctx context.Context, data writer.PathEnd) {
 		p.write.reasons.failed(errorType)
 	}
 	if t.metrics != nil {
-		t.metrics.pathEnd(ctx, p, errorType, status)
+		t.metrics.requestEnd(ctx, p, errorType, status)
 		if data.Refused {
 			t.metrics.refusal(ctx, p, errorType)
 		}
