@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -28,7 +29,7 @@ func (e *QueryError) Error() string {
 	if e.Op != "" {
 		op = e.Op + ": "
 	}
-	return "denorm: " + op + "invalid query: " + tables.Fault{Table: e.Table, Column: e.Column, Reason: e.Reason}.String()
+	return "denorm: " + op + "invalid query: " + entity.Fault{Table: e.Table, Column: e.Column, Reason: e.Reason}.String()
 }
 
 // Is matches ErrInvalid.

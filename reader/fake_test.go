@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"go.uber.org/goleak"
@@ -44,7 +45,7 @@ type fakeTable struct {
 type fakeRow map[string][]byte
 
 // newFake has the tables of a set, whose types it takes from the description.
-func newFake(d tables.Description) *fakeSource {
+func newFake(d entity.Description) *fakeSource {
 	f := &fakeSource{tables: make(map[string]*fakeTable), types: make(map[string]gocql.TypeInfo)}
 	for _, table := range d.Tables {
 		t := &fakeTable{rows: make(map[string][]fakeRow)}
@@ -73,7 +74,7 @@ func newFake(d tables.Description) *fakeSource {
 // write applies the mutations of a change to one table, and says whether its row was not there before.
 func (f *fakeSource) write(tb testing.TB, c tables.Change) (added bool) {
 	tb.Helper()
-	r, err := c.Render(1, nil)
+	r, err := c.Internal().Render(1, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func (f *fakeSource) write(tb testing.TB, c tables.Change) (added bool) {
 		}
 		row := make(fakeRow)
 		for i, name := range m.Names {
-			if v, ok := m.Args[i].(*tables.Value); ok {
+			if v, ok := m.Args[i].(*entity.Value); ok {
 				row[name] = v.Bytes()
 			}
 		}
@@ -196,7 +197,7 @@ func (f *fakeSource) answer(r request) (*fakeAnswer, error) {
 	}
 	for i, relation := range relations {
 		m := regexp.MustCompile(`^([a-z_]+)(=|<=?|>=?)\?$`).FindStringSubmatch(relation)
-		v, err := r.values[i].(*tables.Value).MarshalCQL(f.types[m[1]])
+		v, err := r.values[i].(*entity.Value).MarshalCQL(f.types[m[1]])
 		if err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ func TestFarBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFake(set.Describe())
+	f := newFake(set.Internal().Describe())
 	for i := range 3 {
 		f.write(t, set.Insert(event{"a", gocql.UUIDFromTime(midnight.Add(time.Duration(i) * time.Hour))}))
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/scylladb/gocqlx/v2/qb"
 )
 
@@ -28,7 +28,7 @@ type plan struct {
 type partition struct {
 	number int // from 1
 	table  string
-	key    []*tables.Value
+	key    []*entity.Value
 	id     []byte // orders rows of equal clustering keys
 	scans  []scan // one after the other
 	shown  []Bucket
@@ -87,15 +87,15 @@ func (r *Reader) plan(q *query) (*plan, error) {
 func slotsError(table string, err error) error {
 	e := &QueryError{Table: table, Reason: err.Error(), cause: err}
 	switch err := err.(type) { //nolint:errorlint // both come as they are
-	case *tables.MissingError:
+	case *entity.MissingError:
 		e.Column, e.Reason = err.Column, err.Reason
-	case *tables.TooManyError:
+	case *entity.TooManyError:
 		e.Reason = "the query asks more than " + strconv.Itoa(err.Limit) + " partitions: narrow its range of time, or see the option Partitions"
 	}
 	return e
 }
 
-func (p *plan) place(s *tables.Slot) *partition {
+func (p *plan) place(s *entity.Slot) *partition {
 	out := &partition{table: s.Table, id: append([]byte(s.Table), 0)}
 	n := 0
 	for _, name := range p.partition {
@@ -117,7 +117,7 @@ func (p *plan) place(s *tables.Slot) *partition {
 }
 
 // shown is a bucket as text.
-func shown(v *tables.Value) string {
+func shown(v *entity.Value) string {
 	data := v.Bytes()
 	switch v.Type() {
 	case "text":

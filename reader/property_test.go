@@ -113,7 +113,7 @@ func newTrial(t *testing.T, n uint64) *trial {
 	if err != nil {
 		t.Fatalf("case %d, %s: %v", n, x.text, err)
 	}
-	x.set, x.fake = set, newFake(set.Describe())
+	x.set, x.fake = set, newFake(set.Internal().Describe())
 	x.fill(t)
 	return x
 }
@@ -145,7 +145,7 @@ func (x *trial) fill(t *testing.T) {
 		}
 	}
 	// A rotating table is there for any time.
-	if r, ok := x.set.Rotation("readings"); ok {
+	if r, ok := x.set.Internal().Rotation("readings"); ok {
 		for at := x.from.Add(-100 * 24 * time.Hour); at.Before(x.from.Add(70 * x.step)); {
 			name, _, next := r.At(at)
 			if x.fake.tables[name] == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -18,7 +19,7 @@ type Query[T any] struct{ query }
 
 // query is a Query without its row type.
 type query struct {
-	layout     tables.Layout
+	layout     entity.Layout
 	name       string // of the table, as given
 	known      bool   // the table is declared
 	unset      bool   // the set is nil
@@ -55,7 +56,7 @@ const (
 
 // From begins a query of the table declared under name in the set: of all its rows under the partition key that Eq gives.
 func From[T any](set *tables.Set[T], name string) Query[T] {
-	layout, ok := set.Layout(name)
+	layout, ok := set.Internal().Layout(name)
 	return Query[T]{query{layout: layout, name: name, known: ok, unset: set == nil}}
 }
 
@@ -108,11 +109,11 @@ func (q Query[T]) After(token Token) Query[T] {
 // bound is a query with its values encoded and its columns in place.
 type bound struct {
 	query
-	equal     map[string]*tables.Value
+	equal     map[string]*entity.Value
 	partition []string
 	columns   []string // clustering columns
 	fixed     int      // how many of the clustering columns equal a value
-	low, high *tables.Bound
+	low, high *entity.Bound
 	ranged    string // the column of low and high
 	reverse   bool
 }
@@ -126,7 +127,7 @@ func (q *query) bind() (*bound, error) {
 		return nil, q.invalid(q.name, "", "no table of this name is declared in the set")
 	}
 	b := &bound{
-		query: *q, equal: make(map[string]*tables.Value), partition: q.layout.Partition(), columns: q.layout.Clustering(),
+		query: *q, equal: make(map[string]*entity.Value), partition: q.layout.Partition(), columns: q.layout.Clustering(),
 	}
 	if q.limit < 0 {
 		return nil, q.invalid(q.name, "", fmt.Sprintf("the limit is %d", q.limit))
@@ -192,12 +193,12 @@ func (b *bound) condition(c condition) error {
 	if *end != nil {
 		return b.invalid(b.name, c.column, "has two conditions of one kind")
 	}
-	*end = &tables.Bound{Value: v, Open: open}
+	*end = &entity.Bound{Value: v, Open: open}
 	return nil
 }
 
 // value encodes the value of a condition, and says whether it is itself out of the range.
-func (b *bound) value(c condition) (v *tables.Value, open bool, err error) {
+func (b *bound) value(c condition) (v *entity.Value, open bool, err error) {
 	open = c.op == gt || c.op == lt
 	if t, ok := c.value.(time.Time); ok && c.op != eq {
 		if t.IsZero() {
@@ -262,11 +263,11 @@ func (b *bound) direction() error {
 }
 
 // slots lists the partitions. from, if not nil, is where the query continues.
-func (b *bound) slots(from *position, limit int) (tables.Slots, error) {
-	bounds := tables.Bounds{Equal: b.equal, Low: make(map[string]tables.Bound), High: make(map[string]tables.Bound)}
+func (b *bound) slots(from *position, limit int) (entity.Slots, error) {
+	bounds := entity.Bounds{Equal: b.equal, Low: make(map[string]entity.Bound), High: make(map[string]entity.Bound)}
 	low, high := b.low, b.high
 	if from != nil && b.ranged != "" {
-		here := &tables.Bound{Value: b.layout.Raw(b.fixed, from.key[b.fixed])}
+		here := &entity.Bound{Value: b.layout.Raw(b.fixed, from.key[b.fixed])}
 		if b.descending(b.fixed) {
 			high = narrower(high, here)
 		} else {
@@ -283,7 +284,7 @@ func (b *bound) slots(from *position, limit int) (tables.Slots, error) {
 }
 
 // narrower is the place where a query continues, if the query has that end at all.
-func narrower(end, here *tables.Bound) *tables.Bound {
+func narrower(end, here *entity.Bound) *entity.Bound {
 	if end == nil {
 		return nil
 	}

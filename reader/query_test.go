@@ -120,7 +120,7 @@ func TestSwappedBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFake(set.Describe())
+	f := newFake(set.Internal().Describe())
 	for i := range 4 {
 		f.write(t, set.Insert(entry{"a", midnight, seqOf(midnight, byte(i)), -1, "b"}))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -42,7 +43,7 @@ func logs(tb testing.TB) *tables.Set[line] {
 func filled(tb testing.TB, hours int) (*tables.Set[line], *fakeSource) {
 	tb.Helper()
 	set := logs(tb)
-	f := newFake(set.Describe())
+	f := newFake(set.Internal().Describe())
 	for i := range hours * 60 {
 		f.write(tb, set.Insert(line{"web-secret", midnight.Add(time.Duration(i) * time.Minute), int32(i), "x"}))
 	}
@@ -182,7 +183,7 @@ func TestFailingPartitionIsNamed(t *testing.T) {
 	set, f := filled(t, 3)
 	broken := true
 	f.before = func(_ context.Context, r request) error {
-		if broken && string(r.values[1].(*tables.Value).Bytes()) == "2024-05-01-01" && r.values[2].(*tables.Value).Bytes()[3] == 2 {
+		if broken && string(r.values[1].(*entity.Value).Bytes()) == "2024-05-01-01" && r.values[2].(*entity.Value).Bytes()[3] == 2 {
 			return errUnavailable
 		}
 		return nil
@@ -241,7 +242,7 @@ func TestCancelledContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		f.before = func(ctx context.Context, r request) error {
-			if string(r.values[1].(*tables.Value).Bytes()) == "2024-05-01-01" {
+			if string(r.values[1].(*entity.Value).Bytes()) == "2024-05-01-01" {
 				cancel()
 				<-ctx.Done()
 				return ctx.Err()

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
 // Token is the place in a query's order at which it can be continued: the clustering key of the last row, its bucket, and
@@ -56,7 +56,7 @@ func (b *bound) mark(keyspace string) []byte {
 	for i := range b.columns {
 		order.text(strconv.FormatBool(b.descending(i)))
 	}
-	for _, end := range []*tables.Bound{b.low, b.high} {
+	for _, end := range []*entity.Bound{b.low, b.high} {
 		if end == nil {
 			bounds.text("-")
 			continue

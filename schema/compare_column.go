@@ -77,7 +77,7 @@ func advised(set tables.Described, userType, column, live, otherwise string) str
 	if set == nil {
 		return otherwise
 	}
-	if advice := set.TypeAdvice(userType, column, live); advice != "" {
+	if advice := set.Internal().TypeAdvice(userType, column, live); advice != "" {
 		return "the declared type " + advice
 	}
 	return otherwise

@@ -61,7 +61,7 @@ func Sets(sets ...tables.Described) Declaration {
 	return declaration(func(s *Schema) error {
 		var errs []error
 		for i, set := range sets {
-			if set == nil || set.Describe().Entity == "" {
+			if set == nil || set.Internal().Describe().Entity == "" {
 				errs = append(errs, fmt.Errorf("set %d is nil", i+1))
 				continue
 			}
@@ -72,7 +72,7 @@ func Sets(sets ...tables.Described) Declaration {
 }
 
 func (s *Schema) set(set tables.Described) error {
-	d := set.Describe()
+	d := set.Internal().Describe()
 	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional}
 	for n, t := range d.Tables {
 		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}, Fingerprint: t.Fingerprint, Rotation: t.Rotation, set: set}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -80,7 +81,7 @@ type Table struct {
 	Fingerprint string
 	// Rotation is nil for a table. Otherwise this is the pattern of some that follow each other in time. A pattern is compared with
 	// all of those that exist. Package rotation creates them, and [Ensure] that of the present period.
-	Rotation *tables.Rotation
+	Rotation *entity.Rotation
 	At       Position
 
 	set tables.Described // that declares it; nil if none does

@@ -1,15 +1,9 @@
 package tables
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
 // Bucket is a function from columns of a row to the value of a key column, which [Derive] declares: it splits what would
@@ -27,193 +21,85 @@ import (
 //
 // (*) is the default. Hash may also be tinyint or smallint. Text is for years 0 to 9999; a row outside of what its type
 // can hold is rejected.
-type Bucket struct {
-	kind    bucketKind
-	width   time.Duration // of every
-	n       int           // of hash
-	sources []string
-}
-
-type bucketKind uint8
-
-const (
-	noBucket bucketKind = iota
-	hourBucket
-	dayBucket
-	monthBucket
-	everyBucket
-	hashBucket
-)
+type Bucket struct{ bucket entity.Bucket }
 
 // Hour is the hour of a timestamp or timeuuid column.
-func Hour(column string) Bucket { return Bucket{kind: hourBucket, sources: []string{column}} }
+func Hour(column string) Bucket { return Bucket{entity.Hour(column)} }
 
 // Day is the day of a timestamp or timeuuid column.
-func Day(column string) Bucket { return Bucket{kind: dayBucket, sources: []string{column}} }
+func Day(column string) Bucket { return Bucket{entity.Day(column)} }
 
 // Month is the calendar month of a timestamp or timeuuid column.
-func Month(column string) Bucket { return Bucket{kind: monthBucket, sources: []string{column}} }
+func Month(column string) Bucket { return Bucket{entity.Month(column)} }
 
 // Every is the period of a timestamp or timeuuid column, where periods of d follow each other and one begins with 1970. d
 // is whole milliseconds.
-func Every(d time.Duration, column string) Bucket {
-	return Bucket{kind: everyBucket, width: d, sources: []string{column}}
-}
+func Every(d time.Duration, column string) Bucket { return Bucket{entity.Every(d, column)} }
 
 // Hash spreads rows over n buckets, 0 to n-1, by the values of columns. It is the same in every version of this library
 // and easy to compute elsewhere: the first 8 bytes, most significant first, of the SHA-256 of the columns as Cassandra
 // encodes a partition key of them, modulo n. For one column that is its encoded value alone (a uuid its 16 bytes, a text
 // its UTF-8); for several, each value has its length before it, as two bytes, and a zero byte behind. A user-defined type has no hash: its bytes are others
 // once it gets a field.
-func Hash(n int, columns ...string) Bucket {
-	return Bucket{kind: hashBucket, n: n, sources: slices.Clone(columns)}
-}
+func Hash(n int, columns ...string) Bucket { return Bucket{entity.Hash(n, columns...)} }
 
 // String is the function as it is declared, for example hour(ts).
-func (b Bucket) String() string {
-	columns := strings.Join(b.sources, ", ")
-	switch b.kind {
-	case hourBucket:
-		return "hour(" + columns + ")"
-	case dayBucket:
-		return "day(" + columns + ")"
-	case monthBucket:
-		return "month(" + columns + ")"
-	case everyBucket:
-		return fmt.Sprintf("every(%v, %s)", b.width, columns)
-	case hashBucket:
-		return fmt.Sprintf("hash(%d, %s)", b.n, columns)
-	case noBucket:
-	}
-	return "no function"
-}
+func (b Bucket) String() string { return b.bucket.String() }
 
-// maxBuckets bounds Hash: a read asks all of them.
-const maxBuckets = 1024
-
-// valid says what is wrong with the function by itself, or nil.
-func (b Bucket) valid() error {
-	switch {
-	case b.kind == noBucket:
-		return errors.New("the function is missing")
-	case b.kind == everyBucket && (b.width <= 0 || b.width%time.Millisecond != 0):
-		return fmt.Errorf("a period of %v: it must be positive and whole milliseconds, the resolution of a timestamp", b.width)
-	case b.kind == hashBucket && (b.n < 1 || b.n > maxBuckets):
-		return fmt.Errorf("%d buckets: 1 to %d can be, as a read asks each of them", b.n, maxBuckets)
-	case b.kind == hashBucket && len(b.sources) == 0:
-		return errors.New("a hash of no column")
-	}
-	return nil
-}
-
-// typ is the CQL type of the function where no other is declared.
-func (b Bucket) typ() string {
-	if b.kind == hashBucket || b.kind == everyBucket {
-		return "int"
-	}
-	return "text"
-}
-
-// fits says why buckets cannot be written down as CQL type t, or nil.
-func (b Bucket) fits(t *cqltype.Type) error {
-	if b.kind == hashBucket {
-		switch t.Kind() {
-		case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeInt, gocql.TypeBigInt:
-			if bits := 8*t.Size() - 1; bits < 63 && int64(b.n) > 1<<bits {
-				return fmt.Errorf("%d buckets do not fit into a %s", b.n, t)
-			}
-			return nil
+// Derive declares a key column whose value follows from other columns of the row:
+//
+//	tables.Derive("hour", tables.Hour("ts"))
+//	tables.Derive("bucket", tables.Hash(10, "sensor_id"))
+//
+// It need not be a field of the entity. Where it is, the library fills the column and what the field holds is ignored. Two
+// writes with one timestamp mix cell by cell: the base row may then hold the derived value of the one and what it follows from of
+// the other. The query tables have the row under the value that follows from the base row's other columns.
+//
+// [Type] declares another CQL type than the function's own. It can change as the columns can that it follows from, which
+// count as key columns: a row whose bucket changes moves.
+//
+// # Another function
+//
+// A function that has rows must not be replaced, nor taken out of the list: they would not be found. writer.Check rejects a function
+// in place of another one. Where the list lacks one of those in the table's fingerprint it says so in a note and no more, as a process that
+// does not know a new one yet looks the same. later lists what came after the first function, each with the time from which on it is
+// valid. That is the row's own time, not the time of writing, so the bucket of a row
+// never changes, and a reader knows which buckets can hold a range:
+//
+//	tables.Derive("bucket", tables.Every(10*24*time.Hour, "message_time"),
+//		tables.Since{Time: march, Bucket: tables.Every(24*time.Hour, "message_time")})
+//
+// Choose a time ahead of what the rows of today carry, and deploy the list everywhere before it comes.
+//
+// Rows without a time can still change their number of hash buckets. Without Time, the last function of the list is the
+// one in use; the others are, or were, in use elsewhere, and every write deletes what stands under them, inserts included.
+// Deletes travel in a logged batch, so writes are dearer as long as there are several:
+//
+//	tables.Derive("bucket", tables.Hash(10, "user_id"), tables.Since{Bucket: tables.Hash(40, "user_id")})
+//
+// Deploy the list everywhere with the new function first, then with the new function last. Reads ask the buckets of all
+// functions listed. Rows that are never written again stay where they are.
+func Derive(column string, bucket Bucket, later ...Since) Option {
+	return optionFunc(func(d *entity.Declaration) {
+		o := entity.Derive{Column: column, Versions: []entity.Since{{Bucket: bucket.bucket}}}
+		for _, s := range later {
+			o.Versions = append(o.Versions, entity.Since{Time: s.Time, Of: s.Of, Bucket: s.Bucket.bucket})
 		}
-		return fmt.Errorf("a hash bucket is tinyint, smallint, int or bigint, not %s", t)
-	}
-	switch t.Kind() {
-	case gocql.TypeInt, gocql.TypeBigInt:
-		return nil
-	case gocql.TypeVarchar:
-		if b.kind == everyBucket && b.width%time.Second != 0 {
-			return fmt.Errorf("periods of %v cannot be told apart as text, which has seconds: declare int or bigint", b.width)
-		}
-		return nil
-	case gocql.TypeDate:
-		if b.kind == hourBucket || b.kind == everyBucket && b.width%day != 0 {
-			return errors.New("several buckets would share a date: declare text, int or bigint")
-		}
-		return nil
-	}
-	return fmt.Errorf("a time bucket is text, int, bigint or date, not %s", t)
+		d.Derived = append(d.Derived, o)
+	})
 }
 
-const (
-	hour = time.Hour
-	day  = 24 * time.Hour
-)
-
-// number is how many buckets lie between 1970 and the one of t, in milliseconds; negative before 1970.
-func (b Bucket) number(t int64) int64 {
-	switch b.kind {
-	case hourBucket:
-		return floorDiv(t, hour.Milliseconds())
-	case dayBucket:
-		return floorDiv(t, day.Milliseconds())
-	case monthBucket:
-		y, m, _ := time.UnixMilli(t).UTC().Date()
-		return int64(y-1970)*12 + int64(m) - 1
-	default:
-		return floorDiv(t, b.width.Milliseconds())
-	}
-}
-
-// start is the first millisecond of a bucket. It saturates at the ends of int64.
-func (b Bucket) start(number int64) int64 {
-	switch b.kind {
-	case hourBucket:
-		return saturated(number, hour.Milliseconds())
-	case dayBucket:
-		return saturated(number, day.Milliseconds())
-	case monthBucket:
-		return time.Date(1970, time.Month(1+number), 1, 0, 0, 0, 0, time.UTC).UnixMilli()
-	default:
-		return saturated(number, b.width.Milliseconds())
-	}
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
-
-func saturated(n, width int64) int64 {
-	switch {
-	case n > math.MaxInt64/width:
-		return math.MaxInt64
-	case n < math.MinInt64/width:
-		return math.MinInt64
-	}
-	return n * width
-}
-
-// layout is how the start of a time bucket is written as text.
-func (b Bucket) layout() string {
-	switch b.kind {
-	case hourBucket:
-		return "2006-01-02-15"
-	case dayBucket:
-		return "2006-01-02"
-	case monthBucket:
-		return "2006-01"
-	default:
-		return "2006-01-02T15:04:05Z"
-	}
-}
-
-// text is the bucket of t as text.
-func (b Bucket) text(t int64) (string, error) {
-	start := time.UnixMilli(b.start(b.number(t))).UTC()
-	if y := start.Year(); y < 0 || y > 9999 {
-		return "", errors.New("the year of its bucket is not one of 0 to 9999, so it has no text")
-	}
-	return start.Format(b.layout()), nil
+// Since is a bucket function that took the place of another one; see [Derive].
+type Since struct {
+	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for none. It must be later
+	// than every row's time when the first process that declares it starts: a row of since then that a process without it has written
+	// is not found. So first run the statement of writer.Differences, or of denorm ddl --migrate, which puts the Since into the
+	// table's fingerprint: until then writer.Check and schema.Validate of a process with the Since return an error. Once the Since has begun,
+	// those of a process without it do.
+	Time time.Time
+	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out where a time bucket is among
+	// the functions.
+	Of string
+	// Bucket is the function.
+	Bucket Bucket
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -39,15 +40,15 @@ func eventAt(at time.Time) event {
 }
 
 // bucketOf gives the encoded value of the derived column b of a set, and its CQL type.
-func bucketOf(t *testing.T, set *tables.Set[event], row event) (*tables.Value, error) {
+func bucketOf(t *testing.T, set *tables.Set[event], row event) (*entity.Value, error) {
 	t.Helper()
-	r, err := set.Insert(row).Render(1, nil)
+	r, err := set.Insert(row).Internal().Render(1, nil)
 	if err != nil {
 		return nil, err
 	}
 	for i, name := range r.Mutations[1].Names {
 		if name == "b" {
-			return r.Mutations[1].Args[i].(*tables.Value), nil
+			return r.Mutations[1].Args[i].(*entity.Value), nil
 		}
 	}
 	t.Fatalf("no column b in %s", r.Mutations[1].Statement)
@@ -165,7 +166,7 @@ func TestHashIsWhatItWas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := int64(binary.BigEndian.Uint64(key[0].(*tables.Value).Bytes())); got != want[i] {
+			if got := int64(binary.BigEndian.Uint64(key[0].(*entity.Value).Bytes())); got != want[i] {
 				t.Errorf("hash(%d) of %v: %d, want %d", n, columns, got, want[i])
 			}
 		}
@@ -211,7 +212,7 @@ func TestDerivedIsAFieldOrNot(t *testing.T) {
 	a := tables.Must(tables.New[with]("event", options...))
 	b := tables.Must(tables.New[without]("event", options...))
 	for _, c := range []tables.Change{a.Insert(with{gocql.UUID{1}, at, "nonsense"}), b.Insert(without{gocql.UUID{1}, at})} {
-		r, err := c.Render(1, nil)
+		r, err := c.Internal().Render(1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +220,7 @@ func TestDerivedIsAFieldOrNot(t *testing.T) {
 		if m.Statement != "INSERT INTO events (id,bucket,at) VALUES (?,?,?) USING TIMESTAMP ?" {
 			t.Error(m.Statement)
 		}
-		if got := string(m.Args[1].(*tables.Value).Bytes()); got != "2024-01-31" {
+		if got := string(m.Args[1].(*entity.Value).Bytes()); got != "2024-01-31" {
 			t.Errorf("bucket %q", got)
 		}
 	}
@@ -230,7 +231,7 @@ func TestDerivedIsAFieldOrNot(t *testing.T) {
 		t.Error(s, names)
 	}
 	key, err := b.Key(without{gocql.UUID{1}, at})
-	if err != nil || string(key[1].(*tables.Value).Bytes()) != "2024-01-31" {
+	if err != nil || string(key[1].(*entity.Value).Bytes()) != "2024-01-31" {
 		t.Errorf("key %v, %v", key, err)
 	}
 }
@@ -250,7 +251,7 @@ func TestBucketMovesWithItsSource(t *testing.T) {
 	}
 	jan, feb := time.Date(2024, 1, 31, 0, 0, 0, 0, time.UTC), time.Date(2024, 2, 1, 0, 0, 0, 0, time.UTC)
 	fixed := tables.Must(tables.New[delivery]("delivery", options...))
-	if _, err := fixed.Update(delivery{1, "c", jan}, delivery{1, "c", feb}).Render(1, nil); err == nil ||
+	if _, err := fixed.Update(delivery{1, "c", jan}, delivery{1, "c", feb}).Internal().Render(1, nil); err == nil ||
 		!strings.Contains(err.Error(), "column due: a key column is immutable") {
 		t.Errorf("%v, want a refusal: the month follows from due", err)
 	}
@@ -259,7 +260,7 @@ func TestBucketMovesWithItsSource(t *testing.T) {
 		feb:                 "put deliveries, put deliveries_by_month, remove deliveries_by_month",
 		jan.Add(-time.Hour): "put deliveries, put deliveries_by_month", // the same month
 	} {
-		r, err := moving.Update(delivery{1, "c", jan}, delivery{1, "c", after}).Render(1, nil)
+		r, err := moving.Update(delivery{1, "c", jan}, delivery{1, "c", after}).Internal().Render(1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +298,7 @@ func TestBucketsChangeWithoutGhosts(t *testing.T) {
 		encoded := binary.BigEndian.AppendUint64(nil, uint64(id))
 		var last, deleted int64
 		want := int32(-1)
-		var all []tables.Mutation
+		var all []entity.Mutation
 		for range 1 + rnd.IntN(5) {
 			which, at := rnd.IntN(len(sets)), 1000+rnd.Int64N(6)*10
 			if at == last {
@@ -309,12 +310,12 @@ func TestBucketsChangeWithoutGhosts(t *testing.T) {
 			} else if rnd.IntN(4) == 0 {
 				change = sets[which].Insert(row{id, "b"})
 			}
-			r, err := change.Render(at, nil)
+			r, err := change.Internal().Render(at, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if at > last {
-				if want, deleted = hashOf(functions[which], encoded), 0; change.Kind == tables.Delete {
+				if want, deleted = hashOf(functions[which], encoded), 0; change.Kind() == tables.Delete {
 					want, deleted = -1, at
 				}
 				last = at
@@ -335,8 +336,8 @@ func TestBucketsChangeWithoutGhosts(t *testing.T) {
 			}
 			k := int32(binary.BigEndian.Uint32(m.PartitionKey))
 			s := model[k]
-			if m.Timestamp > s.at || m.Timestamp == s.at && m.Kind == tables.Remove {
-				model[k] = state{m.Timestamp, m.Kind == tables.Put}
+			if m.Timestamp > s.at || m.Timestamp == s.at && m.Kind == entity.Remove {
+				model[k] = state{m.Timestamp, m.Kind == entity.Put}
 			}
 		}
 		var live []int32

@@ -3,7 +3,8 @@ package tables
 import (
 	"fmt"
 	"io"
-	"reflect"
+
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
 // Kind is the verb of a change.
@@ -11,47 +12,45 @@ type Kind uint8
 
 // The verbs; see the methods of [Set].
 const (
-	Insert Kind = iota + 1
-	Update
-	Upsert
-	Delete
-	Add
-	Patch
+	Insert = Kind(entity.Insert)
+	Update = Kind(entity.Update)
+	Upsert = Kind(entity.Upsert)
+	Delete = Kind(entity.Delete)
+	Add    = Kind(entity.Add)
+	Patch  = Kind(entity.Patch)
 )
 
-func (k Kind) String() string {
-	switch k {
-	case Insert:
-		return "insert"
-	case Update:
-		return "update"
-	case Upsert:
-		return "upsert"
-	case Delete:
-		return "delete"
-	case Add:
-		return "add"
-	case Patch:
-		return "patch"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+func (k Kind) String() string { return entity.Kind(k).String() }
 
 // Change is one verb on one entity, made by a [Set]. Its rows are encoded by the write: what they point to, such as a slice, must
-// not change until the write has returned. Its exported fields are for reading: a service that fakes its
-// writer in a unit test sees in them what it asked for. A row is validated when the change is rendered, so that the
-// write that carries it reports the fault.
-type Change struct {
-	Entity        string
-	Kind          Kind
-	Before, After any    // of the set's row type; nil where the verb has none
-	Edits         []Edit // of a Patch
-	set           *set
-	frozen        *frozen // of [Set.Updating]
+// not change until the write has returned. A row is validated when it is encoded, so that the write that carries it reports the fault.
+//
+// A service that fakes its writer in a unit test reads what it asked for with the methods. It is printed and logged without values.
+type Change struct{ change entity.Change }
+
+// Entity is the name of the set.
+func (c Change) Entity() string { return c.change.Entity }
+
+// Kind is the verb.
+func (c Change) Kind() Kind { return Kind(c.change.Kind) }
+
+// Before is the row before the change, of the set's row type, and nil where the verb has none.
+func (c Change) Before() any { return c.change.Before }
+
+// After is the row of the verb, of the set's row type, and nil for a delete.
+func (c Change) After() any { return c.change.After }
+
+// Edits are those of a Patch.
+func (c Change) Edits() []Edit {
+	var out []Edit
+	for _, e := range c.change.Edits {
+		out = append(out, Edit{e})
+	}
+	return out
 }
 
 // String is the verb and the entity, without values.
-func (c Change) String() string { return c.Kind.String() + " " + c.Entity }
+func (c Change) String() string { return c.change.String() }
 
 // Format prints [Change.String] for every verb: a change printed in full would show its rows.
 func (c Change) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
@@ -59,12 +58,34 @@ func (c Change) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String(
 // MarshalText is [Change.String]: a structured logger would show the rows.
 func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// Valid says whether the change was made by a set, and still holds rows of it.
-func (c Change) Valid() bool {
-	return c.set != nil && (c.Before != nil || c.After != nil) && c.set.isRow(c.Before) && c.set.isRow(c.After)
+// Internal is what the other packages of this module see of the change; its type has no promise of compatibility.
+func (c Change) Internal() entity.Change { return c.change }
+
+// Edit says what a [Set.Patch] does to a column. It is printed and logged without values.
+type Edit struct{ edit entity.Edit }
+
+// Column writes what the row holds in the column. What is absent is sent as null. A map, a set or a user-defined type that is
+// not frozen is replaced as a whole, which costs a range tombstone.
+func Column(name string) Edit { return Edit{entity.Edit{Column: name, Kind: entity.PutColumn}} }
+
+// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. Alongside it
+// [Without] may remove others of the same column.
+func Elements(name string) Edit { return Edit{entity.Edit{Column: name, Kind: entity.PutElements}} }
+
+// Without removes elements of a map, by key, or of a set. Each costs a tombstone, whether it was there or not.
+func Without[K any](name string, keys ...K) Edit {
+	e := entity.Edit{Column: name, Kind: entity.RemoveElements}
+	for _, k := range keys {
+		e.Keys = append(e.Keys, k)
+	}
+	return Edit{e}
 }
 
-func (s *set) isRow(row any) bool { return row == nil || reflect.TypeOf(row) == s.typ }
+// String says what is done to which column.
+func (e Edit) String() string { return e.edit.String() }
 
-// Atomic says whether the set was declared [Atomic].
-func (c Change) Atomic() bool { return c.set != nil && c.set.atomic }
+// Format prints [Edit.String] for every verb: an edit printed in full would show the keys of elements.
+func (e Edit) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.String()) }
+
+// MarshalText is [Edit.String]: a structured logger would show the keys.
+func (e Edit) MarshalText() ([]byte, error) { return []byte(e.String()), nil }

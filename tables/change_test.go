@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -35,20 +36,20 @@ func TestVerbs(t *testing.T) {
 	}
 	for _, tc := range tests {
 		c := tc.change
-		if c.Kind != tc.kind || c.Entity != "order" || c.Before != tc.before || c.After != tc.after || c.String() != tc.text {
-			t.Errorf("%s: kind %s, entity %q", tc.text, c.Kind, c.Entity)
+		if c.Kind() != tc.kind || c.Entity() != "order" || c.Before() != tc.before || c.After() != tc.after || c.String() != tc.text {
+			t.Errorf("%s: kind %s, entity %q", tc.text, c.Kind(), c.Entity())
 		}
-		if !c.Valid() || c.Atomic() {
-			t.Errorf("%s: valid %t, atomic %t", tc.text, c.Valid(), c.Atomic())
+		if !c.Internal().Valid() || c.Internal().Atomic() {
+			t.Errorf("%s: valid %t, atomic %t", tc.text, c.Internal().Valid(), c.Internal().Atomic())
 		}
 	}
-	if !orders(t, tables.Atomic()).Insert(before).Atomic() {
+	if !orders(t, tables.Atomic()).Insert(before).Internal().Atomic() {
 		t.Error("Atomic is not told")
 	}
-	if (tables.Change{}).Valid() || (tables.Change{}).Atomic() {
+	if (tables.Change{}).Internal().Valid() || (tables.Change{}).Internal().Atomic() {
 		t.Error("a change of no set passes")
 	}
-	if got := fmt.Sprint(tables.Kind(9), tables.MutationKind(9), tables.Put, tables.Remove); got != "Kind(9) MutationKind(9) put remove" {
+	if got := fmt.Sprint(tables.Kind(9), entity.MutationKind(9), entity.Put, entity.Remove); got != "Kind(9) MutationKind(9) put remove" {
 		t.Error(got)
 	}
 }
@@ -59,7 +60,7 @@ func TestVerbFreezesRow(t *testing.T) {
 	o := order()
 	c := orders(t).Insert(o)
 	o.Status = Paid
-	if c.After.(Order).Status != Open {
+	if c.After().(Order).Status != Open {
 		t.Error("the change follows the variable it was made from")
 	}
 }
@@ -99,14 +100,13 @@ func refusedChanges(t *testing.T) []callCase {
 		tables.Table{Name: "notes_by_at", PartKey: []string{"at"}, SortKey: []string{"id"}},
 		tables.Type("own", "text"), tables.Type("code", "int"), tables.Type("number", "varint")))
 	n := note{ID: secretText, At: ptr(time.UnixMilli(5)), Code: "1"}
+	const noSet = "the change was not made by a verb of a set that tables.New returned"
 	col := func(entity, column, reason string) tables.InvalidError {
 		return tables.InvalidError{Entity: entity, Column: column, Reason: reason}
 	}
 	return []callCase{
-		{"no set", tables.Change{Entity: "order", Kind: tables.Insert, After: o}, tables.InvalidError{
-			Entity: "order", Reason: "the change was not made by a verb of a set, or its rows were replaced",
-		}},
-		{"nothing", tables.Change{}, tables.InvalidError{Reason: "the change was not made by a verb of a set, or its rows were replaced"}},
+		{"no set", (*tables.Set[Order])(nil).Insert(o), tables.InvalidError{Reason: noSet}},
+		{"nothing", tables.Change{}, tables.InvalidError{Reason: noSet}},
 		{"other base key", s.Update(o, with(o, func(o *Order) { o.OrderID = gocql.TimeUUID() })), col("order", "order_id", identity)},
 		{"immutable key", s.Update(o, with(o, func(o *Order) { o.UserID = other })), col("order", "user_id", immutable)},
 		{"immutable key gets a value", notes.Update(with(n, func(n *note) { n.At = nil }), n), col("note", "at", immutable)},
@@ -169,7 +169,7 @@ func TestRefuseChanges(t *testing.T) {
 	for _, tc := range refusedChanges(t) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := tc.change.Render(now, nil)
+			r, err := tc.change.Internal().Render(now, nil)
 			invalidAs(t, err, tc.want)
 			if len(r.Mutations) != 0 {
 				t.Errorf("%d mutations beside the error", len(r.Mutations))
@@ -241,7 +241,7 @@ func TestNothingLeaks(t *testing.T) {
 		EndsAt: time.UnixMicro(now).Add(time.Hour),
 	}
 	c := s.Update(r, with(r, func(r *row) { r.Owner, r.Raw = ptr(secretText+"2"), nil }))
-	rendered, err := c.Render(now, nil)
+	rendered, err := c.Internal().Render(now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestNothingLeaks(t *testing.T) {
 		_, args := m.At(time.UnixMicro(now))
 		for _, a := range append(args, m.Args...) {
 			noLeak(t, "value", a)
-			if v, ok := a.(*tables.Value); ok {
+			if v, ok := a.(*entity.Value); ok {
 				noLeak(t, "value", *v)
 			}
 		}

@@ -39,15 +39,15 @@ func TestCompareOfEqualValues(t *testing.T) {
 			tables.Compare("state", "balance", "labels", "prices")))
 		after := before
 		tt.edit(&after)
-		_, err := set.Update(before, after).RenderConditional(1, version, nil)
+		_, err := set.Update(before, after).Internal().RenderConditional(1, version, nil)
 		if invalid := new(*tables.InvalidError); errors.As(err, invalid) == tt.changes {
 			t.Errorf("%s: %v", name, err)
 		}
-		row, err := set.Insert(after).RenderConditional(1, version, nil)
+		row, err := set.Insert(after).Internal().RenderConditional(1, version, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		held, err := set.Delete(before).RenderConditional(1, version, nil)
+		held, err := set.Delete(before).Internal().RenderConditional(1, version, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

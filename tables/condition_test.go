@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -34,13 +35,13 @@ func newAccount(edit func(*account)) account {
 }
 
 // write puts a statement and what is bound to it into words.
-func words(b *strings.Builder, title string, s tables.Statement) {
+func words(b *strings.Builder, title string, s entity.Statement) {
 	fmt.Fprintf(b, "%s\n  %s\n ", title, s.Text)
 	for _, a := range s.Args {
 		switch v := a.(type) {
 		case nil:
 			b.WriteString(" null")
-		case *tables.Value:
+		case *entity.Value:
 			if v.Bytes() == nil {
 				b.WriteString(" null")
 			} else {
@@ -75,7 +76,7 @@ func TestConditionalRendering(t *testing.T) {
 		{"compare: delete", compared.Delete(gone)},
 	} {
 		fmt.Fprintf(&b, "# %s\n\n", tc.name)
-		c, err := tc.change.RenderConditional(at.UnixMicro(), version, nil)
+		c, err := tc.change.Internal().RenderConditional(at.UnixMicro(), version, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", tc.name, err)
 		}
@@ -89,7 +90,7 @@ func TestConditionalRendering(t *testing.T) {
 		}
 		for i := range c.Mutations {
 			m := &c.Mutations[i]
-			words(&b, fmt.Sprintf("%s at %d", m.Kind, m.Timestamp-at.UnixMicro()), tables.Statement{Text: m.Statement, Args: m.Args})
+			words(&b, fmt.Sprintf("%s at %d", m.Kind, m.Timestamp-at.UnixMicro()), entity.Statement{Text: m.Statement, Args: m.Args})
 		}
 		for _, k := range c.Claims {
 			words(&b, "claim: take", k.Take(version))
@@ -112,11 +113,11 @@ func TestSpreadIsWhatTheWriterSends(t *testing.T) {
 	for name, change := range map[string]tables.Change{
 		"insert": set.Insert(up), "move": set.Update(newAccount(nil), up), "delete": set.Delete(up), "no move": set.Update(up, up),
 	} {
-		c, err := change.RenderConditional(at.UnixMicro(), version, nil)
+		c, err := change.Internal().RenderConditional(at.UnixMicro(), version, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := tables.Row{Version: version}
+		row := entity.Row{Version: version}
 		if after := c.Condition.After(); after != nil {
 			row = *after
 		}
@@ -130,10 +131,10 @@ func TestSpreadIsWhatTheWriterSends(t *testing.T) {
 	}
 }
 
-func mutations(list []tables.Mutation) string {
+func mutations(list []entity.Mutation) string {
 	var b strings.Builder
 	for i := range list {
-		words(&b, fmt.Sprintf("%s at %d", list[i].Kind, list[i].Timestamp), tables.Statement{Text: list[i].Statement, Args: list[i].Args})
+		words(&b, fmt.Sprintf("%s at %d", list[i].Kind, list[i].Timestamp), entity.Statement{Text: list[i].Statement, Args: list[i].Args})
 	}
 	return b.String()
 }
@@ -141,20 +142,20 @@ func mutations(list []tables.Mutation) string {
 // An entry of pending that cannot be read stops the roll-forward: to go on would leave rows behind.
 func TestDamagedKeysAreRefused(t *testing.T) {
 	t.Parallel()
-	c, err := accountSet(t).Delete(newAccount(nil)).RenderConditional(at.UnixMicro(), version, nil)
+	c, err := accountSet(t).Delete(newAccount(nil)).Internal().RenderConditional(at.UnixMicro(), version, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole := c.Condition.Keys
 	for n := 1; n < len(whole); n++ {
-		_, err := c.Condition.Base().Spread(tables.Row{}, version, [][]byte{whole[:n]})
+		_, err := c.Condition.Base().Spread(entity.Row{}, version, [][]byte{whole[:n]})
 		whole := n == 1 || n == 1+2+len("email")+2+len("a@example.org") // of no column, and of one
 		if (err == nil) != whole {
 			t.Errorf("the first %d bytes of %d: %v", n, len(c.Condition.Keys), err)
 		}
 	}
 	later := append([]byte{2}, whole[1:]...)
-	if _, err := c.Condition.Base().Spread(tables.Row{}, version, [][]byte{later}); err == nil {
+	if _, err := c.Condition.Base().Spread(entity.Row{}, version, [][]byte{later}); err == nil {
 		t.Error("an entry of a later version passes")
 	}
 }
@@ -172,7 +173,7 @@ func TestConditionalChangesAreRefused(t *testing.T) {
 		"nothing compared changes": tables.Must(tables.New[account]("account", accounts, tables.Compare("level"))).Update(newAccount(nil), newAccount(nil)),
 		"upsert":                   set.Upsert(fresh), "an empty key": set.Insert(empty), "no set": {},
 	} {
-		_, err := change.RenderConditional(at.UnixMicro(), version, nil)
+		_, err := change.Internal().RenderConditional(at.UnixMicro(), version, nil)
 		var invalid *tables.InvalidError
 		if !errors.As(err, &invalid) {
 			t.Errorf("%s: %v", name, err)
@@ -180,11 +181,11 @@ func TestConditionalChangesAreRefused(t *testing.T) {
 		}
 		t.Logf("%s: %v", name, err)
 	}
-	if _, err := set.Insert(fresh).Render(1, nil); err == nil {
+	if _, err := set.Insert(fresh).Internal().Render(1, nil); err == nil {
 		t.Error("Render passes a change with a condition: its base row would be written without")
 	}
 	plain := tables.Must(tables.New[account]("account", accounts))
-	if _, err := plain.Insert(fresh).RenderConditional(1, version, nil); err == nil {
+	if _, err := plain.Insert(fresh).Internal().RenderConditional(1, version, nil); err == nil {
 		t.Error("RenderConditional passes a change without a condition")
 	}
 }
@@ -195,7 +196,7 @@ func TestConditionsShowNoValues(t *testing.T) {
 	before := newAccount(nil)
 	secret := "secret@example.org"
 	after := newAccount(func(a *account) { a.Email = &secret })
-	c, err := accountSet(t).Update(before, after).RenderConditional(at.UnixMicro(), version, nil)
+	c, err := accountSet(t).Update(before, after).Internal().RenderConditional(at.UnixMicro(), version, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,11 +218,11 @@ func TestClaimsByTheWholeKey(t *testing.T) {
 	set := tables.Must(tables.New[account]("account", accounts, versioned,
 		tables.Table{Name: "accounts_by_level_and_email", PartKey: []string{"level"}, SortKey: []string{"email"}, Unique: true}))
 	other := "b@example.org"
-	c, err := set.Update(newAccount(nil), newAccount(func(a *account) { a.Email = &other })).RenderConditional(at.UnixMicro(), version, nil)
+	c, err := set.Update(newAccount(nil), newAccount(func(a *account) { a.Email = &other })).Internal().RenderConditional(at.UnixMicro(), version, nil)
 	if err != nil || len(c.Claims) != 1 || len(c.Releases) != 1 {
 		t.Errorf("%d claims, %d releases, %v", len(c.Claims), len(c.Releases), err)
 	}
-	if c, err := set.Update(newAccount(nil), newAccount(nil)).RenderConditional(at.UnixMicro(), version, nil); err != nil || len(c.Claims)+len(c.Releases) != 0 {
+	if c, err := set.Update(newAccount(nil), newAccount(nil)).Internal().RenderConditional(at.UnixMicro(), version, nil); err != nil || len(c.Claims)+len(c.Releases) != 0 {
 		t.Errorf("the same key: %d claims, %d releases, %v", len(c.Claims), len(c.Releases), err)
 	}
 }

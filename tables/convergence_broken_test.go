@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -63,7 +64,7 @@ func skipUnchanged(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 		return
 	}
 	f, before, after := tr.family, tr.row(c.before), tr.row(c.after)
-	c.mutations = slices.DeleteFunc(c.mutations, func(m tables.Mutation) bool {
+	c.mutations = slices.DeleteFunc(c.mutations, func(m entity.Mutation) bool {
 		t := f.tables[slices.IndexFunc(f.tables, func(t lawTable) bool { return t.name == m.Table })]
 		for _, i := range append(slices.Clone(t.key), t.columns...) {
 			if i != f.stamp && !bytes.Equal(before.values[i], after.values[i]) {
@@ -79,7 +80,7 @@ func eachValue(tr *lawTrial, c *lawChange, visit func(column int, arg *any)) {
 	f := tr.family
 	for i := range c.mutations {
 		m := &c.mutations[i]
-		if m.Kind != tables.Put {
+		if m.Kind != entity.Put {
 			continue
 		}
 		t := f.tables[slices.IndexFunc(f.tables, func(t lawTable) bool { return t.name == m.Table })]
@@ -104,7 +105,7 @@ func writeDifferences(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 
 func leaveAbsent(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 	eachValue(tr, c, func(_ int, arg *any) {
-		if v, ok := (*arg).(*tables.Value); ok && v.Bytes() == nil {
+		if v, ok := (*arg).(*entity.Value); ok && v.Bytes() == nil {
 			*arg = gocql.UnsetValue
 		}
 	})
@@ -112,7 +113,7 @@ func leaveAbsent(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 
 func leaveAbsentKeys(_ *rand.Rand, tr *lawTrial, c *lawChange) {
 	eachValue(tr, c, func(column int, arg *any) {
-		if v, ok := (*arg).(*tables.Value); ok && v.Bytes() == nil && slices.Contains(tr.family.moving, column) {
+		if v, ok := (*arg).(*entity.Value); ok && v.Bytes() == nil && slices.Contains(tr.family.moving, column) {
 			*arg = gocql.UnsetValue
 		}
 	})
@@ -128,7 +129,7 @@ func dropOne(r *rand.Rand, _ *lawTrial, c *lawChange) {
 func dropOneRemove(r *rand.Rand, _ *lawTrial, c *lawChange) {
 	var removes []int
 	for i := range c.mutations {
-		if c.mutations[i].Kind == tables.Remove {
+		if c.mutations[i].Kind == entity.Remove {
 			removes = append(removes, i)
 		}
 	}
@@ -145,21 +146,21 @@ func onlyBefore(kind tables.Kind) func(*rand.Rand, *lawTrial, *lawChange) {
 			return
 		}
 		f := tr.family
-		c.mutations = slices.DeleteFunc(c.mutations, func(m tables.Mutation) bool {
+		c.mutations = slices.DeleteFunc(c.mutations, func(m entity.Mutation) bool {
 			var key []byte
 			for i, name := range m.Names {
-				if slices.Contains(f.names, name) && m.Kind == tables.Remove {
-					key = appendKey(key, m.Args[i].(*tables.Value).Bytes())
+				if slices.Contains(f.names, name) && m.Kind == entity.Remove {
+					key = appendKey(key, m.Args[i].(*entity.Value).Bytes())
 				}
 			}
 			table := slices.IndexFunc(f.tables, func(t lawTable) bool { return t.name == m.Table })
-			return m.Kind == tables.Remove && !bytes.Equal(key, tr.row(c.before).keys[table])
+			return m.Kind == entity.Remove && !bytes.Equal(key, tr.row(c.before).keys[table])
 		})
 	}
 }
 
 // retime sends deletes of a kind at the timestamp of another mutation of the change.
-func retime(c *lawChange, kind tables.MutationKind, distance int64) {
+func retime(c *lawChange, kind entity.MutationKind, distance int64) {
 	var at any
 	for _, m := range c.mutations {
 		if m.Timestamp == c.timestamp-distance {
@@ -173,10 +174,10 @@ func retime(c *lawChange, kind tables.MutationKind, distance int64) {
 	}
 }
 
-func sweepAtT(_ *rand.Rand, _ *lawTrial, c *lawChange) { retime(c, tables.Remove, 0) }
+func sweepAtT(_ *rand.Rand, _ *lawTrial, c *lawChange) { retime(c, entity.Remove, 0) }
 
 func sweepBelowT(_ *rand.Rand, _ *lawTrial, c *lawChange) {
 	if c.kind != tables.Delete {
-		retime(c, tables.Remove, 1)
+		retime(c, entity.Remove, 1)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -59,7 +60,7 @@ func newFamily[T any](name string, set *tables.Set[T], moving []string, worlds i
 	draw func(r *rand.Rand, world int) T, features ...func(*lawFamily),
 ) *lawFamily {
 	f := &lawFamily{name: name, set: set, stamp: -1, expiry: -1}
-	f.describe(set.Describe(), moving)
+	f.describe(set.Internal().Describe(), moving)
 	for _, feature := range features {
 		feature(f)
 	}
@@ -114,7 +115,7 @@ func bucketed(n uint64, sources ...string) func(*lawFamily) {
 	}
 }
 
-func (f *lawFamily) describe(d tables.Description, moving []string) {
+func (f *lawFamily) describe(d entity.Description, moving []string) {
 	for _, c := range d.Tables[0].Columns { // the base table holds all columns
 		f.names, f.types = append(f.names, c.Name), append(f.types, lawTypes[c.Type])
 	}

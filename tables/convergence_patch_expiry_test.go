@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -47,7 +48,7 @@ func newSessionReplica() sessionReplica {
 }
 
 // send executes what is sent of the mutation in the second.
-func (r sessionReplica) send(m *tables.Mutation, second int64) {
+func (r sessionReplica) send(m *entity.Mutation, second int64) {
 	text, args := m.At(time.Unix(second, 0))
 	row, at, expires := r[m.Table], m.Timestamp, int64(0)
 	marks := strings.NewReplacer("(", " ", ")", " ", ",", " ", "=", " ").Replace(text)
@@ -56,7 +57,7 @@ func (r sessionReplica) send(m *tables.Mutation, second int64) {
 			row.Set(n, merge.Cell{Timestamp: at, Value: value, Expires: expires})
 		}
 	}
-	whole := func(name string, v *tables.Value) {
+	whole := func(name string, v *entity.Value) {
 		if name != "items" && name != "tags" {
 			cell(name, at, v.Bytes(), expires)
 			return
@@ -82,7 +83,7 @@ func (r sessionReplica) send(m *tables.Mutation, second int64) {
 		row.Mark(merge.Liveness{Timestamp: at, Expires: expires})
 		columns, _, _ := strings.Cut(marks, "VALUES")
 		for n, name := range strings.Fields(columns)[3:] {
-			if v, ok := args[n].(*tables.Value); ok && !slices.Contains(sessionKeys[m.Table], name) {
+			if v, ok := args[n].(*entity.Value); ok && !slices.Contains(sessionKeys[m.Table], name) {
 				whole(name, v)
 			}
 		}
@@ -91,7 +92,7 @@ func (r sessionReplica) send(m *tables.Mutation, second int64) {
 		n := strings.Count(text[:set], "?")
 		for i, assignment := range strings.Split(text[set+5:strings.Index(text, " WHERE ")], ",") {
 			name, what, _ := strings.Cut(assignment, "=")
-			v, _ := args[n+i].(*tables.Value)
+			v, _ := args[n+i].(*entity.Value)
 			switch what {
 			case "?":
 				whole(name, v)
@@ -194,7 +195,7 @@ func sessionCase(t *testing.T, n int) (wrong string, late bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(*lawSeed, uint64(n)))
 	type delivery struct {
-		m      *tables.Mutation
+		m      *entity.Mutation
 		second int64
 	}
 	var all []delivery
@@ -203,11 +204,11 @@ func sessionCase(t *testing.T, n int) (wrong string, late bool) {
 	for i := range 2 + r.IntN(5) {
 		at += one[int64](r, 1, 1, 1, 2, 1000, 2_000_000)
 		c := drawSession(r, i == 0)
-		rendered, err := c.Render(at, nil)
+		rendered, err := c.Internal().Render(at, nil)
 		if err != nil {
 			return err.Error(), false
 		}
-		fmt.Fprintf(&story, "%s %+v %v at %s\n", c, c.After, c.Edits, lawTime(at))
+		fmt.Fprintf(&story, "%s %+v %v at %s\n", c, c.After(), c.Edits(), lawTime(at))
 		for m := range rendered.Mutations {
 			mutation := &rendered.Mutations[m]
 			prompt.send(mutation, at/1_000_000)
@@ -217,7 +218,7 @@ func sessionCase(t *testing.T, n int) (wrong string, late bool) {
 			for range 1 + r.IntN(2) {
 				second := at/1_000_000 + r.Int64N(lawDelivered-at/1_000_000)
 				ends, expires := mutation.ExpiresAt()
-				late = late || c.Kind == tables.Patch && expires && ends.Unix() <= second
+				late = late || c.Kind() == tables.Patch && expires && ends.Unix() <= second
 				all = append(all, delivery{mutation, second})
 			}
 		}
@@ -236,13 +237,13 @@ func sessionCase(t *testing.T, n int) (wrong string, late bool) {
 	return "", late
 }
 
-func storedAndRead(t *testing.T, m *tables.Mutation) *tables.Mutation {
+func storedAndRead(t *testing.T, m *entity.Mutation) *entity.Mutation {
 	t.Helper()
 	data, err := m.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := new(tables.Mutation)
+	again := new(entity.Mutation)
 	if err := again.UnmarshalBinary(data); err != nil {
 		t.Fatal(err)
 	}

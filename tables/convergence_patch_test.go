@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -57,14 +58,14 @@ var assigned = regexp.MustCompile(`(\w+)=(\w+)([-+])\?`)
 
 // apply does what the statement says. A map that is written whole replaces what is older by more than a microsecond, as a
 // deletion just below the new elements does.
-func (r patchReplica) apply(m *tables.Mutation) {
+func (r patchReplica) apply(m *entity.Mutation) {
 	row, at := r[m.Table], m.Timestamp
 	cell := func(name string, at int64, value []byte) {
 		row.Set(slices.Index(patchCells, name), merge.Cell{Timestamp: at, Value: value})
 	}
-	values := make(map[string]*tables.Value)
+	values := make(map[string]*entity.Value)
 	for i, name := range m.Names {
-		if v, ok := m.Args[i].(*tables.Value); ok {
+		if v, ok := m.Args[i].(*entity.Value); ok {
 			values[name] = v
 		}
 	}
@@ -99,7 +100,7 @@ func (r patchReplica) apply(m *tables.Mutation) {
 }
 
 // elements calls visit for those of an encoded map, or set with null values.
-func elements(v *tables.Value, pairs bool, visit func(key string, value []byte)) {
+func elements(v *entity.Value, pairs bool, visit func(key string, value []byte)) {
 	data := v.Bytes()
 	cut := func() (part []byte) {
 		n := binary.BigEndian.Uint32(data)
@@ -278,17 +279,17 @@ func TestConvergencePatch(t *testing.T) {
 
 // TestConvergencePatchBroken breaks what is rendered: the check must see it.
 func TestConvergencePatchBroken(t *testing.T) {
-	for name, corrupt := range map[string]func(*tables.Mutation) bool{
-		"no row marker where no column is edited": func(m *tables.Mutation) bool {
-			return m.Kind == tables.Put && len(m.Names) == patchKeyColumns[m.Table]+1
+	for name, corrupt := range map[string]func(*entity.Mutation) bool{
+		"no row marker where no column is edited": func(m *entity.Mutation) bool {
+			return m.Kind == entity.Put && len(m.Names) == patchKeyColumns[m.Table]+1
 		},
-		"a table without the columns is left out": func(m *tables.Mutation) bool { return m.Table == "carts_of_owner" && m.Kind == tables.Put },
-		"removed elements stay": func(m *tables.Mutation) bool {
-			return m.Kind == tables.Merge && strings.Contains(m.Statement, "items-?")
+		"a table without the columns is left out": func(m *entity.Mutation) bool { return m.Table == "carts_of_owner" && m.Kind == entity.Put },
+		"removed elements stay": func(m *entity.Mutation) bool {
+			return m.Kind == entity.Merge && strings.Contains(m.Statement, "items-?")
 		},
-		"elements reach one table": func(m *tables.Mutation) bool { return m.Kind == tables.Merge && m.Table != "carts" },
-		"a timestamp of its own for elements": func(m *tables.Mutation) bool {
-			if m.Kind == tables.Merge {
+		"elements reach one table": func(m *entity.Mutation) bool { return m.Kind == entity.Merge && m.Table != "carts" },
+		"a timestamp of its own for elements": func(m *entity.Mutation) bool {
+			if m.Kind == entity.Merge {
 				m.Timestamp += 2
 			}
 			return false
@@ -307,23 +308,23 @@ func TestConvergencePatchBroken(t *testing.T) {
 
 // patchCase draws case n, delivers it and says what is wrong, and whether a patch follows a delete. Mutations of which
 // corrupt says so are not delivered.
-func patchCase(n int, corrupt func(*tables.Mutation) bool) (wrong string, revived bool) {
+func patchCase(n int, corrupt func(*entity.Mutation) bool) (wrong string, revived bool) {
 	r := rand.New(rand.NewPCG(*lawSeed, uint64(n)))
 	truth := &patchTruth{cells: map[string][]byte{}}
-	var delivered []*tables.Mutation
+	var delivered []*entity.Mutation
 	var story strings.Builder
 	at, dead := int64(lawEpoch*1_000_000), false
 	for i := range 2 + r.IntN(5) {
 		at += one[int64](r, 1, 1, 1, 2, 1000)
 		c := drawPatch(r, at, i == 0)
-		dead = dead || c.change.Kind == tables.Delete
-		revived = revived || dead && c.change.Kind == tables.Patch
-		rendered, err := c.change.Render(at, nil)
+		dead = dead || c.change.Kind() == tables.Delete
+		revived = revived || dead && c.change.Kind() == tables.Patch
+		rendered, err := c.change.Internal().Render(at, nil)
 		if err != nil {
 			return err.Error(), false
 		}
 		c.do(truth)
-		fmt.Fprintf(&story, "%s %+v %v at %s\n", c.change, c.change.After, c.change.Edits, lawTime(at))
+		fmt.Fprintf(&story, "%s %+v %v at %s\n", c.change, c.change.After(), c.change.Edits(), lawTime(at))
 		for m := range rendered.Mutations {
 			if corrupt != nil && corrupt(&rendered.Mutations[m]) {
 				continue
@@ -336,7 +337,7 @@ func patchCase(n int, corrupt func(*tables.Mutation) bool) (wrong string, revive
 	r.Shuffle(len(delivered), func(i, j int) { delivered[i], delivered[j] = delivered[j], delivered[i] })
 	replica := newPatchReplica()
 	for _, m := range delivered {
-		if stamp := m.Args[slices.Index(m.Names, "[timestamp]")].(*tables.Value); corrupt == nil && !bytes.Equal(stamp.Bytes(),
+		if stamp := m.Args[slices.Index(m.Names, "[timestamp]")].(*entity.Value); corrupt == nil && !bytes.Equal(stamp.Bytes(),
 			binary.BigEndian.AppendUint64(nil, uint64(m.Timestamp))) {
 			return "a mutation is bound to another timestamp than its own", false
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
-	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/gocql/gocql"
 )
 
@@ -52,7 +52,7 @@ func (r *lawReplica) reset() {
 }
 
 // apply executes a mutation that arrives in the second.
-func (r *lawReplica) apply(m *tables.Mutation, second int64) error {
+func (r *lawReplica) apply(m *entity.Mutation, second int64) error {
 	text, args := m.Statement, m.Args
 	if r.family.expiry >= 0 {
 		text, args = m.At(time.Unix(second, 0))
@@ -74,7 +74,7 @@ func (r *lawReplica) apply(m *tables.Mutation, second int64) error {
 	r.key = r.key[:0]
 	for i, slot := range s.slots {
 		if slot == slotKey {
-			v, ok := args[i].(*tables.Value)
+			v, ok := args[i].(*entity.Value)
 			if !ok || len(v.Bytes()) == 0 {
 				return fmt.Errorf("no value for a key column: %s", text)
 			}
@@ -103,7 +103,7 @@ func (r *lawReplica) apply(m *tables.Mutation, second int64) error {
 			continue
 		}
 		switch v := args[i].(type) {
-		case *tables.Value:
+		case *entity.Value:
 			row.Set(slot, merge.Cell{Timestamp: timestamp, Value: v.Bytes(), Expires: expires})
 		default:
 			if v != gocql.UnsetValue {
@@ -115,7 +115,7 @@ func (r *lawReplica) apply(m *tables.Mutation, second int64) error {
 }
 
 func number(arg any) (int64, error) {
-	v, ok := arg.(*tables.Value)
+	v, ok := arg.(*entity.Value)
 	switch {
 	case ok && len(v.Bytes()) == 8:
 		return int64(binary.BigEndian.Uint64(v.Bytes())), nil

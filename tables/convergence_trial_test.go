@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -23,7 +24,7 @@ type lawChange struct {
 	kind          tables.Kind
 	before, after int
 	timestamp     int64
-	mutations     []tables.Mutation
+	mutations     []entity.Mutation
 	dropped       bool // left out of a failing case that fails without it, too
 }
 
@@ -69,7 +70,7 @@ func (tr *lawTrial) draw(r *rand.Rand, p *lawPlan) error {
 	tr.drawTimestamps(r, p)
 	for i := range tr.changes {
 		c := &tr.changes[i]
-		rendered, err := tr.family.change(c.kind, tr.world, c.before, c.after).Render(c.timestamp, nil)
+		rendered, err := tr.family.change(c.kind, tr.world, c.before, c.after).Internal().Render(c.timestamp, nil)
 		if err != nil {
 			return err
 		}
@@ -220,7 +221,7 @@ func (tr *lawTrial) String() string {
 				continue
 			}
 			text := "unset"
-			if v, ok := m.Args[i].(*tables.Value); ok {
+			if v, ok := m.Args[i].(*entity.Value); ok {
 				text = lawValue(f.types[column], v.Bytes())
 			}
 			fmt.Fprintf(&b, " %s=%s", name, text)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -50,7 +51,7 @@ func TestCounterGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := viewSet(t).Add(row).Render(now, nil)
+			r, err := viewSet(t).Add(row).Internal().Render(now, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +81,7 @@ func TestCounterRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := test.change.Render(now, nil)
+			_, err := test.change.Internal().Render(now, nil)
 			invalidAs(t, err, tables.InvalidError{Entity: test.entity, Column: test.column, Reason: test.reason})
 		})
 	}
@@ -187,13 +188,13 @@ func TestCounterDescription(t *testing.T) {
 	if stmt, _ := s.Select(); stmt != "SELECT page_id,views,likes FROM views WHERE page_id=?" {
 		t.Error(stmt)
 	}
-	d := s.Describe()
+	d := s.Internal().Describe()
 	var columns []string
 	for n, table := range d.Tables {
 		for _, c := range table.Columns {
 			columns = append(columns, fmt.Sprintf("%s.%s %s", table.Name, c.Name, c.Type))
 		}
-		if texts := s.Statements(n, "ks"); len(texts) != 1 || !strings.HasPrefix(texts[0], "UPDATE ks."+table.Name+" SET ") {
+		if texts := s.Internal().Statements(n, "ks"); len(texts) != 1 || !strings.HasPrefix(texts[0], "UPDATE ks."+table.Name+" SET ") {
 			t.Errorf("%s: %q", table.Name, texts)
 		}
 	}
@@ -207,7 +208,7 @@ func TestCounterDescription(t *testing.T) {
 // Of an Increment nothing is stored that could be sent again.
 func TestCounterBinary(t *testing.T) {
 	t.Parallel()
-	r, err := viewSet(t).Add(aView()).Render(now, func(string) string { return "shop" })
+	r, err := viewSet(t).Add(aView()).Internal().Render(now, func(string) string { return "shop" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,11 +216,11 @@ func TestCounterBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m tables.Mutation
+	var m entity.Mutation
 	if err := m.UnmarshalBinary(data); err != nil {
 		t.Fatal(err)
 	}
-	if m.Kind != tables.Increment || m.Keyspace != "shop" || m.Table != "views" {
+	if m.Kind != entity.Increment || m.Keyspace != "shop" || m.Table != "views" {
 		t.Errorf("%v", m)
 	}
 	if m.Statement != "" || m.Args != nil || m.PartitionKey != nil || strings.Contains(string(data), "page_id") {

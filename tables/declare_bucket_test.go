@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -210,7 +211,7 @@ func TestRotatedRows(t *testing.T) {
 	} {
 		r := row{1, at}
 		for _, c := range []tables.Change{set.Insert(r), set.Update(r, r), set.Delete(r)} {
-			rendered, err := c.Render(1000, func(string) string { return "shop" })
+			rendered, err := c.Internal().Render(1000, func(string) string { return "shop" })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +224,7 @@ func TestRotatedRows(t *testing.T) {
 			t.Errorf("%s, %v, %v, %v", stmt, names, values, err)
 		}
 	}
-	if _, err := set.Insert(row{1, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}).Render(1, nil); err == nil {
+	if _, err := set.Insert(row{1, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}).Internal().Render(1, nil); err == nil {
 		t.Error("a table of the year 10000: want a refusal")
 	}
 	if _, _, _, err := set.SelectRow("", row{1, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
@@ -244,7 +245,7 @@ func TestDescribeBuckets(t *testing.T) {
 		tables.Table{Name: "by_room", PartKey: []string{"room", "day", "slot"}, SortKey: []string{"at", "id"}, Rotate: tables.Month("at")},
 		tables.Derive("day", tables.Day("at")), tables.Derive("slot", tables.Hash(4, "room"), tables.Since{Bucket: tables.Hash(8, "room")}),
 		tables.Type("day", "date"), tables.SingleWriter("room")))
-	d := set.Describe()
+	d := set.Internal().Describe()
 	if d.Tables[0].Rotation != nil || len(d.Tables[0].Columns) != 3 {
 		t.Errorf("%+v", d.Tables[0])
 	}
@@ -252,10 +253,10 @@ func TestDescribeBuckets(t *testing.T) {
 		t.Errorf("rotation %v", r)
 	}
 	day, slot := d.Tables[1].Columns[1], d.Tables[1].Columns[2]
-	if want := (tables.ColumnDescription{Name: "day", Type: "date", Kind: "partition_key", Position: 1, Derived: "day(at)"}); day != want {
+	if want := (entity.ColumnDescription{Name: "day", Type: "date", Kind: "partition_key", Position: 1, Derived: "day(at)"}); day != want {
 		t.Errorf("%+v, want %+v", day, want)
 	}
-	if want := (tables.ColumnDescription{
+	if want := (entity.ColumnDescription{
 		Name: "slot", Type: "int", Kind: "partition_key", Position: 2, Changes: true, Derived: "hash(8, room)", Buckets: 8,
 	}); slot != want {
 		t.Errorf("%+v, want %+v", slot, want)

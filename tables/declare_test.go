@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -205,7 +206,7 @@ func TestColumns(t *testing.T) {
 		Zip    string `db:"postcode,x"`
 	}]("thing", base, tables.Type("at", "text")))
 	var got []string
-	for _, c := range s.Describe().Tables[0].Columns {
+	for _, c := range s.Internal().Describe().Tables[0].Columns {
 		got = append(got, c.Name+" "+c.Type)
 	}
 	want := []string{"id bigint", "at text", "total decimal", "user_id text", "postcode text", "created_by text"}
@@ -308,11 +309,11 @@ func TestMust(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	t.Parallel()
-	got := orders(t, tables.Atomic()).Describe()
+	got := orders(t, tables.Atomic()).Internal().Describe()
 	if got.Entity != "order" || !got.Atomic || len(got.Tables) != 3 {
 		t.Fatalf("%+v", got)
 	}
-	want := tables.TableDescription{Name: "orders_by_user", Fingerprint: "[denorm:1 stamp updated_at]", Columns: []tables.ColumnDescription{
+	want := entity.TableDescription{Name: "orders_by_user", Fingerprint: "[denorm:1 stamp updated_at]", Columns: []entity.ColumnDescription{
 		{Name: "user_id", Type: "uuid", Kind: "partition_key"},
 		{Name: "order_id", Type: "timeuuid", Kind: "clustering", Desc: true},
 		{Name: "status", Type: "text", Kind: "regular", Changes: true, Domain: 4},
@@ -324,7 +325,7 @@ func TestDescribe(t *testing.T) {
 	}
 	composite := tables.Must(tables.New[thing]("thing",
 		tables.Table{Name: "things", Keyspace: "shop", PartKey: []string{"id", "owner"}, SortKey: []string{"kind", "day desc"}},
-	)).Describe().Tables[0]
+	)).Internal().Describe().Tables[0]
 	if composite.Keyspace != "shop" {
 		t.Errorf("keyspace %q", composite.Keyspace)
 	}

@@ -40,7 +40,7 @@ func newParcel(edit func(*parcel)) parcel {
 
 func digest(t *testing.T, c tables.Change) string {
 	t.Helper()
-	r, err := c.RenderConditional(at.UnixMicro(), version, nil)
+	r, err := c.Internal().RenderConditional(at.UnixMicro(), version, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

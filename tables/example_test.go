@@ -31,7 +31,7 @@ func ExampleSet_Update() {
 	change := Orders.Update(order, paid)
 	fmt.Println(change)
 
-	rendered, err := change.Render(time.Now().UnixMicro(), nil) // a writer does this
+	rendered, err := change.Internal().Render(time.Now().UnixMicro(), nil) // a writer does this
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -84,7 +84,7 @@ func ExampleInvalidError() {
 	stolen := order
 	stolen.UserID = gocql.MustRandomUUID()
 
-	_, err := Orders.Update(order, stolen).Render(time.Now().UnixMicro(), nil)
+	_, err := Orders.Update(order, stolen).Internal().Render(time.Now().UnixMicro(), nil)
 	var invalid *tables.InvalidError
 	if errors.As(err, &invalid) {
 		fmt.Println(invalid.Entity, invalid.Column)
@@ -103,7 +103,7 @@ func ExampleChange() {
 		return Orders.Update(o, after)
 	}
 	change := cancel(Order{Status: Open})
-	fmt.Println(change.Kind, change.Entity, change.Before.(Order).Status, "->", change.After.(Order).Status)
+	fmt.Println(change.Kind(), change.Entity(), change.Before().(Order).Status, "->", change.After().(Order).Status)
 	// Output: update order open -> cancelled
 }
 
@@ -120,7 +120,7 @@ func ExampleSet_Patch() {
 		baskets.Patch(Basket{customer, map[gocql.UUID]int32{apples: 3}}, tables.Elements("products")),
 		baskets.Patch(Basket{CustomerID: customer}, tables.Without("products", apples)),
 	} {
-		rendered, err := change.Render(time.Now().UnixMicro(), nil)
+		rendered, err := change.Internal().Render(time.Now().UnixMicro(), nil)
 		if err != nil {
 			fmt.Println(err)
 		}
@@ -151,7 +151,7 @@ func ExampleUserType() {
 		tables.UserType[Address]("address_type"),
 		tables.Type("work", "address_type"),
 	))
-	for _, c := range customers.Describe().Tables[0].Columns {
+	for _, c := range customers.Internal().Describe().Tables[0].Columns {
 		fmt.Println(c.Name, c.Type)
 	}
 	// Output:

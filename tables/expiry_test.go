@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -34,7 +35,7 @@ func TestExpiry(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := jobs(t).Insert(with(aJob(), func(j *job) { j.EndsAt = &tc.ends })).Render(now, nil)
+			r, err := jobs(t).Insert(with(aJob(), func(j *job) { j.EndsAt = &tc.ends })).Internal().Render(now, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +43,7 @@ func TestExpiry(t *testing.T) {
 				t.Fatalf("%d mutations", len(r.Mutations))
 			}
 			for _, m := range r.Mutations {
-				bound := dump(tables.Rendered{Mutations: []tables.Mutation{m}})
+				bound := dump(entity.Rendered{Mutations: []entity.Mutation{m}})
 				if at, ok := m.ExpiresAt(); !ok || tc.name != "epoch" && !at.Equal(tc.ends.Truncate(time.Millisecond)) {
 					t.Errorf("%s: expires %s, %t, want %s", m, at, ok, tc.ends)
 				}
@@ -68,7 +69,7 @@ func TestExpiry(t *testing.T) {
 				if shown(stamp) != "0x00060a24181e4000" {
 					t.Errorf("%s: timestamp %s", m, shown(stamp))
 				}
-				if again := dump(tables.Rendered{Mutations: []tables.Mutation{m}}); again != bound {
+				if again := dump(entity.Rendered{Mutations: []entity.Mutation{m}}); again != bound {
 					t.Errorf("At changed the mutation:\n%s\nbefore\n%s", again, bound)
 				}
 			}
@@ -78,7 +79,7 @@ func TestExpiry(t *testing.T) {
 	t.Run("more than 20 years", func(t *testing.T) {
 		t.Parallel()
 		ends := start.Add(20*365*24*time.Hour + time.Millisecond)
-		_, err := jobs(t).Insert(with(aJob(), func(j *job) { j.EndsAt = &ends })).Render(now, nil)
+		_, err := jobs(t).Insert(with(aJob(), func(j *job) { j.EndsAt = &ends })).Internal().Render(now, nil)
 		invalidAs(t, err, tables.InvalidError{
 			Entity: "job", Column: "ends_at", Reason: "expires more than 20 years from now, which is Cassandra's limit",
 		})
@@ -86,7 +87,7 @@ func TestExpiry(t *testing.T) {
 	t.Run("never", func(t *testing.T) {
 		t.Parallel()
 		for _, ends := range []*time.Time{nil, {}} {
-			r, err := jobs(t).Insert(with(aJob(), func(j *job) { j.EndsAt = ends })).Render(now, nil)
+			r, err := jobs(t).Insert(with(aJob(), func(j *job) { j.EndsAt = ends })).Internal().Render(now, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +106,7 @@ func TestExpiry(t *testing.T) {
 func TestSize(t *testing.T) {
 	t.Parallel()
 	size := func(note string) int {
-		r, err := jobs(t).Insert(with(aJob(), func(j *job) { j.Note = &note })).Render(now, nil)
+		r, err := jobs(t).Insert(with(aJob(), func(j *job) { j.Note = &note })).Internal().Render(now, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

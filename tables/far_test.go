@@ -34,7 +34,7 @@ func TestFarTimesAreRefused(t *testing.T) {
 		"a timestamp too far":      {row{time.Unix(1<<62, 0), day}, false},
 		"a timestamp too long ago": {row{time.Unix(-1<<60, 0), day}, false},
 	} {
-		_, err := set.Insert(test.row).Render(1, func(string) string { return "shop" })
+		_, err := set.Insert(test.row).Internal().Render(1, func(string) string { return "shop" })
 		if (err == nil) != test.good {
 			t.Errorf("%s: %v", name, err)
 		}

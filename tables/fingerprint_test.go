@@ -46,7 +46,7 @@ func TestFingerprint(t *testing.T) {
 		tables.Table{Name: "events", PartKey: []string{"id"}}, tables.Compare("level", "kind"), tables.Mark("version")))
 	var got []string
 	for _, set := range []tables.Described{changing, versioned, rotating, compared} {
-		for _, table := range set.Describe().Tables {
+		for _, table := range set.Internal().Describe().Tables {
 			got = append(got, table.Name+" "+table.Fingerprint)
 		}
 	}

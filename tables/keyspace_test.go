@@ -49,7 +49,7 @@ func TestRenderedKey(t *testing.T) {
 	type row struct{ A, B, C string }
 	s := tables.Must(tables.New[row]("thing", tables.Table{Name: "things", PartKey: []string{"a"}, SortKey: []string{"b"}}))
 	key := func(c tables.Change) string {
-		r, err := c.Render(1, nil)
+		r, err := c.Internal().Render(1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestRenderedKey(t *testing.T) {
 func TestKeyspaces(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	r, err := jobs(t).Update(aJob(), with(aJob(), func(j *job) { j.Note, j.Tags = nil, nil })).Render(now, func(logical string) string {
+	r, err := jobs(t).Update(aJob(), with(aJob(), func(j *job) { j.Note, j.Tags = nil, nil })).Internal().Render(now, func(logical string) string {
 		asked = append(asked, logical)
 		return map[string]string{"shop": "t7_shop", "": "t7_main"}[logical]
 	})
@@ -86,7 +86,7 @@ func TestKeyspaces(t *testing.T) {
 			t.Errorf("%s in keyspace %q: %s", m.Table, m.Keyspace, m.Statement)
 		}
 	}
-	r, err = jobs(t).Insert(aJob()).Render(now, func(string) string { return "" })
+	r, err = jobs(t).Insert(aJob()).Internal().Render(now, func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +100,8 @@ func TestKeyspaces(t *testing.T) {
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	known := make(map[string]bool)
-	for n := range jobs(t).Describe().Tables {
-		for _, stmt := range jobs(t).Statements(n, "ks") {
+	for n := range jobs(t).Internal().Describe().Tables {
+		for _, stmt := range jobs(t).Internal().Statements(n, "ks") {
 			known[stmt] = true
 		}
 	}
@@ -112,7 +112,7 @@ func TestStatements(t *testing.T) {
 	for _, c := range []tables.Change{
 		jobs(t).Insert(aJob()), jobs(t).Update(aJob(), forever), jobs(t).Update(forever, aJob()), jobs(t).Delete(aJob()),
 	} {
-		r, err := c.Render(now, func(string) string { return "ks" })
+		r, err := c.Internal().Render(now, func(string) string { return "ks" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestStatements(t *testing.T) {
 			}
 		}
 	}
-	if got := orders(t).Statements(0, ""); len(got) != 2 {
+	if got := orders(t).Internal().Statements(0, ""); len(got) != 2 {
 		t.Errorf("a set without ExpiresAt has %d statements, want insert and delete", len(got))
 	}
 }

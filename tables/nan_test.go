@@ -35,7 +35,7 @@ func TestNaNIsNoKey(t *testing.T) {
 	other := math.Float64frombits(math.Float64bits(math.NaN()) + 1)
 	small := float32(math.NaN())
 	valid := measure{ID: 1, Value: math.Inf(1), Values: []float64{1}, Places: []place{{1, 2}}, Spare: math.NaN()}
-	if _, err := measures.Insert(valid).Render(1, nil); err != nil {
+	if _, err := measures.Insert(valid).Internal().Render(1, nil); err != nil {
 		t.Errorf("NaN in a column that is no key: %v", err)
 	}
 	for column, edit := range map[string]func(*measure){
@@ -49,7 +49,7 @@ func TestNaNIsNoKey(t *testing.T) {
 		for verb, c := range map[string]tables.Change{
 			"insert": measures.Insert(m), "update to it": measures.Update(valid, m), "update from it": measures.Update(m, valid), "delete": measures.Delete(m),
 		} {
-			_, err := c.Render(1, nil)
+			_, err := c.Internal().Render(1, nil)
 			var invalid *tables.InvalidError
 			if !errors.As(err, &invalid) || invalid.Column != column || !strings.Contains(invalid.Reason, "a key column must not be NaN") {
 				t.Errorf("%s, %s: %v", column, verb, err)

@@ -1,37 +1,17 @@
 package tables
 
+import (
+	"reflect"
+
+	"github.com/denorm-go/denorm/internal/entity"
+)
+
 // Option is an argument of [New]: a [Table] or a rule of the set.
-type Option interface{ apply(*declaration) }
+type Option interface{ apply(*entity.Declaration) }
 
-type optionFunc func(*declaration)
+type optionFunc func(*entity.Declaration)
 
-func (f optionFunc) apply(d *declaration) { f(d) }
-
-// declaration is what the options of one New say, before it is validated.
-type declaration struct {
-	tables       []Table
-	types        []typeOption
-	userTypes    []userTypeOption
-	oneOf        []oneOfOption
-	single       []string
-	stamps       []string
-	unstamped    bool
-	expiries     []string
-	derived      []deriveOption
-	sweepInserts bool
-	atomic       bool
-	versions     []string
-	compare      []string
-	marks        []string
-	localSerial  bool
-}
-
-type typeOption struct{ column, cql string }
-
-type oneOfOption struct {
-	column string
-	values []any
-}
+func (f optionFunc) apply(d *entity.Declaration) { f(d) }
 
 // OneOf lets a key column change within a closed domain. Every update and delete then sweeps: alongside the row under its
 // new key it deletes the entity's rows under all other values, so that concurrent movers leave no ghost and the last
@@ -43,12 +23,12 @@ type oneOfOption struct {
 // process whose domain contradicts that of the others, and lets one pass that has fewer values or more. Each other value
 // costs a tombstone a write, and a read of LIMIT n of value v crosses about n / share(v) of them until gc_grace.
 func OneOf[V any](column string, values ...V) Option {
-	return optionFunc(func(d *declaration) {
-		o := oneOfOption{column: column}
+	return optionFunc(func(d *entity.Declaration) {
+		o := entity.OneOf{Column: column}
 		for _, v := range values {
-			o.values = append(o.values, v)
+			o.Values = append(o.Values, v)
 		}
-		d.oneOf = append(d.oneOf, o)
+		d.OneOf = append(d.OneOf, o)
 	})
 }
 
@@ -57,7 +37,7 @@ func OneOf[V any](column string, values ...V) Option {
 // although both writes are acknowledged. Two writers that each move another such column of one key count as well. Where
 // that cannot be ruled out use [OneOf]. A before-image with another value than the row was written with leaves a ghost, too.
 func SingleWriter(column string) Option {
-	return optionFunc(func(d *declaration) { d.single = append(d.single, column) })
+	return optionFunc(func(d *entity.Declaration) { d.SingleWriters = append(d.SingleWriters, column) })
 }
 
 // Stamp names the bigint column (Go int64) that holds the write timestamp of the row, in microseconds since the Unix
@@ -71,13 +51,15 @@ func SingleWriter(column string) Option {
 // A stamp is no version: a write from an old stamp is no conflict, it is made at a later timestamp and replaces what
 // others have written since. [Versioned] and [Compare] are for that.
 func Stamp(column string) Option {
-	return optionFunc(func(d *declaration) { d.stamps = append(d.stamps, column) })
+	return optionFunc(func(d *entity.Declaration) { d.Stamps = append(d.Stamps, column) })
 }
 
 // UnstampedRows lets a set with [OneOf] update and delete rows that have no stamp, such as those that were written before the
 // library was used. Such a write is ordered by the clocks alone. Without it a stamp of zero counts as forgotten. Take it away when
 // all rows have a stamp.
-func UnstampedRows() Option { return optionFunc(func(d *declaration) { d.unstamped = true }) }
+func UnstampedRows() Option {
+	return optionFunc(func(d *entity.Declaration) { d.UnstampedRows = true })
+}
 
 // ExpiresAt names the timestamp column (Go time.Time or *time.Time) that holds the moment at which the entity ends in
 // all tables. What remains of it is sent as the TTL of every row at every attempt; once it has passed, a delete is
@@ -87,7 +69,7 @@ func UnstampedRows() Option { return optionFunc(func(d *declaration) { d.unstamp
 // cluster in the storage format of Cassandra 4, the default of 5.0 too (storage_compatibility_mode), rejects what ends after
 // 2038-01-19T03:14:06Z, and the write is then not applied.
 func ExpiresAt(column string) Option {
-	return optionFunc(func(d *declaration) { d.expiries = append(d.expiries, column) })
+	return optionFunc(func(d *entity.Declaration) { d.Expiries = append(d.Expiries, column) })
 }
 
 // Type declares the CQL type of a column where the one that follows from the Go type is not meant, for example
@@ -103,17 +85,19 @@ func ExpiresAt(column string) Option {
 // Two Go types can be written and not be read by gocql 1.7: map[K]struct{} for a set, which it reads into a slice only (declare
 // the slice with Type(column, "set<...>")), and a net.IP that is absent, for which *net.IP is right.
 func Type(column, cqlType string) Option {
-	return optionFunc(func(d *declaration) { d.types = append(d.types, typeOption{column, cqlType}) })
+	return optionFunc(func(d *entity.Declaration) {
+		d.Types = append(d.Types, entity.TypeOption{Column: column, CQL: cqlType})
+	})
 }
 
 // SweepInserts makes Insert sweep, and null absent values, like Update, and allows blind Upsert in a set with [OneOf] columns: an
 // entity may then be written without knowing whether and under which key it already exists.
-func SweepInserts() Option { return optionFunc(func(d *declaration) { d.sweepInserts = true }) }
+func SweepInserts() Option { return optionFunc(func(d *entity.Declaration) { d.SweepInserts = true }) }
 
 // Atomic demands a logged batch for every write of the set that needs more than one request: once the batchlog has
 // stored it, the server completes it even if the client dies. It is strict: while no batchlog can be written, the
 // write fails instead of falling back to a fan-out. It holds for the processes that declare it: writer.Check does not compare it.
-func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true }) }
+func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic = true }) }
 
 // Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row, and lets every key column but
 // those of the base key change, in any domain. The base row is written by lightweight transactions: an update or delete
@@ -122,7 +106,7 @@ func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true 
 // times the latency of a plain update (docs/changes.md).
 //
 // The library fills the version, and keeps a column named pending (map<timeuuid, blob>) in the base table, which is no
-// field. A deleted entity leaves a base row for [FenceTTL] that has a version and nothing else: a base row whose columns
+// field. A deleted entity leaves a base row for 24 hours that has a version and nothing else: a base row whose columns
 // are all null is absent. So some column alongside the base key must be one that is never absent: no pointer, time, slice or map.
 //
 // Servers' clocks more than an hour ahead of the clients' make changes fail as not applied until they are right again, and for as long
@@ -135,7 +119,7 @@ func Atomic() Option { return optionFunc(func(d *declaration) { d.atomic = true 
 // they have been given one by other means; an insert of such an entity is a conflict, as of any that exists,
 // whichever of the columns that the set declares it has.
 func Versioned(column string) Option {
-	return optionFunc(func(d *declaration) { d.versions = append(d.versions, column) })
+	return optionFunc(func(d *entity.Declaration) { d.Versions = append(d.Versions, column) })
 }
 
 // Compare makes every change of the set, which has one table, a lightweight transaction: an update or delete applies
@@ -153,15 +137,39 @@ func Versioned(column string) Option {
 // service can say whether a row that is as the change wanted to make it is so by this change or by another one like it: the write
 // is Unknown, with ErrConflict, and writer.Current has the row.
 func Compare(columns ...string) Option {
-	return optionFunc(func(d *declaration) { d.compare = append(d.compare, columns...) })
+	return optionFunc(func(d *entity.Declaration) { d.Compare = append(d.Compare, columns...) })
 }
 
 // Mark names a column (Go gocql.UUID) of a set with [Compare] in which the library notes which change has made the row: a
 // random UUID a write, in all of its rows. What the field holds in a change is ignored.
 func Mark(column string) Option {
-	return optionFunc(func(d *declaration) { d.marks = append(d.marks, column) })
+	return optionFunc(func(d *entity.Declaration) { d.Marks = append(d.Marks, column) })
 }
 
 // LocalSerial makes the conditions of a [Versioned] or [Compare] set hold within each datacentre alone (LOCAL_SERIAL). The
 // default, SERIAL, holds in the whole cluster. All writers of the set agree on it, as it is declared here.
-func LocalSerial() Option { return optionFunc(func(d *declaration) { d.localSerial = true }) }
+func LocalSerial() Option { return optionFunc(func(d *entity.Declaration) { d.LocalSerial = true }) }
+
+// UserType declares a user-defined type, as CREATE TYPE makes it in the keyspace of each table that uses it. Its fields are
+// the exported fields of T, a struct, in order. They are named by their cql tag, by which gocql reads them back; in a T that is
+// a gocql.UDTUnmarshaler they are named as columns are where they have none. The CQL type of a field that does not follow from
+// its Go type is an option, Type("zipcode", "int").
+//
+// A column of Go type T or *T is frozen<name>, which is one cell. Type(column, name) makes it one of a cell for every field. As
+// rows are always written whole, that gains nothing, and costs a range tombstone with every write of a value.
+//
+// A nil pointer and a zero time.Time inside a value are null. The fields of the live type must be these, in this order. Processes that run
+// while it gets another one (ALTER TYPE ... ADD) go on, and write values without it. [github.com/denorm-go/denorm/writer.Modify] and
+// Load of a set with conditions do not take it away: a value that has it is an error there. In other sets it is lost with the next write by
+// such a process, so add a field in two releases, as a column (see the package documentation).
+func UserType[T any](name string, fields ...Option) Option {
+	return optionFunc(func(d *entity.Declaration) {
+		u := entity.UserType{Name: name, Go: reflect.TypeFor[T]()}
+		for _, f := range fields {
+			if f != nil {
+				f.apply(&u.Fields)
+			}
+		}
+		d.UserTypes = append(d.UserTypes, u)
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -68,7 +69,7 @@ func TestPatchGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := change.Render(now, nil)
+			r, err := change.Internal().Render(now, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,10 +108,10 @@ func TestPatchExpired(t *testing.T) {
 	}
 	bare := tables.Must(tables.New[row]("row", tables.Table{Name: "rows", PartKey: []string{"id"}},
 		tables.Table{Name: "rows_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}, Columns: []string{}}, tables.ExpiresAt("ends")))
-	if _, err := bare.Patch(row{ID: "1", Owner: "o"}, tables.Column("note"), tables.Column("ends")).Render(now, nil); err != nil {
+	if _, err := bare.Patch(row{ID: "1", Owner: "o"}, tables.Column("note"), tables.Column("ends")).Internal().Render(now, nil); err != nil {
 		t.Errorf("what does not expire: %v", err)
 	}
-	_, err := bare.Patch(row{ID: "1", Owner: "o", Ends: time.UnixMicro(now).Add(time.Hour)}, tables.Column("note")).Render(now, nil)
+	_, err := bare.Patch(row{ID: "1", Owner: "o", Ends: time.UnixMicro(now).Add(time.Hour)}, tables.Column("note")).Internal().Render(now, nil)
 	invalidAs(t, err, tables.InvalidError{Entity: "row", Table: "rows_by_owner", Column: "ends", Reason: "a Patch of a row that expires writes " +
 		"this column or the stamp to every table, and this one holds neither: add one to its Columns, or Update the row"})
 }
@@ -121,13 +122,13 @@ func TestPatchStoredBefore(t *testing.T) {
 	const ends = now/1000 + 1000
 	for name, w := range map[string]storedMutation{
 		"INSERT INTO shop.things (id,note,ends,other) VALUES (?,?,?,?) USING TTL ? AND TIMESTAMP ?\n\t0x61 null null unset 0x00000001 0x00060a24181e4000": {
-			Kind: uint8(tables.Put), Columns: []storedColumn{
+			Kind: uint8(entity.Put), Columns: []storedColumn{
 				{"id", 2, "text", []byte("a"), 0}, {"note", 2, "text", []byte("n"), 0}, {"ends", 2, "timestamp", make([]byte, 8), 0}, {Name: "other"},
 			},
 		},
 		"UPDATE shop.things USING TIMESTAMP ? SET items=items-?,tags=tags-?,old=old-? WHERE id=?\n\t0x00060a24181e4000 " +
 			"0x00000001000000016b 0x000000010000000174 0x000000010000000174 0x61": {
-			Kind: uint8(tables.Merge), Columns: []storedColumn{
+			Kind: uint8(entity.Merge), Columns: []storedColumn{
 				{"id", 2, "text", []byte("a"), 0},
 				{"items", 2, "map<text, text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01k\x00\x00\x00\x01v"), 2},
 				{"tags", 2, "set<text>", []byte("\x00\x00\x00\x01\x00\x00\x00\x01t"), 2},
@@ -140,11 +141,11 @@ func TestPatchStoredBefore(t *testing.T) {
 		if err := gob.NewEncoder(&data).Encode(w); err != nil {
 			t.Fatal(err)
 		}
-		var m tables.Mutation
+		var m entity.Mutation
 		if err := m.UnmarshalBinary(data.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range []*tables.Mutation{&m, storedAndRead(t, &m)} {
+		for _, m := range []*entity.Mutation{&m, storedAndRead(t, &m)} {
 			stmt, args := m.At(time.UnixMilli(ends))
 			var bound []string
 			for _, a := range args {
@@ -160,10 +161,10 @@ func TestPatchStoredBefore(t *testing.T) {
 // The stamp of the row that was read orders the patch after it.
 func TestPatchStamp(t *testing.T) {
 	t.Parallel()
-	if got := carts(t).Patch(aCart(), tables.Column("note")).StampOf(); got != now-5 {
+	if got := carts(t).Patch(aCart(), tables.Column("note")).Internal().StampOf(); got != now-5 {
 		t.Errorf("%d, want that of the row", got)
 	}
-	if got := carts(t).Insert(aCart()).StampOf(); got != 0 {
+	if got := carts(t).Insert(aCart()).Internal().StampOf(); got != 0 {
 		t.Errorf("insert: %d, want none", got)
 	}
 }
@@ -181,7 +182,7 @@ func TestPatchRefuses(t *testing.T) {
 	}{
 		"nothing":               {s.Patch(row), "entity cart: a Patch needs an edit: Column, Elements or Without"},
 		"no column":             {s.Patch(row, tables.Column("nope")), "column nope: an edit names it, and it is no column of the entity"},
-		"zero edit":             {s.Patch(row, tables.Edit{Column: "note"}), "column note: an edit is made by Column, Elements or Without"},
+		"zero edit":             {s.Patch(row, tables.Edit{}), "an edit is made by Column, Elements or Without"},
 		"twice":                 {s.Patch(row, tables.Column("note"), tables.Column("note")), "column note: " + twice},
 		"put and remove one":    {s.Patch(row, tables.Elements("tags"), tables.Without("tags", "a", "t")), "column tags: " + both},
 		"remove and put one":    {s.Patch(row, tables.Without("products", uuid4), tables.Elements("products")), "column products: " + both},
@@ -208,7 +209,7 @@ func TestPatchRefuses(t *testing.T) {
 		"no base key":           {s.Patch(with(row, func(c *cart) { c.ID = gocql.UUID{} }), tables.Column("note")), "column id: a key column must not be the zero UUID"},
 		"a key that moves":      {jobs(t).Patch(aJob(), tables.Column("note")), "table jobs_by_state: column state: a Patch leaves the row where it is, and this key column can change or has several bucket functions: Update from a before-image"},
 	} {
-		_, err := test.change.Render(now, nil)
+		_, err := test.change.Internal().Render(now, nil)
 		var invalid *tables.InvalidError
 		if !errors.As(err, &invalid) || !strings.HasSuffix(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", name, err, test.want)
@@ -220,17 +221,17 @@ func TestPatchRefuses(t *testing.T) {
 func TestPatchPrints(t *testing.T) {
 	t.Parallel()
 	c := carts(t).Patch(aCart(), tables.Without("tags", "secret"), tables.Elements("products"), tables.Column("note"))
-	if c.Kind != tables.Patch || len(c.Edits) != 3 || c.Edits[0].Column != "tags" || c.Edits[0].Keys[0] != "secret" || c.Edits[2].Kind != tables.PutColumn {
+	if c.Kind() != tables.Patch || len(c.Edits()) != 3 || c.Edits()[0].String() != "remove elements of tags" || c.Edits()[2].String() != "put note" {
 		t.Errorf("%v", c)
 	}
 	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "change", c, "edits", c.Edits, "edit", c.Edits[0])
-	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s %d", c, c, c, c, c.Edits), fmt.Sprintf("%#v %+v %q", c.Edits, c.Edits, c.Edits), log.String()} {
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "change", c, "edits", c.Edits(), "edit", c.Edits()[0])
+	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s %d", c, c, c, c, c.Edits()), fmt.Sprintf("%#v %+v %q", c.Edits(), c.Edits(), c.Edits()), log.String()} {
 		if strings.Contains(text, "secret") {
 			t.Errorf("a value is shown: %s", text)
 		}
 	}
-	if got := fmt.Sprint(c, c.Edits); got != "patch cart [remove elements of tags put elements of products put note]" {
+	if got := fmt.Sprint(c, c.Edits()); got != "patch cart [remove elements of tags put elements of products put note]" {
 		t.Error(got)
 	}
 }

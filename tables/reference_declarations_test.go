@@ -314,7 +314,7 @@ func refChange(r *rand.Rand, s *tables.Set[refRow], kind string) tables.Change {
 		return s.Delete(row)
 	case 3:
 		edits := refEdits(r)
-		if row.Ends == nil && len(edits) > 0 && len(s.Statements(0, "")) == 3 { // the set has ExpiresAt
+		if row.Ends == nil && len(edits) > 0 && len(s.Internal().Statements(0, "")) == 3 { // the set has ExpiresAt
 			edits = append(edits, tables.Column("ends")) // the row never ends
 		}
 		return s.Patch(row, edits...)

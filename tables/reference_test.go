@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -74,10 +75,10 @@ func (h reference) change(r *rand.Rand, c tables.Change) string {
 	at := referenceNow.UnixMicro() + r.Int64N(1000)
 	keyspace := func(name string) string { return name + "_eu" }
 	h.add("%s %d\n", c, at)
-	kind := c.Kind.String()
+	kind := c.Kind().String()
 	var invalid *tables.InvalidError
-	if c.Conditional() {
-		out, err := c.RenderConditional(at, timeuuidAt(at), keyspace)
+	if c.Internal().Conditional() {
+		out, err := c.Internal().RenderConditional(at, timeuuidAt(at), keyspace)
 		if errors.As(err, &invalid) {
 			h.add("invalid %s %s %s\n", invalid.Entity, invalid.Table, invalid.Column)
 			return "invalid"
@@ -104,14 +105,14 @@ func (h reference) change(r *rand.Rand, c tables.Change) string {
 		h.mutations(out.Mutations)
 		return kind
 	}
-	out, err := c.Render(at, keyspace)
+	out, err := c.Internal().Render(at, keyspace)
 	if errors.As(err, &invalid) {
 		h.add("invalid %s %s %s\n", invalid.Entity, invalid.Table, invalid.Column)
 		return "invalid"
 	}
 	h.add("%x\n", out.Key)
 	for _, m := range out.Mutations {
-		if m.Kind == tables.Merge {
+		if m.Kind == entity.Merge {
 			kind = "merge"
 		}
 	}
@@ -119,25 +120,25 @@ func (h reference) change(r *rand.Rand, c tables.Change) string {
 	return kind
 }
 
-func (h reference) mutations(list []tables.Mutation) {
+func (h reference) mutations(list []entity.Mutation) {
 	for i := range list {
 		m := &list[i]
 		h.add("%s %d %t %x %q %d\n", m, m.Timestamp, m.Rotates, m.PartitionKey, m.Names, m.Size())
-		h.statement(tables.Statement{Text: m.Statement, Args: m.Args})
+		h.statement(entity.Statement{Text: m.Statement, Args: m.Args})
 		if ends, ok := m.ExpiresAt(); ok {
 			for _, now := range []time.Time{referenceNow, ends} {
 				text, args := m.At(now)
-				h.statement(tables.Statement{Text: text, Args: args})
+				h.statement(entity.Statement{Text: text, Args: args})
 			}
 		}
 	}
 }
 
-func (h reference) statement(s tables.Statement) {
+func (h reference) statement(s entity.Statement) {
 	h.add("%s", s.Text)
 	for _, a := range s.Args {
 		switch v := a.(type) {
-		case *tables.Value:
+		case *entity.Value:
 			if v.Bytes() == nil {
 				h.add("|%s null", v.Type())
 				continue

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"pgregory.net/rapid"
 )
@@ -35,7 +36,7 @@ func TestRenderRules(t *testing.T) {
 		s := sets[rapid.IntRange(0, 1).Draw(t, "set")]
 		before, after := rows.Draw(t, "before"), rows.Draw(t, "after")
 		change := rapid.SampledFrom([]tables.Change{s.Insert(after), s.Update(before, after), s.Delete(before)}).Draw(t, "change")
-		r, err := change.Render(now, nil)
+		r, err := change.Internal().Render(now, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func TestRenderRules(t *testing.T) {
 				t.Fatalf("%s: %d names, %d args: %s", m, len(m.Names), len(m.Args), m.Statement)
 			}
 			args := m.Args
-			if m.Kind != tables.Put {
+			if m.Kind != entity.Put {
 				args = args[1:] // the timestamp
 			}
 			at := row{table: m.Table, key: hex.EncodeToString(m.PartitionKey)}
@@ -64,7 +65,7 @@ func TestRenderRules(t *testing.T) {
 				at.key += " " + shown(a)
 			}
 			switch m.Kind {
-			case tables.Put:
+			case entity.Put:
 				if len(removed) > 0 && hasTable(removed, m.Table, func(r row) string { return r.table }) {
 					t.Fatalf("%s comes after a Remove", m)
 				}
@@ -72,12 +73,12 @@ func TestRenderRules(t *testing.T) {
 					t.Fatalf("%s: a second one, or at %d", m, m.Timestamp)
 				}
 				put[at] = true
-			case tables.Remove:
+			case entity.Remove:
 				if m.Timestamp != now && m.Timestamp != now-1 || removed[at] {
 					t.Fatalf("%s: a second one, or at %d", m, m.Timestamp)
 				}
 				removed[at] = true
-			case tables.Increment, tables.Merge:
+			case entity.Increment, entity.Merge:
 				t.Fatalf("%s: a row is written whole", m)
 			}
 		}
@@ -88,7 +89,7 @@ func TestRenderRules(t *testing.T) {
 		}
 		// The row stands in every table in which its key is present, and nowhere after a delete.
 		want := 0
-		if change.After != nil {
+		if change.After() != nil {
 			want = 2
 			if after.Worker != nil {
 				want = 3
@@ -98,8 +99,8 @@ func TestRenderRules(t *testing.T) {
 			t.Fatalf("put in %d tables, want %d", len(put), want)
 		}
 		// The domain is swept: all other states after an update, all of them after a delete.
-		sweeps := map[tables.Kind]int{tables.Update: 2, tables.Delete: 3}[change.Kind]
-		if change.Kind == tables.Insert && s == sets[1] {
+		sweeps := map[tables.Kind]int{tables.Update: 2, tables.Delete: 3}[change.Kind()]
+		if change.Kind() == tables.Insert && s == sets[1] {
 			sweeps = 2
 		}
 		swept := 0

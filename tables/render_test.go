@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
-
 	"gopkg.in/inf.v0"
 )
 
 // dump shows mutations with their values, which the library itself never prints.
-func dump(r tables.Rendered) string {
+func dump(r entity.Rendered) string {
 	var b strings.Builder
 	for _, m := range r.Mutations {
 		fmt.Fprintf(&b, "%s @%d, partition 0x%s", m.String(), m.Timestamp, hex.EncodeToString(m.PartitionKey))
@@ -112,7 +112,7 @@ func TestRenderGolden(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := tc.change.Render(now, nil)
+			r, err := tc.change.Internal().Render(now, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +150,7 @@ func TestSparseOneOf(t *testing.T) {
 		{"delete nil", s.Delete(none), "", "remove a, remove b, remove c"},
 	}
 	for _, tc := range tests {
-		r, err := tc.change.Render(now, nil)
+		r, err := tc.change.Internal().Render(now, nil)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
@@ -191,7 +191,7 @@ func TestUndeclaredColumnsSurvive(t *testing.T) {
 		keys := map[string]int{"jobs": 1, "jobs_by_state": 3, "jobs_by_worker": 3}
 		mutations := rendered(t, c.change)
 		for _, m := range mutations {
-			if m.Kind != tables.Put {
+			if m.Kind != entity.Put {
 				continue
 			}
 			puts[m.Table] = fmt.Sprint(shownAll(m.Args[:keys[m.Table]]))
@@ -202,7 +202,7 @@ func TestUndeclaredColumnsSurvive(t *testing.T) {
 			}
 		}
 		for _, m := range mutations {
-			if m.Kind != tables.Put && fmt.Sprint(shownAll(m.Args[1:])) == puts[m.Table] {
+			if m.Kind != entity.Put && fmt.Sprint(shownAll(m.Args[1:])) == puts[m.Table] {
 				t.Errorf("%s: %s deletes the row that is put: %s", name, m, m.Statement)
 			}
 		}
@@ -231,7 +231,7 @@ func TestRenderConcurrently(t *testing.T) {
 		wg.Go(func() {
 			for n := range 50 {
 				keyspace := fmt.Sprintf("ks%d", (worker+n)%10)
-				r, err := change.Render(now, func(string) string { return keyspace })
+				r, err := change.Internal().Render(now, func(string) string { return keyspace })
 				if err != nil {
 					t.Error(err)
 					return

@@ -3,13 +3,12 @@ package tables
 import (
 	"reflect"
 
-	"github.com/denorm-go/denorm/internal/cqltype"
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
 // Set is an entity's tables, declared once and used by every write of the entity. Its verbs are pure: they say what is
 // to change, and a writer makes it happen. It is immutable and safe for concurrent use.
-type Set[T any] struct{ def *set }
+type Set[T any] struct{ set *entity.Set }
 
 // New declares the tables of an entity whose rows are T, a struct. Columns are the exported fields of T, named as
 // gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error, a [*DeclarationError], names
@@ -17,12 +16,21 @@ type Set[T any] struct{ def *set }
 //
 // The entity's name must not change, no more than that of a table: versions and marks are made of it as well, so a
 // request that is repeated across the change is no longer recognised.
-func New[T any](entity string, options ...Option) (*Set[T], error) {
-	def, err := declare(entity, reflect.TypeFor[T](), options)
+func New[T any](name string, options ...Option) (*Set[T], error) {
+	var d entity.Declaration
+	var faults []entity.Fault
+	for _, o := range options {
+		if o == nil {
+			faults = append(faults, entity.Fault{Reason: "an option is nil"})
+			continue
+		}
+		o.apply(&d)
+	}
+	set, err := entity.New(name, reflect.TypeFor[T](), d, faults...)
 	if err != nil {
 		return nil, err
 	}
-	return &Set[T]{def: def}, nil
+	return &Set[T]{set}, nil
 }
 
 // Must returns the set, or panics with the error: for declarations in package variables.
@@ -58,6 +66,18 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 // later one wins, column by column. Where the second one has to fail, declare [Versioned] or [Compare].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
+// Updating is [Set.Update] in two steps: what it needs of before is encoded at once, and the function that it returns takes the
+// row afterwards. So after may be made by changing before in place: the memory that the two share, behind pointers, slices and
+// maps, does not change what the row was.
+func (s *Set[T]) Updating(before T) func(after T) Change {
+	frozen := s.Internal().Freeze(before)
+	return func(after T) Change {
+		c := s.Update(before, after)
+		c.change.Frozen = frozen
+		return c
+	}
+}
+
 // Upsert writes the row whether or not the entity exists. It writes the whole row: absent values are sent as null. To write
 // single columns use [Set.Patch]. It is for sets without changing key columns, and for sets with [SweepInserts].
 func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
@@ -66,161 +86,81 @@ func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 // read: of one made of its id alone the other key columns are zero, and the tables keyed by these keep their rows.
 func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) }
 
-// empty says whether the set is nil, or not made by New.
-func (s *Set[T]) empty() bool { return s == nil || s.def == nil }
+// Add adds to the counters of a row, in every table of a set that counts: one all of whose columns alongside the keys are
+// declared counters, with [Type], on int64 fields. The fields hold what to add, which may be negative; where it is zero the
+// counter is left out, and an Add of nothing but zeros is rejected.
+//
+// A counter carries no timestamp, so an Add is not idempotent: it is never sent again once it may have been applied. It is
+// the only verb of such a set, as a counter cannot be set, and once deleted it cannot safely be used again. In a table
+// whose key leaves out columns of the base key a row holds the sum over all of them.
+func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
+
+// Patch changes some columns, or some elements of maps and sets, without a before-image. Of row the key columns of all tables
+// are used, the fields that the edits name, and stamp and expiry: where the set has these columns they are written too, the
+// stamp as in every write, the expiry as row has it, because the TTL of what is written follows from it. The stamp in row, if
+// it is not zero, is that of a before-image.
+//
+// It is for sets in which no key column can change: a row that moves would leave its patch behind. Every table gets the row
+// marker and those of the columns that it has, so patches, inserts and deletes at distinct timestamps end the same in all
+// tables. A Patch of an entity that has been deleted, or never was, makes a row of what it has written. One that failed and is
+// not resumed stays half done until the same columns are written again.
+//
+// With an expiry in row, what the patch has written ends then, stamp and expiry included, and nothing else: a row to which
+// others have given a later expiry stays, without these values. A table that the patch reaches after its expiry ends like one
+// that it reached before. There is no row marker in such a patch, which would end the row, so every table has to hold the
+// expiry or the stamp.
+//
+// In a set with [ExpiresAt] a row without an expiry is an error: what is written would stay forever where the rest of
+// the row ends. Give row the expiry that was read, or written, or, if the row never ends, name the expiry in a Column
+// among the edits.
+func (s *Set[T]) Patch(row T, edits ...Edit) Change {
+	c := s.change(Patch, nil, row)
+	for _, e := range edits {
+		c.change.Edits = append(c.change.Edits, e.edit)
+	}
+	return c
+}
 
 // change is not valid if the set is nil.
 func (s *Set[T]) change(kind Kind, before, after any) Change {
-	if s.empty() {
-		return Change{Kind: kind, Before: before, After: after}
+	c := Change{entity.Change{Kind: entity.Kind(kind), Before: before, After: after, Set: s.Internal()}}
+	if c.change.Set != nil {
+		c.change.Entity = c.change.Set.Entity()
 	}
-	return Change{Entity: s.def.entity, Kind: kind, Before: before, After: after, set: s.def}
+	return c
 }
 
 // Select is the CQL that reads an entity's base row by its key, with the names of the values to bind: the before-image
 // of an Update. The keyspace in it is the declared one. In a [Versioned] set it also finds the row that a deleted
-// entity leaves for [FenceTTL], which writer.Load does not return. Where the base table rotates use [Set.SelectRow].
-func (s *Set[T]) Select() (stmt string, names []string) {
-	return s.SelectIn(s.def.tables[0].keyspace)
-}
+// entity leaves for 24 hours, which writer.Load does not return. Where the base table rotates use [Set.SelectRow].
+func (s *Set[T]) Select() (stmt string, names []string) { return s.set.Select() }
 
 // SelectIn is [Set.Select] with the base table in the given keyspace; empty stands for the session's.
 func (s *Set[T]) SelectIn(keyspace string) (stmt string, names []string) {
-	base := s.def.tables[0]
-	return base.statements(keyspace, base.name).sel, append([]string(nil), base.keyNames...)
-}
-
-// Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
-// if the row has no valid key. Other fields of row are not looked at.
-func (s *Set[T]) Key(row T) ([]any, error) {
-	base := s.def.tables[0]
-	encoded, err := s.def.identity(reflect.ValueOf(row))
-	if err != nil {
-		return nil, err
-	}
-	values := make([]any, 0, len(base.key))
-	for _, i := range base.key {
-		values = append(values, &encoded[i])
-	}
-	return values, nil
+	return s.set.SelectIn(keyspace)
 }
 
 // SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
 // names the table in which the row stands. Of row the fields are used that identify the entity.
 func (s *Set[T]) SelectRow(keyspace string, row T) (stmt string, names []string, values []any, err error) {
-	base := s.def.tables[0]
-	encoded, err := s.def.identity(reflect.ValueOf(row))
-	if err != nil {
-		return "", nil, nil, err
-	}
-	for _, i := range base.key {
-		values = append(values, &encoded[i])
-	}
-	name := base.name
-	if base.rotation != nil {
-		if _, err := base.rotation.versions[0].bucket.text(instantOf(&encoded[base.rotation.clock])); err != nil {
-			return "", nil, nil, s.def.invalid(base, "", err.Error())
-		}
-		name = base.rotated(instantOf(&encoded[base.rotation.clock]))
-	}
-	return base.statements(keyspace, name).sel, append([]string(nil), base.keyNames...), values, nil
+	return s.set.SelectRow(keyspace, row)
 }
 
-// identity encodes what identifies the entity of row, by column.
-func (s *set) identity(row reflect.Value) ([]Value, error) {
-	encoded := make([]Value, len(s.columns))
-	for i := range s.columns {
-		if s.columns[i].derived != nil || !s.identifies(i) {
-			continue
-		}
-		v, err := s.encode(row, i)
-		if err != nil {
-			return nil, err
-		}
-		encoded[i] = v
-	}
-	return encoded, s.derive(encoded, s.inBaseKey)
-}
+// Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
+// if the row has no valid key. Other fields of row are not looked at.
+func (s *Set[T]) Key(row T) ([]any, error) { return s.set.Key(row) }
 
 // SetStamp stores timestamp, in microseconds, in the stamp field of row. It does nothing in a set without [Stamp].
-func (s *Set[T]) SetStamp(row *T, timestamp int64) {
-	if s.def.stamp >= 0 {
-		reflect.ValueOf(row).Elem().FieldByIndex(s.def.columns[s.def.stamp].index).SetInt(timestamp)
+func (s *Set[T]) SetStamp(row *T, timestamp int64) { s.set.SetStamp(row, timestamp) }
+
+// Internal is what the other packages of this module see of the set; its type has no promise of compatibility. It is nil for a set that
+// [New] did not return.
+func (s *Set[T]) Internal() *entity.Set {
+	if s == nil {
+		return nil
 	}
+	return s.set
 }
 
-// Base is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
-// keyspace of a table to the physical one; nil leaves them as declared. The error is an [*InvalidError].
-func (s *Set[T]) Base(key T, keyspace func(string) string) (*Base, error) {
-	encoded, err := s.def.identity(reflect.ValueOf(key))
-	if err != nil {
-		return nil, err
-	}
-	if keyspace == nil {
-		keyspace = func(name string) string { return name }
-	}
-	return s.def.base(keyspace, encoded), nil
-}
-
-// Conditional says whether the set is [Versioned] or has [Compare].
-func (s *Set[T]) Conditional() bool { return s.def.conditional() }
-
-// SetVersion stores version in the version field of row. It does nothing in a set that is not [Versioned].
-func (s *Set[T]) SetVersion(row *T, version gocql.UUID) {
-	if s.def.version >= 0 {
-		reflect.ValueOf(row).Elem().FieldByIndex(s.def.columns[s.def.version].index).Set(reflect.ValueOf(version))
-	}
-}
-
-// set is the validated declaration, without the type parameter.
-type set struct {
-	entity       string
-	typ          reflect.Type
-	declared     declaration // for TypeAdvice
-	columns      []column
-	tables       []*table // the base table first
-	derived      []int    // columns of Derive
-	stamp        int      // column of Stamp, or -1
-	unstamped    bool     // rows without a stamp exist
-	expiry       int      // column of ExpiresAt, or -1
-	sweepInserts bool
-	counts       bool // all columns alongside the keys are counters
-	atomic       bool
-	unique       []*table // tables with Table.Unique, which are not among tables
-	version      int      // column of Versioned, or -1
-	compare      []int    // columns of Compare
-	mark         int      // column of Mark, or -1
-	localSerial  bool
-}
-
-// changeRule says how a key column may change.
-type changeRule uint8
-
-const (
-	immutable changeRule = iota
-	oneOf
-	singleWriter
-)
-
-type column struct {
-	name     string
-	index    []int // of the field in T; nil if it is derived and no field
-	goType   reflect.Type
-	cql      *cqltype.Type
-	key      bool // in the primary key of some table
-	rule     changeRule
-	domain   []Value     // of a oneOf column, in declared order
-	aliases  bool        // the driver's encoding may share memory with the field
-	isTime   bool        // a zero time.Time is absent
-	derived  *derivation // nil for a column of its own
-	marshals bool        // the field's type encodes itself
-	composed bool        // the type holds user-defined types or tuples
-}
-
-func (s *set) invalid(t *table, column, reason string) error {
-	e := &InvalidError{Entity: s.entity, Column: column, Reason: reason}
-	if t != nil {
-		e.Table = t.name
-	}
-	return e
-}
+// Described is a set of any row type: a *[Set].
+type Described interface{ Internal() *entity.Set }

@@ -51,7 +51,7 @@ func BenchmarkRenderInsert(b *testing.B) {
 	s, o := orders(b), order()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.Insert(o).Render(1000, nil); err != nil {
+		if _, err := s.Insert(o).Internal().Render(1000, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

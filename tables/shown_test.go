@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -30,24 +31,24 @@ func TestNothingShowsValues(t *testing.T) {
 		tables.Table{Name: "by_name", PartKey: []string{"name"}, SortKey: []string{"patient_id"}}, tables.SingleWriter("name")))
 	row := patient{PatientID: hidden, Name: "n" + hidden, Mail: hidden}
 	change := set.Update(row, row)
-	rendered, err := change.Render(now, nil)
+	rendered, err := change.Internal().Render(now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := set.Base(row, nil)
+	base, err := set.Internal().Base(row, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, ok := rendered.Mutations[0].Args[0].(*tables.Value)
+	value, ok := rendered.Mutations[0].Args[0].(*entity.Value)
 	if !ok || string(value.Bytes()) != hidden {
 		t.Fatal("the hidden is not bound: the test tests nothing")
 	}
 	conditional := claiming(t)
 	statement, _, _ := base.Select()
 	things := map[string]any{
-		"Base": *base, "Bound": tables.Bound{Value: value}, "Bounds": tables.Bounds{Equal: map[string]*tables.Value{"id": value}},
+		"Base": *base, "Bound": entity.Bound{Value: value}, "Bounds": entity.Bounds{Equal: map[string]*entity.Value{"id": value}},
 		"Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
-		"Edit": tables.Without("name", hidden), "Holder": tables.Holder{Base: base}, "Mutation": rendered.Mutations[0],
+		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base}, "Mutation": rendered.Mutations[0],
 		"Rendered": rendered, "Row": *conditional.Condition.After(), "Statement": statement, "Value": *value,
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
@@ -70,9 +71,9 @@ func TestNothingShowsValues(t *testing.T) {
 }
 
 // claiming is a conditional change with a claim of the hidden.
-func claiming(tb testing.TB) tables.Conditional {
+func claiming(tb testing.TB) entity.Conditional {
 	tb.Helper()
-	c, err := accountSet(tb).Insert(newAccount(func(a *account) { a.Email, a.Version = ptr(hidden), gocql.UUID{} })).RenderConditional(now, version, nil)
+	c, err := accountSet(tb).Insert(newAccount(func(a *account) { a.Email, a.Version = ptr(hidden), gocql.UUID{} })).Internal().RenderConditional(now, version, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -45,7 +46,7 @@ func entryOf(columns ...string) []byte {
 }
 
 // scanned is the row as it is read, where placed and count have these values.
-func scanned(tb testing.TB, b *tables.Base, placed, count []byte) tables.Row {
+func scanned(tb testing.TB, b *entity.Base, placed, count []byte) entity.Row {
 	tb.Helper()
 	statement, dest, row := b.Select()
 	columns, _, _ := strings.Cut(strings.TrimPrefix(statement.Text, "SELECT "), " FROM ")
@@ -90,7 +91,7 @@ func TestSpreadOfWhatOthersWrote(t *testing.T) {
 	} {
 		for name, set := range stopSets() {
 			key := stop{VisitID: accountID, Placed: at, Count: 1, Version: before}
-			c, err := set.Delete(key).RenderConditional(at.UnixMicro(), version, nil)
+			c, err := set.Delete(key).Internal().RenderConditional(at.UnixMicro(), version, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +110,7 @@ func TestSpreadOfWhatOthersWrote(t *testing.T) {
 }
 
 // wantOwn says which mutations are of another entity than that of accountID, in one of the sets.
-func wantOwn(tb testing.TB, set, what string, out []tables.Mutation) {
+func wantOwn(tb testing.TB, set, what string, out []entity.Mutation) {
 	tb.Helper()
 	own := fmt.Sprintf(" %x", accountID.Bytes())
 	if set != "query table" {
@@ -128,9 +129,9 @@ func FuzzSpread(f *testing.F) {
 	f.Add(when, one, entryOf("placed", string(when), "count", string(one)))
 	f.Add([]byte{}, []byte{}, entryOf("visit_id", strings.Repeat("x", 16), "day", "2026-01-02"))
 	f.Add([]byte{0x7f, 7: 0}, one, []byte{1, 0, 6, 'p', 'l', 'a', 'c', 'e', 'd', 0, 1, 0})
-	bases := make(map[string]*tables.Base)
+	bases := make(map[string]*entity.Base)
 	for name, set := range stopSets() {
-		c, err := set.Delete(stop{VisitID: accountID, Placed: at, Count: 1, Version: before}).RenderConditional(at.UnixMicro(), version, nil)
+		c, err := set.Delete(stop{VisitID: accountID, Placed: at, Count: 1, Version: before}).Internal().RenderConditional(at.UnixMicro(), version, nil)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -138,7 +139,7 @@ func FuzzSpread(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, placed, count, entry []byte) {
 		for name, b := range bases {
-			for _, row := range []tables.Row{scanned(t, b, nil, nil), scanned(t, b, nil, count), scanned(t, b, placed, count)} {
+			for _, row := range []entity.Row{scanned(t, b, nil, nil), scanned(t, b, nil, count), scanned(t, b, placed, count)} {
 				if out, err := b.Spread(row, version, [][]byte{entry}); err == nil {
 					wantOwn(t, name, "fuzz", out)
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -23,16 +24,16 @@ func TestStamp(t *testing.T) {
 	}{
 		{s.Insert(o), 0}, {s.Upsert(o), 0}, {s.Update(o, after), now - 42}, {s.Delete(o), now - 42}, {tables.Change{}, 0},
 	} {
-		if got := tc.change.StampOf(); got != tc.want {
+		if got := tc.change.Internal().StampOf(); got != tc.want {
 			t.Errorf("%s: stamp of the before-image %d, want %d", tc.change, got, tc.want)
 		}
 	}
-	r, err := s.Update(o, after).Render(1000, nil)
+	r, err := s.Update(o, after).Internal().Render(1000, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range r.Mutations {
-		if m.Kind == tables.Put {
+		if m.Kind == entity.Put {
 			if got := shown(m.Args[slices.Index(m.Names, "updated_at")]); got != "0x00000000000003e8" {
 				t.Errorf("%s: stamp %s, want the timestamp of the write", m, got)
 			}
@@ -40,7 +41,7 @@ func TestStamp(t *testing.T) {
 	}
 	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}}))
 	plain.SetStamp(&o, 7)
-	if o.UpdatedAt != now-42 || plain.Delete(o).StampOf() != 0 {
+	if o.UpdatedAt != now-42 || plain.Delete(o).Internal().StampOf() != 0 {
 		t.Error("a set without Stamp has one")
 	}
 }
@@ -51,25 +52,25 @@ func TestForgottenStampIsRejected(t *testing.T) {
 	s, o := orders(t), with(order(), func(o *Order) { o.UpdatedAt = 0 })
 	paid := with(o, func(o *Order) { o.Status, o.UpdatedAt = Paid, now })
 	for _, c := range []tables.Change{s.Update(o, paid), s.Updating(o)(paid), s.Delete(o)} {
-		_, err := c.Render(now, nil)
+		_, err := c.Internal().Render(now, nil)
 		invalidAs(t, err, tables.InvalidError{Entity: "order", Column: "updated_at", Reason: "the before-image has no stamp, and if it was " +
 			"written by a clock that is ahead of this one, the write would be acknowledged and change nothing: pass the row as it was read " +
 			"from a table with this column, or as it was written, with Result.Timestamp in it; if the tables hold rows from before the " +
 			"library, declare UnstampedRows()"})
 	}
 	for _, c := range []tables.Change{s.Insert(o), orders(t, tables.SweepInserts()).Upsert(o)} {
-		if _, err := c.Render(now, nil); err != nil {
+		if _, err := c.Internal().Render(now, nil); err != nil {
 			t.Errorf("%s has no before-image: %v", c, err)
 		}
 	}
 	old := orders(t, tables.UnstampedRows())
 	for _, c := range []tables.Change{old.Update(o, paid), old.Delete(o)} {
-		if _, err := c.Render(now, nil); err != nil {
+		if _, err := c.Internal().Render(now, nil); err != nil {
 			t.Errorf("%s where rows have no stamp: %v", c, err)
 		}
 	}
 	plain := tables.Must(tables.New[Order]("order", tables.Table{Name: "orders", PartKey: []string{"order_id"}}, tables.Stamp("updated_at")))
-	if _, err := plain.Update(o, paid).Render(now, nil); err != nil {
+	if _, err := plain.Update(o, paid).Internal().Render(now, nil); err != nil {
 		t.Errorf("a set without OneOf: %v", err)
 	}
 }
@@ -83,13 +84,13 @@ func TestStampInAnotherUnitIsRejected(t *testing.T) {
 		o := with(order(), func(o *Order) { o.UpdatedAt = stamp })
 		for set, s := range map[string]*tables.Set[Order]{"OneOf": orders(t), "unstamped": orders(t, tables.UnstampedRows()), "plain": plain} {
 			for _, c := range []tables.Change{s.Update(o, o), s.Delete(o)} {
-				_, err := c.Render(now, nil)
+				_, err := c.Internal().Render(now, nil)
 				if err == nil || !strings.Contains(err.Error(), "must be in microseconds") {
 					t.Errorf("%s, %s, %s: %v", name, set, c, err)
 				}
 			}
 		}
-		_, err := plain.Patch(o, tables.Column("total")).Render(now, nil)
+		_, err := plain.Patch(o, tables.Column("total")).Internal().Render(now, nil)
 		if err == nil || !strings.Contains(err.Error(), "must be in microseconds") {
 			t.Errorf("%s, patch: %v", name, err)
 		}
@@ -104,17 +105,17 @@ func TestNoMoveBelowResolution(t *testing.T) {
 	before := aJob()
 	for _, later := range []time.Duration{0, time.Nanosecond, time.Millisecond - 1} {
 		after := with(before, func(j *job) { j.Started = at.Add(later) })
-		r, err := jobs(t).Update(before, after).Render(now, nil)
+		r, err := jobs(t).Update(before, after).Internal().Render(now, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range r.Mutations {
-			if m.Table == "jobs_by_worker" && m.Kind != tables.Put {
+			if m.Table == "jobs_by_worker" && m.Kind != entity.Put {
 				t.Errorf("%s later: %s", later, m)
 			}
 		}
 	}
-	r, err := jobs(t).Update(before, with(before, func(j *job) { j.Started = at.Add(time.Millisecond) })).Render(now, nil)
+	r, err := jobs(t).Update(before, with(before, func(j *job) { j.Started = at.Add(time.Millisecond) })).Internal().Render(now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,10 +130,10 @@ func TestNoMoveBelowResolution(t *testing.T) {
 	immutable := tables.Must(tables.New[visit]("visit", tables.Table{Name: "visits", PartKey: []string{"id"}},
 		tables.Table{Name: "visits_by_day", PartKey: []string{"at"}, SortKey: []string{"id"}}, tables.Type("at", "date")))
 	noon := time.Date(1969, 12, 31, 12, 0, 0, 0, time.UTC)
-	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(11 * time.Hour)}).Render(1, nil); err != nil {
+	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(11 * time.Hour)}).Internal().Render(1, nil); err != nil {
 		t.Errorf("the hour of a date is not stored: %v", err)
 	}
-	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(12 * time.Hour)}).Render(1, nil); err == nil {
+	if _, err := immutable.Update(visit{1, noon}, visit{1, noon.Add(12 * time.Hour)}).Internal().Render(1, nil); err == nil {
 		t.Error("the next day passed as the same one")
 	}
 }

@@ -1,12 +1,6 @@
 package tables
 
-import (
-	"hash/maphash"
-	"strings"
-	"sync/atomic"
-
-	"github.com/scylladb/gocqlx/v2/qb"
-)
+import "github.com/denorm-go/denorm/internal/entity"
 
 // Table declares one Cassandra table of an entity: a row of the entity stands in it under the key it names. The first
 // Table given to [New] is the base table. A Table is an [Option] of [New].
@@ -46,124 +40,8 @@ type Table struct {
 	Unique bool
 }
 
-func (t Table) apply(d *declaration) { d.tables = append(d.tables, t) }
-
-// table is a validated Table: key and columns are positions in set.columns.
-type table struct {
-	name, keyspace string
-	key            []int       // primary key columns: the partition key, then the clustering columns
-	part           int         // how many of key are the partition key
-	desc           []bool      // by position in key
-	sweeps         []int       // positions in key of its OneOf columns
-	moves          []int       // positions in key of its SingleWriter columns, and of derived ones that follow from such
-	follows        []int       // positions in key of derived columns that have several values for one row: see sweep
-	columns        []int       // all columns, those of key first
-	counters       []int       // columns that are counters; all but those of key, or none
-	rotation       *derivation // nil if there is one table
-	columnNames    []string
-	fieldNames     []string // of the columns that are fields
-	keyNames       []string
-
-	// The CQL texts by physical keyspace and table: a service has one keyspace, or one a tenant, and a table that rotates a few
-	// names. first are those that were needed first; most services need no other.
-	first    atomic.Pointer[statements]
-	compiled atomic.Pointer[texts]
+func (t Table) apply(d *entity.Declaration) {
+	d.Tables = append(d.Tables, entity.Table{
+		Name: t.Name, Keyspace: t.Keyspace, PartKey: t.PartKey, SortKey: t.SortKey, Columns: t.Columns, Rotate: t.Rotate.bucket, Unique: t.Unique,
+	})
 }
-
-// texts is a cache of bounded size, as names may follow from what clients send. A text can be in any of a few slots, from the one
-// that its hash says; where these are taken it takes the place of another.
-type texts [1024]atomic.Pointer[statements]
-
-const slotsOfText = 4
-
-var textSeed = maphash.MakeSeed()
-
-// statements are the CQL texts of one table in one keyspace, with the names of their bound values.
-type statements struct {
-	keyspace, name string
-
-	insert, insertTTL, delete, sel     string
-	insertNames, ttlNames, deleteNames []string
-
-	increment      string // of all counters, where the table has any
-	incrementNames []string
-}
-
-// Names under which the values of USING clauses are bound. The brackets keep them apart from columns.
-const (
-	timestampName = "[timestamp]"
-	ttlName       = "[ttl]"
-)
-
-func (t *table) statements(keyspace, name string) *statements {
-	if s := t.first.Load(); s != nil && s.keyspace == keyspace && s.name == name {
-		return s
-	}
-	cache := t.compiled.Load()
-	if cache == nil {
-		t.compiled.CompareAndSwap(nil, new(texts))
-		cache = t.compiled.Load()
-	}
-	hash := maphash.Comparable(textSeed, [2]string{keyspace, name})
-	at := func(n uint64) *atomic.Pointer[statements] { return &cache[(hash+n)%uint64(len(cache))] }
-	for n := range uint64(slotsOfText) {
-		if s := at(n).Load(); s != nil && s.keyspace == keyspace && s.name == name {
-			return s
-		}
-	}
-	s := t.compile(keyspace, name)
-	if t.first.CompareAndSwap(nil, s) {
-		return s
-	}
-	for n := range uint64(slotsOfText) {
-		if at(n).CompareAndSwap(nil, s) {
-			return s
-		}
-	}
-	at(hash >> 32 % slotsOfText).Store(s)
-	return s
-}
-
-func (t *table) compile(keyspace, table string) *statements {
-	s, name := statements{keyspace: keyspace, name: table}, qualified(keyspace, table)
-	s.insert, s.insertNames = putText(name, t.columnNames, false)
-	s.insertTTL, s.ttlNames = putText(name, t.columnNames, true)
-	s.delete, s.deleteNames = removeText(name, t.keyNames)
-	if len(t.counters) > 0 {
-		s.increment, s.incrementNames = incrementText(name, t.counterNames(), t.keyNames)
-	}
-	s.sel, _ = trimmed(qb.Select(name).Columns(t.fieldNames...).Where(where(t.keyNames)...).ToCql())
-	return &s
-}
-
-// qualified is the name of a table in CQL text. An empty keyspace is that of the session.
-func qualified(keyspace, table string) string {
-	if keyspace == "" {
-		return table
-	}
-	return keyspace + "." + table
-}
-
-// putText compiles a Put, and removeText a Remove, with the names of what is to be bound. These two make every statement
-// that changes something, also one that comes out of storage.
-func putText(qualified string, columns []string, ttl bool) (text string, names []string) {
-	insert := qb.Insert(qualified).Columns(columns...)
-	if ttl {
-		insert.TTLNamed(ttlName)
-	}
-	return trimmed(insert.TimestampNamed(timestampName).ToCql())
-}
-
-func removeText(qualified string, keys []string) (text string, names []string) {
-	return trimmed(qb.Delete(qualified).TimestampNamed(timestampName).Where(where(keys)...).ToCql())
-}
-
-func where(keys []string) []qb.Cmp {
-	out := make([]qb.Cmp, len(keys))
-	for i, k := range keys {
-		out[i] = qb.Eq(k)
-	}
-	return out
-}
-
-func trimmed(text string, names []string) (string, []string) { return strings.TrimSpace(text), names }

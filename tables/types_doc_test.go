@@ -41,7 +41,7 @@ func column[V any](cql string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strings.ReplaceAll(s.Describe().Tables[0].Columns[1].Type, " ", ""), nil
+	return strings.ReplaceAll(s.Internal().Describe().Tables[0].Columns[1].Type, " ", ""), nil
 }
 
 // The table of Go types and CQL types in the package documentation is what New accepts.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"github.com/scylladb/gocqlx/v2"
@@ -46,7 +47,7 @@ func partsOf[V any](tb testing.TB, v V, cql string) string {
 	if err != nil {
 		return err.Error()
 	}
-	r, err := s.Insert(cell[V]{ID: 1, V: v}).Render(1, nil)
+	r, err := s.Insert(cell[V]{ID: 1, V: v}).Internal().Render(1, nil)
 	if err != nil {
 		return err.Error()
 	}
@@ -109,7 +110,7 @@ func TestEncodeUserType(t *testing.T) {
 		if name == "update" {
 			c = s.Update(cell[note]{ID: 1}, cell[note]{ID: 1})
 		}
-		r, err := c.Render(1, nil)
+		r, err := c.Internal().Render(1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,7 @@ func TestEncodeUserType(t *testing.T) {
 func TestEncodeUserTypeAsDriver(t *testing.T) {
 	t.Parallel()
 	s := tables.Must(tables.New[cell[geo]]("cell", cells, geoType))
-	r, err := s.Insert(cell[geo]{ID: 1, V: geo{1.5, -2}}).Render(1, nil)
+	r, err := s.Insert(cell[geo]{ID: 1, V: geo{1.5, -2}}).Internal().Render(1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +216,7 @@ func TestUserTypeRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, test.err)
 		case test.want != "" && !errors.As(test.err, &refused):
 			t.Errorf("%s: %v, want %s", name, test.err, test.want)
-		case test.want != "" && !slices.ContainsFunc(refused.Faults, func(f tables.Fault) bool { return f.String() == test.want }):
+		case test.want != "" && !slices.ContainsFunc(refused.Faults, func(f entity.Fault) bool { return f.String() == test.want }):
 			t.Errorf("%s:\n%v\nwant %s", name, refused.Faults, test.want)
 		}
 	}
@@ -247,7 +248,7 @@ func declared[V any](cql string, options ...tables.Option) error {
 func TestDescribeUserTypes(t *testing.T) {
 	t.Parallel()
 	s := tables.Must(tables.New[cell[map[string]postal]]("cell", cells, addressType, geoType))
-	d := s.Describe().Tables[0]
+	d := s.Internal().Describe().Tables[0]
 	const want = "[{geo [{lat float} {lon float}]} {address_type [{street_name text} {city text} {zipcode int} {since date} " +
 		"{geo frozen<geo>} {tags frozen<set<text>>}]}]"
 	if got := fmt.Sprint(d.Types); got != want {

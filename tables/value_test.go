@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -27,7 +28,7 @@ func encoded[V any](v V, cql string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r, err := s.Insert(cell[V]{ID: 1, V: v}).Render(1, nil)
+	r, err := s.Insert(cell[V]{ID: 1, V: v}).Internal().Render(1, nil)
 	if err != nil {
 		return "", err
 	}
@@ -36,7 +37,7 @@ func encoded[V any](v V, cql string) (string, error) {
 
 // shown is an argument in a test's output.
 func shown(arg any) string {
-	v, ok := arg.(*tables.Value)
+	v, ok := arg.(*entity.Value)
 	switch {
 	case !ok && arg == any(gocql.UnsetValue):
 		return "unset"
@@ -247,7 +248,7 @@ func TestAliases(t *testing.T) {
 	s := tables.Must(tables.New[row]("thing", tables.Table{Name: "things", PartKey: []string{"id"}},
 		tables.Table{Name: "things_by_raw", PartKey: []string{"raw", "id"}},
 		tables.Type("by_uuid", "uuid"), tables.Type("list", "frozen<list<blob>>"), tables.Type("own", "blob")))
-	rendered, err := s.Insert(r).Render(1, nil)
+	rendered, err := s.Insert(r).Internal().Render(1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +273,7 @@ func TestAliases(t *testing.T) {
 	if _, err := byOwner.Delete(struct {
 		ID, Owner []byte
 		At        int64
-	}{ID: []byte("1"), Owner: []byte("a"), At: now}).Render(now+1, nil); err != nil {
+	}{ID: []byte("1"), Owner: []byte("a"), At: now}).Internal().Render(now+1, nil); err != nil {
 		t.Errorf("the domain changed with the slice it was declared with: %v", err)
 	}
 }
@@ -318,7 +319,7 @@ func TestKeyLimits(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := s.Insert(tc.row).Render(1, nil)
+			_, err := s.Insert(tc.row).Internal().Render(1, nil)
 			if tc.want.Reason == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -327,7 +328,7 @@ func TestKeyLimits(t *testing.T) {
 			}
 			tc.want.Entity = "thing"
 			invalidAs(t, err, tc.want)
-			if _, err := s.Delete(tc.row).Render(1, nil); err == nil {
+			if _, err := s.Delete(tc.row).Internal().Render(1, nil); err == nil {
 				t.Error("a Delete takes the key that an Insert refuses")
 			} else if tc.want.Table == "" {
 				tc.want.Reason = "before-image: " + tc.want.Reason
@@ -339,11 +340,11 @@ func TestKeyLimits(t *testing.T) {
 
 func TestValueMarshalCQL(t *testing.T) {
 	t.Parallel()
-	r, err := orders(t).Insert(order()).Render(1, nil)
+	r, err := orders(t).Insert(order()).Internal().Render(1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := r.Mutations[0].Args[0].(*tables.Value)
+	id := r.Mutations[0].Args[0].(*entity.Value)
 	if id.Type() != "timeuuid" {
 		t.Fatalf("type %s", id.Type())
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
 // Bytes of storage that somebody else may have written cost in the order of what they are, in memory and in time: what a
@@ -53,11 +53,11 @@ func TestStoredMutationCostsWhatItHolds(t *testing.T) { //nolint:paralleltest //
 		"a long word":             {[]storedColumn{key, {"u", 1, strings.Repeat("x", 60_000), nil, 0}}, "CQL type"},
 	} {
 		var data bytes.Buffer
-		w := storedMutation{Kind: uint8(tables.Put), Keyspace: "shop", Table: "things", Timestamp: 1, Keys: 1, Part: 1, Columns: test.columns}
+		w := storedMutation{Kind: uint8(entity.Put), Keyspace: "shop", Table: "things", Timestamp: 1, Keys: 1, Part: 1, Columns: test.columns}
 		if err := gob.NewEncoder(&data).Encode(w); err != nil {
 			t.Fatal(err)
 		}
-		var m tables.Mutation
+		var m entity.Mutation
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		err := m.UnmarshalBinary(data.Bytes())

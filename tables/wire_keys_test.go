@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -80,7 +81,7 @@ func TestForgedKeysOfAStoredCondition(t *testing.T) {
 	}
 }
 
-func readConditional(tb testing.TB, w storedConditional) (c tables.Conditional, err error) {
+func readConditional(tb testing.TB, w storedConditional) (c entity.Conditional, err error) {
 	tb.Helper()
 	var data bytes.Buffer
 	if err := gob.NewEncoder(&data).Encode(w); err != nil {
@@ -146,7 +147,7 @@ func TestForgedClaimsOfAStoredCondition(t *testing.T) {
 		c, err := readConditional(t, w)
 		fault := fmt.Sprint(err)
 		if err == nil {
-			_, fault = c.DeclaredIn(accountSet(t), func(string) string { return "shop" })
+			_, fault = c.DeclaredIn(accountSet(t).Internal(), func(string) string { return "shop" })
 		}
 		if test.want == "" && fault != "" || !strings.Contains(fault, test.want) {
 			t.Errorf("%s: %q, want %q", name, fault, test.want)
@@ -197,7 +198,7 @@ func TestForgedConditionOfASet(t *testing.T) {
 		c, err := readConditional(t, w)
 		fault := fmt.Sprint(err)
 		if err == nil {
-			_, fault = c.DeclaredIn(stopSets()["query table"], func(string) string { return "shop" })
+			_, fault = c.DeclaredIn(stopSets()["query table"].Internal(), func(string) string { return "shop" })
 		}
 		if test.want == "" && fault != "" || !strings.Contains(fault, test.want) {
 			t.Errorf("%s: %q, want %q", name, fault, test.want)
@@ -221,7 +222,7 @@ func TestStoredDeleteSaysItsTypes(t *testing.T) {
 	if !strings.HasPrefix(s.Text, "UPDATE shop.visits SET placed = ?, ") {
 		t.Fatal(s.Text)
 	}
-	null, ok := s.Args[0].(*tables.Value)
+	null, ok := s.Args[0].(*entity.Value)
 	if !ok || null.Bytes() != nil {
 		t.Fatalf("%v", s.Args[0])
 	}
@@ -235,16 +236,16 @@ func TestStoredMutationsAreDeclared(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	count := 0
-	check := func(name string, set tables.Described, m tables.Mutation) {
+	check := func(name string, set tables.Described, m entity.Mutation) {
 		data, err := m.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var again tables.Mutation
+		var again entity.Mutation
 		if err := again.UnmarshalBinary(data); err != nil {
 			t.Fatalf("%s: %s: %v", name, m, err)
 		}
-		if found, fault := again.DeclaredIn(set, func(name string) string { return name }); !found || fault != "" {
+		if found, fault := again.DeclaredIn(set.Internal(), func(name string) string { return name }); !found || fault != "" {
 			t.Errorf("%s: %s: %t, %s", name, m, found, fault)
 		}
 		count++
@@ -252,7 +253,7 @@ func TestStoredMutationsAreDeclared(t *testing.T) {
 	for _, f := range lawFamilies() {
 		for range 50 {
 			kind := []tables.Kind{tables.Insert, tables.Update, tables.Delete, tables.Upsert}[r.IntN(4)]
-			rendered, err := f.change(kind, 0, r.IntN(lawPool), r.IntN(lawPool)).Render(now, nil)
+			rendered, err := f.change(kind, 0, r.IntN(lawPool), r.IntN(lawPool)).Internal().Render(now, nil)
 			if err != nil {
 				continue
 			}
@@ -284,7 +285,7 @@ func FuzzUnmarshalConditional(f *testing.F) {
 		set.Insert(up), set.Update(newAccount(nil), up), set.Delete(up), compared.Insert(up), compared.Update(newAccount(nil), up),
 		stopSets()["query table"].Delete(stop{VisitID: accountID, Placed: at, Version: before}),
 	} {
-		c, err := change.RenderConditional(at.UnixMicro(), version, func(string) string { return "shop" })
+		c, err := change.Internal().RenderConditional(at.UnixMicro(), version, func(string) string { return "shop" })
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -295,7 +296,7 @@ func FuzzUnmarshalConditional(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var c, again tables.Conditional
+		var c, again entity.Conditional
 		if c.UnmarshalBinary(data) != nil {
 			return
 		}
@@ -313,7 +314,7 @@ func FuzzUnmarshalConditional(f *testing.F) {
 			t.Errorf("stored again: %v", err)
 		}
 		for name, set := range stopSets() {
-			own, err := set.Delete(stop{VisitID: accountID, Placed: at, Version: before}).RenderConditional(at.UnixMicro(), version, nil)
+			own, err := set.Delete(stop{VisitID: accountID, Placed: at, Version: before}).Internal().RenderConditional(at.UnixMicro(), version, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -43,11 +44,11 @@ func storedInsert[T any](t *testing.T, options ...tables.Option) (failures []str
 	insert := func(options ...tables.Option) tables.Change {
 		return tables.Must(tables.New[third[T]]("thing", options...)).Insert(third[T]{ID: gocql.MustRandomUUID(), V: new(T)})
 	}
-	plain, err := insert(options...).Render(1, nil)
+	plain, err := insert(options...).Internal().Render(1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conditional, err := insert(append(options, tables.Versioned("version"))...).RenderConditional(1, gocql.TimeUUID(), func(string) string { return "shop" })
+	conditional, err := insert(append(options, tables.Versioned("version"))...).Internal().RenderConditional(1, gocql.TimeUUID(), func(string) string { return "shop" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +60,8 @@ func storedInsert[T any](t *testing.T, options ...tables.Option) (failures []str
 			t.Errorf("stored, and not read: %v", err)
 		}
 	}
-	again(&plain.Mutations[0], new(tables.Mutation))
-	again(&conditional, new(tables.Conditional))
+	again(&plain.Mutations[0], new(entity.Mutation))
+	again(&conditional, new(entity.Conditional))
 	return failures
 }
 

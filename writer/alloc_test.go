@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -23,15 +24,15 @@ func bareFanOut(tb testing.TB, x executor, set *tables.Set[Order], o Order) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			errs[i] = x.execute(ctx, &attempt{mutations: []*tables.Mutation{&r.Mutations[i]}})
+			errs[i] = x.execute(ctx, &attempt{mutations: []*entity.Mutation{&r.Mutations[i]}})
 		}()
 	}
 	wg.Wait()
 }
 
-func encoded(tb testing.TB, set *tables.Set[Order], o Order) tables.Rendered {
+func encoded(tb testing.TB, set *tables.Set[Order], o Order) entity.Rendered {
 	tb.Helper()
-	r, err := set.Insert(o).Render(time.Now().UnixMicro(), func(string) string { return "shop" })
+	r, err := set.Insert(o).Internal().Render(time.Now().UnixMicro(), func(string) string { return "shop" })
 	if err != nil {
 		tb.Fatal(err)
 	}

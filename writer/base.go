@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
@@ -61,13 +61,13 @@ func (r *transactions) Try(ctx context.Context, attempt func(context.Context) er
 // baseStore is an entity of a Versioned set on the cluster.
 type baseStore struct {
 	transactions
-	base    *tables.Base
+	base    *entity.Base
 	claimed string // the Unique table that names the entity as the owner of a key, if another entity wants that
 }
 
 var _ versioned.Store = (*baseStore)(nil)
 
-func (w *Writer) store(op string, base *tables.Base, sent *atomic.Int32) *baseStore {
+func (w *Writer) store(op string, base *entity.Base, sent *atomic.Int32) *baseStore {
 	keyspace, _, key := base.Place()
 	return &baseStore{transactions: w.transactions(op, keyspace, key, base.Local(), sent), base: base}
 }
@@ -95,7 +95,7 @@ func (s *baseStore) read(ctx context.Context, plain bool) (out versioned.Row, er
 
 // Swap implements [versioned.Store].
 func (s *baseStore) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Reply, err error) {
-	after, _ := swap.After.(*tables.Row)
+	after, _ := swap.After.(*entity.Row)
 	if err = s.one(ctx, func(ctx context.Context) error {
 		applied, row, err := s.w.transact.swap(ctx, s.base.Swap(swap.Before, swap.Version, after, swap.Keys), s.o)
 		if err != nil {
@@ -104,7 +104,7 @@ func (s *baseStore) Swap(ctx context.Context, swap versioned.Swap) (reply versio
 		reply.Applied = applied
 		if !applied {
 			reply.Version, _ = row[s.base.VersionColumn()].(gocql.UUID)
-			pending, _ := row[tables.PendingColumn].(map[gocql.UUID][]byte)
+			pending, _ := row[entity.PendingColumn].(map[gocql.UUID][]byte)
 			reply.Pending = slices.Collect(maps.Keys(pending))
 		}
 		return nil
@@ -121,7 +121,7 @@ func (s *baseStore) imageOf(ctx context.Context, swap versioned.Swap, reply vers
 	if err != nil || row.Version != swap.Before || len(row.Pending) > 0 {
 		return reply, err // another write came meanwhile
 	}
-	read, ok := row.Columns.(*tables.Row)
+	read, ok := row.Columns.(*entity.Row)
 	if !ok {
 		read = s.base.Empty()
 	}
@@ -138,8 +138,8 @@ func (s *baseStore) imageOf(ctx context.Context, swap versioned.Swap, reply vers
 
 // Spread implements [versioned.Store].
 func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
-	var current tables.Row
-	if stored, ok := row.Columns.(*tables.Row); ok {
+	var current entity.Row
+	if stored, ok := row.Columns.(*entity.Row); ok {
 		current = *stored
 	}
 	mutations, err := s.base.Spread(current, version, keys)
@@ -149,7 +149,7 @@ func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql
 	if err != nil || len(mutations) == 0 {
 		return retry.Stop(err)
 	}
-	pointers := make([]*tables.Mutation, len(mutations))
+	pointers := make([]*entity.Mutation, len(mutations))
 	for i := range mutations {
 		pointers[i] = &mutations[i]
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
 // spelled is what a request puts on the wire: every statement with its bound bytes, in a form that can be compared.
@@ -20,11 +20,11 @@ func spelled(r attempt) string {
 	return b.String()
 }
 
-func writeMutation(b *strings.Builder, m *tables.Mutation, now time.Time) {
+func writeMutation(b *strings.Builder, m *entity.Mutation, now time.Time) {
 	statement, args := m.At(now)
 	fmt.Fprintf(b, "%s %x", statement, m.PartitionKey)
 	for _, a := range args {
-		if v, ok := a.(*tables.Value); ok && v.Bytes() != nil {
+		if v, ok := a.(*entity.Value); ok && v.Bytes() != nil {
 			fmt.Fprintf(b, " %s:%x", v.Type(), v.Bytes())
 		} else {
 			fmt.Fprintf(b, " %T", a) // null and unset differ by type
@@ -56,7 +56,7 @@ func boundBytes(requests []attempt) []byte {
 	for _, r := range requests {
 		for _, m := range r.mutations {
 			for _, a := range m.Args {
-				if v, ok := a.(*tables.Value); ok {
+				if v, ok := a.(*entity.Value); ok {
 					out.Write(v.Bytes())
 				}
 			}

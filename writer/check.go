@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/period"
@@ -138,7 +139,7 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 	c := checker{ctx: ctx, w: w.patient(), session: w.reads, declared: make(map[[2]string]declaration)}
 	for _, set := range sets {
 		c.set = set
-		d := set.Describe()
+		d := set.Internal().Describe()
 		c.alike(d)
 		c.batches = len(d.Tables) > 1 && !d.Counts && w.choice != alwaysConcurrent
 		c.conditional, c.base = d.Conditional && len(d.Tables) > 1, nil
@@ -157,7 +158,7 @@ func (w *Writer) strayKeyspaces(sets []tables.Described) error {
 	declared := make(map[string]bool)
 	unmapped := false
 	for _, set := range sets {
-		for _, t := range set.Describe().Tables {
+		for _, t := range set.Internal().Describe().Tables {
 			declared[t.Keyspace] = true
 			if _, ok := w.shared.Keyspaces[t.Keyspace]; !ok {
 				unmapped = true
@@ -199,7 +200,7 @@ type liveColumn struct {
 	position         int
 }
 
-func (c *checker) table(t tables.TableDescription) error {
+func (c *checker) table(t entity.TableDescription) error {
 	keyspace := c.w.physical(t.Keyspace)
 	add := func(column, reason string, args ...any) {
 		c.differences = append(c.differences, Difference{
@@ -287,7 +288,7 @@ func (c *checker) table(t tables.TableDescription) error {
 
 // inBase says whether the set at hand declares a column in its base table.
 func (c *checker) inBase(name string) bool {
-	return slices.ContainsFunc(c.set.Describe().Tables[0].Columns, func(d tables.ColumnDescription) bool { return d.Name == name })
+	return slices.ContainsFunc(c.set.Internal().Describe().Tables[0].Columns, func(d entity.ColumnDescription) bool { return d.Name == name })
 }
 
 // keyspace says whether the keyspace of a table that does not exist is there, and adds once that it is not.
@@ -316,7 +317,7 @@ func (c *checker) exists(query string, names ...any) (there bool, err error) {
 }
 
 // expiry says where a default_time_to_live of a live table would take rows that the set counts on.
-func (c *checker) expiry(live liveTable, keyspace string, t tables.TableDescription, add func(column, reason string, args ...any)) {
+func (c *checker) expiry(live liveTable, keyspace string, t entity.TableDescription, add func(column, reason string, args ...any)) {
 	table := keyspace + "." + t.Name
 	if c.base == nil {
 		c.base = &live
@@ -339,7 +340,7 @@ func (c *checker) expiry(live liveTable, keyspace string, t tables.TableDescript
 
 // advice says after a text how to declare a column of another live type, or a field of a user-defined type, if that can be.
 func (c *checker) advice(text, userType, column, live string) string {
-	if advice := c.set.TypeAdvice(userType, column, live); advice != "" {
+	if advice := c.set.Internal().TypeAdvice(userType, column, live); advice != "" {
 		return text + advice
 	}
 	return ""
@@ -375,8 +376,8 @@ func (w *Writer) warm(ctx context.Context, set tables.Described) {
 	if !ok {
 		return
 	}
-	for i, t := range set.Describe().Tables {
-		for _, statement := range set.Statements(i, w.physical(t.Keyspace)) {
+	for i, t := range set.Internal().Describe().Tables {
+		for _, statement := range set.Internal().Statements(i, w.physical(t.Keyspace)) {
 			values := make([]any, strings.Count(statement, "?"))
 			_, _ = x.session.Query(statement, values...).WithContext(ctx).GetRoutingKey()
 		}

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
 // fingerprint compares what the set declares of a table with what the processes declare that write it, which its comment
 // says.
-func (c *checker) fingerprint(keyspace string, t tables.TableDescription) error {
+func (c *checker) fingerprint(keyspace string, t entity.TableDescription) error {
 	var comment string
 	if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) error {
 		err := c.session.Query(`SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, keyspace, t.Name).
@@ -40,12 +40,12 @@ func (c *checker) fingerprint(keyspace string, t tables.TableDescription) error 
 // declaration is what a set says of a table.
 type declaration struct {
 	entity      string
-	table       tables.TableDescription
+	table       entity.TableDescription
 	conditional bool
 }
 
 // alike compares what a set declares of its tables with what the sets before it do.
-func (c *checker) alike(d tables.Description) {
+func (c *checker) alike(d entity.Description) {
 	for _, t := range d.Tables {
 		id := [2]string{c.w.physical(t.Keyspace), t.Name}
 		first, ok := c.declared[id]
@@ -69,9 +69,9 @@ func (c *checker) alike(d tables.Description) {
 // rows that it writes. That is an error where it cannot keep the tables in step then, and a note elsewhere.
 func (c *checker) alikeColumns(id [2]string, has, lacks declaration) {
 	loses := lacks.conditional || fingerprint.Expires(lacks.table.Fingerprint) ||
-		slices.ContainsFunc(lacks.table.Columns, func(col tables.ColumnDescription) bool { return col.Kind != "regular" && col.Changes })
+		slices.ContainsFunc(lacks.table.Columns, func(col entity.ColumnDescription) bool { return col.Kind != "regular" && col.Changes })
 	for _, col := range has.table.Columns {
-		if slices.ContainsFunc(lacks.table.Columns, func(other tables.ColumnDescription) bool { return other.Name == col.Name }) ||
+		if slices.ContainsFunc(lacks.table.Columns, func(other entity.ColumnDescription) bool { return other.Name == col.Name }) ||
 			fingerprint.Kept(col.Name, col.Type) != "" {
 			continue
 		}

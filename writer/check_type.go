@@ -8,17 +8,17 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
 // types compares the user-defined types that a table needs with those of its keyspace. Column types name them and nothing
 // more. What is different is reported with the table.
-func (c *checker) types(keyspace string, t tables.TableDescription, add func(column, reason string, args ...any)) error {
+func (c *checker) types(keyspace string, t entity.TableDescription, add func(column, reason string, args ...any)) error {
 	for _, declared := range t.Types {
-		var live []tables.FieldDescription
+		var live []entity.FieldDescription
 		if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
 			live, err = c.fields(ctx, keyspace, declared.Name)
 			return hosts.Cause(ctx, err)
@@ -43,7 +43,7 @@ func (c *checker) types(keyspace string, t tables.TableDescription, add func(col
 }
 
 // fields are those of a live user-defined type, nil if there is none.
-func (c *checker) fields(ctx context.Context, keyspace, name string) ([]tables.FieldDescription, error) {
+func (c *checker) fields(ctx context.Context, keyspace, name string) ([]entity.FieldDescription, error) {
 	var names, types []string
 	err := c.session.Query(`SELECT field_names, field_types FROM system_schema.types WHERE keyspace_name = ? AND type_name = ?`,
 		keyspace, name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&names, &types)
@@ -56,14 +56,14 @@ func (c *checker) fields(ctx context.Context, keyspace, name string) ([]tables.F
 	if err != nil {
 		return nil, err
 	}
-	out := make([]tables.FieldDescription, len(names))
+	out := make([]entity.FieldDescription, len(names))
 	for i := range names {
-		out[i] = tables.FieldDescription{Name: names[i], Type: types[i]}
+		out[i] = entity.FieldDescription{Name: names[i], Type: types[i]}
 	}
 	return out, nil
 }
 
-func fieldList(fields []tables.FieldDescription) string {
+func fieldList(fields []entity.FieldDescription) string {
 	texts := make([]string, len(fields))
 	for i, f := range fields {
 		texts[i] = f.Name + " " + f.Type
@@ -72,7 +72,7 @@ func fieldList(fields []tables.FieldDescription) string {
 }
 
 // thawed are fields without frozen<...>: inside a frozen value everything is, whether it says so or not.
-func thawed(fields []tables.FieldDescription) []tables.FieldDescription {
+func thawed(fields []entity.FieldDescription) []entity.FieldDescription {
 	out := slices.Clone(fields)
 	for i := range out {
 		if t, err := cql.ParseType(out[i].Type); err == nil {

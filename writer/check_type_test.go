@@ -3,7 +3,7 @@ package writer
 import (
 	"testing"
 
-	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/internal/entity"
 )
 
 // What is inside a frozen value is frozen whether the type says so or not; everything else is a difference.
@@ -17,7 +17,7 @@ func TestThawed(t *testing.T) {
 		"tuple<tuple<int>, int>":        "tuple<tuple<int>, int>",
 		"int>":                          "int>", // what is no type stays as it is
 	} {
-		fields := []tables.FieldDescription{{Name: "a", Type: in}}
+		fields := []entity.FieldDescription{{Name: "a", Type: in}}
 		if got := thawed(fields); got[0].Type != want || fields[0].Type != in {
 			t.Errorf("%s: %s, want %s", in, got[0].Type, want)
 		}

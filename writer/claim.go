@@ -4,24 +4,24 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/versioned"
-	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
 // claimKey is a key of a Unique table on the cluster.
 type claimKey struct {
 	transactions
-	claim *tables.Claim
+	claim *entity.Claim
 	own   string
-	bases map[string]*tables.Base // of the owners that were seen
+	bases map[string]*entity.Base // of the owners that were seen
 }
 
 var _ versioned.Key = (*claimKey)(nil)
 
-func (w *Writer) claimKey(op string, c *tables.Claim, own *tables.Base, sent *atomic.Int32) *claimKey {
+func (w *Writer) claimKey(op string, c *entity.Claim, own *entity.Base, sent *atomic.Int32) *claimKey {
 	return &claimKey{
-		w.transactions(op, c.Keyspace, c.PartitionKey, own.Local(), sent), c, own.Key(), make(map[string]*tables.Base),
+		w.transactions(op, c.Keyspace, c.PartitionKey, own.Local(), sent), c, own.Key(), make(map[string]*entity.Base),
 	}
 }
 
@@ -50,7 +50,7 @@ func (k *claimKey) Read(ctx context.Context) (out versioned.Claim, err error) {
 // Take implements [versioned.Key].
 func (k *claimKey) Take(ctx context.Context, token gocql.UUID) (applied bool, now versioned.Claim, err error) {
 	err = k.one(ctx, func(ctx context.Context) (err error) {
-		applied, _, err = k.w.transact.swap(ctx, []tables.Statement{k.claim.Take(token)}, k.o)
+		applied, _, err = k.w.transact.swap(ctx, []entity.Statement{k.claim.Take(token)}, k.o)
 		return err
 	})
 	if err != nil || applied {
@@ -64,8 +64,8 @@ func (k *claimKey) Take(ctx context.Context, token gocql.UUID) (applied bool, no
 func (k *claimKey) Replace(ctx context.Context, seen, token gocql.UUID) (applied bool, now gocql.UUID, err error) {
 	err = k.one(ctx, func(ctx context.Context) error {
 		var row map[string]any
-		if applied, row, err = k.w.transact.swap(ctx, []tables.Statement{k.claim.Replace(token, seen)}, k.o); err == nil && !applied {
-			now, _ = row[tables.TokenColumn].(gocql.UUID)
+		if applied, row, err = k.w.transact.swap(ctx, []entity.Statement{k.claim.Replace(token, seen)}, k.o); err == nil && !applied {
+			now, _ = row[entity.TokenColumn].(gocql.UUID)
 		}
 		return err
 	})
@@ -75,7 +75,7 @@ func (k *claimKey) Replace(ctx context.Context, seen, token gocql.UUID) (applied
 // Free implements [versioned.Key].
 func (k *claimKey) Free(ctx context.Context, token gocql.UUID) error {
 	return k.one(ctx, func(ctx context.Context) error {
-		_, _, err := k.w.transact.swap(ctx, []tables.Statement{k.claim.Free(token)}, k.o)
+		_, _, err := k.w.transact.swap(ctx, []entity.Statement{k.claim.Free(token)}, k.o)
 		return err
 	})
 }
@@ -89,6 +89,6 @@ func (k *claimKey) Base(owner string) versioned.Store {
 
 // Held implements [versioned.Key].
 func (k *claimKey) Held(row versioned.Row) bool {
-	stored, ok := row.Columns.(*tables.Row)
+	stored, ok := row.Columns.(*entity.Row)
 	return ok && k.claim.Holds(*stored)
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"gopkg.in/inf.v0"
 )
@@ -35,7 +36,7 @@ func TestOneTimestamp(t *testing.T) {
 			}
 			for _, r := range x.sent() {
 				for _, m := range r.mutations {
-					below := m.Kind != tables.Put && m.Timestamp == res.Timestamp-1
+					below := m.Kind != entity.Put && m.Timestamp == res.Timestamp-1
 					if m.Timestamp != res.Timestamp && !below {
 						t.Errorf("%v at %d, the write at %d", m, m.Timestamp, res.Timestamp)
 					}

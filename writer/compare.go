@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -16,30 +17,30 @@ import (
 // This file is about sets with Compare, whose changes of one partition one lightweight transaction can hold.
 
 // all are the condition and those alongside it, in the order of the changes.
-func (c *condition) all() []*tables.Conditional {
-	return append([]*tables.Conditional{c.Conditional}, c.more...)
+func (c *condition) all() []*entity.Conditional {
+	return append([]*entity.Conditional{c.Conditional}, c.more...)
 }
 
 // inserts says whether one of the changes is an insert.
 func (c *condition) inserts() bool {
-	return slices.ContainsFunc(c.all(), func(one *tables.Conditional) bool { return one.Condition.Kind == tables.Insert })
+	return slices.ContainsFunc(c.all(), func(one *entity.Conditional) bool { return one.Condition.Kind == entity.Insert })
 }
 
 // join adds the condition of another change to that of a write, if one transaction can hold both. Its rows get the same mark.
-func (c *condition) join(timestamp int64, change tables.Change, physical func(string) string) (tables.Rendered, error) {
-	r, err := change.RenderConditional(timestamp, c.Condition.Version, physical)
+func (c *condition) join(timestamp int64, change tables.Change, physical func(string) string) (entity.Rendered, error) {
+	r, err := change.Internal().RenderConditional(timestamp, c.Condition.Version, physical)
 	if err != nil {
-		return tables.Rendered{}, err
+		return entity.Rendered{}, err
 	}
 	if err := together(c.Condition, r.Condition); err != nil {
-		return tables.Rendered{}, err
+		return entity.Rendered{}, err
 	}
 	c.more = append(c.more, &r)
 	return r.Rendered, nil
 }
 
 // together says why two conditions cannot be those of one write.
-func together(one, other *tables.Condition) error {
+func together(one, other *entity.Condition) error {
 	const apart = "write them one after the other"
 	switch {
 	case one.Entity != other.Entity || one.Keyspace != other.Keyspace || one.Table != other.Table:
@@ -65,12 +66,12 @@ func (w *Writer) remark(p *plan, changes []tables.Change) error {
 		return nil
 	}
 	version := versioned.Version(p.timestamp, digestOf(c.all()))
-	all := make([]*tables.Conditional, 0, 1+len(c.more))
+	all := make([]*entity.Conditional, 0, 1+len(c.more))
 	for _, change := range changes {
-		if !change.Conditional() {
+		if !change.Internal().Conditional() {
 			continue
 		}
-		r, err := change.RenderConditional(p.timestamp, version, w.physical)
+		r, err := change.Internal().RenderConditional(p.timestamp, version, w.physical)
 		if err != nil {
 			return err
 		}
@@ -80,9 +81,9 @@ func (w *Writer) remark(p *plan, changes []tables.Change) error {
 	return nil
 }
 
-// digestOf is a hash of several changes in any order, for the marks of their rows. Like [tables.Condition.Digest] it is kept by
+// digestOf is a hash of several changes in any order, for the marks of their rows. Like [entity.Condition.Digest] it is kept by
 // every version of the library: the first eight bytes of the SHA-256 of their digests, smallest first, all big-endian.
-func digestOf(all []*tables.Conditional) uint64 {
+func digestOf(all []*entity.Conditional) uint64 {
 	digests := make([]uint64, len(all))
 	for i, c := range all {
 		digests[i] = c.Condition.Digest()
@@ -101,8 +102,8 @@ func digestOf(all []*tables.Conditional) uint64 {
 //
 // If one of the rows then has the change's Mark, all were changed. Without a Mark a row that is as the change wanted to make it may be
 // its own work or another's with the same values: it stays unknown, and whoever knows the values can tell from the row.
-func (w *Writer) decideCompared(ctx context.Context, op string, all []*tables.Conditional, maybe bool, sent *atomic.Int32) settled {
-	statements := make([]tables.Statement, len(all))
+func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Conditional, maybe bool, sent *atomic.Int32) settled {
+	statements := make([]entity.Statement, len(all))
 	for i, c := range all {
 		statements[i] = c.Condition.Compare()
 	}
@@ -149,22 +150,22 @@ func (w *Writer) decideCompared(ctx context.Context, op string, all []*tables.Co
 }
 
 // stored reads a base row at SERIAL. It gives nil if there is none.
-func (w *Writer) stored(ctx context.Context, op string, base *tables.Base, sent *atomic.Int32) (*tables.Row, error) {
+func (w *Writer) stored(ctx context.Context, op string, base *entity.Base, sent *atomic.Int32) (*entity.Row, error) {
 	store := w.store(op, base, sent)
 	var row versioned.Row
 	_, err := store.Try(ctx, func(ctx context.Context) (err error) {
 		row, err = store.Read(ctx)
 		return err
 	})
-	out, _ := row.Columns.(*tables.Row)
+	out, _ := row.Columns.(*entity.Row)
 	return out, err
 }
 
 // conflictAt says that the condition of one of several changes did not hold, and whether there is a row.
-func conflictAt(i int, all []*tables.Conditional, exists bool) error {
+func conflictAt(i int, all []*entity.Conditional, exists bool) error {
 	err := errChanged
 	switch {
-	case all[i].Condition.Kind == tables.Insert:
+	case all[i].Condition.Kind == entity.Insert:
 		err = errExists
 	case !exists:
 		err = errGone

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -26,7 +27,7 @@ func TestStoredConditionsHoldTogether(t *testing.T) {
 	t.Parallel()
 	at := time.Now().UnixMicro()
 	stored := func(c tables.Change, at int64) []byte {
-		r, err := c.RenderConditional(at, versioned.Version(at, 1), func(string) string { return "shop" })
+		r, err := c.Internal().RenderConditional(at, versioned.Version(at, 1), func(string) string { return "shop" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +87,7 @@ func TestStoredConditionsAreOfTheSets(t *testing.T) {
 			Seat  int32
 			Count int32
 			Owner string
-		}{"a", 2, 0, "x"}).RenderConditional(failed.Timestamp, failed.condition.Condition.Version, func(string) string { return "shop" })
+		}{"a", 2, 0, "x"}).Internal().RenderConditional(failed.Timestamp, failed.condition.Condition.Version, func(string) string { return "shop" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +101,9 @@ func TestStoredConditionsAreOfTheSets(t *testing.T) {
 // The marks of several rows follow from what is changed, whoever computes them: another number would make a repeat a conflict.
 func TestDigestOfConditions(t *testing.T) {
 	t.Parallel()
-	var all []*tables.Conditional
+	var all []*entity.Conditional
 	for seat := range int32(2) {
-		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).RenderConditional(1, versioned.Version(1, 1), func(string) string { return "shop" })
+		r, err := benchSet(t).Insert(bench{Hall: "a", Seat: seat}).Internal().RenderConditional(1, versioned.Version(1, 1), func(string) string { return "shop" })
 		if err != nil {
 			t.Fatal(err)
 		}

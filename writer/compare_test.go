@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/gocql/gocql"
 )
 
@@ -65,9 +65,9 @@ type markedRow struct {
 	mark *atomic.Pointer[[]byte]
 }
 
-func (x markedRow) swap(ctx context.Context, statements []tables.Statement, o transaction) (bool, map[string]any, error) {
+func (x markedRow) swap(ctx context.Context, statements []entity.Statement, o transaction) (bool, map[string]any, error) {
 	for _, a := range statements[0].Args {
-		if v, ok := a.(*tables.Value); ok && v.Type() == "uuid" && len(x.sentMarks()) == 0 {
+		if v, ok := a.(*entity.Value); ok && v.Type() == "uuid" && len(x.sentMarks()) == 0 {
 			mark := append([]byte{}, v.Bytes()...)
 			x.mark.Store(&mark)
 		}
@@ -85,7 +85,7 @@ func (x markedRow) sentMarks() []byte {
 	return nil
 }
 
-func (x markedRow) read(_ context.Context, _ tables.Statement, dest []any, _ bool, _ transaction) (bool, error) {
+func (x markedRow) read(_ context.Context, _ entity.Statement, dest []any, _ bool, _ transaction) (bool, error) {
 	mark := x.sentMarks()
 	if !x.own {
 		mark = make([]byte, 16)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
@@ -20,8 +21,8 @@ import (
 // condition is what a lightweight transaction has to decide before the rest of a write is sent, and what it decided. It is in the
 // errors of the write, which several goroutines may resume at the same time, so it holds data and nothing that is under way.
 type condition struct {
-	*tables.Conditional
-	more    []*tables.Conditional // of other rows of the partition, in a set with Compare: all hold, or nothing is applied
+	*entity.Conditional
+	more    []*entity.Conditional // of other rows of the partition, in a set with Compare: all hold, or nothing is applied
 	version gocql.UUID
 	tables  []string     // of a Versioned entity, with their keyspaces; empty if it was stored without them
 	tokens  []gocql.UUID // of Releases, as they were before the transaction was first sent; none if that was another process
@@ -30,35 +31,35 @@ type condition struct {
 	attempts int // requests, in earlier calls too
 	sent     int // of this call
 	conflict bool
-	taken    *tables.Claim // the key that another entity has
+	taken    *entity.Claim // the key that another entity has
 	current  any           // the row as it is, after a conflict
 	err      error
 }
 
 // oldestInsert is how old an insert with a condition may be. What was deleted after it is remembered for twice that.
-const oldestInsert = tables.FenceTTL / 2
+const oldestInsert = entity.FenceTTL / 2
 
 // conditionOf renders a change of a set with conditions.
-func (w *Writer) conditionOf(p *plan, c tables.Change) (tables.Rendered, error) {
-	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind == tables.Insert && age > oldestInsert {
-		return tables.Rendered{}, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
-			"as it could be below a delete that nobody remembers", c.Entity, age.Round(time.Second), oldestInsert)
+func (w *Writer) conditionOf(p *plan, c tables.Change) (entity.Rendered, error) {
+	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert {
+		return entity.Rendered{}, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
+			"as it could be below a delete that nobody remembers", c.Entity(), age.Round(time.Second), oldestInsert)
 	}
 	if p.condition != nil {
 		return p.condition.join(p.timestamp, c, w.physical)
 	}
 	version := versioned.Version(p.timestamp, rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
-	r, err := c.RenderConditional(p.timestamp, version, w.physical)
+	r, err := c.Internal().RenderConditional(p.timestamp, version, w.physical)
 	if err == nil && w.pinned { // so that the repeat of a request knows what the first try has written
 		version = versioned.Version(p.timestamp, r.Condition.Digest())
-		r, err = c.RenderConditional(p.timestamp, version, w.physical)
+		r, err = c.Internal().RenderConditional(p.timestamp, version, w.physical)
 	}
 	if err != nil {
-		return tables.Rendered{}, err
+		return entity.Rendered{}, err
 	}
 	// All tables of the set: what another client has left unfinished may be in those that the change does not concern.
 	if table := r.Condition.Base().Unplaced(); table != "" {
-		return tables.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", table, w.noKeyspace())
+		return entity.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", table, w.noKeyspace())
 	}
 	p.condition = &condition{Conditional: &r, outcome: NotApplied}
 	if w.pinned {
@@ -129,7 +130,7 @@ func errTaken(table string) error { return fmt.Errorf("%w: table %s", ErrTaken, 
 type settled struct {
 	outcome  Outcome
 	conflict bool
-	taken    *tables.Claim
+	taken    *entity.Claim
 	current  any
 	err      error
 	above    int64
@@ -137,7 +138,7 @@ type settled struct {
 }
 
 // decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
-func (w *Writer) decide(ctx context.Context, op string, all []*tables.Conditional, earlier Outcome, sent *atomic.Int32) settled {
+func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) settled {
 	ctx, end := w.traceCondition(ctx, op, all)
 	var s settled
 	if all[0].Condition.Versioned {
@@ -149,10 +150,10 @@ func (w *Writer) decide(ctx context.Context, op string, all []*tables.Conditiona
 	return s
 }
 
-func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Conditional, maybe bool, sent *atomic.Int32) settled {
+func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Conditional, maybe bool, sent *atomic.Int32) settled {
 	cond := c.Condition
 	change := &versioned.Change{
-		Store: w.store(op, cond.Base(), sent), Insert: cond.Kind == tables.Insert, Grace: w.claimGrace, Sent: maybe,
+		Store: w.store(op, cond.Base(), sent), Insert: cond.Kind == entity.Insert, Grace: w.claimGrace, Sent: maybe,
 		Swap: versioned.Swap{Before: cond.Before, Version: cond.Version, Keys: cond.Keys},
 		Next: func(above int64) gocql.UUID {
 			return versioned.Version(w.clock.next(above, w.maxSkew), rand.Uint64()) //nolint:gosec // as above
@@ -192,7 +193,7 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *tables.Condi
 			s.err = errGone
 		}
 	}
-	if row, ok := result.Row.Columns.(*tables.Row); ok {
+	if row, ok := result.Row.Columns.(*entity.Row); ok {
 		row.Version = result.Row.Current()
 		s.current, _ = cond.Base().Decode(*row)
 	}
@@ -217,7 +218,7 @@ func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
 }
 
 // lost are the keys that a change gives up.
-func (w *Writer) lost(op string, c *tables.Conditional, sent *atomic.Int32) []versioned.Key {
+func (w *Writer) lost(op string, c *entity.Conditional, sent *atomic.Int32) []versioned.Key {
 	keys := make([]versioned.Key, len(c.Releases))
 	for i, k := range c.Releases {
 		keys[i] = w.claimKey(op, k, c.Condition.Base(), sent)
@@ -226,7 +227,7 @@ func (w *Writer) lost(op string, c *tables.Conditional, sent *atomic.Int32) []ve
 }
 
 // traceCondition tells the tracer of the condition as if it were one request.
-func (w *Writer) traceCondition(ctx context.Context, op string, all []*tables.Conditional) (traced context.Context, end func(s settled, sent int)) {
+func (w *Writer) traceCondition(ctx context.Context, op string, all []*entity.Conditional) (traced context.Context, end func(s settled, sent int)) {
 	if w.tracer.request == nil {
 		return ctx, func(settled, int) {}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
@@ -98,12 +99,12 @@ type ownVersion struct {
 	version chan gocql.UUID
 }
 
-func (x ownVersion) swap(ctx context.Context, statements []tables.Statement, o transaction) (bool, map[string]any, error) {
+func (x ownVersion) swap(ctx context.Context, statements []entity.Statement, o transaction) (bool, map[string]any, error) {
 	if applied, row, err := x.fakeTransactor.swap(ctx, statements, o); err != nil {
 		return applied, row, err
 	}
 	for _, a := range statements[0].Args {
-		if v, ok := a.(*tables.Value); ok && v.Type() == "timeuuid" {
+		if v, ok := a.(*entity.Value); ok && v.Type() == "timeuuid" {
 			id, err := gocql.UUIDFromBytes(v.Bytes())
 			x.version <- id
 			return false, map[string]any{"version": id}, err

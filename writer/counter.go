@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -14,12 +15,12 @@ import (
 // idempotent, never sent again once they may have been counted, and never by Resume.
 
 // splitCounters separates the counters of a write, and its changes of other things, from the rest.
-func splitCounters(changes []tables.Change, mutations []*tables.Mutation) (rest []tables.Change, ordinary, counters []*tables.Mutation) {
+func splitCounters(changes []tables.Change, mutations []*entity.Mutation) (rest []tables.Change, ordinary, counters []*entity.Mutation) {
 	if !slices.ContainsFunc(mutations, isIncrement) {
 		return changes, mutations, nil
 	}
 	for _, c := range changes {
-		if c.Kind != tables.Add {
+		if c.Kind() != tables.Add {
 			rest = append(rest, c)
 		}
 	}
@@ -33,7 +34,7 @@ func splitCounters(changes []tables.Change, mutations []*tables.Mutation) (rest 
 	return rest, ordinary, counters
 }
 
-func isIncrement(m *tables.Mutation) bool { return m.Kind == tables.Increment }
+func isIncrement(m *entity.Mutation) bool { return m.Kind == entity.Increment }
 
 // refuseCounters rejects what a write with counters could not keep.
 func (w *Writer) refuseCounters() error {
@@ -50,7 +51,7 @@ func (w *Writer) refuseCounters() error {
 
 // addCounters adds counters to what is sent last, one request a partition. Nothing is sent after them whose failure could
 // make them false.
-func (p *plan) addCounters(counters []*tables.Mutation) {
+func (p *plan) addCounters(counters []*entity.Mutation) {
 	requests := group(counters)
 	p.counters = len(requests)
 	if p.mode == None {

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -319,7 +320,7 @@ func TestCounterTakesItsTime(t *testing.T) {
 func TestForeignCounters(t *testing.T) {
 	t.Parallel()
 	mutation := func(c tables.Change) []byte {
-		r, err := c.Render(1, nil)
+		r, err := c.Internal().Render(1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,10 +357,10 @@ func TestForeignCounters(t *testing.T) {
 	}
 	var forged bytes.Buffer
 	if err := gob.NewEncoder(&forged).Encode(struct {
-		Kind            tables.MutationKind
+		Kind            entity.MutationKind
 		Keyspace, Table string
 		Timestamp       int64
-	}{tables.Increment, "shop", "views USING TTL 1; DROP", 0}); err != nil {
+	}{entity.Increment, "shop", "views USING TTL 1; DROP", 0}); err != nil {
 		t.Fatal(err)
 	}
 	if err := new(Error).UnmarshalBinary(sealed(t, wireError{Op: "op", Timestamp: 1, Mode: Counter, Paths: []wirePath{request(forged.Bytes())}})); err == nil {

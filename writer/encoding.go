@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/gobscan"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
 )
 
 var (
@@ -184,7 +184,7 @@ func (w *wireError) error() (*Error, error) {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
 	e := &Error{Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true}
-	var types tables.Decoder
+	var types entity.Decoder
 	if w.Condition != nil {
 		if (w.Format == 1) != (len(w.Condition.More) > 0) {
 			return nil, errors.New("denorm: decode error: incomplete")
@@ -207,7 +207,7 @@ func (w *wireError) error() (*Error, error) {
 			p.err = errors.New(printable.Line(stored.Err))
 		}
 		for _, data := range stored.Mutations {
-			m := new(tables.Mutation)
+			m := new(entity.Mutation)
 			if err := types.Mutation(data, m); err != nil {
 				return nil, err
 			}
@@ -237,11 +237,11 @@ func (w *wireError) error() (*Error, error) {
 	return e, nil
 }
 
-func (w *wireDecision) condition(types *tables.Decoder) (*condition, error) {
+func (w *wireDecision) condition(types *entity.Decoder) (*condition, error) {
 	if w.Outcome > Pending || w.Attempts < 0 || len(w.Tables) > maxTables {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
-	c := &condition{Conditional: new(tables.Conditional), outcome: w.Outcome, attempts: w.Attempts, tables: w.Tables}
+	c := &condition{Conditional: new(entity.Conditional), outcome: w.Outcome, attempts: w.Attempts, tables: w.Tables}
 	if w.Err != "" {
 		c.err = errors.New(printable.Line(w.Err))
 	}
@@ -256,7 +256,7 @@ func (w *wireDecision) condition(types *tables.Decoder) (*condition, error) {
 		c.version = c.Condition.Version
 	}
 	for _, data := range w.More {
-		other := new(tables.Conditional)
+		other := new(entity.Conditional)
 		if err := types.Conditional(data, other); err != nil {
 			return nil, err
 		}

@@ -196,7 +196,7 @@ func sealed(t *testing.T, w wireError) []byte {
 // What no version of the library has stored is rejected, even if it is undamaged.
 func TestForeignError(t *testing.T) {
 	t.Parallel()
-	r, err := noteSet(t).Insert(newNote()).Render(1, nil)
+	r, err := noteSet(t).Insert(newNote()).Internal().Render(1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestStoredErrorCostsWhatItHolds(t *testing.T) { //nolint:paralleltest // it
 // bytesOf is the first mutation of a change as it is stored, at the timestamp 1.
 func bytesOf(tb testing.TB, c tables.Change) []byte {
 	tb.Helper()
-	r, err := c.Render(1, nil)
+	r, err := c.Internal().Render(1, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
@@ -18,7 +18,7 @@ type executor interface {
 
 // attempt is what one attempt of a request sends.
 type attempt struct {
-	mutations   []*tables.Mutation
+	mutations   []*entity.Mutation
 	now         int64           // milliseconds of Unix time, for what is left of a TTL
 	host        *gocql.HostInfo // the coordinator, if it is wanted, and one was found
 	consistency gocql.Consistency

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -52,7 +53,7 @@ type PlannedRequest struct {
 // PlannedStatement is one statement of a [PlannedRequest].
 type PlannedStatement struct {
 	Keyspace, Table string
-	Kind            tables.MutationKind
+	Kind            entity.MutationKind
 	Text            string // CQL, with ? for every value
 }
 
@@ -117,7 +118,7 @@ func (p *Plan) String() string {
 	line("acknowledged", "by %v of the replicas of every partition; until then the write is not reported as done", p.Consistency)
 	line("atomic", "%s", g.atomic)
 	line("a reader sees", "%s", g.reader)
-	if p.has(tables.Put) && p.has(tables.Remove) {
+	if p.has(entity.Put) && p.has(entity.Remove) {
 		line("", "and in the table of a remove, meanwhile, a row that moves under both keys, or under neither")
 	}
 	if p.Expires {
@@ -157,7 +158,7 @@ func (p *Plan) counters() string {
 		"it may have been, Write says unknown, and neither it nor Resume sends it again", beside, p.Policy.MaxAttempts)
 }
 
-func (p *Plan) has(kind tables.MutationKind) bool {
+func (p *Plan) has(kind entity.MutationKind) bool {
 	for _, r := range p.Requests {
 		for _, s := range r.Statements {
 			if s.Kind == kind {
@@ -181,7 +182,7 @@ func (p *Plan) writeRequests(b *strings.Builder) {
 	default:
 		b.WriteString("; one timestamp for all statements")
 	}
-	if p.has(tables.Remove) {
+	if p.has(entity.Remove) {
 		b.WriteString(", but a remove that must not win a tie is 1 µs below it")
 	}
 	b.WriteString("\n")

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
 )
 
 // guard rejects a logged batch that the server would reject, or would not keep its promise for. An [*unreadError] is no
@@ -66,7 +66,7 @@ func (w *Writer) guardGrace(ctx context.Context, p *request) error {
 	return nil
 }
 
-func noGrace(m *tables.Mutation) error {
+func noGrace(m *entity.Mutation) error {
 	return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog would drop any logged batch it is in: "+
 		"ALTER TABLE %s.%s WITH gc_grace_seconds = 864000, or, unless a set is Atomic, use Concurrent()", m.Table, m.Keyspace, m.Table)
 }

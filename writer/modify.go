@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync/atomic"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/undecoded"
@@ -63,7 +64,7 @@ func modify[T any](
 	if err := inKeyspaces(w, set); err != nil {
 		return none, refuse(op, err)
 	}
-	if set.Conditional() {
+	if set.Internal().Conditional() {
 		return modifyConditional(ctx, w, op, set, key, change)
 	}
 	before, err := read(ctx, w, op, set, key)
@@ -95,13 +96,13 @@ func keyless[T any](set *tables.Set[T], after T) error {
 
 // read reads a base row. Its error is an *Error.
 func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, err error) {
-	base := set.Describe().Tables[0]
+	base := set.Internal().Describe().Tables[0]
 	keyspace := w.physical(base.Keyspace)
 	statement, _, values, err := set.SelectRow(keyspace, key)
 	if err != nil {
 		return row, refuse(op, err)
 	}
-	layout, _ := set.Layout(base.Name)
+	layout, _ := set.Internal().Layout(base.Name)
 	var sent atomic.Int32
 	row, err = runDetached(ctx, func() (row T, err error) {
 		var found bool
@@ -138,7 +139,7 @@ func only(keyspace, table string) func(string) (string, bool) {
 }
 
 // in says of a name that it is that of t, or of one of the tables that t rotates through, which are in the keyspace.
-func in(keyspace string, t tables.TableDescription) func(string) (string, bool) {
+func in(keyspace string, t entity.TableDescription) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		if t.Rotation == nil {
 			return keyspace, false
@@ -149,7 +150,7 @@ func in(keyspace string, t tables.TableDescription) func(string) (string, bool) 
 }
 
 // scanRow scans the row of an answer, and says whether there was one.
-func scanRow[T any](iter *gocql.Iter, layout tables.Layout, row *T) (found bool, err error) {
+func scanRow[T any](iter *gocql.Iter, layout entity.Layout, row *T) (found bool, err error) {
 	var dest []any
 	for _, c := range iter.Columns() {
 		field := reflect.ValueOf(row).Elem().FieldByIndex(layout.Field(c.Name))
@@ -177,10 +178,10 @@ func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	if err := inKeyspaces(w, set); err != nil {
 		return none, refuse(op, err)
 	}
-	if !set.Conditional() {
+	if !set.Internal().Conditional() {
 		return read(ctx, w, op, set, key)
 	}
-	base, err := set.Base(key, w.physical)
+	base, err := set.Internal().Base(key, w.physical)
 	if err != nil {
 		return none, refuse(op, err)
 	}

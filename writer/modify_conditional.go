@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
@@ -22,7 +23,7 @@ const (
 func modifyConditional[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (row T, err error) {
-	base, err := set.Base(key, w.physical)
+	base, err := set.Internal().Base(key, w.physical)
 	if err != nil {
 		return row, refuse(op, err)
 	}
@@ -41,7 +42,7 @@ func modifyConditional[T any](
 			return after, refuse(op, err)
 		}
 		result, err := w.Write(ctx, op, update(after))
-		set.SetVersion(&after, result.Version)
+		set.Internal().SetVersion(&after, result.Version)
 		var met *Error
 		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.condition.taken != nil || !met.NotApplied() || time.Now().Add(wait).After(end) {
 			return after, err
@@ -70,7 +71,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // readBase reads a base row of a set with conditions. Its error is an *Error.
-func readBase[T any](ctx context.Context, w *Writer, op string, base *tables.Base, plain bool) (row T, err error) {
+func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Base, plain bool) (row T, err error) {
 	var sent atomic.Int32
 	row, err = runDetached(ctx, func() (row T, err error) {
 		store := w.store(op, base, &sent)
@@ -81,7 +82,7 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *tables.Bas
 		}); err != nil {
 			return row, err
 		}
-		stored, ok := read.Columns.(*tables.Row)
+		stored, ok := read.Columns.(*entity.Row)
 		if !ok {
 			return row, ErrNotFound
 		}

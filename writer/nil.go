@@ -42,7 +42,7 @@ func missing[T any](ctx context.Context, op string, set *tables.Set[T]) error {
 // missingSet says which of the sets is nil.
 func missingSet(sets []tables.Described) error {
 	for i, set := range sets {
-		if set == nil || set.Describe().Entity == "" {
+		if set == nil || set.Internal().Describe().Entity == "" {
 			return fmt.Errorf("set %d is nil", i+1)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -176,7 +177,7 @@ func TestOverloadedTableWithView(t *testing.T) {
 func TestOutcomeOfTableInTwoRequests(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
-	isPut := func(r attempt) bool { return carries(r, "orders_by_status") && r.mutations[0].Kind == tables.Put }
+	isPut := func(r attempt) bool { return carries(r, "orders_by_status") && r.mutations[0].Kind == entity.Put }
 	for name, test := range map[string]struct {
 		put, remove error
 		want        Outcome

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -80,19 +81,19 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 	now := w.clock.now().UnixMicro()
 	ahead := now + w.maxSkew.Microseconds()
 	for _, c := range changes {
-		if !c.Valid() {
+		if !c.Internal().Valid() {
 			return 0, errors.New("a change was not made by a verb of a set, or the set is nil")
 		}
-		s := c.StampOf()
+		s := c.Internal().StampOf()
 		if s/1000 >= earliest {
 			return 0, fmt.Errorf("entity %s: the stamp of the before-image is in nanoseconds: it must be in microseconds since the Unix epoch, "+
-				"as in Result.Timestamp", c.Entity)
+				"as in Result.Timestamp", c.Entity())
 		}
 		if s > ahead {
 			return 0, fmt.Errorf("entity %s: the stamp of the before-image is more than %v ahead of this clock: "+
-				"one of the two clocks is wrong, and writing above it would shut out all other writers", c.Entity, w.maxSkew)
+				"one of the two clocks is wrong, and writing above it would shut out all other writers", c.Entity(), w.maxSkew)
 		}
-		if c.VersionOf() != (gocql.UUID{}) && w.pinned && w.at == s {
+		if c.Internal().VersionOf() != (gocql.UUID{}) && w.pinned && w.at == s {
 			return 0, errors.New("the timestamp given to At is that of the before-image's version: two versions of one timestamp would mix; " +
 				"a request that is repeated takes the before-image of its first try, not the row as that has left it")
 		}
@@ -110,8 +111,8 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 	return w.at, nil
 }
 
-func (w *Writer) render(p *plan, changes []tables.Change) ([]*tables.Mutation, error) {
-	var out []*tables.Mutation
+func (w *Writer) render(p *plan, changes []tables.Change) ([]*entity.Mutation, error) {
+	var out []*entity.Mutation
 	var seen map[string]bool
 	var owner map[[2]string]string // of a physical table: the entity
 	for i, c := range changes {
@@ -123,21 +124,21 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*tables.Mutation, e
 			if i == 0 {
 				seen, owner = make(map[string]bool, len(changes)), make(map[[2]string]string)
 			}
-			key := c.Entity + "\x00" + r.Key
+			key := c.Entity() + "\x00" + r.Key
 			if seen[key] {
-				return nil, errTwice(c.Entity, c.Kind == tables.Add)
+				return nil, errTwice(c.Entity(), c.Kind() == tables.Add)
 			}
 			seen[key] = true
 		}
-		if owner != nil && c.Conditional() {
+		if owner != nil && c.Internal().Conditional() {
 			base := p.condition.Condition
-			if other, ok := owner[[2]string{base.Keyspace, base.Table}]; ok && other != c.Entity {
-				return nil, mixed(base.Keyspace, base.Table, other, c.Entity)
+			if other, ok := owner[[2]string{base.Keyspace, base.Table}]; ok && other != c.Entity() {
+				return nil, mixed(base.Keyspace, base.Table, other, c.Entity())
 			}
-			owner[[2]string{base.Keyspace, base.Table}] = c.Entity
+			owner[[2]string{base.Keyspace, base.Table}] = c.Entity()
 		}
 		if out == nil {
-			out = make([]*tables.Mutation, 0, len(r.Mutations)*len(changes))
+			out = make([]*entity.Mutation, 0, len(r.Mutations)*len(changes))
 		}
 		for m := range r.Mutations {
 			if r.Mutations[m].Keyspace == "" {
@@ -145,14 +146,14 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*tables.Mutation, e
 			}
 			if owner != nil {
 				table := [2]string{r.Mutations[m].Keyspace, r.Mutations[m].Table}
-				if other, ok := owner[table]; ok && other != c.Entity {
-					return nil, mixed(table[0], table[1], other, c.Entity)
+				if other, ok := owner[table]; ok && other != c.Entity() {
+					return nil, mixed(table[0], table[1], other, c.Entity())
 				}
-				owner[table] = c.Entity
+				owner[table] = c.Entity()
 			}
 			if ends, ok := r.Mutations[m].ExpiresAt(); ok && !ends.After(w.clock.now()) {
 				return nil, fmt.Errorf("entity %s: by this clock the row has expired already, so it would not be written, and what is in the tables "+
-					"would be removed: give it a later expiry, or Delete it", c.Entity)
+					"would be removed: give it a later expiry, or Delete it", c.Entity())
 			}
 			out = append(out, &r.Mutations[m])
 		}
@@ -172,11 +173,11 @@ func mixed(keyspace, table, one, other string) error {
 		"delete that of the other; write them one after the other", keyspace, table, one, other)
 }
 
-func (w *Writer) renderOne(p *plan, c tables.Change) (tables.Rendered, error) {
-	if c.Conditional() {
+func (w *Writer) renderOne(p *plan, c tables.Change) (entity.Rendered, error) {
+	if c.Internal().Conditional() {
 		return w.conditionOf(p, c)
 	}
-	return c.Render(p.timestamp, w.physical)
+	return c.Internal().Render(p.timestamp, w.physical)
 }
 
 // inKeyspaces rejects a set of which a table has no keyspace, before anything is read.
@@ -184,7 +185,7 @@ func inKeyspaces[T any](w *Writer, set *tables.Set[T]) error {
 	if !w.shared.Strict {
 		return nil
 	}
-	for _, t := range set.Describe().Tables {
+	for _, t := range set.Internal().Describe().Tables {
 		if w.physical(t.Keyspace) == "" {
 			return fmt.Errorf("table %s has no keyspace: %s", t.Name, w.noKeyspace())
 		}
@@ -205,7 +206,7 @@ func (w *Writer) noKeyspace() string {
 }
 
 // choose decides the mode.
-func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*tables.Mutation) error {
+func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mutation) error {
 	requests := group(mutations)
 	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
 		p.fanOut(Conditional, "the set has conditions, and what a client that dies leaves undone the next one does", requests)
@@ -273,17 +274,17 @@ func (p *plan) unsent(cause error) {
 }
 
 // required says whether, and why, auto sends a logged batch.
-func required(changes []tables.Change, mutations []*tables.Mutation) (reason string, needed, atomic bool) {
+func required(changes []tables.Change, mutations []*entity.Mutation) (reason string, needed, atomic bool) {
 	for _, c := range changes {
-		if c.Atomic() {
-			return "set " + c.Entity + " is declared Atomic", true, true
+		if c.Internal().Atomic() {
+			return "set " + c.Entity() + " is declared Atomic", true, true
 		}
 	}
 	if len(changes) > 1 {
 		return "several entities change", true, false
 	}
 	for _, m := range mutations {
-		if m.Kind == tables.Remove {
+		if m.Kind == entity.Remove {
 			return "deletes travel over several partitions", true, false
 		}
 	}

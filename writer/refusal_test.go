@@ -47,7 +47,7 @@ func refusedCalls(t *testing.T) []refused {
 	at := func(at time.Time) []Option { return []Option{At(at.UnixMicro())} }
 	return []refused{
 		// The change.
-		{name: "change not made by a set", changes: []tables.Change{{Entity: "order"}}},
+		{name: "change not made by a set", changes: []tables.Change{(*tables.Set[Order])(nil).Insert(open)}},
 		{name: "base key changes", changes: []tables.Change{orders.Update(open, changed(func(o *Order) { o.OrderID[0]++ }))}},
 		{name: "immutable key changes", changes: []tables.Change{orders.Update(open, changed(func(o *Order) { o.UserID[0]++ }))}},
 		{name: "after-image outside the domain", changes: []tables.Change{orders.Update(open, lost)}},

@@ -3,9 +3,9 @@ package writer
 import (
 	"bytes"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
@@ -21,7 +21,7 @@ type request struct {
 	sent       int
 	host       *gocql.HostInfo
 
-	mutations []*tables.Mutation
+	mutations []*entity.Mutation
 	attempts  int   // requests that carried the mutations, in earlier calls too
 	err       error // why it is not Applied
 }
@@ -30,7 +30,7 @@ type request struct {
 // replica, atomically and without batchlog, even if they are of different tables (BatchUpdatesCollector keys by
 // keyspace and partition key bytes). Requests are in the order of their first mutation, so the base table's comes first. The
 // mutations are of counters, or none is: Cassandra takes counters in no batch with anything else.
-func group(mutations []*tables.Mutation) []request {
+func group(mutations []*entity.Mutation) []request {
 	requests := make([]request, 0, len(mutations))
 	known := indexFor(len(mutations))
 	for i, m := range mutations {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -55,20 +56,20 @@ func goroutine() string {
 // Mutations of one keyspace with equal partition keys travel together, others do not, and the base table comes first.
 func TestGroup(t *testing.T) {
 	t.Parallel()
-	m := func(keyspace, table, key string) *tables.Mutation {
-		return &tables.Mutation{Keyspace: keyspace, Table: table, PartitionKey: []byte(key)}
+	m := func(keyspace, table, key string) *entity.Mutation {
+		return &entity.Mutation{Keyspace: keyspace, Table: table, PartitionKey: []byte(key)}
 	}
 	for name, test := range map[string]struct {
-		in   []*tables.Mutation
+		in   []*entity.Mutation
 		want [][]string
 	}{
 		"none":            {},
-		"one":             {[]*tables.Mutation{m("k", "a", "1")}, [][]string{{"a"}}},
-		"equal keys":      {[]*tables.Mutation{m("k", "a", "1"), m("k", "b", "1")}, [][]string{{"a", "b"}}},
-		"other key":       {[]*tables.Mutation{m("k", "a", "1"), m("k", "b", "2")}, [][]string{{"a"}, {"b"}}},
-		"other keyspace":  {[]*tables.Mutation{m("k", "a", "1"), m("l", "b", "1")}, [][]string{{"a"}, {"b"}}},
-		"apart":           {[]*tables.Mutation{m("k", "a", "1"), m("k", "b", "2"), m("k", "c", "1")}, [][]string{{"a", "c"}, {"b"}}},
-		"a key and its x": {[]*tables.Mutation{m("k", "a", "1"), m("k", "b", "1x")}, [][]string{{"a"}, {"b"}}},
+		"one":             {[]*entity.Mutation{m("k", "a", "1")}, [][]string{{"a"}}},
+		"equal keys":      {[]*entity.Mutation{m("k", "a", "1"), m("k", "b", "1")}, [][]string{{"a", "b"}}},
+		"other key":       {[]*entity.Mutation{m("k", "a", "1"), m("k", "b", "2")}, [][]string{{"a"}, {"b"}}},
+		"other keyspace":  {[]*entity.Mutation{m("k", "a", "1"), m("l", "b", "1")}, [][]string{{"a"}, {"b"}}},
+		"apart":           {[]*entity.Mutation{m("k", "a", "1"), m("k", "b", "2"), m("k", "c", "1")}, [][]string{{"a", "c"}, {"b"}}},
+		"a key and its x": {[]*entity.Mutation{m("k", "a", "1"), m("k", "b", "1x")}, [][]string{{"a"}, {"b"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,10 +97,10 @@ func TestGroup(t *testing.T) {
 func TestManyRequestsTakeNoSquareOfTime(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
-	mutations := make([]*tables.Mutation, 0, 2*n)
+	mutations := make([]*entity.Mutation, 0, 2*n)
 	for i := range 2 * n {
 		name := strconv.Itoa(i % n)
-		mutations = append(mutations, &tables.Mutation{Keyspace: "shop", Table: "t" + name, PartitionKey: []byte(name)})
+		mutations = append(mutations, &entity.Mutation{Keyspace: "shop", Table: "t" + name, PartitionKey: []byte(name)})
 	}
 	start := time.Now()
 	requests := group(mutations)

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
 )
 
 // leastAge is how long every write may be resumed: also a table that keeps deletes for no time sees the retries of a first
@@ -191,7 +191,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	}
 	limit := max(smallest/2, leastAge)
 	if undecided && c.inserts() && limit > oldestInsert {
-		limit, smallest, kept = oldestInsert, tables.FenceTTL, "table "+c.Condition.Table+" keeps deletes for"
+		limit, smallest, kept = oldestInsert, entity.FenceTTL, "table "+c.Condition.Table+" keeps deletes for"
 	}
 	if age := w.clock.now().Sub(time.UnixMicro(failed.Timestamp)); age > limit {
 		e := *failed

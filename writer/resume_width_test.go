@@ -21,7 +21,7 @@ func manyRequests(t *testing.T, n int) *Error {
 	for i := range w.Paths {
 		task := newTask(fmt.Sprintf("worker%d", i))
 		task.Ends = ptr(time.Now().Add(time.Hour))
-		r, err := set.Insert(task).Render(w.Timestamp, func(string) string { return "shop" })
+		r, err := set.Insert(task).Internal().Render(w.Timestamp, func(string) string { return "shop" })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -96,7 +97,7 @@ func (h *history) execute(_ context.Context, r *attempt) error {
 	return a.err
 }
 
-func key(m *tables.Mutation) string { return spelled(attempt{mutations: []*tables.Mutation{m}}) }
+func key(m *entity.Mutation) string { return spelled(attempt{mutations: []*entity.Mutation{m}}) }
 
 func coin(r *rand.Rand) bool { return r.IntN(2) == 0 }
 
@@ -143,7 +144,7 @@ func TestOutcomesNeverLie(t *testing.T) {
 			h := &history{seed: seed, applied: map[string]bool{}, seen: map[string]int{}, timestamps: map[int64]bool{}}
 			w := fakeWriter(h, WithClock(NewClock(time.Now)), Retry(retry.Policy{MaxAttempts: 1 + random.IntN(3)}))
 			change := changes[random.IntN(len(changes))]
-			if !change[0].Atomic() {
+			if !change[0].Internal().Atomic() {
 				w = w.With(modes[random.IntN(len(modes))])
 			}
 			res, err := w.Write(t.Context(), "op", change...)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -33,7 +34,7 @@ func Resumes(sets ...tables.Described) Option {
 func (e *Error) agree() error {
 	for i := range e.requests {
 		for _, m := range e.requests[i].mutations {
-			below := m.Kind == tables.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
+			below := m.Kind == entity.Remove && m.Timestamp == e.Timestamp-1 // of a sweep
 			if m.Timestamp != e.Timestamp && !below && !isIncrement(m) {
 				return errors.New("denorm: decode error: a part is of another timestamp than the whole")
 			}
@@ -43,7 +44,7 @@ func (e *Error) agree() error {
 		return nil
 	}
 	for _, c := range e.condition.all() {
-		if v := c.Condition.Version; v != (tables.Condition{}).Version && versioned.Timestamp(v) != e.Timestamp {
+		if v := c.Condition.Version; v != (entity.Condition{}).Version && versioned.Timestamp(v) != e.Timestamp {
 			return errors.New("denorm: decode error: the version is of another timestamp than the whole")
 		}
 	}
@@ -80,7 +81,7 @@ func (w *Writer) admit(e *Error) error {
 }
 
 // placesOf are keyspace and table of what a condition writes, those of its own row first.
-func placesOf(c *tables.Conditional) [][2]string {
+func placesOf(c *entity.Conditional) [][2]string {
 	places := [][2]string{{c.Condition.Keyspace, c.Condition.Table}}
 	for _, k := range slices.Concat(c.Claims, c.Releases) {
 		places = append(places, [2]string{k.Keyspace, k.Table})
@@ -90,7 +91,7 @@ func placesOf(c *tables.Conditional) [][2]string {
 
 // admitPlaces rejects what is not of the sets of [Resumes], or where there are none, not in a keyspace of the writer. The first place is
 // that of the rest.
-func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(string) string) (bool, string)) error {
+func (w *Writer) admitPlaces(places [][2]string, in func(*entity.Set, func(string) string) (bool, string)) error {
 	for _, p := range places {
 		if keyspace := p[0]; keyspace == "" {
 			return &nobodyError{fmt.Errorf("the stored write of table %s has no keyspace, and no writer stores such a one: whose rows it would write "+
@@ -107,7 +108,7 @@ func (w *Writer) admitPlaces(places [][2]string, in func(tables.Described, func(
 	}
 	fault := ""
 	for _, set := range w.resumes { // several may have the table
-		found, other := in(set, w.physical)
+		found, other := in(set.Internal(), w.physical)
 		if found && other == "" {
 			return nil
 		}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/gocql/gocql"
 )
 
@@ -14,11 +14,11 @@ import (
 // protocol and driver. Every method makes one request.
 type transactor interface {
 	// swap sends a lightweight transaction. If it was not applied, row has its version, pending or token as it is.
-	swap(ctx context.Context, statements []tables.Statement, o transaction) (applied bool, row map[string]any, err error)
+	swap(ctx context.Context, statements []entity.Statement, o transaction) (applied bool, row map[string]any, err error)
 	// read reads one row into dest, at the serial level or, if plain, at that of the writer, and says whether there is one.
-	read(ctx context.Context, s tables.Statement, dest []any, plain bool, o transaction) (found bool, err error)
+	read(ctx context.Context, s entity.Statement, dest []any, plain bool, o transaction) (found bool, err error)
 	// exec sends a statement without condition.
-	exec(ctx context.Context, s tables.Statement, o transaction) error
+	exec(ctx context.Context, s entity.Statement, o transaction) error
 }
 
 // transaction is what such a request is sent with.
@@ -40,7 +40,7 @@ func (o transaction) serial() gocql.SerialConsistency {
 type gocqlTransactor struct{ writes, reads *gocql.Session }
 
 func (x gocqlTransactor) swap(
-	ctx context.Context, statements []tables.Statement, o transaction,
+	ctx context.Context, statements []entity.Statement, o transaction,
 ) (applied bool, row map[string]any, err error) {
 	row = make(map[string]any)
 	if len(statements) == 1 {
@@ -59,7 +59,7 @@ func (x gocqlTransactor) swap(
 	return applied, row, err
 }
 
-func (x gocqlTransactor) read(ctx context.Context, s tables.Statement, dest []any, plain bool, o transaction) (bool, error) {
+func (x gocqlTransactor) read(ctx context.Context, s entity.Statement, dest []any, plain bool, o transaction) (bool, error) {
 	level := o.consistency
 	if !plain {
 		level = gocql.Consistency(o.serial())
@@ -71,11 +71,11 @@ func (x gocqlTransactor) read(ctx context.Context, s tables.Statement, dest []an
 	return err == nil, err
 }
 
-func (x gocqlTransactor) exec(ctx context.Context, s tables.Statement, o transaction) error {
+func (x gocqlTransactor) exec(ctx context.Context, s entity.Statement, o transaction) error {
 	return x.query(ctx, x.writes, s, o).Consistency(o.consistency).Exec()
 }
 
-func (x gocqlTransactor) query(ctx context.Context, session *gocql.Session, s tables.Statement, o transaction) *gocql.Query {
+func (x gocqlTransactor) query(ctx context.Context, session *gocql.Session, s entity.Statement, o transaction) *gocql.Query {
 	return session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.key).Idempotent(false).RetryPolicy(nil).WithContext(ctx)
 }
 
@@ -89,7 +89,7 @@ func scanCAS(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 		switch t := c.TypeInfo.Type(); {
 		case c.Name == "[applied]":
 			dest = append(dest, &applied)
-		case c.Name == tables.PendingColumn && entries(c.TypeInfo):
+		case c.Name == entity.PendingColumn && entries(c.TypeInfo):
 			dest = append(dest, &pending)
 		case t == gocql.TypeTimeUUID, t == gocql.TypeUUID:
 			ids[c.Name] = new(gocql.UUID)
@@ -105,7 +105,7 @@ func scanCAS(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
 	if err := iter.Close(); err != nil || !found {
 		return false, cmp.Or(err, gocql.ErrNotFound)
 	}
-	row[tables.PendingColumn] = pending
+	row[entity.PendingColumn] = pending
 	for name, id := range ids {
 		row[name] = *id
 	}

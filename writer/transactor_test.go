@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -75,7 +76,7 @@ func (x *fakeTransactor) next(text string) scripted {
 	return s
 }
 
-func (x *fakeTransactor) swap(_ context.Context, statements []tables.Statement, _ transaction) (bool, map[string]any, error) {
+func (x *fakeTransactor) swap(_ context.Context, statements []entity.Statement, _ transaction) (bool, map[string]any, error) {
 	if x.block != nil {
 		<-x.block
 	}
@@ -83,7 +84,7 @@ func (x *fakeTransactor) swap(_ context.Context, statements []tables.Statement, 
 	return s.applied, s.row, s.err
 }
 
-func (x *fakeTransactor) read(_ context.Context, s tables.Statement, dest []any, _ bool, _ transaction) (bool, error) {
+func (x *fakeTransactor) read(_ context.Context, s entity.Statement, dest []any, _ bool, _ transaction) (bool, error) {
 	a := x.next(s.Text)
 	if a.found != nil {
 		a.found(dest)
@@ -91,7 +92,7 @@ func (x *fakeTransactor) read(_ context.Context, s tables.Statement, dest []any,
 	return a.found != nil, a.err
 }
 
-func (x *fakeTransactor) exec(_ context.Context, s tables.Statement, _ transaction) error {
+func (x *fakeTransactor) exec(_ context.Context, s entity.Statement, _ transaction) error {
 	return x.next(s.Text).err
 }
 

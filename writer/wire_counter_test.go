@@ -15,7 +15,7 @@ import (
 func openWireCounters(t *testing.T, nodes int, options ...NewOption) *wireShop {
 	t.Helper()
 	s := openWire(t, cassandratest.Start, nodes, options...)
-	s.Create(createTables(viewSet(t).Describe())...)
+	s.Create(createTables(viewSet(t).Internal().Describe())...)
 	return s
 }
 

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
-	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
@@ -41,8 +41,8 @@ func openWireConfigured(
 	tb.Helper()
 	s := &wireShop{Cluster: start(tb, nodes), streams: &cassandratest.Streams{}, ledger: &wireLedger{}}
 	s.Create(fmt.Sprintf(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, min(3, nodes)))
-	s.Create(createTables(orderSet(tb).Describe())...)
-	s.Create(createTables(noteSet(tb).Describe())...)
+	s.Create(createTables(orderSet(tb).Internal().Describe())...)
+	s.Create(createTables(noteSet(tb).Internal().Describe())...)
 	s.Watch(s.ledger.add)
 	cluster := session.Configure(s.Config(), "dc1")
 	cluster.Keyspace, cluster.NumConns, cluster.StreamObserver = "shop", 1, s.streams
@@ -68,7 +68,7 @@ func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
 }
 
 // createTables is the CQL of a set's tables in keyspace shop.
-func createTables(d tables.Description) []string {
+func createTables(d entity.Description) []string {
 	var out []string
 	for _, t := range d.Tables {
 		var columns, order []string

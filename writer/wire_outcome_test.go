@@ -112,7 +112,7 @@ func known(attempts []wireKnown) Outcome {
 // statementsOf is how many statements a change has for each table.
 func statementsOf(tb testing.TB, change tables.Change) map[string]int {
 	tb.Helper()
-	r, err := change.Render(time.Now().UnixMicro(), nil)
+	r, err := change.Internal().Render(time.Now().UnixMicro(), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func (s *wireStorm) work() {
 
 // claim holds what is said of a write against the tables as they are now.
 func (s *wireStorm) claim(at int64, change tables.Change, err error) wireClaim {
-	c := wireClaim{timestamp: at, parts: statementsOf(s.t, change), say: fmt.Sprint(change.Kind, " ", change.Entity, ": ", err)}
+	c := wireClaim{timestamp: at, parts: statementsOf(s.t, change), say: fmt.Sprint(change.Kind(), " ", change.Entity(), ": ", err)}
 	if err != nil {
 		c.failed = asError(s.t, err)
 	}

@@ -27,8 +27,8 @@ func TestLife(t *testing.T) {
 			t.Fatalf("%s: %d %s", step.op, got.status, got.text)
 		}
 		w := s.writes[len(s.writes)-1]
-		before, after := w.Before.(orders.Order), w.After.(orders.Order)
-		if w.op != step.op || w.Kind != tables.Update || before.Status == after.Status || w.at != got.UpdatedAt.UnixMicro() {
+		before, after := w.Before().(orders.Order), w.After().(orders.Order)
+		if w.op != step.op || w.Kind() != tables.Update || before.Status == after.Status || w.at != got.UpdatedAt.UnixMicro() {
 			t.Errorf("asked for %s %v from %s to %s at %d", w.op, w, before.Status, after.Status, w.at)
 		}
 	}

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 func TestCreate(t *testing.T) {
@@ -29,7 +28,7 @@ func TestCreate(t *testing.T) {
 	if id := got.OrderID; id.Version() != 1 || id.Variant() != gocql.VariantIETF || !id.Time().Equal(want.UpdatedAt) {
 		t.Errorf("id %v is not a time UUID of %v", id, want.UpdatedAt)
 	}
-	if w := s.writes[0]; w.op != "createOrder" || w.Entity != "order" || w.Kind != tables.Insert || w.at != want.UpdatedAt.UnixMicro() {
+	if w := s.writes[0]; w.op != "createOrder" || w.Entity() != "order" || w.Kind() != tables.Insert || w.at != want.UpdatedAt.UnixMicro() {
 		t.Errorf("asked for %v at %d", w, w.at)
 	}
 }

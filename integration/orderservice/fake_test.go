@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/leaks"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }
@@ -88,7 +87,7 @@ func (w fakeWriter) Write(ctx context.Context, op string, changes ...tables.Chan
 	f.lands = f.lands || f.err == nil
 	for _, c := range changes {
 		w.writes = append(w.writes, write{op, w.at, c})
-		row := c.After.(orders.Order)
+		row := c.After().(orders.Order)
 		row.UpdatedAt = w.at
 		if f.lands && w.rows[row.OrderID].UpdatedAt <= w.at {
 			w.rows[row.OrderID] = row

@@ -88,7 +88,7 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, k key, op string
 	case writer.Invalid:
 		return invalid("the order cannot be written like this: %v", err)
 	case writer.NotApplied:
-		if change.StampOf() != k.timestamp() {
+		if change.Internal().StampOf() != k.timestamp() {
 			return notApplied()
 		}
 		return unknown() // this try did nothing, but an earlier one did, whose timestamp the row has

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/tables"
 )
 
 var columnRules = []Rule{
@@ -28,7 +28,7 @@ var columnRules = []Rule{
 
 // marks says whether the column is that in which versioned sets mark what is unfinished, element by element.
 func marks(c schema.Column) bool {
-	return c.Name == tables.PendingColumn && c.Type == "map<timeuuid, blob>"
+	return c.Name == entity.PendingColumn && c.Type == "map<timeuuid, blob>"
 }
 
 // multiCell calls do for the columns that are stored as several cells.

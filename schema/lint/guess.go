@@ -74,19 +74,19 @@ func numerous(c schema.Column) bool {
 	return slices.ContainsFunc(strings.Split(strings.ToLower(c.Name), "_"), func(w string) bool { return slices.Contains(numerousNames, w) })
 }
 
-// entity is tables that hold the same thing: declared so, or named so.
-type entity struct {
+// family is tables that hold the same thing: declared so, or named so.
+type family struct {
 	schema.Entity
 	guessed  bool
 	identity []string // columns that tell entities apart
 }
 
 // entities gives those that the schema knows, and those that table names suggest: x_by_y and x_by_z.
-func entities(s *schema.Schema) []entity {
-	var out []entity
+func entities(s *schema.Schema) []family {
+	var out []family
 	known := make(map[schema.ID]bool)
 	for _, e := range s.Entities {
-		x := entity{Entity: e}
+		x := family{Entity: e}
 		if base := s.Table(e.Tables[0]); base != nil {
 			for _, c := range base.Columns {
 				if c.Kind == schema.PartitionKey || c.Kind == schema.Clustering {
@@ -114,7 +114,7 @@ func entities(s *schema.Schema) []entity {
 	}
 	for _, group := range order {
 		if id := singular(group.Name) + "_id"; len(groups[group]) > 0 {
-			out = append(out, entity{
+			out = append(out, family{
 				Entity: schema.Entity{Name: singular(group.Name), Tables: groups[group]}, guessed: true, identity: []string{id},
 			})
 		}

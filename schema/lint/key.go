@@ -28,7 +28,7 @@ var keyRules = []Rule{
 // lacks gives the columns of the entity's identity that are not in the key of a table of it. Of an entity that is only
 // guessed, some other table must have them in its key. A table with one row a key that names the entity in it is no fault
 // but a guard of uniqueness, such as users_by_email (email) with the user's id.
-func (r *review) lacks(e entity, t *schema.Table) []string {
+func (r *review) lacks(e family, t *schema.Table) []string {
 	var missing []string
 	for _, name := range e.identity {
 		if inKey(t, name) {

@@ -72,7 +72,7 @@ type review struct {
 	schema   *schema.Schema
 	byID     map[schema.ID]*schema.Table
 	rotating []*schema.Table
-	entities []entity
+	entities []family
 	rule     Rule // at hand
 	found    []Finding
 	used     map[int]bool // of schema.Ignores

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
@@ -32,7 +33,7 @@ import (
 type Tables struct {
 	cluster        cluster
 	keyspace, name string
-	rotation       tables.Rotation
+	rotation       entity.Rotation
 	definition     string
 }
 

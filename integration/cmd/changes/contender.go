@@ -6,12 +6,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
 )
 
 // item is the row of all contenders.
@@ -104,7 +103,7 @@ func (p *place) updates(verb, rule, sent string, s *tables.Set[item], edit func(
 			return nil, err
 		}
 		s.SetStamp(&before, result.Timestamp)
-		s.SetVersion(&before, result.Version)
+		s.Internal().SetVersion(&before, result.Version)
 		after := before
 		edit(&after)
 		return func(ctx context.Context) error {

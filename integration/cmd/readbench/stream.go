@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gocql/gocql"
-
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 const (
@@ -105,7 +105,7 @@ func (st *stream) load(ctx context.Context) error {
 		return err
 	}
 	const size = 100
-	batches := make(chan []tables.Mutation)
+	batches := make(chan []entity.Mutation)
 	var wg sync.WaitGroup
 	var failed atomic.Pointer[error]
 	for range 8 {
@@ -117,12 +117,12 @@ func (st *stream) load(ctx context.Context) error {
 			}
 		})
 	}
-	pending := make(map[string][]tables.Mutation)
+	pending := make(map[string][]entity.Mutation)
 	step := hours * time.Hour / time.Duration(st.rows)
 	for i := range st.rows {
 		at := st.from.Add(time.Duration(i) * step)
 		row := Measurement{name, gocql.UUIDFromTime(at), float64(i), strings.Repeat("x", 60)}
-		r, err := measurements.Insert(row).Render(at.UnixMicro(), nil)
+		r, err := measurements.Insert(row).Internal().Render(at.UnixMicro(), nil)
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (st *stream) load(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (st *stream) send(ctx context.Context, batch []tables.Mutation) error {
+func (st *stream) send(ctx context.Context, batch []entity.Mutation) error {
 	var err error
 	for range 5 {
 		b := st.session.Writes().NewBatch(gocql.UnloggedBatch).WithContext(ctx)

@@ -40,19 +40,19 @@ func Check[T any](set *tables.Set[T], contents *Contents, writes []Write[T]) (*R
 	return report, nil
 }
 
-// entity is the rows, by table, and the writes of one entity, by their positions.
-type entity struct {
+// subject is the rows, by table, and the writes of one entity, by their positions.
+type subject struct {
 	rows   [][]int32
 	writes []int32
 }
 
 // collect sorts rows and writes by entity. order is that in which they come, so that a report can be compared with another.
-func collect[T any](l *layout[T], writes []Write[T]) (entities map[string]*entity, order []string, err error) {
-	entities = make(map[string]*entity)
-	of := func(id string) *entity {
+func collect[T any](l *layout[T], writes []Write[T]) (entities map[string]*subject, order []string, err error) {
+	entities = make(map[string]*subject)
+	of := func(id string) *subject {
 		e, ok := entities[id]
 		if !ok {
-			e = &entity{rows: make([][]int32, len(l.tables))}
+			e = &subject{rows: make([][]int32, len(l.tables))}
 			entities[id] = e
 			order = append(order, id)
 		}

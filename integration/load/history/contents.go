@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/integration/harness/sleep"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
 )
 
 // Contents is what the tables of a set hold, the base table first.
@@ -52,7 +52,7 @@ func (r *Row) time() int64 {
 // of the session. A failed read is repeated until the context ends.
 func Read[T any](ctx context.Context, session *gocql.Session, set *tables.Set[T]) (*Contents, error) {
 	contents := new(Contents)
-	for _, d := range set.Describe().Tables {
+	for _, d := range set.Internal().Describe().Tables {
 		t, err := readTable(ctx, session, d)
 		for err != nil {
 			if cause := sleep.For(ctx, 500*time.Millisecond); cause != nil {
@@ -65,7 +65,7 @@ func Read[T any](ctx context.Context, session *gocql.Session, set *tables.Set[T]
 	return contents, nil
 }
 
-func readTable(ctx context.Context, session *gocql.Session, d tables.TableDescription) (Table, error) {
+func readTable(ctx context.Context, session *gocql.Session, d entity.TableDescription) (Table, error) {
 	t := Table{Name: d.Name}
 	var selected []string
 	for _, c := range d.Columns {

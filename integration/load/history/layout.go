@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 	"github.com/scylladb/go-reflectx"
-
-	"github.com/denorm-go/denorm/tables"
 )
 
 // layout says where the columns of the tables are in the base table, which has them all, and in the row type.
@@ -35,7 +34,7 @@ type place struct {
 var mapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 
 func newLayout[T any](set *tables.Set[T], contents *Contents) (*layout[T], error) {
-	described := set.Describe().Tables
+	described := set.Internal().Describe().Tables
 	if len(contents.Tables) != len(described) {
 		return nil, fmt.Errorf("history: the contents are of %d tables, the set has %d", len(contents.Tables), len(described))
 	}

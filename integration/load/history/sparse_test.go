@@ -34,7 +34,7 @@ func ticketContents(t *testing.T, base, byAgent []map[string]any) *history.Conte
 	types := map[string]gocql.TypeInfo{"id": text, "agent": text, "text": text, "tags": set, "updated_at": bigint}
 	contents := new(history.Contents)
 	for n, rows := range [][]map[string]any{base, byAgent} {
-		d := tickets.Describe().Tables[n]
+		d := tickets.Internal().Describe().Tables[n]
 		table := history.Table{Name: d.Name}
 		for _, c := range d.Columns {
 			table.Columns = append(table.Columns, history.Column{

@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocql/gocql"
-	"go.uber.org/goleak"
-
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/orderservice"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -63,7 +62,7 @@ func (w storeWriter) Write(_ context.Context, op string, changes ...tables.Chang
 	defer w.mu.Unlock()
 	w.writes++
 	f := w.lie(w.writes, op)
-	row := changes[0].After.(orders.Order)
+	row := changes[0].After().(orders.Order)
 	row.UpdatedAt = w.at
 	i := slices.IndexFunc(w.rows, func(o orders.Order) bool { return o.OrderID == row.OrderID })
 	switch {

@@ -38,7 +38,7 @@ const (
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{T: t, contents: new(history.Contents)}
-	for _, d := range orders.Orders.Describe().Tables {
+	for _, d := range orders.Orders.Internal().Describe().Tables {
 		table := history.Table{Name: d.Name}
 		for _, c := range d.Columns {
 			table.Columns = append(table.Columns, history.Column{Name: c.Name, Key: c.Kind != "regular", Type: types[c.Name]})

@@ -6,13 +6,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/examples/baskets"
 	"github.com/denorm-go/denorm/integration/suite/reading"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
 )
 
 // shop is a keyspace that is called customer.
@@ -80,7 +79,7 @@ func TestBasket(t *testing.T) {
 		{"remove the last", baskets.Remove(customer, bread, apples), nil},
 	} {
 		res := s.write(s.w, step.op, step.change)
-		if want := writer.SamePartition; step.change.Kind == tables.Patch && res.Mode != want {
+		if want := writer.SamePartition; step.change.Kind() == tables.Patch && res.Mode != want {
 			t.Errorf("%s: %v, want %v", step.op, res.Mode, want)
 		}
 		s.want(step.op, customer, step.want)

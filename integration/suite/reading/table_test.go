@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -15,12 +16,12 @@ import (
 // create makes the tables of a set, as it describes them.
 func create(t *testing.T, p *reading.Place, set tables.Described) {
 	t.Helper()
-	for _, d := range set.Describe().Tables {
+	for _, d := range set.Internal().Describe().Tables {
 		createAs(t, p, d, d.Name)
 	}
 }
 
-func createAs(t *testing.T, p *reading.Place, d tables.TableDescription, name string) {
+func createAs(t *testing.T, p *reading.Place, d entity.TableDescription, name string) {
 	t.Helper()
 	var columns, part, clustering, order []string
 	for _, c := range d.Columns {

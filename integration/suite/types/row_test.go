@@ -11,18 +11,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocql/gocql"
-	"github.com/scylladb/go-reflectx"
-	"github.com/scylladb/gocqlx/v2"
-	"gopkg.in/inf.v0"
-
 	"github.com/denorm-go/denorm/integration/suite/reading"
 	"github.com/denorm-go/denorm/integration/suite/types"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
+	"github.com/scylladb/go-reflectx"
+	"github.com/scylladb/gocqlx/v2"
+	"gopkg.in/inf.v0"
 )
 
 func ptr[V any](v V) *V { return &v }
@@ -121,12 +121,12 @@ var mapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
 func store(t *testing.T, p *reading.Place, change tables.Change, want types.Row) {
 	t.Helper()
 	if _, err := p.Writer.Write(t.Context(), "store", change); err != nil {
-		t.Errorf("%s: %v", change.Kind, err)
+		t.Errorf("%s: %v", change.Kind(), err)
 		return
 	}
 	id := want.ID
 	if want.ID == (gocql.UUID{}) {
-		before, ok := change.Before.(types.Row)
+		before, ok := change.Before().(types.Row)
 		if !ok {
 			t.Fatalf("%T", change.Before)
 		}
@@ -142,12 +142,12 @@ func store(t *testing.T, p *reading.Place, change tables.Change, want types.Row)
 	}
 	if want.ID == (gocql.UUID{}) {
 		if len(got) > 0 {
-			t.Errorf("%s: the row is still there", change.Kind)
+			t.Errorf("%s: the row is still there", change.Kind())
 		}
 		return
 	}
 	if len(got) != 1 {
-		t.Fatalf("%s: %d rows", change.Kind, len(got))
+		t.Fatalf("%s: %d rows", change.Kind(), len(got))
 	}
 	compare(t, "rows", got[0], want)
 	if want.Int == nil {
@@ -272,7 +272,7 @@ func TestStored(t *testing.T) {
 	for n, change := range []tables.Change{
 		fixed.Insert(row), fixed.Patch(put, tables.Elements("places"), tables.Without("uuids", gocql.UUID{1}), tables.Column("loose_place")),
 	} {
-		rendered, err := change.Render(at+int64(n), nil)
+		rendered, err := change.Internal().Render(at+int64(n), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func TestStored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var m tables.Mutation
+			var m entity.Mutation
 			if err := m.UnmarshalBinary(data); err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,92 @@
+package entity
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cqltype"
+)
+
+// TypeAdvice says how to declare a column whose live CQL type is another than the declared one, as a clause after that, for example
+// follows from Go type int: declare tables.Type("n", "int"). Where the Go type does not fit the live one it names one that does. userType is
+// empty, or names the user-defined type that column is a field of. The advice is empty where a Type option has chosen the declared type, and
+// where neither would do: for a collection, or a column that has to be of its type, such as a Stamp.
+func (s *Set) TypeAdvice(userType, column, live string) string {
+	d, where := s.declared, ""
+	types := &d.Types
+	if userType != "" {
+		i := slices.IndexFunc(d.UserTypes, func(o UserType) bool { return o.Name == userType })
+		if i < 0 {
+			return ""
+		}
+		d.UserTypes = slices.Clone(d.UserTypes)
+		types, where = &d.UserTypes[i].Fields.Types, " in UserType"
+	}
+	source, free := s.source(userType, column)
+	if source == "" || slices.ContainsFunc(*types, func(o TypeOption) bool { return o.Column == column }) {
+		return ""
+	}
+	option := fmt.Sprintf("tables.Type(%q, %q)%s", column, live, where)
+	*types = append(slices.Clip(*types), TypeOption{column, live})
+	if _, err := New(s.entity, s.typ, d); err == nil {
+		return "follows from " + source + ": declare " + option
+	}
+	field := fieldOf[live]
+	if field == "" {
+		field = d.structOf(live)
+	}
+	if field == "" || !free {
+		return ""
+	}
+	if strings.HasPrefix(source, "Go type *") {
+		field = "*" + field
+	}
+	if live == "ascii" || live == "timeuuid" {
+		field += ", with " + option
+	}
+	return "follows from " + source + ": declare the field as " + field
+}
+
+// fieldOf are the Go types of the fields that columns of CQL types want.
+var fieldOf = map[string]string{
+	"text": "string", "ascii": "string", "blob": "[]byte", "boolean": "bool", "tinyint": "int8", "smallint": "int16", "int": "int32",
+	"bigint": "int64", "float": "float32", "double": "float64", "decimal": "inf.Dec", "varint": "big.Int", "uuid": "gocql.UUID",
+	"timeuuid": "gocql.UUID", "inet": "net.IP", "timestamp": "time.Time",
+}
+
+// structOf is the Go type of a field that a live user-defined type wants, and empty if the type is none.
+func (d *Declaration) structOf(live string) string {
+	name := strings.TrimSuffix(strings.TrimPrefix(live, "frozen<"), ">")
+	if _, err := cqltype.Parse(name); err == nil || !cql.IsTable(name) {
+		return ""
+	}
+	for _, o := range d.UserTypes {
+		if o.Name == name {
+			return o.Go.String()
+		}
+	}
+	return fmt.Sprintf("S, a struct with the fields of this type, with tables.UserType[S](%q)", name)
+}
+
+// source is what the CQL type of a column, or of a field of a user-defined type, follows from. It is free if the set would take another.
+func (s *Set) source(userType, column string) (text string, free bool) {
+	goType := func(t reflect.Type) string { return fmt.Sprintf("Go type %s", t) }
+	for i := range s.columns {
+		c := &s.columns[i]
+		switch {
+		case userType == "" && c.name == column && c.derived != nil:
+			return "its bucket function", false
+		case userType == "" && c.name == column:
+			return goType(c.goType), !slices.Contains([]int{s.stamp, s.expiry, s.version, s.mark}, i)
+		}
+		for _, u := range c.cql.Users() {
+			if at := u.Field(column); u.Name == userType && at >= 0 {
+				return goType(u.Go.Field(u.Fields[at].Index).Type), true
+			}
+		}
+	}
+	return "", false
+}

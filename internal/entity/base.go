@@ -1,0 +1,317 @@
+package entity
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/undecoded"
+	"github.com/gocql/gocql"
+)
+
+// FenceTTL is how long the base row of a deleted entity of a [Versioned] set keeps its version. For that time a writer
+// that still has the deleted row in hand, or a transaction that was delayed on its way, cannot bring it back. An insert must
+// not be much older: below a fence that is gone it would be in the base table, and under tombstones in the others.
+const FenceTTL = 24 * time.Hour
+
+// clearAhead is how far above the time of a version, and of now, the timestamp lies that removes its entry of pending: above
+// the ballot, which is the time of a server's clock when the transaction was made. The keys of entries never recur.
+const clearAhead = time.Hour
+
+var timeuuid, blob = mustType("timeuuid"), mustType("blob")
+
+// Base is the base row of one entity, for requests of their own.
+type Base struct {
+	set            *Set
+	keyspace, name string
+	physical       func(string) string
+	key            []*Value
+	row            []Value // with what identifies the entity, by column
+	before         []Value // of a change, what its before-image says of the columns that keys in query tables follow from, by column
+	stored         bool    // it comes out of storage, and the query tables are not known
+}
+
+func (s *Set) base(keyspace func(string) string, row []Value) *Base {
+	t := s.tables[0]
+	b := &Base{set: s, keyspace: keyspace(t.keyspace), name: t.name, physical: keyspace, key: t.keyOf(row)}
+	b.row = make([]Value, len(s.columns))
+	for i := range row {
+		if s.identifies(i) || slices.Contains(t.key, i) {
+			b.row[i] = row[i]
+		}
+	}
+	return b
+}
+
+// Key is the encoded base key: equal for one entity of one set.
+func (b *Base) Key() string { return encodedKey(b.key) }
+
+// Local says whether conditions hold within a datacentre alone.
+func (b *Base) Local() bool { return b.set.localSerial }
+
+// Place is where the row stands.
+func (b *Base) Place() (keyspace, table string, partitionKey []byte) {
+	return b.keyspace, b.name, partitionKeyOf(b.key[:b.set.tables[0].part])
+}
+
+// Unplaced is the name of a table of the set that has no physical keyspace, or "".
+func (b *Base) Unplaced() string {
+	for _, t := range b.set.tables { // a Unique table is where the base table is
+		if b.physical(t.keyspace) == "" {
+			return t.name
+		}
+	}
+	return ""
+}
+
+// VersionColumn is the column of [Versioned].
+func (b *Base) VersionColumn() string { return b.set.columns[b.set.version].name }
+
+// Row is a base row as it was read.
+type Row struct {
+	Version gocql.UUID // zero if it is null, or the set has Compare
+	Present bool       // some column alongside key and version is not null
+	Pending map[gocql.UUID][]byte
+
+	values []Value
+	added  bool // it is to become one by an insert
+}
+
+// regular are the columns alongside the key, the version excepted.
+func (b *Base) regular() []int { return b.set.regular() }
+
+func (s *Set) regular() []int {
+	var out []int
+	base := s.tables[0]
+	for _, i := range base.columns[len(base.key):] {
+		if i != s.version {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (b *Base) where() (text string, args []any) {
+	parts := make([]string, len(b.key))
+	for k, name := range b.set.tables[0].keyNames {
+		parts[k], args = name+" = ?", append(args, b.key[k])
+	}
+	return " WHERE " + strings.Join(parts, " AND "), args
+}
+
+func (b *Base) table() string { return qualified(b.keyspace, b.name) }
+
+// Select reads the row. dest is what to scan it into; row gives what was scanned.
+func (b *Base) Select() (s Statement, dest []any, row func() Row) {
+	columns := b.regular()
+	names := make([]string, len(columns))
+	raw := make([]rawValue, len(columns))
+	for n, i := range columns {
+		names[n] = b.set.columns[i].name
+		dest = append(dest, &raw[n])
+	}
+	var out Row
+	if b.set.version >= 0 {
+		names = append(names, b.set.columns[b.set.version].name, PendingColumn)
+		dest = append(dest, &out.Version, &out.Pending)
+	}
+	where, args := b.where()
+	s = Statement{"SELECT " + strings.Join(names, ", ") + " FROM " + b.table() + where, args}
+	return s, dest, func() Row {
+		out.values = slices.Clone(b.row)
+		for n, i := range columns {
+			out.values[i] = Value{typ: b.set.columns[i].cql, data: raw[n].data}
+			out.Present = out.Present || raw[n].data != nil
+		}
+		return out
+	}
+}
+
+// rawValue scans a column's bytes.
+type rawValue struct{ data []byte }
+
+// UnmarshalCQL implements [gocql.Unmarshaler].
+func (r *rawValue) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	if data != nil {
+		data = append(make([]byte, 0, len(data)), data...)
+	}
+	r.data = data
+	return nil
+}
+
+// Decode gives the row as a value of the set's row type.
+func (b *Base) Decode(row Row) (any, error) {
+	if b.stored {
+		return nil, errStored
+	}
+	out := reflect.New(b.set.typ).Elem()
+	for i := range b.set.columns {
+		c := &b.set.columns[i]
+		data := row.values[i].data
+		if c.index == nil || data == nil || i == b.set.version {
+			continue
+		}
+		field := out.FieldByIndex(c.index).Addr().Interface()
+		if size := c.cql.Size(); size > 0 && len(data) != size { // a live column of another type: the driver would decode a part
+			return nil, undecoded.As(c.name, c.cql.Info(), field)
+		}
+		if c.cql.Exceeds(data) {
+			return nil, fmt.Errorf("column %s: a value has a field that is not declared: written back, it would be without; declare the field, as what "+
+				"has written the row does", c.name)
+		}
+		if err := undecoded.Decode(c.name, c.cql.Info(), data, field); err != nil {
+			return nil, err
+		}
+	}
+	if b.set.version >= 0 {
+		out.FieldByIndex(b.set.columns[b.set.version].index).Set(reflect.ValueOf(row.Version))
+	}
+	return out.Interface(), nil
+}
+
+// Swap is the lightweight transaction that makes the base row after, if its version is before (zero: null) and nothing is
+// pending; of an insert, if all other columns that the set declares are null too, and of another change, if those that keys follow
+// from are what its before-image says. Without after it makes a fence. Several statements travel in one batch.
+func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []Statement {
+	versionName := b.set.columns[b.set.version].name
+	var sets []string
+	var args []any
+	for _, i := range b.regular() {
+		name := b.set.columns[i].name
+		switch {
+		case after == nil && keys == nil:
+		case after == nil && b.stored: // bound, for the driver to see that the column is of the type by which keys were checked
+			sets, args = append(sets, name+" = ?"), append(args, &Value{typ: b.set.columns[i].cql})
+		case after == nil:
+			sets = append(sets, name+" = null")
+		default:
+			sets = append(sets, name+" = ?")
+			args = append(args, bound(&after.values[i], before != (gocql.UUID{})))
+		}
+	}
+	where, key := b.where()
+	where += " IF " + versionName + " = ? AND " + PendingColumn + " = null"
+	conditions := []any{nil}
+	if before != (gocql.UUID{}) {
+		conditions[0] = uuidValue(before)
+	}
+	var more strings.Builder
+	if after != nil && after.added { // a row of before the declaration has no version either
+		for _, i := range b.regular() {
+			more.WriteString(" AND " + b.set.columns[i].name + " = null")
+		}
+	}
+	if keys != nil { // what the change removes from the query tables follows from them
+		for _, i := range b.imaged() {
+			more.WriteString(" AND " + b.set.columns[i].name + " = ?")
+			conditions = append(conditions, &b.before[i])
+		}
+	}
+	where += more.String()
+	ttl := encodeInt(int64(FenceTTL / time.Second))
+	if after == nil && keys == nil { // of an entity that does not exist
+		return []Statement{{
+			"UPDATE " + b.table() + " USING TTL ? SET " + versionName + " = ?" + where,
+			append(append([]any{ttl, uuidValue(version)}, key...), conditions...),
+		}}
+	}
+	if after != nil {
+		sets, args = append(sets, versionName+" = ?"), append(args, uuidValue(version))
+	}
+	sets = append(sets, PendingColumn+"[?] = ?")
+	args = append(args, uuidValue(version), &Value{typ: blob, data: append([]byte{}, keys...)})
+	out := []Statement{{"UPDATE " + b.table() + " SET " + strings.Join(sets, ", ") + where, append(append(args, key...), conditions...)}}
+	if after == nil {
+		where, key := b.where()
+		out = append(out, Statement{
+			"UPDATE " + b.table() + " USING TTL ? SET " + versionName + " = ?" + where,
+			append([]any{ttl, uuidValue(version)}, key...),
+		})
+	}
+	return out
+}
+
+// imaged are the columns of before.
+func (b *Base) imaged() []int {
+	var out []int
+	for i := range b.before {
+		if b.before[i].typ != nil {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Unimaged is the row without what the before-image of its change says.
+func (b *Base) Unimaged() *Base {
+	next := *b
+	next.before = nil
+	return &next
+}
+
+// Empty is a row without a value alongside its key.
+func (b *Base) Empty() *Row { return &Row{values: make([]Value, len(b.set.columns))} }
+
+// Differing is the first column in which row is not what the before-image of the change says, or "" if it says the same, be it in other
+// bytes: what something else than this library has written may be null where Go has a zero value.
+func (b *Base) Differing(row Row) string {
+	var image []Value
+	if decoded, err := b.Decode(row); err == nil {
+		image, _ = b.set.image(reflect.ValueOf(decoded))
+	}
+	for _, i := range b.imaged() {
+		was, is := b.before[i].data, row.values[i].data
+		switch {
+		case b.before[i].typ.Same(was, is):
+		case image != nil && bytes.Equal(image[i].data, was) && (image[i].data == nil) == (was == nil):
+		case b.stored && is == nil && zero(was): // without a Go type to ask
+		default:
+			return b.set.columns[i].name
+		}
+	}
+	return ""
+}
+
+// bound is what to bind for a value: null only where there may be something to remove.
+func bound(v *Value, replacing bool) any {
+	if v.data == nil && !replacing {
+		return gocql.UnsetValue
+	}
+	return v
+}
+
+func uuidValue(id gocql.UUID) *Value { return &Value{typ: timeuuid, data: id.Bytes()} }
+
+// Clear removes an entry of pending. now is the time by the writer's clock: a write that is resumed may be old.
+func (b *Base) Clear(version gocql.UUID, now time.Time) Statement {
+	where, key := b.where()
+	at := max(version.Time().UnixMicro(), now.UnixMicro()) + clearAhead.Microseconds()
+	return Statement{
+		"DELETE " + PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?" + where,
+		append([]any{uuidValue(version), &Value{typ: bigint, data: encodeInt64(at)}}, key...),
+	}
+}
+
+// Format prints the table for every verb: printed in full it would show the key.
+func (b Base) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, b.String()) }
+
+// String says in which table the row is.
+func (b Base) String() string { return "base row in " + b.table() }
+
+// MarshalText is [Base.String], for structured loggers.
+func (b Base) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// Format prints whether the row is there, and nothing of it.
+func (r Row) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+
+// String says whether the row is there, and nothing of it.
+func (r Row) String() string {
+	return fmt.Sprintf("row (present: %t, pending: %d)", r.Present, len(r.Pending))
+}
+
+// MarshalText is [Row.String]: a structured logger would show what is pending.
+func (r Row) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

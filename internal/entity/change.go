@@ -1,0 +1,62 @@
+package entity
+
+import (
+	"fmt"
+	"io"
+)
+
+// Kind is the verb of a change.
+type Kind uint8
+
+// The verbs; see the methods of [Set].
+const (
+	Insert Kind = iota + 1
+	Update
+	Upsert
+	Delete
+	Add
+	Patch
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Insert:
+		return "insert"
+	case Update:
+		return "update"
+	case Upsert:
+		return "upsert"
+	case Delete:
+		return "delete"
+	case Add:
+		return "add"
+	case Patch:
+		return "patch"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Change is what a tables.Change holds. A row is validated when the change is rendered, so that the write that carries it reports the fault.
+type Change struct {
+	Entity        string
+	Kind          Kind
+	Before, After any    // of the set's row type; nil where the verb has none
+	Edits         []Edit // of a Patch
+	Set           *Set
+	Frozen        *Frozen // what is used of Before if it was encoded earlier
+}
+
+// String is the verb and the entity, without values.
+func (c Change) String() string { return c.Kind.String() + " " + c.Entity }
+
+// Format prints [Change.String] for every verb: a change printed in full would show its rows.
+func (c Change) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// MarshalText is [Change.String]: a structured logger would show the rows.
+func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// Valid says whether the change was made by a set.
+func (c Change) Valid() bool { return c.Set != nil }
+
+// Atomic says whether the set was declared [Atomic].
+func (c Change) Atomic() bool { return c.Set != nil && c.Set.atomic }

@@ -1,0 +1,143 @@
+package entity
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gocql/gocql"
+)
+
+// Claim is one key of one [Table.Unique] table, and the entity that wants it. It is immutable.
+type Claim struct {
+	Keyspace, Table string // physical
+	PartitionKey    []byte
+
+	table *table
+	base  *Base
+	key   []*Value
+	owner []*Value // the base key
+}
+
+// claim is that of row in a Unique table, nil if row is nil or has no key there.
+func (t *table) claim(r *renderer, row []Value) *Claim {
+	if row == nil {
+		return nil
+	}
+	key := t.keyOf(row)
+	if !present(key) {
+		return nil
+	}
+	c := &Claim{
+		Keyspace: r.keyspace(t.keyspace), Table: t.name, PartitionKey: partitionKey(key[:t.part]), table: t, key: key,
+		base: r.set.base(r.keyspace, row),
+	}
+	c.owner = c.base.key
+	return c
+}
+
+func (c *Claim) name() string { return qualified(c.Keyspace, c.Table) }
+
+func (c *Claim) where() (text string, args []any) {
+	parts := make([]string, len(c.key))
+	for k, name := range c.table.keyNames {
+		parts[k], args = name+" = ?", append(args, c.key[k])
+	}
+	return " WHERE " + strings.Join(parts, " AND "), args
+}
+
+// ownerNames are the columns that hold the base key.
+func (c *Claim) ownerNames() []string { return c.base.set.tables[0].keyNames }
+
+// Take is the lightweight transaction that takes a key that nobody has.
+func (c *Claim) Take(token gocql.UUID) Statement {
+	names, args := slices.Clone(c.table.keyNames), make([]any, 0, len(c.key)+len(c.owner)+1)
+	for _, v := range c.key {
+		args = append(args, v)
+	}
+	for k, name := range c.ownerNames() {
+		if !slices.Contains(names, name) {
+			names, args = append(names, name), append(args, c.owner[k])
+		}
+	}
+	names, args = append(names, TokenColumn), append(args, uuidValue(token))
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ")
+	return Statement{"INSERT INTO " + c.name() + " (" + strings.Join(names, ", ") + ") VALUES (" + marks + ") IF NOT EXISTS", args}
+}
+
+// Replace is the one that takes a key over whose token is seen.
+func (c *Claim) Replace(token, seen gocql.UUID) Statement {
+	var sets []string
+	var args []any
+	for k, name := range c.ownerNames() {
+		if !slices.Contains(c.table.keyNames, name) {
+			sets, args = append(sets, name+" = ?"), append(args, c.owner[k])
+		}
+	}
+	sets, args = append(sets, TokenColumn+" = ?"), append(args, uuidValue(token))
+	where, key := c.where()
+	return Statement{
+		"UPDATE " + c.name() + " SET " + strings.Join(sets, ", ") + where + " IF " + TokenColumn + " = ?",
+		append(append(args, key...), uuidValue(seen)),
+	}
+}
+
+// Free is the one that gives a key up whose token is seen.
+func (c *Claim) Free(seen gocql.UUID) Statement {
+	where, key := c.where()
+	return Statement{"DELETE FROM " + c.name() + where + " IF " + TokenColumn + " = ?", append(key, uuidValue(seen))}
+}
+
+// Holder is who has the key of a claim.
+type Holder struct {
+	Token gocql.UUID
+	Own   bool  // it is the entity of the claim
+	Base  *Base // of the holder
+}
+
+// Select reads who has the key. dest is what to scan it into; holder gives what was scanned.
+func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
+	names := append(slices.Clone(c.ownerNames()), TokenColumn)
+	raw := make([]rawValue, len(c.owner))
+	for k := range raw {
+		dest = append(dest, &raw[k])
+	}
+	var out Holder
+	dest = append(dest, &out.Token)
+	where, key := c.where()
+	s = Statement{"SELECT " + strings.Join(names, ", ") + " FROM " + c.name() + where, key}
+	return s, dest, func() Holder {
+		out.Own = true
+		row := make([]Value, len(c.base.set.columns))
+		for k, i := range c.base.set.tables[0].key {
+			row[i] = Value{typ: c.base.set.columns[i].cql, data: raw[k].data}
+			out.Own = out.Own && row[i].typ.Same(raw[k].data, c.owner[k].data)
+		}
+		out.Base = c.base.set.base(c.base.physical, row)
+		out.Base.stored = c.base.stored
+		return out
+	}
+}
+
+// Holds says whether an entity with the given base row has the key of the claim, be it in the bytes of a declaration with fewer fields.
+func (c *Claim) Holds(row Row) bool {
+	if !row.Present {
+		return false
+	}
+	for k, i := range c.table.key {
+		if !c.key[k].typ.Same(row.values[i].data, c.key[k].data) {
+			return false
+		}
+	}
+	return true
+}
+
+// Format prints the table for every verb: printed in full a claim would show its key.
+func (c Claim) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// String says in which table the key is.
+func (c Claim) String() string { return "claim in " + c.name() }
+
+// MarshalText is [Claim.String]: a structured logger would show the key.
+func (c Claim) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

@@ -1,0 +1,247 @@
+package entity
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"reflect"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+)
+
+// This file encodes values of types that hold user-defined types or tuples. The driver would take the fields of a struct that
+// it does not know by name for null, without a word, and times inside it as they come.
+
+// composed says whether the driver cannot be left to encode the type.
+func composed(t *cqltype.Type) bool {
+	return t.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeUDT || t.Kind() == gocql.TypeTuple })
+}
+
+// encodeParts encodes a Go value that agrees with t. Null is nil.
+func encodeParts(t *cqltype.Type, v reflect.Value) ([]byte, error) {
+	if v.Type().Implements(marshalerType) {
+		if v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, nil
+		}
+		return encodeLeaf(t, v.Interface())
+	}
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil, nil
+		}
+		v = v.Elem()
+	}
+	switch t.Kind() {
+	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
+		return encodeCollection(t, v)
+	case gocql.TypeTuple:
+		return encodeTuple(t, v)
+	case gocql.TypeUDT:
+		return encodeUserType(t.User(), v)
+	}
+	return encodeLeaf(t, v.Interface())
+}
+
+func encodeCollection(t *cqltype.Type, v reflect.Value) ([]byte, error) {
+	if v.Kind() != reflect.Array && v.IsNil() {
+		return nil, nil
+	}
+	elems := t.Elems()
+	out := binary.BigEndian.AppendUint32(nil, uint32(v.Len())) // more would not fit into a request
+	add := func(t *cqltype.Type, v reflect.Value) (err error) {
+		out, err = appendPart(out, t, v)
+		return err
+	}
+	if v.Kind() != reflect.Map {
+		for i := range v.Len() {
+			if err := add(elems[0], v.Index(i)); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	for entry := v.MapRange(); entry.Next(); {
+		if err := add(elems[0], entry.Key()); err != nil {
+			return nil, err
+		}
+		if t.Kind() == gocql.TypeSet {
+			continue
+		}
+		if err := add(elems[1], entry.Value()); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func encodeTuple(t *cqltype.Type, v reflect.Value) (out []byte, err error) {
+	elems := t.Elems()
+	if v.Kind() == reflect.Slice && v.IsNil() {
+		return nil, nil
+	}
+	if v.Kind() != reflect.Struct && v.Len() != len(elems) {
+		return nil, fmt.Errorf("a %s has %d elements, the value has %d", t, len(elems), v.Len())
+	}
+	for i, e := range elems {
+		var part reflect.Value
+		if v.Kind() == reflect.Struct {
+			part = v.Field(i)
+		} else {
+			part = v.Index(i)
+		}
+		if out, err = appendPart(out, e, part); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func encodeUserType(u *cqltype.UserType, v reflect.Value) (out []byte, err error) {
+	if m, ok := v.Interface().(gocql.UDTMarshaler); ok {
+		for _, f := range u.Fields {
+			data, err := m.MarshalUDT(f.Name, f.Type.Info())
+			if err != nil {
+				return nil, cannotEncode(v.Interface(), f.Type)
+			}
+			out = appendBytes(out, data)
+		}
+		return out, nil
+	}
+	for _, f := range u.Fields {
+		if out, err = appendPart(out, f.Type, v.Field(f.Index)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// appendPart encodes a value inside another one.
+func appendPart(out []byte, t *cqltype.Type, v reflect.Value) ([]byte, error) {
+	data, err := encodeParts(t, v)
+	if err != nil {
+		return nil, err
+	}
+	return appendBytes(out, data), nil
+}
+
+// appendBytes appends a value with its length before it; null has -1.
+func appendBytes(out, data []byte) []byte {
+	if data == nil {
+		return binary.BigEndian.AppendUint32(out, 1<<32-1)
+	}
+	return append(binary.BigEndian.AppendUint32(out, uint32(len(data))), data...) // it is in memory, and a request much shorter
+}
+
+// encodeLeaf has the driver encode a value. A zero time is null, for the driver would send an empty value, which is neither
+// null nor a time.
+func encodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
+	switch x := value.(type) {
+	case time.Time:
+		if x.IsZero() {
+			return nil, nil
+		}
+		if !holds(t.Kind(), x) {
+			return nil, fmt.Errorf("the time is further away than a %s can say", t)
+		}
+		if t.Kind() == gocql.TypeDate {
+			if _, offset := x.Zone(); offset != 0 {
+				return nil, errors.New("a date is a day in UTC, and this time is not in UTC, where it may be another day: give midnight UTC " +
+					"of the day that is meant, y, m, d := t.Date(); time.Date(y, m, d, 0, 0, 0, 0, time.UTC)")
+			}
+			value = floorDay(x)
+		}
+	case net.IP:
+		if n := len(x); n != 0 && n != net.IPv4len && n != net.IPv6len {
+			return nil, fmt.Errorf("an IP address has 4 or 16 bytes, this one %d", n)
+		}
+	}
+	data, err := gocql.Marshal(t.Info(), value)
+	if err != nil {
+		return nil, cannotEncode(value, t)
+	}
+	return data, nil
+}
+
+// cannotEncode names no value.
+func cannotEncode(value any, t *cqltype.Type) error {
+	return fmt.Errorf("a value of Go type %T cannot be encoded as CQL type %s: the type is right, this value is not", value, t)
+}
+
+// malformedParts says why the server would reject data as a tuple or user-defined type.
+func malformedParts(t *cqltype.Type, data []byte) string {
+	for _, e := range t.Elems() {
+		size, rest, ok := cutInt(data)
+		if ok = ok && size <= len(rest); !ok {
+			return fmt.Sprintf("the encoded value is no %s", t)
+		}
+		data = rest
+		if size < 0 {
+			continue
+		}
+		if reason := malformed(e, data[:size]); reason != "" {
+			if t.User() == nil {
+				return "inside a tuple: " + reason // not its text at every level: somebody else may have written it
+			}
+			return fmt.Sprintf("inside %s: %s", t, reason)
+		}
+		data = data[size:]
+	}
+	if len(data) > 0 {
+		return fmt.Sprintf("the encoded value is no %s", t)
+	}
+	return ""
+}
+
+// allNull says whether all fields of an encoded user-defined type are null. Where every field is a cell of its own, that is the
+// same as no value.
+func allNull(data []byte) bool {
+	for len(data) > 0 {
+		size, rest, ok := cutInt(data)
+		if !ok || size >= 0 {
+			return false
+		}
+		data = rest
+	}
+	return true
+}
+
+// disagreeParts is disagree for tuples and user-defined types.
+func disagreeParts(t reflect.Type, c *cqltype.Type) string {
+	if u := c.User(); u != nil {
+		if t == u.Go {
+			return ""
+		}
+		return fmt.Sprintf(": its values are of Go type %s", u.Go)
+	}
+	elems := c.Elems()
+	var parts []reflect.Type
+	switch {
+	case t.Kind() == reflect.Struct && t.NumField() == len(elems):
+		for i := range elems {
+			if !t.Field(i).IsExported() {
+				return fmt.Sprintf(": its field %s is not exported", t.Field(i).Name)
+			}
+			parts = append(parts, t.Field(i).Type)
+		}
+	case t.Kind() == reflect.Array && t.Len() == len(elems) || t.Kind() == reflect.Slice:
+		for range elems {
+			parts = append(parts, t.Elem())
+		}
+	default:
+		return fmt.Sprintf(": a tuple is a struct of %d fields, an array or a slice", len(elems))
+	}
+	for i, e := range elems {
+		if reason := disagree(parts[i], e); reason != "" {
+			return reason
+		}
+		// The driver reads an element into a variable of its own choice and assigns that.
+		want, err := e.Info().NewWithError()
+		if p := reflect.TypeOf(want); err != nil || parts[i] != p && parts[i] != p.Elem() {
+			return fmt.Sprintf(": gocql reads %s in a tuple as Go type %s, and panics if that is not the type of element %d", e, p.Elem(), i+1)
+		}
+	}
+	return ""
+}

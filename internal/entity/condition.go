@@ -1,0 +1,241 @@
+package entity
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/gocql/gocql"
+)
+
+// This file renders changes of sets whose base row is written by lightweight transactions. What is sent when is the
+// writer's business; here are the statements.
+
+// Statement is CQL text with what is to be bound to its marks.
+type Statement struct {
+	Text string
+	Args []any
+}
+
+// Format prints the text for every verb: printed in full a statement would show what is bound.
+func (s Statement) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.Text) }
+
+// MarshalText is the CQL text: a structured logger would show what is bound.
+func (s Statement) MarshalText() ([]byte, error) { return []byte(s.Text), nil }
+
+// Condition is a change of a base row that is made by a lightweight transaction. It is immutable.
+type Condition struct {
+	Entity          string
+	Kind            Kind
+	Keyspace, Table string // physical
+	PartitionKey    []byte
+	Versioned       bool // else the set has Compare
+	Local           bool // LOCAL_SERIAL
+
+	// Before is the version of the before-image, zero for an insert; Version is that of the row afterwards. Both are of
+	// versioned sets.
+	Before, Version gocql.UUID
+	// Keys are those that the before-image has in the query tables, encoded for [Base.Spread].
+	Keys []byte
+
+	base   *Base
+	after  []Value // by column; nil for a delete
+	before []Value // of a set with Compare: by column
+}
+
+// Conditional is a change rendered: first the condition, then the mutations, which are of the query tables alone.
+type Conditional struct {
+	Rendered
+	Condition *Condition
+	// Claims are the keys of Unique tables that the change takes, and Releases those that it gives up.
+	Claims, Releases []*Claim
+}
+
+// Conditional says whether the change is of a [Versioned] or [Compare] set, and so rendered by RenderConditional.
+func (c Change) Conditional() bool { return c.Set != nil && c.Set.conditional() }
+
+func (s *Set) conditional() bool { return s.version >= 0 || len(s.compare) > 0 }
+
+// VersionOf is the version of the before-image, zero if there is none.
+func (c Change) VersionOf() gocql.UUID {
+	if !c.Valid() || c.Set.version < 0 || c.Before == nil {
+		return gocql.UUID{}
+	}
+	v, _ := reflect.ValueOf(c.Before).FieldByIndex(c.Set.columns[c.Set.version].index).Interface().(gocql.UUID)
+	return v
+}
+
+// RenderConditional is [Change.Render] for a change that is [Change.Conditional]. version is a timeuuid whose time is
+// timestamp.
+func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace func(string) string) (Conditional, error) {
+	if !c.Valid() || !c.Conditional() {
+		return Conditional{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set with conditions"}
+	}
+	if keyspace == nil {
+		keyspace = func(name string) string { return name }
+	}
+	s := c.Set
+	switch {
+	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
+		return Conditional{}, s.invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
+	case s.version >= 0 && c.Before != nil && zero(c.VersionOf().Bytes()):
+		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: it has no version: only a row as it was read, or as "+
+			"it was last written, with Result.Version in it, can be updated or deleted")
+	case s.version >= 0 && c.Before != nil && c.VersionOf().Version() != 1:
+		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: the version is no version 1 UUID")
+	}
+	r := renderer{set: s, kind: c.Kind, timestamp: timestamp, version: version, keyspace: keyspace}
+	if err := r.encode(c); err != nil {
+		return Conditional{}, err
+	}
+	if err := r.check(); err != nil {
+		return Conditional{}, err
+	}
+	out := Conditional{Condition: &Condition{
+		Entity: s.entity, Kind: c.Kind, Versioned: s.version >= 0, Local: s.localSerial, Before: c.VersionOf(), Version: version,
+		base: s.base(keyspace, r.row()), after: r.after,
+	}}
+	cond := out.Condition
+	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, partitionKey(cond.base.key[:s.tables[0].part])
+	if s.version < 0 {
+		cond.before = r.before
+		if c.Kind == Update && !r.compares() {
+			return Conditional{}, s.invalid(nil, s.columns[s.compare[0]].name, "an update changes none of the compared columns: its condition would "+
+				"still hold once it is applied, and sent again after a lost answer it would undo what came in between")
+		}
+		out.Key = r.entityKey()
+		return out, nil
+	}
+	if r.before != nil {
+		cond.Keys = s.encodeKeys(r.before)
+		cond.base.before = make([]Value, len(s.columns))
+		for i := range s.columns {
+			if s.inEntries(i) {
+				cond.base.before[i] = r.before[i]
+			}
+		}
+	}
+	for _, t := range s.tables[1:] {
+		r.table(t)
+	}
+	out.Mutations, out.Key = r.out, r.entityKey()
+	for _, t := range s.unique {
+		before, after := t.claim(&r, r.before), t.claim(&r, r.after)
+		switch {
+		case before != nil && after != nil && encodedKey(before.key) == encodedKey(after.key):
+		default:
+			if after != nil {
+				out.Claims = append(out.Claims, after)
+			}
+			if before != nil {
+				out.Releases = append(out.Releases, before)
+			}
+		}
+	}
+	return out, nil
+}
+
+// compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b, a}, as equal.
+func (r *renderer) compares() bool {
+	for _, i := range r.set.compare {
+		if !r.set.columns[i].cql.Same(r.before[i].data, r.after[i].data) {
+			return true
+		}
+	}
+	return false
+}
+
+// Base is the row that the condition is about.
+func (c *Condition) Base() *Base { return c.base }
+
+// After is the row that the condition makes, as [Base.Swap] takes it. It is nil for a delete.
+func (c *Condition) After() *Row {
+	if c.after == nil {
+		return nil
+	}
+	return &Row{Version: c.Version, Present: true, values: c.after, added: c.Kind == Insert}
+}
+
+// Compare is the lightweight transaction of a change in a set with Compare.
+func (c *Condition) Compare() Statement {
+	b := c.base
+	t := b.set.tables[0]
+	if c.Kind == Insert {
+		args := make([]any, len(t.columns))
+		for n, i := range t.columns {
+			args[n] = bound(&c.after[i], false)
+		}
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(t.columns)), ", ")
+		return Statement{"INSERT INTO " + b.table() + " (" + strings.Join(t.columnNames, ", ") + ") VALUES (" + marks + ") IF NOT EXISTS", args}
+	}
+	var args []any
+	text := "DELETE FROM " + b.table()
+	if c.Kind == Update {
+		var sets []string
+		for _, i := range b.regular() {
+			sets, args = append(sets, b.set.columns[i].name+" = ?"), append(args, &c.after[i])
+		}
+		text = "UPDATE " + b.table() + " SET " + strings.Join(sets, ", ")
+	}
+	where, key := b.where()
+	args = append(args, key...)
+	var conditions []string
+	for _, i := range b.set.compare {
+		conditions, args = append(conditions, b.set.columns[i].name+" = ?"), append(args, &c.before[i])
+	}
+	return Statement{text + where + " IF " + strings.Join(conditions, " AND "), args}
+}
+
+// Holds says whether row, or nil for none, is as the condition of a change in a set with Compare wants it: whether the server takes the
+// compared columns as equal, as it does 10 and 10.00.
+func (c *Condition) Holds(row *Row) bool {
+	if row == nil || c.Kind == Insert {
+		return row == nil && c.Kind == Insert
+	}
+	for _, i := range c.base.set.compare {
+		if !c.base.set.columns[i].cql.Same(c.before[i].data, row.values[i].data) {
+			return false
+		}
+	}
+	return true
+}
+
+// Own says whether row was made by this very change, as its [Mark] tells.
+func (c *Condition) Own(row Row) bool {
+	i := c.base.set.mark
+	return i >= 0 && bytes.Equal(row.values[i].data, c.Version.Bytes())
+}
+
+// Statements are the CQL texts of the condition.
+func (c *Condition) Statements() []string {
+	if !c.Versioned {
+		return []string{c.Compare().Text}
+	}
+	var out []string
+	for _, s := range c.base.Swap(c.Before, c.Version, c.After(), c.Keys) {
+		out = append(out, s.Text)
+	}
+	return out
+}
+
+// String says what the condition is about, without values.
+func (c Condition) String() string { return c.Kind.String() + " " + qualified(c.Keyspace, c.Table) }
+
+// Format prints [Condition.String] for every verb: printed in full it would show keys.
+func (c Condition) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// MarshalText is [Condition.String]: a structured logger would show keys.
+func (c Condition) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// String says how many mutations and claims there are.
+func (c Conditional) String() string {
+	return fmt.Sprintf("condition, %d mutations, %d claims, %d releases", len(c.Mutations), len(c.Claims), len(c.Releases))
+}
+
+// Format prints [Conditional.String] for every verb.
+func (c Conditional) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// MarshalText is [Conditional.String]: a structured logger would show keys. What is stored is MarshalBinary's.
+func (c Conditional) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

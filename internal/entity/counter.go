@@ -1,0 +1,166 @@
+package entity
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/gocql/gocql"
+	"github.com/scylladb/gocqlx/v2/qb"
+)
+
+// This file is about sets that count: their declaration, their one verb, and its mutations.
+
+func (c *column) counts() bool { return c.cql != nil && c.cql.Kind() == gocql.TypeCounter }
+
+// checkCounters finds out whether the set counts, and rejects what Cassandra rejects alongside counters, or what could not
+// be kept.
+func (b *builder) checkCounters() {
+	s := b.set
+	first := slices.IndexFunc(s.columns, func(c column) bool { return c.counts() })
+	if first < 0 {
+		return
+	}
+	s.counts = true
+	b.refuseRules("%s in a set of counters", besideCounters)
+	for i := range s.columns {
+		c := &s.columns[i]
+		switch {
+		case c.counts() && c.key:
+			b.fault("", c.name, "a counter cannot be in a key, nor can a key follow from it: it changes with every write")
+		case c.counts() && (c.goType.Kind() != reflect.Int64 || c.marshals):
+			b.fault("", c.name, "a counter wants a Go int64, which holds what to add, not %s", c.goType)
+		case !c.counts() && !c.key && c.cql != nil:
+			b.fault("", c.name, "stands beside counter %s, which Cassandra refuses: beside the key a table has counters only, or none. "+
+				"Declare the counters as a set of their own, and write both in one Write", s.columns[first].name)
+		}
+	}
+	for _, t := range s.tables {
+		b.readCounters(t)
+	}
+}
+
+// readCounters leaves a table its key and the counters. Columns that are in the key of other tables only, and those that a
+// derived column follows from, are no part of it.
+func (b *builder) readCounters(t *table) {
+	t.columns = slices.DeleteFunc(t.columns, func(i int) bool { return !slices.Contains(t.key, i) && !b.set.columns[i].counts() })
+	t.counters = slices.Clone(t.columns[len(t.key):])
+	t.columnNames, t.fieldNames = nil, nil
+	for _, i := range t.columns {
+		t.columnNames = append(t.columnNames, b.set.columns[i].name)
+		if b.set.columns[i].index != nil {
+			t.fieldNames = append(t.fieldNames, b.set.columns[i].name)
+		}
+	}
+	if len(t.counters) == 0 {
+		b.fault(t.name, "", "has no counter in it, and all other tables of the set count")
+	}
+	declared := slices.IndexFunc(b.Tables, func(d Table) bool { return d.Name == t.name && d.Keyspace == t.keyspace })
+	for _, name := range b.Tables[declared].Columns {
+		if i, ok := b.of[name]; ok && !slices.Contains(t.columns, i) {
+			b.fault(t.name, name, "is no counter, and a table that counts holds nothing else beside its key")
+		}
+	}
+	for _, i := range t.key {
+		if d := b.set.columns[i].derived; d != nil && d.swept() {
+			b.fault(t.name, b.set.columns[i].name, "has several functions without a time from which on they are valid: rows under "+
+				"another function are deleted, and what they have counted would be lost")
+		}
+	}
+}
+
+// besideCounters are the rules that have no meaning for counters, and why.
+var besideCounters = map[string]string{
+	"OneOf":        "a row of counters cannot move, as what it has counted cannot be set elsewhere",
+	"SingleWriter": "a row of counters cannot move, as what it has counted cannot be set elsewhere",
+	"Stamp":        "Cassandra gives counters their timestamps itself, and nothing orders additions",
+	"ExpiresAt":    "Cassandra refuses a TTL on counters",
+	"Versioned":    "Cassandra refuses conditions on counters",
+	"Compare":      "Cassandra refuses conditions on counters",
+	"SweepInserts": "counters are never inserted, only added to",
+	"Atomic":       "Cassandra refuses counters in a logged batch, whose replay would count twice",
+}
+
+// checkVerb rejects the verbs that the set does not have.
+func (c Change) checkVerb() error {
+	switch {
+	case c.Set.counts && c.Kind != Add:
+		return c.Set.invalid(nil, "", fmt.Sprintf("%s of counters: Add is their only verb, as a counter cannot be set, and once deleted it "+
+			"cannot safely be used again", c.Kind))
+	case !c.Set.counts && c.Kind == Add:
+		return c.Set.invalid(nil, "", "Add is for sets of counters, and this set has none")
+	}
+	return nil
+}
+
+// count appends the Increment of the row of t. Zeros are left out, and the row if nothing else is left.
+func (r *renderer) count(t *table) {
+	key := t.keyOf(r.after)
+	if !present(key) {
+		return
+	}
+	p := placed{table: t, keyspace: r.keyspace(t.keyspace), name: r.name(t)}
+	start := len(r.args)
+	var names []string // of the counters that are not zero
+	for _, i := range t.counters {
+		if v := &r.after[i]; !zero(v.data) {
+			r.args, names = append(r.args, v), append(names, r.set.columns[i].name)
+		}
+	}
+	if names == nil {
+		return
+	}
+	for _, v := range key {
+		r.args = append(r.args, v)
+	}
+	m := Mutation{
+		Keyspace: p.keyspace, Table: p.name, Kind: Increment, PartitionKey: partitionKey(key[:t.part]), Rotates: t.rotation != nil,
+		Args: r.args[start:len(r.args):len(r.args)], keys: len(key), part: t.part,
+	}
+	if text := t.statements(p.keyspace, p.name); len(names) == len(t.counters) {
+		m.Statement, m.Names = text.increment, text.incrementNames
+	} else {
+		m.Statement, m.Names = incrementText(qualified(p.keyspace, p.name), names, t.keyNames)
+	}
+	r.out = append(r.out, m)
+}
+
+func (s *Set) nothingToAdd() error {
+	return s.invalid(nil, "", "every counter of the row is zero: there is nothing to add")
+}
+
+// incrementText compiles an Increment.
+func incrementText(qualified string, counters, keys []string) (text string, names []string) {
+	update := qb.Update(qualified)
+	for _, c := range counters {
+		update.Add(c)
+	}
+	return trimmed(update.Where(where(keys)...).ToCql())
+}
+
+// counterNames are the names of the counters of t.
+func (t *table) counterNames() []string { return t.columnNames[len(t.key):] }
+
+// isCounterType says whether text names the type counter, alone or inside another one.
+func isCounterType(text string) bool {
+	return slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune("<>, ", r) }), "counter")
+}
+
+// An Increment is stored as what it is about, without key and values: it is not to be sent again, by nobody.
+
+func (m *Mutation) wireIncrement() *wireMutation {
+	return &wireMutation{Kind: Increment, Keyspace: m.Keyspace, Table: m.Table}
+}
+
+func (w *wireMutation) increment() (*Mutation, error) {
+	if w.Keyspace != "" && !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table) {
+		return nil, fmt.Errorf("keyspace and table must be %s", cql.TableRule)
+	}
+	if w.Timestamp != 0 || w.ExpiresAt != 0 || w.Keys != 0 || w.Part != 0 || len(w.Columns) > 0 {
+		return nil, errors.New("an increment is stored without key and values")
+	}
+	return &Mutation{Keyspace: w.Keyspace, Table: w.Table, Kind: Increment}, nil
+}

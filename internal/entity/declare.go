@@ -1,0 +1,336 @@
+package entity
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+)
+
+// New validates a declaration. It goes on after a fault, so that all are named at once: the error is a *[DeclarationError]. faults are those
+// that are known already.
+func New(entity string, typ reflect.Type, d Declaration, faults ...Fault) (*Set, error) {
+	b := &builder{
+		Declaration: d, faults: faults,
+		set: &Set{entity: entity, typ: typ, declared: d, stamp: -1, expiry: -1, version: -1, mark: -1},
+		of:  make(map[string]int),
+		bad: make(map[*table]bool),
+
+		cqlTags:   make(map[string]string),
+		unparsed:  make(map[int]bool),
+		underived: make(map[string]bool),
+	}
+	if !entityName.MatchString(entity) {
+		b.fault("", "", "the entity's name must be lower-case letters, digits and _, a letter first, at most 48")
+	}
+	if typ.Kind() != reflect.Struct {
+		b.fault("", "", "rows must be a struct, not %s", typ)
+		return nil, b.err()
+	}
+	if b.readUserTypes(); b.stop {
+		return nil, b.err()
+	}
+	b.readColumns()
+	b.readDerived()
+	b.readTables()
+	b.readRules()
+	b.checkTypes()
+	b.checkCounters()
+	b.checkKeys()
+	b.checkDerived()
+	b.checkConditions()
+	b.checkSweep()
+	return b.set, b.err()
+}
+
+// builder turns a declaration into a set, or into faults.
+type builder struct {
+	Declaration
+	set    *Set
+	of     map[string]int  // column name -> position
+	bad    map[*table]bool // its key has a fault: what follows from the key is not looked at
+	faults []Fault
+	user   cqltype.Types
+	stop   bool // after the types were read
+
+	cqlTags   map[string]string // what stands in the cql tag of a field -> the field
+	unknown   bool              // a rule names a column that there is not
+	unparsed  map[int]bool      // columns with a fault in their Type
+	underived map[string]bool   // columns with a fault in their Derive
+}
+
+func (b *builder) fault(table, column, format string, args ...any) {
+	b.faults = append(b.faults, Fault{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
+}
+
+func (b *builder) err() error {
+	if len(b.faults) == 0 {
+		return nil
+	}
+	e := &DeclarationError{Entity: b.set.entity, Faults: b.faults}
+	if b.unknown {
+		for _, c := range b.set.columns {
+			e.columns = append(e.columns, c.name)
+		}
+	}
+	return e
+}
+
+// entityName allows reserved words: an entity's name does not go into CQL.
+var entityName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+
+func (b *builder) readTables() {
+	if len(b.Tables) == 0 {
+		b.fault("", "", "the set has no table")
+	}
+	seen := make(map[string]bool)
+	for n, decl := range b.Tables {
+		t := &table{name: decl.Name, keyspace: decl.Keyspace}
+		if !cql.IsTable(decl.Name) {
+			advice := ""
+			if strings.Contains(decl.Name, ".") {
+				advice = ": give the keyspace as Table.Keyspace"
+			}
+			b.fault(decl.Name, "", "the name of table %d must be %s%s", n+1, cql.TableRule, advice)
+		}
+		if decl.Keyspace != "" && !cql.IsTable(decl.Keyspace) {
+			b.fault(decl.Name, "", "keyspace %q must be %s", decl.Keyspace, cql.TableRule)
+		}
+		if id := decl.Keyspace + "." + decl.Name; seen[id] {
+			b.fault(decl.Name, "", "declared twice")
+		} else {
+			seen[id] = true
+		}
+		b.readKey(t, decl)
+		if decl.Unique {
+			b.readUnique(t, decl, n == 0)
+			continue
+		}
+		b.readRotation(t, decl)
+		b.readTableColumns(t, decl, n == 0)
+		b.set.tables = append(b.set.tables, t)
+	}
+}
+
+func (b *builder) readKey(t *table, decl Table) {
+	known, missing := len(b.faults), false
+	defer func() { b.bad[t] = missing || len(b.faults) > known }()
+	if len(decl.PartKey) == 0 {
+		b.fault(decl.Name, "", "PartKey is empty: a table needs a partition key")
+	}
+	add := func(name string, desc bool, what string) {
+		i, ok := b.column(decl.Name, name, what)
+		if !ok {
+			missing = true
+			return
+		}
+		if slices.Contains(t.key, i) {
+			b.fault(decl.Name, name, "stands twice in the primary key")
+			return
+		}
+		b.set.columns[i].key = true
+		t.key, t.desc, t.keyNames = append(t.key, i), append(t.desc, desc), append(t.keyNames, name)
+	}
+	for _, name := range decl.PartKey {
+		add(name, false, "PartKey")
+	}
+	t.part = len(t.key)
+	for _, entry := range decl.SortKey {
+		words := strings.Fields(entry)
+		desc := len(words) == 2 && strings.EqualFold(words[1], "desc")
+		if len(words) == 0 || len(words) > 2 || len(words) == 2 && !desc && !strings.EqualFold(words[1], "asc") {
+			b.fault(decl.Name, "", "SortKey entry %q: want a column, optionally followed by ASC or DESC", entry)
+			continue
+		}
+		add(words[0], desc, "SortKey")
+	}
+}
+
+func (b *builder) readTableColumns(t *table, decl Table, base bool) {
+	t.columns = slices.Clone(t.key)
+	if decl.Columns == nil {
+		for i := range b.set.columns {
+			if !slices.Contains(t.key, i) && b.set.columns[i].index != nil {
+				t.columns = append(t.columns, i)
+			}
+		}
+	}
+	for _, name := range decl.Columns {
+		i, ok := b.column(decl.Name, name, "Columns")
+		switch {
+		case !ok:
+		case slices.Contains(t.columns, i) && !slices.Contains(t.key, i):
+			b.fault(decl.Name, name, "stands twice in Columns")
+		case !slices.Contains(t.columns, i):
+			t.columns = append(t.columns, i)
+		}
+	}
+	if base && b.leavesOut(t) {
+		b.fault(decl.Name, "", "the base table holds all columns of the entity: leave Columns empty, "+
+			"or take fields out of the row type with db:\"-\"")
+	}
+	for _, i := range t.columns {
+		t.columnNames = append(t.columnNames, b.set.columns[i].name)
+		if b.set.columns[i].index != nil {
+			t.fieldNames = append(t.fieldNames, b.set.columns[i].name)
+		}
+	}
+}
+
+// leavesOut says whether t lacks a field of the entity.
+func (b *builder) leavesOut(t *table) bool {
+	for i := range b.set.columns {
+		if b.set.columns[i].index != nil && !slices.Contains(t.columns, i) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder) readRules() {
+	s := b.set
+	s.atomic, s.sweepInserts, s.unstamped = b.Atomic, b.SweepInserts, b.UnstampedRows
+	for _, o := range b.Types {
+		i, ok := b.column("", o.Column, "Type")
+		if !ok {
+			continue
+		}
+		cql, err := b.user.Parse(o.CQL)
+		if err != nil {
+			if isCounterType(o.CQL) {
+				err = fmt.Errorf("%w: a counter stands alone in its column, neither in a collection nor frozen", err)
+			}
+			b.unparsed[i] = true
+			b.fault("", o.Column, "%s", b.explain(err, s.columns[i].goType))
+			continue
+		}
+		if s.columns[i].cql != nil {
+			b.fault("", o.Column, "has two Type options")
+		}
+		s.columns[i].cql = cql
+	}
+	b.deriveTypes()
+	b.inferTypes()
+	for _, o := range b.OneOf {
+		if i, ok := b.changing(o.Column, "OneOf"); ok {
+			s.columns[i].rule = oneOf
+			b.readDomain(i, o.Values)
+		}
+	}
+	for _, name := range b.SingleWriters {
+		if i, ok := b.changing(name, "SingleWriter"); ok {
+			s.columns[i].rule = singleWriter
+		}
+	}
+	s.stamp = b.special(b.Stamps, "Stamp", "a Go int64 and CQL bigint", func(c *column) bool {
+		return c.goType.Kind() == reflect.Int64 && c.cql.Kind() == gocql.TypeBigInt
+	})
+	s.expiry = b.special(b.Expiries, "ExpiresAt", "a Go time.Time or *time.Time and CQL timestamp", func(c *column) bool {
+		return c.isTime && c.cql.Kind() == gocql.TypeTimestamp
+	})
+	if len(b.OneOf) > 0 && len(b.Stamps) == 0 {
+		b.fault("", "", "OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind "+
+			"loses its update")
+	}
+	b.readConditions()
+	if b.SweepInserts && len(b.OneOf) == 0 {
+		b.fault("", "", "SweepInserts without a OneOf column has nothing to sweep")
+	}
+	if b.UnstampedRows && len(b.OneOf) == 0 {
+		b.fault("", "", "UnstampedRows without a OneOf column changes nothing: only a set with OneOf rejects a before-image without a stamp")
+	}
+}
+
+// changing is the column of a OneOf or SingleWriter option.
+func (b *builder) changing(name, what string) (int, bool) {
+	i, ok := b.column("", name, what)
+	if !ok {
+		return 0, false
+	}
+	c := &b.set.columns[i]
+	switch {
+	case c.rule != immutable:
+		b.fault("", name, "has more than one OneOf or SingleWriter")
+	case !c.key:
+		b.fault("", name, "%s concerns key columns, and no table has this one in its key", what)
+	case c.derived != nil:
+		b.fault("", name, "is derived, and changes as the columns can that it follows from: %s is for those", what)
+	case len(b.set.tables) > 0 && b.set.identifies(i):
+		b.fault(b.set.tables[0].name, name, "the base key identifies the entity and cannot change, so %s is refused", what)
+	default:
+		return i, true
+	}
+	return 0, false
+}
+
+func (b *builder) readDomain(i int, values []any) {
+	c := &b.set.columns[i]
+	if len(values) == 0 {
+		b.fault("", c.name, "OneOf lists no value")
+	}
+	if c.cql == nil {
+		return
+	}
+	want := deref(c.goType)
+	for n, value := range values {
+		v := reflect.ValueOf(value)
+		if value == nil || v.Type() != want && (v.Kind() != want.Kind() || !v.CanConvert(want)) {
+			b.fault("", c.name, "value %d of OneOf is of Go type %T, it must be %s", n+1, value, want)
+			continue
+		}
+		field := reflect.New(want)
+		field.Elem().Set(v.Convert(want))
+		if c.goType.Kind() != reflect.Pointer {
+			field = field.Elem()
+		}
+		data, err := encodeField(c, field)
+		if err != nil {
+			b.fault("", c.name, "value %d of OneOf: %s", n+1, err)
+			continue
+		}
+		if reason := keyFault(c, data); reason != "" || data == nil {
+			b.fault("", c.name, "value %d of OneOf: %s", n+1, orElse(reason, "nil is not listed: a pointer column may always be nil"))
+			continue
+		}
+		encoded := Value{typ: c.cql, data: data}
+		if inDomain(c, &encoded) {
+			b.fault("", c.name, "value %d of OneOf stands twice", n+1)
+			continue
+		}
+		c.domain = append(c.domain, encoded)
+	}
+}
+
+func orElse(s, otherwise string) string {
+	if s != "" {
+		return s
+	}
+	return otherwise
+}
+
+// special is the column of Stamp or ExpiresAt.
+func (b *builder) special(names []string, what, want string, fits func(*column) bool) int {
+	if len(names) > 1 {
+		b.fault("", "", "%s is declared %d times", what, len(names))
+	}
+	if len(names) == 0 {
+		return -1
+	}
+	i, ok := b.column("", names[0], what)
+	if !ok {
+		return -1
+	}
+	c := &b.set.columns[i]
+	switch {
+	case c.key:
+		b.fault("", c.name, "%s cannot be a key column: it changes with every write", what)
+	case c.cql != nil && !fits(c):
+		b.fault("", c.name, "%s wants %s, this is Go type %s and CQL type %s", what, want, c.goType, c.cql)
+	}
+	return i
+}

@@ -1,0 +1,150 @@
+package entity
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+)
+
+// derivation is a validated Derive.
+type derivation struct {
+	versions []version // by time; not by time, the one in use is the last
+	clock    int       // column of the row's time, which chooses the version; -1 if there is none
+	sources  []int     // all columns it follows from
+	typ      *cqltype.Type
+}
+
+type version struct {
+	from    int64 // milliseconds
+	bucket  Bucket
+	sources []int
+}
+
+// swept says whether rows may stand under several functions.
+func (d *derivation) swept() bool { return d.clock < 0 && len(d.versions) > 1 }
+
+// version is the one in use for a row of time t, in milliseconds.
+func (d *derivation) version(t int64) *version {
+	for i := len(d.versions) - 1; i > 0; i-- {
+		if d.clock < 0 || d.versions[i].from <= t {
+			return &d.versions[i]
+		}
+	}
+	return &d.versions[0]
+}
+
+// errAbsent says that a source is null: the row has no place in tables keyed by the derived column.
+var errAbsent = errors.New("a column that it follows from is absent")
+
+// value is the encoded value for a row. of gives the columns of the row.
+func (d *derivation) value(of func(column int) *Value) ([]byte, error) {
+	var t int64
+	if d.clock >= 0 {
+		v := of(d.clock)
+		if v.data == nil {
+			return nil, errAbsent
+		}
+		t = instant(v.typ, v.data)
+	}
+	return d.under(d.version(t), t, of)
+}
+
+// under is value under one version.
+func (d *derivation) under(v *version, t int64, of func(column int) *Value) ([]byte, error) {
+	if v.bucket.kind != hashBucket {
+		return encodeBucket(v.bucket, d.typ, t)
+	}
+	var array [4]*Value
+	values := array[:0]
+	for _, i := range v.sources {
+		source := of(i)
+		if source.data == nil {
+			return nil, errAbsent
+		}
+		values = append(values, source)
+	}
+	sum := sha256.Sum256(partitionKey(values))
+	return encodeNumber(d.typ, int64(binary.BigEndian.Uint64(sum[:8])%uint64(v.bucket.n))) // n fits into the type
+}
+
+// instant is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, floored.
+func instant(t *cqltype.Type, data []byte) int64 {
+	if t.Kind() == gocql.TypeTimestamp {
+		return int64(binary.BigEndian.Uint64(data)) // two's complement
+	}
+	return floorDiv(ticks(data)-unixTicks, ticksPerMilli)
+}
+
+func instantOf(v *Value) int64 { return instant(v.typ, v.data) }
+
+const (
+	unixTicks     = 0x01B21DD213814000 // from October 15th, 1582, where timeuuid begins, to 1970
+	ticksPerMilli = 10_000
+)
+
+// ticks are the 100 ns since 1582 of a timeuuid.
+func ticks(data []byte) int64 {
+	return int64(binary.BigEndian.Uint16(data[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(data[4:]))<<32 |
+		int64(binary.BigEndian.Uint32(data))
+}
+
+// encodeBucket is the time bucket of t as a value of type typ.
+func encodeBucket(b Bucket, typ *cqltype.Type, t int64) ([]byte, error) {
+	switch typ.Kind() {
+	case gocql.TypeVarchar:
+		text, err := b.text(t)
+		return []byte(text), err
+	case gocql.TypeDate:
+		days := floorDiv(b.start(b.number(t)), day.Milliseconds()) + 1<<31
+		if days < 0 || days > math.MaxUint32 {
+			return nil, errors.New("its bucket is beyond what a date can hold")
+		}
+		return binary.BigEndian.AppendUint32(nil, uint32(days)), nil
+	}
+	return encodeNumber(typ, b.number(t))
+}
+
+func encodeNumber(typ *cqltype.Type, n int64) ([]byte, error) {
+	size := typ.Size()
+	if bits := 8*size - 1; bits < 63 && (n < -1<<bits || n > 1<<bits-1) {
+		return nil, fmt.Errorf("its bucket is beyond what a CQL %s can hold", typ)
+	}
+	return encodeInt64(n)[8-size:], nil
+}
+
+// derive fills the derived columns of an encoded row, those that wanted says.
+func (s *Set) derive(row []Value, wanted func(i int) bool) error {
+	for _, i := range s.derived {
+		if !wanted(i) {
+			continue
+		}
+		c := &s.columns[i]
+		row[i].typ = c.cql
+		data, err := c.derived.value(func(i int) *Value { return &row[i] })
+		switch {
+		case errors.Is(err, errAbsent):
+		case err != nil:
+			return s.invalid(nil, c.name, err.Error())
+		default:
+			row[i].data = data
+		}
+	}
+	return nil
+}
+
+// identifies says whether column i is part of what identifies an entity: of the base key, or of what a column of the
+// base key follows from.
+func (s *Set) identifies(i int) bool {
+	for _, k := range s.tables[0].key {
+		if d := s.columns[k].derived; k == i || d != nil && slices.Contains(d.sources, i) {
+			return true
+		}
+	}
+	return s.tables[0].rotation != nil && slices.Contains(s.tables[0].rotation.sources, i)
+}

@@ -1,0 +1,144 @@
+package entity
+
+import (
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/fingerprint"
+)
+
+// Description is what a set declares, for code that compares it with a live schema or draws it.
+type Description struct {
+	Entity string
+	Atomic bool
+	// Counts says that all columns alongside the keys are counters.
+	Counts bool
+	// Conditional says that the base table is written by lightweight transactions: the set is Versioned or has Compare.
+	Conditional bool
+	Tables      []TableDescription // the base table first, Unique tables last
+}
+
+// TableDescription is one table of a [Description].
+type TableDescription struct {
+	Name, Keyspace string // as declared
+	// Rotation says how the table rotates, nil if it does not. If it does, Name is what the names of the tables begin with.
+	Rotation *Rotation
+	Columns  []ColumnDescription
+	// Types are the user-defined types of its columns, each after those that it uses itself.
+	Types []TypeDescription
+	// Unique is Table.Unique. Columns of the library's own, claim here and pending in the base table of a Versioned set, are
+	// among Columns.
+	Unique bool
+	// Fingerprint is what all processes that write the table have to declare alike, as text at the end of its comment: how key
+	// columns may change and within which domains, bucket functions, conditions, and unique keys. Package schema writes it.
+	Fingerprint string
+}
+
+// ColumnDescription is one column of a [TableDescription].
+type ColumnDescription struct {
+	Name string
+	Type string // CQL, as system_schema.columns spells it
+	// Kind is "partition_key", "clustering" or "regular", and Position counts from 0 within the first two.
+	Kind     string
+	Position int
+	Desc     bool // clustering order
+	Changes  bool // OneOf or SingleWriter: the column may change, and with it the key of a row
+	Domain   int  // how many values a OneOf column has, 0 if that is not declared
+	// Derived is the bucket function in use, as text, and empty for a column of its own. Buckets is how many values it has
+	// if that is known, 0 for buckets of time.
+	Derived string
+	Buckets int
+}
+
+// TypeDescription is a user-defined type of a [TableDescription].
+type TypeDescription struct {
+	Name   string
+	Fields []FieldDescription // in order
+}
+
+// FieldDescription is one field of a [TypeDescription].
+type FieldDescription struct {
+	Name string
+	Type string // CQL; what is not atomic is frozen, as it is in effect whether CREATE TYPE says so or not
+}
+
+// Describe gives the declaration as data. That of a nil set is the zero Description, without an Entity.
+func (s *Set) Describe() Description {
+	if s == nil {
+		return Description{}
+	}
+	d := Description{Entity: s.entity, Atomic: s.atomic, Counts: s.counts, Conditional: s.conditional()}
+	for at, t := range slices.Concat(s.tables, s.unique) {
+		td := TableDescription{
+			Name: t.name, Keyspace: t.keyspace, Unique: at >= len(s.tables), Fingerprint: s.fingerprint(t).String(),
+		}
+		if t.rotation != nil {
+			td.Rotation = &Rotation{t.name, t.rotation.versions[0].bucket}
+		}
+		for n, i := range t.columns {
+			col := &s.columns[i]
+			c := ColumnDescription{
+				Name: col.name, Type: col.cql.String(), Kind: "regular", Changes: col.rule != immutable, Domain: len(col.domain),
+			}
+			s.describeDerived(col, &c)
+			switch {
+			case n < t.part:
+				c.Kind, c.Position = "partition_key", n
+			case n < len(t.key):
+				c.Kind, c.Position, c.Desc = "clustering", n-t.part, t.desc[n]
+			}
+			td.Columns = append(td.Columns, c)
+			td.describeTypes(col.cql)
+		}
+		switch {
+		case td.Unique:
+			td.Columns = append(td.Columns, ColumnDescription{Name: TokenColumn, Type: fingerprint.TokenType, Kind: "regular"})
+		case at == 0 && s.version >= 0:
+			td.Columns = append(td.Columns, ColumnDescription{Name: PendingColumn, Type: fingerprint.PendingType, Kind: "regular"})
+		}
+		d.Tables = append(d.Tables, td)
+	}
+	return d
+}
+
+// describeTypes adds the user-defined types that t is made of.
+func (d *TableDescription) describeTypes(t *cqltype.Type) {
+	for _, u := range t.Users() {
+		if slices.ContainsFunc(d.Types, func(known TypeDescription) bool { return known.Name == u.Name }) {
+			continue
+		}
+		td := TypeDescription{Name: u.Name}
+		for _, f := range u.Fields {
+			td.Fields = append(td.Fields, FieldDescription{f.Name, f.Type.String()})
+		}
+		d.Types = append(d.Types, td)
+	}
+}
+
+func (s *Set) describeDerived(col *column, c *ColumnDescription) {
+	if col.derived == nil {
+		return
+	}
+	last := col.derived.versions[len(col.derived.versions)-1].bucket
+	c.Derived, c.Buckets = last.String(), last.n
+	for _, i := range col.derived.sources {
+		c.Changes = c.Changes || s.columns[i].rule != immutable
+	}
+}
+
+// Statements gives, for a table of the set in the given physical keyspace, the CQL texts that its mutations carry. A
+// writer prepares them ahead.
+func (s *Set) Statements(table int, keyspace string) []string {
+	if table >= len(s.tables) || table == 0 && s.conditional() {
+		return nil // lightweight transactions, whose texts depend on the change
+	}
+	t := s.tables[table]
+	st := t.statements(keyspace, t.name)
+	if s.counts {
+		return []string{st.increment}
+	}
+	if s.expiry >= 0 {
+		return []string{st.insert, st.insertTTL, st.delete}
+	}
+	return []string{st.insert, st.delete}
+}

@@ -1,0 +1,117 @@
+package entity
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+)
+
+// Digest is a hash of what the condition makes of which row: equal for two deliveries of one request, in any process, and as good as
+// never for two changes. It is kept by every version of the library, since versions and marks of rows are made of it.
+//
+// It is the first eight bytes, big-endian, of the SHA-256 of these parts, each after its length in four bytes:
+//
+//	"denorm change 1", the entity, the verb as [Kind.String] gives it
+//	the version of the before-image, of a Versioned set
+//	name and value of each column of the base key, in key order
+//	"compared", then name and value of each compared column as it was, by name
+//	"row", then name and value of each other column as it becomes, by name
+//
+// Left out are columns that have no value, that are derived, and that the library fills: a service that is given another column while
+// it waits for the repeat still knows it. The elements of sets and maps are in the order of their bytes, as Go gives them in any.
+func (c *Condition) Digest() uint64 {
+	h, s := sha256.New(), c.base.set
+	part := func(data []byte) { _, _ = h.Write(sized(data)) }
+	named := func(i int, v *Value) {
+		part([]byte(s.columns[i].name))
+		part(ordered(v.typ, v.data))
+	}
+	part([]byte("denorm change 1"))
+	part([]byte(c.Entity))
+	part([]byte(c.Kind.String()))
+	if c.Versioned {
+		part(c.Before.Bytes())
+	}
+	for k, i := range s.tables[0].key {
+		named(i, c.base.key[k])
+	}
+	columns := make([]int, len(s.columns))
+	for i := range columns {
+		columns[i] = i
+	}
+	slices.SortFunc(columns, func(a, b int) int { return cmp.Compare(s.columns[a].name, s.columns[b].name) })
+	part([]byte("compared"))
+	for _, i := range columns {
+		if c.before != nil && slices.Contains(s.compare, i) && c.before[i].data != nil {
+			named(i, &c.before[i])
+		}
+	}
+	part([]byte("row"))
+	for _, i := range columns {
+		switch {
+		case c.after == nil, c.after[i].data == nil, s.columns[i].derived != nil, slices.Contains(s.tables[0].key, i), i == s.version, i == s.mark:
+		default:
+			named(i, &c.after[i])
+		}
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// sized is data after its length, that of null being -1.
+func sized(data []byte) []byte {
+	if data == nil {
+		return []byte{0xff, 0xff, 0xff, 0xff}
+	}
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), data...) // no value is longer than a request
+}
+
+// ordered is an encoded value with the elements of its sets and maps, and of those inside it, in the order of their bytes.
+func ordered(t *cqltype.Type, data []byte) []byte {
+	var types []*cqltype.Type
+	each := 1 // parts that are moved together
+	switch t.Kind() {
+	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
+		if len(data) < 4 {
+			return data
+		}
+		types, each = t.Elems(), len(t.Elems())
+	case gocql.TypeTuple:
+		types = t.Elems()
+	case gocql.TypeUDT:
+		for _, f := range t.User().Fields {
+			types = append(types, f.Type)
+		}
+	default:
+		return data
+	}
+	out, rest := []byte{}, data
+	collection := t.Kind() == gocql.TypeList || t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap
+	if collection {
+		out, rest = append(out, data[:4]...), data[4:]
+	}
+	var elements [][]byte
+	for n := 0; len(rest) > 0; n++ {
+		size, after, ok := cutInt(rest)
+		if !ok || size > len(after) || !collection && n >= len(types) {
+			return data // as a type that encodes itself may make it
+		}
+		var value []byte
+		if size >= 0 {
+			value, after = ordered(types[n%len(types)], after[:size]), after[size:]
+		}
+		if n%each == 0 {
+			elements = append(elements, nil)
+		}
+		last := &elements[len(elements)-1]
+		*last, rest = append(*last, sized(value)...), after
+	}
+	if t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap {
+		slices.SortFunc(elements, bytes.Compare)
+	}
+	return append(out, bytes.Join(elements, nil)...)
+}

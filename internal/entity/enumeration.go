@@ -1,0 +1,291 @@
+package entity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gocql/gocql"
+)
+
+// Bounds are what a query says of the key of a table.
+type Bounds struct {
+	Equal map[string]*Value
+	// Low and High limit a clustering column. Both have to be there for the time that buckets follow from.
+	Low, High map[string]Bound
+}
+
+// Bound is one end of a range.
+type Bound struct {
+	Value *Value
+	Open  bool // the value itself is out
+}
+
+// Slot is one partition that can hold rows of a query, as far as buckets tell it.
+type Slot struct {
+	Table   string   // physical
+	Buckets []*Value // the derived columns of the partition key, in its order
+	Group   int      // slots of one group can hold rows of the same time
+}
+
+// Slots are the partitions that can hold rows of a query.
+type Slots struct {
+	List []Slot // no two of one table have equal buckets
+	// Clock is the time column by which the groups follow each other, earlier ones first. It is empty if they do not: then
+	// there is one group.
+	Clock string
+}
+
+// MissingError says which column a query lacks.
+type MissingError struct{ Table, Column, Reason string }
+
+func (e *MissingError) Error() string { return Fault(*e).String() }
+
+// TooManyError says that a query would ask more partitions than allowed.
+type TooManyError struct {
+	Table string
+	Limit int
+}
+
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("table %s: the query asks more than %d partitions: narrow its range of time", e.Table, e.Limit)
+}
+
+// Slots lists the partitions that can hold rows within bounds, at most limit. The error is a [*MissingError] or a
+// [*TooManyError].
+func (l Layout) Slots(bounds Bounds, limit int) (Slots, error) {
+	e := enumeration{Layout: l, bounds: bounds, limit: limit, times: make(map[int]int64), seen: make(map[string]bool)}
+	for _, i := range l.table.key[:l.table.part] {
+		c := &l.set.columns[i]
+		if c.derived == nil {
+			continue
+		}
+		e.columns = append(e.columns, i)
+		if _, fixed := bounds.Equal[c.name]; !fixed {
+			e.addClock(c.derived)
+		}
+	}
+	if l.table.rotation != nil {
+		e.addClock(l.table.rotation)
+	}
+	if err := e.clock(0); err != nil {
+		return Slots{}, err
+	}
+	out := Slots{List: e.out}
+	if len(e.clocks) == 1 && !e.repeated {
+		out.Clock = l.set.columns[e.clocks[0]].name
+		return out, nil
+	}
+	for i := range out.List {
+		out.List[i].Group = 0
+	}
+	return out, nil
+}
+
+// enumeration is one call of Slots.
+type enumeration struct {
+	Layout
+	bounds   Bounds
+	limit    int
+	columns  []int         // the derived columns of the partition key
+	clocks   []int         // the time columns that they and the table's name follow from
+	times    map[int]int64 // of the clocks, milliseconds
+	group    int
+	out      []Slot
+	seen     map[string]bool
+	repeated bool
+}
+
+func (e *enumeration) addClock(d *derivation) {
+	if d.clock >= 0 && !slices.Contains(e.clocks, d.clock) {
+		e.clocks = append(e.clocks, d.clock)
+	}
+}
+
+// clock goes through the time that column n of the clocks can have, from one moment at which something changes to the
+// next.
+func (e *enumeration) clock(n int) error {
+	if n == len(e.clocks) {
+		err := e.slots(0, nil)
+		if e.group++; e.group > e.limit && err == nil { // buckets that no row can be in count too
+			err = &TooManyError{e.table.name, e.limit}
+		}
+		return err
+	}
+	i := e.clocks[n]
+	t, last, err := e.span(i)
+	if err != nil {
+		return err
+	}
+	for t <= last {
+		e.times[i] = t
+		if err := e.clock(n + 1); err != nil {
+			return err
+		}
+		next := e.next(i, t)
+		if next <= t {
+			break // the end of what can be counted
+		}
+		t = next
+	}
+	return nil
+}
+
+// span is the first and the last millisecond that a time column can have.
+func (e *enumeration) span(i int) (first, last int64, err error) {
+	c := &e.set.columns[i]
+	if v := e.bounds.Equal[c.name]; v != nil {
+		return instantOf(v), instantOf(v), nil
+	}
+	missing := func(what string) error {
+		return &MissingError{e.table.name, c.name, what + ": which buckets hold the rows follows from it"}
+	}
+	low, ok := e.bounds.Low[c.name]
+	if !ok {
+		return 0, 0, missing("a lower bound is missing")
+	}
+	high, ok := e.bounds.High[c.name]
+	if !ok {
+		return 0, 0, missing("an upper bound is missing")
+	}
+	first, last = instantOf(low.Value), instantOf(high.Value)
+	timestamp := c.cql.Kind() == gocql.TypeTimestamp
+	if low.Open && timestamp {
+		if first == math.MaxInt64 {
+			return 1, 0, nil
+		}
+		first++
+	}
+	switch {
+	case !high.Open:
+	case timestamp:
+		if last == math.MinInt64 {
+			return 1, 0, nil
+		}
+		last--
+	case !slices.ContainsFunc(high.Value.data[8:], func(b byte) bool { return b != firstByte }):
+		last = floorDiv(ticks(high.Value.data)-unixTicks-1, ticksPerMilli)
+	}
+	return first, last, nil
+}
+
+// next is the first time after t at which something that follows from time column i changes.
+func (e *enumeration) next(i int, t int64) int64 {
+	next := int64(math.MaxInt64)
+	for _, c := range e.columns {
+		if d := e.set.columns[c].derived; d.clock == i {
+			next = min(next, d.next(t))
+		}
+	}
+	if d := e.table.rotation; d != nil && d.clock == i {
+		next = min(next, d.next(t))
+	}
+	return next
+}
+
+// next is the first time after t at which the value may be another one.
+func (d *derivation) next(t int64) int64 {
+	next := int64(math.MaxInt64)
+	for i := range d.versions {
+		if v := &d.versions[i]; i > 0 && v.from > t {
+			next = min(next, v.from)
+		}
+	}
+	if b := d.version(t).bucket; b.kind != hashBucket {
+		next = min(next, b.start(b.number(t)+1))
+	}
+	return next
+}
+
+// slots appends the product of the values that the derived columns can have at the times chosen.
+func (e *enumeration) slots(n int, buckets []*Value) error {
+	if n == len(e.columns) {
+		return e.add(buckets)
+	}
+	for _, v := range e.values(e.columns[n]) {
+		if err := e.slots(n+1, append(buckets[:n:n], v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// values are those that derived column i can have at the times chosen. None: no row can be written there.
+func (e *enumeration) values(i int) []*Value {
+	c := &e.set.columns[i]
+	if v := e.bounds.Equal[c.name]; v != nil {
+		return []*Value{v}
+	}
+	d := c.derived
+	var t int64
+	if d.clock >= 0 {
+		t = e.times[d.clock]
+	}
+	versions := []*version{d.version(t)}
+	if d.swept() {
+		versions = versions[:0]
+		for v := range d.versions {
+			versions = append(versions, &d.versions[v])
+		}
+	}
+	var out []*Value
+	add := func(data []byte, err error) {
+		if err == nil && !slices.ContainsFunc(out, func(v *Value) bool { return string(v.data) == string(data) }) {
+			out = append(out, &Value{typ: c.cql, data: data})
+		}
+	}
+	for _, v := range versions {
+		switch {
+		case v.bucket.kind != hashBucket:
+			add(encodeBucket(v.bucket, c.cql, t))
+		case e.known(v):
+			add(d.under(v, t, func(i int) *Value { return e.bounds.Equal[e.set.columns[i].name] }))
+		default:
+			for n := range v.bucket.n {
+				add(encodeNumber(c.cql, int64(n)))
+			}
+		}
+	}
+	return out
+}
+
+// known says whether the query fixes everything that a hash is computed from.
+func (e *enumeration) known(v *version) bool {
+	for _, i := range v.sources {
+		if e.bounds.Equal[e.set.columns[i].name] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *enumeration) add(buckets []*Value) error {
+	s := Slot{Table: e.table.name, Buckets: buckets, Group: e.group}
+	if d := e.table.rotation; d != nil {
+		t := e.times[d.clock]
+		if _, err := d.versions[0].bucket.text(t); err != nil {
+			return nil //nolint:nilerr // no row of that time can be written
+		}
+		s.Table = e.table.rotated(t)
+	}
+	id := s.Table + "\x00" + string(partitionKeyOf(buckets))
+	if e.seen[id] {
+		// In the same group it is one of two functions without a time; in another, functions of different times
+		// have a bucket in common.
+		e.repeated = true
+		return nil
+	}
+	e.seen[id] = true
+	if len(e.out) >= e.limit {
+		return &TooManyError{e.table.name, e.limit}
+	}
+	e.out = append(e.out, s)
+	return nil
+}
+
+func partitionKeyOf(values []*Value) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return partitionKey(values)
+}

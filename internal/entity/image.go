@@ -1,0 +1,50 @@
+package entity
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+)
+
+// Freeze encodes at once what the update needs of before, a row of the set. The change that it is for takes it with [Change.Frozen].
+func (s *Set) Freeze(before any) *Frozen {
+	if s == nil {
+		return nil
+	}
+	image, err := s.image(reflect.ValueOf(before))
+	return &Frozen{image, err}
+}
+
+// Frozen is the before-image of a change, encoded before the row afterwards was made.
+type Frozen struct {
+	values []Value
+	err    error
+}
+
+// image gives the before-image of a change, by column. Of the other columns there is nothing in it.
+func (c Change) image() ([]Value, error) {
+	if c.Frozen != nil {
+		return c.Frozen.values, c.Frozen.err
+	}
+	return c.Set.image(reflect.ValueOf(c.Before))
+}
+
+// image encodes what matters of a before-image: its keys, what they follow from, and what Compare compares.
+func (s *Set) image(row reflect.Value) ([]Value, error) {
+	values := make([]Value, len(s.columns))
+	for i := range s.columns {
+		if c := &s.columns[i]; c.derived != nil || !c.key && !slices.Contains(s.compare, i) {
+			continue
+		}
+		v, err := s.encode(row, i)
+		if err != nil {
+			var invalid *InvalidError
+			if errors.As(err, &invalid) {
+				invalid.Reason = "before-image: " + invalid.Reason
+			}
+			return nil, err
+		}
+		values[i] = v
+	}
+	return values, s.derive(values, all)
+}

@@ -1,0 +1,227 @@
+package entity
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// Layout is one declared table as a reader sees it: keys, types, and which partitions can hold what. It is immutable and
+// safe for concurrent use. The zero value is no layout; see [Set.Layout].
+type Layout struct {
+	set   *Set
+	table *table
+}
+
+// Layout gives that of the table declared under name, and false if there is none, or no set.
+func (s *Set) Layout(name string) (Layout, bool) {
+	if s == nil {
+		return Layout{}, false
+	}
+	for _, t := range slices.Concat(s.tables, s.unique) {
+		if t.name == name {
+			return Layout{s, t}, true
+		}
+	}
+	return Layout{}, false
+}
+
+// Entity is the name of the set.
+func (l Layout) Entity() string { return l.set.entity }
+
+// Name and Keyspace are as declared.
+func (l Layout) Name() string { return l.table.name }
+
+// Keyspace is the logical keyspace, empty for the session's.
+func (l Layout) Keyspace() string { return l.table.keyspace }
+
+// Partition are the columns of the partition key, in order.
+func (l Layout) Partition() []string { return slices.Clone(l.table.keyNames[:l.table.part]) }
+
+// Clustering are the clustering columns, in order.
+func (l Layout) Clustering() []string { return slices.Clone(l.table.keyNames[l.table.part:]) }
+
+// Desc says whether clustering column i is declared DESC.
+func (l Layout) Desc(i int) bool { return l.table.desc[l.table.part+i] }
+
+// Columns are the columns to select: the clustering columns, then the other ones that are fields, and what else [Layout.Tells] needs.
+func (l Layout) Columns() []string {
+	out := l.Clustering()
+	for _, name := range slices.Concat(l.table.fieldNames, l.Tells()) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Tells are, for the base table of a [Versioned] set, the columns of which at least one is not null in the row of an entity that
+// exists: all but key and version. A row in which they all are null is what is left of a deleted entity. It is nil for the other tables:
+// what stands in them is a row.
+func (l Layout) Tells() []string {
+	if l.set.version < 0 || l.table != l.set.tables[0] {
+		return nil
+	}
+	var out []string
+	for _, i := range l.set.regular() {
+		out = append(out, l.set.columns[i].name)
+	}
+	return out
+}
+
+// Field is the index of the column's field in the row type, as for [reflect.Value.FieldByIndex]; nil if it is none.
+func (l Layout) Field(column string) []int {
+	if c := l.column(column); c != nil {
+		return c.index
+	}
+	return nil
+}
+
+// Derived says whether the column is derived.
+func (l Layout) Derived(column string) bool {
+	c := l.column(column)
+	return c != nil && c.derived != nil
+}
+
+// Functions are the bucket functions that decide which partitions a row stands in, as text.
+func (l Layout) Functions() []string {
+	var out []string
+	add := func(d *derivation) {
+		for _, v := range d.versions {
+			out = append(out, fmt.Sprintf("%s from %d", v.bucket, v.from))
+		}
+	}
+	for _, i := range l.table.key[:l.table.part] {
+		if d := l.set.columns[i].derived; d != nil {
+			add(d)
+		}
+	}
+	if l.table.rotation != nil {
+		add(l.table.rotation)
+	}
+	return out
+}
+
+// Compare orders two encoded values of clustering column i as the server does, ascending.
+func (l Layout) Compare(i int, a, b []byte) int {
+	return l.clustering(i).cql.Compare(a, b)
+}
+
+// Raw makes a value of clustering column i of what is encoded already, and Fits says whether data can be one.
+func (l Layout) Raw(i int, data []byte) *Value {
+	return &Value{typ: l.clustering(i).cql, data: data}
+}
+
+// Fits is the check that goes before [Layout.Raw]. data may be anything.
+func (l Layout) Fits(i int, data []byte) bool {
+	c := l.clustering(i)
+	return malformed(c.cql, data) == "" && keyFault(c, data) == ""
+}
+
+// PartitionKey encodes the columns of the partition key, in order.
+func (l Layout) PartitionKey(values []*Value) []byte { return partitionKey(values) }
+
+func (l Layout) clustering(i int) *column { return &l.set.columns[l.table.key[l.table.part+i]] }
+
+func (l Layout) column(name string) *column {
+	for _, i := range l.table.columns {
+		if c := &l.set.columns[i]; c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Encode encodes a value of a key column. The value is of the field's Go type, or of one like it. The error holds no
+// value.
+func (l Layout) Encode(column string, value any) (*Value, error) {
+	c := l.column(column)
+	if c == nil {
+		return nil, l.set.invalid(l.table, column, "is no column of the table")
+	}
+	want := deref(c.goType)
+	v := reflect.ValueOf(value)
+	if v.IsValid() && v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem() == want {
+		v = v.Elem()
+	}
+	if !v.IsValid() || !like(v, want) {
+		return nil, l.set.invalid(l.table, column, fmt.Sprintf("a value of Go type %T, it must be %s", value, want))
+	}
+	field := reflect.New(want)
+	field.Elem().Set(v.Convert(want))
+	if c.goType.Kind() != reflect.Pointer {
+		field = field.Elem()
+	}
+	data, err := encodeField(c, field)
+	if err != nil {
+		return nil, l.set.invalid(l.table, column, err.Error())
+	}
+	if data == nil {
+		return nil, l.set.invalid(l.table, column, "the value is absent, as the zero time is")
+	}
+	if reason := keyFault(c, data); reason != "" {
+		return nil, l.set.invalid(l.table, column, reason)
+	}
+	return &Value{typ: c.cql, data: data}, nil
+}
+
+// like says whether v can stand for a value of type want: it is of its kind, or a whole number that fits.
+func like(v reflect.Value, want reflect.Type) bool {
+	if v.Type() == want || v.Kind() == want.Kind() && v.CanConvert(want) {
+		return true
+	}
+	return v.CanInt() && want.Kind() >= reflect.Int && want.Kind() <= reflect.Int64 && !reflect.New(want).Elem().OverflowInt(v.Int())
+}
+
+// Moment is the first or the last timeuuid of the moment t, which has a resolution of 100 ns, and false if the column is
+// not a timeuuid. Timeuuids end in the years 1582 and 5236: the last moment stands for all after it, the first for all before it.
+func (l Layout) Moment(column string, t time.Time, last bool) (*Value, bool) {
+	c := l.column(column)
+	if c == nil || c.cql.Kind() != gocql.TypeTimeUUID {
+		return nil, false
+	}
+	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + unixTicks
+	n = max(0, min(n, 1<<60-1))
+	data := make([]byte, 16)
+	binary.BigEndian.PutUint32(data, uint32(n))
+	binary.BigEndian.PutUint16(data[4:], uint16(n>>32))
+	binary.BigEndian.PutUint16(data[6:], uint16(n>>48)|1<<12)
+	for i := 8; i < 16; i++ { // the server compares these bytes as signed ones
+		data[i] = firstByte
+		if last {
+			data[i] = lastByte
+		}
+	}
+	return &Value{typ: c.cql, data: data}, true
+}
+
+const (
+	farSeconds = 1 << 38 // from 1970: beyond what a timeuuid holds, and few enough to be counted in ticks
+	firstByte  = 0x80
+	lastByte   = 0x7f
+)
+
+// Ceil is the first time that is not before t and that the column can hold exactly: timestamps have milliseconds, timeuuids
+// 100 ns, dates days. What t is encoded as is the last one not after it.
+func (l Layout) Ceil(column string, t time.Time) time.Time {
+	c := l.column(column)
+	if c == nil {
+		return t
+	}
+	switch c.cql.Kind() {
+	case gocql.TypeTimestamp:
+		return t.Add(time.Millisecond - 1)
+	case gocql.TypeTimeUUID:
+		return t.Add(timeUUIDResolution - 1)
+	case gocql.TypeDate:
+		return t.Add(day - 1)
+	}
+	return t
+}
+
+// timeUUIDResolution is that of the time in a timeuuid.
+const timeUUIDResolution = 100 * time.Nanosecond

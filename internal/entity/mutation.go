@@ -1,0 +1,116 @@
+package entity
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// MutationKind says what a mutation does to its row.
+type MutationKind uint8
+
+const (
+	// Put writes the row: all of it, or in a [Set.Patch] the columns that are edited.
+	Put MutationKind = iota + 1
+	// Remove deletes a row that the same write does not put: a moved or swept key, or a deleted entity.
+	Remove
+	// Increment adds to the counters of a row. It has no timestamp and is not idempotent.
+	Increment
+	// Merge puts or removes elements of maps and sets, and leaves the others alone. A Put of the same row goes with it, except
+	// in a [Set.Patch] that expires, where it writes the columns too.
+	Merge
+)
+
+func (k MutationKind) String() string {
+	switch k {
+	case Put:
+		return "put"
+	case Remove:
+		return "remove"
+	case Increment:
+		return "increment"
+	case Merge:
+		return "merge"
+	}
+	return fmt.Sprintf("MutationKind(%d)", uint8(k))
+}
+
+// Mutation is one bound statement for one row of one table. Its fields are for reading.
+type Mutation struct {
+	Keyspace, Table string // physical; Keyspace is empty for the session's
+	Kind            MutationKind
+	Timestamp       int64 // microseconds; 0 for an Increment
+	Rotates         bool  // Table is one of those that a table with Rotate becomes; not stored
+	// PartitionKey is the encoded partition key, as the driver's routing key. Mutations of one keyspace with equal
+	// ones travel together.
+	PartitionKey []byte
+
+	// Statement, Names and Args are the CQL text and what is bound to its marks: *[Value] or gocql.UnsetValue. Names
+	// are columns, or "[timestamp]" and "[ttl]".
+	Statement string
+	Names     []string
+	Args      []any
+
+	keys, part int           // how many columns of Names are the primary key, and how many of these the partition key
+	merges     []mergeColumn // of a Merge
+	expiresAt  int64         // milliseconds; 0 is never
+	expired    *Mutation     // sent in place of this one once it has expired
+}
+
+// String says what the mutation does to which table, without values.
+func (m Mutation) String() string {
+	if m.Keyspace == "" {
+		return m.Kind.String() + " " + m.Table
+	}
+	return m.Kind.String() + " " + m.Keyspace + "." + m.Table
+}
+
+// Format prints [Mutation.String] for every verb: a mutation printed in full would show its partition key.
+func (m Mutation) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
+
+// MarshalText is [Mutation.String]: a structured logger would show the partition key. What is stored is MarshalBinary's.
+func (m Mutation) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// ExpiresAt is the moment at which the row ends, and whether it does.
+func (m *Mutation) ExpiresAt() (time.Time, bool) {
+	return time.UnixMilli(m.expiresAt), m.expiresAt != 0
+}
+
+// At is the statement to send at an attempt made at now, with what to bind to it. It differs from Statement and Args
+// only for a row that expires: the TTL is what remains, rounded up to seconds, and once nothing remains the statement
+// is a delete, because TTL 0 would mean forever.
+func (m *Mutation) At(now time.Time) (statement string, args []any) {
+	if m.expiresAt == 0 {
+		return m.Statement, m.Args
+	}
+	remaining := (m.expiresAt - now.UnixMilli() + 999) / 1000
+	if remaining <= 0 {
+		return m.expired.Statement, m.expired.Args
+	}
+	args = append(make([]any, 0, len(m.Args)), m.Args...)
+	args[slices.Index(m.Names, ttlName)] = encodeInt(min(remaining, maxTTL))
+	return m.Statement, args
+}
+
+// Size estimates, from above, the bytes that the server counts for the mutation against batch_size_fail_threshold.
+func (m *Mutation) Size() int {
+	size := rowOverhead
+	for _, a := range m.Args {
+		size += cellOverhead
+		if v, ok := a.(*Value); ok {
+			size += len(v.data) + v.cells()*cellOverhead
+		}
+	}
+	return size
+}
+
+const (
+	// The server counts, alongside the bytes of a value, its timestamp and expiry, and the same for the row
+	// (org.apache.cassandra.db.rows: AbstractCell.dataSize, BTreeRow.dataSize).
+	cellOverhead = 16
+	rowOverhead  = 40
+
+	// maxTTL is Cassandra's limit: 20 years (org.apache.cassandra.cql3.Attributes).
+	maxTTL = 20 * 365 * 24 * 60 * 60
+)

@@ -1,0 +1,147 @@
+package entity
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gocql/gocql"
+)
+
+// This file is about the entries of pending: what a client that died has left to be done in the query tables.
+
+// Spread renders what row is into the query tables, at the time of version: its rows, and a Remove for every key among
+// those of entries of pending that is not its own.
+func (b *Base) Spread(row Row, version gocql.UUID, entries [][]byte) ([]Mutation, error) {
+	s := b.set
+	if b.stored {
+		return nil, errStored
+	}
+	var out []Mutation
+	if len(entries) == 0 {
+		entries = [][]byte{nil}
+	}
+	for _, entry := range entries {
+		before, err := b.decodeKeys(entry)
+		if err != nil {
+			return nil, err
+		}
+		r := renderer{set: s, kind: Update, timestamp: version.Time().UnixMicro(), version: version, keyspace: b.physical, before: before}
+		r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
+		r.replacing = before != nil
+		if row.Present {
+			r.after = slices.Clone(row.values)
+			r.after[s.version] = *uuidValue(version)
+			if err := s.deriveRead(r.after); err != nil {
+				return nil, err
+			}
+		}
+		if r.after == nil && r.before == nil {
+			continue
+		}
+		for _, t := range s.tables[1:] {
+			if t.rotation != nil && r.row()[t.rotation.clock].data == nil {
+				continue // without the time the row is in none of the tables
+			}
+			if err := r.checkRotated(t, r.row()); err != nil {
+				return nil, err
+			}
+			r.table(t)
+		}
+		out = append(out, r.out...)
+	}
+	return out, nil
+}
+
+// deriveRead is derive for a row that was read, and that something else than this library may have written: Cassandra takes an empty
+// value for one of a fixed size. The base key is that under which it was read, whatever the row says.
+func (s *Set) deriveRead(row []Value) error {
+	for i := range s.columns {
+		c, data := &s.columns[i], row[i].data
+		if size := c.cql.Size(); c.key && data != nil && size > 0 && len(data) != size {
+			return s.invalid(s.tables[0], c.name, fmt.Sprintf("the row, or its entry of %s, holds a value of %d bytes, and a %s has %d: "+
+				"something else than this library wrote it, so correct the row", PendingColumn, len(data), c.cql, size))
+		}
+	}
+	return s.derive(row, func(i int) bool { return !s.inBaseKey(i) })
+}
+
+// keysVersion is the version of the format of entries of pending.
+const keysVersion = 1
+
+// encodeKeys encodes what the keys of a row in the query tables follow from, by name: another process may know other
+// tables.
+func (s *Set) encodeKeys(row []Value) []byte {
+	out := []byte{keysVersion}
+	for i := range s.columns {
+		c := &s.columns[i]
+		if !s.inEntries(i) || row[i].data == nil {
+			continue
+		}
+		out = binary.BigEndian.AppendUint16(out, uint16(len(c.name))) // names and keys have less than 64 KiB
+		out = append(out, c.name...)
+		out = binary.BigEndian.AppendUint16(out, uint16(len(row[i].data)))
+		out = append(out, row[i].data...)
+	}
+	return out
+}
+
+var errStored = errors.New("another client has left the entity unfinished, and an error that was stored does not know its query tables: " +
+	"write or modify the entity through its set, and resume then")
+
+var errKeys = errors.New("an entry of pending is of a later version, or damaged")
+
+// inEntries says whether entries of pending hold column i.
+func (s *Set) inEntries(i int) bool {
+	return s.columns[i].key && s.columns[i].derived == nil && !slices.Contains(s.tables[0].key, i)
+}
+
+// decodeKeys is the reverse of encodeKeys. It gives nil if the entity was new. data may be anything: what it says is of this entity, or
+// is rejected.
+func (b *Base) decodeKeys(data []byte) ([]Value, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	s, row := b.set, slices.Clone(b.row)
+	if err := cutKeys(data, func(name string, value []byte) error {
+		for i := range s.columns {
+			if c := &s.columns[i]; c.name == name && s.inEntries(i) {
+				row[i] = Value{typ: c.cql, data: value}
+			}
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return row, s.deriveRead(row)
+}
+
+// cutKeys calls visit for every column of an entry. One of no bytes has none.
+func cutKeys(data []byte, visit func(name string, value []byte) error) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if data[0] != keysVersion {
+		return errKeys
+	}
+	cut := func() (part []byte, ok bool) {
+		if len(data) < 2 || len(data)-2 < int(binary.BigEndian.Uint16(data)) {
+			return nil, false
+		}
+		n := int(binary.BigEndian.Uint16(data))
+		part, data = data[2:2+n], data[2+n:]
+		return part, true
+	}
+	for data = data[1:]; len(data) > 0; {
+		name, ok := cut()
+		value, ok2 := cut()
+		if !ok || !ok2 {
+			return errKeys
+		}
+		if err := visit(string(name), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

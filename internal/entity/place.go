@@ -1,0 +1,309 @@
+package entity
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"github.com/gocql/gocql"
+)
+
+// This file places a rendered row in the tables: the Put under its key, and a Remove for every other key under which
+// the entity may have a row.
+
+// reserve makes room for the rows of all tables, so that a plain insert allocates twice, however many tables.
+func (r *renderer) reserve() {
+	each := 1 // the timestamp
+	if r.expiresAt != 0 {
+		each = 2
+	}
+	args := 0
+	for _, t := range r.set.tables {
+		args += len(t.columns) + each
+	}
+	r.args = make([]any, 0, args)
+	r.out = make([]Mutation, 0, len(r.set.tables))
+}
+
+func (r *renderer) table(t *table) {
+	keyspace := r.keyspace(t.keyspace)
+	p := placed{table: t, keyspace: keyspace, name: r.name(t)}
+	p.text = t.statements(keyspace, p.name)
+	var stays []*Value // the key that the row has after the change, nil if it has none
+	if r.after != nil {
+		if key := t.keyOf(r.after); present(key) {
+			stays = key
+			r.put(p, key)
+		}
+	}
+	if r.after == nil || r.replacing && len(t.sweeps)+len(t.moves) > 0 || len(t.follows) > 0 {
+		r.removes(p, stays)
+	}
+}
+
+// placed is a table with what it is called for the row at hand.
+type placed struct {
+	*table
+	keyspace, name string
+	text           *statements
+}
+
+// name is that of the table in which the row stands. Where it rotates, it does so by a time that cannot change.
+func (r *renderer) name(t *table) string {
+	if t.rotation == nil {
+		return t.name
+	}
+	return t.rotated(instantOf(&r.row()[t.rotation.clock]))
+}
+
+// row is the row after the change, or of a delete the one before it.
+func (r *renderer) row() []Value {
+	if r.after == nil {
+		return r.before
+	}
+	return r.after
+}
+
+// keyOf gives the primary key of row in t, in key order.
+func (t *table) keyOf(row []Value) []*Value {
+	key := make([]*Value, len(t.key))
+	for k, i := range t.key {
+		key[k] = &row[i]
+	}
+	return key
+}
+
+// present says whether a row stands under key: no column of it is nil.
+func present(key []*Value) bool {
+	for _, v := range key {
+		if v.data == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *renderer) put(t placed, key []*Value) {
+	text := t.text
+	m := Mutation{
+		Keyspace: t.keyspace, Table: t.name, Kind: Put, Timestamp: r.timestamp, PartitionKey: partitionKey(key[:t.part]),
+		Statement: text.insert, Names: text.insertNames, Rotates: t.rotation != nil, keys: len(key), part: t.part,
+	}
+	start := len(r.args)
+	for _, i := range t.columns {
+		if v := &r.after[i]; v.data != nil || r.nulls(i) {
+			r.args = append(r.args, v)
+		} else {
+			r.args = append(r.args, gocql.UnsetValue)
+		}
+	}
+	if r.expiresAt != 0 {
+		m.Statement, m.Names, m.expiresAt = text.insertTTL, text.ttlNames, r.expiresAt
+		r.args = append(r.args, encodeInt(maxTTL))
+	}
+	r.args = append(r.args, r.at)
+	m.Args = r.args[start:len(r.args):len(r.args)]
+	if r.expiresAt != 0 {
+		expired := r.delete(t, key, r.timestamp)
+		m.expired = &expired
+	}
+	r.out = append(r.out, m)
+}
+
+// nulls says whether an absent value of column i is sent as null, which costs a cell tombstone. Key columns of other
+// tables that cannot change are absent in every write of the entity; a derived one changes as what it follows from. Deleting
+// the row just below the Put would cost one tombstone however many values are absent, but it would also erase the columns
+// that a newer version of the service has added.
+func (r *renderer) nulls(i int) bool {
+	c := &r.set.columns[i]
+	changes := !c.key || c.rule != immutable
+	if c.derived != nil {
+		changes = slices.ContainsFunc(c.derived.sources, func(s int) bool { return r.set.columns[s].rule != immutable })
+	}
+	return r.replacing && changes
+}
+
+// removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. The columns that a
+// single writer moves stand as in the before-image or as in the after-image; a OneOf column may have any of its values.
+func (r *renderer) removes(p placed, stays []*Value) {
+	t := p.table
+	remove := func(key []*Value) {
+		if !present(key) {
+			return
+		}
+		timestamp := r.timestamp
+		if stays != nil {
+			switch order := compare(t, key, stays); {
+			case order == 0:
+				return
+			case order > 0:
+				timestamp--
+			}
+		}
+		r.out = append(r.out, r.delete(p, key, timestamp))
+	}
+	sweeps := t.sweeps
+	if !r.replacing && r.after != nil {
+		sweeps = nil // an insert is the first write of its entity, except under another bucket function
+	}
+	if r.before != nil {
+		r.sweep(t, r.before, t.keyOf(r.before), sweeps, remove)
+	}
+	if r.after != nil && (r.before == nil || r.moved(t)) {
+		r.sweep(t, r.after, t.keyOf(r.after), sweeps, remove)
+	}
+}
+
+// moved says whether the write changes a SingleWriter column in the key of t.
+func (r *renderer) moved(t *table) bool {
+	for _, k := range t.moves {
+		if i := t.key[k]; !bytes.Equal(r.before[i].data, r.after[i].data) {
+			return true
+		}
+	}
+	return false
+}
+
+// sweep calls visit once for every combination of values of the OneOf columns at positions of key, with key holding
+// the combination, and within that for every value of the derived columns that have several.
+func (r *renderer) sweep(t *table, row []Value, key []*Value, positions []int, visit func([]*Value)) {
+	if len(positions) == 0 {
+		r.rebucket(t, row, key, t.follows, visit)
+		return
+	}
+	k := positions[0]
+	domain := r.set.columns[t.key[k]].domain
+	for d := range domain {
+		key[k] = &domain[d]
+		r.sweep(t, row, key, positions[1:], visit)
+	}
+}
+
+// rebucket calls visit with the derived columns at positions of key computed again, once for every function that they may
+// be computed by. What is in the key has the value that it has there, and the rest that of row.
+func (r *renderer) rebucket(t *table, row []Value, key []*Value, positions []int, visit func([]*Value)) {
+	if len(positions) == 0 {
+		visit(key)
+		return
+	}
+	k := positions[0]
+	c := &r.set.columns[t.key[k]]
+	of := func(i int) *Value {
+		if at := slices.Index(t.key, i); at >= 0 {
+			return key[at]
+		}
+		return &row[i]
+	}
+	var seen [][]byte
+	add := func(data []byte, err error) {
+		if err != nil || slices.ContainsFunc(seen, func(s []byte) bool { return bytes.Equal(s, data) }) {
+			return // absent, or in no bucket: there is no row to remove
+		}
+		seen = append(seen, data)
+		key[k] = &Value{typ: c.cql, data: data}
+		r.rebucket(t, row, key, positions[1:], visit)
+	}
+	if !c.derived.swept() {
+		add(c.derived.value(of))
+		return
+	}
+	for v := range c.derived.versions {
+		add(c.derived.under(&c.derived.versions[v], 0, of))
+	}
+}
+
+// compare orders key against stays, the key that the row keeps: 0 if they are the same. At a tie of two writers the
+// base table keeps the greater value of a OneOf column, so its Remove of a smaller one must win against the other's
+// Put, and that of a greater one must lose: it is sent one microsecond earlier. A SingleWriter move has no ties to
+// settle.
+func compare(t *table, key, stays []*Value) int {
+	for _, k := range t.moves {
+		if !bytes.Equal(key[k].data, stays[k].data) {
+			return -1
+		}
+	}
+	for _, k := range t.sweeps {
+		if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
+			return order
+		}
+	}
+	for _, k := range t.follows {
+		if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
+			return order
+		}
+	}
+	return 0
+}
+
+// delete is a Remove of the row of t under key.
+func (r *renderer) delete(t placed, key []*Value, timestamp int64) Mutation {
+	at := r.at
+	if timestamp != r.timestamp {
+		if r.below == nil {
+			r.below = &Value{typ: bigint, data: encodeInt64(timestamp)}
+		}
+		at = r.below
+	}
+	start := len(r.args)
+	r.args = append(r.args, at)
+	for _, v := range key {
+		r.args = append(r.args, v)
+	}
+	return Mutation{
+		Keyspace: t.keyspace, Table: t.name, Kind: Remove, Timestamp: timestamp, PartitionKey: partitionKey(key[:t.part]),
+		Statement: t.text.delete, Names: t.text.deleteNames, Args: r.args[start:len(r.args):len(r.args)],
+		Rotates: t.rotation != nil, keys: len(key), part: t.part,
+	}
+}
+
+// partitionKey encodes the values of the partition columns as Cassandra does: a single one as it is, several each with
+// two bytes of length before and a zero byte behind.
+func partitionKey(values []*Value) []byte {
+	if len(values) == 1 {
+		return values[0].data
+	}
+	size := 0
+	for _, v := range values {
+		size += len(v.data) + componentOverhead
+	}
+	out := make([]byte, 0, size)
+	for _, v := range values {
+		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) // keys are at most maxKeyBytes
+		out = append(out, v.data...)
+		out = append(out, 0)
+	}
+	return out
+}
+
+// componentOverhead is what a column of a composite partition key takes alongside its bytes.
+const componentOverhead = 3
+
+// partitionSize is the length of the partition key of row in t if it has several columns. A single column is bounded
+// as a key column.
+func (t *table) partitionSize(row []Value) int {
+	if t.part == 1 || row == nil {
+		return 0
+	}
+	size := 0
+	for _, i := range t.key[:t.part] {
+		if row[i].data == nil {
+			return 0 // no row in this table
+		}
+		size += len(row[i].data) + componentOverhead
+	}
+	return size
+}
+
+// entityKey encodes the base key.
+func (r *renderer) entityKey() string {
+	return encodedKey(r.set.tables[0].keyOf(r.row()))
+}
+
+func encodedKey(key []*Value) string {
+	var out []byte
+	for _, v := range key {
+		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) // keys are at most maxKeyBytes
+		out = append(out, v.data...)
+	}
+	return string(out)
+}

@@ -1,0 +1,296 @@
+package entity
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+
+	"github.com/gocql/gocql"
+)
+
+// Rendered is a change as mutations.
+type Rendered struct {
+	Mutations []Mutation // by table in declared order; the row's Put before the Removes
+	// Key is the encoded base key: equal for changes of one entity of one set.
+	Key string
+}
+
+// String says how many mutations there are, without values.
+func (r Rendered) String() string { return fmt.Sprintf("%d mutations", len(r.Mutations)) }
+
+// Format prints [Rendered.String] for every verb: printed in full it would show the key.
+func (r Rendered) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+
+// MarshalText is [Rendered.String]: a structured logger would show the key.
+func (r Rendered) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// StampOf is the stamp of the before-image in microseconds, or the time of its version, 0 if there is none. That of a patch is
+// in its row.
+func (c Change) StampOf() int64 {
+	if c.Kind == Patch {
+		c.Before = c.After
+	}
+	if !c.Valid() || c.Set.version < 0 && c.Set.stamp < 0 || c.Before == nil {
+		return 0
+	}
+	if v := c.VersionOf(); c.Set.version >= 0 {
+		if v.Version() != 1 {
+			return 0 // refused when it is rendered
+		}
+		return v.Time().UnixMicro()
+	}
+	return reflect.ValueOf(c.Before).FieldByIndex(c.Set.columns[c.Set.stamp].index).Int()
+}
+
+// Render gives the mutations of the change at timestamp, in microseconds. keyspace maps the logical keyspace of a
+// table to the physical one; nil leaves them as declared. A row that cannot be written is an [*InvalidError].
+func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered, error) {
+	if !c.Valid() {
+		return Rendered{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set that tables.New returned"}
+	}
+	if c.Conditional() {
+		return Rendered{}, c.Set.invalid(nil, "", "the base row is written by a lightweight transaction: RenderConditional renders that")
+	}
+	if err := c.checkVerb(); err != nil {
+		return Rendered{}, err
+	}
+	r := renderer{set: c.Set, kind: c.Kind, timestamp: timestamp, keyspace: keyspace}
+	if r.keyspace == nil {
+		r.keyspace = func(name string) string { return name }
+	}
+	encode := r.encode
+	if c.Kind == Patch {
+		encode = r.encodePatch
+	}
+	if err := encode(c); err != nil {
+		return Rendered{}, err
+	}
+	if err := r.check(); err != nil {
+		return Rendered{}, err
+	}
+	if err := r.checkStamp(c); err != nil {
+		return Rendered{}, err
+	}
+	r.reserve()
+	for _, t := range c.Set.tables {
+		switch {
+		case c.Set.counts:
+			r.count(t)
+		case c.Kind == Patch:
+			r.edit(t)
+		default:
+			r.table(t)
+		}
+	}
+	if c.Set.counts && len(r.out) == 0 {
+		return Rendered{}, c.Set.nothingToAdd()
+	}
+	return Rendered{Mutations: r.out, Key: r.entityKey()}, nil
+}
+
+// leastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in another unit. One in
+// nanoseconds is ahead of every clock, which a writer rejects.
+const leastStamp = 100_000_000_000_000
+
+// checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know, and one that was
+// written at the very timestamp of the change.
+func (r *renderer) checkStamp(c Change) error {
+	s := c.Set
+	if s.stamp < 0 || c.Before == nil && c.Kind != Patch {
+		return nil
+	}
+	name, stamp := s.columns[s.stamp].name, c.StampOf()
+	switch {
+	case stamp != 0 && stamp < leastStamp:
+		return s.invalid(nil, name, "the stamp of the before-image is too small, as one in seconds or milliseconds is: it must be in "+
+			"microseconds since the Unix epoch, as in Result.Timestamp")
+	case stamp == 0 && !s.unstamped && slices.ContainsFunc(s.columns, func(c column) bool { return c.rule == oneOf }):
+		return s.invalid(nil, name, "the before-image has no stamp, and if it was written by a clock that is ahead of this one, the write "+
+			"would be acknowledged and change nothing: pass the row as it was read from a table with this column, or as it was written, "+
+			"with Result.Timestamp in it; if the tables hold rows from before the library, declare UnstampedRows()")
+	case stamp == r.timestamp && c.Before != nil && !r.repeats(c):
+		return s.invalid(nil, name, "the before-image was written at the timestamp of this write, so the two would mix: one timestamp (writer.At) is "+
+			"for one write of an entity, and for its repeats")
+	}
+	return nil
+}
+
+// repeats says whether an update leaves all but the stamp as it is: the repeat of a write that reads what its first try has written.
+func (r *renderer) repeats(c Change) bool {
+	if c.Kind != Update {
+		return false
+	}
+	for i := range r.set.columns {
+		col := &r.set.columns[i]
+		if col.derived != nil || i == r.set.stamp {
+			continue
+		}
+		before := r.before[i]
+		if before.typ == nil { // no key
+			row, after := reflect.ValueOf(c.Before), reflect.ValueOf(c.After)
+			if reflect.DeepEqual(row.FieldByIndex(col.index).Interface(), after.FieldByIndex(col.index).Interface()) {
+				continue // also maps, whose bytes are in no order
+			}
+			var err error
+			if before, err = r.set.encode(row, i); err != nil {
+				return false
+			}
+		}
+		if !bytes.Equal(before.data, r.after[i].data) {
+			return false
+		}
+	}
+	return true
+}
+
+// renderer holds one Render.
+type renderer struct {
+	set       *Set
+	kind      Kind
+	timestamp int64
+	version   gocql.UUID // of a Versioned set
+	keyspace  func(string) string
+
+	before, after []Value        // by column; nil where the verb has none
+	patch         patch          // of a Patch
+	removed       map[int]*Value // elements that a Patch removes alongside those that it puts, by column
+	at, below     *Value         // the timestamp, and one microsecond less
+	replacing     bool           // the entity may exist: absent values are sent as null, and its rows under other keys removed
+	expiresAt     int64          // milliseconds, 0 is never
+
+	out  []Mutation
+	args []any // backing store of the Args
+}
+
+func (r *renderer) encode(c Change) error {
+	s := r.set
+	if c.After != nil {
+		row, values := reflect.ValueOf(c.After), make([]Value, len(s.columns))
+		for i := range s.columns {
+			if s.columns[i].derived != nil {
+				continue
+			}
+			if i == s.mark {
+				values[i] = Value{typ: s.columns[i].cql, data: r.version.Bytes()}
+				continue
+			}
+			if i == s.version {
+				values[i] = *uuidValue(r.version)
+				continue
+			}
+			if i == s.stamp {
+				values[i] = Value{typ: s.columns[i].cql, data: encodeInt64(r.timestamp)}
+				continue
+			}
+			v, err := s.encode(row, i)
+			if err != nil {
+				return err
+			}
+			values[i] = v
+		}
+		if err := s.derive(values, all); err != nil {
+			return err
+		}
+		r.after = values
+	}
+	if c.Before != nil {
+		before, err := c.image()
+		if err != nil {
+			return err
+		}
+		r.before = before
+	}
+	r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
+	return nil
+}
+
+func all(int) bool { return true }
+
+// check holds the change against the declaration and decides how it is rendered.
+func (r *renderer) check() error {
+	s := r.set
+	if r.kind == Upsert && !s.sweepInserts {
+		for i := range s.columns {
+			if s.columns[i].rule == oneOf {
+				return s.invalid(nil, s.columns[i].name,
+					"a blind Upsert leaves the row under its former key behind: declare SweepInserts(), or Update from a before-image")
+			}
+		}
+	}
+	for i := range s.columns {
+		c := &s.columns[i]
+		if !c.key || c.derived != nil {
+			continue
+		}
+		if err := r.checkKey(i, c); err != nil {
+			return err
+		}
+	}
+	for _, row := range [][]Value{r.before, r.after} {
+		for _, t := range s.tables {
+			if err := r.checkRotated(t, row); err != nil {
+				return err
+			}
+			if size := t.partitionSize(row); size > maxKeyBytes {
+				return s.invalid(t, "", fmt.Sprintf("a partition key holds at most %d bytes, this one %d", maxKeyBytes, size))
+			}
+		}
+	}
+	r.replacing = r.kind != Insert || s.sweepInserts
+	if r.after == nil {
+		return nil
+	}
+	if s.expiry >= 0 && r.after[s.expiry].data != nil {
+		r.expiresAt = int64(binary.BigEndian.Uint64(r.after[s.expiry].data)) // a timestamp is signed
+		if r.expiresAt == 0 {
+			r.expiresAt = 1 // 0 stands for never; the epoch has passed as surely as the millisecond after it
+		}
+		if r.expiresAt-r.timestamp/1000 > maxTTL*1000 {
+			return s.invalid(nil, s.columns[s.expiry].name, "expires more than 20 years from now, which is Cassandra's limit")
+		}
+	}
+	return nil
+}
+
+func (r *renderer) checkKey(i int, c *column) error {
+	s := r.set
+	switch {
+	case r.before == nil || r.after == nil:
+	case c.rule == immutable && !bytes.Equal(r.before[i].data, r.after[i].data):
+		if s.identifies(i) {
+			return s.invalid(nil, c.name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
+		}
+		return s.invalid(nil, c.name, "a key column is immutable unless the set says how it may change: "+
+			"OneOf (closed domain, any number of writers) or SingleWriter (one writer at a time)")
+	}
+	if c.rule == singleWriter && r.kind == Upsert {
+		return s.invalid(nil, c.name, "a SingleWriter column moves by its before-image, which an Upsert does not have")
+	}
+	if c.rule != oneOf {
+		return nil
+	}
+	if r.before != nil && !inDomain(c, &r.before[i]) {
+		return s.invalid(nil, c.name, "before-image: the value is not one of those declared by OneOf")
+	}
+	if r.after != nil && !inDomain(c, &r.after[i]) {
+		return s.invalid(nil, c.name, "the value is not one of those declared by OneOf")
+	}
+	return nil
+}
+
+func inDomain(c *column, v *Value) bool {
+	if v.data == nil {
+		return true // only a pointer column can be absent here
+	}
+	for i := range c.domain {
+		if bytes.Equal(c.domain[i].data, v.data) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Set) inBaseKey(i int) bool { return slices.Contains(s.tables[0].key, i) }

@@ -1,0 +1,155 @@
+package entity
+
+import (
+	"reflect"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
+)
+
+// Entity is the name of the set.
+func (s *Set) Entity() string { return s.entity }
+
+// Select is [Set.SelectIn] of the declared keyspace.
+func (s *Set) Select() (stmt string, names []string) { return s.SelectIn(s.tables[0].keyspace) }
+
+// SelectIn is that of tables.Set.
+func (s *Set) SelectIn(keyspace string) (stmt string, names []string) {
+	base := s.tables[0]
+	return base.statements(keyspace, base.name).sel, append([]string(nil), base.keyNames...)
+}
+
+// Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
+// if the row has no valid key. Other fields of row are not looked at.
+func (s *Set) Key(row any) ([]any, error) {
+	base := s.tables[0]
+	encoded, err := s.identity(reflect.ValueOf(row))
+	if err != nil {
+		return nil, err
+	}
+	values := make([]any, 0, len(base.key))
+	for _, i := range base.key {
+		values = append(values, &encoded[i])
+	}
+	return values, nil
+}
+
+// SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
+// names the table in which the row stands. Of row the fields are used that identify the entity.
+func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, values []any, err error) {
+	base := s.tables[0]
+	encoded, err := s.identity(reflect.ValueOf(row))
+	if err != nil {
+		return "", nil, nil, err
+	}
+	for _, i := range base.key {
+		values = append(values, &encoded[i])
+	}
+	name := base.name
+	if base.rotation != nil {
+		if _, err := base.rotation.versions[0].bucket.text(instantOf(&encoded[base.rotation.clock])); err != nil {
+			return "", nil, nil, s.invalid(base, "", err.Error())
+		}
+		name = base.rotated(instantOf(&encoded[base.rotation.clock]))
+	}
+	return base.statements(keyspace, name).sel, append([]string(nil), base.keyNames...), values, nil
+}
+
+// identity encodes what identifies the entity of row, by column.
+func (s *Set) identity(row reflect.Value) ([]Value, error) {
+	encoded := make([]Value, len(s.columns))
+	for i := range s.columns {
+		if s.columns[i].derived != nil || !s.identifies(i) {
+			continue
+		}
+		v, err := s.encode(row, i)
+		if err != nil {
+			return nil, err
+		}
+		encoded[i] = v
+	}
+	return encoded, s.derive(encoded, s.inBaseKey)
+}
+
+// SetStamp stores timestamp, in microseconds, in the stamp field of row. It does nothing in a set without [Stamp].
+func (s *Set) SetStamp(row any, timestamp int64) {
+	if s.stamp >= 0 {
+		reflect.ValueOf(row).Elem().FieldByIndex(s.columns[s.stamp].index).SetInt(timestamp)
+	}
+}
+
+// Base is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
+// keyspace of a table to the physical one; nil leaves them as declared. The error is an [*InvalidError].
+func (s *Set) Base(key any, keyspace func(string) string) (*Base, error) {
+	encoded, err := s.identity(reflect.ValueOf(key))
+	if err != nil {
+		return nil, err
+	}
+	if keyspace == nil {
+		keyspace = func(name string) string { return name }
+	}
+	return s.base(keyspace, encoded), nil
+}
+
+// Conditional says whether the set is [Versioned] or has [Compare].
+func (s *Set) Conditional() bool { return s != nil && s.conditional() }
+
+// SetVersion stores version in the version field of row. It does nothing in a set that is not [Versioned].
+func (s *Set) SetVersion(row any, version gocql.UUID) {
+	if s.version >= 0 {
+		reflect.ValueOf(row).Elem().FieldByIndex(s.columns[s.version].index).Set(reflect.ValueOf(version))
+	}
+}
+
+// set is the validated declaration, without the type parameter.
+type Set struct {
+	entity       string
+	typ          reflect.Type
+	declared     Declaration // for TypeAdvice
+	columns      []column
+	tables       []*table // the base table first
+	derived      []int    // columns of Derive
+	stamp        int      // column of Stamp, or -1
+	unstamped    bool     // rows without a stamp exist
+	expiry       int      // column of ExpiresAt, or -1
+	sweepInserts bool
+	counts       bool // all columns alongside the keys are counters
+	atomic       bool
+	unique       []*table // tables with Table.Unique, which are not among tables
+	version      int      // column of Versioned, or -1
+	compare      []int    // columns of Compare
+	mark         int      // column of Mark, or -1
+	localSerial  bool
+}
+
+// changeRule says how a key column may change.
+type changeRule uint8
+
+const (
+	immutable changeRule = iota
+	oneOf
+	singleWriter
+)
+
+type column struct {
+	name     string
+	index    []int // of the field in T; nil if it is derived and no field
+	goType   reflect.Type
+	cql      *cqltype.Type
+	key      bool // in the primary key of some table
+	rule     changeRule
+	domain   []Value     // of a oneOf column, in declared order
+	aliases  bool        // the driver's encoding may share memory with the field
+	isTime   bool        // a zero time.Time is absent
+	derived  *derivation // nil for a column of its own
+	marshals bool        // the field's type encodes itself
+	composed bool        // the type holds user-defined types or tuples
+}
+
+func (s *Set) invalid(t *table, column, reason string) error {
+	e := &InvalidError{Entity: s.entity, Column: column, Reason: reason}
+	if t != nil {
+		e.Table = t.name
+	}
+	return e
+}

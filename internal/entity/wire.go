@@ -1,0 +1,258 @@
+package entity
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/gocql/gocql"
+)
+
+// wireMutation is a Mutation as it is stored. It holds what the mutation is about and no CQL: whoever can write to the
+// storage could otherwise have any statement executed. What follows from the rest is not stored either: the statement,
+// the values of its USING clause, the partition key, what is sent after the expiry.
+type wireMutation struct {
+	Format          uint8 // what has to be understood: see wireFormat
+	Kind            MutationKind
+	Keyspace, Table string
+	Timestamp       int64
+	ExpiresAt       int64
+	Whole           bool // of a Put that expires: it is the whole row, which a delete removes
+	Keys, Part      int  // of the columns, the first Keys are the primary key, the first Part the partition key
+	Columns         []wireColumn
+}
+
+// wireColumn is a column with the value bound to it. gob does not tell nil from empty, so values say what they are.
+type wireColumn struct {
+	Name  string
+	State uint8
+	Type  string
+	Data  []byte
+	Edit  EditKind // of a Merge, alongside the key
+}
+
+// wireFormat is the latest stored form of mutations and conditions that this code understands. gob passes over fields that it
+// does not know, so an older process would do something else than was meant, without an error. What uses a field that must not be
+// passed over is stored with a number above that of the code without the field; all else stays 0, for older processes to read.
+// Whole is of format 0: who does not know it takes every Put for the whole row, which such a one is.
+const wireFormat = 0
+
+var errLater = errors.New("stored by a later version of denorm: resume it with that")
+
+const (
+	wireUnset = iota
+	wireNull
+	wireValue
+)
+
+// MarshalBinary encodes the mutation with its bound values, so that the same bytes can be sent by another process.
+// Of an [Increment] only kind and table are encoded: it must not be sent again.
+func (m *Mutation) MarshalBinary() ([]byte, error) {
+	wire, err := m.wire()
+	if err != nil {
+		return nil, fmt.Errorf("tables: encode mutation: %w", err)
+	}
+	if m.Kind != Increment {
+		err = wire.check()
+	}
+	if err == nil {
+		err = bounded(wire.Columns)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tables: encode mutation: %w", err)
+	}
+	var out bytes.Buffer
+	if err := gob.NewEncoder(&out).Encode(wire); err != nil {
+		return nil, fmt.Errorf("tables: encode mutation: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// bounded rejects what a [Decoder] would.
+func bounded(columns []wireColumn) error {
+	if len(columns) > maxStored {
+		return errStoredSize
+	}
+	size, seen := 0, make(map[string]bool)
+	for i := range columns {
+		text := columns[i].Type
+		if len(text) > maxType {
+			return errTypeSize
+		}
+		if !seen[text] {
+			seen[text], size = true, size+len(text)
+		}
+	}
+	if size > maxTypes {
+		return errTypesSize
+	}
+	return nil
+}
+
+func (m *Mutation) wire() (*wireMutation, error) {
+	if m.Kind == Increment {
+		return m.wireIncrement(), nil
+	}
+	w := &wireMutation{
+		Kind: m.Kind, Keyspace: m.Keyspace, Table: m.Table, Timestamp: m.Timestamp, ExpiresAt: m.expiresAt, Keys: m.keys, Part: m.part,
+	}
+	if m.keys == 0 || len(m.Names) != len(m.Args) {
+		return nil, errors.New("it was not rendered from a change")
+	}
+	if m.Kind == Merge {
+		return w, m.wireMerge(w)
+	}
+	w.Whole = m.Kind == Put && m.expiresAt != 0 && m.expired.Kind == Remove
+	for i, a := range m.Args {
+		if m.Names[i] == timestampName || m.Names[i] == ttlName {
+			continue
+		}
+		c := wireColumn{Name: m.Names[i]}
+		switch v, ok := a.(*Value); {
+		case ok && v.data == nil:
+			c.State, c.Type = wireNull, v.typ.Definition()
+		case ok:
+			c.State, c.Type, c.Data = wireValue, v.typ.Definition(), v.data
+		case a != any(gocql.UnsetValue):
+			return nil, fmt.Errorf("an argument is of Go type %T", a)
+		}
+		w.Columns = append(w.Columns, c)
+	}
+	return w, nil
+}
+
+// UnmarshalBinary is the reverse of MarshalBinary. The statement is compiled again, from names that can be nothing else
+// in it.
+func (m *Mutation) UnmarshalBinary(data []byte) error { return new(Decoder).Mutation(data, m) }
+
+func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
+	if w.Format > wireFormat {
+		return nil, errLater
+	}
+	if w.Kind == Increment {
+		return w.increment()
+	}
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	names, args := make([]string, len(w.Columns)), make([]any, len(w.Columns), len(w.Columns)+2) // two for USING
+	for i := range w.Columns {
+		arg, err := w.Columns[i].arg(d)
+		if err != nil {
+			return nil, err
+		}
+		names[i], args[i] = w.Columns[i].Name, arg
+	}
+	key := make([]*Value, w.Keys)
+	for i := range key {
+		v, ok := args[i].(*Value)
+		if !ok || len(v.data) == 0 || len(v.data) > maxKeyBytes {
+			return nil, errors.New("a key column without a value")
+		}
+		key[i] = v
+	}
+	remove := w.remove(names[:w.Keys], key)
+	if w.Kind == Remove {
+		return remove, nil
+	}
+	if w.Kind == Merge {
+		return w.merge(names, args, key, remove)
+	}
+	m := *remove
+	m.Kind = Put
+	m.Statement, m.Names = putText(qualified(w.Keyspace, w.Table), names, w.ExpiresAt != 0)
+	if w.ExpiresAt != 0 {
+		m.expiresAt, m.expired = w.ExpiresAt, remove
+		args = append(args, encodeInt(maxTTL))
+	}
+	args = append(args, remove.Args[0])
+	m.Args = args
+	if w.ExpiresAt != 0 && !w.Whole {
+		m.expired = m.ended()
+	}
+	return &m, nil
+}
+
+// ended is what is sent after the expiry of a Put of which storage does not say that it is the whole row. It may be a patch
+// of before these were stored as a Merge, and a delete would take what others have written. So it is sent as what is left of it:
+// nulls for the values, and a row marker that ends, in the second that is the shortest TTL.
+func (m *Mutation) ended() *Mutation {
+	out := &Mutation{Statement: m.Statement, Names: m.Names, Args: slices.Clone(m.Args)}
+	for n := m.keys; n < len(out.Args)-2; n++ { // TTL and timestamp are last
+		if v, ok := out.Args[n].(*Value); ok {
+			out.Args[n] = &Value{typ: v.typ}
+		}
+	}
+	out.Args[len(out.Args)-2] = encodeInt(1)
+	return out
+}
+
+// check rejects what no change renders.
+func (w *wireMutation) check() error {
+	switch {
+	case w.Kind != Put && w.Kind != Remove && w.Kind != Merge:
+		return errors.New("of a kind of a later version")
+	case w.Timestamp <= 0 || w.Part < 1 || w.Part > w.Keys || w.Keys > len(w.Columns):
+		return errors.New("incomplete")
+	case w.Kind == Merge && w.Keys == len(w.Columns):
+		return errors.New("a merge of nothing")
+	case w.Kind == Remove && (w.Keys < len(w.Columns) || w.ExpiresAt != 0):
+		return errors.New("a remove has nothing but a key")
+	case w.Keyspace != "" && !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table):
+		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
+	}
+	names := make(map[string]bool, len(w.Columns))
+	for i := range w.Columns {
+		name := w.Columns[i].Name
+		twice := names[name]
+		names[name] = true
+		switch {
+		case !cql.IsColumn(name):
+			return fmt.Errorf("columns must be %s", cql.ColumnRule)
+		case twice:
+			return errors.New("a column stands twice in it")
+		case (w.Columns[i].Edit != 0) != (w.Kind == Merge && i >= w.Keys) || w.Columns[i].Edit > RemoveElements ||
+			w.Columns[i].Edit == PutColumn && w.ExpiresAt == 0:
+			return errors.New("elements beside what has none, or the other way")
+		}
+	}
+	return nil
+}
+
+func (c *wireColumn) arg(d *Decoder) (any, error) {
+	switch c.State {
+	case wireUnset:
+		return gocql.UnsetValue, nil
+	case wireNull, wireValue:
+	default:
+		return nil, errors.New("a value in a state of a later version")
+	}
+	typ, err := d.typ(c.Type)
+	if err != nil {
+		return nil, err
+	}
+	v := &Value{typ: typ}
+	if c.State == wireValue {
+		if reason := malformed(typ, c.Data); reason != "" {
+			return nil, fmt.Errorf("column %s: %.200s", c.Name, reason) // somebody else may have written the type
+		}
+		v.data = append([]byte{}, c.Data...) // never nil, which would be null
+	}
+	return v, nil
+}
+
+// remove is the Remove of the row under key.
+func (w *wireMutation) remove(names []string, key []*Value) *Mutation {
+	m := &Mutation{
+		Keyspace: w.Keyspace, Table: w.Table, Kind: Remove, Timestamp: w.Timestamp, PartitionKey: partitionKey(key[:w.Part]),
+		Args: []any{&Value{typ: bigint, data: encodeInt64(w.Timestamp)}}, keys: w.Keys, part: w.Part,
+	}
+	m.Statement, m.Names = removeText(qualified(w.Keyspace, w.Table), names)
+	for _, v := range key {
+		m.Args = append(m.Args, v)
+	}
+	return m
+}

@@ -1,0 +1,298 @@
+package entity
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/gocql/gocql"
+)
+
+// wireCondition is a condition as it is stored, with its claims. As with [wireMutation] there is no CQL in it.
+type wireCondition struct {
+	Format           uint8 // as in wireMutation
+	Entity           string
+	Kind             Kind
+	Versioned, Local bool
+	Before, Version  gocql.UUID
+	VersionColumn    string // of a Versioned set
+	Mark             string // column of Mark, or empty
+	Keys             []byte
+	Keyspace, Table  string
+	Key, Part        int          // of the columns, the first Key are the primary key, the first Part the partition key
+	Columns          []wireColumn // the key, then the rest as it is to become
+	Compared         []wireColumn // as they were: those of Compare, or of a Versioned set those that keys follow from
+	Claims, Releases []wireClaim
+}
+
+// wireClaim is a key of a Unique table as it is stored. The columns of the key are among those of the base table; the
+// values are here, as those of a release are not in the row any more.
+type wireClaim struct {
+	Keyspace, Table string
+	Part            int
+	Columns         []wireColumn
+}
+
+// MarshalBinary encodes condition and claims with their bound values; the mutations have encodings of their own.
+func (c *Conditional) MarshalBinary() ([]byte, error) {
+	cond := c.Condition
+	s := cond.base.set
+	w := wireCondition{
+		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.Versioned, Local: cond.Local, Before: cond.Before, Version: cond.Version,
+		Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.tables[0].part,
+	}
+	if cond.Versioned {
+		w.VersionColumn = cond.base.VersionColumn()
+	}
+	if s.mark >= 0 {
+		w.Mark = s.columns[s.mark].name
+	}
+	for k, v := range cond.base.key {
+		w.Columns = append(w.Columns, wireOf(s.tables[0].keyNames[k], v))
+	}
+	for _, i := range cond.base.regular() {
+		v := &Value{typ: s.columns[i].cql}
+		if cond.after != nil {
+			v = &cond.after[i]
+		}
+		w.Columns = append(w.Columns, wireOf(s.columns[i].name, v))
+	}
+	for _, i := range s.compare {
+		v := &Value{typ: s.columns[i].cql}
+		if cond.before != nil {
+			v = &cond.before[i]
+		}
+		w.Compared = append(w.Compared, wireOf(s.columns[i].name, v))
+	}
+	for _, i := range cond.base.imaged() {
+		w.Compared = append(w.Compared, wireOf(s.columns[i].name, &cond.base.before[i]))
+	}
+	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
+	bound := slices.Concat(w.Columns, w.Compared)
+	for _, k := range slices.Concat(w.Claims, w.Releases) {
+		bound = append(append(bound, wireColumn{}), k.Columns...) // a claim counts as one more
+	}
+	err := w.check()
+	if err == nil {
+		err = bounded(bound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tables: encode condition: %w", err)
+	}
+	var out bytes.Buffer
+	if err := gob.NewEncoder(&out).Encode(w); err != nil {
+		return nil, fmt.Errorf("tables: encode condition: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func wireOf(name string, v *Value) wireColumn {
+	c := wireColumn{Name: name, State: wireNull, Type: v.typ.Definition(), Data: v.data}
+	if v.data != nil {
+		c.State = wireValue
+	}
+	return c
+}
+
+func wireClaims(claims []*Claim) []wireClaim {
+	var out []wireClaim
+	for _, c := range claims {
+		w := wireClaim{Keyspace: c.Keyspace, Table: c.Table, Part: c.table.part}
+		for k, v := range c.key {
+			w.Columns = append(w.Columns, wireOf(c.table.keyNames[k], v))
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// UnmarshalBinary is the reverse of MarshalBinary. The set is not stored: what another client has left unfinished cannot
+// be rolled forward with the condition that it gives.
+func (c *Conditional) UnmarshalBinary(data []byte) error { return new(Decoder).Conditional(data, c) }
+
+func (w *wireCondition) check() error {
+	if w.Format > wireFormat {
+		return errLater
+	}
+	names, types := make(map[string]bool), make(map[string]string)
+	column := func(c wireColumn) bool { return cql.IsColumn(c.Name) && c.State != wireUnset }
+	for _, c := range w.Columns {
+		if !column(c) || names[c.Name] {
+			return fmt.Errorf("columns must be %s, each once", cql.ColumnRule)
+		}
+		names[c.Name], types[c.Name] = true, c.Type
+	}
+	switch {
+	case w.Kind != Insert && w.Kind != Update && w.Kind != Delete:
+		return errors.New("of a kind of a later version")
+	case w.Part < 1 || w.Part > w.Key || w.Key > len(w.Columns):
+		return errors.New("incomplete")
+	case !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table):
+		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
+	case w.Versioned && (!cql.IsColumn(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
+		return errors.New("a version that is none")
+	case w.Mark != "" && !names[w.Mark]:
+		return errors.New("a mark that is no column")
+	case !w.Versioned && (len(w.Compared) == 0 || len(w.Claims)+len(w.Releases)+len(w.Keys) > 0):
+		return errors.New("incomplete")
+	case w.Versioned && (w.Kind == Insert) != (len(w.Keys) == 0):
+		return errors.New("an insert with the keys of a row before it, or another change without them")
+	case w.Versioned && (w.Kind == Insert) != (w.Before == gocql.UUID{}):
+		return errors.New("an insert with the version of a row before it, or another change without it")
+	}
+	key := func(c wireColumn) bool {
+		return slices.ContainsFunc(w.Columns[:w.Key], func(k wireColumn) bool { return k.Name == c.Name })
+	}
+	for _, c := range w.Compared {
+		if !names[c.Name] || !column(c) || key(c) || c.Type != types[c.Name] {
+			return errors.New("a condition on a column that is not there")
+		}
+	}
+	for _, k := range slices.Concat(w.Claims, w.Releases) {
+		if !cql.IsTable(k.Keyspace) || !cql.IsTable(k.Table) || k.Part < 1 || k.Part > len(k.Columns) {
+			return errors.New("a claim that is incomplete")
+		}
+		for _, c := range k.Columns {
+			if !names[c.Name] || c.State != wireValue || c.Type != types[c.Name] {
+				return errors.New("a claim on a column that is not there")
+			}
+		}
+	}
+	return nil
+}
+
+// conditional makes a set of just what is stored.
+func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
+	s := &Set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local}
+	base := &table{name: w.Table, keyspace: w.Keyspace, part: w.Part}
+	s.tables = []*table{base}
+	of := make(map[string]int)
+	row := make([]Value, 0, len(w.Columns)+1)
+	for i, c := range w.Columns {
+		v, err := c.value(d)
+		if err != nil {
+			return nil, err
+		}
+		if i < w.Key {
+			if len(v.data) == 0 || len(v.data) > maxKeyBytes {
+				return nil, errors.New("a key column without a value")
+			}
+			base.key, base.keyNames = append(base.key, i), append(base.keyNames, c.Name)
+		}
+		of[c.Name] = i
+		row = append(row, *v)
+		s.columns = append(s.columns, column{name: c.Name, cql: v.typ, key: i < w.Key})
+		base.columns, base.columnNames = append(base.columns, i), append(base.columnNames, c.Name)
+	}
+	if w.Versioned {
+		s.version = len(s.columns)
+		s.columns = append(s.columns, column{name: w.VersionColumn, cql: timeuuid})
+		row = append(row, Value{typ: timeuuid})
+		base.columns, base.columnNames = append(base.columns, s.version), append(base.columnNames, w.VersionColumn)
+	}
+	if w.Mark != "" {
+		s.mark = of[w.Mark]
+	}
+	if err := s.checkKeys(w.Keys, of); err != nil {
+		return nil, err
+	}
+	b := s.base(func(name string) string { return name }, row)
+	b.stored = true
+	out := &Conditional{Condition: &Condition{
+		Entity: w.Entity, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: partitionKey(b.key[:w.Part]),
+		Versioned: w.Versioned, Local: w.Local, Before: w.Before, Version: w.Version, Keys: w.Keys, base: b,
+	}}
+	out.Key = b.Key()
+	if w.Kind != Delete {
+		out.Condition.after = row
+	}
+	before := make([]Value, len(row))
+	for _, c := range w.Compared {
+		v, err := c.value(d)
+		if err != nil {
+			return nil, err
+		}
+		before[of[c.Name]] = *v
+		if !w.Versioned {
+			s.compare = append(s.compare, of[c.Name])
+		}
+	}
+	if w.Versioned {
+		b.before = before
+	} else {
+		out.Condition.before = before
+	}
+	var err error
+	if out.Claims, err = b.claims(d, w.Claims, of); err != nil {
+		return nil, err
+	}
+	if out.Releases, err = b.claims(d, w.Releases, of); err != nil {
+		return nil, err
+	}
+	return out, out.checkClaims()
+}
+
+// checkClaims checks stored claims and releases: of a Unique table a change takes the key that its row has afterwards, and gives up one
+// that the row has no more.
+func (c *Conditional) checkClaims() error {
+	after := c.Condition.after
+	for n, list := range [][]*Claim{c.Claims, c.Releases} {
+		seen := make(map[string]bool)
+		for _, k := range list {
+			kept := after != nil && encodedKey(k.table.keyOf(after)) == encodedKey(k.key)
+			if seen[k.name()] || kept != (n == 0) {
+				return errors.New("a claim that is not that of its row")
+			}
+			seen[k.name()] = true
+		}
+	}
+	return nil
+}
+
+// checkKeys checks the keys of a stored condition, which [Base.Swap] leaves in the row for other writers: they are values of columns of s, a
+// set that was made of what is stored.
+func (s *Set) checkKeys(keys []byte, of map[string]int) error {
+	seen := make(map[string]bool)
+	return cutKeys(keys, func(name string, value []byte) error {
+		i, ok := of[name]
+		if !ok || s.columns[i].key || seen[name] || len(value) == 0 || malformed(s.columns[i].cql, value) != "" {
+			return errors.New("keys that are none of a row before the change")
+		}
+		seen[name] = true
+		return nil
+	})
+}
+
+func (b *Base) claims(d *Decoder, stored []wireClaim, of map[string]int) ([]*Claim, error) {
+	var out []*Claim
+	for _, w := range stored {
+		c := &Claim{Keyspace: w.Keyspace, Table: w.Table, table: &table{name: w.Table, part: w.Part}, base: b, owner: b.key}
+		for _, column := range w.Columns {
+			v, err := column.value(d)
+			if err != nil {
+				return nil, err
+			}
+			c.key = append(c.key, v)
+			c.table.key, c.table.keyNames = append(c.table.key, of[column.Name]), append(c.table.keyNames, column.Name)
+		}
+		c.PartitionKey = partitionKey(c.key[:w.Part])
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// value is that of a column that has one or is null.
+func (c *wireColumn) value(d *Decoder) (*Value, error) {
+	arg, err := c.arg(d)
+	if err != nil {
+		return nil, err
+	}
+	v, ok := arg.(*Value)
+	if !ok {
+		return nil, errors.New("a column without a value")
+	}
+	return v, nil
+}
