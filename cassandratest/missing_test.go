@@ -48,7 +48,7 @@ func TestViewInPlaceOfTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		const (
-			reason = "is a materialized view, which nobody can write"
+			reason = "is a materialized view, which cannot be written"
 			advice = "declare a table of another name, create it, write the entities again, and read it in place of the view"
 		)
 		want := "denorm: 1 difference(s) between declared and live tables\n\ttable log.audit_by_actor: " + reason + ": " + advice

@@ -147,7 +147,7 @@ func (q *query) bind() (*bound, error) {
 	}
 	for i, name := range b.columns[b.fixed:] {
 		if b.equal[name] != nil || name == b.ranged && i > 0 {
-			return nil, q.invalid(q.name, b.columns[b.fixed], "is missing: it stands before "+name+
+			return nil, q.invalid(q.name, b.columns[b.fixed], "is missing: it comes before "+name+
 				" in the clustering key, and a range of it would have to be filtered")
 		}
 	}
@@ -256,7 +256,7 @@ func (b *bound) direction() error {
 	case i < 0:
 		return b.invalid(b.name, words[0], "OrderBy: is no clustering column of the table")
 	case i > b.fixed:
-		return b.invalid(b.name, words[0], "OrderBy: rows come in the order of "+b.columns[b.fixed]+", which stands before it")
+		return b.invalid(b.name, words[0], "OrderBy: rows come in the order of "+b.columns[b.fixed]+", which comes before it")
 	}
 	b.reverse = desc != b.layout.Desc(i)
 	return nil

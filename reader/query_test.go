@@ -52,11 +52,11 @@ func TestRefusedQueries(t *testing.T) {
 		},
 		{
 			"gap", From(set, "logs").Eq("host", "h").Eq("hour", "2024-05-01-00").Eq("n", int32(1)),
-			"table logs: column at: is missing: it stands before n in the clustering key",
+			"table logs: column at: is missing: it comes before n in the clustering key",
 		},
 		{
 			"gap before a range", From(set, "logs").Eq("host", "h").Eq("hour", "2024-05-01-00").Gt("n", int32(1)),
-			"table logs: column at: is missing: it stands before n in the clustering key",
+			"table logs: column at: is missing: it comes before n in the clustering key",
 		},
 		{"twice", all.Gt("at", midnight), "table logs: column at: has two conditions of one kind"},
 		{"value and range", all.Eq("at", midnight), "table logs: column at: has a value and a range"},

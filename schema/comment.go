@@ -20,7 +20,7 @@ func inComment(text string) string {
 // as it must be.
 func commentedOut(why, statement string) string {
 	if inComment(statement) != statement {
-		why += " (what cannot stand in a comment is written with a backslash)"
+		why += " (what a comment cannot hold is written with a backslash)"
 	}
 	return comment(why+":") + comment(statement+";")
 }

@@ -177,7 +177,7 @@ func (c *comparison) table(t *Table) {
 	switch {
 	case live == nil && c.isView(t.ID):
 		c.add(Difference{
-			Keyspace: t.Keyspace, Table: t.Name, Reason: "is a materialized view, which nobody can write",
+			Keyspace: t.Keyspace, Table: t.Name, Reason: "is a materialized view, which cannot be written",
 			Impossible: "declare a table of another name, create it, write the entities again, and read it in place of the view",
 		})
 		return

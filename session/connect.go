@@ -228,7 +228,7 @@ func (e *connectError) hint(r refusal) string {
 	)
 	switch {
 	case errors.As(err, &server) && server.Code() == gocql.ErrCodeCredentials:
-		return "credentials refused"
+		return "credentials rejected"
 	case strings.HasPrefix(err.Error(), "authentication required"): // gocql has no type for it
 		return "credentials missing, Authenticator is not set"
 	case errors.As(err, &authority):

@@ -34,7 +34,7 @@ func TestConnectNamesWhatIsWrong(t *testing.T) {
 		"out of reach": {dial: errNoRoute, want: "denorm: no session: 10.0.0.9:9042: no route to host", unwrap: errNoRoute},
 		"wrong password": {
 			node: refusePassword,
-			want: "denorm: no session: 10.0.0.9:9042: credentials refused: Provided username shop and/or password are incorrect",
+			want: "denorm: no session: 10.0.0.9:9042: credentials rejected: Provided username shop and/or password are incorrect",
 		},
 		"plain text to a TLS port": {
 			node: func(c net.Conn) { _, _ = c.Read(make([]byte, 9)); _ = c.Close() }, unwrap: io.EOF,

@@ -73,7 +73,7 @@ func (f *filterObserver) stop() string {
 	case !ok:
 		return "HostFilter leaves no host: " + shown
 	case local.caller == nil:
-		return fmt.Sprintf("no host that answers is in datacentre %s, which Configure was told: %s", local.name, shown)
+		return fmt.Sprintf("no host that answers is in datacentre %s, the one given to Configure: %s", local.name, shown)
 	}
-	return fmt.Sprintf("HostFilter and datacentre %s, which Configure was told, leave no host: %s", local.name, shown)
+	return fmt.Sprintf("HostFilter and datacentre %s, the one given to Configure, leave no host: %s", local.name, shown)
 }

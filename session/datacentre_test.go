@@ -14,8 +14,8 @@ import (
 func TestConnectNamesTheDatacentre(t *testing.T) {
 	t.Parallel()
 	for want, filter := range map[string]func(*gocql.ClusterConfig){
-		"no host that answers is in datacentre eu-west, which Configure was told: 127.0.0.": func(c *gocql.ClusterConfig) { Configure(c, "eu-west") },
-		"HostFilter leaves no host: 127.0.0.":                                               func(c *gocql.ClusterConfig) { c.HostFilter = gocql.DenyAllFilter() },
+		"no host that answers is in datacentre eu-west, the one given to Configure: 127.0.0.": func(c *gocql.ClusterConfig) { Configure(c, "eu-west") },
+		"HostFilter leaves no host: 127.0.0.":                                                 func(c *gocql.ClusterConfig) { c.HostFilter = gocql.DenyAllFilter() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			unwind(t)
@@ -39,7 +39,7 @@ func TestConfigureKeepsHostFilter(t *testing.T) {
 	t.Parallel()
 	for want, configure := range map[string]func(*gocql.ClusterConfig){
 		"127.0.0.2:9042": func(c *gocql.ClusterConfig) { Configure(Configure(c, "eu-west"), "dc1") },
-		"HostFilter and datacentre eu-west, which Configure was told, leave no host": func(c *gocql.ClusterConfig) { Configure(c, "eu-west") },
+		"HostFilter and datacentre eu-west, the one given to Configure, leave no host": func(c *gocql.ClusterConfig) { Configure(c, "eu-west") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			unwind(t)

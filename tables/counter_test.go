@@ -120,7 +120,7 @@ func TestCounterDeclarations(t *testing.T) {
 	byID := tables.Table{Name: "counts", PartKey: []string{"id", "kind"}}
 	byOwnID := tables.Table{Name: "counts", PartKey: []string{"id"}}
 	n, m := tables.Type("n", "counter"), tables.Type("m", "counter")
-	const alone = "which Cassandra refuses: beside the key a table has counters only, or none. " +
+	const alone = "which Cassandra rejects: besides its key, a table has only counters or none. " +
 		"Declare the counters as a set of their own, and write both in one Write"
 	const moves = " in a set of counters: a row of counters cannot move, as what it has counted cannot be set elsewhere"
 	runFaultCases(t, []faultCase{
@@ -128,8 +128,8 @@ func TestCounterDeclarations(t *testing.T) {
 		{"sums over a part of the key", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m), nil},
 		{"buckets", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind", "bucket"}}, n, m,
 			tables.Derive("bucket", tables.Hash(4, "id"))), nil},
-		{"beside a bigint", declare[count](byID, n), []string{"column m: stands beside counter n, " + alone}},
-		{"beside a text", declare[beside](byOwnID, n), []string{"column title: stands beside counter n, " + alone}},
+		{"beside a bigint", declare[count](byID, n), []string{"column m: is in a table with counter n, " + alone}},
+		{"beside a text", declare[beside](byOwnID, n), []string{"column title: is in a table with counter n, " + alone}},
 		{"in a key", declare[count](tables.Table{Name: "counts", PartKey: []string{"id", "kind"}, SortKey: []string{"n"}}, n, m), []string{
 			"column n: a counter cannot be in a key, nor can a key follow from it: it changes with every write",
 		}},
@@ -142,14 +142,14 @@ func TestCounterDeclarations(t *testing.T) {
 		}},
 		{"pointer", declare[optional](byOwnID, n), []string{"column n: a counter wants a Go int64, which holds what to add, not *int64"}},
 		{"in a collection", declare[many](byOwnID, tables.Type("n", "map<text, counter>")), []string{
-			`column n: CQL type "map<text, counter>": ` + "map cannot hold counter: a counter stands alone in its column, neither in a collection nor frozen",
+			`column n: CQL type "map<text, counter>": ` + "map cannot hold counter: a counter is a column of its own, not in a collection and not frozen",
 		}},
 		{"frozen", declare[count](byID, tables.Type("n", "frozen<counter>"), m), []string{
-			`column n: CQL type "frozen<counter>": ` + "frozen applies to collections and user-defined types, not to counter: a counter stands alone in its column, neither in a collection nor frozen",
-			"column n: stands beside counter m, " + alone,
+			`column n: CQL type "frozen<counter>": ` + "frozen applies to collections and user-defined types, not to counter: a counter is a column of its own, not in a collection and not frozen",
+			"column n: is in a table with counter m, " + alone,
 		}},
 		{"OneOf", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m, tables.OneOf("kind", "a", "b")), []string{
-			"table counts: column kind: the base key identifies the entity and cannot change, so OneOf is refused",
+			"table counts: column kind: the base key identifies the entity and cannot change, so OneOf is rejected",
 			"OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind loses its update",
 			"OneOf" + moves,
 		}},
@@ -158,12 +158,12 @@ func TestCounterDeclarations(t *testing.T) {
 		}},
 		{"Stamp and ExpiresAt", declare[timed](byOwnID, n, tables.Stamp("stamp"), tables.ExpiresAt("expires")), []string{
 			"Stamp in a set of counters: Cassandra gives counters their timestamps itself, and nothing orders additions",
-			"ExpiresAt in a set of counters: Cassandra refuses a TTL on counters",
-			"column stamp: stands beside counter n, " + alone,
-			"column expires: stands beside counter n, " + alone,
+			"ExpiresAt in a set of counters: Cassandra rejects a TTL on counters",
+			"column stamp: is in a table with counter n, " + alone,
+			"column expires: is in a table with counter n, " + alone,
 		}},
 		{"Atomic", declare[count](byID, n, m, tables.Atomic()), []string{
-			"Atomic in a set of counters: Cassandra refuses counters in a logged batch, whose replay would count twice",
+			"Atomic in a set of counters: Cassandra rejects counters in a logged batch, whose replay would count twice",
 		}},
 		{"SweepInserts", declare[count](byID, n, m, tables.SweepInserts()), []string{
 			"SweepInserts without a OneOf column has nothing to sweep",
@@ -171,7 +171,7 @@ func TestCounterDeclarations(t *testing.T) {
 		}},
 		{"a table without", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}, Columns: []string{"id"}}, n, m), []string{
 			"table by_kind: has no counter in it, and all other tables of the set count",
-			"table by_kind: column id: is no counter, and a table that counts holds nothing else beside its key",
+			"table by_kind: column id: is not a counter, and a table of counters has no other columns besides its key",
 		}},
 		{"several functions", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind", "bucket"}}, n, m,
 			tables.Derive("bucket", tables.Hash(4, "id"), tables.Since{Bucket: tables.Hash(8, "id")})), []string{

@@ -88,7 +88,7 @@ func TestDeriveFaults(t *testing.T) {
 			"column b: Derive: a period of 0s: it must be positive and whole milliseconds, the resolution of a timestamp",
 		}},
 		{"text of less than a second", derive(tables.Derive("b", tables.Every(time.Millisecond, "at")), tables.Type("b", "text")), []string{
-			"column b: every(1ms, at): periods of 1ms cannot be told apart as text, which has seconds: declare int or bigint",
+			"column b: every(1ms, at): periods of 1ms cannot be distinguished as text, which has seconds: declare int or bigint",
 		}},
 		{"rule of its own", derive(tables.Derive("b", tables.Hash(2, "id")), tables.SingleWriter("b")), []string{
 			"column b: is derived, and changes as the columns can that it follows from: SingleWriter is for those",
@@ -98,14 +98,14 @@ func TestDeriveFaults(t *testing.T) {
 		}},
 		{
 			"OneOf not in the key", derive(tables.Derive("b", tables.Hash(2, "room")), tables.OneOf("room", "x", "y"), tables.Stamp("stamped")),
-			[]string{"table visits_by_b: column b: follows from room, which is OneOf and not in the key: its former rows could not be told apart"},
+			[]string{"table visits_by_b: column b: follows from room, which is OneOf and not in the key: its former rows could not be distinguished"},
 		},
 		{"time is OneOf", derive(tables.Derive("b", tables.Hour("at")), tables.OneOf("at", noon), tables.Stamp("stamped")), []string{
 			"column at: is the time of a bucket, and OneOf: that is for hash buckets",
 		}},
 		{
 			"base key changes", declare[visit](tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Derive("b", tables.Day("at")), tables.SingleWriter("at")),
-			[]string{"table visits: column at: the base key identifies the entity and cannot change, so SingleWriter is refused"},
+			[]string{"table visits: column at: the base key identifies the entity and cannot change, so SingleWriter is rejected"},
 		},
 		{
 			"base key absent", declare[visit](tables.Table{Name: "visits", PartKey: []string{"id", "b"}}, tables.Derive("b", tables.Day("until"))),
@@ -114,7 +114,7 @@ func TestDeriveFaults(t *testing.T) {
 		{
 			"base key under several functions", declare[visit](tables.Table{Name: "visits", PartKey: []string{"id", "b"}},
 				tables.Derive("b", tables.Hash(2, "id"), tables.Since{Bucket: tables.Hash(4, "id")})),
-			[]string{"table visits: column b: rows may stand under several functions, and the base row is read by one key: give the functions " +
+			[]string{"table visits: column b: rows may be stored under several functions, and the base row is read by one key: give the functions " +
 				"a time from which on they are valid, or choose another base table"},
 		},
 		{

@@ -53,7 +53,7 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 			"column version: Versioned wants a Go gocql.UUID and CQL timeuuid, this is Go type int64 and CQL type bigint",
 		}},
 		{"nothing that is never absent", declare[absent](tables.Table{Name: "accounts", PartKey: []string{"id"}}, versioned), []string{
-			"table accounts: a Versioned set needs a column beside the base key that is never absent (no pointer, time, slice or map): " +
+			"table accounts: a Versioned set needs a column besides the base key that is never absent (no pointer, time, slice or map): " +
 				"a base row without columns is that of a deleted entity",
 		}},
 		{"a column called pending", declare[own](accounts, versioned), []string{
@@ -64,7 +64,7 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 			"table by_claim: column claim: a Unique table has a column of this name of its own",
 		}},
 		{"Unique without Versioned", declare[account](accounts, accountsByEmail), []string{
-			"table accounts_by_email: only a Versioned set can have Unique tables: who owns a key is settled by the version of the base row",
+			"table accounts_by_email: only a Versioned set can have Unique tables: who owns a key is decided by the version of the base row",
 		}},
 		{"a Unique base table", declare[account](tables.Table{Name: "accounts", PartKey: []string{"id"}, Unique: true}, versioned), []string{
 			"table accounts: the base table cannot be Unique: its key names the entity already",
@@ -84,7 +84,7 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 			tables.Table{Name: "accounts_by_email", PartKey: []string{"level", "email"}, Unique: true}), nil},
 		{"a derived key in a Unique table", declare[account](accounts, versioned, tables.Derive("bucket", tables.Hash(4, "email")),
 			tables.Table{Name: "by_bucket", PartKey: []string{"bucket"}, SortKey: []string{"email"}, Unique: true}), []string{
-			"table by_bucket: column bucket: a derived column in the key of a Unique table: the base row does not hold it, so nobody could tell " +
+			"table by_bucket: column bucket: a derived column in the key of a Unique table: the base row does not hold it, so it would not say " +
 				"who has the key; make it a column of its own",
 		}},
 		{"a Unique table in another keyspace", declare[account](accounts, versioned,
@@ -99,13 +99,13 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 		}},
 		{"other rules beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.OneOf[int32]("level", 1, 2),
 			tables.Stamp("updated_at"), tables.Atomic(), tables.SweepInserts()), []string{
-			"Versioned beside OneOf: its key columns may change already, and a sweep is for writers without conditions",
-			"Versioned beside Stamp: the condition orders the writes",
-			"Versioned beside SweepInserts: an insert is conditional",
-			"Versioned beside Atomic: what a client that died has not written, the next one writes",
+			"Versioned with OneOf: its key columns may change already, and a sweep is for writers without conditions",
+			"Versioned with Stamp: the condition orders the writes",
+			"Versioned with SweepInserts: an insert is conditional",
+			"Versioned with Atomic: what a client that died has not written, the next one writes",
 		}},
 		{"SingleWriter beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.SingleWriter("level")), []string{
-			"Versioned beside SingleWriter: its key columns may change already",
+			"Versioned with SingleWriter: its key columns may change already",
 		}},
 		{"Compare and Versioned", declare[account](accounts, versioned, tables.Compare("level")), []string{
 			"Versioned and Compare: the version is compared already",
@@ -123,7 +123,7 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 		}},
 		{"Compare of nothing that is there", declare[account](accounts, tables.Compare("color", "level", "level")), []string{
 			"column color: Compare names a column that is no field of tables_test.account",
-			"column level: stands twice in Compare",
+			"column level: is in Compare twice",
 		}},
 		{"Mark alone", declare[account](accounts, tables.Mark("version")), []string{
 			"Mark without Compare: there is no change to be known again",

@@ -56,7 +56,7 @@ func TestDeclareRules(t *testing.T) {
 		}},
 		{"OneOf base key", declare[thing](tables.Table{Name: "things", PartKey: []string{"kind"}, SortKey: []string{"id"}},
 			tables.OneOf("kind", "a"), stamp), []string{
-			"table things: column kind: the base key identifies the entity and cannot change, so OneOf is refused",
+			"table things: column kind: the base key identifies the entity and cannot change, so OneOf is rejected",
 		}},
 		{"OneOf twice", declare[thing](base, byKind, tables.OneOf("kind", "a"), tables.OneOf("kind", "b"), stamp), []string{
 			"column kind: has more than one OneOf or SingleWriter",
@@ -71,12 +71,12 @@ func TestDeclareRules(t *testing.T) {
 			"column kind: value 2 of OneOf is of Go type int, it must be string",
 			"column kind: value 3 of OneOf is of Go type <nil>, it must be string",
 			"column kind: value 4 of OneOf: a key column must not be empty",
-			"column kind: value 5 of OneOf stands twice",
+			"column kind: value 5 of OneOf is given twice",
 			"column kind: value 6 of OneOf: text is not valid UTF-8",
 		}},
 		{"OneOf times are compared in milliseconds", declare[thing](base, byDay,
 			tables.OneOf("day", early, early.Add(time.Microsecond), time.Time{}), stamp), []string{
-			"column day: value 2 of OneOf stands twice",
+			"column day: value 2 of OneOf is given twice",
 			"column day: value 3 of OneOf: a key column must not be the zero time",
 		}},
 		{"OneOf pointers", declare[thing](base, byLevel, tables.OneOf("level", null, new(int32)), stamp), []string{
@@ -101,7 +101,7 @@ func TestDeclareRules(t *testing.T) {
 			tables.SingleWriter("kind"), tables.SingleWriter("kind")), []string{
 			"column knid: SingleWriter names a column that is no field of tables_test.thing: did you mean kind?",
 			"column owner: SingleWriter concerns key columns, and no table has this one in its key",
-			"table things: column id: the base key identifies the entity and cannot change, so SingleWriter is refused",
+			"table things: column id: the base key identifies the entity and cannot change, so SingleWriter is rejected",
 			"column kind: has more than one OneOf or SingleWriter",
 		}},
 		{"Stamp unknown", declare[thing](base, tables.Stamp("stamp")), []string{
@@ -187,7 +187,7 @@ func TestDeclareAllAtOnce(t *testing.T) {
 	column order: field Order has no usable column name: ` + columnRule + `; name it with a db tag
 	table things_by_group: column idd: SortKey names a column that is no field of tables_test.row: did you mean id?
 	column amount: no CQL type follows from Go type uint64: declare it with Type
-	column group: value 2 of OneOf stands twice
+	column group: value 2 of OneOf is given twice
 	column total: Stamp cannot be a key column: it changes with every write
 	column end: ExpiresAt names a column that is no field of tables_test.row
 	column tags: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: ` +

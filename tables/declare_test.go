@@ -272,7 +272,7 @@ func TestDeclareTables(t *testing.T) {
 				`Two string "db:\"two\" cql:\"second\"" }: field Two has it in a cql tag, and columns are named by the db tag: tag it db:"second"`,
 		}},
 		{"column twice", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, SortKey: []string{"id DESC"}}), []string{
-			"table t: column id: stands twice in the primary key",
+			"table t: column id: is in the primary key twice",
 		}},
 		{"direction", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"kind"}, SortKey: []string{
 			"id", "day DOWN", "", "owner DESC NULLS", "level asc",
@@ -283,7 +283,7 @@ func TestDeclareTables(t *testing.T) {
 		}},
 		{"subset", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, Columns: []string{"kind", "name", "kind"}}), []string{
 			"table t: column name: Columns names a column that is no field of tables_test.thing",
-			"table t: column kind: stands twice in Columns",
+			"table t: column kind: is in Columns twice",
 		}},
 		{"base subset", declare[thing](tables.Table{Name: "things", PartKey: []string{"id"}, Columns: []string{"kind"}}), []string{
 			`table things: the base table holds all columns of the entity: leave Columns empty, or take fields out of the row type ` +

@@ -41,7 +41,7 @@ type storedClaim struct {
 func TestForgedKeysOfAStoredCondition(t *testing.T) {
 	t.Parallel()
 	when, one := string(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))), "\x00\x00\x00\x01"
-	const none, kind = "keys that are none of a row before the change", "an insert with the keys of a row before it, or another change without them"
+	const none, kind = "keys that are not those of a row before the change", "an insert with the keys of a row before it, or another change without them"
 	for name, test := range map[string]struct {
 		kind tables.Kind
 		keys []byte

@@ -224,7 +224,7 @@ func (c *checker) table(t entity.TableDescription) error {
 			return err
 		}
 		if view {
-			add("", "is a materialized view, which nobody can write: declare a table of another name, create it, write the entities again, "+
+			add("", "is a materialized view, which cannot be written: declare a table of another name, create it, write the entities again, "+
 				"and read it in place of the view")
 			return nil
 		}

@@ -43,7 +43,7 @@ const oldestInsert = entity.FenceTTL / 2
 func (w *Writer) conditionOf(p *plan, c tables.Change) (entity.Rendered, error) {
 	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert {
 		return entity.Rendered{}, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
-			"as it could be below a delete that nobody remembers", c.Entity(), age.Round(time.Second), oldestInsert)
+			"as a delete that is no longer remembered could hide it", c.Entity(), age.Round(time.Second), oldestInsert)
 	}
 	if p.condition != nil {
 		return p.condition.join(p.timestamp, c, w.physical)

@@ -40,8 +40,8 @@ func isIncrement(m *entity.Mutation) bool { return m.Kind == entity.Increment }
 func (w *Writer) refuseCounters() error {
 	switch {
 	case w.choice == alwaysLogged:
-		return errors.New("a counter in a logged batch, which Cassandra refuses because a replay would count twice; and the writer " +
-			"was told Logged, so that all of a write is in the batch: write counters with Auto(), beside the batch and without its promise")
+		return errors.New("a counter in a logged batch, which Cassandra rejects because a replay would count twice; and the writer " +
+			"has the option Logged, so that all of a write is in the batch: write counters with Auto(), outside the batch and without its promise")
 	case w.pinned:
 		return errors.New("a counter with At, by which a repeated request is the same write: a counter has no timestamp, and would be " +
 			"counted again; write the counters in a Write of their own, without At")

@@ -105,7 +105,7 @@ func (p *Plan) String() string {
 	line("mode", "%s: %s", p.Mode, p.Reason)
 	p.Condition.write(line)
 	if len(p.Requests) == 0 && p.Condition != nil {
-		line("requests", "none beside")
+		line("requests", "none besides its it")
 		line("time limit", "%v for all of it, or the deadline of the call's context if that is earlier", p.Timeout)
 		return b.String()
 	}
@@ -152,7 +152,7 @@ func (p *Plan) counts() bool {
 func (p *Plan) counters() string {
 	beside := ""
 	if p.Mode != Counter {
-		beside = "what is said above is said of the other tables; "
+		beside = "the above applies to the other tables; "
 	}
 	return fmt.Sprintf("%sa request of counters is sent again, in all up to %d times, only while it surely was not counted; after a lost answer "+
 		"it may have been, Write says unknown, and neither it nor Resume sends it again", beside, p.Policy.MaxAttempts)
@@ -266,6 +266,6 @@ var guarantees = map[Mode]struct{ atomic, reader, death string }{
 	Counter: {
 		"each request by itself, not all of them together",
 		"some counters with the addition and others still without, while it is under way",
-		"some counters have the addition and others do not, and nobody can tell",
+		"some counters have the addition and others do not, and it cannot be determined which",
 	},
 }

@@ -209,7 +209,7 @@ func (w *Writer) noKeyspace() string {
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mutation) error {
 	requests := group(mutations)
 	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
-		p.fanOut(Conditional, "the set has conditions, and what a client that dies leaves undone the next one does", requests)
+		p.fanOut(Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes", requests)
 		return nil
 	}
 	if len(requests) == 1 {
@@ -223,12 +223,12 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mu
 	reason, needed, atomic := required(changes, mutations)
 	switch {
 	case w.choice == alwaysConcurrent && atomic:
-		return errors.New("a set declared Atomic is written in logged batches; the writer was told Concurrent")
+		return errors.New("a set declared Atomic is written in logged batches; the writer has the option Concurrent")
 	case w.choice == alwaysConcurrent:
-		p.fanOut(FanOut, "the writer was told Concurrent", requests)
+		p.fanOut(FanOut, "the writer has the option Concurrent", requests)
 		return nil
 	case w.choice == alwaysLogged:
-		reason = "the writer was told Logged"
+		reason = "the writer has the option Logged"
 	case !needed:
 		p.fanOut(FanOut, "one entity, and no deletes travel with it", requests)
 		return nil

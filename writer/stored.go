@@ -99,7 +99,7 @@ func (w *Writer) admitPlaces(places [][2]string, in func(*entity.Set, func(strin
 		} else if keyspace == "system" || strings.HasPrefix(keyspace, "system_") {
 			return &nobodyError{fmt.Errorf("the stored write is of keyspace %s, which is Cassandra's own", keyspace)}
 		} else if w.resumes == nil && !w.owns(keyspace) {
-			return fmt.Errorf("the stored write is of keyspace %q, which is none of this writer's: resume it with the writer of its tenant, "+
+			return fmt.Errorf("the stored write is of keyspace %q, which is not one of this writer's: resume it with the writer of its tenant, "+
 				"made by With(Session), or name the sets that are resumed with the option Resumes", keyspace)
 		}
 	}

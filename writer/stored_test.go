@@ -85,11 +85,11 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		want    string // empty if it is resumed
 	}{
 		"the session's keyspace": {nil, now, func(*forged) {}, ""},
-		"another keyspace":       {nil, now, func(m *forged) { m.Keyspace = "tenant_b" }, `keyspace "tenant_b", which is none of this writer's`},
+		"another keyspace":       {nil, now, func(m *forged) { m.Keyspace = "tenant_b" }, `keyspace "tenant_b", which is not one of this writer's`},
 		"no keyspace":            {nil, now, func(m *forged) { m.Keyspace = "" }, none},
 		"no keyspace, with sets": {[]NewOption{shared(session.StrictKeyspaces()), orders}, now, func(m *forged) { m.Keyspace = "" }, none},
 		"a mapped keyspace":      {[]NewOption{tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
-		"what it is mapped from": {[]NewOption{tenant}, now, func(*forged) {}, `keyspace "shop", which is none`},
+		"what it is mapped from": {[]NewOption{tenant}, now, func(*forged) {}, `keyspace "shop", which is not one of`},
 		"system":                 {[]NewOption{shared(session.Keyspaces(map[string]string{"x": "system_auth"}))}, now, func(m *forged) { m.Keyspace = "system_auth" }, "Cassandra's own"},
 		"a time to come":         {nil, now.AddDate(100, 0, 0), func(*forged) {}, "ahead of this clock"},
 		"a clock a bit ahead":    {nil, now.Add(5 * time.Second), func(*forged) {}, ""},

@@ -67,7 +67,7 @@ func (p *parser) using() Using {
 			p.words("ttl")
 		}
 		if *field != nil {
-			p.invalid("TIMESTAMP or TTL stands twice after USING")
+			p.invalid("TIMESTAMP or TTL is given twice after USING")
 		}
 		*field = p.integer()
 		if !p.word("and") {

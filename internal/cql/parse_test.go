@@ -126,7 +126,7 @@ func TestRefused(t *testing.T) {
 		{"INSERT INTO t JSON ?", Unsupported + "INSERT JSON"},
 		{"INSERT INTO t (a, b) VALUES (?)", "Unmatched column names/values"},
 		{"INSERT INTO t (a) VALUES (1 + 2)", Unsupported + "arithmetic"},
-		{"INSERT INTO t (a) VALUES (1) USING TTL 1 AND TTL 2", "TIMESTAMP or TTL stands twice after USING"},
+		{"INSERT INTO t (a) VALUES (1) USING TTL 1 AND TTL 2", "TIMESTAMP or TTL is given twice after USING"},
 		{"UPDATE t SET a = a + 1 + 2 WHERE k = 1", Unsupported + "arithmetic"},
 		{"CREATE TABLE t (a int PRIMARY KEY, PRIMARY KEY (a))", "Multiple PRIMARY KEY specified for table 't' (exactly one required)"},
 		{"CREATE TABLE t (a int MASKED WITH DEFAULT PRIMARY KEY)", Unsupported + "MASKED WITH"},

@@ -147,7 +147,7 @@ func (p *parser) in(r *Relation) {
 func (p *parser) tuples(r *Relation) {
 	for _, v := range r.Values {
 		if v.Kind != Tuple && v.Kind != Mark || v.Kind != r.Values[0].Kind {
-			p.syntax("tuples or marks must stand after " + r.Operator)
+			p.syntax("tuples or marks must follow " + r.Operator)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (b Bucket) fits(t *cqltype.Type) error {
 		return nil
 	case gocql.TypeVarchar:
 		if b.kind == everyBucket && b.width%time.Second != 0 {
-			return fmt.Errorf("periods of %v cannot be told apart as text, which has seconds: declare int or bigint", b.width)
+			return fmt.Errorf("periods of %v cannot be distinguished as text, which has seconds: declare int or bigint", b.width)
 		}
 		return nil
 	case gocql.TypeDate:

@@ -34,7 +34,7 @@ func (b *builder) checkCounters() {
 		case c.counts() && (c.goType.Kind() != reflect.Int64 || c.marshals):
 			b.fault("", c.name, "a counter wants a Go int64, which holds what to add, not %s", c.goType)
 		case !c.counts() && !c.key && c.cql != nil:
-			b.fault("", c.name, "stands beside counter %s, which Cassandra refuses: beside the key a table has counters only, or none. "+
+			b.fault("", c.name, "is in a table with counter %s, which Cassandra rejects: besides its key, a table has only counters or none. "+
 				"Declare the counters as a set of their own, and write both in one Write", s.columns[first].name)
 		}
 	}
@@ -61,7 +61,7 @@ func (b *builder) readCounters(t *table) {
 	declared := slices.IndexFunc(b.Tables, func(d Table) bool { return d.Name == t.name && d.Keyspace == t.keyspace })
 	for _, name := range b.Tables[declared].Columns {
 		if i, ok := b.of[name]; ok && !slices.Contains(t.columns, i) {
-			b.fault(t.name, name, "is no counter, and a table that counts holds nothing else beside its key")
+			b.fault(t.name, name, "is not a counter, and a table of counters has no other columns besides its key")
 		}
 	}
 	for _, i := range t.key {
@@ -77,11 +77,11 @@ var besideCounters = map[string]string{
 	"OneOf":        "a row of counters cannot move, as what it has counted cannot be set elsewhere",
 	"SingleWriter": "a row of counters cannot move, as what it has counted cannot be set elsewhere",
 	"Stamp":        "Cassandra gives counters their timestamps itself, and nothing orders additions",
-	"ExpiresAt":    "Cassandra refuses a TTL on counters",
-	"Versioned":    "Cassandra refuses conditions on counters",
-	"Compare":      "Cassandra refuses conditions on counters",
+	"ExpiresAt":    "Cassandra rejects a TTL on counters",
+	"Versioned":    "Cassandra rejects conditions on counters",
+	"Compare":      "Cassandra rejects conditions on counters",
 	"SweepInserts": "counters are never inserted, only added to",
-	"Atomic":       "Cassandra refuses counters in a logged batch, whose replay would count twice",
+	"Atomic":       "Cassandra rejects counters in a logged batch, whose replay would count twice",
 }
 
 // checkVerb rejects the verbs that the set does not have.

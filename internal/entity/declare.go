@@ -130,7 +130,7 @@ func (b *builder) readKey(t *table, decl Table) {
 			return
 		}
 		if slices.Contains(t.key, i) {
-			b.fault(decl.Name, name, "stands twice in the primary key")
+			b.fault(decl.Name, name, "is in the primary key twice")
 			return
 		}
 		b.set.columns[i].key = true
@@ -165,7 +165,7 @@ func (b *builder) readTableColumns(t *table, decl Table, base bool) {
 		switch {
 		case !ok:
 		case slices.Contains(t.columns, i) && !slices.Contains(t.key, i):
-			b.fault(decl.Name, name, "stands twice in Columns")
+			b.fault(decl.Name, name, "is in Columns twice")
 		case !slices.Contains(t.columns, i):
 			t.columns = append(t.columns, i)
 		}
@@ -203,7 +203,7 @@ func (b *builder) readRules() {
 		cql, err := b.user.Parse(o.CQL)
 		if err != nil {
 			if isCounterType(o.CQL) {
-				err = fmt.Errorf("%w: a counter stands alone in its column, neither in a collection nor frozen", err)
+				err = fmt.Errorf("%w: a counter is a column of its own, not in a collection and not frozen", err)
 			}
 			b.unparsed[i] = true
 			b.fault("", o.Column, "%s", b.explain(err, s.columns[i].goType))
@@ -261,7 +261,7 @@ func (b *builder) changing(name, what string) (int, bool) {
 	case c.derived != nil:
 		b.fault("", name, "is derived, and changes as the columns can that it follows from: %s is for those", what)
 	case len(b.set.tables) > 0 && b.set.identifies(i):
-		b.fault(b.set.tables[0].name, name, "the base key identifies the entity and cannot change, so %s is refused", what)
+		b.fault(b.set.tables[0].name, name, "the base key identifies the entity and cannot change, so %s is rejected", what)
 	default:
 		return i, true
 	}
@@ -299,7 +299,7 @@ func (b *builder) readDomain(i int, values []any) {
 		}
 		encoded := Value{typ: c.cql, data: data}
 		if inDomain(c, &encoded) {
-			b.fault("", c.name, "value %d of OneOf stands twice", n+1)
+			b.fault("", c.name, "value %d of OneOf is given twice", n+1)
 			continue
 		}
 		c.domain = append(c.domain, encoded)

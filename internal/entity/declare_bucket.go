@@ -190,7 +190,7 @@ func (b *builder) checkDerivedKey(t *table, k int, base bool) {
 	c := &b.set.columns[t.key[k]]
 	d := c.derived
 	if base && d.swept() {
-		b.fault(t.name, c.name, "rows may stand under several functions, and the base row is read by one key: give the functions "+
+		b.fault(t.name, c.name, "rows may be stored under several functions, and the base row is read by one key: give the functions "+
 			"a time from which on they are valid, or choose another base table")
 	}
 	follows, moves := false, false
@@ -203,7 +203,7 @@ func (b *builder) checkDerivedKey(t *table, k int, base bool) {
 		case oneOf:
 			follows = true
 			if !slices.Contains(t.key, s) {
-				b.fault(t.name, c.name, "follows from %s, which is OneOf and not in the key: its former rows could not be told apart",
+				b.fault(t.name, c.name, "follows from %s, which is OneOf and not in the key: its former rows could not be distinguished",
 					source.name)
 			}
 		case singleWriter:

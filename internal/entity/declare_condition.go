@@ -47,7 +47,7 @@ func (b *builder) readUnique(t *table, decl Table, base bool) {
 	}
 	for _, i := range t.key {
 		if b.set.columns[i].derived != nil {
-			b.fault(decl.Name, b.set.columns[i].name, "a derived column in the key of a Unique table: the base row does not hold it, so nobody could tell "+
+			b.fault(decl.Name, b.set.columns[i].name, "a derived column in the key of a Unique table: the base row does not hold it, so it would not say "+
 				"who has the key; make it a column of its own")
 		}
 	}
@@ -99,7 +99,7 @@ func (b *builder) readConditions() {
 		case s.columns[i].key:
 			b.fault("", name, "Compare is for columns that are no key: the row is found by its key")
 		case slices.Contains(s.compare, i):
-			b.fault("", name, "stands twice in Compare")
+			b.fault("", name, "is in Compare twice")
 		default:
 			s.compare = append(s.compare, i)
 		}
@@ -131,12 +131,12 @@ func (b *builder) checkConditions() {
 		b.fault("", "", "LocalSerial without Versioned or Compare: nothing in the set is conditional")
 	}
 	if !versioned && len(b.set.unique) > 0 {
-		b.fault(b.set.unique[0].name, "", "only a Versioned set can have Unique tables: who owns a key is settled by the version of the base row")
+		b.fault(b.set.unique[0].name, "", "only a Versioned set can have Unique tables: who owns a key is decided by the version of the base row")
 	}
 	if !versioned && !compared || len(b.set.tables) == 0 {
 		return
 	}
-	b.refuseRules(what+" beside %s", besideConditions)
+	b.refuseRules(what+" with %s", besideConditions)
 	if compared && len(b.set.tables) > 1 {
 		b.fault(b.set.tables[1].name, "", "a set with Compare has one table: the order of changes, which query tables follow, is known "+
 			"only where rows have versions; declare Versioned")
@@ -167,7 +167,7 @@ func (b *builder) checkVersioned() {
 		b.fault(base.name, PendingColumn, "the base table of a Versioned set has a column of this name of its own")
 	}
 	if !slices.ContainsFunc(s.regular(), func(i int) bool { return neverAbsent(&s.columns[i]) }) {
-		b.fault(base.name, "", "a Versioned set needs a column beside the base key that is never absent (no pointer, time, slice or map): "+
+		b.fault(base.name, "", "a Versioned set needs a column besides the base key that is never absent (no pointer, time, slice or map): "+
 			"a base row without columns is that of a deleted entity")
 	}
 	for _, t := range s.tables {

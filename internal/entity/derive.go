@@ -26,7 +26,7 @@ type version struct {
 	sources []int
 }
 
-// swept says whether rows may stand under several functions.
+// swept says whether rows may be stored under several functions.
 func (d *derivation) swept() bool { return d.clock < 0 && len(d.versions) > 1 }
 
 // version is the one in use for a row of time t, in milliseconds.

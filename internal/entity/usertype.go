@@ -23,7 +23,7 @@ func (b *builder) readUserTypes() {
 		case b.user.Named(o.Name) != nil:
 			b.fault("", "", "user-defined type %s is declared twice", o.Name)
 		case b.user.Of(o.Go) != nil:
-			b.fault("", "", "user-defined type %s: Go type %s stands for type %s already", o.Name, o.Go, b.user.Of(o.Go).Name)
+			b.fault("", "", "user-defined type %s: Go type %s is type %s already", o.Name, o.Go, b.user.Of(o.Go).Name)
 		default:
 			u := &cqltype.UserType{Name: o.Name, Go: o.Go}
 			b.user.Add(u)
@@ -80,7 +80,7 @@ func (b *builder) readFields(u *cqltype.UserType, options *Declaration) {
 			continue
 		}
 		if u.Field(name) >= 0 {
-			fault(name, "stands twice in it")
+			fault(name, "is in it twice")
 			continue
 		}
 		if f.Tag.Get("cql") != name && !reads(u.Go) {
@@ -100,7 +100,7 @@ func (b *builder) readFields(u *cqltype.UserType, options *Declaration) {
 			}
 		}
 		if t.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeCounter }) {
-			fault(name, "is a counter, which stands alone in its column")
+			fault(name, "is a counter, which must be a column of its own")
 		} else if reason := disagree(f.Type, t); reason != "" {
 			fault(name, "of Go type %s cannot be encoded as CQL type %s%s", f.Type, t, reason)
 		}

@@ -213,10 +213,10 @@ func (w *wireMutation) check() error {
 		case !cql.IsColumn(name):
 			return fmt.Errorf("columns must be %s", cql.ColumnRule)
 		case twice:
-			return errors.New("a column stands twice in it")
+			return errors.New("a column is in it twice")
 		case (w.Columns[i].Edit != 0) != (w.Kind == Merge && i >= w.Keys) || w.Columns[i].Edit > RemoveElements ||
 			w.Columns[i].Edit == PutColumn && w.ExpiresAt == 0:
-			return errors.New("elements beside what has none, or the other way")
+			return errors.New("edits of elements in a mutation of whole columns, or the other way round")
 		}
 	}
 	return nil

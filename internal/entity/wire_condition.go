@@ -133,7 +133,7 @@ func (w *wireCondition) check() error {
 	case !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table):
 		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
 	case w.Versioned && (!cql.IsColumn(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
-		return errors.New("a version that is none")
+		return errors.New("a version that is not one")
 	case w.Mark != "" && !names[w.Mark]:
 		return errors.New("a mark that is no column")
 	case !w.Versioned && (len(w.Compared) == 0 || len(w.Claims)+len(w.Releases)+len(w.Keys) > 0):
@@ -259,7 +259,7 @@ func (s *Set) checkKeys(keys []byte, of map[string]int) error {
 	return cutKeys(keys, func(name string, value []byte) error {
 		i, ok := of[name]
 		if !ok || s.columns[i].key || seen[name] || len(value) == 0 || malformed(s.columns[i].cql, value) != "" {
-			return errors.New("keys that are none of a row before the change")
+			return errors.New("keys that are not those of a row before the change")
 		}
 		seen[name] = true
 		return nil

@@ -276,7 +276,7 @@ func Statement(table, own, text string) (statement, do string) {
 	case strings.ContainsFunc(own, func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }):
 		return "", do + "characters that cannot be printed"
 	case strings.Contains(own, "/*") || strings.Contains(own, "*/"):
-		return "", do + "/* or */: cqlsh would hide what stands between them and run the rest, so do it with another client"
+		return "", do + "/* or */: cqlsh would hide what is between them and run the rest, so do it with another client"
 	}
 	return "ALTER TABLE " + table + " WITH comment = " + cql.Literal(Join(own, text)), ""
 }

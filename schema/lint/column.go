@@ -21,7 +21,7 @@ var columnRules = []Rule{
 	},
 	{
 		Code: "DN303", Name: "counters-mixed", Severity: Error,
-		Doc:   "Counters beside other columns or in one write with them: a counter cannot be repeated, what is beside it must be.",
+		Doc:   "Counters in one table, or one write, with other columns: an increment must not be repeated, and the rest must be.",
 		check: counters,
 	},
 }
@@ -70,7 +70,7 @@ func counters(r *review) {
 			return c.Type != "counter" && (c.Kind == schema.Regular || c.Kind == schema.Static)
 		})
 		if counting(t) && plain {
-			r.finding(t, "put the counters into a table of their own", "counters and other columns in one table, which Cassandra refuses")
+			r.finding(t, "put the counters into a table of their own", "counters and other columns in one table, which Cassandra rejects")
 		}
 	}
 	for _, e := range r.entities {
@@ -84,7 +84,7 @@ func counters(r *review) {
 			}
 		}
 		if counted != nil && plain && !e.guessed {
-			r.finding(counted, "make the counters an entity of their own", "entity %s has counters beside ordinary tables", e.Name)
+			r.finding(counted, "make the counters an entity of their own", "entity %s has both tables of counters and ordinary tables", e.Name)
 		}
 	}
 	first := make(map[int]*schema.Table)
@@ -97,7 +97,7 @@ func counters(r *review) {
 			first[q.Batch] = t
 		case counting(other) != counting(t):
 			told[q.Batch] = true
-			r.finding(t, "write counters on their own", "one batch writes counters and other columns, which Cassandra refuses").of(q)
+			r.finding(t, "write counters on their own", "one batch writes counters and other columns, which Cassandra rejects").of(q)
 		}
 	}
 }

@@ -28,7 +28,7 @@ The numbers of a ` + "`-- denorm:volume`" + ` note have limits: ` + "`rows` is a
 no other one is negative. A time is in seconds, minutes, hours, days, weeks, months or years, as in ` + "`rows=2000/year` and `window=7days`" + `. A note
 with any other number is an error that names its line, and nothing of the file is reviewed.
 
-An error loses rows, is refused, or takes nodes down as the table grows. A warning works while the table is small, or
+An error loses rows, is rejected, or takes nodes down as the table grows. A warning works while the table is small, or
 costs more than it seems.
 
 | code | rule | severity |

@@ -27,7 +27,7 @@ var partitionRules = []Rule{
 	},
 	{
 		Code: "DN104", Name: "unbounded-partition", Severity: Warning,
-		Doc:   "Rows arrive in a partition for ever: no bucket of time in its key, and no TTL.",
+		Doc:   "Rows arrive in a partition forever: no bucket of time in its key, and no TTL.",
 		check: unbounded,
 	},
 }
@@ -76,7 +76,7 @@ func timeOnly(r *review) {
 		if n[moment] == 0 || n[moment]+n[few] < len(part) || !mixed && instant(t.Of(schema.Clustering)[0]) {
 			continue
 		}
-		r.finding(t, "add to the partition key what queries know beside the time, or a bucket; if rows are few, state their volume and accept this",
+		r.finding(t, "add to the partition key what queries know besides the time, or a bucket; if rows are few, state their volume and accept this",
 			"all rows of one %s are in one partition", names(part))
 	}
 }
@@ -89,7 +89,7 @@ func unbounded(r *review) {
 		for _, c := range t.Of(schema.Clustering) {
 			if instant(c) {
 				r.finding(t, "add a bucket of time to the partition key, or a TTL; or state its volume, if that stays small",
-					"a partition (%s) gets rows by %s for ever", names(t.Of(schema.PartitionKey)), c.Name).Column = c.Name
+					"a partition (%s) gets rows by %s forever", names(t.Of(schema.PartitionKey)), c.Name).Column = c.Name
 				break
 			}
 		}

@@ -10,12 +10,12 @@ import (
 var queryRules = []Rule{
 	{
 		Code: "DN501", Name: "partition-key-not-used", Severity: Error,
-		Doc:   "A query that does not name its partition: it reads the whole table, or is refused.",
+		Doc:   "A query that does not name its partition: it reads the whole table, or is rejected.",
 		check: partitionUnused,
 	},
 	{
 		Code: "DN502", Name: "query-not-served", Severity: Error,
-		Doc:   "A query that the order of the table's key does not serve: Cassandra refuses it.",
+		Doc:   "A query that the order of the table's key does not serve: Cassandra rejects it.",
 		check: notServed,
 	},
 	{
@@ -35,13 +35,13 @@ var queryRules = []Rule{
 	},
 	{
 		Code: "DN506", Name: "unknown-table", Severity: Error,
-		Doc: "A query of a table that the schema does not have: Cassandra refuses it. It is a note where the schema has nothing of the keyspace; " +
+		Doc: "A query of a table that the schema does not have: Cassandra rejects it. It is a note where the schema has nothing of the keyspace; " +
 			"no other rule looks at the query. A denorm: note that names such a table is a warning, as it does nothing.",
 		check: unknownTable,
 	},
 	{
 		Code: "DN507", Name: "unknown-column", Severity: Error,
-		Doc:   "A query that names a column which its table does not have: Cassandra refuses it. A denorm: note of one is a warning, as it does nothing.",
+		Doc:   "A query that names a column which its table does not have: Cassandra rejects it. A denorm: note of one is a warning, as it does nothing.",
 		check: unknownColumn,
 	},
 }

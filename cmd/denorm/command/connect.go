@@ -57,7 +57,7 @@ func (a *access) apply(config *gocql.ClusterConfig) error {
 	}
 	if !encrypted && !a.plaintext {
 		return errors.New("--username without TLS would send the password in clear: add --tls, or --tls-ca with the authority of the nodes; " +
-			"or --plaintext-credentials if nobody else is on the way to them")
+			"or --plaintext-credentials if the network to them is trusted")
 	}
 	password := os.Getenv(PasswordEnv)
 	if password == "" {

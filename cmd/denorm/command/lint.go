@@ -21,7 +21,7 @@ func newLint(config *config) *cobra.Command {
 		Long: `Look for what makes tables fail as they grow, in CQL files or in a live cluster (--hosts).
 
 Queries in the files are reviewed against the tables, and those of unknown tables and columns are found.
-Beside a cluster, files hold the queries of the service and notes, and say what a live table cannot:
+Alongside a cluster, files hold the queries of the service and notes, and say what a live table cannot:
   -- denorm:entity order orders_by_id orders_by_user
   -- denorm:volume orders_by_user rows=2000/year
   -- denorm:ignore DN101 orders_by_status a few orders a day

@@ -49,7 +49,7 @@ func (a *access) check() error {
 		return nil
 	case !a.encrypted() && !a.plaintext:
 		return errors.New("-username without TLS would send the password in clear: add -tls, or -tls-ca with the authority of the nodes; " +
-			"or -plaintext-credentials if nobody else is on the way to them")
+			"or -plaintext-credentials if the network to them is trusted")
 	case a.password == "":
 		return errors.New("-username needs its password: set CASSANDRA_PASSWORD, or -password-file")
 	}

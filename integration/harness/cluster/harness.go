@@ -124,7 +124,7 @@ func (h *Harness) replace(ctx context.Context, s *state, unfit error) error {
 		return fmt.Errorf("%w, and another run uses it: wait until that has ended, "+
 			"or stop it with go run ./cmd/cluster down -force", unfit)
 	}
-	h.log.say("%v: starting anew", unfit)
+	h.log.say("%v: starting again", unfit)
 	return h.remove(ctx, s)
 }
 

@@ -86,5 +86,5 @@ func restore(t *testing.T, on *session.Session, declared *schema.Schema, m anysc
 			run(t, on, append([]string{"DROP TABLE " + table.String()}, one.Statements()...)...)
 		}
 	}
-	wantNone(t, on, declared, "after "+m.Name+" and making the table anew")
+	wantNone(t, on, declared, "after "+m.Name+" and making the table again")
 }

@@ -29,12 +29,12 @@ func TestRefusals(t *testing.T) {
 	}{
 		"wrong password": {
 			change: func(s *service) { s.login("shop", random()) },
-			want:   []string{"credentials refused", "Provided username shop and/or password are incorrect"},
+			want:   []string{"credentials rejected", "Provided username shop and/or password are incorrect"},
 			is:     isCredentials, dials: 1,
 		},
 		"no such role": {
 			change: func(s *service) { s.login("shopp", node.password) },
-			want:   []string{"credentials refused", "shopp"}, is: isCredentials, dials: 1,
+			want:   []string{"credentials rejected", "shopp"}, is: isCredentials, dials: 1,
 		},
 		"no password": {
 			change: func(s *service) { s.config.Authenticator = nil },
@@ -42,7 +42,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"another datacentre": {
 			change: func(s *service) { session.Configure(s.config, "eu-west") },
-			want:   []string{"no host that answers is in datacentre eu-west, which Configure was told", "is in dc1"}, dials: 1,
+			want:   []string{"no host that answers is in datacentre eu-west, the one given to Configure", "is in dc1"}, dials: 1,
 		},
 		"certificate for another address": {
 			change: func(s *service) { s.config.Hosts, s.wire.to = []string{"127.0.0.12"}, host },

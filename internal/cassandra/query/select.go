@@ -161,7 +161,7 @@ func (w *where) lookup(filtering bool) error {
 	narrowed := w.from != nil || w.to != nil || slices.ContainsFunc(w.clustering, func(r *restriction) bool { return r != nil })
 	switch {
 	case len(w.tokens) > 0 && given > 0:
-		return unsupported("token() beside a restriction of the partition key")
+		return unsupported("token() together with a restriction of the partition key")
 	case !filtering && (scan && (given > 0 || narrowed) || len(w.filters) > 0):
 		return invalid(needsFiltering)
 	case scan && given > 0:

@@ -35,7 +35,7 @@ func (c *compiler) selectors(s *cql.Select, r *Read) error {
 		r.add(name, typ, get)
 	}
 	if r.count && len(s.Columns) > 1 {
-		return unsupported("count(*) beside other columns")
+		return unsupported("count(*) together with other columns")
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // Check fails the test if got is not what the file holds; name is its path under testdata. With -update the file is
 // written first: read the difference before you commit it.
@@ -28,6 +28,6 @@ func Check(tb testing.TB, name, got string) {
 		tb.Fatal(err)
 	}
 	if got != string(want) {
-		tb.Errorf("%s differs; go test with -update writes it anew. Got\n%s\nwant\n%s", path, got, want)
+		tb.Errorf("%s differs; go test with -update writes it again. Got\n%s\nwant\n%s", path, got, want)
 	}
 }
