@@ -30,8 +30,8 @@ type fakeSource struct {
 	tables   map[string]*fakeTable
 	declared map[string]*fakeTable
 	types    map[string]gocql.TypeInfo
-	requests []request
-	before   func(ctx context.Context, r request) error // called before a page is made
+	requests []attempt
+	before   func(ctx context.Context, r attempt) error // called before a page is made
 
 	active, most atomic.Int64 // requests under way, and the most of them
 }
@@ -147,7 +147,7 @@ func compareFake(t gocql.Type, a, b []byte) int {
 
 var statementForm = regexp.MustCompile(`^SELECT ([a-z_,0-9]+) FROM ([a-z_.0-9]+) WHERE (.+?)(?: ORDER BY ([a-z_]+) (ASC|DESC))?$`)
 
-func (f *fakeSource) page(ctx context.Context, r request) answer {
+func (f *fakeSource) page(ctx context.Context, r attempt) answer {
 	if n := f.active.Add(1); n > f.most.Load() {
 		f.most.Store(n)
 	}
@@ -180,7 +180,7 @@ func (e fakeError) Code() int       { return e.code }
 func (e fakeError) Message() string { return e.text }
 func (e fakeError) Error() string   { return e.text }
 
-func (f *fakeSource) answer(r request) (*fakeAnswer, error) {
+func (f *fakeSource) answer(r attempt) (*fakeAnswer, error) {
 	parts := statementForm.FindStringSubmatch(r.statement)
 	if parts == nil {
 		return nil, fmt.Errorf("not understood: %s", r.statement)

@@ -91,7 +91,7 @@ func TestEmptyBucketsAreCrossedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set, f := filled(t, 1)
 		const roundTrip = time.Second
-		f.before = func(context.Context, request) error { time.Sleep(roundTrip); return nil }
+		f.before = func(context.Context, attempt) error { time.Sleep(roundTrip); return nil }
 		start := time.Now()
 		got, _, err := List(t.Context(), newReader(f, "shop", Parallel(64)), "newest", lastHours(set, 48).Limit(5))
 		if err != nil || len(got) != 5 {
@@ -139,7 +139,7 @@ func TestBreakLeavesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
 		set, f := filled(t, 3)
-		f.before = func(ctx context.Context, r request) error {
+		f.before = func(ctx context.Context, r attempt) error {
 			if r.state != nil {
 				<-ctx.Done()
 				time.Sleep(time.Second) // a driver that takes its time
@@ -182,7 +182,7 @@ func TestFailingPartitionIsNamed(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 3)
 	broken := true
-	f.before = func(_ context.Context, r request) error {
+	f.before = func(_ context.Context, r attempt) error {
 		if broken && string(r.values[1].(*entity.Value).Bytes()) == "2024-05-01-01" && r.values[2].(*entity.Value).Bytes()[3] == 2 {
 			return errUnavailable
 		}
@@ -215,7 +215,7 @@ func TestPagesAreRepeated(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 4)
 	var n atomic.Int64
-	f.before = func(context.Context, request) error {
+	f.before = func(context.Context, attempt) error {
 		if n.Add(1)%3 == 0 {
 			return &gocql.RequestErrReadTimeout{}
 		}
@@ -241,7 +241,7 @@ func TestCancelledContext(t *testing.T) {
 		set, f := filled(t, 3)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		f.before = func(ctx context.Context, r request) error {
+		f.before = func(ctx context.Context, r attempt) error {
 			if string(r.values[1].(*entity.Value).Bytes()) == "2024-05-01-01" {
 				cancel()
 				<-ctx.Done()

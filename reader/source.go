@@ -4,18 +4,17 @@ import (
 	"context"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/gocql/gocql"
 )
 
 // source sends requests. It is the seam to the driver: tests put a fake behind it.
 type source interface {
 	// page asks for one page and waits for it.
-	page(ctx context.Context, r request) answer
+	page(ctx context.Context, r attempt) answer
 }
 
-// request is one attempt at one page.
-type request struct {
+// attempt is one at one page.
+type attempt struct {
 	statement   string
 	values      []any
 	key         []byte // the encoded partition key
@@ -37,7 +36,7 @@ type answer interface {
 // paging, which would go on behind the reader's back.
 type gocqlSource struct{ session *gocql.Session }
 
-func (s gocqlSource) page(ctx context.Context, r request) answer {
+func (s gocqlSource) page(ctx context.Context, r attempt) answer {
 	return s.session.Query(r.statement, r.values...).
 		Consistency(r.consistency).
 		RoutingKey(r.key).
@@ -51,12 +50,3 @@ func (s gocqlSource) page(ctx context.Context, r request) answer {
 
 // leastSilence is how long an attempt must have waited for its end to say something of the host.
 const leastSilence = time.Second
-
-// resultOf says what the error of an attempt, begun at start, tells of the host.
-func resultOf(err error, start time.Time) hosts.Result {
-	result := hosts.ResultOf(err)
-	if result == hosts.TimedOut && time.Since(start) < leastSilence {
-		return hosts.Cancelled
-	}
-	return result
-}

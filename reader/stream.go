@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
-	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/period"
-	"github.com/denorm-go/denorm/internal/undecoded"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
@@ -130,21 +128,17 @@ func (f *fetcher[T]) page(ctx context.Context, s *scan, state []byte, size int, 
 	if f.key == nil {
 		f.key = r.plan.layout.PartitionKey(f.partition.key)
 	}
-	attempt := &hosts.Attempt{Keyspace: r.plan.keyspace, Key: f.key}
 	var next []byte
-	outcome, err := r.retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
+	request := request.New(r.plan.keyspace, f.key, leastSilence)
+	outcome, err := request.Do(ctx, r.retrier, retry.Partition, func(ctx context.Context) error {
 		f.end.Attempts++
-		start := time.Now()
-		attempt.Next(ctx)
-		a := r.source.page(attempt, request{s.statement, s.values, f.key, size, state, r.consistency}) //nolint:contextcheck // it is ctx now
+		a := r.source.page(ctx, attempt{s.statement, s.values, f.key, size, state, r.consistency})
 		if h := a.Host(); h != nil {
 			f.end.Host = session.HostOf(h)
 		}
 		f.decoder.decode(a, p)
 		next = bytes.Clone(a.PageState())
-		err := hosts.Cause(ctx, a.Close())
-		attempt.End(resultOf(err, start))
-		return final(err)
+		return a.Close()
 	}, r.tracer.observer(ctx, f.end))
 	f.end.Pages++
 	if err != nil {
@@ -153,15 +147,6 @@ func (f *fetcher[T]) page(ctx context.Context, s *scan, state []byte, size int, 
 		return nil, f.end.Err
 	}
 	return next, nil
-}
-
-// final marks errors that come again whatever is tried.
-func final(err error) error {
-	var failed *undecoded.Error
-	if errors.As(err, &failed) {
-		return retry.Stop(err)
-	}
-	return err
 }
 
 // fail names the partition.

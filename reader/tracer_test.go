@@ -53,7 +53,7 @@ func TestTracer(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 1)
 	failed := false
-	f.before = func(_ context.Context, r request) error {
+	f.before = func(_ context.Context, r attempt) error {
 		if f.mu.Lock(); !failed {
 			defer f.mu.Unlock()
 			failed = true
@@ -82,7 +82,7 @@ func TestTracer(t *testing.T) {
 	}
 
 	n.notes = nil
-	f.before = func(ctx context.Context, r request) error {
+	f.before = func(ctx context.Context, r attempt) error {
 		if r.state == nil {
 			return nil
 		}

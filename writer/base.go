@@ -7,43 +7,35 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/hosts"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
-// requests sends the requests that a condition takes, for one partition, and counts them.
+// transactions sends the requests that a condition takes, for one partition, and counts them.
 type transactions struct {
 	w         *Writer
 	op        string
-	partition *hosts.Attempt // of the partition
+	partition *req.Request
 	o         transaction
 	sent      *atomic.Int32
 }
 
 func (w *Writer) transactions(op, keyspace string, key []byte, local bool, sent *atomic.Int32) transactions {
 	return transactions{
-		w: w, op: op, partition: &hosts.Attempt{Keyspace: keyspace, Key: key}, sent: sent,
+		w: w, op: op, partition: req.New(keyspace, key, leastSilence), sent: sent,
 		o: transaction{key: key, consistency: w.consistency, local: local},
 	}
 }
 
 // one makes one attempt at something.
 func (r *transactions) one(ctx context.Context, send func(context.Context) error) error {
-	start := time.Now()
-	r.partition.Next(ctx)
 	r.sent.Add(1)
-	err := hosts.Cause(ctx, send(r.partition)) //nolint:contextcheck // it is ctx now
-	if err != nil {
-		r.partition.End(resultOf(err, time.Since(start)))
-	} else {
-		r.partition.End(hosts.Answered)
-	}
-	return err
+	r.partition.Begin(ctx)
+	return r.partition.End(send(r.partition)) //nolint:contextcheck // it is ctx now
 }
 
 // Try implements [versioned.Store].

@@ -11,10 +11,8 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
-	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/printable"
-	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -244,10 +242,10 @@ func (c *checker) table(t entity.TableDescription) error {
 	}
 	c.expiry(live, keyspace, t, add)
 	var columns map[string]liveColumn
-	if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
+	if err := askSchema(c.ctx, &c.w.retrier, func(ctx context.Context) (err error) {
 		columns, err = c.columns(ctx, keyspace, t.Name)
-		return hosts.Cause(ctx, err)
-	}, nil); err != nil {
+		return err
+	}); err != nil {
 		return err
 	}
 	for _, d := range t.Columns {
@@ -305,14 +303,14 @@ func (c *checker) keyspace(name string) (there bool, err error) {
 
 // exists says whether a query of the name of something finds it.
 func (c *checker) exists(query string, names ...any) (there bool, err error) {
-	_, err = c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) error {
+	err = askSchema(c.ctx, &c.w.retrier, func(ctx context.Context) error {
 		var name string
 		err := c.session.Query(query, names...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&name)
 		if there = err == nil; errors.Is(err, gocql.ErrNotFound) {
 			return nil
 		}
-		return hosts.Cause(ctx, err)
-	}, nil)
+		return err
+	})
 	return there, err
 }
 

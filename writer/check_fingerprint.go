@@ -7,8 +7,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
-	"github.com/denorm-go/denorm/internal/hosts"
-	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -16,11 +14,10 @@ import (
 // says.
 func (c *checker) fingerprint(keyspace string, t entity.TableDescription) error {
 	var comment string
-	if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) error {
-		err := c.session.Query(`SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, keyspace, t.Name).
+	if err := askSchema(c.ctx, &c.w.retrier, func(ctx context.Context) error {
+		return c.session.Query(`SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, keyspace, t.Name).
 			WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&comment)
-		return hosts.Cause(ctx, err)
-	}, nil); err != nil {
+	}); err != nil {
 		return err
 	}
 	own, live := fingerprint.Split(comment)

@@ -9,8 +9,6 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/hosts"
-	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -19,10 +17,10 @@ import (
 func (c *checker) types(keyspace string, t entity.TableDescription, add func(column, reason string, args ...any)) error {
 	for _, declared := range t.Types {
 		var live []entity.FieldDescription
-		if _, err := c.w.retrier.Do(c.ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
+		if err := askSchema(c.ctx, &c.w.retrier, func(ctx context.Context) (err error) {
 			live, err = c.fields(ctx, keyspace, declared.Name)
-			return hosts.Cause(ctx, err)
-		}, nil); err != nil {
+			return err
+		}); err != nil {
 			return err
 		}
 		if live == nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/hosts"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -76,7 +76,7 @@ func (x gocqlExecutor) batch(ctx context.Context, r *attempt) error {
 	}
 	err := x.session.ExecuteBatch(b)
 	// gocql tells the coordinator of a batch to an observer alone, and one that is set here would take the place of the session's.
-	if a, ok := ctx.(*hosts.Attempt); ok && r.traced {
+	if a, ok := ctx.(*req.Request); ok && r.traced {
 		r.host = a.Host()
 	}
 	return err

@@ -10,8 +10,8 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// fanOut is the requests that are under way together. It is also the context of their first attempts, which ends with
-// that of the call and after the limit of an attempt: the caller waits for both anyway, so they need no timer and no
+// fanOut is the requests that are under way together. It is also the limit of their first attempts, which end with the
+// context of the call and after the limit of an attempt: the caller waits for both anyway, so they need no timer and no
 // goroutine of their own. Nil stands for no request at all.
 type fanOut struct {
 	w        *Writer
@@ -69,24 +69,14 @@ func (w *Writer) startFanOut(ctx context.Context, p *plan, requests []request) *
 		f.current.attempt = attempt{
 			kind: f.request.kind, mutations: f.request.mutations, consistency: w.consistency, traced: w.tracer.write != nil,
 		}
+		f.current.Silence = leastSilence
 		f.current.Keyspace, f.current.Key = f.request.mutations[0].Keyspace, f.request.mutations[0].PartitionKey
 		n++
 	}
 	for i := range width {
-		go s.senders[i].run() //nolint:contextcheck // s has it
+		go s.senders[i].start() //nolint:contextcheck // s has it
 	}
 	return s
-}
-
-// goOn sends what has no goroutine yet, one request after the other.
-//
-//go:noinline
-func (s *fanOut) goOn() {
-	for n := int(s.begun.Add(1)); n <= len(s.senders); n = int(s.begun.Add(1)) {
-		f := &s.senders[n-1]
-		f.sendLater()
-		f.finish()
-	}
 }
 
 // expiring says whether a row of the requests ends.
@@ -168,7 +158,7 @@ func (s *fanOut) finish() {
 	close(s.ended)
 }
 
-// Deadline implements [context.Context].
+// Deadline implements [req.Limit].
 func (s *fanOut) Deadline() (time.Time, bool) {
 	limit := s.start.Add(s.limit)
 	if d, ok := s.ctx.Deadline(); ok && d.Before(limit) {
@@ -177,10 +167,10 @@ func (s *fanOut) Deadline() (time.Time, bool) {
 	return limit, true
 }
 
-// Done implements [context.Context].
+// Done implements [req.Limit].
 func (s *fanOut) Done() <-chan struct{} { return s.ended }
 
-// Err implements [context.Context].
+// Err implements [req.Limit].
 func (s *fanOut) Err() error {
 	select {
 	case <-s.ended:
@@ -197,9 +187,6 @@ func (s *fanOut) over() error {
 	}
 	return cmp.Or(s.Err(), context.Canceled)
 }
-
-// Value implements [context.Context].
-func (s *fanOut) Value(key any) any { return s.ctx.Value(key) }
 
 // collect gives the requests as they are when done, and says how many have not. What is still under way is left behind, the requests
 // are others then, and nothing is known of it; what has not begun never will.

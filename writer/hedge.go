@@ -6,15 +6,19 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/hosts"
+	req "github.com/denorm-go/denorm/internal/request"
 )
 
 // hedged sends the request, and when no answer has come for a while sends it once more, to another replica. The first success wins;
 // an error waits for the other request, which may still succeed.
 func (f *sender) hedged(ctx context.Context) error {
+	if limit := f.current.Limit; limit != nil {
+		ctx = &req.Request{Attempt: hosts.Attempt{Context: ctx}, Limit: limit}
+	}
 	ctx, cancel := context.WithCancel(ctx) // the loser has nothing to add
 	defer cancel()
 	type answer struct {
-		from *hostAttempt
+		from *try
 		err  error
 	}
 	answers := make(chan answer, 2)
@@ -22,13 +26,17 @@ func (f *sender) hedged(ctx context.Context) error {
 	send := func(rival *hosts.Attempt) *hosts.Attempt {
 		under++
 		// Its own: the loser may still be at work when the request makes its next attempt.
-		r := &hostAttempt{attempt: f.current.attempt, start: time.Since(f.s.start)}
+		r := &try{attempt: f.current.attempt}
+		r.Silence = leastSilence
 		f.current.Fork(&r.Attempt)
 		if rival != nil {
 			r.Avoid(rival)
 		}
 		f.sent.Add(1)
-		go func() { answers <- answer{r, f.send(ctx, r)} }()
+		go func() {
+			r.Begin(ctx)
+			answers <- answer{r, r.End(f.s.w.exec.execute(&r.Request, &r.attempt))}
+		}()
 		return &r.Attempt
 	}
 	first := send(nil)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/hosts"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -70,12 +70,17 @@ func (l *live) table(ctx context.Context, retrier *retry.Retrier, keyspace, tabl
 // reread is table without going by what is known.
 func (l *live) reread(ctx context.Context, retrier *retry.Retrier, keyspace, table string) (liveTable, error) {
 	t, err := runDetached(ctx, func() (t liveTable, err error) {
-		_, err = retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
-			if t, err = l.read(ctx, keyspace, table); errors.Is(err, errNoTable) {
-				return retry.Stop(err)
+		missing := false
+		err = askSchema(ctx, retrier, func(ctx context.Context) (err error) {
+			t, err = l.read(ctx, keyspace, table)
+			if missing = errors.Is(err, errNoTable); missing {
+				return nil
 			}
-			return hosts.Cause(ctx, err)
-		}, nil)
+			return err
+		})
+		if missing {
+			err = errNoTable
+		}
 		return t, err
 	})
 	if err != nil {
@@ -88,6 +93,12 @@ func (l *live) reread(ctx context.Context, retrier *retry.Retrier, keyspace, tab
 	}
 	l.known[[2]string{keyspace, table}] = knownTable{t, time.Now()}
 	return t, nil
+}
+
+// askSchema reads from the schema tables, of which every node has a copy.
+func askSchema(ctx context.Context, retrier *retry.Retrier, read func(context.Context) error) error {
+	_, err := req.New("", nil, leastSilence).Do(ctx, retrier, retry.Partition, read, nil)
+	return err
 }
 
 // readLive reads from the schema tables of the coordinator.

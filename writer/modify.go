@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/period"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -103,19 +104,19 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 		return row, refuse(op, err)
 	}
 	layout, _ := set.Internal().Layout(base.Name)
+	part := make([]*entity.Value, len(layout.Partition()))
+	for i := range part {
+		part[i], _ = values[i].(*entity.Value)
+	}
+	request := req.New(cmp.Or(keyspace, w.odd), layout.PartitionKey(part), leastSilence)
 	var sent atomic.Int32
 	row, err = runDetached(ctx, func() (row T, err error) {
 		var found bool
-		_, err = w.retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) error {
+		_, err = request.Do(ctx, &w.retrier, retry.Partition, func(ctx context.Context) (err error) {
 			sent.Add(1)
 			q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(nil).WithContext(ctx)
-			var err error
 			found, err = scanRow(q.Iter(), layout, &row)
-			var failed *undecoded.Error
-			if errors.As(err, &failed) { // and would be so again
-				return retry.Stop(err)
-			}
-			return hosts.Cause(ctx, err)
+			return err
 		}, nil)
 		if err == nil && !found {
 			err = ErrNotFound

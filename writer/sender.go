@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/hosts"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
@@ -20,7 +20,7 @@ type sender struct {
 	s        *fanOut
 	outcome  Outcome // before
 	attempts int     // before
-	current  hostAttempt
+	current  try
 	sent     atomic.Int32 // requests
 	stage    atomic.Uint32
 }
@@ -33,11 +33,10 @@ const (
 	canceled               // the caller has left before it could send anything, and so it will not
 )
 
-// attempt is one request, and the context that it is sent with.
-type hostAttempt struct {
-	hosts.Attempt
+// try is an attempt under way, and the context that it is sent with.
+type try struct {
+	req.Request
 	attempt attempt
-	start   time.Duration // since that of the fanOut
 }
 
 // left is the request as the caller leaves it behind.
@@ -49,60 +48,39 @@ func (f *sender) left(outcome Outcome, err error) request {
 	}
 }
 
-func (f *sender) run() {
+// start is the goroutine of a sender, which goes on with requests that have none, one after the other.
+func (f *sender) start() {
 	if f.s.w.deep {
 		growStack()
 	}
-	f.sendFirst()
-	f.finish()
-	f.s.goOn()
+	f.run(false)
+	s := f.s
+	for n := int(s.begun.Add(1)); n <= len(s.senders); n = int(s.begun.Add(1)) {
+		s.senders[n-1].run(true)
+	}
 }
 
-func (f *sender) finish() {
+// run sends the request until it is applied or the policy gives up. The first attempt of one that has waited for another request has a
+// limit of its own.
+func (f *sender) run(waited bool) {
+	ctx := f.s.ctx
+	if f.s.w.tracer.request != nil {
+		ctx = f.s.w.tracer.requestStart(ctx, f.s.p.op, f.s.mode, f.request, session.Consistency(f.s.w.consistency))
+	}
+	if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
+		f.notSent(ctx)
+	} else if waited {
+		f.sendLater(ctx)
+	} else if err := f.again(ctx, 1); err != nil {
+		f.goOn(ctx, err)
+	} else {
+		f.s.w.retrier.Succeeded()
+		f.recordOutcome(ctx, nil, nil)
+	}
 	f.stage.Store(finished)
 	if f.s.inFlight.Add(-1) == 0 {
 		f.s.finish()
 	}
-}
-
-// sendFirst sends the request until it is applied or the policy gives up.
-func (f *sender) sendFirst() {
-	ctx, first := f.s.ctx, context.Context(f.s)
-	if f.s.w.tracer.request != nil {
-		ctx, first = f.traced()
-	}
-	if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
-		f.notSent(ctx)
-	} else if err := f.again(first, 1); err != nil {
-		f.goOn(ctx, first, err)
-	} else {
-		f.acknowledged(ctx)
-	}
-}
-
-// sendLater is sendFirst of a request that has waited for another one, and whose first attempt so has a limit of its own.
-//
-//go:noinline
-func (f *sender) sendLater() {
-	ctx, w := f.s.ctx, f.s.w
-	if w.tracer.request != nil {
-		ctx, _ = f.traced()
-	}
-	if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
-		f.notSent(ctx)
-		return
-	}
-	again := func(ctx context.Context, n int) error { return f.again(ctx, n+1) } // none begins with the fanOut
-	outcome, err := w.retrier.Do(ctx, f.request.kind, again, w.tracer.observer(ctx, f.request))
-	f.recordOutcome(ctx, outcome, err)
-}
-
-// traced gives the context of the request, and that of its first attempt.
-//
-//go:noinline
-func (f *sender) traced() (ctx, first context.Context) {
-	ctx = f.s.w.tracer.requestStart(f.s.ctx, f.s.p.op, f.s.mode, f.request, session.Consistency(f.s.w.consistency))
-	return ctx, limited{ctx, f.s}
 }
 
 // notSent is the end of a request whose context ended before it began.
@@ -110,51 +88,38 @@ func (f *sender) traced() (ctx, first context.Context) {
 //go:noinline
 func (f *sender) notSent(ctx context.Context) {
 	outcome, err := retry.NotAttempted(f.request.kind, f.s.over())
-	f.recordOutcome(ctx, outcome, err)
+	f.recordOutcome(ctx, &outcome, err)
 }
 
-// acknowledged is the end of a request whose first attempt succeeded.
-//
 //go:noinline
-func (f *sender) acknowledged(ctx context.Context) {
-	f.s.w.retrier.Succeeded()
-	f.recordOutcome(ctx, retry.Outcome{Attempts: 1}, nil)
+func (f *sender) sendLater(ctx context.Context) {
+	again := func(ctx context.Context, n int) error { return f.again(ctx, n+1) } // none has the limit of the fanOut
+	outcome, err := f.s.w.retrier.Do(ctx, f.request.kind, again, f.s.w.tracer.observer(ctx, f.request))
+	f.recordOutcome(ctx, &outcome, err)
 }
 
 // goOn is what follows a first attempt that failed.
 //
 //go:noinline
-func (f *sender) goOn(ctx, first context.Context, err error) {
-	w := f.s.w
-	outcome, err := w.retrier.GoOn(ctx, retry.Failed{Context: first, Start: f.s.start, Err: err}, f.request.kind, f.again,
-		w.tracer.observer(ctx, f.request))
-	f.recordOutcome(ctx, outcome, err)
+func (f *sender) goOn(ctx context.Context, err error) {
+	first := retry.Failed{Context: &f.current, Start: f.s.start, Err: err}
+	outcome, err := f.s.w.retrier.GoOn(ctx, first, f.request.kind, f.again, f.s.w.tracer.observer(ctx, f.request))
+	f.recordOutcome(ctx, &outcome, err)
 }
 
-// limited is a context with the values of one and the end of another.
-type limited struct {
-	context.Context
-	end context.Context //nolint:containedctx // it is a context
-}
-
-func (c limited) Deadline() (time.Time, bool) { return c.end.Deadline() }
-
-func (c limited) Done() <-chan struct{} { return c.end.Done() }
-
-func (c limited) Err() error { return c.end.Err() }
-
-// again is an attempt, the n-th.
+// again is an attempt, the n-th. The first ones of all senders end together.
 func (f *sender) again(ctx context.Context, n int) error {
 	r := &f.current
-	r.start, r.attempt.now = 0, f.s.now
+	r.Limit, r.attempt.now = f.s, f.s.now
 	if n > 1 {
-		r.start, r.attempt.now = time.Since(f.s.start), f.s.w.clock.now().UnixMilli()
+		r.Limit, r.attempt.now = nil, f.s.w.clock.now().UnixMilli()
 	}
 	if f.s.w.hedge > 0 && f.request.kind.Idempotent() {
 		return f.hedged(ctx)
 	}
 	f.sent.Add(1)
-	err := f.send(ctx, r)
+	r.Begin(ctx)
+	err := r.End(f.s.w.exec.execute(&r.Request, &r.attempt)) //nolint:contextcheck // r is ctx now
 	f.request.host = r.attempt.host
 	if err != nil {
 		return f.note(err)
@@ -162,38 +127,8 @@ func (f *sender) again(ctx context.Context, n int) error {
 	return nil
 }
 
-// send makes one request, which has been counted.
-func (f *sender) send(ctx context.Context, r *hostAttempt) error {
-	r.Next(ctx)
-	r.attempt.host = nil
-	if err := f.s.w.exec.execute(&r.Attempt, &r.attempt); err != nil { //nolint:contextcheck // r is ctx now
-		return f.failed(ctx, r, err)
-	}
-	r.End(hosts.Answered)
-	return nil
-}
-
-// failed is the end of a request that failed, with an answer or without.
-//
-//go:noinline
-func (f *sender) failed(ctx context.Context, r *hostAttempt, err error) error {
-	err = hosts.Cause(ctx, err)
-	r.End(resultOf(err, time.Since(f.s.start)-r.start))
-	return err
-}
-
-// leastSilence is how long an attempt must have waited for its end to say something of the host: a caller's deadline may
-// be shorter than an answer takes.
+// leastSilence is how long an attempt must have waited for its end to say something of the host.
 const leastSilence = 200 * time.Millisecond
-
-// resultOf says what the error of an attempt that took so long tells of the host.
-func resultOf(err error, took time.Duration) hosts.Result {
-	result := hosts.ResultOf(err)
-	if result == hosts.TimedOut && took < leastSilence {
-		return hosts.Cancelled
-	}
-	return result
-}
 
 // note keeps what the error of a request says, and returns it.
 //
@@ -207,12 +142,14 @@ func (f *sender) note(err error) error {
 	return err
 }
 
-// recordOutcome notes what became of the request.
+// recordOutcome notes what became of the request. A nil outcome is that of a first attempt that succeeded.
 //
 //go:noinline
-func (f *sender) recordOutcome(ctx context.Context, outcome retry.Outcome, err error) {
+func (f *sender) recordOutcome(ctx context.Context, outcome *retry.Outcome, err error) {
 	now := Applied
-	if err != nil {
+	if outcome == nil {
+		outcome = new(retry.Outcome)
+	} else if err != nil {
 		now = outcomeOf(outcome.Class)
 		if now == NotApplied && f.request.overloaded && f.s.w.derived(ctx, f.request) {
 			now = Unknown

@@ -1,0 +1,104 @@
+// Package request is the one loop of attempts: it chooses the host of each, tells the policy of hosts what became of it, and repeats a
+// request as the retry policy says. Writes, transactions and reads go through it.
+package request
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/hosts"
+	"github.com/denorm-go/denorm/internal/undecoded"
+	"github.com/denorm-go/denorm/retry"
+)
+
+// Request is a request with all its attempts, and the context of the one under way. It is meant to be embedded in what sends it, so
+// that it costs no allocation. As the [hosts.Attempt] in it, it belongs to one goroutine and must not be copied.
+type Request struct {
+	hosts.Attempt
+
+	// Limit, if it is not nil, ends the attempt in place of the context given to Begin: requests that are sent together have one.
+	Limit Limit
+	// Silence is how long an attempt must have waited for its end to say something of the host: the deadline of a caller may be
+	// shorter than an answer takes.
+	Silence time.Duration
+
+	began time.Time
+}
+
+// New makes a request to a partition. A nil key is that of none: any node will do.
+func New(keyspace string, key []byte, silence time.Duration) *Request {
+	return &Request{Attempt: hosts.Attempt{Keyspace: keyspace, Key: key}, Silence: silence}
+}
+
+// Limit is the end of a context.
+type Limit interface {
+	Deadline() (deadline time.Time, ok bool)
+	Done() <-chan struct{}
+	Err() error
+}
+
+// Begin begins the next attempt, under ctx. The driver is given the Request as its context.
+func (r *Request) Begin(ctx context.Context) {
+	r.began = time.Now()
+	r.Next(ctx)
+}
+
+// End ends the attempt, and gives what it failed with: see [hosts.Cause].
+func (r *Request) End(err error) error {
+	if err == nil {
+		r.Attempt.End(hosts.Answered)
+		return nil
+	}
+	return r.fail(err)
+}
+
+//go:noinline
+func (r *Request) fail(err error) error {
+	err = hosts.Cause(r, err)
+	result := hosts.ResultOf(err)
+	if result == hosts.TimedOut && time.Since(r.began) < r.Silence {
+		result = hosts.Cancelled
+	}
+	r.Attempt.End(result)
+	return err
+}
+
+// Do sends until an attempt succeeds or is not worth another one. What cannot be decoded is not asked for again. observe may be nil.
+func (r *Request) Do(
+	ctx context.Context, retrier *retry.Retrier, kind retry.Kind, send func(context.Context) error, observe func(retry.Event),
+) (retry.Outcome, error) {
+	return retrier.Do(ctx, kind, func(ctx context.Context, _ int) error {
+		r.Begin(ctx)
+		err := r.End(send(r)) //nolint:contextcheck // it is ctx now
+		var failed *undecoded.Error
+		if errors.As(err, &failed) {
+			return retry.Stop(err)
+		}
+		return err
+	}, observe)
+}
+
+// Deadline implements [context.Context].
+func (r *Request) Deadline() (time.Time, bool) {
+	if r.Limit != nil {
+		return r.Limit.Deadline()
+	}
+	return r.Context.Deadline()
+}
+
+// Done implements [context.Context].
+func (r *Request) Done() <-chan struct{} {
+	if r.Limit != nil {
+		return r.Limit.Done()
+	}
+	return r.Context.Done()
+}
+
+// Err implements [context.Context].
+func (r *Request) Err() error {
+	if r.Limit != nil {
+		return r.Limit.Err()
+	}
+	return r.Context.Err()
+}
