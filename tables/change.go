@@ -12,12 +12,12 @@ type Kind uint8
 
 // The verbs; see the methods of [Set].
 const (
-	Insert = Kind(entity.Insert)
-	Update = Kind(entity.Update)
-	Upsert = Kind(entity.Upsert)
-	Delete = Kind(entity.Delete)
-	Add    = Kind(entity.Add)
-	Patch  = Kind(entity.Patch)
+	Insert Kind = Kind(entity.Insert)
+	Update Kind = Kind(entity.Update)
+	Upsert Kind = Kind(entity.Upsert)
+	Delete Kind = Kind(entity.Delete)
+	Add    Kind = Kind(entity.Add)
+	Patch  Kind = Kind(entity.Patch)
 )
 
 func (k Kind) String() string { return entity.Kind(k).String() }

@@ -67,9 +67,9 @@ func runFaultCases(t *testing.T, tests []faultCase) {
 				}
 				return
 			}
-			var declaration *tables.DeclarationError
+			var declaration *entity.DeclarationError
 			if !errors.As(err, &declaration) {
-				t.Fatalf("got error %v, want a *DeclarationError", err)
+				t.Fatalf("got error %v, want a *entity.DeclarationError", err)
 			}
 			var got []string
 			for _, f := range declaration.Faults {
@@ -299,7 +299,7 @@ func TestMust(t *testing.T) {
 	}
 	defer func() {
 		err, ok := recover().(error)
-		var declaration *tables.DeclarationError
+		var declaration *entity.DeclarationError
 		if !ok || !errors.As(err, &declaration) {
 			t.Errorf("Must panicked with %v, want the error of New", err)
 		}

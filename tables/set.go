@@ -11,7 +11,7 @@ import (
 type Set[T any] struct{ set *entity.Set }
 
 // New declares the tables of an entity whose rows are T, a struct. Columns are the exported fields of T, named as
-// gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error, a [*DeclarationError], names
+// gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error names
 // every fault at once; a set that New returned cannot fail later for a reason that could be known now.
 //
 // The entity's name must not change, no more than that of a table: versions and marks are made of it as well, so a

@@ -22,7 +22,7 @@ import (
 
 const hidden = "Kreuzspinne4711"
 
-// Whatever this package exports that holds values of rows prints and marshals without them, in every format, by value and by
+// Whatever this package and internal/entity export that holds values of rows prints and marshals without them, in every format, by value and by
 // pointer. A type that is exported again has to be named here.
 func TestNothingShowsValues(t *testing.T) {
 	t.Parallel()
@@ -48,15 +48,15 @@ func TestNothingShowsValues(t *testing.T) {
 	things := map[string]any{
 		"Base": *base, "Bound": entity.Bound{Value: value}, "Bounds": entity.Bounds{Equal: map[string]*entity.Value{"id": value}},
 		"Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
-		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base}, "Mutation": rendered.Mutations[0],
+		"Edit": tables.Without("name", hidden), "Frozen": *set.Internal().Freeze(row), "Holder": entity.Holder{Base: base}, "Mutation": rendered.Mutations[0],
 		"Rendered": rendered, "Row": *conditional.Condition.After(), "Statement": statement, "Value": *value,
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
-		"Bucket", "ColumnDescription", "DeclarationError", "Decoder", "Described", "Description", "EditKind", "Fault", "FieldDescription", "InvalidError",
-		"Kind", "Layout", "MissingError", "MutationKind", "Option", "Rotation", "Set", "Since", "Slot", "Slots", "Table", "TableDescription",
-		"TooManyError", "TypeDescription",
+		"Bucket", "ColumnDescription", "Declaration", "DeclarationError", "Decoder", "Derive", "Described", "Description", "EditKind", "Fault", "FieldDescription", "InvalidError",
+		"Kind", "Layout", "MissingError", "MutationKind", "OneOf", "Option", "Rotation", "Set", "Since", "Slot", "Slots", "Table", "TableDescription",
+		"TooManyError", "TypeDescription", "TypeOption", "UserType",
 	}
-	for _, name := range exported(t, ".") {
+	for _, name := range append(exported(t, "."), exported(t, "../internal/entity")...) {
 		if _, ok := things[name]; !ok && !slices.Contains(plain, name) {
 			t.Errorf("nothing is known of what %s shows", name)
 		}

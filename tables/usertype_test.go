@@ -210,7 +210,7 @@ func TestUserTypeRefuses(t *testing.T) {
 		"a tuple's Go type":                   {declared[[]pair]("frozen<list<tuple<int, text>>>"), "column v: Go type []tables_test.pair cannot be encoded as CQL type frozen<list<frozen<tuple<int, text>>>>: gocql reads int in a tuple as Go type int, and panics if that is not the type of element 1"},
 		"a tuple's fields":                    {declared[[]pair]("frozen<list<tuple<int>>>"), "column v: Go type []tables_test.pair cannot be encoded as CQL type frozen<list<frozen<tuple<int>>>>: a tuple is a struct of 1 fields, an array or a slice"},
 	} {
-		var refused *tables.DeclarationError
+		var refused *entity.DeclarationError
 		switch {
 		case test.want == "" && test.err != nil:
 			t.Errorf("%s: %v", name, test.err)
@@ -220,7 +220,7 @@ func TestUserTypeRefuses(t *testing.T) {
 			t.Errorf("%s:\n%v\nwant %s", name, refused.Faults, test.want)
 		}
 	}
-	var once *tables.DeclarationError
+	var once *entity.DeclarationError
 	if err := declared[geo]("geo"); !errors.As(err, &once) || len(once.Faults) != 1 {
 		t.Errorf("one mistake has several faults: %v", err)
 	}

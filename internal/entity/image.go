@@ -2,6 +2,8 @@ package entity
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"reflect"
 	"slices"
 )
@@ -48,3 +50,9 @@ func (s *Set) image(row reflect.Value) ([]Value, error) {
 	}
 	return values, s.derive(values, all)
 }
+
+// Format prints no value.
+func (f Frozen) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "before-image") }
+
+// MarshalText prints no value.
+func (f Frozen) MarshalText() ([]byte, error) { return []byte("before-image"), nil }
