@@ -1,3 +1,5 @@
+// Package entity is a set as writer, reader, schema and rotation see it: the checked declaration, and what a change becomes by it, which
+// is mutations, conditions and claims, in memory and as bytes. It is pure: no I/O, no session, no clock. Package tables is its face.
 package entity
 
 import (
@@ -101,7 +103,7 @@ func (s *Set) SetVersion(row any, version gocql.UUID) {
 	}
 }
 
-// set is the validated declaration, without the type parameter.
+// Set is the validated declaration of a tables.Set. It is immutable and safe for concurrent use.
 type Set struct {
 	entity       string
 	typ          reflect.Type
