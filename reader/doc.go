@@ -19,7 +19,7 @@
 // Rows come in the clustering order of the table, or against it, as [Query.OrderBy] says, over all partitions; rows with equal
 // clustering keys, in the order of the partitions' buckets, always the same.
 //
-// A deleted entity of a set with tables.Versioned leaves a row in the base table for [entity.FenceTTL], in which all columns but key
+// A deleted entity of a set with tables.Versioned leaves a row in the base table for 24 hours, in which all columns but key
 // and version are null. It is no row here: not given, and not counted by a limit. It is read, though, as a tombstone is.
 //
 // Rows of a table that is Unique are claims, also of writes that are not finished or never will be: the base row of the owner says

@@ -1,0 +1,114 @@
+package reader_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type reading struct {
+	Sensor string
+	Ts     time.Time
+	Value  int
+}
+
+// The readings of a sensor are split into a partition a day.
+var readings = tables.Must(tables.New[reading]("reading",
+	tables.Table{Name: "readings", PartKey: []string{"sensor", "day"}, SortKey: []string{"ts DESC"}},
+	tables.Derive("day", tables.Day("ts")),
+))
+
+// openReadings starts a cluster with five readings of two days. A service opens a session to its own: session.Open.
+func openReadings() (r *reader.Reader, noon time.Time, end func()) {
+	cluster := cassandratest.New(3)
+	cluster.Create(schema.Must(schema.Declare(schema.Sets(readings))).In(map[string]string{"": "plant"}).Statements()...)
+	config := cluster.Config()
+	config.Keyspace, config.NumConns = "plant", 1
+	s, err := session.Open(config, session.LocalDC("dc1"))
+	if err != nil {
+		panic(err)
+	}
+	w, err := writer.New(s)
+	if err != nil {
+		panic(err)
+	}
+	if r, err = reader.New(s); err != nil {
+		panic(err)
+	}
+	noon = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	for i := range 5 {
+		row := reading{"boiler", noon.Add(time.Duration(6*i) * time.Hour), i}
+		if _, err := w.Write(context.Background(), "measure", readings.Insert(row)); err != nil {
+			panic(err)
+		}
+	}
+	return r, noon, func() {
+		s.Close()
+		cluster.Close()
+	}
+}
+
+// Two pages of a list, the newest first. Which partitions can hold its rows follows from the bounds of the time. The token is for
+// the link to the next page.
+func ExampleList() {
+	r, noon, end := openReadings()
+	defer end()
+	newest := reader.From(readings, "readings").Eq("sensor", "boiler").
+		GtOrEq("ts", noon).Lt("ts", noon.Add(48*time.Hour)).OrderBy("ts DESC").Limit(3)
+
+	page, token, err := reader.List(context.Background(), r, "newestReadings", newest)
+	for _, row := range page {
+		fmt.Println(row.Ts.UTC().Format("02 15:04"), row.Value)
+	}
+	fmt.Println("more:", token != "", err)
+
+	page, token, err = reader.List(context.Background(), r, "newestReadings", newest.After(token))
+	for _, row := range page {
+		fmt.Println(row.Ts.UTC().Format("02 15:04"), row.Value)
+	}
+	fmt.Println("more:", token != "", err)
+	// Output:
+	// 02 12:00 4
+	// 02 06:00 3
+	// 02 00:00 2
+	// more: true <nil>
+	// 01 18:00 1
+	// 01 12:00 0
+	// more: false <nil>
+}
+
+// Rows as a stream: pages are fetched as they are needed, and a loop that ends early leaves nothing behind.
+func ExampleRead() {
+	r, noon, end := openReadings()
+	defer end()
+	today := reader.From(readings, "readings").Eq("sensor", "boiler").GtOrEq("ts", noon).Lt("ts", noon.Add(12*time.Hour))
+
+	for row, err := range reader.Read(context.Background(), r, "readingsOfToday", today).All() {
+		if err != nil {
+			fmt.Println(err) // the rows before it are right, and not all
+			return
+		}
+		fmt.Println(row.Value)
+	}
+	// Output:
+	// 1
+	// 0
+}
+
+// What a query lacks is named before anything is sent.
+func ExampleQueryError() {
+	r, _, end := openReadings()
+	defer end()
+
+	_, _, err := reader.List(context.Background(), r, "allReadings", reader.From(readings, "readings").Eq("sensor", "boiler"))
+	fmt.Println(err)
+	// Output:
+	// denorm: allReadings: invalid query: table readings: column ts: a lower bound is missing: which buckets hold the rows follows from it
+}

@@ -1,0 +1,146 @@
+package writer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// openSales starts a cluster with the tables of sales. A service opens a session to its own: session.Open.
+func openSales() (w *writer.Writer, cluster *cassandratest.Cluster, end func()) {
+	cluster = cassandratest.New(3)
+	cluster.Create(schema.Must(schema.Declare(schema.Sets(sales))).In(map[string]string{"": "shop"}).Statements()...)
+	config := cluster.Config()
+	config.Keyspace, config.NumConns = "shop", 1
+	s, err := session.Open(config, session.LocalDC("dc1"))
+	if err != nil {
+		panic(err)
+	}
+	w, err = writer.New(s)
+	if err != nil {
+		panic(err)
+	}
+	return w, cluster, func() {
+		s.Close()
+		cluster.Close()
+	}
+}
+
+// One call writes the sale to both tables, at one timestamp.
+func ExampleWriter_Write() {
+	w, _, end := openSales()
+	defer end()
+
+	result, err := w.Write(context.Background(), "sellTicket", sales.Insert(sale{SaleID: "t1", UserID: "bob", Seat: "12A"}))
+	fmt.Println(result.Timestamp > 0, err)
+	// Output: true <nil>
+}
+
+// The answer of one table is lost, and the writer has no time left to ask again: the error says what is known of each table. Resume
+// sends what is still missing, with the same values at the same timestamp.
+func ExampleWriter_Resume() {
+	w, cluster, end := openSales()
+	defer end()
+	outage := cluster.When(cassandratest.Table("sales_by_user")).Do(cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 0, 2)))
+
+	_, err := w.With(writer.Timeout(200*time.Millisecond)).Write(context.Background(), "sellTicket",
+		sales.Insert(sale{SaleID: "t1", UserID: "bob", Seat: "12A"}))
+	var failed *writer.Error
+	if errors.As(err, &failed) {
+		for _, table := range failed.Tables {
+			fmt.Println(table.Table, table.Outcome)
+		}
+	}
+
+	outage.End()
+	_, err = w.Resume(context.Background(), failed)
+	fmt.Println("resumed:", err)
+	// Output:
+	// sales_by_id applied
+	// sales_by_user unknown
+	// resumed: <nil>
+}
+
+// Modify reads a row by its key, changes it and writes it to all tables.
+func ExampleModify() {
+	w, _, end := openSales()
+	defer end()
+	ctx := context.Background()
+	if _, err := w.Write(ctx, "sellTicket", sales.Insert(sale{SaleID: "t1", UserID: "bob", Seat: "12A"})); err != nil {
+		panic(err)
+	}
+
+	moved, err := writer.Modify(ctx, w, "changeSeat", sales, sale{SaleID: "t1"}, func(s sale) (sale, error) {
+		s.Seat = "3F"
+		return s, nil
+	})
+	fmt.Println(moved, err)
+
+	_, err = writer.Modify(ctx, w, "changeSeat", sales, sale{SaleID: "t2"}, func(s sale) (sale, error) { return s, nil })
+	fmt.Println(errors.Is(err, writer.ErrNotFound))
+	// Output:
+	// {t1 bob 3F} <nil>
+	// true
+}
+
+// Load reads a row by its key.
+func ExampleLoad() {
+	w, _, end := openSales()
+	defer end()
+	ctx := context.Background()
+	if _, err := w.Write(ctx, "sellTicket", sales.Insert(sale{SaleID: "t1", UserID: "bob", Seat: "12A"})); err != nil {
+		panic(err)
+	}
+
+	fmt.Println(writer.Load(ctx, w, "showTicket", sales, sale{SaleID: "t1"}))
+	// Output: {t1 bob 12A} <nil>
+}
+
+// A request that a client repeats carries its timestamp. By At all of its repetitions are one write.
+func ExampleWriter_With() {
+	w, _, end := openSales()
+	defer end()
+	created := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC).UnixMicro() // of the message that a queue delivers twice
+
+	for range 2 {
+		result, err := w.With(writer.At(created), writer.Logged()).Write(context.Background(), "sellTicket",
+			sales.Insert(sale{SaleID: "t1", UserID: "bob", Seat: "12A"}))
+		fmt.Println(result.Timestamp, err)
+	}
+	// Output:
+	// 1714564800000000 <nil>
+	// 1714564800000000 <nil>
+}
+
+// Explain says what a write would send, and what that guarantees. It sends nothing.
+func ExampleWriter_Explain() {
+	w, _, end := openSales()
+	defer end()
+
+	plan, err := w.Explain("sellTicket", sales.Insert(sale{SaleID: "t1", UserID: "bob", Seat: "12A"}))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Print(plan)
+	// Output:
+	// write           sellTicket
+	// mode            fan-out: one entity, and no deletes travel with it
+	// requests        2, all at the same time; one timestamp for all statements
+	//   1. 1 statement
+	//       1 x put     INSERT INTO shop.sales_by_id (sale_id,user_id,seat) VALUES (?,?,?) USING TIMESTAMP ?
+	//   2. 1 statement
+	//       1 x put     INSERT INTO shop.sales_by_user (user_id,sale_id,seat) VALUES (?,?,?) USING TIMESTAMP ?
+	// acknowledged    by LOCAL_QUORUM of the replicas of every partition; until then the write is not reported as done
+	// atomic          each request by itself, not all of them together
+	// a reader sees   some tables with the write and others still without, while it is under way, and after an error until Resume has returned nil
+	// client dies     some tables have the write and others do not, until the entity is written again
+	// request fails   it alone is sent again, in all up to 4 times, each for 2.5s at most, none begun after 5s; then Write says what is known of each table, and Resume finishes
+	// time limit      5s for all of it, or the deadline of the call's context if that is earlier
+	// size limit      none for the write; max_mutation_size of the server for each request
+}
