@@ -15,10 +15,10 @@ func TestCallbacksCallTheCluster(t *testing.T) {
 	bubble(t, func(t trial, c *Cluster, s *gocql.Session) {
 		written := 0
 		c.Watch(func(r Request) {
-			written = len(c.Journal(Table("notes"), Execute, Where(func(q Request) bool { return q.Number <= r.Number && c.Node(q.Node).Connections() > 0 })))
+			written = len(c.Journal(Table("notes"), Execute, Where(func(q Request) bool { return q.Number <= r.Number && len(c.Node(q.Node).open()) > 0 })))
 		})
 		var other int
-		c.When(Table("notes"), Nth(1), Where(func(r Request) bool { return c.Node(r.Node).Connections() > 0 })).Choose(func(r Request) []Step {
+		c.When(Table("notes"), Nth(1), Where(func(r Request) bool { return len(c.Node(r.Node).open()) > 0 })).Choose(func(r Request) []Step {
 			other = r.Node%3 + 1
 			c.Node(other).Stop()
 			return nil

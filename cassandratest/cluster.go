@@ -29,7 +29,6 @@ type Cluster struct {
 	rules   []*Rule
 	watch   []func(Request)
 	journal []*Request
-	limit   int // of the journal, 0 for none
 	count   int // of requests
 	conns   int // counts connections
 	// sessions are where each session was opened, by gocql's context of the session, which ends with it.
@@ -67,8 +66,8 @@ func start(tb TB, nodes int, unclosed func(format string, args ...any)) *Cluster
 // Listen starts nodes on sockets: 127.0.0.1, 127.0.0.2 and so on, all on one free port. They are closed with the test.
 func Listen(tb TB, nodes int) *Cluster {
 	tb.Helper()
-	c, err := Serve(nodes)
-	if err != nil {
+	c := New(nodes)
+	if err := c.serve(); err != nil {
 		tb.Fatalf("cassandratest: %v", err)
 		return nil
 	}
@@ -93,9 +92,8 @@ func New(nodes int) *Cluster {
 	return c
 }
 
-// Serve is [Listen] outside of a test. [Cluster.Close] ends it. An error says that the addresses have no free port in common.
-func Serve(nodes int) (*Cluster, error) {
-	c := New(nodes)
+// serve makes the nodes listen on sockets. An error says that their addresses have no free port in common.
+func (c *Cluster) serve() error {
 	c.pipes = false
 	const tries = 20 // the port of the first address may be taken at another
 	var err error
@@ -104,10 +102,10 @@ func Serve(nodes int) (*Cluster, error) {
 			for _, n := range c.nodes {
 				c.wg.Go(n.accept)
 			}
-			return c, nil
+			return nil
 		}
 	}
-	return nil, fmt.Errorf("no port that is free at %d addresses: %w", nodes, err)
+	return fmt.Errorf("no port that is free at %d addresses: %w", len(c.nodes), err)
 }
 
 func (c *Cluster) listen() error {
@@ -163,15 +161,10 @@ func (c *Cluster) Close() {
 		}
 	}
 	c.mu.Unlock()
-	c.Cut()
-	c.wg.Wait()
-}
-
-// Cut cuts all connections of all nodes.
-func (c *Cluster) Cut() {
 	for _, n := range c.nodes {
 		n.Cut()
 	}
+	c.wg.Wait()
 }
 
 // Node is one of the nodes, counted from 1, as in its address 127.0.0.1. It panics if there is none.
@@ -181,9 +174,6 @@ func (c *Cluster) Node(number int) *Node {
 	}
 	return c.nodes[number-1]
 }
-
-// Nodes is how many nodes there are.
-func (c *Cluster) Nodes() int { return len(c.nodes) }
 
 // Config is a configuration of the driver that reaches the nodes and says nothing. It is for protocol 4. Tests set what else
 // they need.

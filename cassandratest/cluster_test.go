@@ -100,7 +100,7 @@ func TestSchema(t *testing.T) {
 			c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
 		})
 		for n := 1; n <= 3; n++ {
-			if s.Node(n).Connections() == 0 {
+			if len(s.Node(n).open()) == 0 {
 				t.Errorf("no connection with node %d", n)
 			}
 		}
@@ -223,7 +223,7 @@ func TestClose(t *testing.T) {
 	}
 	s.Close()
 	s.Close()
-	if n := s.Node(1).Connections() + s.Node(2).Connections(); n != 0 {
+	if n := len(s.Node(1).open()) + len(s.Node(2).open()); n != 0 {
 		t.Errorf("%d connections", n)
 	}
 	if err := <-ended; err == nil {
@@ -239,13 +239,13 @@ func TestCreateText(t *testing.T) {
 	t.Parallel()
 	c := New(1)
 	defer c.Close()
-	err := c.Define(`-- the shop; all of it
+	err := c.create([]string{`-- the shop; all of it
 		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
 		USE shop;
 		CREATE TYPE item (name text);
 		CREATE TABLE orders (id int PRIMARY KEY, items list<frozen<item>>) WITH comment = 'a;b'; -- one a customer
 		CREATE TABLE bar.drinks (id int PRIMARY KEY);`,
-		`INSERT INTO orders (id) VALUES (1)`, `CREATE TABLE notes (id int PRIMARY KEY)`)
+		`INSERT INTO orders (id) VALUES (1)`, `CREATE TABLE notes (id int PRIMARY KEY)`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestCreateText(t *testing.T) {
 		"USE nosuch": "USE nosuch: keyspace nosuch does not exist: create it first",
 		"DROP TABLE shop.notes; CREATE shop.x (id int); DROP TABLE shop.orders": "CREATE shop.x (id int): ",
 	} {
-		if err := c.Define(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := c.create([]string{text}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

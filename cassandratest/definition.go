@@ -17,12 +17,12 @@ import (
 // Create carries out definitions: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, ALTER and DROP of them. Each string is
 // one statement, or several with semicolons between them, as a file has them. A table's keyspace is created with it, if
 // need be, with a replica on each of up to three nodes; where a table is named without one, it is that of the last USE
-// in the same call. What is wrong ends the test.
+// in the same call. What is wrong ends the test; outside of one, Create panics.
 func (c *Cluster) Create(statements ...string) {
 	if c.tb != nil {
 		c.tb.Helper()
 	}
-	if err := c.Define(statements...); err != nil {
+	if err := c.create(statements); err != nil {
 		if c.tb == nil {
 			panic(err)
 		}
@@ -30,8 +30,7 @@ func (c *Cluster) Create(statements ...string) {
 	}
 }
 
-// Define is [Cluster.Create] with an error.
-func (c *Cluster) Define(statements ...string) error {
+func (c *Cluster) create(statements []string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	used := ""

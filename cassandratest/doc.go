@@ -59,7 +59,7 @@
 //	t.Cleanup(func() { <-time.After(10 * time.Minute) })
 //
 // An open session sends heartbeats, so virtual time is not quite free: a day of it takes some 6 seconds with three nodes, and
-// fills the journal ([Cluster.Limit]). A test of writer.ErrExpired, which is half of gc_grace_seconds away, makes these few
+// fills the journal. A test of writer.ErrExpired, which is half of gc_grace_seconds away, makes these few
 // (ALTER TABLE ... WITH gc_grace_seconds = 120), or closes its session before the days and opens another after them: then they
 // take no time.
 //

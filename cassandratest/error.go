@@ -26,23 +26,8 @@ type Error struct {
 // String is the name of the error.
 func (e Error) String() string { return e.name }
 
-// The errors that have a text only.
-var (
-	ServerError   = Code(gocql.ErrCodeServer)
-	ProtocolError = Code(gocql.ErrCodeProtocol)
-	Credentials   = Code(gocql.ErrCodeCredentials)
-	Overloaded    = Code(gocql.ErrCodeOverloaded)
-	Bootstrapping = Code(gocql.ErrCodeBootstrapping)
-	Truncate      = Code(gocql.ErrCodeTruncate)
-	Syntax        = Code(gocql.ErrCodeSyntax)
-	Unauthorized  = Code(gocql.ErrCodeUnauthorized)
-	Invalid       = Code(gocql.ErrCodeInvalid)
-	Config        = Code(gocql.ErrCodeConfig)
-)
-
-// CDCWriteFailure is sent where the space for change data capture is full. Cassandra sends it from protocol 5 on, as it
-// does CASWriteUnknown; gocql reads both in 4, too.
-var CDCWriteFailure = Code(gocql.ErrCodeCDCWriteFailure)
+// Overloaded says that the node has too much to do.
+var Overloaded = Code(gocql.ErrCodeOverloaded)
 
 // names are the names of error codes in the specification of the protocol.
 var names = map[int]string{
@@ -50,10 +35,12 @@ var names = map[int]string{
 	gocql.ErrCodeOverloaded: "OVERLOADED", gocql.ErrCodeBootstrapping: "IS_BOOTSTRAPPING",
 	gocql.ErrCodeTruncate: "TRUNCATE_ERROR", gocql.ErrCodeSyntax: "SYNTAX_ERROR", gocql.ErrCodeUnauthorized: "UNAUTHORIZED",
 	gocql.ErrCodeInvalid: "INVALID", gocql.ErrCodeConfig: "CONFIG_ERROR", gocql.ErrCodeCDCWriteFailure: "CDC_WRITE_FAILURE",
-	gocql.ErrCodeCASWriteUnknown: "CAS_WRITE_UNKNOWN",
+	gocql.ErrCodeCASWriteUnknown: "CAS_WRITE_UNKNOWN", gocql.ErrCodeFunctionFailure: "FUNCTION_FAILURE",
+	gocql.ErrCodeAlreadyExists: "ALREADY_EXISTS",
 }
 
-// Code is an error of any code, also of one that does not exist. tail is what follows code and text.
+// Code is an error of any code, also of one that does not exist, such as Code(gocql.ErrCodeUnauthorized). tail is what follows
+// code and text, as the native protocol has it: errors that only have a text have none.
 func Code(code int, tail ...byte) Error {
 	name, ok := names[code]
 	if !ok {
@@ -115,7 +102,8 @@ func ReadFailure(received, required, failures int) Error {
 	})
 }
 
-// CASWriteUnknown says that it is not known whether a lightweight transaction was decided.
+// CASWriteUnknown says that it is not known whether a lightweight transaction was decided. Cassandra sends it from protocol 5 on;
+// gocql reads it in 4, too.
 func CASWriteUnknown(received, required int) Error {
 	var tail []byte
 	tail = binary.BigEndian.AppendUint16(tail, uint16(gocql.Serial))
@@ -123,14 +111,6 @@ func CASWriteUnknown(received, required int) Error {
 	tail = binary.BigEndian.AppendUint32(tail, uint32(required))
 	return Code(gocql.ErrCodeCASWriteUnknown, tail...)
 }
-
-// FunctionFailure says that a function of the user has failed.
-var FunctionFailure = fixed("FUNCTION_FAILURE", &message.FunctionFailure{
-	ErrorMessage: "function failed", Keyspace: "ks", Function: "f", Arguments: []string{"int"},
-})
-
-// AlreadyExists says that there is such a keyspace or table.
-var AlreadyExists = fixed("ALREADY_EXISTS", &message.AlreadyExists{ErrorMessage: "exists", Keyspace: "ks", Table: "t"})
 
 // Unprepared says that the statement of an EXECUTE, or the first of a BATCH, is not prepared, though it is.
 var Unprepared = Error{name: "UNPREPARED", message: func(r *Request) message.Message {

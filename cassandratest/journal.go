@@ -37,21 +37,6 @@ func (s *Cluster) note(r *Request, step string) {
 	r.Steps = append(r.Steps, step)
 }
 
-// keep adds a request to the journal.
-func (s *Cluster) keep(r *Request) {
-	s.journal = append(s.journal, r)
-	if s.limit > 0 && len(s.journal) > 2*s.limit {
-		s.journal = slices.Delete(s.journal, 0, len(s.journal)-s.limit)
-	}
-}
-
-// Limit makes the journal hold no more than about the last so many requests. Without it, or with 0, it holds all.
-func (s *Cluster) Limit(requests int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.limit = requests
-}
-
 // Watch makes the cluster call a function each time that it has carried out a write, or has begun to: what the client is told is
 // another matter. It is called for one request at a time. It may call the cluster, but not
 // Close, and must not wait.

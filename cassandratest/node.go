@@ -49,9 +49,6 @@ func newNode(c *Cluster, number int) *Node {
 // Address is the address of the node, without the port.
 func (n *Node) Address() string { return n.ip.String() }
 
-// ID is the host id of the node.
-func (n *Node) ID() string { return n.id.String() }
-
 // Silence makes the node take connections and requests, and never answer, heartbeats included. Nothing is applied.
 func (n *Node) Silence() { n.become(silent) }
 
@@ -104,9 +101,7 @@ func (n *Node) Cut() {
 	}
 }
 
-// Connections is how many connections the node has.
-func (n *Node) Connections() int { return len(n.open()) }
-
+// open are the connections that the node has now.
 func (n *Node) open() []*conn {
 	n.cluster.mu.Lock()
 	defer n.cluster.mu.Unlock()

@@ -46,18 +46,18 @@ func (c *conn) process(r *Request, course coordinator.Course) answer {
 // carryOut is process with the lock.
 func (c *conn) carryOut(r *Request, course coordinator.Course) answer {
 	switch r.Kind {
-	case Options:
+	case options:
 		return answer{message: &message.Supported{Options: map[string][]string{"CQL_VERSION": {"3.4.7"}, "COMPRESSION": {}}}}
 	case Startup:
 		return answer{message: &message.Ready{}}
-	case Register:
+	case register:
 		c.events = true
 		return answer{message: &message.Ready{}}
 	case Prepare:
 		return answer{message: c.prepare(r.Statements[0])}
 	case Query, Execute, Batch:
 		return c.execute(r, course)
-	case Other:
+	case other:
 	}
 	return answer{message: &message.ProtocolError{ErrorMessage: "this server does not know such requests"}}
 }

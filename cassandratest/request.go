@@ -21,10 +21,10 @@ type Kind uint8
 
 // The kinds of requests.
 const (
-	Other Kind = iota // none of the others
-	Options
-	Startup
-	Register
+	other Kind = iota // none of the others
+	options
+	Startup // the first of a connection
+	register
 	Query
 	Prepare
 	Execute // one statement that was prepared
@@ -137,14 +137,14 @@ func (c *conn) request(f *frame.Frame) *Request {
 		Number: s.count, Node: c.node.Number, Conn: c.number, Stream: f.Header.StreamId, At: time.Now(),
 		message: f.Body.Message,
 	}
-	s.keep(r)
+	s.journal = append(s.journal, r)
 	switch m := r.message.(type) {
 	case *message.Options:
-		r.Kind = Options
+		r.Kind = options
 	case *message.Startup:
 		r.Kind = Startup
 	case *message.Register:
-		r.Kind = Register
+		r.Kind = register
 	case *message.Prepare:
 		r.Kind = Prepare
 		r.Statements = []Statement{c.statement(m.Query, nil)}

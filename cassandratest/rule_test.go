@@ -41,7 +41,7 @@ func TestRules(t *testing.T) {
 			Test(t, 2, func(t *testing.T, s *Cluster) {
 				session := open(t, s, func(c *gocql.ClusterConfig) { c.HostFilter = gocql.WhiteListHostFilter("127.0.0.1") })
 				s.Create(`CREATE TABLE house.orders (id int PRIMARY KEY)`, `CREATE TABLE house.cups (id int PRIMARY KEY)`)
-				rule := s.When(test.matchers...).Do(Fail(Invalid))
+				rule := s.When(test.matchers...).Do(Fail(Code(gocql.ErrCodeInvalid)))
 				got, handled := "", 0
 				try := func(name string, err error) {
 					if err != nil {
@@ -75,7 +75,7 @@ func TestRules(t *testing.T) {
 func TestRulesForOthers(t *testing.T) {
 	t.Parallel()
 	Test(t, 1, func(t *testing.T, s *Cluster) {
-		s.When().Do(Fail(Invalid))
+		s.When().Do(Fail(Code(gocql.ErrCodeInvalid)))
 		session := open(t, s, func(c *gocql.ClusterConfig) { c.Keyspace = "shop" }) // USE, and reads of system tables
 		read := func() error {
 			return session.Query(`SELECT gc_grace_seconds FROM system_schema.tables WHERE keyspace_name = 'shop'`).Scan(new(int))
@@ -118,7 +118,7 @@ func TestRulesForSystemTables(t *testing.T) {
 				if test.other {
 					s.Create(`CREATE TABLE shop.peers (id int PRIMARY KEY)`)
 				}
-				rule := s.When(Table(test.name)).Do(Fail(Invalid))
+				rule := s.When(Table(test.name)).Do(Fail(Code(gocql.ErrCodeInvalid)))
 				if err := session.Query(`SELECT peer FROM system.peers`).Exec(); (err != nil) != test.taken || (rule.Handled() > 0) != test.taken {
 					t.Errorf("%v, handled %d", err, rule.Handled())
 				}
@@ -283,11 +283,11 @@ func TestRuleOrder(t *testing.T) {
 	Test(t, 1, func(t *testing.T, s *Cluster) {
 		session := open(t, s, nil)
 		s.When(Nth(2)).Do(Fail(Overloaded))
-		second := s.When(Nth(2, 3)).Do(Fail(Invalid))
+		second := s.When(Nth(2, 3)).Do(Fail(Code(gocql.ErrCodeInvalid)))
 		var seen []int
 		s.When().Choose(func(r Request) []Step {
 			if seen = append(seen, r.Number); len(seen) == 2 {
-				return []Step{Fail(Syntax)}
+				return []Step{Fail(Code(gocql.ErrCodeSyntax))}
 			}
 			return nil
 		})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/testutil/streams"
 	"github.com/gocql/gocql"
 )
 
@@ -26,9 +27,16 @@ func TestErrors(t *testing.T) {
 			"CDC_WRITE_FAILURE": 0x1600, "CAS_WRITE_UNKNOWN": 0x1700,
 		}
 		fails := []Error{
-			ServerError, ProtocolError, Credentials, Overloaded, Bootstrapping, Truncate, Syntax, Unauthorized, Invalid, Config,
-			FunctionFailure, AlreadyExists, Unavailable(gocql.EachQuorum, 2, 1), ReadTimeout(1, 2), ReadFailure(1, 2, 1), CDCWriteFailure,
-			CASWriteUnknown(1, 2),
+			Code(gocql.ErrCodeAlreadyExists, []byte("\x00\x02ks\x00\x01t")...),
+			Code(gocql.ErrCodeFunctionFailure, []byte("\x00\x02ks\x00\x01f\x00\x01\x00\x03int")...),
+			Unavailable(gocql.EachQuorum, 2, 1), ReadTimeout(1, 2), ReadFailure(1, 2, 1), CASWriteUnknown(1, 2),
+		}
+		for _, code := range []int{
+			gocql.ErrCodeServer, gocql.ErrCodeProtocol, gocql.ErrCodeCredentials, gocql.ErrCodeOverloaded, gocql.ErrCodeBootstrapping,
+			gocql.ErrCodeTruncate, gocql.ErrCodeSyntax, gocql.ErrCodeUnauthorized, gocql.ErrCodeInvalid, gocql.ErrCodeConfig,
+			gocql.ErrCodeCDCWriteFailure,
+		} {
+			fails = append(fails, Code(code))
 		}
 		types := []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "COUNTER", "BATCH_LOG", "CAS", "VIEW", "CDC"}
 		for _, typ := range types {
@@ -113,10 +121,10 @@ func TestSteps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			Test(t, 1, func(t *testing.T, s *Cluster) {
-				streams := &Streams{}
-				session := open(t, s, func(c *gocql.ClusterConfig) { c.StreamObserver = streams })
+				requests := &streams.Counter{}
+				session := open(t, s, func(c *gocql.ClusterConfig) { c.StreamObserver = requests })
 				write := func() error {
-					return session.Query(insertNote, 1, "milk").WithContext(streams.Context(t.Context())).Exec()
+					return session.Query(insertNote, 1, "milk").WithContext(requests.Context(t.Context())).Exec()
 				}
 				if err := write(); err != nil { // prepares
 					t.Fatal(err)
@@ -151,8 +159,8 @@ func TestSteps(t *testing.T) {
 				}
 				s.Close()
 				<-time.After(time.Second)
-				if streams.Open() > test.unsaid {
-					t.Errorf("%d streams are open", streams.Open())
+				if requests.Open() > test.unsaid {
+					t.Errorf("%d streams are open", requests.Open())
 				}
 			})
 		})

@@ -182,9 +182,7 @@ func BenchmarkStart(b *testing.B) {
 	statements := boxOffice.In(map[string]string{"": "shop"}).Statements()
 	for b.Loop() {
 		c := cassandratest.New(3)
-		if err := c.Define(statements...); err != nil {
-			b.Fatal(err)
-		}
+		c.Create(statements...)
 		c.Close()
 	}
 }

@@ -189,6 +189,7 @@ func TestLevels(t *testing.T) {
 			})
 			return err
 		}
+		unauthorized := cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized))
 		var b strings.Builder
 		for _, test := range []struct {
 			name string
@@ -200,11 +201,11 @@ func TestLevels(t *testing.T) {
 			{"conflict", write(guests.Insert(ann)), "", cassandratest.Answer},
 			{"taken", write(guests.Insert(guest{GuestID: bob.GuestID, Name: "ann"})), "", cassandratest.Answer},
 			{"refused", write(guests.Insert(guest{})), "", cassandratest.Answer},
-			{"not applied", write(guests.Insert(bob)), "guests", cassandratest.Fail(cassandratest.Unauthorized)},
+			{"not applied", write(guests.Insert(bob)), "guests", unauthorized},
 			{"Modify: applied", modify(visit), "", cassandratest.Answer},
 			{"Modify: declined", modify(func(g guest) (guest, error) { return g, errors.New("closed") }), "", cassandratest.Answer},
 			{"Modify: not found", missing, "", cassandratest.Answer},
-			{"Modify: read failed", modify(visit), "SELECT", cassandratest.Fail(cassandratest.Unauthorized)},
+			{"Modify: read failed", modify(visit), "SELECT", unauthorized},
 			{"Modify: overtaken for too long", overtaken, "", cassandratest.Answer},
 			{"Modify: unknown", modify(visit), "UPDATE", cassandratest.Drop},
 			{"unknown", write(guests.Insert(bob)), "UPDATE", cassandratest.Drop},

@@ -17,6 +17,7 @@ import (
 // the base row has, or may have. Tables of other entities in the same write are.
 func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 	t.Parallel()
+	invalid := cassandratest.Fail(cassandratest.Code(gocql.ErrCodeInvalid))
 	for name, test := range map[string]struct {
 		fault  func(c *cassandratest.Cluster) *cassandratest.Rule
 		beside bool
@@ -46,14 +47,14 @@ func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 		},
 		"other entity not reached": {
 			func(c *cassandratest.Cluster) *cassandratest.Rule {
-				return c.When(cassandratest.Table("tickets_by_id")).Do(cassandratest.Fail(cassandratest.Invalid))
+				return c.When(cassandratest.Table("tickets_by_id")).Do(invalid)
 			}, true, map[string]writer.Outcome{
 				"users": writer.Applied, "users_by_city": writer.Pending, "tickets_by_id": writer.NotApplied, "tickets_by_user": writer.NotApplied,
 			},
 		},
 		"condition refused": {
 			func(c *cassandratest.Cluster) *cassandratest.Rule {
-				return c.When(cassandratest.Table("users")).Do(cassandratest.Fail(cassandratest.Invalid))
+				return c.When(cassandratest.Table("users")).Do(invalid)
 			}, false, map[string]writer.Outcome{"users": writer.NotApplied, "users_by_city": writer.NotApplied},
 		},
 	} {

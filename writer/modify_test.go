@@ -66,6 +66,7 @@ func TestFailedReadIsAnError(t *testing.T) {
 				key := guest{GuestID: gocql.MustRandomUUID()}
 				over, cancel := context.WithCancel(t.Context())
 				cancel()
+				unauthorized := cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized))
 				for _, fault := range []struct {
 					name     string
 					ctx      context.Context
@@ -74,7 +75,7 @@ func TestFailedReadIsAnError(t *testing.T) {
 					attempts int
 				}{
 					{"unavailable", t.Context(), []cassandratest.Step{cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1))}, nil, 2},
-					{"not allowed", t.Context(), []cassandratest.Step{cassandratest.Fail(cassandratest.Unauthorized)}, nil, 1},
+					{"not allowed", t.Context(), []cassandratest.Step{unauthorized}, nil, 1},
 					{"cancelled", over, []cassandratest.Step{cassandratest.Drop}, context.Canceled, 0},
 					{"no row", t.Context(), nil, writer.ErrNotFound, 1},
 				} {

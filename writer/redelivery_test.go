@@ -147,7 +147,7 @@ func TestRedeliveredCompareKnowsItsMark(t *testing.T) {
 		}
 		mine := free
 		mine.Holder = "me"
-		away := c.When(cassandratest.Table("slots")).Do(cassandratest.Fail(cassandratest.Bootstrapping))
+		away := c.When(cassandratest.Table("slots")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeBootstrapping)))
 		_, err := s.w.Write(t.Context(), "reserve", slots.Update(free, mine))
 		failed := failedWrite(t, err)
 		if !failed.NotApplied() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/testutil/streams"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
@@ -23,7 +24,7 @@ import (
 type wireShop struct {
 	*cassandratest.Cluster
 	session *gocql.Session
-	streams *cassandratest.Streams
+	streams *streams.Counter
 	ledger  *wireLedger
 	w       *Writer
 	stamps  atomic.Int64
@@ -39,7 +40,7 @@ func openWireConfigured(
 	tb testing.TB, start func(cassandratest.TB, int) *cassandratest.Cluster, nodes int, configure func(*gocql.ClusterConfig), options ...NewOption,
 ) *wireShop {
 	tb.Helper()
-	s := &wireShop{Cluster: start(tb, nodes), streams: &cassandratest.Streams{}, ledger: &wireLedger{}}
+	s := &wireShop{Cluster: start(tb, nodes), streams: &streams.Counter{}, ledger: &wireLedger{}}
 	s.Create(fmt.Sprintf(`CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, min(3, nodes)))
 	s.Create(createTables(orderSet(tb).Internal().Describe())...)
 	s.Create(createTables(noteSet(tb).Internal().Describe())...)

@@ -41,6 +41,9 @@ var cutInBody = cassandratest.CutAfter(11)
 // wireFaults are all errors of the protocol, and all ways of losing an answer.
 func wireFaults() map[string]wireFault {
 	fail := func(e cassandratest.Error) []cassandratest.Step { return []cassandratest.Step{cassandratest.Fail(e)} }
+	failWith := func(code int, tail string) []cassandratest.Step {
+		return fail(cassandratest.Code(code, []byte(tail)...))
+	}
 	faults := map[string]wireFault{
 		"answered": {nil, done, done},
 		"slow":     {[]cassandratest.Step{cassandratest.Delay(time.Second)}, done, done},
@@ -48,21 +51,21 @@ func wireFaults() map[string]wireFault {
 		"unavailable":            {fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)), never, never},
 		"unavailable, batchlog":  {fail(cassandratest.Unavailable(gocql.Two, 1, 0)), never, never},
 		"overloaded":             {fail(cassandratest.Overloaded), never, maybe},
-		"bootstrapping":          {fail(cassandratest.Bootstrapping), never, never},
-		"protocol error":         {fail(cassandratest.ProtocolError), never, never},
-		"credentials":            {fail(cassandratest.Credentials), never, never},
-		"syntax":                 {fail(cassandratest.Syntax), never, never},
-		"unauthorized":           {fail(cassandratest.Unauthorized), never, never},
-		"invalid":                {fail(cassandratest.Invalid), never, never},
-		"config":                 {fail(cassandratest.Config), never, never},
-		"already exists":         {fail(cassandratest.AlreadyExists), never, never},
-		"function failure":       {fail(cassandratest.FunctionFailure), never, never},
-		"server error":           {fail(cassandratest.ServerError), maybe, maybe},
-		"server error, applied":  {[]cassandratest.Step{cassandratest.Apply, cassandratest.Fail(cassandratest.ServerError)}, maybe, maybe},
-		"truncate":               {fail(cassandratest.Truncate), maybe, maybe},
+		"bootstrapping":          {failWith(gocql.ErrCodeBootstrapping, ""), never, never},
+		"protocol error":         {failWith(gocql.ErrCodeProtocol, ""), never, never},
+		"credentials":            {failWith(gocql.ErrCodeCredentials, ""), never, never},
+		"syntax":                 {failWith(gocql.ErrCodeSyntax, ""), never, never},
+		"unauthorized":           {failWith(gocql.ErrCodeUnauthorized, ""), never, never},
+		"invalid":                {failWith(gocql.ErrCodeInvalid, ""), never, never},
+		"config":                 {failWith(gocql.ErrCodeConfig, ""), never, never},
+		"already exists":         {failWith(gocql.ErrCodeAlreadyExists, "\x00\x02ks\x00\x01t"), never, never},
+		"function failure":       {failWith(gocql.ErrCodeFunctionFailure, "\x00\x02ks\x00\x01f\x00\x01\x00\x03int"), never, never},
+		"server error":           {failWith(gocql.ErrCodeServer, ""), maybe, maybe},
+		"server error, applied":  {append([]cassandratest.Step{cassandratest.Apply}, failWith(gocql.ErrCodeServer, "")...), maybe, maybe},
+		"truncate":               {failWith(gocql.ErrCodeTruncate, ""), maybe, maybe},
 		"read timeout":           {fail(cassandratest.ReadTimeout(1, 2)), maybe, maybe},
 		"read failure":           {fail(cassandratest.ReadFailure(1, 2, 1)), maybe, maybe},
-		"CDC failure":            {fail(cassandratest.CDCWriteFailure), maybe, maybe},
+		"CDC failure":            {failWith(gocql.ErrCodeCDCWriteFailure, ""), maybe, maybe},
 		"CAS unknown":            {fail(cassandratest.CASWriteUnknown(1, 2)), maybe, maybe},
 		"no such error":          {fail(cassandratest.Code(0x4321)), maybe, maybe},
 		"dropped":                {[]cassandratest.Step{cassandratest.Drop}, maybe, maybe},
@@ -296,7 +299,7 @@ func TestWireEnds(t *testing.T) {
 		},
 		"all connections cut, applied": {
 			before: func(s *wireShop, _ context.CancelFunc) { s.When().Do(cassandratest.Apply, cassandratest.Drop) },
-			during: func(s *wireShop, _ context.CancelFunc) { s.Cut() },
+			during: func(s *wireShop, _ context.CancelFunc) { s.Node(1).Cut() },
 			want:   Unknown, sent: true, applied: true,
 		},
 		"session closed, applied": {

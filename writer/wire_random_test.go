@@ -53,10 +53,13 @@ func (s *wireStorm) steps(batch bool) []cassandratest.Step {
 	delay := cassandratest.Delay(1 + s.unit*time.Duration(s.number(4000))/1000)
 	typ := []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "BATCH_LOG", "VIEW", "CDC"}[s.number(6)]
 	clean := []cassandratest.Error{
-		cassandratest.Unavailable(gocql.LocalQuorum, 2, 1), cassandratest.Unavailable(gocql.Two, 1, 0), cassandratest.Bootstrapping, cassandratest.Invalid, cassandratest.Unauthorized,
-		cassandratest.Overloaded,
+		cassandratest.Unavailable(gocql.LocalQuorum, 2, 1), cassandratest.Unavailable(gocql.Two, 1, 0),
+		cassandratest.Code(gocql.ErrCodeBootstrapping), cassandratest.Code(gocql.ErrCodeInvalid),
+		cassandratest.Code(gocql.ErrCodeUnauthorized), cassandratest.Overloaded,
 	}
-	maybe := []cassandratest.Error{cassandratest.WriteTimeout(typ, 1, 2), cassandratest.WriteFailure(typ, 1, 2, 1), cassandratest.ServerError}
+	maybe := []cassandratest.Error{
+		cassandratest.WriteTimeout(typ, 1, 2), cassandratest.WriteFailure(typ, 1, 2, 1), cassandratest.Code(gocql.ErrCodeServer),
+	}
 	if batch {
 		maybe = append(maybe, cassandratest.Overloaded)
 	}
@@ -199,7 +202,10 @@ func (s *wireStorm) run() {
 		if s.number(20) > 0 {
 			return nil
 		}
-		return [][]cassandratest.Step{{cassandratest.Fail(cassandratest.Overloaded)}, {cassandratest.Drop}, {cassandratest.Cut}, {cassandratest.Fail(cassandratest.ServerError)}}[s.number(4)]
+		return []cassandratest.Step{[]cassandratest.Step{
+			cassandratest.Fail(cassandratest.Overloaded), cassandratest.Drop, cassandratest.Cut,
+			cassandratest.Fail(cassandratest.Code(gocql.ErrCodeServer)),
+		}[s.number(4)]}
 	})
 	done := make(chan struct{})
 	var nodes, workers sync.WaitGroup

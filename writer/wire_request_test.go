@@ -191,7 +191,8 @@ func TestWireResumeIsSticky(t *testing.T) {
 		"fan-out": orderSet(t).Insert(newOrder(Open)), "same partition": noteSet(t).Insert(newNote()), "logged batch": orderSet(t).Update(move()),
 	} {
 		for first, steps := range map[string][]cassandratest.Step{
-			"applied": {cassandratest.Apply, cassandratest.Drop}, "not applied": {cassandratest.Fail(cassandratest.Invalid)},
+			"applied":     {cassandratest.Apply, cassandratest.Drop},
+			"not applied": {cassandratest.Fail(cassandratest.Code(gocql.ErrCodeInvalid))},
 		} {
 			t.Run(name+"/"+first, func(t *testing.T) {
 				t.Parallel()
@@ -245,16 +246,19 @@ func TestWireOverloadedView(t *testing.T) {
 // not forgotten.
 func TestWireFallback(t *testing.T) {
 	t.Parallel()
+	batchlog := cassandratest.Fail(cassandratest.WriteTimeout("BATCH_LOG", 1, 2))
+	noNodes := cassandratest.Fail(cassandratest.Unavailable(gocql.Two, 1, 0))
+	syntax := []cassandratest.Step{cassandratest.Fail(cassandratest.Code(gocql.ErrCodeSyntax))}
 	for name, test := range map[string]struct {
 		batch  []cassandratest.Step
 		fanOut []cassandratest.Step // of orders_by_user
 		want   Outcome              // of orders_by_user
 	}{
-		"applied":               {[]cassandratest.Step{cassandratest.Fail(cassandratest.WriteTimeout("BATCH_LOG", 1, 2))}, nil, Applied},
-		"then clean":            {[]cassandratest.Step{cassandratest.Fail(cassandratest.WriteTimeout("BATCH_LOG", 1, 2))}, []cassandratest.Step{cassandratest.Fail(cassandratest.Syntax)}, Unknown},
-		"replayed, then clean":  {[]cassandratest.Step{cassandratest.Apply, cassandratest.Fail(cassandratest.WriteTimeout("BATCH_LOG", 1, 2))}, []cassandratest.Step{cassandratest.Fail(cassandratest.Syntax)}, Unknown},
-		"no nodes, then clean":  {[]cassandratest.Step{cassandratest.Fail(cassandratest.Unavailable(gocql.Two, 1, 0))}, []cassandratest.Step{cassandratest.Fail(cassandratest.Syntax)}, NotApplied},
-		"no nodes, then silent": {[]cassandratest.Step{cassandratest.Fail(cassandratest.Unavailable(gocql.Two, 1, 0))}, []cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, Unknown},
+		"applied":               {[]cassandratest.Step{batchlog}, nil, Applied},
+		"then clean":            {[]cassandratest.Step{batchlog}, syntax, Unknown},
+		"replayed, then clean":  {[]cassandratest.Step{cassandratest.Apply, batchlog}, syntax, Unknown},
+		"no nodes, then clean":  {[]cassandratest.Step{noNodes}, syntax, NotApplied},
+		"no nodes, then silent": {[]cassandratest.Step{noNodes}, []cassandratest.Step{cassandratest.Apply, cassandratest.Drop}, Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

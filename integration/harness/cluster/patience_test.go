@@ -3,6 +3,8 @@ package cluster
 import (
 	"testing"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/cassandratest"
 )
 
@@ -16,7 +18,7 @@ func TestPatience(t *testing.T) {
 		want      int // requests
 	}{
 		"read":          {cassandratest.ReadTimeout(1, 2), read, 6},
-		"wrong read":    {cassandratest.Invalid, read, 1},
+		"wrong read":    {cassandratest.Code(gocql.ErrCodeInvalid), read, 1},
 		"write":         {cassandratest.WriteTimeout("SIMPLE", 1, 2), write, 1},
 		"read of a CAS": {cassandratest.ReadTimeout(1, 2), write + ` IF NOT EXISTS`, 1},
 	} {

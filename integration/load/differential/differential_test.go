@@ -34,9 +34,7 @@ func open(t *testing.T) (p differential.Pair, keyspace string) {
 		c.Timeout, c.ConnectTimeout = 20*time.Second, 20*time.Second
 	}
 	local := cassandratest.Start(t, 3)
-	if err := local.Define("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}"); err != nil {
-		t.Fatal(err)
-	}
+	local.Create("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}")
 	config := local.Config()
 	configure(config)
 	session, err := config.CreateSession()

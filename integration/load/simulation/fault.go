@@ -80,7 +80,8 @@ var faults = []fault{
 		return []ct.Step{ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
 	}},
 	{"server error", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
-		return [][]ct.Step{{ct.Fail(ct.ServerError)}, {ct.Apply, ct.Fail(ct.ServerError)}, {ct.Fail(ct.Bootstrapping)}}[n%3]
+		fail := ct.Fail(ct.Code(gocql.ErrCodeServer))
+		return [][]ct.Step{{fail}, {ct.Apply, fail}, {ct.Fail(ct.Code(gocql.ErrCodeBootstrapping))}}[n%3]
 	}},
 	{"overloaded", 1, nil, func(r ct.Request, n uint64) []ct.Step {
 		if n%2 == 0 && (logged(r) || conditional(r) || counting(r)) { // a plain write is rejected before it is sent to anybody
@@ -221,7 +222,7 @@ func (w *weather) steps(r ct.Request) []ct.Step {
 	}
 	if known && w.seen[key] <= spell && float64(mix(w.seed, id, 3)>>11)/(1<<53) < 3*w.rate {
 		w.meet(refused, id)
-		return []ct.Step{network, ct.Fail(ct.Bootstrapping)}
+		return []ct.Step{network, ct.Fail(ct.Code(gocql.ErrCodeBootstrapping))}
 	}
 	for i := range faults {
 		f := &faults[i]

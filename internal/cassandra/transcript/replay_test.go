@@ -46,9 +46,7 @@ func replay(t *testing.T, recording transcript.Recording) (n int) {
 	t.Helper()
 	server := cassandratest.Start(t, 3)
 	const keyspace = "transcript"
-	if err := server.Define("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}"); err != nil {
-		t.Fatal(err)
-	}
+	server.Create("CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}")
 	config := server.Config()
 	transcript.Configure(config)
 	config.Keyspace, config.NumConns = keyspace, 1
