@@ -145,15 +145,14 @@ func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql
 	for i := range mutations {
 		pointers[i] = &mutations[i]
 	}
-	p := &plan{op: s.op, timestamp: versioned.Timestamp(version)}
-	p.fanOut(FanOut, "", group(pointers))
+	p := &plan{op: s.op, timestamp: versioned.Timestamp(version), mode: FanOut, requests: group(pointers)}
 	once := *s.w // Try does the retries
 	once.retrier = *single
-	p.phases[0] = once.runPhase(ctx, p, p.phases[0])
-	for i := range p.phases[0] {
-		s.sent.Add(int32(p.phases[0][i].sent))
+	p.requests = once.startFanOut(ctx, p, p.requests).wait(p.requests)
+	for i := range p.requests {
+		s.sent.Add(int32(p.requests[i].sent))
 	}
-	if !applied(p.phases[0]) {
+	if !applied(p.requests) {
 		// Not as an Error: what it says of its tables is not said of the write that met this one.
 		failed := p.failure()
 		return fmt.Errorf("finish what another client left: %s: %w", failed.Error(), errors.Join(failed.Unwrap()...))

@@ -19,21 +19,22 @@ type call struct {
 	timed    atomic.Pointer[timed]
 }
 
+// timed is the context of a call, with a timer.
 type timed struct {
-	context.Context // that of the call, with a timer
-	cancel          context.CancelFunc
+	ctx    context.Context //nolint:containedctx // lives as long as the call
+	cancel context.CancelFunc
 }
 
 func (c *call) Deadline() (time.Time, bool) { return c.deadline, true }
 
-func (c *call) Done() <-chan struct{} { return c.timer().Done() }
+func (c *call) Done() <-chan struct{} { return c.timer().ctx.Done() }
 
 func (c *call) Err() error {
 	if err := c.Context.Err(); err != nil { // first: the timer's context learns of it a moment later
 		return err
 	}
 	if t := c.timed.Load(); t != nil {
-		return t.Err()
+		return t.ctx.Err()
 	}
 	if time.Until(c.deadline) <= 0 {
 		return context.DeadlineExceeded
@@ -83,7 +84,7 @@ func (c *call) timer() *timed {
 		return t
 	}
 	t := new(timed)
-	t.Context, t.cancel = context.WithDeadline(c.Context, c.deadline)
+	t.ctx, t.cancel = context.WithDeadline(c.Context, c.deadline)
 	if !c.timed.CompareAndSwap(nil, t) {
 		t.cancel()
 		return c.timed.Load()
@@ -108,7 +109,7 @@ func (c *call) end() {
 
 var ended = func() *timed {
 	t := new(timed)
-	t.Context, t.cancel = context.WithCancel(context.Background())
+	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.cancel()
 	return t
 }()
@@ -119,17 +120,4 @@ func over(ctx context.Context) bool {
 		return c.Context.Err() != nil
 	}
 	return ctx.Err() != nil
-}
-
-// limits says what ends the wait for first attempts, begun at start, that may last so long: a channel, which may be nil, and a time. early says
-// that this is the end of ctx.
-func limits(ctx context.Context, start time.Time, attempt time.Duration) (done <-chan struct{}, limit time.Duration, early bool) {
-	c, ok := ctx.(*call)
-	if !ok || c.timed.Load() != nil {
-		return ctx.Done(), attempt, false
-	}
-	if left := c.deadline.Sub(start); left < attempt {
-		return c.Context.Done(), left, true
-	}
-	return c.Context.Done(), attempt, false
 }

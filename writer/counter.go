@@ -49,30 +49,6 @@ func (w *Writer) refuseCounters() error {
 	return nil
 }
 
-// addCounters adds counters to what is sent last, one request a partition. Nothing is sent after them whose failure could
-// make them false.
-func (p *plan) addCounters(counters []*entity.Mutation) {
-	requests := group(counters)
-	p.counters = len(requests)
-	if p.mode == None {
-		p.mode, p.reason = Counter, "counters, which have no timestamp"
-	}
-	if len(p.phases) == 0 {
-		p.phase(requests)
-		return
-	}
-	last := &p.phases[len(p.phases)-1]
-	*last = append(*last, requests...)
-}
-
-// countersOf is the index of the first request of counters, which come after all others.
-func countersOf(requests []request) int {
-	if at := slices.IndexFunc(requests, func(p request) bool { return p.kind == retry.Counter }); at >= 0 {
-		return at
-	}
-	return len(requests)
-}
-
 // travels is the mode of one request.
 func (p *request) travels(mode Mode) Mode {
 	if p.kind == retry.Counter {

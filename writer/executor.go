@@ -32,15 +32,11 @@ type attempt struct {
 // over a success, is off in gocql unless a query asks for it.
 type gocqlExecutor struct{ session *gocql.Session }
 
+// execute does not Release the query: gocql pools it, and a second Release anywhere gives one query to two goroutines.
 func (x gocqlExecutor) execute(ctx context.Context, r *attempt) error {
-	if len(r.mutations) == 1 && (r.kind == retry.Partition || r.kind == retry.Counter) {
-		return x.query(ctx, r)
+	if len(r.mutations) > 1 || r.kind != retry.Partition && r.kind != retry.Counter {
+		return x.batch(ctx, r)
 	}
-	return x.batch(ctx, r)
-}
-
-// query does not Release the query: gocql pools it, and a second Release anywhere gives one query to two goroutines.
-func (x gocqlExecutor) query(ctx context.Context, r *attempt) error {
 	m := r.mutations[0]
 	statement, args := m.At(time.UnixMilli(r.now))
 	iter := x.session.Query(statement, args...).

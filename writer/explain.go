@@ -73,22 +73,19 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	if out.Condition != nil {
 		out.Condition.Beside = len(changes) > len(p.condition.all())
 	}
-	for _, phase := range p.phases {
-		for i := range phase {
-			request := &phase[i]
-			r := PlannedRequest{Partitions: len(group(request.mutations)), Counter: request.kind == retry.Counter}
-			for _, m := range request.mutations {
-				r.Statements = append(r.Statements, PlannedStatement{m.Keyspace, m.Table, m.Kind, m.Statement})
-				if _, expires := m.ExpiresAt(); expires {
-					out.Expires = true
-				}
+	for _, request := range slices.Concat(p.requests, p.counters) {
+		r := PlannedRequest{Partitions: len(group(request.mutations)), Counter: request.kind == retry.Counter}
+		for _, m := range request.mutations {
+			r.Statements = append(r.Statements, PlannedStatement{m.Keyspace, m.Table, m.Kind, m.Statement})
+			if _, expires := m.ExpiresAt(); expires {
+				out.Expires = true
 			}
-			out.Requests = append(out.Requests, r)
-			if request.kind == retry.LoggedBatch {
-				out.BatchBytes = request.size()
-				if err := w.guardSize(request); err != nil {
-					return nil, refuse(op, err)
-				}
+		}
+		out.Requests = append(out.Requests, r)
+		if request.kind == retry.LoggedBatch {
+			out.BatchBytes = request.size()
+			if err := w.guardSize(&request); err != nil {
+				return nil, refuse(op, err)
 			}
 		}
 	}

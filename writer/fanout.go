@@ -74,7 +74,7 @@ func (w *Writer) startFanOut(ctx context.Context, p *plan, requests []request) *
 		n++
 	}
 	for i := range width {
-		go s.senders[i].start() //nolint:contextcheck // s has it
+		go s.senders[i].run() //nolint:contextcheck // s has it
 	}
 	return s
 }
@@ -91,15 +91,22 @@ func expiring(requests []request) bool {
 	return false
 }
 
-// wait returns when all are done, or a moment after the end of the call's context.
-func (s *fanOut) wait() {
+// wait returns when all are done, or a moment after the end of the call's context. It gives the requests as they are then.
+func (s *fanOut) wait(requests []request) []request {
 	if s == nil {
-		return
+		return requests
 	}
-	done, limit, early := limits(s.ctx, s.start, s.limit)
+	// Where the call has no timer of its own yet, its deadline is met by that of first attempts.
+	limit, end, early := s.limit, s.ctx, false
+	if c, ok := s.ctx.(*call); ok && c.timed.Load() == nil {
+		end = c.Context
+		if left := c.deadline.Sub(s.start); left < limit {
+			limit, early = left, true
+		}
+	}
 	timer := time.AfterFunc(limit-time.Since(s.start), s.expire)
 	defer timer.Stop()
-	if done == nil { // a plain receive costs half of a select
+	if done := end.Done(); done == nil { // a plain receive costs half of a select
 		<-s.ended
 	} else {
 		select {
@@ -109,24 +116,26 @@ func (s *fanOut) wait() {
 		}
 	}
 	if s.inFlight.Load() == 0 {
-		return
+		return requests
 	}
 	if !early { // first attempts have ended; others may follow
 		select {
 		case <-s.done:
-			return
+			return requests
 		case <-s.ctx.Done():
 		}
 	}
 	s.end(s.ctx.Err())
 	if s.inFlight.Load() == 0 {
-		return
+		return requests
 	}
 	grace := time.NewTimer(leeway)
 	defer grace.Stop()
 	select {
 	case <-s.done:
+		return requests
 	case <-grace.C:
+		return s.abandon(requests)
 	}
 }
 
@@ -144,18 +153,6 @@ func (s *fanOut) end(err error) {
 		s.err, s.done = err, make(chan struct{})
 		close(s.ended)
 	}
-}
-
-// finish is the end of the last sender.
-func (s *fanOut) finish() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.done != nil {
-		close(s.done)
-		return
-	}
-	s.err = context.Canceled
-	close(s.ended)
 }
 
 // Deadline implements [req.Limit].
@@ -188,14 +185,11 @@ func (s *fanOut) over() error {
 	return cmp.Or(s.Err(), context.Canceled)
 }
 
-// collect gives the requests as they are when done, and says how many have not. What is still under way is left behind, the requests
+// abandon gives the requests as they are, and counts those that have not ended. What is still under way is left behind, the requests
 // are others then, and nothing is known of it; what has not begun never will.
-func (s *fanOut) collect(requests []request) (all []request, stragglers int) {
-	if s == nil || s.inFlight.Load() == 0 {
-		return requests, 0
-	}
+func (s *fanOut) abandon(requests []request) []request {
+	all := make([]request, len(requests))
 	senders := s.senders
-	all = make([]request, len(requests))
 	for i := range requests {
 		if len(senders) == 0 || senders[0].request != &requests[i] {
 			all[i] = requests[i]
@@ -213,7 +207,7 @@ func (s *fanOut) collect(requests []request) (all []request, stragglers int) {
 		default:
 			all[i] = f.left(Unknown, errStraggler(s.ctx))
 		}
-		stragglers++
+		s.p.stragglers++
 	}
-	return all, stragglers
+	return all
 }

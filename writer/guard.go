@@ -7,24 +7,25 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
-	"github.com/denorm-go/denorm/retry"
 )
 
-// guard rejects a logged batch that the server would reject, or would not keep its promise for. An [*unreadError] is no
-// refusal: it is not known.
-func (w *Writer) guard(ctx context.Context, p *plan) error {
-	for _, phase := range p.phases {
-		for i := range phase {
-			request := &phase[i]
-			if request.kind != retry.LoggedBatch {
-				continue
-			}
-			if err := w.guardSize(request); err != nil {
-				return err
-			}
-			if err := w.guardGrace(ctx, request); err != nil {
-				return err
-			}
+// guard rejects a logged batch that the server would reject, or would not keep its promise for: the batchlog drops a batch that is
+// older than the smallest gc_grace_seconds of its tables, so a table that keeps deletes for no time takes the promise from all of it.
+// An [*unreadError] is no refusal: it is not known.
+func (w *Writer) guard(ctx context.Context, batch *request) error {
+	if err := w.guardSize(batch); err != nil {
+		return err
+	}
+	for _, m := range batch.mutations {
+		live, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
+		if m.Rotates && errors.Is(err, errNoTable) {
+			return &unreadError{m.Keyspace, m.Table, &period.MissingError{Err: errNoTable, Rotates: true}}
+		}
+		if err != nil {
+			return err
+		}
+		if live.gcGrace == 0 {
+			return noGrace(m)
 		}
 	}
 	return nil
@@ -46,24 +47,6 @@ func (w *Writer) guardSize(p *request) error {
 	return fmt.Errorf("a logged batch of about %d bytes is over the limit of %d (batch_size_fail_threshold of the server, "+
 		"writer.BatchLimit here); table %s has the most, %d: write fewer or smaller rows at a time, or, unless a set is Atomic, write it with Concurrent()",
 		size, w.batchLimit, largest, byTable[largest])
-}
-
-// guardGrace rejects tables that keep deletes for no time: the batchlog drops a batch that is older than the smallest
-// gc_grace_seconds of its tables, so such a table takes the promise from the whole batch.
-func (w *Writer) guardGrace(ctx context.Context, p *request) error {
-	for _, m := range p.mutations {
-		live, err := w.live.table(ctx, &w.retrier, m.Keyspace, m.Table)
-		if m.Rotates && errors.Is(err, errNoTable) {
-			return &unreadError{m.Keyspace, m.Table, &period.MissingError{Err: errNoTable, Rotates: true}}
-		}
-		if err != nil {
-			return err
-		}
-		if live.gcGrace == 0 {
-			return noGrace(m)
-		}
-	}
-	return nil
 }
 
 func noGrace(m *entity.Mutation) error {

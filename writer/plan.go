@@ -3,6 +3,7 @@ package writer
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/settings"
@@ -11,8 +12,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// plan is what one logical write sends: its condition, if it has one, then phases one after the other, the requests of a
-// phase at the same time. Today there is one phase.
+// plan is what one logical write sends: its condition, if it has one, then requests and counters, all at the same time.
 type plan struct {
 	op        string
 	timestamp int64
@@ -20,18 +20,14 @@ type plan struct {
 	reason    string     // why the mode
 	strict    bool       // a logged batch stays one
 	trial     bool       // it is to show whether the batchlog works again
-	condition *condition // comes before all phases; nil if there is none
-	phases    [][]request
-	width     int // of its requests, as many are under way together; 0 stands for all
-	counters  int // requests of counters, which come last in their phase
-	sent      int // sent by this call in requests that are no longer among the phases
+	condition *condition // comes first; nil if there is none
+	requests  []request  // of all but counters; a logged batch is the only one
+	counters  []request  // one a partition
+	width     int        // as many requests are under way together; 0 stands for all
+	sent      int        // attempts of this call of requests that are no longer in the plan
 
 	stragglers int // requests that have not ended with the call
-
-	only [1][]request // backing store of phases
 }
-
-func (p *plan) phase(requests []request) { p.phases = append(p.only[:0], requests) }
 
 // plan renders the changes, at a timestamp above the given one, and decides how they travel. Every error is a refusal.
 func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, error) {
@@ -58,6 +54,7 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		if err := w.refuseCounters(); err != nil {
 			return nil, err
 		}
+		p.counters = group(counters)
 	}
 	switch {
 	case len(mutations) > 0:
@@ -68,9 +65,8 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		p.mode, p.reason = Conditional, "rows of one partition are written, if all of their conditions hold"
 	case p.condition != nil:
 		p.mode, p.reason = Conditional, "one row is written, if its condition holds"
-	}
-	if len(counters) > 0 {
-		p.addCounters(counters)
+	case len(p.counters) > 0:
+		p.mode, p.reason = Counter, "counters, which have no timestamp"
 	}
 	return p, nil
 }
@@ -116,7 +112,13 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*entity.Mutation, e
 	var seen map[string]bool
 	var owner map[[2]string]string // of a physical table: the entity
 	for i, c := range changes {
-		r, err := w.renderOne(p, c)
+		var r entity.Rendered
+		var err error
+		if c.Internal().Conditional() {
+			r, err = w.conditionOf(p, c)
+		} else {
+			r, err = c.Internal().Render(p.timestamp, w.physical)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -173,13 +175,6 @@ func mixed(keyspace, table, one, other string) error {
 		"delete that of the other; write them one after the other", keyspace, table, one, other)
 }
 
-func (w *Writer) renderOne(p *plan, c tables.Change) (entity.Rendered, error) {
-	if c.Internal().Conditional() {
-		return w.conditionOf(p, c)
-	}
-	return c.Internal().Render(p.timestamp, w.physical)
-}
-
 // inKeyspaces rejects a set of which a table has no keyspace, before anything is read.
 func inKeyspaces[T any](w *Writer, set *tables.Set[T]) error {
 	if !w.shared.Strict {
@@ -207,17 +202,16 @@ func (w *Writer) noKeyspace() string {
 
 // choose decides the mode.
 func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mutation) error {
-	requests := group(mutations)
+	p.requests = group(mutations)
 	if p.condition != nil && len(changes) == 1 && w.choice != alwaysLogged {
-		p.fanOut(Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes", requests)
+		p.mode, p.reason = Conditional, "the set has conditions, and what a client that dies leaves undone the next write completes"
 		return nil
 	}
-	if len(requests) == 1 {
+	if len(p.requests) == 1 {
 		p.mode, p.reason = Single, "one row is written, by one statement"
 		if len(mutations) > 1 {
 			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
 		}
-		p.phase(requests)
 		return nil
 	}
 	reason, needed, atomic := required(changes, mutations)
@@ -225,12 +219,12 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mu
 	case w.choice == alwaysConcurrent && atomic:
 		return errors.New("a set declared Atomic is written in logged batches; the writer has the option Concurrent")
 	case w.choice == alwaysConcurrent:
-		p.fanOut(FanOut, "the writer has the option Concurrent", requests)
+		p.mode, p.reason = FanOut, "the writer has the option Concurrent"
 		return nil
 	case w.choice == alwaysLogged:
 		reason = "the writer has the option Logged"
 	case !needed:
-		p.fanOut(FanOut, "one entity, and no deletes travel with it", requests)
+		p.mode, p.reason = FanOut, "one entity, and no deletes travel with it"
 		return nil
 	}
 	p.strict = atomic || w.choice == alwaysLogged
@@ -239,35 +233,28 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mu
 		down, p.trial = w.batchlog.down(w.clock.now())
 	}
 	if down {
-		p.fanOut(Fallback, reason+", but the batchlog failed within the last "+batchlogPause.String(), requests)
+		p.mode, p.reason = Fallback, reason+", but the batchlog failed within the last "+batchlogPause.String()
 		return nil
 	}
 	p.mode, p.reason = LoggedBatch, reason
-	p.phase([]request{{kind: retry.LoggedBatch, mutations: mutations, outcome: NotApplied}})
+	p.requests = []request{{kind: retry.LoggedBatch, mutations: mutations, outcome: NotApplied}}
 	return nil
-}
-
-func (p *plan) fanOut(mode Mode, reason string, requests []request) {
-	p.mode, p.reason = mode, reason
-	p.phase(requests)
 }
 
 // failure is the error of a plan of which not every request is applied.
 func (p *plan) failure() *Error {
 	e := &Error{Op: p.op, Timestamp: p.timestamp, Mode: p.mode, strict: p.strict, condition: p.condition}
-	for _, phase := range p.phases {
-		e.requests = append(e.requests, phase...)
-	}
+	e.requests = slices.Concat(p.requests, p.counters)
 	e.Tables = e.results()
 	return e
 }
 
 // unsent makes cause the reason why nothing of the plan was sent.
 func (p *plan) unsent(cause error) {
-	for _, phase := range p.phases {
-		for i := range phase {
-			if phase[i].outcome != Applied {
-				phase[i].err = cause
+	for _, requests := range [][]request{p.requests, p.counters} {
+		for i := range requests {
+			if requests[i].outcome != Applied {
+				requests[i].err = cause
 			}
 		}
 	}

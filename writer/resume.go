@@ -110,18 +110,16 @@ func (w *Writer) rest(failed *Error, batch bool) *plan {
 	if fallBack {
 		p.mode = Fallback
 	}
-	requests := make([]request, 0, len(failed.requests))
 	for i := range failed.requests {
 		next := failed.requests[i].fresh()
-		if fallBack && next.kind == retry.LoggedBatch {
-			requests = append(requests, next.split()...)
-		} else {
-			requests = append(requests, next)
+		switch {
+		case next.kind == retry.Counter:
+			p.counters = append(p.counters, next)
+		case fallBack && next.kind == retry.LoggedBatch:
+			p.requests = append(p.requests, next.split()...)
+		default:
+			p.requests = append(p.requests, next)
 		}
-	}
-	p.counters = len(requests) - countersOf(requests)
-	if len(requests) > 0 {
-		p.phase(requests)
 	}
 	return p
 }

@@ -48,39 +48,50 @@ func (f *sender) left(outcome Outcome, err error) request {
 	}
 }
 
-// start is the goroutine of a sender, which goes on with requests that have none, one after the other.
-func (f *sender) start() {
-	if f.s.w.deep {
+// run is the goroutine of a sender: it sends the request until it is applied or the policy gives up, and goes on with requests that have
+// none. The first attempt of one that has waited has a limit of its own.
+func (f *sender) run() {
+	s := f.s
+	if s.w.deep {
 		growStack()
 	}
-	f.run(false)
-	s := f.s
-	for n := int(s.begun.Add(1)); n <= len(s.senders); n = int(s.begun.Add(1)) {
-		s.senders[n-1].run(true)
+	for waited := false; ; waited = true {
+		ctx := s.ctx
+		if s.w.tracer.request != nil {
+			ctx = f.traced()
+		}
+		if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
+			f.notSent(ctx)
+		} else if waited {
+			f.sendLater(ctx)
+		} else if err := f.again(ctx, 1); err != nil {
+			f.goOn(ctx, err)
+		} else {
+			s.w.retrier.Succeeded()
+			f.recordOutcome(ctx, nil, nil)
+		}
+		f.stage.Store(finished)
+		if s.inFlight.Add(-1) == 0 {
+			s.mu.Lock()
+			if s.done != nil {
+				close(s.done)
+			} else {
+				s.err = context.Canceled
+				close(s.ended)
+			}
+			s.mu.Unlock()
+		}
+		n := int(s.begun.Add(1))
+		if n > len(s.senders) {
+			return
+		}
+		f = &s.senders[n-1]
 	}
 }
 
-// run sends the request until it is applied or the policy gives up. The first attempt of one that has waited for another request has a
-// limit of its own.
-func (f *sender) run(waited bool) {
-	ctx := f.s.ctx
-	if f.s.w.tracer.request != nil {
-		ctx = f.s.w.tracer.requestStart(ctx, f.s.p.op, f.s.mode, f.request, session.Consistency(f.s.w.consistency))
-	}
-	if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
-		f.notSent(ctx)
-	} else if waited {
-		f.sendLater(ctx)
-	} else if err := f.again(ctx, 1); err != nil {
-		f.goOn(ctx, err)
-	} else {
-		f.s.w.retrier.Succeeded()
-		f.recordOutcome(ctx, nil, nil)
-	}
-	f.stage.Store(finished)
-	if f.s.inFlight.Add(-1) == 0 {
-		f.s.finish()
-	}
+//go:noinline
+func (f *sender) traced() context.Context {
+	return f.s.w.tracer.requestStart(f.s.ctx, f.s.p.op, f.s.mode, f.request, session.Consistency(f.s.w.consistency))
 }
 
 // notSent is the end of a request whose context ended before it began.
@@ -160,7 +171,10 @@ func (f *sender) recordOutcome(ctx context.Context, outcome *retry.Outcome, err 
 	p.attempts += sent
 	p.sent = sent
 	p.batchlog = outcome.Batchlog
-	p.err = p.explain(wrapTimeout(ctx, err))
+	p.err = nil
+	if err != nil {
+		p.err = p.explain(wrapTimeout(ctx, err))
+	}
 	f.s.w.tracer.requestEnd(ctx, RequestEnd{
 		Outcome: p.outcome, Attempts: sent, Host: session.HostOf(p.host), Reason: outcome.Last.Reason, Refused: outcome.Refused, Err: err,
 	})

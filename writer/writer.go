@@ -165,8 +165,8 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	defer call.end()
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: op, Changes: len(changes)})
 	p, err := w.plan(op, changes, 0)
-	if err == nil {
-		err = w.guard(ctx, p)
+	if err == nil && p.mode == LoggedBatch {
+		err = w.guard(ctx, &p.requests[0])
 	}
 	if err == nil && p.condition != nil {
 		// An insert after a delete has to be above it.
@@ -174,7 +174,9 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 			met := p.condition
 			if p, err = w.plan(op, changes, above); err == nil {
 				p.sent, p.condition.attempts = met.sent, met.attempts
-				err = w.guard(ctx, p)
+				if p.mode == LoggedBatch {
+					err = w.guard(ctx, &p.requests[0])
+				}
 			}
 		} else if !holds {
 			return w.finish(ctx, p)
