@@ -27,7 +27,7 @@ var (
 //	"write applied"           debug  op, mode, attempts, paths, duration_ms, resume if it is one
 //	"path applied"            debug  op, mode, keyspace, tables, attempts, duration_ms, coordinator
 //	"attempt failed"          warn   op, mode, keyspace, tables, attempt, class, reason, status_code, wait_ms, coordinator
-//	"path failed"             warn   those of "path applied", outcome, reason, status_code, rejected if the retry budget
+//	"path failed"             warn   those of "path applied", outcome, reason, status_code, refused if the retry budget
 //	                                 was spent; debug if it met a conflict
 //	"write failed"            info,  those of "write applied", outcome, reason, open: the tables not known to have it,
 //	                          warn,  stragglers if there were any; the level is that of the outcome, see the package
@@ -38,7 +38,7 @@ var (
 //	"read done"               debug  op, keyspace, table, partitions, rows, duration_ms, continued if it is by a token
 //	"request failed"          warn   op, keyspace, table, partition (its number), attempt, class, reason, status_code, wait_ms,
 //	                                 coordinator
-//	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, rejected, coordinator
+//	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, refused, coordinator
 //	"read failed"             error  those of "read done", reason, status_code; info if the query was rejected
 //
 // After an attempt that failed another follows, and after a request that failed the write may still succeed, where a
