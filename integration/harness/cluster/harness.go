@@ -18,6 +18,9 @@ type Harness struct {
 	home    string
 	log     *progress
 	backend backend
+	// Volatile makes local nodes that are started forget changes of the schema when they are killed. A change then takes a quarter of the
+	// time, and the tests are full of them. Tests that stop nodes fail on such a cluster.
+	Volatile bool
 	// guard starts the guard in a process of its own, see [Harness.Guard].
 	guard func(home string) error
 }
@@ -111,7 +114,7 @@ func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool
 	if err := users.share(); err != nil {
 		return nil, err
 	}
-	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Started: time.Now()}, keep)
+	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Volatile: h.Volatile, Started: time.Now()}, keep)
 }
 
 // replace makes room for a new cluster, unless somebody uses the one that is up.

@@ -69,4 +69,13 @@ func jvmArgs(home, dir string, lib jars, properties ...string) []string {
 	)
 }
 
+// properties returns what the nodes of a cluster get on their command lines.
+func (s *state) properties() []string {
+	if !s.Volatile {
+		return nil
+	}
+	// Cassandra's own property for tests: the tables of the schema are not written to disk after each change, a dozen files each time.
+	return []string{"-Dcassandra.test.flush_local_schema_changes=false"}
+}
+
 func fileURL(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }

@@ -161,7 +161,7 @@ func startLocal(ctx context.Context, home string, s *state, log *progress) error
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := n.start(ctx, jdk.path, lib); err != nil {
+		if err := n.start(ctx, jdk.path, lib, s.properties()...); err != nil {
 			return err
 		}
 	}

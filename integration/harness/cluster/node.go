@@ -47,6 +47,10 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 		return nil, nil, fmt.Errorf("the test's cluster (%v) is not one of local processes: "+
 			"%s=%s go run ./cmd/cluster run -nodes 3 -- go test ./... in integration/", hosts, ModeEnv, Local)
 	}
+	if s.Volatile {
+		return nil, nil, errors.New("the cluster was started for tests that stop no nodes, which would forget their schema: " +
+			"make down, then make faults")
+	}
 	nodes := make([]*Node, s.Nodes)
 	for i := range nodes {
 		nodes[i] = &Node{harness: h, local: localNode{home: h.home, number: i + 1}}

@@ -21,7 +21,7 @@ type probe struct {
 }
 
 // openProbe does not let the driver look for other nodes: each must answer for itself.
-func openProbe(ctx context.Context, host string) (*probe, error) {
+func openProbe(ctx context.Context, host string, changes ...func(*gocql.ClusterConfig)) (*probe, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -43,6 +43,9 @@ func openProbe(ctx context.Context, host string) (*probe, error) {
 	config.Events.DisableTopologyEvents = true
 	config.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: 100 * time.Millisecond}
 	config.Logger = stdlog.New(io.Discard, "", 0)
+	for _, change := range changes {
+		change(config)
+	}
 	session, err := config.CreateSession()
 	if err != nil {
 		return nil, err
@@ -58,14 +61,19 @@ type view struct {
 	schema string
 }
 
+// schema returns the version of the node's own schema.
+func (p *probe) schema(ctx context.Context) (version string, err error) {
+	err = p.session.Query(`SELECT schema_version FROM system.local`).WithContext(ctx).Scan(&version)
+	return version, err
+}
+
 func (p *probe) view(ctx context.Context) (view, error) {
-	var v view
-	err := p.session.Query(`SELECT schema_version FROM system.local`).WithContext(ctx).Scan(&v.schema)
-	if err != nil {
+	v := view{nodes: 1}
+	var err error
+	if v.schema, err = p.schema(ctx); err != nil {
 		return view{}, err
 	}
 	rows := p.session.Query(`SELECT schema_version FROM system.peers`).WithContext(ctx).Iter()
-	v.nodes = 1
 	for schema := ""; rows.Scan(&schema); {
 		v.nodes++
 		if schema != v.schema {

@@ -12,14 +12,16 @@ import (
 
 // state is what is known of the cluster between two commands. It is read and written under the transition lock.
 type state struct {
-	Mode    Mode      `json:"mode"`
-	Nodes   int       `json:"nodes"`
-	Hosts   []string  `json:"hosts"`
-	Ready   bool      `json:"ready"` // false while it starts, which happens under the lock: who reads it later found a wreck
-	Keep    bool      `json:"keep"`  // stays up without users
-	Started time.Time `json:"started"`
-	Compose string    `json:"compose,omitempty"` // the compose file it was started from
-	Java    string    `json:"java,omitempty"`    // the java it was started with, for starting a node again
+	Mode  Mode     `json:"mode"`
+	Nodes int      `json:"nodes"`
+	Hosts []string `json:"hosts"`
+	Ready bool     `json:"ready"` // false while it starts, which happens under the lock: who reads it later found a wreck
+	Keep  bool     `json:"keep"`  // stays up without users
+	// Volatile nodes forget their schema when they are killed, see [Harness.Volatile].
+	Volatile bool      `json:"volatile,omitempty"`
+	Started  time.Time `json:"started"`
+	Compose  string    `json:"compose,omitempty"` // the compose file it was started from
+	Java     string    `json:"java,omitempty"`    // the java it was started with, for starting a node again
 }
 
 func statePath(home string) string { return filepath.Join(home, "state.json") }

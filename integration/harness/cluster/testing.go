@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -101,20 +102,22 @@ func Need(tb testing.TB, nodes int) {
 // number of nodes where those are fewer. The keyspace is dropped when the test ends.
 func Keyspace(tb testing.TB, replication int) string {
 	tb.Helper()
-	session := Session(tb, "", func(config *gocql.ClusterConfig) { config.Timeout = 30 * time.Second })
+	share(tb)
 	name := keyspaceName(tb.Name())
-	replication = min(replication, size(tb, session))
+	replication = min(replication, Size(tb))
 	create := fmt.Sprintf(`CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`,
 		name, replication)
-	err := execute(session, create)
-	for deadline := time.Now().Add(time.Minute); recycling(err) && time.Now().Before(deadline); err = execute(session, create) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	err := changeSchema(ctx, tb, "", []string{create})
+	for deadline := time.Now().Add(time.Minute); recycling(err) && time.Now().Before(deadline); err = changeSchema(ctx, tb, "", []string{create}) {
 		<-time.After(time.Second)
 	}
 	if err != nil {
 		tb.Fatalf("create keyspace %s: %v", name, err)
 	}
 	tb.Cleanup(func() {
-		err := execute(session, "DROP KEYSPACE IF EXISTS "+name)
+		err := drop(Hosts(tb), name)
 		if recycling(err) {
 			tb.Logf("drop keyspace %s: %v", name, err)
 		} else if err != nil {
@@ -129,10 +132,21 @@ func Keyspace(tb testing.TB, replication int) string {
 // (AbstractCommitLogSegmentManager.flushDataFrom).
 func recycling(err error) bool { return err != nil && strings.Contains(err.Error(), "Unknown CF") }
 
-func execute(session *gocql.Session, statement string) error {
+// drop drops a keyspace by the first node that answers, and does not wait for the others: no test comes back to it.
+func drop(hosts []string, keyspace string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	return session.Query(statement).WithContext(ctx).Exec()
+	var failed error
+	for _, host := range hosts {
+		p, err := openProbe(ctx, host, inKeyspace(""))
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		defer p.close()
+		return p.session.Query("DROP KEYSPACE IF EXISTS " + keyspace).WithContext(ctx).Exec()
+	}
+	return failed
 }
 
 // keyspaceName makes a unique keyspace name that shows which test it is of.

@@ -39,9 +39,7 @@ func openMarket(t *testing.T) *market {
 	m := &market{T: t, began: time.Now(), known: make(map[string]bool)}
 	configure := func(c *gocql.ClusterConfig) { session.Configure(c, ""); c.Timeout = patience }
 	m.session = testsession.New(t, cluster.Session(t, keyspace, configure), cluster.Session(t, keyspace, configure))
-	for _, statement := range orders.Schema.Statements() {
-		m.execute(statement)
-	}
+	cluster.ChangeSchema(t, keyspace, orders.Schema.Statements()...)
 	return m
 }
 

@@ -67,13 +67,7 @@ func open(t *testing.T) *market {
 	cluster.Need(t, 3)
 	m.keyspace = cluster.Keyspace(t, 3)
 	m.read, m.write = m.session(), m.session()
-	for _, statement := range orders.Schema.Statements() {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		if err := m.read.Query(statement).WithContext(ctx).Exec(); err != nil {
-			t.Fatal(err)
-		}
-		cancel()
-	}
+	cluster.ChangeSchema(t, m.keyspace, orders.Schema.Statements()...)
 	t.Logf("the market is open after %.1f s", time.Since(m.began).Seconds())
 	return m
 }

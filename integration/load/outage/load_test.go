@@ -187,12 +187,7 @@ func open(t *testing.T) (connect func(...func(*gocql.ClusterConfig)) *gocql.Sess
 	t.Helper()
 	cluster.Need(t, 3)
 	keyspace := cluster.Keyspace(t, 3)
-	admin := cluster.Session(t, keyspace)
-	for _, statement := range orders.Schema.Statements() {
-		if err := admin.Query(statement).WithContext(t.Context()).Exec(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cluster.ChangeSchema(t, keyspace, orders.Schema.Statements()...)
 	return func(changes ...func(*gocql.ClusterConfig)) *gocql.Session {
 		configure := func(config *gocql.ClusterConfig) { session.Configure(config, "") }
 		return cluster.Session(t, keyspace, append([]func(*gocql.ClusterConfig){configure}, changes...)...)

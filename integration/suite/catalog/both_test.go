@@ -1,13 +1,11 @@
 package catalog_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gocql/gocql"
 
@@ -27,7 +25,6 @@ func newBoth(t *testing.T) *both {
 	t.Helper()
 	b := &both{schema: catalog.New(), keyspace: cluster.Keyspace(t, 1)}
 	b.session = cluster.Session(t, b.keyspace, alone)
-	t.Cleanup(func() { agree(t) }) // before the keyspace is dropped
 	b.define(t, "CREATE KEYSPACE KS WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}")
 	return b
 }
@@ -39,16 +36,6 @@ func alone(config *gocql.ClusterConfig) {
 	config.Events.DisableNodeStatusEvents, config.Events.DisableTopologyEvents = true, true
 	config.MaxWaitSchemaAgreement = 1
 	config.Logger = log.New(io.Discard, "", 0) // it complains that it did not wait long enough
-}
-
-// agree waits until all nodes know the same schema.
-func agree(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if err := cluster.Session(t, "").AwaitSchemaAgreement(ctx); err != nil {
-		t.Error(err)
-	}
 }
 
 // define carries a statement out in the process.
@@ -95,15 +82,15 @@ func (b *both) realRefusal(t *testing.T, text string) (code int, message string)
 
 func (b *both) text(text string) string { return strings.ReplaceAll(text, "KS", b.keyspace) }
 
-// setUp carries statements out on both.
+// setUp changes the schema on both.
 func (b *both) setUp(t *testing.T, statements ...string) {
 	t.Helper()
-	for _, s := range statements {
+	texts := make([]string, len(statements))
+	for i, s := range statements {
 		b.define(t, s)
-		if code, message := b.realRefusal(t, s); message != "" {
-			t.Fatalf("real Cassandra: %s: %x %s", s, code, message)
-		}
+		texts[i] = b.text(s)
 	}
+	cluster.ChangeSchema(t, b.keyspace, texts...)
 }
 
 // raw is the bytes of a value.

@@ -10,6 +10,7 @@ import (
 	"github.com/scylladb/gocqlx/v2"
 
 	"github.com/denorm-go/denorm/examples/customers"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/suite/reading"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tables"
@@ -119,9 +120,7 @@ func TestAnotherType(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, w, _ := open(t)
-			if err := p.Admin.Query(`ALTER TYPE address_type ` + c.alter).Exec(); err != nil {
-				t.Fatal(err)
-			}
+			cluster.ChangeSchema(t, p.Keyspace, `ALTER TYPE address_type `+c.alter)
 			var different *writer.CheckError
 			if err := w.Check(t.Context(), customers.Addresses); !errors.As(err, &different) || len(different.Differences) != 1 ||
 				!strings.Contains(err.Error(), "user-defined type address_type is ("+c.is+"), "+

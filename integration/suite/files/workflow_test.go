@@ -25,9 +25,9 @@ type workflow struct {
 	}
 }
 
-func loadWorkflow(t *testing.T) workflow {
+func loadWorkflow(t *testing.T, name string) workflow {
 	t.Helper()
-	data, err := os.ReadFile("../../../.github/workflows/ci.yml")
+	data, err := os.ReadFile("../../../.github/workflows/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,31 +50,33 @@ func TestWorkflowSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := loadWorkflow(t)
-	if len(w.Permissions) != 1 || w.Permissions["contents"] != "read" {
-		t.Errorf("permissions %v, want to read contents", w.Permissions)
-	}
 	var targets []string
-	for name, job := range w.Jobs {
-		if job.TimeoutMinutes == 0 || job.RunsOn == "" || strings.HasSuffix(job.RunsOn, "latest") {
-			t.Errorf("job %s runs on %q for %d minutes", name, job.RunsOn, job.TimeoutMinutes)
+	for _, file := range []string{"ci.yml", "nightly.yml"} {
+		w := loadWorkflow(t, file)
+		if len(w.Permissions) != 1 || w.Permissions["contents"] != "read" {
+			t.Errorf("%s: permissions %v, want to read contents", file, w.Permissions)
 		}
-		for _, step := range job.Steps {
-			if (step.Uses == "") == (step.Run == "") {
-				t.Errorf("job %s has a step that neither uses nor runs something, or both: %+v", name, step)
+		for name, job := range w.Jobs {
+			if job.TimeoutMinutes == 0 || job.RunsOn == "" || strings.HasSuffix(job.RunsOn, "latest") {
+				t.Errorf("job %s runs on %q for %d minutes", name, job.RunsOn, job.TimeoutMinutes)
 			}
-			if step.Uses != "" && !pinned.MatchString(step.Uses) {
-				t.Errorf("job %s uses %s, which is not pinned", name, step.Uses)
-			}
-			for _, match := range target.FindAllStringSubmatch(step.Run, -1) {
-				targets = append(targets, match[1])
-				if !strings.Contains(string(makefile), "\n"+match[1]+":") {
-					t.Errorf("job %s calls make %s, which is not in the Makefile", name, match[1])
+			for _, step := range job.Steps {
+				if (step.Uses == "") == (step.Run == "") {
+					t.Errorf("job %s has a step that neither uses nor runs something, or both: %+v", name, step)
+				}
+				if step.Uses != "" && !pinned.MatchString(step.Uses) {
+					t.Errorf("job %s uses %s, which is not pinned", name, step.Uses)
+				}
+				for _, match := range target.FindAllStringSubmatch(step.Run, -1) {
+					targets = append(targets, match[1])
+					if !strings.Contains(string(makefile), "\n"+match[1]+":") {
+						t.Errorf("job %s calls make %s, which is not in the Makefile", name, match[1])
+					}
 				}
 			}
 		}
 	}
-	for _, want := range []string{"lint", "unit", "integration"} {
+	for _, want := range []string{"lint", "platforms", "unit", "race", "integration", "proofs", "long"} {
 		if !slices.Contains(targets, want) {
 			t.Errorf("no job calls make %s", want)
 		}
@@ -85,7 +87,7 @@ func TestWorkflowSteps(t *testing.T) {
 // and 4.1, which only this workflow runs them on as well. The nodes are in containers.
 func TestWorkflowVersions(t *testing.T) {
 	t.Parallel()
-	jobs := loadWorkflow(t).Jobs
+	jobs := loadWorkflow(t, "ci.yml").Jobs
 	if got := jobs["unit"].Strategy.Matrix["go"]; len(got) != 2 {
 		t.Errorf("Go %v, want two releases", got)
 	}

@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 	if err := s.w.Check(t.Context(), orders.Orders); err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{
+	cluster.ChangeSchema(t, s.keyspace,
 		`ALTER TABLE orders_by_id WITH gc_grace_seconds = 0`,
 		`ALTER TABLE orders_by_id DROP total`,
 		`ALTER TABLE orders_by_id ADD note text`, // not declared, and no matter
@@ -65,11 +65,7 @@ func TestCheck(t *testing.T) {
 		`DROP TABLE orders_by_status`,
 		`CREATE TABLE orders_by_status (status text, region text, order_id timeuuid, user_id text, total decimal,
 			updated_at bigint, PRIMARY KEY (status, region, order_id))`,
-	} {
-		if err := s.read.Query(statement).Exec(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	)
 	err := s.w.Check(t.Context(), orders.Orders)
 	var check *writer.CheckError
 	if !errors.As(err, &check) {
@@ -94,9 +90,7 @@ func TestNoLoggedBatchWithoutGrace(t *testing.T) {
 	t.Parallel()
 	s := open(t, orders.Schema.Statements())
 	o := create(t, s.w)
-	if err := s.read.Query(`ALTER TABLE orders_by_status WITH gc_grace_seconds = 0`).Exec(); err != nil {
-		t.Fatal(err)
-	}
+	cluster.ChangeSchema(t, s.keyspace, `ALTER TABLE orders_by_status WITH gc_grace_seconds = 0`)
 	err := write(t.Context(), s.w, orders.Orders.Delete(o))
 	if !errors.Is(err, writer.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "orders_by_status") {
 		t.Errorf("%v, want ErrInvalid naming orders_by_status", err)
@@ -112,11 +106,7 @@ func TestKeyspaces(t *testing.T) {
 	t.Parallel()
 	s := open(t, orders.Schema.Statements())
 	tenant := cluster.Keyspace(t, 3)
-	for _, statement := range orders.Schema.In(map[string]string{"": tenant}).Statements() {
-		if err := s.read.Query(statement).Exec(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cluster.ChangeSchema(t, tenant, orders.Schema.Statements()...)
 	o := create(t, s.w.With(writer.Session(s.session.With(session.Keyspaces(map[string]string{"": tenant})))))
 	s.wantNowhere(t, o)
 	var status string

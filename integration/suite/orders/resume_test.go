@@ -121,9 +121,7 @@ func TestResumeInAnotherProcess(t *testing.T) {
 
 func (s *shop) drop(t *testing.T, table string) {
 	t.Helper()
-	if err := s.read.Query("DROP TABLE " + table).Exec(); err != nil {
-		t.Fatal(err)
-	}
+	cluster.ChangeSchema(t, s.keyspace, "DROP TABLE "+table)
 }
 
 func (s *shop) create(t *testing.T) {

@@ -33,11 +33,7 @@ func open(t *testing.T, schema []string, options ...writer.NewOption) *shop {
 	cluster.Need(t, 3)
 	s := &shop{keyspace: cluster.Keyspace(t, 3), dialer: &faulty.Dialer{}}
 	s.read = cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) { session.Configure(c, "") })
-	for _, statement := range schema {
-		if err := s.read.Query(statement).Exec(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cluster.ChangeSchema(t, s.keyspace, schema...)
 	s.session = testsession.New(t, cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
 		session.Configure(c, "")
 		c.Dialer = s.dialer

@@ -26,11 +26,7 @@ func Open(t *testing.T, replication int, schema ...string) *Place {
 	t.Helper()
 	p := &Place{Keyspace: cluster.Keyspace(t, replication)}
 	p.Admin = cluster.Session(t, p.Keyspace, func(c *gocql.ClusterConfig) { c.Timeout = time.Minute })
-	for _, statement := range schema {
-		if err := p.Admin.Query(statement).Exec(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cluster.ChangeSchema(t, p.Keyspace, schema...)
 	var err error
 	if p.Session, err = session.New(p.connect(t), p.connect(t)); err != nil {
 		t.Fatal(err)

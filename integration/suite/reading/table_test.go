@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/suite/reading"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/reader"
@@ -43,9 +44,7 @@ func createAs(t *testing.T, p *reading.Place, d entity.TableDescription, name st
 	if len(order) > 0 {
 		statement += " WITH CLUSTERING ORDER BY (" + strings.Join(order, ", ") + ")"
 	}
-	if err := p.Admin.Query(statement).Exec(); err != nil {
-		t.Fatal(err)
-	}
+	cluster.ChangeSchema(t, p.Keyspace, statement)
 }
 
 // insert writes rows, several at a time.

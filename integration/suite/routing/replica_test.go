@@ -89,11 +89,7 @@ func TestWritesGoToReplicas(t *testing.T) {
 		t.Run(fmt.Sprint(replicas), func(t *testing.T) {
 			t.Parallel()
 			keyspace := cluster.Keyspace(t, replicas)
-			for _, statement := range orders.Schema.Statements() {
-				if err := cluster.Session(t, keyspace).Query(statement).Exec(); err != nil {
-					t.Fatal(err)
-				}
-			}
+			cluster.ChangeSchema(t, keyspace, orders.Schema.Statements()...)
 			for name, policy := range map[string]func(*gocql.ClusterConfig){
 				"denorm": func(*gocql.ClusterConfig) {},
 				"gocql": func(c *gocql.ClusterConfig) {

@@ -108,7 +108,7 @@ func TestCommand(t *testing.T) {
 	if out, code = d.run(t, "ddl", "--migrate", file); code != 0 || !strings.Contains(out, "-- 0 differences") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
-	run(t, on, "ALTER TABLE "+keyspace+".orders_by_user DROP total")
+	cluster.ChangeSchema(t, "", "ALTER TABLE "+keyspace+".orders_by_user DROP total")
 	out, code = d.run(t, "ddl", "--migrate", file)
 	if code != 1 || !strings.Contains(out, "\nALTER TABLE "+keyspace+".orders_by_user ADD total decimal;\n") {
 		t.Errorf("exit code %d:\n%s", code, out)

@@ -137,7 +137,7 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 			t.Errorf("exit code %d, want %s in\n%s", code, fix, out)
 		}
 	}
-	run(t, on, fixes...)
+	cluster.ChangeSchema(t, "", fixes...)
 	settled(t, w, sets["grown"])
 	for _, name := range []string{"made", "grown"} {
 		if got := start(t, w, on, sets[name]); got != "" {
@@ -153,14 +153,14 @@ func TestDeclarationsOfSeveralProcesses(t *testing.T) {
 	}
 
 	// A table from before has no fingerprint until the statement is run that a start gives.
-	run(t, on, "ALTER TABLE "+keyspace+".by_slot WITH comment = ''")
+	cluster.ChangeSchema(t, "", "ALTER TABLE "+keyspace+".by_slot WITH comment = ''")
 	for len(notes(t, w, sets["grown"])) == 0 {
 		<-time.After(100 * time.Millisecond) // until the node that is asked has heard of it
 	}
 	if got := start(t, w, on, sets["grown"]); got != "" {
 		t.Errorf("without a fingerprint: %s", got)
 	}
-	run(t, on, notes(t, w, sets["grown"])...)
+	cluster.ChangeSchema(t, "", notes(t, w, sets["grown"])...)
 	settled(t, w, sets["grown"])
 }
 

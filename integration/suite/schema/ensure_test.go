@@ -73,7 +73,7 @@ func TestEnsureAtOnce(t *testing.T) {
 	on := open(t)
 	for round := range 2 {
 		keyspace := cluster.Keyspace(t, 3)
-		run(t, on, "DROP KEYSPACE "+keyspace) // Ensure makes it
+		cluster.ChangeSchema(t, "", "DROP KEYSPACE "+keyspace) // Ensure makes it
 		var all sync.WaitGroup
 		var start []func() error
 		failures := make([]error, 10)

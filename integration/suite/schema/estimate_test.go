@@ -152,7 +152,7 @@ func TestEstimateIsWhatTheClusterReports(t *testing.T) {
 	create(t, on, s)
 	for _, m := range tables {
 		m.fill(t, on, r)
-		run(t, on, fmt.Sprintf("ALTER TABLE %s WITH memtable_flush_period_in_ms = 1000", m.id))
+		cluster.ChangeSchema(t, "", fmt.Sprintf("ALTER TABLE %s WITH memtable_flush_period_in_ms = 1000", m.id))
 	}
 	deadline := time.Now().Add(7 * time.Minute)
 	ticker := time.NewTicker(2 * time.Second)

@@ -43,7 +43,7 @@ func TestGenerated(t *testing.T) {
 			}
 			kinds[m.Name] = true
 			tried++
-			run(t, on, m.Statements...)
+			cluster.ChangeSchema(t, "", m.Statements...)
 			found := differences(t, on, declared)
 			if len(found) == 0 {
 				t.Fatalf("seed %d: %s is not found, in\n%s", seed, m.Name, declared.CQL())
@@ -53,7 +53,7 @@ func TestGenerated(t *testing.T) {
 				continue
 			}
 			for _, d := range found {
-				run(t, on, d.Fix)
+				cluster.ChangeSchema(t, "", d.Fix)
 			}
 			fixed++
 			wantNone(t, on, declared, "after "+m.Name+" and what is said to fix it")
@@ -83,7 +83,7 @@ func restore(t *testing.T, on *session.Session, declared *schema.Schema, m anysc
 	for _, table := range declared.Tables {
 		one := &schema.Schema{Tables: []schema.Table{table}}
 		if found := schema.Compare(one, &schema.Schema{Tables: []schema.Table{*m.Schema.Table(table.ID)}}); len(found) > 0 {
-			run(t, on, append([]string{"DROP TABLE " + table.String()}, one.Statements()...)...)
+			cluster.ChangeSchema(t, "", append([]string{"DROP TABLE " + table.String()}, one.Statements()...)...)
 		}
 	}
 	wantNone(t, on, declared, "after "+m.Name+" and making the table again")

@@ -21,18 +21,6 @@ func open(t *testing.T) *session.Session {
 
 func patient(c *gocql.ClusterConfig) { c.Timeout = 30 * time.Second }
 
-func run(t *testing.T, on *session.Session, statements ...string) {
-	t.Helper()
-	for _, s := range statements {
-		if err := on.Reads().Query(s).WithContext(t.Context()).Exec(); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-	if err := on.Reads().AwaitSchemaAgreement(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func differences(t *testing.T, on *session.Session, declared *schema.Schema) []schema.Difference {
 	t.Helper()
 	found, err := schema.Differences(t.Context(), on, declared)

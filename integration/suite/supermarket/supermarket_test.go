@@ -32,11 +32,7 @@ func open(t *testing.T) *shop {
 	s := &shop{Place: reading.Open(t, 3, supermarket.Schema.In(map[string]string{"order_delivery": ""}).Statements()...)}
 	customer := cluster.Keyspace(t, 3)
 	s.customers = cluster.Session(t, customer, func(c *gocql.ClusterConfig) { c.Timeout = time.Minute })
-	for _, statement := range baskets.Schema.In(map[string]string{"customer": ""}).Statements() {
-		if err := s.customers.Query(statement).Exec(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cluster.ChangeSchema(t, customer, baskets.Schema.In(map[string]string{"customer": ""}).Statements()...)
 	s.keyspaces = map[string]string{"order_delivery": s.Keyspace, "customer": customer}
 	s.Map(s.keyspaces)
 	return s

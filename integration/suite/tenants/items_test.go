@@ -107,11 +107,7 @@ func open(t *testing.T, options ...writer.NewOption) *market {
 	m := &market{Place: reading.Open(t, 3), dialer: &faulty.Dialer{}, keyspaces: make(map[string]string)}
 	for _, tenant := range names {
 		m.keyspaces[tenant] = cluster.Keyspace(t, 3)
-		for _, statement := range tenants.OwnSchema.In(map[string]string{tenants.Tenant: m.keyspaces[tenant]}).Statements() {
-			if err := m.Admin.Query(statement).Exec(); err != nil {
-				t.Fatal(err)
-			}
-		}
+		cluster.ChangeSchema(t, "", tenants.OwnSchema.In(map[string]string{tenants.Tenant: m.keyspaces[tenant]}).Statements()...)
 	}
 	writes := cluster.Session(t, "", func(c *gocql.ClusterConfig) {
 		session.Configure(c, "")

@@ -49,9 +49,7 @@ func open(t *testing.T, tracer *tracing.Tracer, options ...session.Option) *shop
 		session.Configure(c, "")
 		c.Timeout = patience
 	})
-	for _, statement := range orders.Schema.Statements() {
-		s.execute(t, statement)
-	}
+	cluster.ChangeSchema(t, s.keyspace, orders.Schema.Statements()...)
 	writes := cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
 		session.Configure(c, "")
 		c.Timeout, c.Dialer = patience, s.dialer

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
+)
+
+// ChangeSchema executes statements that change the schema, in a keyspace unless it is empty, and returns when every node has applied them.
+// A session of gocql waits after each statement until one node has heard of all others by gossip, which takes a second. Here each node is
+// asked for its own schema, once.
+func ChangeSchema(tb testing.TB, keyspace string, statements ...string) {
+	tb.Helper()
+	share(tb)
+	ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Minute)
+	defer cancel()
+	if err := changeSchema(ctx, tb, keyspace, statements); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func changeSchema(ctx context.Context, tb testing.TB, keyspace string, statements []string) error {
+	tb.Helper()
+	hosts := Hosts(tb)
+	changed, err := openProbe(ctx, hosts[0], inKeyspace(keyspace))
+	if err != nil {
+		return err
+	}
+	defer changed.close()
+	for _, statement := range statements {
+		if err := changed.session.Query(statement).WithContext(ctx).Exec(); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	v, err := changed.view(ctx)
+	if err != nil {
+		return err
+	}
+	if v.nodes > len(hosts) { // a cluster of which not every node was named
+		return Session(tb, "").AwaitSchemaAgreement(ctx)
+	}
+	var others []*probe
+	for _, host := range hosts[1:] {
+		p, err := openProbe(ctx, host)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		others = append(others, p)
+	}
+	return waitSchema(ctx, changed, others)
+}
+
+// inKeyspace is for a session that changes the schema.
+func inKeyspace(keyspace string) func(*gocql.ClusterConfig) {
+	return func(c *gocql.ClusterConfig) {
+		c.Keyspace = keyspace
+		c.Timeout = time.Minute
+		c.MaxWaitSchemaAgreement = 1
+	}
+}
+
+// waitSchema waits until the others have had a schema that the changed node has had since its change. Others may change theirs all the
+// time, so that there is seldom a moment in which all have the same.
+func waitSchema(ctx context.Context, changed *probe, others []*probe) error {
+	had := make(map[string]bool)
+	for {
+		v, err := changed.schema(ctx)
+		if err != nil {
+			return err
+		}
+		had[v] = true
+		var behind []*probe
+		for _, p := range others {
+			v, err := p.schema(ctx)
+			if err != nil {
+				return err
+			}
+			if !had[v] {
+				behind = append(behind, p)
+			}
+		}
+		if others = behind; len(others) == 0 {
+			return nil
+		}
+		if cause := sleep.For(ctx, 20*time.Millisecond); cause != nil {
+			return errors.Join(cause, fmt.Errorf("%s has not got the schema of %s", others[0].host, changed.host))
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A node that forgot its schema when it was killed would lose rows, and a test of faults would blame the library.
+func TestNodesOfVolatileCluster(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv(HomeEnv, home)
+	s := &state{Mode: Local, Nodes: 3, Hosts: loopbacks(3), Ready: true}
+	for _, s.Volatile = range []bool{false, true} {
+		if err := s.save(home); err != nil {
+			t.Fatal(err)
+		}
+		_, nodes, err := findNodes(s.Hosts)
+		if s.Volatile && (err == nil || !strings.Contains(err.Error(), "make faults")) || !s.Volatile && (err != nil || len(nodes) != 3) {
+			t.Errorf("volatile %v: %d nodes, %v", s.Volatile, len(nodes), err)
+		}
+		if got := slices.Contains(s.properties(), "-Dcassandra.test.flush_local_schema_changes=false"); got != s.Volatile {
+			t.Errorf("volatile %v: properties %q", s.Volatile, s.properties())
+		}
+	}
+}
