@@ -356,3 +356,39 @@ func TestWireCheck(t *testing.T) {
 		}
 	})
 }
+
+// The read of a base row goes to a replica, and again to another one where that does not answer with the row.
+func TestWireReadsAreRouted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWire(t, cassandratest.Start, 9)
+		<-time.After(time.Second) // for the pools to be full
+		for i := range 30 {
+			o := newOrder(Open)
+			o.OrderID[0] = byte(i * 8)
+			if _, err := s.w.Write(t.Context(), "op", orderSet(t).Insert(o)); err != nil {
+				t.Fatal(err)
+			}
+			from := len(s.Journal())
+			s.When(cassandratest.Table("orders_by_id"), cassandratest.Execute, cassandratest.Nth(1)).Do(cassandratest.Fail(cassandratest.Overloaded))
+			if _, err := Load(t.Context(), s.w, "op", orderSet(t), o); err != nil {
+				t.Fatal(err)
+			}
+			s.Heal()
+			var nodes []int
+			for _, r := range s.Journal()[from:] {
+				if r.Kind != cassandratest.Execute {
+					continue
+				}
+				v, _ := r.Statements[0].Value("order_id")
+				if nodes = append(nodes, r.Node); !slices.Contains(s.Replicas("shop", v.Bytes), r.Node) {
+					t.Errorf("%v is sent to node %d", r, r.Node)
+				}
+			}
+			if len(nodes) != 2 || nodes[0] == nodes[1] {
+				t.Errorf("read from nodes %v", nodes)
+			}
+		}
+	})
+}

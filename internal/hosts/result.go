@@ -52,8 +52,9 @@ func ResultOf(err error) Result {
 	}
 	var server gocql.RequestError
 	var network net.Error
+	var failed *undecoded.Error // the answer came
 	switch {
-	case errors.As(err, &server), errors.Is(err, gocql.ErrNotFound):
+	case errors.As(err, &server), errors.Is(err, gocql.ErrNotFound), errors.As(err, &failed):
 		return Answered
 	case errors.Is(err, gocql.ErrTimeoutNoResponse), errors.Is(err, context.DeadlineExceeded):
 		return TimedOut

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
 
@@ -25,6 +26,7 @@ func TestCause(t *testing.T) {
 		"of the caller":               {gone, context.Canceled, Cancelled},
 		"connection, while cancelled": {gone, gocql.ErrConnectionClosed, Lost},
 		"deadline":                    {context.Background(), context.DeadlineExceeded, TimedOut},
+		"undecoded":                   {context.Background(), &undecoded.Error{Column: "total"}, Answered},
 		"none":                        {gone, nil, Answered},
 	} {
 		err := Cause(c.ctx, c.err)
