@@ -5,7 +5,7 @@
 // The first thing to use is [Test], which runs a test in virtual time on nodes of its own:
 //
 //	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-//		c.Create(Shop.In(map[string]string{"": "shop"}).Statements()...) // the tables; or CQL as it stands in a file
+//		c.Create(Shop.In(map[string]string{"": "shop"}).Statements()...) // the tables; or CQL as in a file
 //		config := c.Config()
 //		config.Keyspace = "shop"
 //		s, err := session.Open(config)

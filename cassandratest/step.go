@@ -80,7 +80,7 @@ func short(what string, d time.Duration) error {
 		"give a time.Duration, such as 100 * time.Millisecond", what, d)
 }
 
-// part rejects a number of bytes that is none.
+// part rejects a number of bytes that is negative.
 func part(what string, bytes int) error {
 	if bytes >= 0 {
 		return nil

@@ -35,7 +35,7 @@ func (s *stream[T]) fetch(ctx context.Context) {
 	f := fetcher[T]{read: s.read, partition: s.partition, decoder: newDecoder[T](s.read.plan), end: &end}
 	defer func() {
 		if s.read.stopped() {
-			end.Err, end.Reason = nil, "" // nobody waits for it any more
+			end.Err, end.Reason = nil, "" // nothing waits for it any more
 		}
 		s.read.tracer.partitionEnd(ctx, end)
 	}()

@@ -105,7 +105,7 @@ func orOuter(outer, inner context.Context) context.Context {
 	return inner
 }
 
-// These do nothing, and build nothing, when nobody listens.
+// These do nothing, and allocate nothing, without a tracer.
 
 func (t tracers) readStart(ctx context.Context, data ReadStart) context.Context {
 	if t.read == nil {
@@ -136,7 +136,7 @@ func (t tracers) partitionEnd(ctx context.Context, data PartitionEnd) {
 	}
 }
 
-// observer is nil if nobody wants to know of retries. ctx is that of the partition.
+// observer is nil without a tracer of retries. ctx is that of the partition.
 func (t tracers) observer(ctx context.Context, end *PartitionEnd) func(retry.Event) {
 	if t.retry == nil {
 		return nil

@@ -63,7 +63,7 @@ func (c Class) then(next Class) Class {
 	}
 }
 
-// and is what is known if an attempt failed with two errors at once, of which nobody says how they relate: what both
+// and is what is known if an attempt failed with two errors at once, whose relation is not known: what both
 // agree on, and Unknown otherwise.
 func (c Class) and(other Class) Class {
 	switch {

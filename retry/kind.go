@@ -55,7 +55,7 @@ func (k Kind) String() string {
 }
 
 // Idempotent reports whether the write may be sent more than once without harm: [Partition], [LoggedBatch] and
-// [UnloggedBatch], by their pinned timestamp, and [Swap], by its condition. A value that is none of the constants is not idempotent.
+// [UnloggedBatch], by their pinned timestamp, and [Swap], by its condition. A value that is not one of the constants is not idempotent.
 //
 // The timestamp makes cells idempotent, not every statement: an append to a list doubles the elements whatever its
 // timestamp. Such a statement must not be sent with these kinds.

@@ -46,7 +46,7 @@ func unknown(kind Kind, reason string) Verdict {
 // unknownFinal is the verdict of an attempt that may have been applied and is of no use to repeat.
 func unknownFinal(reason string) Verdict { return Verdict{Reason: reason} }
 
-// and joins the verdicts of two errors of one attempt, of which nobody says how they relate.
+// and joins the verdicts of two errors of one attempt, whose relation is not known.
 func (v Verdict) and(other Verdict) Verdict {
 	joined := Verdict{
 		Class:    v.Class.and(other.Class),

@@ -10,7 +10,7 @@ import (
 // some reader of CQL takes for the end of a line, nor by the marks of another kind of comment.
 func comment(text string) string { return "-- " + inComment(text) + "\n" }
 
-// inComment is text as it stands behind --. cqlsh looks for /* and */ before it looks for --: those in one comment would hide
+// inComment is text as written behind --. cqlsh looks for /* and */ before it looks for --: those in one comment would hide
 // the statements after it, and what follows those in the next one would be executed.
 func inComment(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(printable.Line(text), "/*", `/\*`), "*/", `*\/`)

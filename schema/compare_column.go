@@ -83,7 +83,7 @@ func advised(set tables.Described, userType, column, live, otherwise string) str
 	return otherwise
 }
 
-// renamedFrom gives the live key column that stands where the declared column d should, of the same type under a name
+// renamedFrom gives the live key column in the place of the declared column d, of the same type under a name
 // that is not declared, or "".
 func renamedFrom(t, live *Table, d Column) string {
 	if d.Kind != PartitionKey && d.Kind != Clustering {

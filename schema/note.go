@@ -26,7 +26,7 @@ func lintRule(code string) error {
 
 const notePrefix = "denorm:"
 
-// comment reads what stands behind "-- denorm:".
+// comment reads what follows "-- denorm:".
 func (p *parser) comment(c cql.Comment) error {
 	if c.Block {
 		if n := noteInside(c.Text); n >= 0 {

@@ -20,10 +20,10 @@ import (
 //	-- denorm:volume orders_by_user rows=2000/year           what is expected of a table, see Volume
 //	-- denorm:domain orders_by_status.status 4               how many values a column can have
 //
-// They stand behind -- or //; inside /* */ they are an error. The file may be without the tables that they name, but
+// They are written behind -- or //; inside /* */ they are an error. The file may be without the tables that they name, but
 // for denorm:domain.
 //
-// Whatever else stands in the text is an error that names its line, and so is what is nested deeper than 100.
+// Anything else in the text is an error that names its line, and so is what is nested deeper than 100.
 func Parse(file, source string) (*Schema, error) {
 	source = strings.TrimPrefix(source, "\ufeff") // the byte order mark that some editors write
 	script, err := cql.NewScript(source)

@@ -38,7 +38,7 @@ type Relation struct {
 	Columns []string // one, or several of (a, b) > (?, ?); none in expr(index, ?)
 	Token   bool     // of the token of the columns
 	Op      string   // =, <, IN, CONTAINS, ...
-	// Values is how many values stand in an IN, -1 if that is bound as one.
+	// Values is how many values are in an IN, -1 if that is bound as one.
 	Values int
 }
 

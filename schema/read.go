@@ -27,7 +27,7 @@ func (r sessionReader) rows(ctx context.Context, statement string, values ...any
 	iter := r.session.Query(statement, values...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).NoSkipMetadata().Iter()
 	var rows []map[string]any
 	for {
-		// Into pointers to pointers, because null is not false: an option that nobody set is null.
+		// Into pointers to pointers, because null is not false: an option that is not set is null.
 		into := make([]any, len(iter.Columns()))
 		for i, c := range iter.Columns() {
 			value, err := c.TypeInfo.NewWithError()

@@ -28,7 +28,7 @@ type Schema struct {
 // ID names something within a keyspace. An empty keyspace is that of the session.
 type ID struct{ Keyspace, Name string }
 
-// String is the name as it stands in CQL.
+// String is the name as written in CQL.
 func (id ID) String() string {
 	if id.Keyspace == "" {
 		return cql.Quote(id.Name)
@@ -215,7 +215,7 @@ func (t *Table) Of(kind Kind) []Column {
 	return out
 }
 
-// Key is the primary key as it stands in CQL, for example ((tenant, user_id), order_id).
+// Key is the primary key as written in CQL, for example ((tenant, user_id), order_id).
 func (t *Table) Key() string { return keyText(t.Columns) }
 
 func keyText(columns []Column) string {

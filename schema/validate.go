@@ -61,7 +61,7 @@ func noPresent(declared, live *Schema) []Difference {
 // comment: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and
 // SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so is a column that only a Versioned
 // set or a table of unique keys has. A Since that was added is an error until it is in the fingerprint; see writer.Check. A domain
-// that has grown is none: older and newer processes both pass. Nor is a Stamp, ExpiresAt or SweepInserts that was added,
+// that has grown is not one: older and newer processes both pass. Nor is a Stamp, ExpiresAt or SweepInserts that was added,
 // until it is in the fingerprint. Those, and a table without a fingerprint, are notes, with the statement that there is to run.
 func Validate(ctx context.Context, s *session.Session, declared *Schema) error {
 	return breaking(Differences(ctx, s, declared))

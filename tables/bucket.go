@@ -72,7 +72,7 @@ func (b Bucket) String() string { return b.bucket.String() }
 // Choose a time ahead of what the rows of today carry, and deploy the list everywhere before it comes.
 //
 // Rows without a time can still change their number of hash buckets. Without Time, the last function of the list is the
-// one in use; the others are, or were, in use elsewhere, and every write deletes what stands under them, inserts included.
+// one in use; the others are, or were, in use elsewhere, and every write deletes what is stored under them, inserts included.
 // Deletes travel in a logged batch, so writes are dearer as long as there are several:
 //
 //	tables.Derive("bucket", tables.Hash(10, "user_id"), tables.Since{Bucket: tables.Hash(40, "user_id")})

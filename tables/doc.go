@@ -45,7 +45,7 @@
 //	map[T]struct{}         set<T>      frozen<list<T>>, frozen<set<T>>
 //	map[K]T                map<K,T>    frozen<map<K,T>>
 //
-// A pointer is as what it points to, and nil is null. A struct is declared with [UserType], and tuples stand inside such types and
+// A pointer is as what it points to, and nil is null. A struct is declared with [UserType], and tuples are inside such types and
 // collections. A value that the CQL type cannot hold, such as 1<<40 in an int column, is an error of the write. Writer.Check and
 // schema.Validate say which Type a live column of another type wants, or which Go type where that of the field does not fit.
 //

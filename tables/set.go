@@ -141,7 +141,7 @@ func (s *Set[T]) SelectIn(keyspace string) (stmt string, names []string) {
 }
 
 // SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
-// names the table in which the row stands. Of row the fields are used that identify the entity.
+// names the table that has the row. Of row the fields are used that identify the entity.
 func (s *Set[T]) SelectRow(keyspace string, row T) (stmt string, names []string, values []any, err error) {
 	return s.set.SelectRow(keyspace, row)
 }

@@ -2,7 +2,7 @@ package tables
 
 import "github.com/denorm-go/denorm/internal/entity"
 
-// Table declares one Cassandra table of an entity: a row of the entity stands in it under the key it names. The first
+// Table declares one Cassandra table of an entity: a row of the entity is stored in it under the key it names. The first
 // Table given to [New] is the base table. A Table is an [Option] of [New].
 type Table struct {
 	// Name of the table, an unquoted CQL identifier. Required.

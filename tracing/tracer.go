@@ -59,7 +59,7 @@ func New(options ...Option) *Tracer {
 // but the API lets a provider do so. What is wrong later, such as a failed export, is the business of the providers.
 func (t *Tracer) Err() error { return t.err }
 
-// off says whether nobody listens.
+// off says whether nothing is recorded.
 func (t *Tracer) off() bool { return t.spans == nil && t.metrics == nil }
 
 // version of this module in the running program; empty if it is not known, as in its own tests.

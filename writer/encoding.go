@@ -143,7 +143,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	return data, nil
 }
 
-// UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged or of a later version, and values that are none of
+// UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged or of a later version, and values that are not of
 // their column's stored type. Causes come back as texts of one line: errors.As does not find the driver's types in them. The bytes hold no
 // CQL: whoever can forge them can have Resume write and delete rows, and run no other statement. [Resumes] limits them to what its sets
 // could have written, and the keyspaces of the writer do without it; who cannot rule out forgery signs the bytes, as the example does.

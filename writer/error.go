@@ -223,7 +223,7 @@ func Current[T any](err error) (T, bool) {
 }
 
 // NotApplied says whether the write is surely in no table, and will not appear: the request may be failed, or made
-// anew. Not counted is what the write claimed in Unique tables: it is given back, and if that fails the next claimer takes it.
+// again. Not counted is what the write claimed in Unique tables: it is given back, and if that fails the next claimer takes it.
 //
 // It is true of the call that returned the error. Once the error has been given to [Writer.Resume], or to a queue whose consumers
 // do that, only what Resume returns can be relied on, and of that NotApplied is false: see there.

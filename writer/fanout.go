@@ -31,7 +31,7 @@ type fanOut struct {
 	done  chan struct{} // closed when all are done, if ended was closed before that; else nil
 }
 
-// startFanOut starts the open requests. They are counters, or none is. Until they are done nobody else may look at them.
+// startFanOut starts the open requests. Either all or none of them are of counters. Until they are done nothing else may look at them.
 func (w *Writer) startFanOut(ctx context.Context, p *plan, requests []request) *fanOut {
 	n := 0
 	for i := range requests {

@@ -18,7 +18,7 @@ const (
 	// LoggedBatch is one request for all partitions through the batchlog: once stored there, the server completes it.
 	LoggedBatch
 	// Fallback is a FanOut in place of a LoggedBatch, because the batchlog failed: if the client dies in the middle,
-	// nobody completes the write.
+	// the write is not completed.
 	Fallback
 	// Counter is one request per partition of counters, all at the same time, where a write has nothing else. Alongside other
 	// tables, whose mode the write then has, counters travel in the same way. Such a request has no timestamp. It is sent

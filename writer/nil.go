@@ -16,7 +16,7 @@ var (
 	errUnmade    = errors.New("the writer is nil or a zero value: it is made by writer.New")
 )
 
-// made is the writer, or one whose calls say that w is none.
+// made is the writer, or one whose calls say that w was not made.
 func (w *Writer) made() *Writer {
 	if w != nil && w.live != nil {
 		return w

@@ -52,7 +52,7 @@ func (e *Error) agree() error {
 }
 
 // admit rejects a stored error that this writer could not have made: who can write to the storage could have it write
-// anywhere, or rows of a time to come, which nobody could write over.
+// anywhere, or rows of a time to come, which no later write could replace.
 func (w *Writer) admit(e *Error) error {
 	if w.err != nil || !e.stored {
 		return w.err

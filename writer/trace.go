@@ -15,7 +15,7 @@ func orOuter(outer, inner context.Context) context.Context {
 	return inner
 }
 
-// These do nothing, and build nothing, when nobody listens.
+// These do nothing, and allocate nothing, without a tracer.
 
 func (t tracers) writeStart(ctx context.Context, data WriteStart) context.Context {
 	if t.write == nil {
@@ -53,7 +53,7 @@ func (t tracers) requestStart(ctx context.Context, op string, mode Mode, request
 	}))
 }
 
-// observer is nil if nobody wants to know of retries. ctx is that of the request.
+// observer is nil without a tracer of retries. ctx is that of the request.
 func (t tracers) observer(ctx context.Context, request *request) func(retry.Event) {
 	if t.retry == nil {
 		return nil

@@ -19,7 +19,7 @@ type Writer struct {
 	exec     executor
 	retrier  retry.Retrier
 	session  string              // its keyspace, or empty
-	odd      string              // its keyspace if that cannot stand in CQL text as it is
+	odd      string              // its keyspace if that cannot be in CQL text as it is
 	physical func(string) string // maps declared keyspaces
 	transact transactor
 	batchlog *batchlog // shared with derived writers, as is live

@@ -21,7 +21,7 @@ type Event struct {
 	Kind      string
 }
 
-// Events stand in events_2024_01 and so on, by the month of their time, and there by sensor and day.
+// Events are in events_2024_01 and so on, by the month of their time, and there by sensor and day.
 var Events = tables.Must(tables.New[Event]("event",
 	tables.Table{
 		Name: "events", PartKey: []string{"sensor_id", "event_date"}, SortKey: []string{"event_time DESC"},

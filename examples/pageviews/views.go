@@ -24,7 +24,7 @@ type Count struct {
 	ViewCount int64
 }
 
-// Counts are the views of a page. Counters cannot stand alongside other columns, so they are a set of their own.
+// Counts are the views of a page. Counters cannot be in a table with other columns, so they are a set of their own.
 var Counts = tables.Must(tables.New[Count]("page_view_count",
 	tables.Table{Name: "page_views", PartKey: []string{"page_id"}},
 	tables.Table{Name: "page_views_by_day", PartKey: []string{"page_id"}, SortKey: []string{"day DESC"}},

@@ -42,7 +42,7 @@
 // might not be acted upon. No answer at all means the same. The repeat finishes it, in any instance of the service.
 //
 // An answer speaks of its own try. Once a try of a key was unknown, a later refusal or "not applied" does not settle the
-// earlier try; only 2xx does, and 409 with the reason "superseded", as a newer change then stands in place of this one.
+// earlier try; only 2xx does, and 409 with the reason "superseded", as a newer change has then replaced this one.
 // A client that repeats 202, 503 and lost answers with the same key until it gets something else needs to know no more.
 //
 // # It has no authentication

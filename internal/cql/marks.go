@@ -68,7 +68,7 @@ func (m *marks) terms(ts []Term) {
 	}
 }
 
-// term puts a mark at its number; TIMESTAMP and TTL may stand in either order.
+// term puts a mark at its number; TIMESTAMP and TTL may come in either order.
 func (m *marks) term(t *Term) {
 	if t == nil {
 		return

@@ -97,7 +97,7 @@ func (p *parser) update() *Update {
 	return s
 }
 
-// compatible says whether two assignments can stand in one UPDATE.
+// compatible says whether two assignments can be in one UPDATE.
 func compatible(a, b *Assignment) bool {
 	if a.Target.Column != b.Target.Column {
 		return true

@@ -22,7 +22,7 @@ func IsColumn(name string) bool {
 	return unquoted.MatchString(name) && !reserved[name] && !reservedOnce[name] && !literals[name]
 }
 
-// Quote is a name as it stands in CQL: without quotes where it can.
+// Quote is a name as written in CQL: without quotes where it can.
 func Quote(name string) string {
 	if IsColumn(name) {
 		return name
@@ -30,10 +30,10 @@ func Quote(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// Literal is a text as it stands in CQL.
+// Literal is a text as written in CQL.
 func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// Unquote is the name or the text that stands between quotes, each quote within it doubled. It is empty for anything
+// Unquote is the name or the text between quotes, each quote within it doubled. It is empty for anything
 // else.
 func Unquote(s string) string {
 	if len(s) < 2 || s[0] != '"' && s[0] != '\'' || s[len(s)-1] != s[0] {

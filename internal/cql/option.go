@@ -44,7 +44,7 @@ func (p *parser) tableOptions() (order []Order, options []Option) {
 	}
 }
 
-// clusteringOrder takes column ASC or column DESC; one of them must stand there.
+// clusteringOrder takes column ASC or column DESC; one of them must be there.
 func (p *parser) clusteringOrder() Order {
 	o := Order{Column: p.identifier(), Descending: p.word("desc")}
 	if !o.Descending {
@@ -66,7 +66,7 @@ func (p *parser) option(others []Option) Option {
 	return o
 }
 
-// optionValue takes what stands behind the =.
+// optionValue takes what follows the =.
 func (p *parser) optionValue(o *Option) {
 	if p.sign("{") {
 		o.Map = p.properties()

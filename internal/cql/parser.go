@@ -56,7 +56,7 @@ type parser struct {
 	err    error
 	// script says that this reads a [Script], or a piece of a statement. Otherwise everything is as Cassandra has it.
 	script  bool
-	defines bool // user-defined types stand with their fields
+	defines bool // user-defined types are written with their fields
 }
 
 // maxDepth bounds what a text makes of the stack.
@@ -137,7 +137,7 @@ func (p *parser) beyond(what string) bool {
 	return p.script
 }
 
-// unexpected fails because something else should stand here.
+// unexpected fails because something else is expected here.
 func (p *parser) unexpected(want string) {
 	p.either("no viable alternative at input "+p.input(), p.wanted(want))
 }
@@ -147,7 +147,7 @@ func (p *parser) mismatched(want, plain string) {
 	p.either("mismatched input "+p.input()+" expecting "+want, p.wanted(plain))
 }
 
-// wanted says in plain words that something else should stand here.
+// wanted says in plain words that something else is expected here.
 func (p *parser) wanted(want string) string {
 	if p.token().kind == end {
 		return "want " + want + " before the end of the text"
@@ -155,7 +155,7 @@ func (p *parser) wanted(want string) string {
 	return "want " + want + ", not " + p.found()
 }
 
-// found is what stands at the token, which is not the end, in plain words.
+// found is what is at the token, which is not the end, in plain words.
 func (p *parser) found() string {
 	t := p.token()
 	if t.kind == literalString {

@@ -113,7 +113,7 @@ func (p *parser) condition() Relation {
 	return r
 }
 
-// key takes what stands in column[...], after its bracket.
+// key takes what is in column[...], after its bracket.
 func (p *parser) key() *Term {
 	t := p.term()
 	p.expect("]")

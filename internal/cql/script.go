@@ -9,7 +9,7 @@ import (
 
 // Script is a text of statements, for those who look at a schema and what is asked of it, and run nothing. More of CQL
 // is read than by [Parse]: JSON, GROUP BY, arithmetic, slices and the like, of which [Statement] has only the columns.
-// Errors name the line, from 1, and say in plain words what should stand there.
+// Errors name the line, from 1, and say in plain words what is expected there.
 type Script struct {
 	Comments []Comment // in their order
 	p        parser
@@ -25,7 +25,7 @@ type Comment struct {
 // Span is a part of the text of a [Script].
 type Span struct{ From, To int }
 
-// NewScript reads what stands in a text, but no statement yet.
+// NewScript reads the tokens of a text, but no statement yet.
 func NewScript(text string) (*Script, error) {
 	l := lexer{text: text, script: true}
 	tokens, err := l.scan(nil)
@@ -86,7 +86,7 @@ func (s *Script) Text(span Span) string {
 	return b.String()
 }
 
-// Find is where a name stands in a part of the text the n-th time, from 0, or the last time if it is not there so often.
+// Find is where a name is in a part of the text the n-th time, from 0, or the last time if it is not there so often.
 func (s *Script) Find(span Span, name string, n int) int {
 	at := span.From
 	for _, t := range s.in(span) {
@@ -108,7 +108,7 @@ func (s *Script) in(span Span) []token {
 	return s.p.tokens[from:to]
 }
 
-// span is where the tokens stand from one up to the last one taken.
+// span is the range of the tokens from one up to the last one taken.
 func (p *parser) span(from int) Span {
 	return Span{int(p.tokens[from].start), int(p.tokens[max(from, p.at-1)].end)}
 }
@@ -142,7 +142,7 @@ func Split(text string) []string {
 	return out
 }
 
-// Clause is what stands in a text without its comments. It is an error if there is a semicolon in it.
+// Clause is a text without its comments. It is an error if there is a semicolon in it.
 func Clause(text string) (string, error) {
 	s, err := NewScript(text)
 	if err != nil {

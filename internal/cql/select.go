@@ -46,7 +46,7 @@ func (p *parser) selectStatement() *Select {
 	return s
 }
 
-// isPrefix says whether this word stands before the selectors, and is not the name of a column.
+// isPrefix says whether this word comes before the selectors, and is not the name of a column.
 func (p *parser) isPrefix(w string) bool {
 	if p.isWord(1, "as") && !p.isWord(2, "from") && !p.isSign(2, ",") {
 		return false

@@ -3,7 +3,7 @@ package cql
 // Statement is one of the statements below.
 type Statement interface{ statement() }
 
-// Name is the name of a table, a type or an index. Keyspace is empty where none stands before it. Unquoted names are in
+// Name is the name of a table, a type or an index. Keyspace is empty where none is written. Unquoted names are in
 // lower case.
 type Name struct{ Keyspace, Name string }
 
@@ -78,7 +78,7 @@ type Batch struct {
 	Spans      []Span      // of the statements, of a [Script] only
 }
 
-// BatchKind is what stands between BEGIN and BATCH.
+// BatchKind is what is between BEGIN and BATCH.
 type BatchKind uint8
 
 // The kinds of batches.
@@ -119,7 +119,7 @@ const (
 // Relation is one condition of WHERE or IF.
 type Relation struct {
 	Columns []string // more than one in (a, b) > (?, ?)
-	Tuple   bool     // they stand in brackets
+	Tuple   bool     // they are in brackets
 	Token   bool     // token(a, b)
 	Key     *Term    // column[key]
 	Field   string   // column.field
@@ -180,7 +180,7 @@ type CreateKeyspace struct {
 	Alter       bool // and IfNotExists is IF EXISTS
 	Replication map[string]string
 	Durable     bool // DURABLE_WRITES, true without
-	KeepDurable bool // it does not stand there: ALTER KEYSPACE keeps what was
+	KeepDurable bool // it is not given: ALTER KEYSPACE keeps what was
 }
 
 // CreateTable is CREATE TABLE.
@@ -257,7 +257,7 @@ type CreateIndex struct {
 // Drop is DROP.
 type Drop struct {
 	What     string // KEYSPACE, TABLE, TYPE, INDEX, MATERIALIZED VIEW
-	Name     Name   // a keyspace stands in Name.Name
+	Name     Name   // a keyspace is in Name.Name
 	IfExists bool
 }
 

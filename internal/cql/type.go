@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Type is a type as it stands in a text. Whether there is such a type only a schema knows. It is immutable.
+// Type is a type as written in a text. Whether there is such a type only a schema knows. It is immutable.
 type Type struct {
 	Kind     TypeKind
-	Keyspace string // of a user-defined type, empty where none stands before it
+	Keyspace string // of a user-defined type, empty where none is written
 	Name     string // in lower case unless quoted; of a class its name, of a dimension the number
 	Frozen   bool
 	Args     []*Type            // of a collection, a tuple or a vector
@@ -56,7 +56,7 @@ var generics = map[string]struct {
 // ParseType reads a type.
 func ParseType(text string) (*Type, error) { return alone(text, (*parser).typeName) }
 
-// ParseDefinition reads a type in which the fields of user-defined types stand after their names, as in
+// ParseDefinition reads a type in which the fields of user-defined types follow their names, as in
 // frozen<place{city text, zip int}>.
 func ParseDefinition(text string) (*Type, error) {
 	return alone(text, func(p *parser) *Type {
@@ -155,7 +155,7 @@ func (p *parser) typeArguments(name string, arity int) []*Type {
 	return args
 }
 
-// String is the type as it stands in CQL.
+// String is the type as written in CQL.
 func (t *Type) String() string {
 	name := t.Name
 	switch t.Kind {

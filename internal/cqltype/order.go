@@ -10,7 +10,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Compare orders two encoded values of a type that can stand in a key as the server orders them (package
+// Compare orders two encoded values of a type that can be in a key as the server orders them (package
 // org.apache.cassandra.db.marshal). An empty value comes first.
 func (t *Type) Compare(a, b []byte) int {
 	if len(a) == 0 || len(b) == 0 || t.Size() > 0 && (len(a) != t.Size() || len(b) != t.Size()) {

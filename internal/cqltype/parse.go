@@ -37,7 +37,7 @@ func resolve(text string, t *cql.Type, err error, ts *Types) (*Type, error) {
 // Resolve gives the type that t names, with the user-defined types ts.
 func (ts *Types) Resolve(t *cql.Type) (*Type, error) { return ts.resolve(t, false) }
 
-// resolve does so for a type that with frozen stands inside something frozen.
+// resolve does so for a type that with frozen is inside something frozen.
 func (ts *Types) resolve(t *cql.Type, frozen bool) (*Type, error) {
 	frozen = frozen || t.Frozen
 	switch t.Kind {

@@ -11,7 +11,7 @@ import (
 // protocol is the native protocol version the types are encoded for. The writer pins it: gocql 1.7 cannot speak 5.
 const protocol = 4
 
-// Type is a CQL type as it stands in a CREATE TABLE, for example frozen<list<text>>. The zero value is no type.
+// Type is a CQL type as written in a CREATE TABLE, for example frozen<list<text>>. The zero value is no type.
 // It is immutable.
 type Type struct {
 	kind   gocql.Type
@@ -103,7 +103,7 @@ func (t *Type) User() *UserType { return t.user }
 // composite says whether there are types inside the type.
 func (t *Type) composite() bool { return len(t.elems) > 0 || t.user != nil }
 
-// freeze is the type as it stands inside another one.
+// freeze is the type as it is inside another one.
 func (t *Type) freeze() *Type {
 	if !t.MultiCell() {
 		return t

@@ -53,7 +53,7 @@ func (b *Base) Key() string { return encodedKey(b.key) }
 // Local says whether conditions hold within a datacentre alone.
 func (b *Base) Local() bool { return b.set.localSerial }
 
-// Place is where the row stands.
+// Place is where the row is.
 func (b *Base) Place() (keyspace, table string, partitionKey []byte) {
 	return b.keyspace, b.name, partitionKeyOf(b.key[:b.set.tables[0].part])
 }

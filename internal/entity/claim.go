@@ -50,7 +50,7 @@ func (c *Claim) where() (text string, args []any) {
 // ownerNames are the columns that hold the base key.
 func (c *Claim) ownerNames() []string { return c.base.set.tables[0].keyNames }
 
-// Take is the lightweight transaction that takes a key that nobody has.
+// Take is the lightweight transaction that takes a key without an owner.
 func (c *Claim) Take(token gocql.UUID) Statement {
 	names, args := slices.Clone(c.table.keyNames), make([]any, 0, len(c.key)+len(c.owner)+1)
 	for _, v := range c.key {

@@ -149,7 +149,7 @@ func isCounterType(text string) bool {
 	return slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune("<>, ", r) }), "counter")
 }
 
-// An Increment is stored as what it is about, without key and values: it is not to be sent again, by nobody.
+// An Increment is stored as what it is about, without key and values: it must never be sent again.
 
 func (m *Mutation) wireIncrement() *wireMutation {
 	return &wireMutation{Kind: Increment, Keyspace: m.Keyspace, Table: m.Table}

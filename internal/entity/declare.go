@@ -58,7 +58,7 @@ type builder struct {
 	user   cqltype.Types
 	stop   bool // after the types were read
 
-	cqlTags   map[string]string // what stands in the cql tag of a field -> the field
+	cqlTags   map[string]string // the cql tag of a field -> the field
 	unknown   bool              // a rule names a column that there is not
 	unparsed  map[int]bool      // columns with a fault in their Type
 	underived map[string]bool   // columns with a fault in their Derive

@@ -149,7 +149,7 @@ func (b *builder) checkConditions() {
 	}
 }
 
-// besideConditions are the rules that cannot stand alongside Versioned or Compare, and why.
+// besideConditions are the rules that cannot be combined with Versioned or Compare, and why.
 var besideConditions = map[string]string{
 	"OneOf":        "its key columns may change already, and a sweep is for writers without conditions",
 	"SingleWriter": "its key columns may change already",

@@ -92,7 +92,7 @@ func (s *Set) functions(d *derivation) []fingerprint.Function {
 // compact is the function without spaces.
 func (b Bucket) compact() string { return strings.ReplaceAll(b.String(), " ", "") }
 
-// domainText is a value of a domain as it stands in a fingerprint.
+// domainText is a value of a domain as written in a fingerprint.
 func (v *Value) domainText() string {
 	switch v.typ.Kind() {
 	case gocql.TypeVarchar, gocql.TypeText, gocql.TypeAscii:

@@ -61,7 +61,7 @@ func (l Layout) Columns() []string {
 
 // Tells are, for the base table of a [Versioned] set, the columns of which at least one is not null in the row of an entity that
 // exists: all but key and version. A row in which they all are null is what is left of a deleted entity. It is nil for the other tables:
-// what stands in them is a row.
+// what is in them is a row.
 func (l Layout) Tells() []string {
 	if l.set.version < 0 || l.table != l.set.tables[0] {
 		return nil
@@ -87,7 +87,7 @@ func (l Layout) Derived(column string) bool {
 	return c != nil && c.derived != nil
 }
 
-// Functions are the bucket functions that decide which partitions a row stands in, as text.
+// Functions are the bucket functions that decide which partitions a row is in, as text.
 func (l Layout) Functions() []string {
 	var out []string
 	add := func(d *derivation) {

@@ -146,7 +146,7 @@ func (s *Set) checkPatchedExpiry(values []Value, edits patch) error {
 
 const expiryEdited = "the expiry cannot be edited: it is that of all columns of the row, so Update the row"
 
-// patchable rejects a set in which the row of an entity may stand under another key than the one at hand.
+// patchable rejects a set in which the row of an entity may be under another key than the one at hand.
 func (s *Set) patchable() error {
 	for _, t := range s.tables {
 		for _, positions := range [][]int{t.sweeps, t.moves, t.follows} {

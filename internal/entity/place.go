@@ -48,7 +48,7 @@ type placed struct {
 	text           *statements
 }
 
-// name is that of the table in which the row stands. Where it rotates, it does so by a time that cannot change.
+// name is that of the table that has the row. Where it rotates, it does so by a time that cannot change.
 func (r *renderer) name(t *table) string {
 	if t.rotation == nil {
 		return t.name
@@ -73,7 +73,7 @@ func (t *table) keyOf(row []Value) []*Value {
 	return key
 }
 
-// present says whether a row stands under key: no column of it is nil.
+// present says whether a row is stored under key: no column of it is nil.
 func present(key []*Value) bool {
 	for _, v := range key {
 		if v.data == nil {
@@ -124,7 +124,7 @@ func (r *renderer) nulls(i int) bool {
 }
 
 // removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. The columns that a
-// single writer moves stand as in the before-image or as in the after-image; a OneOf column may have any of its values.
+// single writer moves are as in the before-image or as in the after-image; a OneOf column may have any of its values.
 func (r *renderer) removes(p placed, stays []*Value) {
 	t := p.table
 	remove := func(key []*Value) {

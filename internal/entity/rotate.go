@@ -93,7 +93,7 @@ func (b Bucket) suffixLayout() string {
 	return strings.ReplaceAll(b.layout(), "-", "_")
 }
 
-// Rotation says how a table rotates: which tables there are, and what rows of which time stand in them.
+// Rotation says how a table rotates: which tables there are, and which rows they have.
 type Rotation struct {
 	name   string
 	bucket Bucket
@@ -121,7 +121,7 @@ func (r Rotation) At(t time.Time) (name string, from, to time.Time) {
 	return r.name + "_" + r.bucket.suffix(t.UnixMilli()), from, to
 }
 
-// Of is the reverse of At: the time from which on rows stand in the table of this name, and false if it is none of the
+// Of is the reverse of At: the time from which on the table of this name has rows, and false if it is not one of the
 // rotation's.
 func (r Rotation) Of(name string) (from time.Time, ok bool) {
 	rest, ok := strings.CutPrefix(name, r.name+"_")

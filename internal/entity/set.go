@@ -37,7 +37,7 @@ func (s *Set) Key(row any) ([]any, error) {
 }
 
 // SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
-// names the table in which the row stands. Of row the fields are used that identify the entity.
+// names the table that has the row. Of row the fields are used that identify the entity.
 func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, values []any, err error) {
 	base := s.tables[0]
 	encoded, err := s.identity(reflect.ValueOf(row))

@@ -65,7 +65,7 @@ func Check(declared, live string, now time.Time) []Finding {
 	return found
 }
 
-// short leaves out the middle of a text that nobody would read: what stands in a comment has no limit but its size.
+// short leaves out the middle of a long text: a comment has no limit but its size.
 func short(text string) string {
 	const head, tail = 1000, 200
 	if len(text) <= head+tail {

@@ -155,7 +155,7 @@ func Other(data []byte) string {
 }
 
 // Split takes the comment of a table apart: what the service says, and the fingerprint with its brackets. Without one, or
-// where what stands there cannot be one, the comment stays as it is.
+// where what is there cannot be one, the comment stays as it is.
 func Split(comment string) (own, text string) {
 	i := strings.LastIndex(comment, prefix)
 	if i < 0 || i > 0 && comment[i-1] != ' ' || len(comment)-i > maxSize || !strings.HasSuffix(comment, "]") {

@@ -19,7 +19,7 @@ const (
 // keep connections that are closed, and give them to every request (writer/young.go). While it is out, one attempt
 // at a time tries it, once the node has sent anything since it last failed to answer. A trial that is answered brings it
 // back; each one that is not makes the next wait longer, from 1 s to 10 s, whatever the node sends: its heartbeats may be
-// well while its disk is stuck. Where nobody tells what nodes send, the pauses have to do.
+// well while its disk is stuck. Without an observer of what nodes send, the pauses have to do.
 //
 // The zero value is in rotation. It is safe for concurrent use, and costs one atomic load while all is well.
 type breaker struct {

@@ -7,5 +7,5 @@
 // minute and a half.
 //
 // [Policy] wraps a policy of gocql. It learns of attempts through the context of their requests, an [Attempt], and of
-// answers that nobody waits for any more through an observer of frame headers, [Policy.Observe].
+// answers that no request waits for any more through an observer of frame headers, [Policy.Observe].
 package hosts

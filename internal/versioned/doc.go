@@ -18,7 +18,7 @@
 //
 // The versions of a row rise, and there is one entry of pending at a time: the next change waits until the query tables
 // are known to have the last one. (A read may miss a removal of which only few replicas know, and see an older entry
-// beside the newest. What it names is removed once more, at the newer version.) Everything that is written to a query
+// alongside the newest. What it names is removed once more, at the newer version.) Everything that is written to a query
 // table for an entity carries the timestamp of one of its versions, so whatever comes late is covered by what is newer. It
 // takes the version's own bits, not the clock, to say whose a version is.
 //

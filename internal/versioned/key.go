@@ -22,7 +22,7 @@ func (*TakenError) Error() string { return ErrTaken.Error() }
 // Unwrap gives ErrTaken.
 func (*TakenError) Unwrap() error { return ErrTaken }
 
-// Claim is what a unique table has under a key. The zero value is a key that nobody has.
+// Claim is what a unique table has under a key. The zero value is a key without an owner.
 type Claim struct {
 	Owner string     // the entity: its encoded base key
 	Token gocql.UUID // a new one whenever a write has claimed the key, for its owner too

@@ -22,7 +22,7 @@ type Swap struct {
 	Keys    []byte     // the entry of pending, which is there even if it is empty: the keys of the before-image
 }
 
-// Reply is the answer to a Swap. If it was not applied, the row has what stands here.
+// Reply is the answer to a Swap. If it was not applied, the row has this.
 type Reply struct {
 	Applied bool
 	Version gocql.UUID

@@ -23,7 +23,7 @@ type row struct {
 	Written int64 // WRITETIME, microseconds
 }
 
-// place is a row with where it stands.
+// place is a row and where it is.
 type place struct {
 	table, key string
 	row
@@ -44,7 +44,7 @@ func (v view) all(ctx context.Context, table string) ([]row, error) {
 	return rows, nil
 }
 
-// order looks for an order everywhere it could stand, under every status too.
+// order looks for an order everywhere it could be, under every status too.
 func (v view) order(ctx context.Context, o orders.Order) ([]place, error) {
 	queries := []struct {
 		where []qb.Cmp
@@ -76,7 +76,7 @@ func (v view) order(ctx context.Context, o orders.Order) ([]place, error) {
 // short is enough of a UUID to tell it from others on a page.
 func short(id gocql.UUID) string { return id.String()[:8] }
 
-// show prints where the order stands, and fails unless that is as it has to be: one row a table, all with the values of
+// show prints where the order is, and fails unless that is as it has to be: one row a table, all with the values of
 // o, all written at its stamp.
 func (v view) show(ctx context.Context, out *screen, o orders.Order) error {
 	places, err := v.order(ctx, o)

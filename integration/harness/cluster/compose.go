@@ -35,7 +35,7 @@ func findCompose() (string, error) {
 	}
 }
 
-// composeServices names the Cassandra services; the file may have others, which are none of the harness's business.
+// composeServices names the Cassandra services; the file may have others, which the harness ignores.
 func composeServices(nodes int) []string {
 	services := make([]string, nodes)
 	for i := range services {

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Place is where a write stands: in which history, by a name that its processes have for it, and its number there.
+// Place is where a write is: in which history, by a name that its processes have for it, and its number there.
 type Place struct {
 	History string `json:"history"`
 	N       int    `json:"n"`

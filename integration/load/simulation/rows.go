@@ -16,7 +16,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Order is an order whose status may be absent. Its bucket is a field, follows from the status and stands in tables in whose
+// Order is an order whose status may be absent. Its bucket is a field, follows from the status and is in tables in whose
 // key it is not.
 type Order struct {
 	OrderID   gocql.UUID

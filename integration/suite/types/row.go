@@ -85,7 +85,7 @@ var types = []tables.Option{
 	tables.Type("pairs", "frozen<list<tuple<int, text>>>"),
 }
 
-// Rows stand in two tables, so that a write of them is a fan-out or a logged batch.
+// Rows are in two tables, so that a write of them is a fan-out or a logged batch.
 var Rows = tables.Must(tables.New[Row]("row", slices.Concat([]tables.Option{
 	tables.Table{Name: "rows", PartKey: []string{"id"}},
 	tables.Table{Name: "rows_by_int", PartKey: []string{"int"}, SortKey: []string{"id"}},

@@ -49,7 +49,7 @@ func Encode(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 	}
 }
 
-// inner is what stands in brackets, unless they make a tuple.
+// inner is what is in brackets, unless they make a tuple.
 func inner(t *cqltype.Type, term cql.Term) cql.Term {
 	for term.Kind == cql.Tuple && len(term.Elems) == 1 && t.Kind() != gocql.TypeTuple {
 		term = term.Elems[0]
@@ -83,7 +83,7 @@ func constantText(term cql.Term) string {
 	return term.Text
 }
 
-// assignable says whether a literal can be one of the type by its form. Nothing is said of what stands in it, except in
+// assignable says whether a literal can be one of the type by its form. Nothing is said of what is in it, except in
 // collections and tuples.
 func assignable(t *cqltype.Type, term cql.Term) bool {
 	term = inner(t, term)
@@ -167,7 +167,7 @@ func encodeConstant(t *cqltype.Type, term cql.Term) ([]byte, error) {
 	return encodeNumber(t, text)
 }
 
-// appendValue appends a value as it stands in a collection, a tuple or a user-defined type.
+// appendValue appends a value as it is in a collection, a tuple or a user-defined type.
 func appendValue(to, value []byte) []byte {
 	if value == nil {
 		return binary.BigEndian.AppendUint32(to, 0xffffffff)

@@ -21,7 +21,7 @@ func collection(elems [][][]byte) []byte {
 	return out
 }
 
-// element encodes what stands in a collection; what says which part of it that is.
+// element encodes an element of a collection; what says which part of it that is.
 func element(kind, what string, t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 	if term.Kind == cql.List && t.Kind() != gocql.TypeList {
 		return Encode(t, term, name)

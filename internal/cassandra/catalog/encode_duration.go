@@ -11,7 +11,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// durationUnit is a unit of a duration, which stand in this order.
+// durationUnit is a unit of a duration; they come in this order.
 type durationUnit struct {
 	symbol, name        string
 	months, days, nanos int64 // one of them

@@ -77,7 +77,7 @@ func encodeTime(text string) ([]byte, error) {
 	return nil, invalid("(TimeType) Unable to coerce '%s' to a formatted time (long)", text)
 }
 
-// encodeTimestamp reads a time, of UTC if no zone stands there, or milliseconds since 1970.
+// encodeTimestamp reads a time, of UTC if it has no zone, or milliseconds since 1970.
 func encodeTimestamp(text string) ([]byte, error) {
 	switch {
 	case text == "":

@@ -73,7 +73,7 @@ func (s *Schema) existing(name string) (*Keyspace, error) {
 // systems are the keyspaces that a node has to itself.
 var systems = []string{"system", "system_schema", virtual}
 
-// virtual is the keyspace of tables that are none; system_schema does not have it.
+// virtual is the keyspace of tables that are not real ones; system_schema does not have it.
 const virtual = "system_views"
 
 // distributed are the keyspaces of the system that real nodes share, which can be altered there. There are none here.

@@ -36,7 +36,7 @@ func (s *Schema) id() gocql.UUID {
 // Keyspace is the keyspace called name, nil if there is none.
 func (s *Schema) Keyspace(name string) *Keyspace { return s.keyspaces[name] }
 
-// Table is a table, also one of the system; nil if there is none. A materialized view is none: nobody can read it here.
+// Table is a table, also one of the system; nil if there is none. A materialized view is not one, as it cannot be read here.
 func (s *Schema) Table(keyspace, name string) *Table {
 	if k := s.keyspaces[keyspace]; k != nil {
 		return k.tables[name]

@@ -19,7 +19,7 @@ func (k *Keyspace) resolve(n *cql.Type) (*cqltype.Type, error) {
 	return t, nil
 }
 
-// check rejects what Cassandra rejects. With frozen the type stands in a frozen one.
+// check rejects what Cassandra rejects. With frozen the type is within a frozen one.
 func (k *Keyspace) check(n *cql.Type, frozen bool) error {
 	frozen = frozen || n.Frozen
 	switch n.Kind {

@@ -21,7 +21,7 @@ type shown struct {
 	static  *query.View // shown where there is no row; with conditions on static columns only the first row of the partition
 }
 
-// mix says whether a condition can stand alongside the others for the same row (CQL3CasRequest).
+// mix says whether a condition can be combined with the others for the same row (CQL3CasRequest).
 func (s *shown) mix(c *query.Condition, key [][]byte) error {
 	kind := c.Existence()
 	rows, static := fmt.Sprintf("%q", key), c.OnStatic(len(key) < len(s.table.Clustering))

@@ -50,7 +50,7 @@ var conversions = map[string]function{
 	"todate":          {dateType, func(_ *Env, ms []byte) []byte { return day(int64(binary.BigEndian.Uint64(ms))) }},
 }
 
-// call compiles a function that stands where a value of a type should.
+// call compiles a function in place of a value of a type.
 func (c *compiler) call(t cql.Term, typ *cqltype.Type) (func(*Env) []byte, error) {
 	f, of, err := c.function(t)
 	if err != nil {

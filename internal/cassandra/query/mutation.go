@@ -14,7 +14,7 @@ type Mutation struct {
 	Table     *catalog.Table
 	Key       string // the partition key, as [RoutingKey] encodes it
 	Partition *replica.Partition
-	// Deltas are added to counters of the rows of the partition, by row and column; the static row stands at -1.
+	// Deltas are added to counters of the rows of the partition, by row and column; the static row has the number -1.
 	Deltas []Delta
 }
 

@@ -60,7 +60,7 @@ func (v *View) Static() *View {
 	return &out
 }
 
-// holder is the row that a column stands in.
+// holder is the row that has a column.
 func (v *View) holder(c *catalog.Column) *replica.Row {
 	if c.Kind == catalog.Static {
 		return v.static
