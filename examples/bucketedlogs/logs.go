@@ -13,7 +13,7 @@ import (
 
 // Log is one message of a sensor.
 type Log struct {
-	SensorID gocql.UUID
+	SensorID string // such as temp-001
 	Ts       gocql.UUID
 	Message  string
 }
@@ -31,7 +31,7 @@ var Schema = schema.Must(schema.Declare(schema.Sets(Logs)))
 
 // Page gives so many logs of a sensor, in order, from all buckets at once, and a token for the page after them. An empty
 // token stands for the first page, and for none after the last.
-func Page(ctx context.Context, r *reader.Reader, sensor gocql.UUID, size int, token reader.Token) ([]Log, reader.Token, error) {
+func Page(ctx context.Context, r *reader.Reader, sensor string, size int, token reader.Token) ([]Log, reader.Token, error) {
 	q := reader.From(Logs, "logs_bucketed").Eq("sensor_id", sensor).Limit(size).After(token)
 	return reader.List(ctx, r, "logPage", q)
 }

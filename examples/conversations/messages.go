@@ -17,7 +17,7 @@ type Message struct {
 	ConversationID gocql.UUID
 	MessageTime    time.Time
 	MessageID      gocql.UUID
-	Text           string
+	Content        string
 }
 
 // SmallerSince is when conversations had become so busy that ten days were too much for one partition. A message of an earlier

@@ -14,8 +14,11 @@ import (
 
 // Customer is somebody who buys.
 type Customer struct {
-	ID   gocql.UUID
-	Name *string
+	ID                gocql.UUID
+	Name              *string
+	Telephone         *string
+	Email             *string
+	DefaultAddressKey *string // of one of the addresses
 }
 
 // Address is a value of address_type. The cql tags are those by which gocql reads it.

@@ -14,11 +14,11 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Event is something that a sensor has noticed.
+// Event is something that a sensor has measured.
 type Event struct {
 	SensorID  gocql.UUID
 	EventTime time.Time
-	Kind      string
+	Value     float64
 }
 
 // Events are in events_2024_01 and so on, by the month of their time, and there by sensor and day.

@@ -15,7 +15,7 @@ import (
 
 // Log is one message of a sensor. The hour of its partition is no field: it follows from Ts.
 type Log struct {
-	SensorID gocql.UUID
+	SensorID string // such as temp-001
 	Ts       gocql.UUID
 	Message  string
 }
@@ -32,11 +32,11 @@ var Schema = schema.Must(schema.Declare(schema.Sets(Logs)))
 
 // Flawed is how it is often done: all sensors of a day in one partition, which grows without bound and keeps one set of
 // replicas busy with every write of the day.
-const Flawed = `CREATE TABLE logs_bad (date text, ts timeuuid, sensor_id uuid, message text, PRIMARY KEY (date, ts))`
+const Flawed = `CREATE TABLE logs_bad (date date, ts timeuuid, sensor_id text, message text, PRIMARY KEY (date, ts))`
 
 // Between gives the logs of a sensor from a time on and before another one, the oldest first. They are read as they are ranged
 // over, however many they are.
-func Between(ctx context.Context, r *reader.Reader, sensor gocql.UUID, from, to time.Time) iter.Seq2[Log, error] {
+func Between(ctx context.Context, r *reader.Reader, sensor string, from, to time.Time) iter.Seq2[Log, error] {
 	q := reader.From(Logs, "logs_by_hour").Eq("sensor_id", sensor).GtOrEq("ts", from).Lt("ts", to)
 	return reader.Read(ctx, r, "logsBetween", q).All()
 }

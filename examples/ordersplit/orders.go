@@ -15,49 +15,62 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
+// Status of an order.
+type Status string
+
+// The statuses.
+const (
+	Submitted Status = "submitted"
+	Delivered Status = "delivered"
+	Returned  Status = "returned"
+)
+
 // Order is an order of a customer.
 type Order struct {
 	OrderID        gocql.UUID
 	CustomerID     gocql.UUID
-	Store          string
 	SubmissionTime time.Time
-	Status         string
-	Items          map[string]int32
+	Status         Status
+	Products       map[gocql.UUID]int32
 	Total          *inf.Dec
+	UpdatedAt      int64 // stamp, microseconds; filled by the library
 }
 
 // Orders has three query tables, one for each way. A service would choose one.
 //
-// By an extra key column: it splits as evenly as customers use stores, and every query names the store.
+// By status: every query names the status, and an order moves to another partition with it. It splits as well as orders spread over
+// statuses: that of orders that are done grows on.
 //
-// By month: it bounds a partition whoever the customer is, and every query names a stretch of time.
+// By month: it bounds a partition whoever the customer is, and every query names a stretch of time. The month is 2024-01, not 1: by its
+// number alone the Januaries of all years would share a partition.
 //
 // By a second table for what is large: the list of orders keeps its partition, and is small; the amounts are asked for order
 // by order.
 var Orders = tables.Must(tables.New[Order]("order",
 	tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
 	tables.Table{
-		Name: "orders_by_customer_store", PartKey: []string{"customer_id", "store"}, SortKey: []string{"submission_time DESC", "order_id"},
+		Name: "orders_by_customer_status", PartKey: []string{"customer_id", "status"}, SortKey: []string{"submission_time DESC", "order_id"},
 	},
 	tables.Table{
 		Name: "orders_by_customer_month", PartKey: []string{"customer_id", "month"}, SortKey: []string{"submission_time DESC", "order_id"},
 	},
 	tables.Table{
-		Name: "orders_by_customer", PartKey: []string{"customer_id"}, SortKey: []string{"submission_time DESC", "order_id"},
+		Name: "orders_of_customer", PartKey: []string{"customer_id"}, SortKey: []string{"submission_time DESC", "order_id"},
 		Columns: []string{"status"},
 	},
-	tables.Table{Name: "order_amounts", PartKey: []string{"customer_id", "order_id"}, Columns: []string{"items", "total"}},
+	tables.Table{Name: "order_amounts", PartKey: []string{"order_id"}, Columns: []string{"products", "total"}},
+	tables.OneOf("status", Submitted, Delivered, Returned),
+	tables.Stamp("updated_at"),
 	tables.Derive("month", tables.Month("submission_time")),
-	tables.Type("items", "map<text, int>"),
 ))
 
 // Schema is the tables.
 var Schema = schema.Must(schema.Declare(schema.Sets(Orders)))
 
-// InStore gives a customer's orders in one store, the newest first.
-func InStore(ctx context.Context, r *reader.Reader, customer gocql.UUID, store string) iter.Seq2[Order, error] {
-	q := reader.From(Orders, "orders_by_customer_store").Eq("customer_id", customer).Eq("store", store)
-	return reader.Read(ctx, r, "ordersInStore", q).All()
+// InStatus gives a customer's orders in one status, the newest first.
+func InStatus(ctx context.Context, r *reader.Reader, customer gocql.UUID, status Status) iter.Seq2[Order, error] {
+	q := reader.From(Orders, "orders_by_customer_status").Eq("customer_id", customer).Eq("status", status)
+	return reader.Read(ctx, r, "ordersInStatus", q).All()
 }
 
 // Between gives a customer's orders from a time on and before another one, the newest first, over as many months as that
@@ -70,16 +83,15 @@ func Between(ctx context.Context, r *reader.Reader, customer gocql.UUID, from, t
 
 // List gives a customer's newest orders without their amounts.
 func List(ctx context.Context, r *reader.Reader, customer gocql.UUID, count int) ([]Order, error) {
-	orders, _, err := reader.List(ctx, r, "listOrders", reader.From(Orders, "orders_by_customer").Eq("customer_id", customer).Limit(count))
+	orders, _, err := reader.List(ctx, r, "listOrders", reader.From(Orders, "orders_of_customer").Eq("customer_id", customer).Limit(count))
 	return orders, err
 }
 
 // WithAmounts completes an order of List.
 func WithAmounts(ctx context.Context, r *reader.Reader, o Order) (Order, error) {
-	q := reader.From(Orders, "order_amounts").Eq("customer_id", o.CustomerID).Eq("order_id", o.OrderID)
-	amounts, _, err := reader.List(ctx, r, "orderAmounts", q)
+	amounts, _, err := reader.List(ctx, r, "orderAmounts", reader.From(Orders, "order_amounts").Eq("order_id", o.OrderID))
 	for _, a := range amounts {
-		o.Items, o.Total = a.Items, a.Total
+		o.Products, o.Total = a.Products, a.Total
 	}
 	return o, err
 }

@@ -7,8 +7,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
@@ -19,14 +17,14 @@ const Retention = 30 * 24 * time.Hour
 
 // Reading is one value of a sensor.
 type Reading struct {
-	SensorID  gocql.UUID
+	SensorID  string // such as temp-001
 	Ts        time.Time
 	Value     float64
 	ExpiresAt time.Time
 }
 
 // NewReading is a reading that ends when it is to.
-func NewReading(sensor gocql.UUID, ts time.Time, value float64) Reading {
+func NewReading(sensor string, ts time.Time, value float64) Reading {
 	return Reading{sensor, ts, value, ts.Add(Retention)}
 }
 
@@ -45,7 +43,7 @@ var Schema = schema.Must(schema.Declare(
 ))
 
 // LastDay gives the readings of the 24 hours before now, the oldest first.
-func LastDay(ctx context.Context, r *reader.Reader, sensor gocql.UUID, now time.Time) iter.Seq2[Reading, error] {
+func LastDay(ctx context.Context, r *reader.Reader, sensor string, now time.Time) iter.Seq2[Reading, error] {
 	q := reader.From(Readings, "sensor_readings").Eq("sensor_id", sensor).Gt("ts", now.Add(-24*time.Hour)).LtOrEq("ts", now)
 	return reader.Read(ctx, r, "lastDay", q).All()
 }

@@ -19,6 +19,7 @@ import (
 type Activity struct {
 	UserID       gocql.UUID
 	ActivityTime time.Time
+	ActivityType string
 	Details      map[string]string
 }
 

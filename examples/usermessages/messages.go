@@ -21,7 +21,7 @@ type Message struct {
 	UserID      gocql.UUID
 	MessageTime time.Time
 	MessageID   gocql.UUID
-	Text        string
+	Content     string
 	ExpiresAt   time.Time
 }
 

@@ -34,17 +34,24 @@ func TestMillionOrdersAMonth(t *testing.T) {
 		t.Fatal(err)
 	}
 	const volume = "\n-- denorm:volume order_delivery.orders_by_customer rows=1M/month"
+	const documented = "CREATE TABLE o (customer_id uuid, order_id uuid, submission_time timestamp, products map<uuid, int>, status text, " +
+		"delivery_address_key text, currency text, item_subtotal double, postage_packing_fee double, vat double, promotional_discount double, " +
+		"remarks text, PRIMARY KEY (customer_id, order_id, submission_time));\n-- denorm:volume o rows=1M/month"
 	cells := func(s estimate.Size) bool { return s.Cells >= estimate.MaxCells }
 	for name, c := range map[string]struct {
 		text   string
 		cells  float64 // of an order
 		months float64
 	}{
-		"frozen products":             {string(text) + volume, 5, 400}, // delivery_date, start_time, delivery_team_id, products, total
-		"half of them without a slot": {string(text) + volume + " filled.start_time=0.5 filled.delivery_team_id=0.5", 4, 500},
-		"half as many":                {string(text) + "\n-- denorm:volume order_delivery.orders_by_customer rows=500k/month", 5, 800},
+		// Twelve columns, three of them the key. The documents that the system is of count ten cells an order, and so 200 months, or 17
+		// years: keys are no cells, and every element of a map is one.
+		"as documented, one product":  {documented + " elements.products=1", 9, 2000. / 9},
+		"as documented, ten products": {documented + " elements.products=10", 18, 2000. / 18},
+		"three columns more":          {string(text) + volume, 21, 2000. / 21}, // the slot; and ten products, if nothing is said
+		"half of them without a slot": {string(text) + volume + " filled.start_time=0.5 filled.delivery_team_id=0.5", 20, 100},
+		"half as many":                {string(text) + "\n-- denorm:volume order_delivery.orders_by_customer rows=500k/month", 21, 4000. / 21},
 		"a customer four times as large": {
-			string(text) + "\n-- denorm:volume order_delivery.orders_by_customer rows=250k/month largest=4", 5, 400,
+			string(text) + "\n-- denorm:volume order_delivery.orders_by_customer rows=250k/month largest=4", 21, 2000. / 21,
 		},
 		"products as cells, 16 each": {
 			"CREATE TABLE o (c uuid, id uuid, products map<uuid, int>, total decimal, a int, b int, d int, PRIMARY KEY (c, id));\n" +
@@ -62,6 +69,10 @@ func TestMillionOrdersAMonth(t *testing.T) {
 		if at := e.At(schema.Month); !near(at.Cells, 2e9/c.months, 1e-6) {
 			t.Errorf("%s: %v cells after a month", name, at.Cells)
 		}
+	}
+	// Long before, its bytes are too many.
+	if after, ok := reckon(t, documented).When(func(s estimate.Size) bool { return s.Bytes >= estimate.BadBytes }); !ok || after > 7*24*time.Hour {
+		t.Errorf("%v bytes after %s, want that within a week", estimate.BadBytes, after)
 	}
 	// Split by the month, as in system S17, a partition never comes near them.
 	split := reckon(t, "CREATE TABLE o (c uuid, month text, id uuid, total decimal, PRIMARY KEY ((c, month), id));\n"+

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -36,6 +37,23 @@ var entityRules = []Rule{
 		Doc:   "Tables of one entity in keyspaces of different replication: a quorum of one says nothing of the other.",
 		check: replication,
 	},
+	{
+		Code: "DN606", Name: "option-without-class", Severity: Error,
+		Doc:   "Options of compaction or compression without the class that they are of: Cassandra rejects the statement.",
+		check: optionClass,
+	},
+}
+
+func optionClass(r *review) {
+	for _, t := range r.tables() {
+		for option, class := range map[string]string{"compaction": "SizeTieredCompactionStrategy", "compression": "LZ4Compressor"} {
+			value := t.Options[option]
+			if value == "" || value == "{}" || strings.Contains(value, "'class'") || strings.Contains(value, "'enabled': 'false'") {
+				continue
+			}
+			r.finding(t, fmt.Sprintf("%s = {'class': '%s', ...}", option, class), "%s is %s, which has no class", option, value)
+		}
+	}
 }
 
 // hintWindow is Cassandra's max_hint_window, by default.

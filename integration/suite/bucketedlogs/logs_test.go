@@ -17,7 +17,7 @@ import (
 func TestPages(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, bucketedlogs.Schema.Statements()...)
-	sensor, start := gocql.MustRandomUUID(), time.Now()
+	sensor, start := "temp-001", time.Now()
 	var logs []bucketedlogs.Log
 	for i := range 40 {
 		log := bucketedlogs.Log{SensorID: sensor, Ts: gocql.UUIDFromTime(start.Add(time.Duration(i) * time.Second)), Message: fmt.Sprint(i)}
@@ -62,7 +62,7 @@ func TestPages(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, bucketedlogs.Schema.Statements()...)
-	sensor := gocql.MustRandomUUID()
+	sensor := "temp-001"
 	for i := range 3 {
 		log := bucketedlogs.Log{SensorID: sensor, Ts: gocql.TimeUUID(), Message: fmt.Sprint(i)}
 		if _, err := p.Writer.Write(t.Context(), "log", bucketedlogs.Logs.Insert(log)); err != nil {
@@ -73,13 +73,13 @@ func TestBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, gocql.MustRandomUUID(), 2, token); !errors.Is(err, reader.ErrToken) {
+	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, "temp-002", 2, token); !errors.Is(err, reader.ErrToken) {
 		t.Errorf("the token of another sensor: %v, want ErrToken", err)
 	}
 	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "../../etc/passwd"); !errors.Is(err, reader.ErrToken) {
 		t.Errorf("no token: %v, want ErrToken", err)
 	}
-	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, gocql.UUID{}, 2, ""); !errors.Is(err, reader.ErrInvalid) {
+	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, "", 2, ""); !errors.Is(err, reader.ErrInvalid) {
 		t.Errorf("no sensor: %v, want ErrInvalid", err)
 	}
 }

@@ -26,7 +26,7 @@ func TestSmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
 	for i := range 60 {
 		m := conversations.Message{
 			ConversationID: conversation, MessageTime: began.AddDate(0, 0, i).Add(-time.Duration(i%3) * time.Millisecond), MessageID: gocql.MustRandomUUID(),
-			Text: fmt.Sprint(i),
+			Content: fmt.Sprint(i),
 		}
 		all = append(all, m)
 		set := conversations.Messages
@@ -38,7 +38,7 @@ func TestSmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
 		}
 	}
 	edited := all[4]
-	edited.Text = "edited"
+	edited.Content = "edited"
 	if _, err := p.Writer.Write(t.Context(), "edit", conversations.Messages.Update(all[4], edited)); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestSmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
 			m = edited
 		}
 		if i != 6 && !m.MessageTime.Before(began) {
-			want = append(want, m.Text)
+			want = append(want, m.Content)
 		}
 	}
 	slices.Reverse(want)
@@ -62,7 +62,7 @@ func TestSmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range page {
-			got = append(got, m.Text)
+			got = append(got, m.Content)
 		}
 		if token = next; token == "" {
 			break

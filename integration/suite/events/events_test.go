@@ -55,13 +55,13 @@ func TestMonths(t *testing.T) {
 	for _, at := range []time.Time{
 		newYear.Add(-48 * time.Hour), newYear.Add(-time.Millisecond), newYear, newYear.Add(time.Hour), newYear.Add(40 * 24 * time.Hour),
 	} {
-		e := events.Event{SensorID: sensor, EventTime: at, Kind: "door"}
+		e := events.Event{SensorID: sensor, EventTime: at, Value: 20.5}
 		if _, err := p.Writer.Write(t.Context(), "event", events.Events.Insert(e)); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, at)
 	}
-	moved := events.Event{SensorID: sensor, EventTime: newYear, Kind: "window"}
+	moved := events.Event{SensorID: sensor, EventTime: newYear, Value: 21}
 	if _, err := writer.Modify(t.Context(), p.Writer, "correct", events.Events, moved, func(events.Event) (events.Event, error) {
 		return moved, nil
 	}); err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 func text(o ordersplit.Order) string {
-	return fmt.Sprint(o.OrderID, o.CustomerID, o.Store, o.SubmissionTime.UnixMilli(), o.Status, o.Items, o.Total)
+	return fmt.Sprint(o.OrderID, o.CustomerID, o.SubmissionTime.UnixMilli(), o.Status, o.Products, o.Total)
 }
 
 func collect(t *testing.T, rows iter.Seq2[ordersplit.Order, error]) (out []string) {
@@ -41,38 +41,42 @@ func TestThreeWays(t *testing.T) {
 	var orders []ordersplit.Order
 	for i := range 6 { // the last two days of January, the first of February, and so on
 		o := ordersplit.Order{
-			OrderID: gocql.MustRandomUUID(), CustomerID: customer, Store: []string{"north", "south"}[i%2],
-			SubmissionTime: first.Add(time.Duration(i) * 12 * time.Hour), Status: "open", Items: map[string]int32{"tea": int32(i + 1)},
-			Total: inf.NewDec(int64(i)*100+95, 2),
+			OrderID: gocql.MustRandomUUID(), CustomerID: customer, SubmissionTime: first.Add(time.Duration(i) * 12 * time.Hour),
+			Status: ordersplit.Submitted, Products: map[gocql.UUID]int32{{15: 1}: int32(i + 1)}, Total: inf.NewDec(int64(i)*100+95, 2),
 		}
-		if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o)); err != nil {
+		result, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o))
+		if err != nil {
 			t.Fatal(err)
 		}
+		o.UpdatedAt = result.Timestamp
 		orders = append(orders, o)
 	}
-	paid := orders[2]
-	paid.Status = "paid"
-	if _, err := p.Writer.Write(t.Context(), "payOrder", ordersplit.Orders.Update(orders[2], paid)); err != nil {
+	delivered := orders[2]
+	delivered.Status = ordersplit.Delivered
+	if _, err := p.Writer.Write(t.Context(), "deliverOrder", ordersplit.Orders.Update(orders[2], delivered)); err != nil {
 		t.Fatal(err)
 	}
-	orders[2] = paid
+	orders[2] = delivered
 	if _, err := p.Writer.Write(t.Context(), "cancelOrder", ordersplit.Orders.Delete(orders[1])); err != nil {
 		t.Fatal(err)
 	}
 	orders = slices.Delete(orders, 1, 2)
 	slices.Reverse(orders)
-	var all, north, light []string
+	var all, submitted, light []string
 	for _, o := range orders {
 		all = append(all, text(o))
-		if o.Store == "north" {
-			north = append(north, text(o))
+		if o.Status == ordersplit.Submitted {
+			submitted = append(submitted, text(o))
 		}
-		o.Store, o.Items, o.Total = "", nil, nil
+		o.Products, o.Total = nil, nil
 		light = append(light, text(o))
 	}
 
-	if got := collect(t, ordersplit.InStore(t.Context(), p.Reader, customer, "north")); !slices.Equal(got, north) {
-		t.Errorf("in a store:\n%v, want\n%v", got, north)
+	if got := collect(t, ordersplit.InStatus(t.Context(), p.Reader, customer, ordersplit.Submitted)); !slices.Equal(got, submitted) {
+		t.Errorf("submitted:\n%v, want\n%v", got, submitted)
+	}
+	if got := collect(t, ordersplit.InStatus(t.Context(), p.Reader, customer, ordersplit.Delivered)); !slices.Equal(got, []string{text(delivered)}) {
+		t.Errorf("delivered:\n%v, want\n%v", got, text(delivered))
 	}
 	if got := collect(t, ordersplit.Between(t.Context(), p.Reader, customer, first, first.AddDate(0, 2, 0))); !slices.Equal(got, all) {
 		t.Errorf("by month:\n%v, want\n%v", got, all)
@@ -86,8 +90,8 @@ func TestThreeWays(t *testing.T) {
 			t.Errorf("listed %d: %s", i, text(o))
 		}
 		whole, err := ordersplit.WithAmounts(t.Context(), p.Reader, o)
-		if err != nil || fmt.Sprint(whole.Items, whole.Total) != fmt.Sprint(orders[i].Items, orders[i].Total) {
-			t.Errorf("amounts of order %d: %v, %v, %v", i, whole.Items, whole.Total, err)
+		if err != nil || fmt.Sprint(whole.Products, whole.Total) != fmt.Sprint(orders[i].Products, orders[i].Total) {
+			t.Errorf("amounts of order %d: %v, %v, %v", i, whole.Products, whole.Total, err)
 		}
 	}
 	if len(list) != len(light) {
@@ -100,17 +104,17 @@ func TestBadInput(t *testing.T) {
 	p := reading.Open(t, 3, ordersplit.Schema.Statements()...)
 	o := ordersplit.Order{OrderID: gocql.MustRandomUUID(), CustomerID: gocql.MustRandomUUID(), SubmissionTime: time.Now()}
 	if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o)); !errors.Is(err, writer.ErrInvalid) ||
-		!strings.Contains(err.Error(), "column store") {
-		t.Errorf("no store: %v, want ErrInvalid", err)
+		!strings.Contains(err.Error(), "column status") {
+		t.Errorf("no status: %v, want ErrInvalid", err)
 	}
-	o.Store = "north"
+	o.Status = ordersplit.Submitted
 	later := o
 	later.SubmissionTime = o.SubmissionTime.AddDate(0, 1, 0)
 	if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Update(o, later)); !errors.Is(err, writer.ErrInvalid) {
 		t.Errorf("another time, and so another month: %v, want ErrInvalid", err)
 	}
-	q := reader.From(ordersplit.Orders, "orders_by_customer_store").Eq("customer_id", o.CustomerID)
-	if _, _, err := reader.List(t.Context(), p.Reader, "orders", q); !errors.Is(err, reader.ErrInvalid) || !strings.Contains(err.Error(), "column store: is missing") {
-		t.Errorf("no store: %v, want ErrInvalid", err)
+	q := reader.From(ordersplit.Orders, "orders_by_customer_status").Eq("customer_id", o.CustomerID)
+	if _, _, err := reader.List(t.Context(), p.Reader, "orders", q); !errors.Is(err, reader.ErrInvalid) || !strings.Contains(err.Error(), "column status: is missing") {
+		t.Errorf("no status: %v, want ErrInvalid", err)
 	}
 }

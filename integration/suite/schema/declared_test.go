@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/examples/accounts"
 	"github.com/denorm-go/denorm/examples/baskets"
 	"github.com/denorm-go/denorm/examples/bucketedlogs"
 	"github.com/denorm-go/denorm/examples/conversations"
@@ -46,6 +47,7 @@ var examples = map[string]struct {
 	"customers":     {declared: customers.Schema, byHand: "customers", keyspace: "customer"},
 	"order amounts": {declared: ordersplit.Schema, byHand: "ordersplit"},
 	"page views":    {declared: pageviews.Schema, byHand: "pageviews"},
+	"accounts":      {declared: accounts.Schema, byHand: "accounts"},
 	"users":         {declared: users.Schema, byHand: "users"},
 	"supermarket":   {declared: supermarket.Schema, byHand: "supermarket", keyspace: "order_delivery"},
 	"slots":         {declared: slots.Schema, byHand: "slots", keyspace: "order_delivery"},

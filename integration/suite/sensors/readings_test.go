@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/examples/sensors"
 	"github.com/denorm-go/denorm/integration/suite/reading"
 	"github.com/denorm-go/denorm/writer"
@@ -17,7 +15,7 @@ import (
 func TestLastDayCrossesMidnight(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, sensors.Schema.Statements()...)
-	sensor := gocql.MustRandomUUID()
+	sensor := "temp-001"
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(6 * time.Hour) // six hours of today, eighteen of yesterday
 	midnight := now.Add(-6 * time.Hour)
 	var want []float64
@@ -57,17 +55,17 @@ func TestBadInput(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3, sensors.Schema.Statements()...)
 	for name, r := range map[string]sensors.Reading{
-		"no time":   {SensorID: gocql.MustRandomUUID()},
-		"no sensor": sensors.NewReading(gocql.UUID{}, time.Now(), 1),
+		"no time":   {SensorID: "temp-001"},
+		"no sensor": sensors.NewReading("", time.Now(), 1),
 		"ends in a century": {
-			SensorID: gocql.MustRandomUUID(), Ts: time.Now(), Value: 1, ExpiresAt: time.Now().AddDate(100, 0, 0),
+			SensorID: "temp-001", Ts: time.Now(), Value: 1, ExpiresAt: time.Now().AddDate(100, 0, 0),
 		},
 	} {
 		if _, err := p.Writer.Write(t.Context(), "read", sensors.Readings.Insert(r)); !errors.Is(err, writer.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)
 		}
 	}
-	for _, err := range sensors.LastDay(t.Context(), p.Reader, gocql.MustRandomUUID(), time.Time{}) {
+	for _, err := range sensors.LastDay(t.Context(), p.Reader, "temp-002", time.Time{}) {
 		if err == nil {
 			t.Error("the last day of no time was read")
 		}

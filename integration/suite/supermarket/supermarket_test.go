@@ -4,12 +4,15 @@ import (
 	"errors"
 	"io"
 	"log"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/baskets"
+	"github.com/denorm-go/denorm/examples/customers"
 	"github.com/denorm-go/denorm/examples/slots"
 	"github.com/denorm-go/denorm/examples/supermarket"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
@@ -32,7 +35,8 @@ func open(t *testing.T) *shop {
 	s := &shop{Place: reading.Open(t, 3, supermarket.Schema.In(map[string]string{"order_delivery": ""}).Statements()...)}
 	customer := cluster.Keyspace(t, 3)
 	s.customers = cluster.Session(t, customer, func(c *gocql.ClusterConfig) { c.Timeout = time.Minute })
-	cluster.ChangeSchema(t, customer, baskets.Schema.In(map[string]string{"customer": ""}).Statements()...)
+	own := map[string]string{"customer": ""}
+	cluster.ChangeSchema(t, customer, slices.Concat(baskets.Schema.In(own).Statements(), customers.Schema.In(own).Statements())...)
 	s.keyspaces = map[string]string{"order_delivery": s.Keyspace, "customer": customer}
 	s.Map(s.keyspaces)
 	return s
@@ -49,7 +53,7 @@ func (s *shop) prepare(t *testing.T) purchase {
 	t.Helper()
 	day := time.Date(2026, time.December, 24, 0, 0, 0, 0, time.UTC)
 	p := purchase{
-		order: supermarket.Order{OrderID: gocql.MustRandomUUID(), SubmissionTime: time.Now().UTC().Truncate(time.Millisecond), Address: "1 Long Road"},
+		order: supermarket.Order{OrderID: gocql.MustRandomUUID(), SubmissionTime: time.Now().UTC().Truncate(time.Millisecond), DeliveryAddressKey: "home"},
 		basket: baskets.Basket{
 			CustomerID: gocql.MustRandomUUID(), Products: map[gocql.UUID]int32{gocql.MustRandomUUID(): 2, gocql.MustRandomUUID(): 1},
 		},
@@ -130,6 +134,19 @@ func TestSubmit(t *testing.T) {
 	}
 	if v := s.view(t, p); v != everything {
 		t.Errorf("after (%s): %+v", result.Mode, v)
+	}
+	home := &customers.Address{StreetName: "1 Long Road", City: "Leeds", Country: "GB"}
+	if _, err := s.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(
+		customers.CustomerAddress{CustomerID: p.basket.CustomerID, AddressKey: "home", Address: home})); err != nil {
+		t.Fatal(err)
+	}
+	for o, err := range supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := supermarket.DeliveryAddress(t.Context(), s.Reader, o); err != nil || !reflect.DeepEqual(got, home) {
+			t.Errorf("delivered to %+v, %v", got, err)
+		}
 	}
 	_, err = supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
 	var failed *writer.Error

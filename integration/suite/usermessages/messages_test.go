@@ -23,13 +23,13 @@ func TestNewestAndBetween(t *testing.T) {
 	var want []string
 	for i := range 25 {
 		m := usermessages.Message{
-			UserID: user, MessageTime: now.Add(-time.Duration(i/4) * time.Minute), MessageID: gocql.UUID{byte(i), 6: 0x40, 8: 0x80}, Text: fmt.Sprint(i),
+			UserID: user, MessageTime: now.Add(-time.Duration(i/4) * time.Minute), MessageID: gocql.UUID{byte(i), 6: 0x40, 8: 0x80}, Content: fmt.Sprint(i),
 			ExpiresAt: now.Add(usermessages.Retention),
 		}
 		if _, err := p.Writer.Write(t.Context(), "send", usermessages.Messages.Insert(m)); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, m.Text)
+		want = append(want, m.Content)
 	}
 	var got []string
 	var token reader.Token
@@ -39,7 +39,7 @@ func TestNewestAndBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range messages {
-			got = append(got, m.Text)
+			got = append(got, m.Content)
 		}
 		saved := string(next) // as a client would send it back
 		if token = reader.Token(saved); token == "" {
@@ -57,7 +57,7 @@ func TestNewestAndBetween(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, m.Text)
+		got = append(got, m.Content)
 	}
 	if !slices.Equal(got, want[4:12]) {
 		t.Errorf("between: %v, want %v", got, want[4:12])
