@@ -39,8 +39,8 @@ func checkRow(t *testing.T, origin string, row goldenRow, err error) {
 			err  error
 		}{
 			{"bare", err},
-			{"wrapped", fmt.Errorf("path 2: %w", err)},
-			{"wrapped twice", fmt.Errorf("write: %w", fmt.Errorf("path 2: %w", err))},
+			{"wrapped", fmt.Errorf("request 2: %w", err)},
+			{"wrapped twice", fmt.Errorf("write: %w", fmt.Errorf("request 2: %w", err))},
 			{"joined alone", errors.Join(nil, err)},
 		} {
 			v := retry.Classify(shape.err, kind)

@@ -248,7 +248,7 @@ func TestDoInvalidPolicy(t *testing.T) {
 func TestDoForeignPermanent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		wrapped := fmt.Errorf("path 3: %w", backoff.Permanent(errSimple))
+		wrapped := fmt.Errorf("request 3: %w", backoff.Permanent(errSimple))
 		out, err := retry.Policy{}.Do(t.Context(), retry.Partition, script(repeat(wrapped, 9)...), nil)
 		if out.Attempts != 4 || err != wrapped { //nolint:errorlint // the very error
 			t.Errorf("%d attempts, %v", out.Attempts, err)
@@ -333,9 +333,9 @@ func TestErrorTextNamesBoth(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := retry.Policy{}.Do(ctx, retry.Partition, func(context.Context, int) error {
 			cancel()
-			return fmt.Errorf("path 1: %w", gocql.ErrNoConnections)
+			return fmt.Errorf("request 1: %w", gocql.ErrNoConnections)
 		}, nil)
-		for _, part := range []string{"context canceled", "path 1", gocql.ErrNoConnections.Error()} {
+		for _, part := range []string{"context canceled", "request 1", gocql.ErrNoConnections.Error()} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%q is not in %q", part, err)
 			}

@@ -72,8 +72,8 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 	return cluster
 }
 
-// SelectHosts makes a session of cluster send requests to replicas: the attempts of one path to different ones, and those
-// of different paths spread over all, in every keyspace and not only in the session's own, as with
+// SelectHosts makes a session of cluster send requests to replicas: the attempts of one request to different ones, and those
+// of different requests spread over all, in every keyspace and not only in the session's own, as with
 // [gocql.TokenAwareHostPolicy]. next says which hosts are near, and in which order hosts follow that are no replicas;
 // [gocql.RoundRobinHostPolicy] is what [Configure] chooses. Like all policies of gocql, next must be a new one for each
 // session, and not be token-aware itself.

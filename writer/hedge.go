@@ -13,7 +13,7 @@ import (
 // an error waits for the other request, which may still succeed.
 func (f *sender) hedged(ctx context.Context) error {
 	if limit := f.current.Limit; limit != nil {
-		ctx = &req.Request{Attempt: hosts.Attempt{Context: ctx}, Limit: limit}
+		ctx = &req.Request{Attempt: hosts.Attempt{Context: ctx}, Limit: limit} //nolint:contextcheck // ctx is in it
 	}
 	ctx, cancel := context.WithCancel(ctx) // the loser has nothing to add
 	defer cancel()
@@ -35,7 +35,7 @@ func (f *sender) hedged(ctx context.Context) error {
 		f.sent.Add(1)
 		go func() {
 			r.Begin(ctx)
-			answers <- answer{r, r.End(f.s.w.exec.execute(&r.Request, &r.attempt))}
+			answers <- answer{r, r.End(f.s.w.exec.execute(&r.Request, &r.attempt))} //nolint:contextcheck // r is ctx now
 		}()
 		return &r.Attempt
 	}

@@ -20,7 +20,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 		var attempt, plain gocql.ExecutableQuery = r, request{ctx: context.Background(), keyspace: "ks3", key: key}
 		if n := testing.AllocsPerRun(1000, func() {
 			a.Next(context.Background())
-			a.before().count = 0 // as a path that has tried nothing yet
+			a.before().count = 0 // as a request that has tried nothing yet
 			w.policy.Pick(attempt)().Mark(nil)
 			a.End(Answered)
 		}); n > 2 {

@@ -8,9 +8,9 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Attempt is the attempts of one path, one after the other, and the context of the request that is sent: the policy finds
-// it there. It is meant to be embedded in what a path needs anyway, so that it costs no allocation. It belongs to the
-// goroutine that makes the attempts; it must not be copied, see [Attempt.Fork].
+// Attempt is the attempts of one request, one after the other, and the context that each is sent with: the policy finds it there. It is
+// meant to be embedded in what a request needs anyway, so that it costs no allocation. It belongs to the goroutine that makes the
+// attempts; it must not be copied, see [Attempt.Fork].
 type Attempt struct {
 	context.Context //nolint:containedctx // it is one
 
@@ -21,7 +21,7 @@ type Attempt struct {
 	node   atomic.Pointer[node] // that was picked; nil for a host of which the policy knows nothing
 	trial  atomic.Bool          // the node is out of rotation
 	ended  atomic.Bool
-	past   *history // nil for the first of a path: most have no other
+	past   *history // nil for the first of a request: most have no other
 }
 
 // history is what came before an attempt.
@@ -59,7 +59,7 @@ func (a *Attempt) end(r Result) {
 	}
 }
 
-// Fork makes other another attempt of the same path, on another goroutine. It avoids the hosts that a has tried.
+// Fork makes other another attempt of the same request, on another goroutine. It avoids the hosts that a has tried.
 func (a *Attempt) Fork(other *Attempt) {
 	other.Context, other.Keyspace, other.Key = a.Context, a.Keyspace, a.Key
 	if a.past != nil {
@@ -117,7 +117,7 @@ func (a *Attempt) before() *history {
 	return a.past
 }
 
-// age says how long ago the path tried a node: 0 for never, otherwise the greater the later.
+// age says how long ago the request tried a node: 0 for never, otherwise the greater the later.
 func (a *Attempt) age(n *node) int {
 	if a == nil || a.past == nil {
 		return 0

@@ -16,7 +16,7 @@ const (
 )
 
 // breaker takes a node out of rotation after three attempts in a row that it did not answer, or whose connections ended: gocql may
-// keep connections that are closed, and give them to every request (writer/young.go). While it is out, one attempt
+// keep connections that are closed, and give them to every request (session/fresh.go). While it is out, one attempt
 // at a time tries it, once the node has sent anything since it last failed to answer. A trial that is answered brings it
 // back; each one that is not makes the next wait longer, from 1 s to 10 s, whatever the node sends: its heartbeats may be
 // well while its disk is stuck. Without an observer of what nodes send, the pauses have to do.

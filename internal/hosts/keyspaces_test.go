@@ -117,7 +117,7 @@ func TestKeyspacesUnread(t *testing.T) {
 		b := start(t, 5, func(c *gocql.ClusterConfig) { c.Keyspace = "" }) // or the session has them read
 		b.server.When(cassandratest.Execute, readKeyspaces).Do(cassandratest.Delay(time.Second))
 		begin := time.Now()
-		if err := b.path("order"); err != nil || time.Since(begin) > 100*time.Millisecond {
+		if err := b.send("order"); err != nil || time.Since(begin) > 100*time.Millisecond {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		if owner := b.server.Replicas("shop", []byte("order"))[0]; b.sent(owner) != 1 {
@@ -125,7 +125,7 @@ func TestKeyspacesUnread(t *testing.T) {
 		}
 		<-time.After(2 * time.Second)
 		for range 100 {
-			if err := b.path("order"); err != nil {
+			if err := b.send("order"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -145,7 +145,7 @@ func TestKeyspacesFail(t *testing.T) {
 		reads := func() int { return len(b.server.Journal(cassandratest.Execute, readKeyspaces)) }
 		b.server.When(cassandratest.Execute, readKeyspaces, cassandratest.Nth(1, 2)).Do(cassandratest.Fail(cassandratest.Overloaded))
 		for range 50 {
-			if err := b.path("order"); err != nil {
+			if err := b.send("order"); err != nil {
 				t.Fatal(err)
 			}
 			<-time.After(100 * time.Millisecond)

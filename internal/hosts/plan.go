@@ -38,7 +38,7 @@ type choice struct {
 	trial  bool
 }
 
-// The rank of a host that was passed over is a sum: 1 to 4 if the path has tried it, the more the later; and of these.
+// The rank of a host that was passed over is a sum: 1 to 4 if the request has tried it, the more the later; and of these.
 const (
 	rankFar = 8
 	rankOut = 16
@@ -94,7 +94,7 @@ func (s *plan) next() gocql.SelectedHost {
 	return nil
 }
 
-// replica chooses the nearest replica that is in rotation and new to the path. Those that are not have been put into later
+// replica chooses the nearest replica that is in rotation and new to the request. Those that are not have been put into later
 // once the wrapped policy is asked, and come from there.
 func (s *plan) replica() (choice, bool) {
 	if s.rest != nil {
@@ -121,7 +121,7 @@ func (s *plan) replica() (choice, bool) {
 	return choice{}, false
 }
 
-// other chooses a host by the order of the wrapped policy, if it is near, in rotation, and new to the path. The others
+// other chooses a host by the order of the wrapped policy, if it is near, in rotation, and new to the request. The others
 // are put into later.
 func (s *plan) other() (choice, bool) {
 	if s.ended {

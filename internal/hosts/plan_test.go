@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The attempts of a path go to one replica after the other, then to hosts that are none, then to those tried longest ago.
+// The attempts of a request go to one replica after the other, then to hosts that are none, then to those tried longest ago.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	w := newTown(0, 0, 0, 0, 0)

@@ -53,8 +53,8 @@ func start(t *testing.T, nodes int, configure func(*gocql.ClusterConfig)) *bubbl
 	return b
 }
 
-// path sends one write in up to four attempts of 2.5 s each.
-func (b *bubble) path(id string) (err error) {
+// send makes one write in up to four attempts of 2.5 s each.
+func (b *bubble) send(id string) (err error) {
 	a := &Attempt{Keyspace: "shop", Key: []byte(id)}
 	for range 4 {
 		err = b.attempt(a, 2500*time.Millisecond, func(ctx context.Context) error {
@@ -82,7 +82,7 @@ func (b *bubble) load(d time.Duration) (failed []error) {
 	var mu sync.Mutex
 	for i := range int(d / (50 * time.Millisecond)) {
 		wg.Go(func() {
-			if err := b.path(fmt.Sprint("order", i)); err != nil {
+			if err := b.send(fmt.Sprint("order", i)); err != nil {
 				mu.Lock()
 				failed = append(failed, err)
 				mu.Unlock()
@@ -210,7 +210,7 @@ func TestFrozenNode(t *testing.T) {
 				for i := range 600 {
 					wg.Go(func() {
 						at := time.Now()
-						if err := b.path(fmt.Sprint("order", i)); err != nil {
+						if err := b.send(fmt.Sprint("order", i)); err != nil {
 							t.Error(err)
 						}
 						if time.Since(at) > time.Second {
@@ -252,7 +252,7 @@ func TestAllSilent(t *testing.T) {
 			t.Errorf("%d writes of 200 failed", len(failed))
 		}
 		if n := b.sent(1) + b.sent(2) + b.sent(3) - before; n != 800 {
-			t.Errorf("%d attempts are sent, 200 paths have 800", n)
+			t.Errorf("%d attempts are sent, 200 requests have 800", n)
 		}
 		b.server.Heal()
 		if failed := b.load(10 * time.Second); failed != nil {
