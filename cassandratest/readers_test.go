@@ -107,6 +107,9 @@ func checkReaders(t *testing.T, c *cassandratest.Cluster, s *session.Session) {
 	if found, err := schema.Differences(t.Context(), copied, live); err != nil || len(found) > 0 {
 		t.Errorf("made again: %v, %v", found, err)
 	}
+	if all, err := schema.Read(t.Context(), copied); err != nil || len(all.Keyspaces) != 1 || len(all.Tables) != len(live.Tables) {
+		t.Errorf("read without a name: %+v, %v", all, err)
+	}
 	if len(live.Tables) < 3 || live.Table(schema.ID{Keyspace: "mall", Name: "shoppers"}).TTL() != 24*time.Hour {
 		t.Errorf("%+v", live)
 	}

@@ -294,7 +294,7 @@ func (c *comparison) entity(e *Entity) {
 			c.add(Difference{
 				Keyspace: id.Keyspace, Table: id.Name,
 				Reason: "gc_grace_seconds is 0, so the batchlog would drop every logged batch that the table is in",
-				Fix:    fmt.Sprintf("ALTER TABLE %s WITH gc_grace_seconds = %d", id, int64(DefaultGCGrace.Seconds())),
+				Fix:    fmt.Sprintf("ALTER TABLE %s WITH gc_grace_seconds = %d", id, int64(defaultGCGrace.Seconds())),
 			})
 		}
 		k := c.live.Keyspace(id.Keyspace)

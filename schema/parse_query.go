@@ -28,20 +28,20 @@ func (p *parser) queryOf(s cql.Statement, span cql.Span) Query {
 	q := Query{At: p.position(span.From), Text: oneLine(p.script.Text(span))}
 	switch s := s.(type) {
 	case *cql.Select:
-		q.Verb, q.Table, q.AllowFiltering = Select, p.id(s.From), s.Filtering
+		q.Verb, q.Table, q.AllowFiltering = "SELECT", p.id(s.From), s.Filtering
 		q.selectors(s.Columns)
 		q.Where = q.relations(s.Where)
 		q.selectors(s.GroupBy)
+		q.Order = s.OrderBy
 		for _, o := range s.OrderBy {
 			q.names(o.Column)
-			q.Order = append(q.Order, Order{o.Column, o.Descending})
 		}
 	case *cql.Insert:
-		q.Verb, q.Table, q.Conditional = Insert, p.id(s.Into), s.IfNotExists
+		q.Verb, q.Table, q.Conditional = "INSERT", p.id(s.Into), s.IfNotExists
 		q.names(s.Columns...)
 		q.using(s.Using)
 	case *cql.Update:
-		q.Verb, q.Table, q.Conditional = Update, p.id(s.Table), s.IfExists || s.If != nil
+		q.Verb, q.Table, q.Conditional = "UPDATE", p.id(s.Table), s.IfExists || s.If != nil
 		q.using(s.Using)
 		for _, a := range s.Set {
 			q.names(a.Target.Column)
@@ -49,7 +49,7 @@ func (p *parser) queryOf(s cql.Statement, span cql.Span) Query {
 		q.Where = q.relations(s.Where)
 		q.relations(s.If)
 	case *cql.Delete:
-		q.Verb, q.Table, q.Conditional = Delete, p.id(s.From), s.IfExists || s.If != nil
+		q.Verb, q.Table, q.Conditional = "DELETE", p.id(s.From), s.IfExists || s.If != nil
 		q.using(s.Using)
 		for _, t := range s.Columns {
 			q.names(t.Column)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -191,26 +192,26 @@ BEGIN UNLOGGED BATCH UPDATE t SET c = 1 WHERE a = 1 IF c = 2; APPLY BATCH;
 	id := schema.ID{Keyspace: "shop", Name: "t"}
 	want := []schema.Query{
 		{
-			Verb: schema.Select, Table: id, AllowFiltering: true, Order: []schema.Order{{"b", true}, {"c", false}},
+			Verb: "SELECT", Table: id, AllowFiltering: true, Order: []cql.Order{{Column: "b", Descending: true}, {Column: "c"}},
 			Where: []schema.Relation{{Columns: []string{"a"}, Op: "IN", Values: 3}, {Columns: []string{"b", "c"}, Op: ">"}}, Columns: []string{"a", "b", "c"},
 		},
-		{Verb: schema.Select, Table: schema.ID{Keyspace: "other", Name: "t"}, Columns: []string{"a", "c", "b", "d"}, Where: []schema.Relation{
+		{Verb: "SELECT", Table: schema.ID{Keyspace: "other", Name: "t"}, Columns: []string{"a", "c", "b", "d"}, Where: []schema.Relation{
 			{Columns: []string{"a"}, Op: "IN", Values: -1},
 			{Columns: []string{"a", "b"}, Op: ">=", Token: true},
 			{Columns: []string{"d"}, Op: "CONTAINS"},
 			{Columns: []string{"d"}, Op: "ENTRY"},
 		}},
-		{Verb: schema.Insert, Table: id, Conditional: true, TTL: 86400, Columns: []string{"a", "b", "c"}},
-		{Verb: schema.Update, Table: id, Timestamped: true, TTL: -1, Columns: []string{"d", "c", "a", "b"}, Where: []schema.Relation{
+		{Verb: "INSERT", Table: id, Conditional: true, TTL: 86400, Columns: []string{"a", "b", "c"}},
+		{Verb: "UPDATE", Table: id, Timestamped: true, TTL: -1, Columns: []string{"d", "c", "a", "b"}, Where: []schema.Relation{
 			{Columns: []string{"a"}, Op: "="}, {Columns: []string{"b"}, Op: "="},
 		}},
-		{Verb: schema.Insert, Table: id, Batch: 1, Logged: true, Timestamped: true, Columns: []string{"a"}},
+		{Verb: "INSERT", Table: id, Batch: 1, Logged: true, Timestamped: true, Columns: []string{"a"}},
 		{
-			Verb: schema.Delete, Table: id, Batch: 1, Logged: true, Timestamped: true, Columns: []string{"d", "a"},
+			Verb: "DELETE", Table: id, Batch: 1, Logged: true, Timestamped: true, Columns: []string{"d", "a"},
 			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
 		},
 		{
-			Verb: schema.Update, Table: id, Batch: 2, Conditional: true, Columns: []string{"c", "a"},
+			Verb: "UPDATE", Table: id, Batch: 2, Conditional: true, Columns: []string{"c", "a"},
 			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
 		},
 	}

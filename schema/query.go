@@ -1,23 +1,14 @@
 package schema
 
-// Verb is what a [Query] does.
-type Verb string
-
-// The verbs.
-const (
-	Select Verb = "SELECT"
-	Insert Verb = "INSERT"
-	Update Verb = "UPDATE"
-	Delete Verb = "DELETE"
-)
+import "github.com/denorm-go/denorm/internal/cql"
 
 // Query is a statement that the service sends, as far as a review of its tables needs to understand it.
 type Query struct {
 	Text  string // in one line
-	Verb  Verb
+	Verb  string // SELECT, INSERT, UPDATE or DELETE
 	Table ID
 	Where []Relation
-	Order []Order
+	Order []cql.Order // ORDER BY
 	// Columns are the columns that it names, each once: those it selects, writes, restricts, groups or orders by, and those of its IF.
 	Columns []string
 
@@ -40,10 +31,4 @@ type Relation struct {
 	Op      string   // =, <, IN, CONTAINS, ...
 	// Values is how many values are in an IN, -1 if that is bound as one.
 	Values int
-}
-
-// Order is one column of an ORDER BY.
-type Order struct {
-	Column string
-	Desc   bool
 }

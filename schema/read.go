@@ -49,25 +49,29 @@ func (r sessionReader) rows(ctx context.Context, statement string, values ...any
 	}
 }
 
-// Read reads the live schema of keyspaces from the node that happens to coordinate. A keyspace that does not exist is
-// left out. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
+// Read reads the live schema of keyspaces from the node that happens to coordinate, without names that of all but Cassandra's own.
+// A keyspace that does not exist is left out. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
 func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err
 	}
-	found, err := read(ctx, sessionReader{s.Reads()}, keyspaces)
+	r := sessionReader{s.Reads()}
+	if len(keyspaces) == 0 {
+		var err error
+		if keyspaces, err = userKeyspaces(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	found, err := read(ctx, r, keyspaces)
 	if err != nil {
 		return nil, fmt.Errorf("schema: read the live schema: %w", err)
 	}
 	return found, nil
 }
 
-// UserKeyspaces lists the keyspaces of a cluster that are not Cassandra's own.
-func UserKeyspaces(ctx context.Context, s *session.Session) ([]string, error) {
-	if err := missing(ctx, s, &Schema{}); err != nil {
-		return nil, err
-	}
-	rows, err := sessionReader{s.Reads()}.rows(ctx, `SELECT * FROM system_schema.keyspaces`)
+// userKeyspaces lists the keyspaces of a cluster that are not Cassandra's own.
+func userKeyspaces(ctx context.Context, r reader) ([]string, error) {
+	rows, err := r.rows(ctx, `SELECT * FROM system_schema.keyspaces`)
 	if err != nil {
 		return nil, fmt.Errorf("schema: list the keyspaces: %w", err)
 	}

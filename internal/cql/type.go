@@ -228,7 +228,31 @@ func (t *Type) In(keyspace string) *Type {
 	return &out
 }
 
-// MultiCell says whether a value is stored as many cells: a collection or a user-defined type that is not frozen.
+// TypeParts takes a type, as text, apart: its outermost name, whether it is frozen, and its arguments, for example map, false,
+// [text int] of map<text, int>. The arguments of a vector are the type and the number of its elements.
+func TypeParts(text string) (name string, frozen bool, args []string) {
+	t, err := ParseType(text)
+	if err != nil {
+		return text, false, nil
+	}
+	t = t.Canonical()
+	for _, a := range t.Args {
+		args = append(args, a.String())
+	}
+	if t.Kind == Class {
+		return t.String(), false, args
+	}
+	return t.Name, t.Frozen, args
+}
+
+// MultiCell is [Type.MultiCell] of a type as text.
+func MultiCell(text string) bool {
+	t, err := ParseType(text)
+	return err == nil && t.MultiCell()
+}
+
+// MultiCell says whether a value is stored as many cells, so that overwriting one costs a tombstone: a collection or a
+// user-defined type that is not frozen.
 func (t *Type) MultiCell() bool { return !t.Frozen && (t.Kind == Collection || t.Kind == UserType) }
 
 // Users are the names of the user-defined types in the type.

@@ -47,7 +47,7 @@ func New(s *schema.Schema, v schema.Volume) (*Estimate, error) {
 	}
 	e := &Estimate{table: t, volume: v, keep: v.Window}
 	if e.keep == 0 {
-		e.keep = Window(t)
+		e.keep = window(t)
 	}
 	if ttl := t.TTL(); ttl > 0 && (e.keep == 0 || ttl < e.keep) {
 		e.keep = ttl
@@ -108,9 +108,6 @@ func (e *Estimate) measure(w *widths) {
 	e.partition.Bytes += 2 + body + 2*vint(body)
 }
 
-// Table is the table that is reckoned with.
-func (e *Estimate) Table() schema.ID { return e.table.ID }
-
 // Row is the size of one row.
 func (e *Estimate) Row() Size { return e.row }
 
@@ -149,16 +146,16 @@ func (e *Estimate) came(age time.Duration) float64 {
 	return e.volume.Rows / e.volume.Per.Seconds() * math.Expm1(k*age.Seconds()) / k
 }
 
-// Horizon is how far [Estimate.When] looks.
-const Horizon = 100 * schema.Year
+// horizon is how far [Estimate.When] looks.
+const horizon = 100 * schema.Year
 
 // When says at which age the largest partition reaches a limit, for example func(s Size) bool { return s.Cells >= MaxCells
 // }. It does not within a hundred years if ok is false.
 func (e *Estimate) When(reached func(Size) bool) (age time.Duration, ok bool) {
-	if !reached(e.At(Horizon)) {
+	if !reached(e.At(horizon)) {
 		return 0, false
 	}
-	low, high := time.Duration(0), Horizon
+	low, high := time.Duration(0), horizon
 	for high-low > time.Minute {
 		if middle := low + (high-low)/2; reached(e.At(middle)) {
 			high = middle

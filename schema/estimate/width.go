@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -36,12 +37,12 @@ var variable = map[string]float64{
 }
 
 // stored is the size of a value in a data file, with its length where that is stored.
-func (w *widths) stored(column, cql string) float64 {
-	name, _, args := schema.TypeParts(cql)
+func (w *widths) stored(column, typ string) float64 {
+	name, _, args := cql.TypeParts(typ)
 	if size, ok := fixed[name]; ok {
 		return size
 	}
-	size := w.bytes(column, cql)
+	size := w.bytes(column, typ)
 	if name == "vector" && len(args) == 2 && fixed[args[0]] > 0 {
 		return size
 	}
@@ -49,8 +50,8 @@ func (w *widths) stored(column, cql string) float64 {
 }
 
 // bytes is the size of a value.
-func (w *widths) bytes(column, cql string) float64 {
-	name, _, args := schema.TypeParts(cql)
+func (w *widths) bytes(column, typ string) float64 {
+	name, _, args := cql.TypeParts(typ)
 	if size, ok := fixed[name]; ok {
 		return size
 	}
@@ -126,9 +127,9 @@ func vint(n float64) float64 {
 
 // cells is how many cells a column has in a row, and what they take.
 func (w *widths) cells(c schema.Column) (count, size float64) {
-	name, frozen, args := schema.TypeParts(c.Type)
+	name, frozen, args := cql.TypeParts(c.Type)
 	filled := w.filled(c.Name)
-	if !schema.MultiCell(c.Type) || frozen {
+	if !cql.MultiCell(c.Type) || frozen {
 		return filled, filled * (1 + w.stored(c.Name, c.Type))
 	}
 	const deletion = 9 // the tombstone below what is written as a whole, and the number of its cells

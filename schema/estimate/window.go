@@ -23,9 +23,9 @@ var named = []struct {
 	{"year", schema.Year},
 }
 
-// Window is the time that a partition of the table covers, as far as types and names of its key columns tell: a date is
+// window is the time that a partition of the table covers, as far as types and names of its key columns tell: a date is
 // a day, a column called month is a month. 0 if nothing ends a partition.
-func Window(t *schema.Table) time.Duration {
+func window(t *schema.Table) time.Duration {
 	window := time.Duration(0)
 	for _, c := range t.Of(schema.PartitionKey) {
 		for _, n := range named {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/schema"
 )
@@ -35,8 +36,8 @@ func marks(c schema.Column) bool {
 func (r *review) multiCell(do func(t *schema.Table, c schema.Column, name string)) {
 	for _, t := range r.tables() {
 		for _, c := range t.Columns {
-			if schema.MultiCell(c.Type) && !marks(c) {
-				name, _, _ := schema.TypeParts(c.Type)
+			if cql.MultiCell(c.Type) && !marks(c) {
+				name, _, _ := cql.TypeParts(c.Type)
 				do(t, c, name)
 			}
 		}

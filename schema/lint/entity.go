@@ -95,7 +95,7 @@ func gcGrace(r *review) {
 func ttlDiffers(r *review) {
 	written := make(map[schema.ID]time.Duration) // by INSERTs with a literal TTL
 	for q, t := range r.queries {
-		if q.Verb == schema.Insert && q.TTL > 0 {
+		if q.Verb == "INSERT" && q.TTL > 0 {
 			written[t.ID] = time.Duration(q.TTL) * time.Second
 		}
 	}
@@ -125,14 +125,14 @@ func lives(ttl time.Duration) string {
 	if ttl == 0 {
 		return "for ever"
 	}
-	return Age(ttl)
+	return age(ttl)
 }
 
 func conditional(r *review) {
 	type writes struct{ conditional, plain *schema.Query }
 	by := make(map[schema.ID]*writes)
 	for q, t := range r.queries {
-		if q.Verb == schema.Select {
+		if q.Verb == "SELECT" {
 			continue
 		}
 		w := by[t.ID]

@@ -110,7 +110,7 @@ func (r *review) stated(t *schema.Table) bool {
 func (r *review) alwaysTTL(t *schema.Table) bool {
 	written, all := false, true
 	for q, of := range r.queries {
-		if of == t && (q.Verb == schema.Insert || q.Verb == schema.Update) {
+		if of == t && (q.Verb == "INSERT" || q.Verb == "UPDATE") {
 			written, all = true, all && q.TTL != 0
 		}
 	}
@@ -167,17 +167,17 @@ func (r *review) size(what string, limit float64, of func(estimate.Size) float64
 		if !ok || after > foresight || at >= worse {
 			continue
 		}
-		when := "reaches " + Count(limit) + " " + what + " after " + Age(after)
+		when := "reaches " + count(limit) + " " + what + " after " + age(after)
 		if after <= time.Minute {
-			when = "has " + Count(at) + " " + what
+			when = "has " + count(at) + " " + what
 		}
 		r.finding(t, "divide the partition: a bucket of time, one more key column, or a second table for what is large",
 			"the largest partition %s", when)
 	}
 }
 
-// Count writes a number for people, for example 2 billion.
-func Count(n float64) string {
+// count writes a number for people, for example 2 billion.
+func count(n float64) string {
 	for _, u := range []struct {
 		size float64
 		name string
@@ -189,8 +189,8 @@ func Count(n float64) string {
 	return fmt.Sprintf("%.3g", n)
 }
 
-// Age writes a time for people.
-func Age(d time.Duration) string {
+// age writes a time for people.
+func age(d time.Duration) string {
 	switch {
 	case d >= 2*schema.Year:
 		return fmt.Sprintf("%.1f years", float64(d)/float64(schema.Year))

@@ -80,7 +80,7 @@ func scans(q *schema.Query) bool {
 
 func partitionUnused(r *review) {
 	for q, t := range r.queries {
-		if q.Verb != schema.Select || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) {
+		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) {
 			continue
 		}
 		var missing []string
@@ -99,7 +99,7 @@ func partitionUnused(r *review) {
 
 func notServed(r *review) {
 	for q, t := range r.queries {
-		if q.Verb != schema.Select || q.AllowFiltering || !located(q, t) || r.indexed(q, t) {
+		if q.Verb != "SELECT" || q.AllowFiltering || !located(q, t) || r.indexed(q, t) {
 			continue
 		}
 		if reason := refused(q, t); reason != "" {
@@ -154,7 +154,7 @@ func direction(q *schema.Query, t *schema.Table) (order string, ok bool) {
 		if at == len(clustering) || clustering[at].Name != o.Column {
 			return strings.Join(wanted, ", "), false
 		}
-		if clustering[at].Desc == o.Desc {
+		if clustering[at].Desc == o.Descending {
 			forwards = true
 		} else {
 			backwards = true
@@ -172,7 +172,7 @@ func direction(q *schema.Query, t *schema.Table) (order string, ok bool) {
 
 func backwards(r *review) {
 	for q, t := range r.queries {
-		if order, ok := direction(q, t); q.Verb == schema.Select && ok && order == "backwards" {
+		if order, ok := direction(q, t); q.Verb == "SELECT" && ok && order == "backwards" {
 			r.finding(t, "CLUSTERING ORDER BY as the query wants it, in a new table", "a query reads %s backwards", t.ID).of(q)
 		}
 	}

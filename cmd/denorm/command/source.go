@@ -108,13 +108,7 @@ func (s *source) live(ctx context.Context) (*schema.Schema, error) {
 	defer from.Reads().Close()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	keyspaces := s.keyspaces
-	if len(keyspaces) == 0 {
-		if keyspaces, err = schema.UserKeyspaces(ctx, from); err != nil {
-			return nil, err
-		}
-	}
-	live, err := schema.Read(ctx, from, keyspaces...)
+	live, err := schema.Read(ctx, from, s.keyspaces...)
 	if err != nil {
 		return nil, err
 	}
