@@ -294,7 +294,7 @@ func TestUnprepared(t *testing.T) {
 			}
 		}
 		s.Heal()
-		s.When(Table("notes")).Do(Fail(Unprepared)) // for ever: gocql has no limit but the context
+		s.When(Table("notes")).Do(Fail(Unprepared)) // forever: gocql has no limit but the context
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		if err := session.Query(insertNote, 1, "milk").WithContext(ctx).Exec(); !errors.Is(err, context.DeadlineExceeded) {

@@ -138,7 +138,7 @@ func overloaded(kind Kind) Verdict {
 // classifyCode classifies by the error code of the native protocol.
 func classifyCode(code int, kind Kind) Verdict {
 	switch code {
-	// Refused before it was executed.
+	// Rejected before it was executed.
 	case gocql.ErrCodeProtocol:
 		return permanent("protocol_error")
 	case gocql.ErrCodeCredentials:
@@ -160,7 +160,7 @@ func classifyCode(code int, kind Kind) Verdict {
 	case gocql.ErrCodeUnprepared: // gocql 1.7 prepares again and does not return it
 		return safe("unprepared")
 
-	// Refused, but perhaps after a part of it was executed.
+	// Rejected, but perhaps after a part of it was executed.
 	case gocql.ErrCodeUnavailable: // a RequestError that is not gocql's struct does not say at which consistency
 		return unavailable(gocql.Any, 0, kind)
 	case gocql.ErrCodeOverloaded:

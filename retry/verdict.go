@@ -19,7 +19,7 @@ type Verdict struct {
 	//
 	// Cassandra reports missing batchlog nodes as UNAVAILABLE with consistency TWO, in version 3 ONE, and no node alive
 	// (ReplicaPlans.forBatchlogWrite, StorageProxy.getBatchlogEndpoints). A batch that is itself written at ONE or TWO
-	// cannot be told apart from that when its replicas are down.
+	// cannot be distinguished from that when its replicas are down.
 	Batchlog bool
 
 	// Reason is a short, stable name of the error, of low cardinality, fit for a metric: "write_timeout.batch_log",

@@ -212,7 +212,7 @@ func TestConditionsShowNoValues(t *testing.T) {
 	}
 }
 
-// A Unique table whose key is in one partition with others is told apart by the whole of it.
+// A Unique table whose key is in one partition with others is distinguished by the whole of it.
 func TestClaimsByTheWholeKey(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[account]("account", accounts, versioned,

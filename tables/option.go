@@ -115,7 +115,7 @@ func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic 
 // writer.Load and package reader know, and whoever reads the base table by other means has to.
 //
 // All writes of the set go through the library: lightweight transactions and plain writes must not be mixed, and writer.Check
-// refuses a plain set over these tables. Rows that are older than the declaration have no version, and cannot be updated before
+// rejects a plain set over these tables. Rows that are older than the declaration have no version, and cannot be updated before
 // they have been given one by other means; an insert of such an entity is a conflict, as of any that exists,
 // whichever of the columns that the set declares it has.
 func Versioned(column string) Option {

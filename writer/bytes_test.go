@@ -42,7 +42,7 @@ func wires(requests []attempt) []string {
 	return out
 }
 
-// wantEqualRequests says that two sets of requests cannot be told apart by the server.
+// wantEqualRequests says that two sets of requests are the same to the server.
 func wantEqualRequests(t *testing.T, a, b []attempt) {
 	t.Helper()
 	if x, y := wires(a), wires(b); !slices.Equal(x, y) {

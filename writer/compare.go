@@ -102,7 +102,7 @@ func digestOf(all []*entity.Conditional) uint64 {
 //
 // If one of the rows then has the change's Mark, all were changed. Without a Mark a row that is as the change wanted to make it may be
 // its own work or another's with the same values: it stays unknown, and whoever knows the values can tell from the row.
-func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Conditional, maybe bool, sent *atomic.Int32) settled {
+func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Conditional, maybe bool, sent *atomic.Int32) decision {
 	statements := make([]entity.Statement, len(all))
 	for i, c := range all {
 		statements[i] = c.Condition.Compare()
@@ -122,19 +122,19 @@ func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Co
 	}
 	switch {
 	case err != nil:
-		return settled{outcome: outcome, err: err}
+		return decision{outcome: outcome, err: err}
 	case applied:
-		return settled{outcome: Applied}
+		return decision{outcome: Applied}
 	}
-	s := settled{outcome: outcome, conflict: true}
+	s := decision{outcome: outcome, conflict: true}
 	for i, one := range all {
 		c := one.Condition
 		stored, err := w.stored(ctx, op, c.Base(), sent)
 		if err != nil {
-			return settled{outcome: outcome, conflict: !maybe, err: err} // what was first may be this very change
+			return decision{outcome: outcome, conflict: !maybe, err: err} // what was first may be this very change
 		}
 		if maybe && stored != nil && c.Own(*stored) {
-			return settled{outcome: Applied}
+			return decision{outcome: Applied}
 		}
 		if s.err == nil && (len(all) == 1 || !c.Holds(stored)) {
 			s.err = conflictAt(i, all, stored != nil)

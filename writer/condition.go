@@ -77,9 +77,9 @@ func (w *Writer) conditionOf(p *plan, c tables.Change) (entity.Rendered, error) 
 	return r.Rendered, nil
 }
 
-// settle carries out the condition of a plan, and says whether it holds. An insert that has met the fence of a delete as
+// commitCondition carries out the condition of a plan, and says whether it holds. An insert that has met the fence of a delete as
 // young as itself is to be planned again above the timestamp it returns.
-func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) {
+func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, above int64) {
 	c := p.condition
 	if c.outcome == Applied {
 		return true, 0
@@ -87,12 +87,12 @@ func (w *Writer) settle(ctx context.Context, p *plan) (holds bool, above int64) 
 	earlier := c.outcome
 	var sent atomic.Int32
 	all := c.all()
-	result, err := runDetached(ctx, func() (settled, error) { return w.decide(ctx, p.op, all, earlier, &sent), nil })
+	result, err := runDetached(ctx, func() (decision, error) { return w.decide(ctx, p.op, all, earlier, &sent), nil })
 	switch {
 	case errors.Is(err, errUnbegun):
-		result = settled{outcome: NotApplied, err: err}
+		result = decision{outcome: NotApplied, err: err}
 	case err != nil:
-		result = settled{outcome: Unknown, err: err}
+		result = decision{outcome: Unknown, err: err}
 	}
 	c.outcome = earlier.then(result.outcome)
 	c.conflict, c.taken, c.current = result.conflict, result.taken, result.current
@@ -126,8 +126,8 @@ var (
 
 func errTaken(table string) error { return fmt.Errorf("%w: table %s", ErrTaken, table) }
 
-// settled is what decide found.
-type settled struct {
+// decision is what decide found.
+type decision struct {
 	outcome  Outcome
 	conflict bool
 	taken    *entity.Claim
@@ -138,9 +138,9 @@ type settled struct {
 }
 
 // decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
-func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) settled {
+func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
 	ctx, end := w.traceCondition(ctx, op, all)
-	var s settled
+	var s decision
 	if all[0].Condition.Versioned {
 		s = w.decideVersioned(ctx, op, all[0], earlier == Unknown, sent)
 	} else {
@@ -150,7 +150,7 @@ func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditiona
 	return s
 }
 
-func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Conditional, maybe bool, sent *atomic.Int32) settled {
+func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Conditional, maybe bool, sent *atomic.Int32) decision {
 	cond := c.Condition
 	change := &versioned.Change{
 		Store: w.store(op, cond.Base(), sent), Insert: cond.Kind == entity.Insert, Grace: w.claimGrace, Sent: maybe,
@@ -167,7 +167,7 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Condi
 	}
 	change.Lost = w.lost(op, c, sent)
 	result := change.Commit(ctx)
-	s := settled{err: result.Err, conflict: result.Conflict, tokens: change.Tokens}
+	s := decision{err: result.Err, conflict: result.Conflict, tokens: change.Tokens}
 	switch result.Outcome {
 	case versioned.Applied:
 		s.outcome = Applied
@@ -227,9 +227,9 @@ func (w *Writer) lost(op string, c *entity.Conditional, sent *atomic.Int32) []ve
 }
 
 // traceCondition tells the tracer of the condition as if it were one request.
-func (w *Writer) traceCondition(ctx context.Context, op string, all []*entity.Conditional) (traced context.Context, end func(s settled, sent int)) {
+func (w *Writer) traceCondition(ctx context.Context, op string, all []*entity.Conditional) (traced context.Context, end func(s decision, sent int)) {
 	if w.tracer.request == nil {
-		return ctx, func(settled, int) {}
+		return ctx, func(decision, int) {}
 	}
 	first := all[0].Condition
 	start := RequestStart{Op: op, Mode: Conditional, Keyspace: first.Keyspace, Tables: []string{first.Table}, Consistency: session.Consistency(w.consistency)}
@@ -237,7 +237,7 @@ func (w *Writer) traceCondition(ctx context.Context, op string, all []*entity.Co
 		start.Statements = append(start.Statements, c.Condition.Statements()...)
 	}
 	traced = orOuter(ctx, w.tracer.request.TraceRequestStart(ctx, start))
-	return traced, func(s settled, sent int) {
+	return traced, func(s decision, sent int) {
 		e := RequestEnd{Outcome: s.outcome, Attempts: sent, Err: s.err}
 		if s.outcome == Applied {
 			e.Err = nil

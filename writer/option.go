@@ -174,7 +174,7 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 //
 // A repeat must come within half the smallest gc_grace_seconds of the tables, as [Writer.Resume] does, which the writer
 // does not check: a Delete that followed the first try may have been forgotten by the server after gc_grace_seconds,
-// and the repeat would bring the row back. An insert with a condition is refused when its timestamp is more than 12
+// and the repeat would bring the row back. An insert with a condition is rejected when its timestamp is more than 12
 // hours old.
 //
 // One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp and in

@@ -50,7 +50,7 @@ const resumeWidth = 256
 // none of the writer's (that of its session, and what [session.Keyspaces] maps to), if it could have been made by none of the sets that [Resumes]
 // names, or if it is of a time further ahead than [MaxClockSkew]. The fault may as well be this writer's: another map
 // of session.Keyspaces, sets of an older release, a slow clock, or an option that is not valid, for which every Resume is
-// refused. So the error that is returned says of the tables what failed does, and is Resumable until 5 days after the
+// rejected. So the error that is returned says of the tables what failed does, and is Resumable until 5 days after the
 // write: keep it, and have its text looked at. It is not Resumable if no writer may send it.
 //
 // Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the write. At most

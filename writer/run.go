@@ -10,7 +10,7 @@ import (
 // one failed table into several.
 func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
 	if p.condition != nil {
-		if holds, _ := w.settle(ctx, p); !holds {
+		if holds, _ := w.commitCondition(ctx, p); !holds {
 			return w.finish(ctx, p)
 		}
 	}

@@ -170,7 +170,7 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	}
 	if err == nil && p.condition != nil {
 		// An insert after a delete has to be above it.
-		if holds, above := w.settle(ctx, p); !holds && above > 0 && !w.pinned {
+		if holds, above := w.commitCondition(ctx, p); !holds && above > 0 && !w.pinned {
 			met := p.condition
 			if p, err = w.plan(op, changes, above); err == nil {
 				p.sent, p.condition.attempts = met.sent, met.attempts

@@ -56,7 +56,7 @@
 // The example has such a handler for a token. Cassandra's side is different: the command takes credentials and certificates.
 //
 // A browser that is led to another site's page cannot be used to change orders (http.CrossOriginProtection); programs, which say
-// nothing of a site, are let through. A site that makes its own name resolve to the service's address is not told apart by that.
+// nothing of a site, are let through. A site that makes its own name resolve to the service's address is not distinguished by that.
 //
 // # What it does not promise
 //

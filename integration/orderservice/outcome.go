@@ -21,7 +21,7 @@ const (
 	Refused    Outcome = "refused"     // 4xx
 )
 
-// Reason tells the refusals of status 409 apart.
+// Reason distinguishes the rejections of status 409.
 type Reason string
 
 // The reasons.

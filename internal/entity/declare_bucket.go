@@ -121,7 +121,7 @@ func (b *builder) deriveTypes() {
 		}
 		if c.goType == nil {
 			c.goType = goTypes[c.cql.Kind()]
-			if c.goType == nil { // refused below
+			if c.goType == nil { // rejected below
 				c.goType = reflect.TypeFor[string]()
 			}
 		}

@@ -38,7 +38,7 @@ func (c Change) StampOf() int64 {
 	}
 	if v := c.VersionOf(); c.Set.version >= 0 {
 		if v.Version() != 1 {
-			return 0 // refused when it is rendered
+			return 0 // rejected when it is rendered
 		}
 		return v.Time().UnixMicro()
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Elements counts the elements of all slices and arrays in the first value of a stream, those of byte slices excepted. It
-// refuses what this module does not store: values of other types than structs, slices, arrays and basic ones.
+// rejects what this module does not store: values of other types than structs, slices, arrays and basic ones.
 func Elements(stream []byte) (int, error) {
 	s := scanner{rest: stream, types: bootstrap()}
 	for {

@@ -88,7 +88,7 @@ func (g *round) write() transcript.Step {
 func (g *round) mutation() (transcript.Statement, timing) {
 	u := g.timing()
 	switch {
-	case g.t.counter && g.IntN(14) == 0: // for ever: what is added later is not seen
+	case g.t.counter && g.IntN(14) == 0: // forever: what is added later is not seen
 		return g.deleteColumns(u).statement(), u
 	case g.t.counter:
 		return g.count().statement(), u

@@ -255,7 +255,7 @@ func TestUnequalEverywhere(t *testing.T) {
 	}
 }
 
-// Several faults are told apart.
+// Several faults are distinguished.
 func TestSeveralFindings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -79,7 +79,7 @@ func (h *History[T]) Deliver(in io.Reader, name string, first int) error {
 		if w := &h.writes[at]; d.End == nil {
 			w.again()
 		} else {
-			w.settle(said{d.End.Timestamp, d.End.Outcome, d.End.Tables})
+			w.recordOutcome(said{d.End.Timestamp, d.End.Outcome, d.End.Tables})
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (h *History[T]) BeginAt(by string, kind tables.Kind, row T, timestamp int64
 func (h *History[T]) End(n int, timestamp int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writes[n].settle(saidBy(timestamp, err))
+	h.writes[n].recordOutcome(saidBy(timestamp, err))
 	h.journal.end(n, &h.writes[n])
 }
 

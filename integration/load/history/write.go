@@ -58,9 +58,9 @@ func saidBy(timestamp int64, err error) said {
 	return s
 }
 
-// settle notes what one caller was told, alongside what others were that have sent the write, too: what was said to be applied stays
+// recordOutcome notes what one caller was told, alongside what others were that have sent the write, too: what was said to be applied stays
 // so whatever is said later, and what was said not to be applied stays so until it is sent again.
-func (w *Write[T]) settle(s said) {
+func (w *Write[T]) recordOutcome(s said) {
 	w.learn(s.timestamp)
 	if s.outcome == writer.NotApplied && w.repeated {
 		return

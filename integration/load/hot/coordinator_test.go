@@ -33,9 +33,9 @@ import (
 // resumes: what the batchlog has is in all tables, the rest in all or in none.
 func TestNodeStopsBetweenBatchlogAndAnswer(t *testing.T) {
 	market, nodes := openWithNodes(t)
-	market.untilStored(t, "coordinator silent, batches resumed", nodes, silent, true)
+	market.untilStored(t, "coordinator unresponsive, batches resumed", nodes, silent, true)
 	if *long {
-		market.untilStored(t, "coordinator killed, nobody resumes", nodes, killed, false)
+		market.untilStored(t, "coordinator killed, not resumed", nodes, killed, false)
 	}
 }
 

@@ -194,7 +194,7 @@ func (r *run) move(ctx context.Context, name string, w *writer.Writer, n int, be
 	return nil
 }
 
-// create creates an order that nobody moves. What is said of a hot order is soon overtaken; of this one it can be checked.
+// create creates an order that is never moved. What is said of a hot order is soon overtaken; of this one it can be checked.
 func (r *run) create(ctx context.Context, name string, w *writer.Writer) error {
 	o := orders.New(gocql.MustRandomUUID(), inf.NewDec(r.total.Add(1), 2))
 	w, pin := r.pin(w, 0)

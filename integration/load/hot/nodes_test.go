@@ -22,7 +22,7 @@ type fault struct {
 
 var (
 	silent = fault{
-		"silent",
+		"unresponsive",
 		func(ctx context.Context, n *cluster.Node) error { return n.Pause(ctx) },
 		func(ctx context.Context, n *cluster.Node) error { return errors.Join(n.Continue(ctx), n.Ready(ctx)) },
 	}

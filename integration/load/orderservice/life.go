@@ -57,7 +57,7 @@ func (c *customer) create(ctx context.Context) *order {
 	}
 	c.orders = append(c.orders, o)
 	r := request{http.MethodPost, "/orders", fmt.Sprintf(`{"user_id": %q, "total": %q}`, o.user, o.total), key}
-	a, open := c.settle(ctx, r)
+	a, open := c.resolve(ctx, r)
 	switch {
 	case open:
 		o.exists = maybe
@@ -71,7 +71,7 @@ func (c *customer) create(ctx context.Context) *order {
 		c.report.wrong("create: %v", a)
 	}
 	if o.exists == yes && c.chance(10) {
-		if a, open := c.settle(ctx, r); !open {
+		if a, open := c.resolve(ctx, r); !open {
 			c.expect(o, "create repeated", a)
 		}
 	}
@@ -87,7 +87,7 @@ func (c *customer) change(ctx context.Context, o *order, to orders.Status) reque
 		r = request{http.MethodPost, "/orders/" + o.id.String() + "/cancel", "", key}
 	}
 	was := o.now.status
-	a, open := c.settle(ctx, r)
+	a, open := c.resolve(ctx, r)
 	switch {
 	case open:
 		o.open = append(o.open, state{to, keyTime(key)})
@@ -109,7 +109,7 @@ func (c *customer) change(ctx context.Context, o *order, to orders.Status) reque
 	o.moved(state{to, keyTime(key)})
 	c.expect(o, "changed", a)
 	if c.chance(10) {
-		if a, open := c.settle(ctx, r); !open {
+		if a, open := c.resolve(ctx, r); !open {
 			c.expect(o, "change repeated", a)
 		}
 	}
@@ -121,7 +121,7 @@ func (c *customer) overtaken(ctx context.Context, o *order, r request) {
 	if !o.known() || !o.now.since.After(keyTime(r.key)) {
 		return
 	}
-	if a, open := c.settle(ctx, r); !open {
+	if a, open := c.resolve(ctx, r); !open {
 		if !a.refused(orderservice.Superseded) && a.problem.Outcome != orderservice.NotApplied {
 			c.report.wrong("order %v: an overtaken change: %v", o.id, a)
 		}
@@ -131,7 +131,7 @@ func (c *customer) overtaken(ctx context.Context, o *order, r request) {
 
 // look reads an order.
 func (c *customer) look(ctx context.Context, o *order) {
-	a, _ := c.settle(ctx, request{method: http.MethodGet, path: "/orders/" + o.id.String()})
+	a, _ := c.resolve(ctx, request{method: http.MethodGet, path: "/orders/" + o.id.String()})
 	c.expect(o, "read", a)
 }
 

@@ -54,9 +54,9 @@ func (a answer) refused(reason orderservice.Reason) bool {
 	return a.status == http.StatusConflict && a.problem.Reason == reason
 }
 
-// settle sends a request until it is known what became of it: open is false. A customer that is told "not applied" gives
+// resolve sends a request until it is known what became of it: open is false. A customer that is told "not applied" gives
 // up, in half of the cases, unless an earlier try may have been applied.
-func (c *customer) settle(ctx context.Context, r request) (a answer, open bool) {
+func (c *customer) resolve(ctx context.Context, r request) (a answer, open bool) {
 	impatient := r.write() && c.chance(50)
 	deadline := time.Now().Add(c.Patience)
 	wait := 20 * time.Millisecond

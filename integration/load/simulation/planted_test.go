@@ -116,7 +116,7 @@ func TestPlanted(t *testing.T) {
 		t.Parallel()
 		args := append([]string{"-race"}, simulated("-writes", "2000", "-size", "250")...)
 		output := planted.Find(t, "../../../writer/resume.go", "p.condition = &again\n", "p.condition = c\n", args...)
-		find(t, output, `WARNING: DATA RACE(?:\n.*)*?\(\*Writer\)\.settle`)
+		find(t, output, `WARNING: DATA RACE(?:\n.*)*?\(\*Writer\)\.commitCondition`)
 		t.Logf("a data race after %s", find(t, output, `(\S+) of real time`)[1])
 	})
 }

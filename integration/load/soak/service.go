@@ -13,7 +13,7 @@ type Service struct {
 	Mode hot.Mode
 	// Repeat says that what a client was at when it was killed is repeated at the same timestamp, by whoever asked for it.
 	Repeat bool
-	// Leave says that nobody finishes what failed: neither the client itself nor anybody else.
+	// Leave says that what failed is not finished, neither by the client itself nor by others.
 	Leave bool
 }
 

@@ -132,7 +132,7 @@ func TestLostReplies(t *testing.T) {
 	}
 }
 
-// Beside a logged batch counters go in requests of their own, and Cassandra takes both. Two entities whose counters share a row
+// Alongside a logged batch counters go in requests of their own, and Cassandra takes both. Two entities whose counters share a row
 // are added up in it, also within one request.
 func TestSharedRow(t *testing.T) {
 	t.Parallel()

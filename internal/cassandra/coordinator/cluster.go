@@ -36,8 +36,8 @@ type node struct {
 	state State
 	since time.Time // since when it is not up
 	skew  time.Duration
-	inbox []letter // of a paused node
-	hints []letter // for a node that is gone
+	inbox []delivery // of a paused node
+	hints []delivery // for a node that is gone
 }
 
 // State is what the others get from a node.
@@ -50,8 +50,8 @@ const (
 	Gone         // loses what it is sent
 )
 
-// letter is a mutation on its way to a node.
-type letter struct {
+// delivery is a mutation on its way to a node.
+type delivery struct {
 	table   *catalog.Table
 	key     string
 	content *replica.Partition
@@ -133,10 +133,10 @@ func (c *Cluster) hand(n *node) {
 	n.hints = nil
 }
 
-func (n *node) apply(l letter) { n.store.Apply(l.table.ID, l.key, l.content, l.table.Compare) }
+func (n *node) apply(l delivery) { n.store.Apply(l.table.ID, l.key, l.content, l.table.Compare) }
 
 // send brings a mutation to a node, and says whether the node acknowledges it.
-func (n *node) send(l letter) bool {
+func (n *node) send(l delivery) bool {
 	l.at = time.Now()
 	switch n.state {
 	case Up:
@@ -152,7 +152,7 @@ func (n *node) send(l letter) bool {
 
 // hint keeps a mutation for a node, unless its table has no gc_grace_seconds or the node is away for too long
 // (StorageProxy.shouldHint).
-func (n *node) hint(l letter) {
+func (n *node) hint(l delivery) {
 	if n.hinted(l.table) {
 		n.hints = append(n.hints, l)
 	}
@@ -199,7 +199,7 @@ func (c *Cluster) drop(change *catalog.Change) {
 	id := change.Table.ID
 	if change.Type == "DROPPED" { // what is still on its way comes too late
 		for _, n := range c.nodes[1:] {
-			of := func(l letter) bool { return l.table.ID == id }
+			of := func(l delivery) bool { return l.table.ID == id }
 			n.hints, n.inbox = slices.DeleteFunc(n.hints, of), slices.DeleteFunc(n.inbox, of)
 		}
 		maps.DeleteFunc(c.instances, func(of instanceOf, _ *instance) bool { return of.table == id })

@@ -35,7 +35,7 @@ func (c *Cluster) count(r Request, mutations []query.Mutation) Reply {
 			count()
 			wrote = true
 		case Paused: // it counts when it goes on, if that is soon
-			leader.inbox = append(leader.inbox, letter{table: m.Table, key: m.Key, at: time.Now(), count: count})
+			leader.inbox = append(leader.inbox, delivery{table: m.Table, key: m.Key, at: time.Now(), count: count})
 			wrote = true
 		case Gone:
 		}
@@ -82,7 +82,7 @@ func (c *Cluster) add(m *query.Mutation, leader int, at int64) {
 			one.Rows = []*replica.Row{row}
 		}
 		p.Merge(one, m.Table.Compare)
-		c.nodes[leader].apply(letter{table: m.Table, key: m.Key, content: one}) // the next delta may be for the same counter
+		c.nodes[leader].apply(delivery{table: m.Table, key: m.Key, content: one}) // the next delta may be for the same counter
 	}
 	p.Stamp = c.scattered()
 	m.Partition = p

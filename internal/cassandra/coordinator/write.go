@@ -95,7 +95,7 @@ func (c *Cluster) spread(m query.Mutation, replicas, only []int) (acks, hints in
 		}
 		n := c.nodes[number]
 		switch {
-		case n.send(letter{table: m.Table, key: m.Key, content: m.Partition}):
+		case n.send(delivery{table: m.Table, key: m.Key, content: m.Partition}):
 			acks++
 		case !n.alive() && n.hinted(m.Table):
 			hints++
