@@ -239,13 +239,15 @@ func TestCreateText(t *testing.T) {
 	t.Parallel()
 	c := New(1)
 	defer c.Close()
-	err := c.create([]string{`-- the shop; all of it
+	err := c.create([]string{
+		`-- the shop; all of it
 		CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
 		USE shop;
 		CREATE TYPE item (name text);
 		CREATE TABLE orders (id int PRIMARY KEY, items list<frozen<item>>) WITH comment = 'a;b'; -- one a customer
 		CREATE TABLE bar.drinks (id int PRIMARY KEY);`,
-		`INSERT INTO orders (id) VALUES (1)`, `CREATE TABLE notes (id int PRIMARY KEY)`})
+		`INSERT INTO orders (id) VALUES (1)`, `CREATE TABLE notes (id int PRIMARY KEY)`,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
