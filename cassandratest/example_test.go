@@ -14,7 +14,8 @@ import (
 
 type payment struct{ PaymentID, Account string }
 
-var payments = tables.Must(tables.New[payment]("payment", tables.Table{Name: "payments", PartKey: []string{"payment_id"}}))
+var payments = tables.Must(tables.New[payment]("payment",
+	tables.Table{Name: "payments", PartKey: []string{"payment_id"}}))
 
 // pay is a function of a service, whose test this is.
 func pay(ctx context.Context, w *writer.Writer, p payment) string {
@@ -29,8 +30,8 @@ func pay(ctx context.Context, w *writer.Writer, p payment) string {
 	}
 }
 
-// An outcome that the client cannot know: the cluster applies the write and answers nothing. What does the service tell its user? In a
-// test, use Test in place of New: it runs in virtual time, where waiting for a timeout takes none.
+// An outcome that the client cannot know: the cluster applies the write and answers nothing. What does the service tell
+// its user? In a test, use Test in place of New: it runs in virtual time, where waiting for a timeout takes none.
 func Example() {
 	cluster := cassandratest.New(3)
 	defer cluster.Close()
@@ -76,7 +77,8 @@ func ExampleCluster_Journal() {
 		panic(err)
 	}
 
-	overloaded := cluster.When(cassandratest.Table("payments"), cassandratest.Nth(1)).Do(cassandratest.Fail(cassandratest.Overloaded))
+	first := cluster.When(cassandratest.Table("payments"), cassandratest.Nth(1))
+	overloaded := first.Do(cassandratest.Fail(cassandratest.Overloaded))
 	_, err = w.Write(context.Background(), "pay", payments.Insert(payment{"p1", "ann"}))
 	fmt.Println(err, overloaded.Handled())
 	for _, r := range cluster.Journal(cassandratest.Table("payments"), cassandratest.Execute) {

@@ -26,8 +26,9 @@ type onTable []string
 
 func (t onTable) matches(r *Request) bool { return slices.ContainsFunc(t, r.On) }
 
-// Table matches requests with a statement for one of the tables, named with or without keyspace. A rule can only be made for
-// tables that exist by then; without keyspace the name is that of a table of the system only where no other has it.
+// Table matches requests with a statement for one of the tables, named with or without keyspace. A rule can only be
+// made for tables that exist by then; without keyspace the name is that of a table of the system only where no other
+// has it.
 func Table(names ...string) Matcher { return onTable(names) }
 
 // Text matches requests with a statement that contains part, in whichever case.
@@ -86,8 +87,8 @@ type Condition struct{ rule *Rule }
 // what the driver reads about the schema, and misses the writes that travel as a BATCH, which are those of several rows
 // of a partition and logged batches.
 //
-// Of several rules for one request the first that was made is taken, but all of them count it. [Rule.Handled] tells a test
-// whether its rule has met anything.
+// Of several rules for one request the first that was made is taken, but all of them count it. [Rule.Handled] tells a
+// test whether its rule has met anything.
 func (s *Cluster) When(matchers ...Matcher) Condition {
 	return Condition{&Rule{cluster: s, matchers: matchers}}
 }
@@ -130,7 +131,8 @@ func (s *Cluster) contradiction(what string, matchers []Matcher) error {
 	return nil
 }
 
-// resolve finds the tables that a rule is for; an error says why the rule could never be taken. It is called with the lock.
+// resolve finds the tables that a rule is for; an error says why the rule could never be taken. It is called with the
+// lock.
 func (r *Rule) resolve() error {
 	if err := r.cluster.contradiction("rule", r.matchers); err != nil {
 		return err

@@ -99,7 +99,8 @@ func TestRulesForOthers(t *testing.T) {
 	})
 }
 
-// A rule for the schema that a driver reads may name it with or without its keyspace; a table of the test has the name first.
+// A rule for the schema that a driver reads may name it with or without its keyspace; a table of the test has the name
+// first.
 func TestRulesForSystemTables(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -227,7 +228,8 @@ func TestRuleThatCannotBe(t *testing.T) {
 	}
 }
 
-// So is a question to the journal that no request could answer: nothing was ever found, and a test of what was not sent passed.
+// So is a question to the journal that no request could answer: nothing was ever found, and a test of what was not sent
+// passed.
 func TestJournalThatCannotBe(t *testing.T) {
 	t.Parallel()
 	m := &mistakes{T: t}

@@ -17,11 +17,13 @@ type seat struct {
 	Version   gocql.UUID
 }
 
-// A tenant without tables has an error that names its keyspace: the server's names the table alone, which all tenants have.
+// A tenant without tables has an error that names its keyspace: the server's names the table alone, which all tenants
+// have.
 func TestTenantWithoutTables(t *testing.T) {
 	t.Parallel()
 	plain := tables.Must(tables.New[record]("record", tables.Table{Name: "records", PartKey: []string{"record_id"}}))
-	seats := tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"number"}}, tables.Versioned("version")))
+	seats := tables.Must(tables.New[seat]("seat",
+		tables.Table{Name: "seats", PartKey: []string{"number"}}, tables.Versioned("version")))
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create("CREATE KEYSPACE t1 WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 1}")
 		s, err := session.Open(c.Config(), session.Keyspaces(map[string]string{"": "t1"}))

@@ -55,8 +55,8 @@ func openReadings() (r *reader.Reader, noon time.Time, end func()) {
 	}
 }
 
-// Two pages of a list, the newest first. Which partitions can hold its rows follows from the bounds of the time. The token is for
-// the link to the next page.
+// Two pages of a list, the newest first. Which partitions can hold its rows follows from the bounds of the time. The
+// token is for the link to the next page.
 func ExampleList() {
 	r, noon, end := openReadings()
 	defer end()
@@ -107,7 +107,8 @@ func ExampleQueryError() {
 	r, _, end := openReadings()
 	defer end()
 
-	_, _, err := reader.List(context.Background(), r, "allReadings", reader.From(readings, "readings").Eq("sensor", "boiler"))
+	all := reader.From(readings, "readings").Eq("sensor", "boiler")
+	_, _, err := reader.List(context.Background(), r, "allReadings", all)
 	fmt.Println(err)
 	// Output:
 	// denorm: allReadings: invalid query: table readings: column ts: a lower bound is missing: which buckets hold the rows follows from it

@@ -27,7 +27,8 @@ func ExampleClassify() {
 	// unavailable                    not applied: true  retry: true
 }
 
-// A write whose first attempt times out and whose second one is rejected may have been applied: what is known is the sum of its attempts.
+// A write whose first attempt times out and whose second one is rejected may have been applied: what is known is the
+// sum of its attempts.
 func ExampleRetrier_Do() {
 	retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(100, 0.1))
 	if err != nil {

@@ -46,7 +46,8 @@ func ExampleDeclare() {
 	//     AND compaction = {'class': 'LeveledCompactionStrategy'}
 }
 
-// At its start a service compares what it declares with what there is. In development and tests, Ensure creates what is missing.
+// At its start a service compares what it declares with what there is. In development and tests, Ensure creates what is
+// missing.
 func ExampleValidate() {
 	cluster := cassandratest.New(3)
 	defer cluster.Close()
@@ -78,9 +79,11 @@ func ExampleValidate() {
 
 // A migration is text for review: nothing runs it.
 func ExampleMigration() {
-	live := schema.Must(schema.Parse("live.cql", `CREATE KEYSPACE hotel WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3};
+	live := schema.Must(schema.Parse("live.cql", `
+		CREATE KEYSPACE hotel WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3};
 		CREATE TABLE hotel.bookings (booking_id text PRIMARY KEY, guest text, room text)`))
-	declared := schema.Must(schema.Parse("hotel.cql", `CREATE KEYSPACE hotel WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3};
+	declared := schema.Must(schema.Parse("hotel.cql", `
+		CREATE KEYSPACE hotel WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3};
 		CREATE TABLE hotel.bookings (booking_id text PRIMARY KEY, guest text, room text, nights int);`))
 	fmt.Print(schema.Migration(schema.Compare(declared, live)))
 	// Output:

@@ -14,9 +14,10 @@ import (
 // readTimeout limits a call that reads and whose context has no deadline.
 const readTimeout = 30 * time.Second
 
-// Differences compares what is declared with the tables that a session finds, in the keyspaces that session.Keyspaces of it maps
-// them to. Tables declared without a keyspace that is mapped are those of the session's own. Of tables that rotate, all that exist are compared, and that of the present
-// period has to. It ends with ctx, or if that has no deadline after 30 s.
+// Differences compares what is declared with the tables that a session finds, in the keyspaces that session.Keyspaces
+// of it maps them to. Tables declared without a keyspace that is mapped are those of the session's own. Of tables that
+// rotate, all that exist are compared, and that of the present period has to. It ends with ctx, or if that has no
+// deadline after 30 s.
 func Differences(ctx context.Context, s *session.Session, declared *Schema) ([]Difference, error) {
 	if err := missing(ctx, s, declared); err != nil {
 		return nil, err
@@ -57,12 +58,13 @@ func noPresent(declared, live *Schema) []Difference {
 // Validate is [Differences] at the start of a service: its error, a [*DifferenceError], names all that hurt something
 // declared, those with Extra or Note set not among them. Nothing is changed.
 //
-// What all processes that write a table have to declare alike is compared too, by the fingerprint that the table has in its
-// comment: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and
-// SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so is a column that only a Versioned
-// set or a table of unique keys has. A Since that was added is an error until it is in the fingerprint; see writer.Check. A domain
-// that has grown is not one: older and newer processes both pass. Nor is a Stamp, ExpiresAt or SweepInserts that was added,
-// until it is in the fingerprint. Those, and a table without a fingerprint, are notes, with the statement that there is to run.
+// What all processes that write a table have to declare alike is compared too, by the fingerprint that the table has in
+// its comment: how key columns may change and within which domains, bucket functions, conditions and unique keys,
+// Stamp, ExpiresAt and SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so
+// is a column that only a Versioned set or a table of unique keys has. A Since that was added is an error until it is
+// in the fingerprint; see writer.Check. A domain that has grown is not one: older and newer processes both pass. Nor is
+// a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint. Those, and a table without a
+// fingerprint, are notes, with the statement that there is to run.
 func Validate(ctx context.Context, s *session.Session, declared *Schema) error {
 	return breaking(Differences(ctx, s, declared))
 }
@@ -98,7 +100,8 @@ func missing(ctx context.Context, s *session.Session, declared *Schema) error {
 	return nil
 }
 
-// physical puts what is declared into the keyspaces of the session: those that it maps them to, and its own where none is declared.
+// physical puts what is declared into the keyspaces of the session: those that it maps them to, and its own where none
+// is declared.
 func physical(s *session.Session, declared *Schema) (*Schema, error) {
 	names := declared.names()
 	if len(names) == 0 {

@@ -57,7 +57,8 @@ func ExampleKeyspaces() {
 
 	for _, tenant := range []string{"t1", "t2"} {
 		of := s.With(session.Keyspaces(map[string]string{"": tenant}))
-		_, err := w.With(writer.Session(of)).Write(context.Background(), "addItem", items.Insert(item{"4711", "lamp of " + tenant}))
+		lamp := items.Insert(item{"4711", "lamp of " + tenant})
+		_, err := w.With(writer.Session(of)).Write(context.Background(), "addItem", lamp)
 		fmt.Println(tenant, err)
 	}
 	_, err = w.Write(context.Background(), "addItem", items.Insert(item{"4711", "lamp"})) // which tenant's?

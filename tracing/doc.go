@@ -14,19 +14,19 @@
 //
 // # Spans
 //
-// A logical write is a span named by its op, such as createOrder. It has a child for each request,
-// which carries one or more mutations, named by its summary, such as "INSERT orders_by_user". A request's span covers its
-// attempts and the waits between them, and has an event named "retry" for each attempt that failed and was followed by
-// another. All are of kind CLIENT: the library is the client of the database, and the conventions ask for a span of
-// what the caller sees, retries included.
+// A logical write is a span named by its op, such as createOrder. It has a child for each request, which carries one or
+// more mutations, named by its summary, such as "INSERT orders_by_user". A request's span covers its attempts and the
+// waits between them, and has an event named "retry" for each attempt that failed and was followed by another. All are
+// of kind CLIENT: the library is the client of the database, and the conventions ask for a span of what the caller
+// sees, retries included.
 //
-// Around the writes of a Modify is a span named "Modify" and the op, of kind INTERNAL, with denorm.op, denorm.rounds and
-// denorm.outcome. Its rounds are the calls of the function that changes the row: one more than the conflicts after which
-// it began again, and 0 if no row was read.
+// Around the writes of a Modify is a span named "Modify" and the op, of kind INTERNAL, with denorm.op, denorm.rounds
+// and denorm.outcome. Its rounds are the calls of the function that changes the row: one more than the conflicts after
+// which it began again, and 0 if no row was read.
 //
 // Where the driver does not look at the context, a call does not wait for it: the request is a straggler. Its span ends
-// when the driver returns, after that of the write, and with what came of it then. Nothing of the write changes with it.
-// If the tracer provider is shut down before, the span is lost.
+// when the driver returns, after that of the write, and with what came of it then. Nothing of the write changes with
+// it. If the tracer provider is shut down before, the span is lost.
 //
 //	createOrder                        CLIENT  denorm.mode=fan-out denorm.outcome=applied denorm.attempts=4
 //	├── INSERT orders_by_id            CLIENT  denorm.attempts=1
@@ -34,9 +34,9 @@
 //	│      retry                       error.type=write_timeout.simple denorm.retry.wait_ms=12.4
 //	└── INSERT orders_by_status        CLIENT  denorm.attempts=1
 //
-// denorm.outcome of a request is a [writer.Outcome]: applied, unknown, not applied, pending; or conflict, if it is a transaction
-// whose condition did not hold. That of a write follows [writer.OutcomeOf]; with each the level of its line in a log ([Slog])
-// and the status of its span:
+// denorm.outcome of a request is a [writer.Outcome]: applied, unknown, not applied, pending; or conflict, if it is a
+// transaction whose condition did not hold. That of a write follows [writer.OutcomeOf]; with each the level of its line
+// in a log ([Slog]) and the status of its span:
 //
 //	outcome      of                                                                          level  status
 //	applied      every table has acknowledged it                                             debug  unset
@@ -48,20 +48,21 @@
 //	partial      some table has it, and the others have not                                  error  error
 //	expired      too old to be resumed: writer.ErrExpired                                    error  error
 //
-// Besides these a Modify has, at level info and with status unset, "not found" ([writer.ErrNotFound]) and declined (the function
-// that changes the row returned an error). A conflict that a Modify ends with was not resolved in time: its span has the status
-// Error, and its line the level warn.
+// Besides these a Modify has, at level info and with status unset, "not found" ([writer.ErrNotFound]) and declined (the
+// function that changes the row returned an error). A conflict that a Modify ends with was not resolved in time: its
+// span has the status Error, and its line the level warn.
 //
-// What a service has to expect when all is well is information. A write that is not applied is lost to one caller, who was
-// told. What is unknown, partial or expired leaves tables that differ until somebody does something.
+// What a service has to expect when all is well is information. A write that is not applied is lost to one caller, who
+// was told. What is unknown, partial or expired leaves tables that differ until somebody does something.
 //
 // What is known when a span starts is given at the start, so that samplers can decide by it: all but outcome, attempts,
 // errors, coordinator and what else of a write shows only in the end.
 //
 // # Errors
 //
-// Texts of errors are never recorded, as servers and drivers quote values in them. error.type is the reason of package retry, such as
-// unavailable or write_timeout.batch_log: some sixty values that do not change. The caller has the error, with all of it.
+// Texts of errors are never recorded, as servers and drivers quote values in them. error.type is the reason of package
+// retry, such as unavailable or write_timeout.batch_log: some sixty values that do not change. The caller has the
+// error, with all of it.
 //
 // # Metrics
 //
@@ -78,12 +79,12 @@
 //
 // # Reads
 //
-// A Tracer is one for [reader.Trace], too. A read has a span named by its op, from the first row to the last, so with what the
-// caller does meanwhile; below it, each partition that was asked has one named by its query summary, SELECT and the table,
-// until its last page. Retries are events as of requests.
+// A Tracer is one for [reader.Trace], too. A read has a span named by its op, from the first row to the last, so with
+// what the caller does meanwhile; below it, each partition that was asked has one named by its query summary, SELECT
+// and the table, until its last page. Retries are events as of requests.
 //
 // # Reference
 //
-// docs/tracing.md in the repository lists every attribute of spans, events and metrics, and what is recorded of errors; the lines of a
-// log are those of [Slog].
+// docs/tracing.md in the repository lists every attribute of spans, events and metrics, and what is recorded of errors;
+// the lines of a log are those of [Slog].
 package tracing

@@ -7,8 +7,8 @@ import (
 )
 
 // Multi makes one tracer of several. Each is told what it wants to know: a tracer that implements neither
-// [writer.RequestTracer] nor [writer.RetryTracer] is not told of requests and retries, and if none does the writer does not
-// even gather it. They start in the order given, each in the context that the one before has made, and end in the
+// [writer.RequestTracer] nor [writer.RetryTracer] is not told of requests and retries, and if none does the writer does
+// not even gather it. They start in the order given, each in the context that the one before has made, and end in the
 // reverse order: spans of the second are children of those of the first. Tracers that are nil are left out. Without
 // any, Multi is nil, which turns tracing off.
 func Multi(tracers ...writer.Tracer) writer.Tracer {

@@ -37,17 +37,19 @@ func ExampleWriter_Write() {
 	w, _, end := openSales()
 	defer end()
 
-	result, err := w.Write(context.Background(), "sellTicket", sales.Insert(sale{SaleID: "t1", UserID: "bob", Seat: "12A"}))
+	ticket := sale{SaleID: "t1", UserID: "bob", Seat: "12A"}
+	result, err := w.Write(context.Background(), "sellTicket", sales.Insert(ticket))
 	fmt.Println(result.Timestamp > 0, err)
 	// Output: true <nil>
 }
 
-// The answer of one table is lost, and the writer has no time left to ask again: the error says what is known of each table. Resume
-// sends what is still missing, with the same values at the same timestamp.
+// The answer of one table is lost, and the writer has no time left to ask again: the error says what is known of each
+// table. Resume sends what is still missing, with the same values at the same timestamp.
 func ExampleWriter_Resume() {
 	w, cluster, end := openSales()
 	defer end()
-	outage := cluster.When(cassandratest.Table("sales_by_user")).Do(cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 0, 2)))
+	timeout := cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 0, 2))
+	outage := cluster.When(cassandratest.Table("sales_by_user")).Do(timeout)
 
 	_, err := w.With(writer.Timeout(200*time.Millisecond)).Write(context.Background(), "sellTicket",
 		sales.Insert(sale{SaleID: "t1", UserID: "bob", Seat: "12A"}))

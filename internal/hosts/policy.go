@@ -9,8 +9,8 @@ import (
 )
 
 // Policy is a host selection policy for one session of gocql. Its plan for a request is, in this order: replicas of the
-// partition, other hosts, hosts that the path of the request has tried already, hosts of other datacentres, and hosts that
-// are out of rotation. A host is never left out: if all are out of rotation, they are tried all the same.
+// partition, other hosts, hosts that the path of the request has tried already, hosts of other datacentres, and hosts
+// that are out of rotation. A host is never left out: if all are out of rotation, they are tried all the same.
 //
 // Which hosts are near, and the order of those that are not replicas, is up to the policy that it wraps.
 type Policy struct {
@@ -54,7 +54,8 @@ func (p *Policy) Init(session *gocql.Session) {
 	p.wrapped.Init(session)
 }
 
-// Fresh is a policy like p for another session, nil if the wrapped one cannot be made again, as it has settings, or p is nil.
+// Fresh is a policy like p for another session, nil if the wrapped one cannot be made again, as it has settings, or p
+// is nil.
 func (p *Policy) Fresh() *Policy {
 	if p == nil || reflect.TypeOf(p.wrapped) != reflect.TypeOf(gocql.RoundRobinHostPolicy()) {
 		return nil

@@ -1,4 +1,5 @@
-// Package period says of a table that does not exist where it was looked for and, if it is one of a rotation, what creates it.
+// Package period says of a table that does not exist where it was looked for and, if it is one of a rotation, what
+// creates it.
 package period
 
 import (
@@ -33,8 +34,8 @@ func (e *MissingError) Error() string {
 // Unwrap gives the server's error.
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Explain gives err, as a [*MissingError] if it is the server's error that a table does not exist. place gives the keyspace of a table of
-// that name, and says whether it is one of a rotation.
+// Explain gives err, as a [*MissingError] if it is the server's error that a table does not exist. place gives the
+// keyspace of a table of that name, and says whether it is one of a rotation.
 func Explain(err error, place func(table string) (keyspace string, rotates bool)) error {
 	if err == nil {
 		return nil // before anything is allocated

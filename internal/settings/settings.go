@@ -16,7 +16,8 @@ type Shared struct {
 	Err       error             // every option that is not valid
 }
 
-// Use replaces the settings by those of another session, and gives the error of these. If they have no budget, the present one stays.
+// Use replaces the settings by those of another session, and gives the error of these. If they have no budget, the
+// present one stays.
 func (s *Shared) Use(other Shared) error {
 	other.Budget = cmp.Or(other.Budget, s.Budget)
 	*s = other
@@ -37,8 +38,8 @@ func (s *Shared) Owns(keyspace string) bool {
 var ErrUnmapped = errors.New("the one it is declared in is not in the map of session.Keyspaces, and the session has StrictKeyspaces: " +
 	"derive a session with the map by its With")
 
-// Physical is the keyspace of tables declared in the logical one, where those declared without are in that of the session. The error says
-// that it has to be in Keyspaces and is not.
+// Physical is the keyspace of tables declared in the logical one, where those declared without are in that of the
+// session. The error says that it has to be in Keyspaces and is not.
 func (s *Shared) Physical(logical, session string) (string, error) {
 	if physical, ok := s.Keyspaces[logical]; ok {
 		return physical, nil

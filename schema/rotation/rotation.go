@@ -1,14 +1,15 @@
-// Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept long
-// enough: to drop a table costs nothing, while rows that are deleted or end one by one cost tombstones and compaction.
+// Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept
+// long enough: to drop a table costs nothing, while rows that are deleted or end one by one cost tombstones and
+// compaction.
 //
 //	months, err := rotation.New(s, "", Events, "events")
 //	plan, err := months.Plan(ctx, time.Now(), rotation.Window{Ahead: 31 * 24 * time.Hour, Retain: 365 * 24 * time.Hour})
 //	err = plan.Apply(ctx)
 //
-// Nothing of it happens by itself. A job calls [Tables.Plan], which changes nothing and says what there is to do, and then
-// [Plan.Apply]. For development and tests schema.Ensure creates the table of the present period. Run one such job at a time:
-// Cassandra up to 5.0 lets two nodes create one table at the same moment, each under an id of its own, and until one of them
-// wins what was written under the other is lost.
+// Nothing of it happens by itself. A job calls [Tables.Plan], which changes nothing and says what there is to do, and
+// then [Plan.Apply]. For development and tests schema.Ensure creates the table of the present period. Run one such job
+// at a time: Cassandra up to 5.0 lets two nodes create one table at the same moment, each under an id of its own, and
+// until one of them wins what was written under the other is lost.
 package rotation
 
 import (
@@ -37,10 +38,10 @@ type Tables struct {
 	definition     string
 }
 
-// New is for the table declared with Rotate under name in the set. Its tables are created as the set declares it, with the options
-// that schema.With gives it among the declarations, under the name that it is declared with. An empty keyspace is that in which it is
-// declared, as session.Keyspaces maps it, or else the session's. The Timeout of the session should be some 30 s, see
-// [session.Adjust]: nodes take their time to agree on a schema.
+// New is for the table declared with Rotate under name in the set. Its tables are created as the set declares it, with
+// the options that schema.With gives it among the declarations, under the name that it is declared with. An empty
+// keyspace is that in which it is declared, as session.Keyspaces maps it, or else the session's. The Timeout of the
+// session should be some 30 s, see [session.Adjust]: nodes take their time to agree on a schema.
 func New(s *session.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
 	if s == nil || s.Reads() == nil {
 		return nil, errors.New("rotation: the session is nil or a zero value: session.Open makes one")
@@ -126,9 +127,10 @@ const maxCreate = 200
 // its business. If tables would be dropped and now is more than 10 years from what the clock of the process says, that
 // is an error: it is a time in another unit.
 //
-// A table of this name, with a period behind it, whose fingerprint says that it was made for another rotation or for none is an
-// error, and nothing is planned: its rows would be dropped too early, or not be found. So is a table of this rotation whose fingerprint
-// cannot be read. A table without a fingerprint passes for one of this rotation if its name could be.
+// A table of this name, with a period behind it, whose fingerprint says that it was made for another rotation or for
+// none is an error, and nothing is planned: its rows would be dropped too early, or not be found. So is a table of this
+// rotation whose fingerprint cannot be read. A table without a fingerprint passes for one of this rotation if its name
+// could be.
 func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error) {
 	p := Plan{tables: t}
 	if ctx == nil {
@@ -234,8 +236,8 @@ func (p Plan) String() string {
 	return strings.Join(p.Statements(), ";\n") + ";"
 }
 
-// Apply carries the plan out and waits until all nodes agree on the schema. Dropped rows are gone, but for the snapshots that
-// Cassandra takes by auto_snapshot. It ends at the first error; what is left is found by the next Plan.
+// Apply carries the plan out and waits until all nodes agree on the schema. Dropped rows are gone, but for the
+// snapshots that Cassandra takes by auto_snapshot. It ends at the first error; what is left is found by the next Plan.
 func (p Plan) Apply(ctx context.Context) error {
 	if ctx == nil {
 		return errNoContext

@@ -18,8 +18,8 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// Tables are created ahead and dropped when their time is over; events find theirs by their month, and are read across the end
-// of it.
+// Tables are created ahead and dropped when their time is over; events find theirs by their month, and are read across
+// the end of it.
 func TestMonths(t *testing.T) {
 	t.Parallel()
 	p := reading.Open(t, 3)
