@@ -50,9 +50,8 @@ FAULTS = NodeStop|NodeSilent|NodeWith
 
 .PHONY: faults
 faults: ## tests that stop nodes under load, on local nodes; make faults FAULTS=Node ARGS=-long for all of them at full length
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 30m -v -run '$(FAULTS)' \
-		./orderservice ./load/hot ./load/outage ./load/soak $(ARGS)
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 30m -v -run '$(FAULTS)' ./suite/reading
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- sh -c "$(FAULTS_OF) ./suite/reading && $(FAULTS_OF) ./orderservice ./load/hot ./load/outage ./load/soak $(ARGS)"
+FAULTS_OF = go test -tags faults -count=1 -p 1 -timeout 30m -v -run '$(FAULTS)'
 
 .PHONY: soak
 soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; SEED=n repeats one), then all other loads at full length
