@@ -52,6 +52,9 @@ var Schema = schema.Must(schema.Declare(
 	schema.With("page_views_by_day", schema.Options{Compression: schema.Chunks(4)}),
 ))
 
+// Flawed is how the option is often written: Cassandra rejects it, as it does not say which compressor the chunks are for.
+const Flawed = `CREATE TABLE page_views (page_id uuid PRIMARY KEY, view_count counter) WITH compression = {'chunk_length_in_kb': 4}`
+
 // View keeps a visit and counts it, in one logical write. The error is that of the visit, which may be repeated. What is known
 // of the count is told alongside it, and is the end of the matter: a view that was lost, or counted without an answer, is not
 // counted again, because that would be two.

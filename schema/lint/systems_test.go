@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/examples/hourlylogs"
+	"github.com/denorm-go/denorm/examples/pageviews"
+	"github.com/denorm-go/denorm/examples/supermarket"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/lint"
@@ -46,11 +49,34 @@ func TestSystems(t *testing.T) {
 	flaws := []string{
 		"s01_orders.cql orders_by_status DN101",                               // one partition a status
 		"s02_hourly_logs.cql logs_bad DN102",                                  // all logs of a day
-		"s11_page_views.cql page_views_bad DN606",                             // the option has no class
 		"s16_order_delivery.cql order_delivery.orders_by_delivery_date DN201", // no order id in the key
 	}
 	if !slices.Equal(wrong, flaws) {
 		t.Errorf("errors\n%s\nwant\n%s", strings.Join(wrong, "\n"), strings.Join(flaws, "\n"))
 	}
 	golden.Check(t, "systems.golden", b.String())
+}
+
+// The flawed forms that examples show are found.
+func TestFlawedExamples(t *testing.T) {
+	t.Parallel()
+	for _, flawed := range []struct{ text, want string }{
+		{hourlylogs.Flawed, "DN102 logs_bad"},
+		{pageviews.Flawed, "DN606 page_views"},
+		{"-- denorm:entity order orders_by_id orders_by_delivery_date\nCREATE TABLE orders_by_id (order_id uuid PRIMARY KEY);\n" + supermarket.Flawed, "DN201 orders_by_delivery_date"},
+	} {
+		s, err := schema.Parse("flawed", flawed.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, f := range lint.Check(s) {
+			if f.Severity == lint.Error {
+				found = append(found, f.Code+" "+f.Table.Name)
+			}
+		}
+		if len(found) != 1 || found[0] != flawed.want {
+			t.Errorf("%v, want %s", found, flawed.want)
+		}
+	}
 }
