@@ -18,7 +18,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"counters are sent to two replicas", "writer/sender.go",
-		"if f.s.w.hedge > 0 && f.path.kind.Idempotent() {", "if f.s.w.hedge > 0 {",
+		"if f.s.w.hedge > 0 && f.request.kind.Idempotent() {", "if f.s.w.hedge > 0 {",
 		"no choice of",
 	},
 	{
@@ -37,7 +37,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"Counters: page",
 	},
 	{
-		"a row that moves is removed only where its writer has seen it", "tables/place.go",
+		"a row that moves is removed only where its writer has seen it", "internal/entity/place.go",
 		"\tsweeps := t.sweeps\n", "\tsweeps := t.sweeps[:0]\n",
 		"ghost",
 	},
@@ -77,19 +77,19 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"Compare, Mark: change ",
 	},
 	{
-		"a stored change that takes a key over throws away what its owner has left", "tables/claim.go",
+		"a stored change that takes a key over throws away what its owner has left", "internal/entity/claim.go",
 		"\t\tout.Base.stored = c.base.stored\n", "",
 		"Versioned: (account .* by status|[0-9]+ divergences of accounts)",
 	},
 	{
-		"a patch that comes after its end deletes the row", "tables/patch.go",
+		"a patch that comes after its end deletes the row", "internal/entity/patch.go",
 		"\tm.expired = &Mutation{Args: mergeArgs(empty, key, at, false)}\n\tm.expired.Statement, m.expired.Names = mergeText(qualified, ended, keys, false)\n",
 		"\t_ = ended\n\tm.expired = &Mutation{Args: mergeArgs(nil, key, at, false)}\n" +
 			"\tm.expired.Statement, m.expired.Names = trimmed(qb.Delete(qualified).TimestampNamed(timestampName).Where(where(keys)...).ToCql())\n",
 		"ExpiresAt, Patch: login",
 	},
 	{
-		"a bucket stays when what it follows from goes", "tables/place.go",
+		"a bucket stays when what it follows from goes", "internal/entity/place.go",
 		"\tif c.derived != nil {\n\t\tchanges", "\tif c.derived != nil && c.key && c.rule != immutable {\n\t\tchanges",
 		"phantom",
 	},
