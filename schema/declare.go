@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -42,10 +43,72 @@ func Declare(parts ...Declaration) (*Schema, error) {
 			errs = append(errs, fmt.Errorf("schema: %w", err))
 		}
 	}
+	if len(errs) == 0 { // what follows from another fault is not named
+		errs = slices.Concat(s.unusedKeyspaces(parts), s.lifetimes())
+	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// unusedKeyspaces rejects keyspaces of [Keyspaces] in which nothing is declared: most likely misspelt, they would be created for nothing.
+func (s *Schema) unusedKeyspaces(parts []Declaration) []error {
+	used := []string{""} // that of the session
+	for _, t := range s.Tables {
+		used = append(used, t.Keyspace)
+	}
+	for _, t := range s.Types {
+		used = append(used, t.Keyspace)
+	}
+	if len(used) == 1 { // keyspaces alone, to be created
+		return nil
+	}
+	var errs []error
+	for _, p := range parts {
+		keyspaces, _ := p.(replicated)
+		for _, k := range keyspaces {
+			if !slices.Contains(used, k.Name) {
+				errs = append(errs, fmt.Errorf("schema: Keyspaces: nothing is declared in keyspace %q%s: name it as tables.Table.Keyspace does, "+
+					"or leave the name empty for tables declared without one", k.Name, cql.Meant(k.Name, used)))
+			}
+		}
+	}
+	return errs
+}
+
+// lifetimes rejects options under which the tables of a set do not keep what its writes promise.
+func (s *Schema) lifetimes() []error {
+	var errs []error
+	fail := func(t *Table, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("schema: With %s: "+format, append([]any{t.ID}, args...)...))
+	}
+	var base *Table
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		if t.set == nil {
+			continue
+		}
+		d := t.set.Internal().Describe()
+		if len(d.Tables) == 1 {
+			continue
+		}
+		n := slices.IndexFunc(d.Tables, func(o entity.TableDescription) bool { return ID{o.Keyspace, o.Name} == t.ID })
+		if n == 0 {
+			base = t
+		}
+		switch {
+		case d.Conditional && t.TTL() != 0:
+			fail(t, "TTL is %v: rows vanish, and a condition or a unique key of the set with them: leave it out", t.TTL())
+		case !d.Conditional && base.TTL() != 0 && (t.TTL() == 0 || t.TTL() > base.TTL()):
+			fail(t, "TTL is %v, that of the base table %s is %v: base rows vanish, and rows of theirs stay: give this table the TTL of the "+
+				"base table, or a shorter one", t.TTL(), base.ID, base.TTL())
+		}
+		if d.Atomic && t.option(optGCGrace) == "0" && !d.Tables[n].Unique {
+			fail(t, "GCGrace is none, and the set is Atomic: the batchlog would drop every logged batch it is in")
+		}
+	}
+	return errs
 }
 
 // Must returns the schema, or panics with the error: for declarations in package variables.
@@ -108,12 +171,17 @@ func (s *Schema) set(set tables.Described) error {
 }
 
 // With gives a declared table its options. Its name is qualified by its keyspace if that was declared, for example "shop.orders_by_id".
+// One table is given to one With.
 func With(table string, options Options) Declaration {
 	return about(func(s *Schema) error {
 		t := s.Table(parseID(table))
 		if t == nil {
 			return fmt.Errorf("With: no table %q has been declared", table)
 		}
+		if t.with {
+			return fmt.Errorf("With: table %s is given twice: put its options into one", table)
+		}
+		t.with = true
 		literals, err := options.literals()
 		if err != nil {
 			return fmt.Errorf("table %s: %w", table, err)
@@ -127,20 +195,23 @@ func With(table string, options Options) Declaration {
 	})
 }
 
-// Keyspaces declares the replication of keyspaces.
-func Keyspaces(keyspaces ...Keyspace) Declaration {
-	return declaration(func(s *Schema) error {
-		for _, k := range keyspaces {
-			if s.Keyspace(k.Name) != nil {
-				return fmt.Errorf("keyspace %s is declared twice", k.Name)
-			}
-			if len(k.Replication) > 0 {
-				k.Replication = normalReplication(k.Replication)
-			}
-			s.Keyspaces = append(s.Keyspaces, k)
+// Keyspaces declares the replication of keyspaces. One that no declared table or type is in is an error of [Declare], if any is declared.
+func Keyspaces(keyspaces ...Keyspace) Declaration { return replicated(keyspaces) }
+
+// replicated is the [Declaration] that [Keyspaces] makes.
+type replicated []Keyspace
+
+func (r replicated) declare(s *Schema) error {
+	for _, k := range r {
+		if s.Keyspace(k.Name) != nil {
+			return fmt.Errorf("keyspace %s is declared twice", k.Name)
 		}
-		return nil
-	})
+		if len(k.Replication) > 0 {
+			k.Replication = normalReplication(k.Replication)
+		}
+		s.Keyspaces = append(s.Keyspaces, k)
+	}
+	return nil
 }
 
 // Replication is a NetworkTopologyStrategy of so many replicas in each datacentre. Datacentre "" stands for all of them.

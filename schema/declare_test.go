@@ -151,11 +151,85 @@ func TestDeclareRefuses(t *testing.T) {
 		"comment is 'a' by the field Comment and 'b' by Other": {
 			schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Comment: "a", Other: map[string]string{"comment": "'b'"}}),
 		},
+		"With: table orders_by_id is given twice: put its options into one": {
+			schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{TTL: time.Hour}), schema.With("orders_by_id", schema.Options{}),
+		},
+		`Keyspaces: nothing is declared in keyspace "shp": did you mean shop?: name it`: {
+			schema.Keyspaces(schema.Keyspace{Name: "shp"}), schema.Sets(orders(t)),
+		},
+		"not 864µs: a plain number is of nanoseconds, write it with a unit": {
+			schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{GCGrace: 864_000}),
+		},
+		`option comment: want a literal, not "no": text goes in its quotes: 'no'`: {
+			schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"comment": "no"}}),
+		},
 		"keyspace k is declared twice": {schema.Keyspaces(schema.Keyspace{Name: "k"}, schema.Keyspace{Name: "k"})},
 		"option speculative_retry":     {schema.Sets(orders(t)), schema.With("orders_by_id", schema.Options{Other: map[string]string{"speculative_retry": "'95p"}})},
 	} {
 		if _, err := schema.Declare(parts...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A keyspace is used by a table of any declaration. The empty one is the session's, and keyspaces alone are to be created.
+func TestKeyspacesThatAreUsed(t *testing.T) {
+	t.Parallel()
+	of := func(name string) schema.Declaration { return schema.Keyspaces(schema.Keyspace{Name: name}) }
+	for name, parts := range map[string][]schema.Declaration{
+		"of a set":        {of("shop"), schema.Sets(orders(t))},
+		"the session's":   {of(""), schema.CQL("CREATE TABLE k.t (k int PRIMARY KEY)")},
+		"of a CQL table":  {of("k"), schema.Sets(orders(t)), schema.CQL("CREATE TABLE k.t (k int PRIMARY KEY)")},
+		"of a CQL type":   {of("k"), schema.Sets(orders(t)), schema.CQL("CREATE TYPE k.t (k int)")},
+		"keyspaces alone": {of("k")},
+	} {
+		if _, err := schema.Declare(parts...); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Options are rejected under which rows of a set end without the others, or a logged batch would be dropped.
+func TestOptionsThatBreakASet(t *testing.T) {
+	t.Parallel()
+	type plain struct{ ID, Owner string }
+	type versioned struct {
+		ID, Owner string
+		Version   gocql.UUID
+	}
+	base := tables.Table{Name: "base", PartKey: []string{"id"}}
+	query := tables.Table{Name: "by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}}
+	several := tables.Must(tables.New[plain]("plain", base, query))
+	alone := tables.Must(tables.New[plain]("plain", base))
+	atomic := tables.Must(tables.New[plain]("plain", base, query, tables.Atomic()))
+	guarded := tables.Must(tables.New[versioned]("versioned", base, query, tables.Versioned("version")))
+	ttl := func(table string, d time.Duration) schema.Declaration {
+		return schema.With(table, schema.Options{TTL: d})
+	}
+	grace := func(table string) schema.Declaration {
+		return schema.With(table, schema.Options{GCGrace: schema.NoGCGrace})
+	}
+	const hour = time.Hour
+	for name, test := range map[string]struct {
+		set     tables.Described
+		options []schema.Declaration
+		want    string // empty for none
+	}{
+		"base alone":          {several, []schema.Declaration{ttl("base", hour)}, "With by_owner: TTL is 0s, that of the base table base is 1h0m0s"},
+		"base earlier":        {several, []schema.Declaration{ttl("base", hour), ttl("by_owner", 2*hour)}, "With by_owner: TTL is 2h0m0s"},
+		"together":            {several, []schema.Declaration{ttl("base", hour), ttl("by_owner", hour)}, ""},
+		"base later":          {several, []schema.Declaration{ttl("base", 2*hour), ttl("by_owner", hour)}, ""},
+		"query table alone":   {several, []schema.Declaration{ttl("by_owner", hour)}, ""},
+		"one table":           {alone, []schema.Declaration{ttl("base", hour)}, ""},
+		"versioned base":      {guarded, []schema.Declaration{ttl("base", hour), ttl("by_owner", hour)}, "With base: TTL is 1h0m0s: rows vanish"},
+		"versioned query":     {guarded, []schema.Declaration{ttl("by_owner", hour)}, "With by_owner: TTL is 1h0m0s: rows vanish"},
+		"no grace, atomic":    {atomic, []schema.Declaration{grace("by_owner")}, "With by_owner: GCGrace is none, and the set is Atomic"},
+		"no grace, else":      {several, []schema.Declaration{grace("base")}, ""},
+		"no grace, one table": {alone, []schema.Declaration{grace("base")}, ""},
+	} {
+		_, err := schema.Declare(append(test.options, schema.Sets(test.set))...)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
 		}
 	}
 }

@@ -62,7 +62,10 @@ func (e *ensurer) run(ctx context.Context) error {
 	for {
 		missing, err := e.missing(ctx)
 		if err != nil || len(missing) == 0 {
-			return errors.Join(err, e.agree(ctx, nil))
+			if err == nil {
+				err = e.agree(ctx, nil)
+			}
+			return err
 		}
 		if l == nil {
 			if l, err = e.prepare(ctx, missing); err != nil {

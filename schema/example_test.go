@@ -19,7 +19,7 @@ var bookings = tables.Must(tables.New[booking]("booking",
 ))
 
 var hotel = schema.Must(schema.Declare(
-	schema.Keyspaces(schema.Keyspace{Name: "hotel", Replication: schema.Replication(map[string]int{"dc1": 3})}),
+	schema.Keyspaces(schema.Keyspace{Replication: schema.Replication(map[string]int{"dc1": 3})}),
 	schema.Sets(bookings),
 	schema.With("bookings_by_guest", schema.Options{Compaction: schema.Leveled()}),
 )).In(map[string]string{"": "hotel"})

@@ -13,14 +13,15 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Options are what a declaration says of a table alongside its columns. What is left zero is the server's choice.
+// Options are what a declaration says of a table alongside its columns. What is left zero is the server's choice, but for
+// TTL: 0 declares that rows stay.
 type Options struct {
 	// Compaction is the option of that name; see [TimeWindow] and [Leveled].
 	Compaction map[string]string
 	// Compression is the option of that name; see [Chunks] and [NoCompression].
 	Compression map[string]string
 	// TTL is the default time to live of what is written without one, in whole seconds. 0: rows stay. It is compared with
-	// the live table also when it is 0.
+	// the live table also when it is 0. A query table may have a shorter one than the base table of its set, and no longer one.
 	TTL time.Duration
 	// GCGrace is gc_grace_seconds, how long tombstones are kept, in whole seconds. 0 stands for the server's default, 10
 	// days; [NoGCGrace] for none.
@@ -121,7 +122,8 @@ func (o Options) literals() (map[string]string, error) {
 		case t.value == NoGCGrace && t.name == optGCGrace:
 			put(t.name, t.field, "0")
 		case t.value < 0 || t.value%time.Second != 0:
-			return nil, fmt.Errorf("%s must be whole seconds, not %s", t.name, t.value)
+			return nil, fmt.Errorf("%s must be whole seconds, not %s: a plain number is of nanoseconds, write it with a unit, as in "+
+				"10*24*time.Hour", t.name, t.value)
 		case t.value > 0:
 			put(t.name, t.field, strconv.FormatInt(int64(t.value/time.Second), 10))
 		}
@@ -133,6 +135,9 @@ func (o Options) literals() (map[string]string, error) {
 func canonicalLiteral(option, value string) (string, error) {
 	o, err := cql.ParseOption(value)
 	if err != nil {
+		if !strings.ContainsAny(value, `'"{}`) {
+			err = fmt.Errorf("%w: text goes in its quotes: %s", err, cql.Literal(value))
+		}
 		return "", fmt.Errorf("option %s: %w", option, err)
 	}
 	o.Name = option

@@ -44,7 +44,7 @@ type Position struct {
 
 // Keyspace is a keyspace that the schema says something about.
 type Keyspace struct {
-	Name string
+	Name string // empty is the keyspace of tables declared without one
 	// Replication is the option of that name: class, and factors by datacentre. Empty means that it is not known or not
 	// declared: such a keyspace is neither created nor compared.
 	Replication map[string]string
@@ -84,7 +84,8 @@ type Table struct {
 	Rotation *entity.Rotation
 	At       Position
 
-	set tables.Described // that declares it; nil if none does
+	set  tables.Described // that declares it; nil if none does
+	with bool             // it has its options from With
 }
 
 // rotates says whether name is that of one of the tables whose pattern this is.
