@@ -128,7 +128,7 @@ func refusedChanges(t *testing.T) []callCase {
 		},
 		{
 			"zero key of before", s.Delete(with(o, func(o *Order) { o.UserID = gocql.UUID{} })),
-			col("order", "user_id", "before-image: a key column must not be the zero UUID"),
+			col("order", "user_id", "before-image: a key column must not be the zero UUID: pass the row as it was read, not one made of its id alone"),
 		},
 		{
 			"zero base key", s.Insert(with(o, func(o *Order) { o.OrderID = gocql.UUID{} })), // a timeuuid

@@ -39,6 +39,11 @@ func TestDeriveFaults(t *testing.T) {
 		{"no function", derive(tables.Derive("b", tables.Bucket{})), []string{
 			"column b: Derive: the function is missing",
 		}},
+		{"the same function again", derive(tables.Derive("b", tables.Day("at"), tables.Since{Time: noon, Bucket: tables.Day("at")})), []string{
+			"column b: function 2 is the one before it: leave its Since out",
+		}},
+		{"back to an earlier function", derive(tables.Derive("b", tables.Day("at"), tables.Since{Time: noon, Bucket: tables.Hour("at")},
+			tables.Since{Time: noon.AddDate(0, 1, 0), Bucket: tables.Day("at")})), nil},
 		{"name", declare[visit](visits, tables.Derive("B-1", tables.Hour("at"))), []string{
 			"column B-1: Derive: the column's name must be " + columnRule,
 		}},

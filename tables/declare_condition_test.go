@@ -107,6 +107,12 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 		{"SingleWriter beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.SingleWriter("level")), []string{
 			"Versioned with SingleWriter: its key columns may change already",
 		}},
+		{"OneOf beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.OneOf("level", int32(1))), []string{
+			"Versioned with OneOf: its key columns may change already, and a sweep is for writers without conditions",
+		}},
+		{"Compare of a key alone", declare[account](accounts, tables.Compare("id")), []string{
+			"column id: Compare is for columns that are no key: the row is found by its key",
+		}},
 		{"Compare and Versioned", declare[account](accounts, versioned, tables.Compare("level")), []string{
 			"Versioned and Compare: the version is compared already",
 		}},

@@ -34,6 +34,8 @@ func TestDeclareRules(t *testing.T) {
 			Nick  sql.NullString
 			Seen  sql.NullTime
 			Level sql.Null[int64]
+			Count *uint8
+			Wide  []uint16
 		}](base), []string{
 			"column age: no CQL type follows from Go type time.Duration: declare it with Type",
 			"column other: no CQL type follows from Go type interface {}: give the field the Go type of its values",
@@ -41,12 +43,17 @@ func TestDeclareRules(t *testing.T) {
 			"column nick: no CQL type follows from Go type sql.NullString: declare the field as *string; nil is null",
 			"column seen: no CQL type follows from Go type sql.NullTime: declare the field as *time.Time; nil is null",
 			"column level: no CQL type follows from Go type sql.Null[int64]: declare the field as *int64; nil is null",
+			`column count: no CQL type follows from Go type uint8: declare Type("count", "smallint"), or int, bigint, varint`,
+			"column wide: no CQL type follows from Go type uint16: declare it with Type",
 		}},
 		{"OneOf of a type without encoding", declare[struct {
 			ID, UpdatedAt int64
 			Kind          uint64
 		}](base, byKind, tables.OneOf("kind", uint64(1)), stamp), []string{
-			"column kind: no CQL type follows from Go type uint64: declare it with Type",
+			`column kind: no CQL type follows from Go type uint64: declare Type("kind", "varint")`,
+		}},
+		{"Stamp of an unsigned type", declare[struct{ ID, UpdatedAt uint64 }](base, stamp, tables.Type("id", "varint")), []string{
+			"column updated_at: Stamp wants a Go int64 and CQL bigint, this is Go type uint64",
 		}},
 		{"OneOf unknown", declare[thing](base, tables.OneOf("knid", "a"), stamp), []string{
 			"column knid: OneOf names a column that is no field of tables_test.thing: did you mean kind?",
@@ -186,7 +193,7 @@ func TestDeclareAllAtOnce(t *testing.T) {
 	the entity's name must be lower-case letters, digits and _, a letter first, at most 48
 	column order: field Order has no usable column name: ` + columnRule + `; name it with a db tag
 	table things_by_group: column idd: SortKey names a column that is no field of tables_test.row: did you mean id?
-	column amount: no CQL type follows from Go type uint64: declare it with Type
+	column amount: no CQL type follows from Go type uint64: declare Type("amount", "varint")
 	column group: value 2 of OneOf is given twice
 	column total: Stamp cannot be a key column: it changes with every write
 	column end: ExpiresAt names a column that is no field of tables_test.row

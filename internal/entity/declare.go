@@ -233,7 +233,7 @@ func (b *builder) readRules() {
 	s.expiry = b.special(b.Expiries, "ExpiresAt", "a Go time.Time or *time.Time and CQL timestamp", func(c *column) bool {
 		return c.isTime && c.cql.Kind() == gocql.TypeTimestamp
 	})
-	if len(b.OneOf) > 0 && len(b.Stamps) == 0 {
+	if len(b.OneOf) > 0 && len(b.Stamps) == 0 && len(b.Versions) == 0 && len(b.Compare) == 0 {
 		b.fault("", "", "OneOf needs Stamp(column): without the stamp of the row that was read, a writer whose clock is behind "+
 			"loses its update")
 	}

@@ -75,6 +75,9 @@ func (b *builder) derivation(o Derive) (*derivation, bool) {
 			b.fault("", o.Column, "Derive: %s", err)
 			continue
 		}
+		if n > 0 && since.Bucket.String() == o.Versions[n-1].Bucket.String() && since.Of == "" {
+			b.fault("", o.Column, "function %d is the one before it: leave its Since out", n+1)
+		}
 		v := version{bucket: since.Bucket}
 		for _, name := range since.Bucket.sources {
 			what := "Derive(" + o.Column + ")"

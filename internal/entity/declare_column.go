@@ -1,11 +1,14 @@
 package entity
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/scylladb/go-reflectx"
 )
 
@@ -80,8 +83,12 @@ func (b *builder) inferTypes() {
 		c := &b.set.columns[i]
 		if c.cql == nil {
 			cql, err := b.user.Infer(c.goType)
-			if err != nil && !b.unparsed[i] {
-				b.fault("", c.name, "%s: %s", err, toDeclare(err, "declare it with Type"))
+			switch {
+			case err == nil || b.unparsed[i]:
+			case slices.Contains(b.Stamps, c.name):
+				b.fault("", c.name, "Stamp wants a Go int64 and CQL bigint, this is Go type %s", c.goType)
+			default:
+				b.fault("", c.name, "%s: %s", err, toDeclare(err, declareUnsigned(c)))
 			}
 			if err != nil {
 				continue
@@ -94,6 +101,26 @@ func (b *builder) inferTypes() {
 		c.marshals = c.goType.Implements(marshalerType)
 		c.composed = composed(c.cql) && !c.marshals
 	}
+}
+
+// declareUnsigned says which CQL types a column of unsigned integers can be declared with.
+func declareUnsigned(c *column) string {
+	var fit []string
+	if t := deref(c.goType); reflect.Uint <= t.Kind() && t.Kind() <= reflect.Uintptr {
+		for _, name := range []string{"smallint", "int", "bigint", "varint"} {
+			if typ, err := cqltype.Parse(name); err == nil && disagree(t, typ) == "" {
+				fit = append(fit, name)
+			}
+		}
+	}
+	if len(fit) == 0 {
+		return "declare it with Type"
+	}
+	fit[0] = fmt.Sprintf("declare Type(%q, %q)", c.name, fit[0])
+	if len(fit) > 1 {
+		fit[1] = "or " + fit[1]
+	}
+	return strings.Join(fit, ", ")
 }
 
 func deref(t reflect.Type) reflect.Type {

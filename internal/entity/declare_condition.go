@@ -116,6 +116,7 @@ func (b *builder) readConditions() {
 
 // checkConditions rejects what lightweight transactions cannot keep.
 func (b *builder) checkConditions() {
+	s := b.set
 	versioned, compared := len(b.Versions) > 0, len(b.Compare) > 0
 	if versioned && compared {
 		b.fault("", "", "Versioned and Compare: the version is compared already")
@@ -143,7 +144,7 @@ func (b *builder) checkConditions() {
 	}
 	if versioned {
 		b.checkVersioned()
-	} else if !slices.ContainsFunc(b.set.compare, func(i int) bool { return neverAbsent(&b.set.columns[i]) }) {
+	} else if len(s.compare) == len(b.Compare) && !slices.ContainsFunc(s.compare, func(i int) bool { return neverAbsent(&s.columns[i]) }) {
 		b.fault("", "", "Compare needs a column that is never absent (no pointer, time, slice or map): a row that does not exist could "+
 			"pass for one in which all columns are null, and would be created")
 	}

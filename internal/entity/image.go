@@ -42,6 +42,9 @@ func (s *Set) image(row reflect.Value) ([]Value, error) {
 		if err != nil {
 			var invalid *InvalidError
 			if errors.As(err, &invalid) {
+				if invalid.Reason == zeroKey {
+					invalid.Reason += ": pass the row as it was read, not one made of its id alone"
+				}
 				invalid.Reason = "before-image: " + invalid.Reason
 			}
 			return nil, err
