@@ -51,6 +51,14 @@ func NewBudget(size int, earned float64) *Budget {
 	return b
 }
 
+// Validate says of a budget that was not made by [NewBudget], and so allows no retry, what it is. A nil budget is one without limit.
+func (b *Budget) Validate() error {
+	if b != nil && b.size == 0 {
+		return errors.New("retry: the budget was not made by NewBudget")
+	}
+	return nil
+}
+
 // earn is called for every success. A nil budget is one without limit.
 func (b *Budget) earn() {
 	if b != nil {

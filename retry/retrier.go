@@ -20,8 +20,11 @@ type Retrier struct {
 	err    error // of a policy that is not valid; every write fails with it
 }
 
-// New makes a Retrier. A nil budget stands for one without limit. The error is that of [Policy.Validate].
+// New makes a Retrier. A nil budget stands for one without limit. The error is that of [Policy.Validate] or [Budget.Validate].
 func New(policy Policy, budget *Budget) (*Retrier, error) {
+	if err := budget.Validate(); err != nil {
+		return nil, err
+	}
 	r := policy.retrier(budget)
 	if r.err != nil {
 		return nil, r.err

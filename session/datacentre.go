@@ -13,6 +13,7 @@ import (
 type datacentre struct {
 	name   string
 	caller gocql.HostFilter // may be nil
+	given  string           // where the name was given
 }
 
 // inDatacentre accepts the hosts of a datacentre that filter accepts. A datacentre that Configure was told before is replaced.
@@ -20,7 +21,7 @@ func inDatacentre(name string, filter gocql.HostFilter) datacentre {
 	if before, ok := filter.(datacentre); ok {
 		filter = before.caller
 	}
-	return datacentre{name, filter}
+	return datacentre{name, filter, "Configure"}
 }
 
 // Accept implements gocql.HostFilter.
@@ -73,7 +74,7 @@ func (f *filterObserver) stop() string {
 	case !ok:
 		return "HostFilter leaves no host: " + shown
 	case local.caller == nil:
-		return fmt.Sprintf("no host that answers is in datacentre %s, the one given to Configure: %s", local.name, shown)
+		return fmt.Sprintf("no host that answers is in datacentre %s, the one given to %s: %s", local.name, local.given, shown)
 	}
-	return fmt.Sprintf("HostFilter and datacentre %s, the one given to Configure, leave no host: %s", local.name, shown)
+	return fmt.Sprintf("HostFilter and datacentre %s, the one given to %s, leave no host: %s", local.name, local.given, shown)
 }

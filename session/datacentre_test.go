@@ -31,6 +31,17 @@ func TestConnectNamesTheDatacentre(t *testing.T) {
 			}
 		})
 	}
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s, err := Open(cassandratest.Start(t, 3).Config(), LocalDC("eu-west"))
+		if err == nil {
+			s.Close()
+			t.Fatal("there is a session")
+		}
+		if !strings.Contains(err.Error(), "is in datacentre eu-west, the one given to LocalDC: 127.0.0.") {
+			t.Error(err)
+		}
+	})
 }
 
 // A HostFilter that is set before Configure stays in force, however often Configure is called; a datacentre takes the place of the

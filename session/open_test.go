@@ -104,6 +104,9 @@ func TestSessionErrors(t *testing.T) {
 			return session.New(nil, reads, session.Adjust(func(*gocql.ClusterConfig) {}))
 		},
 		"Budget: the budget is nil": func() (*session.Session, error) { return session.Open(config, session.Budget(nil)) },
+		"Budget: retry: the budget was not made by NewBudget": func() (*session.Session, error) {
+			return session.Open(config, session.Budget(&retry.Budget{}))
+		},
 		`Keyspaces: "a b" is not a name of`: func() (*session.Session, error) {
 			return session.Open(config, session.Keyspaces(map[string]string{"": "a b"}))
 		},

@@ -81,6 +81,8 @@ func Budget(b *retry.Budget) Option {
 	return func(c *config) {
 		if b == nil {
 			c.fail("Budget: the budget is nil")
+		} else if err := b.Validate(); err != nil {
+			c.fail("Budget: %w", err)
 		}
 		c.Budget = b
 	}
@@ -154,6 +156,10 @@ func replaceable(policy gocql.HostSelectionPolicy) bool {
 func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	own := *cluster
 	Configure(&own, s.config.localDC)
+	if local, ok := own.HostFilter.(datacentre); ok && s.config.localDC != "" {
+		local.given = "LocalDC"
+		own.HostFilter = local
+	}
 	for _, f := range s.config.adjust {
 		f(&own)
 	}

@@ -111,7 +111,7 @@ func (t *SlogTracer) TraceModifyEnd(ctx context.Context, data writer.ModifyEnd) 
 		level, message = t.retry, "modify failed"
 	}
 	m, _ := ctx.Value(loggedModifyContext{t}).(*loggedModify)
-	if m == nil || !t.logger.Enabled(ctx, level) {
+	if m == nil || !t.logs(ctx, level) {
 		return
 	}
 	attributes := append(make([]slog.Attr, 0, 5), slog.String("op", data.Op), slog.Int("rounds", data.Rounds), duration(m.start))

@@ -9,7 +9,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// SlogTracer logs writes and reads. It is made by [Slog] and safe for concurrent use.
+// SlogTracer logs writes and reads. It is made by [Slog] and safe for concurrent use. The zero value logs nothing.
 type SlogTracer struct {
 	logger                  *slog.Logger
 	success, retry, failure slog.Level
@@ -140,7 +140,7 @@ func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
 	}
 	level := t.level(outcome)
 	w := t.write(ctx)
-	if w == nil || !t.logger.Enabled(ctx, level) {
+	if w == nil || !t.logs(ctx, level) {
 		return
 	}
 	attributes := append(make([]slog.Attr, 0, 11),
@@ -195,7 +195,7 @@ func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data writer.RequestEnd
 	if data.Err != nil && p.write != nil {
 		p.write.reasons.failed(requestErrorType(data.Err, data.Reason))
 	}
-	if !t.logger.Enabled(ctx, level) {
+	if !t.logs(ctx, level) {
 		return
 	}
 	attributes := append(p.attributes(), slog.Int("attempts", data.Attempts), duration(p.start))
@@ -212,7 +212,7 @@ func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data writer.RequestEnd
 // TraceRetry implements [writer.RetryTracer].
 func (t *SlogTracer) TraceRetry(ctx context.Context, data writer.RetryData) {
 	p := t.request(ctx)
-	if p == nil || !t.logger.Enabled(ctx, t.retry) {
+	if p == nil || !t.logs(ctx, t.retry) {
 		return
 	}
 	attributes := append(p.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", data.Class.String()))
@@ -223,7 +223,12 @@ func (t *SlogTracer) TraceRetry(ctx context.Context, data writer.RetryData) {
 
 // enabled says whether anything may have to be logged.
 func (t *SlogTracer) enabled(ctx context.Context) bool {
-	return t.logger.Enabled(ctx, max(t.success, t.retry, t.failure, slog.LevelInfo))
+	return t.logs(ctx, max(t.success, t.retry, t.failure, slog.LevelInfo))
+}
+
+// logs says whether lines of the level are logged; a zero SlogTracer logs none.
+func (t *SlogTracer) logs(ctx context.Context, level slog.Level) bool {
+	return t.logger != nil && t.logger.Enabled(ctx, level)
 }
 
 // level is that of a write with this outcome.

@@ -68,7 +68,7 @@ func (t *SlogTracer) TraceReadEnd(ctx context.Context, data reader.ReadEnd) {
 		level = slog.LevelInfo
 	}
 	r, _ := ctx.Value(loggedReadContext{t}).(*loggedRead)
-	if r == nil || !t.logger.Enabled(ctx, level) {
+	if r == nil || !t.logs(ctx, level) {
 		return
 	}
 	attributes := append(make([]slog.Attr, 0, 9),
@@ -94,7 +94,7 @@ func (t *SlogTracer) TracePartitionStart(ctx context.Context, data reader.Partit
 // TracePartitionEnd implements [reader.PartitionTracer].
 func (t *SlogTracer) TracePartitionEnd(ctx context.Context, data reader.PartitionEnd) {
 	p, _ := ctx.Value(loggedPartitionContext{t}).(*loggedPartition)
-	if data.Err == nil || p == nil || !t.logger.Enabled(ctx, t.retry) {
+	if data.Err == nil || p == nil || !t.logs(ctx, t.retry) {
 		return
 	}
 	attributes := append(p.attributes(), slog.Int("attempts", data.Attempts))
@@ -108,7 +108,7 @@ func (t *SlogTracer) TracePartitionEnd(ctx context.Context, data reader.Partitio
 // TraceReadRetry implements [reader.RetryTracer].
 func (t *SlogTracer) TraceReadRetry(ctx context.Context, data reader.RetryData) {
 	p, _ := ctx.Value(loggedPartitionContext{t}).(*loggedPartition)
-	if p == nil || !t.logger.Enabled(ctx, t.retry) {
+	if p == nil || !t.logs(ctx, t.retry) {
 		return
 	}
 	attributes := append(p.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", data.Class.String()))

@@ -56,4 +56,5 @@ func (w waits) TraceRequestStart(ctx context.Context, data writer.RequestStart) 
 func TestSlogNil(t *testing.T) {
 	t.Parallel()
 	failing(t).to(t.Context(), tracing.Slog(nil))
+	failing(t).to(t.Context(), new(tracing.SlogTracer)) // which Slog did not make
 }

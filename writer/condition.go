@@ -109,7 +109,11 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	if c.err == nil {
 		c.err = errChanged
 	}
-	p.unsent(errCondition)
+	unsent := errCondition
+	if c.conflict && c.outcome == NotApplied {
+		unsent = errUnmet
+	}
+	p.unsent(unsent)
 	if ahead := w.clock.now().Add(w.maxSkew).UnixMicro(); result.above > ahead {
 		c.err = fmt.Errorf("the entity was deleted by a clock more than %v ahead of this one: writing above that would shut out all other writers", w.maxSkew)
 		return false, 0
@@ -122,6 +126,7 @@ var (
 	errExists    = errors.New("the entity exists already")
 	errGone      = errors.New("the entity does not exist: it was deleted meanwhile, or never inserted")
 	errCondition = errors.New("the condition of the write is not known to hold")
+	errUnmet     = errors.New("the condition of the write did not hold")
 )
 
 func errTaken(table string) error { return fmt.Errorf("%w: table %s", ErrTaken, table) }

@@ -84,7 +84,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		out.Requests = append(out.Requests, r)
 		if request.kind == retry.LoggedBatch {
 			out.BatchBytes = request.size()
-			if err := w.guardSize(&request); err != nil {
+			if err := w.guardSize(&request, p.atomic); err != nil {
 				return nil, refuse(op, err)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 // guard rejects a logged batch that the server would reject, or would not keep its promise for: the batchlog drops a batch that is
 // older than the smallest gc_grace_seconds of its tables, so a table that keeps deletes for no time takes the promise from all of it.
 // An [*unreadError] is no refusal: it is not known.
-func (w *Writer) guard(ctx context.Context, batch *request) error {
-	if err := w.guardSize(batch); err != nil {
+func (w *Writer) guard(ctx context.Context, batch *request, atomic bool) error {
+	if err := w.guardSize(batch, atomic); err != nil {
 		return err
 	}
 	for _, m := range batch.mutations {
@@ -25,13 +25,13 @@ func (w *Writer) guard(ctx context.Context, batch *request) error {
 			return err
 		}
 		if live.gcGrace == 0 {
-			return noGrace(m)
+			return noGrace(m, atomic)
 		}
 	}
 	return nil
 }
 
-func (w *Writer) guardSize(p *request) error {
+func (w *Writer) guardSize(p *request, atomic bool) error {
 	size := p.size()
 	if size <= w.batchLimit {
 		return nil
@@ -45,11 +45,19 @@ func (w *Writer) guardSize(p *request) error {
 		}
 	}
 	return fmt.Errorf("a logged batch of about %d bytes is over the limit of %d (batch_size_fail_threshold of the server, "+
-		"writer.BatchLimit here); table %s has the most, %d: write fewer or smaller rows at a time, or, unless a set is Atomic, write it with Concurrent()",
-		size, w.batchLimit, largest, byTable[largest])
+		"writer.BatchLimit here); table %s has the most, %d: write fewer or smaller rows at a time%s",
+		size, w.batchLimit, largest, byTable[largest], orConcurrent(", or write it with Concurrent()", atomic))
 }
 
-func noGrace(m *entity.Mutation) error {
+// orConcurrent is the advice to write without a batch, empty for a set declared Atomic, which rejects that.
+func orConcurrent(advice string, atomic bool) string {
+	if atomic {
+		return ""
+	}
+	return advice
+}
+
+func noGrace(m *entity.Mutation, atomic bool) error {
 	return fmt.Errorf("table %s has gc_grace_seconds = 0, so the batchlog would drop any logged batch it is in: "+
-		"ALTER TABLE %s.%s WITH gc_grace_seconds = 864000, or, unless a set is Atomic, use Concurrent()", m.Table, m.Keyspace, m.Table)
+		"ALTER TABLE %s.%s WITH gc_grace_seconds = 864000%s", m.Table, m.Keyspace, m.Table, orConcurrent(", or use Concurrent()", atomic))
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
 
@@ -39,6 +40,17 @@ func TestGuard(t *testing.T) {
 	wantRefusal(t, "gc_grace", err)
 	if !strings.Contains(err.Error(), "ALTER TABLE shop.orders_by_user WITH gc_grace_seconds") {
 		t.Errorf("%v does not say how to fix it", err)
+	}
+	for name, test := range map[string]struct {
+		set  *tables.Set[Order]
+		want bool
+	}{"plain": {orderSet(t), true}, "atomic": {orderSet(t, tables.Atomic()), false}} {
+		for _, w := range []*Writer{w, fakeWriter(x, batchLimit(600))} {
+			_, err := w.Write(t.Context(), "payOrder", test.set.Update(open, paid))
+			if wantRefusal(t, name, err); strings.Contains(err.Error(), "Concurrent()") != test.want {
+				t.Errorf("%s: Concurrent is advised, or it is not: %v", name, err)
+			}
+		}
 	}
 	if len(x.sent()) > 0 {
 		t.Error("a request was sent")

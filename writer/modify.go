@@ -66,6 +66,9 @@ func modify[T any](
 	if err := inKeyspaces(w, set); err != nil {
 		return none, refuse(op, err)
 	}
+	if err := set.Update(key, key).Internal().CheckVerb(); err != nil { // not only once a row was found
+		return none, refuse(op, err)
+	}
 	if set.Internal().Conditional() {
 		return modifyConditional(ctx, w, op, set, key, change)
 	}

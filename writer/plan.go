@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +20,7 @@ type plan struct {
 	mode      Mode
 	reason    string     // why the mode
 	strict    bool       // a logged batch stays one
+	atomic    bool       // for a set declared Atomic
 	trial     bool       // it is to show whether the batchlog works again
 	condition *condition // comes first; nil if there is none
 	requests  []request  // of all but counters; a logged batch is the only one
@@ -120,7 +122,7 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*entity.Mutation, e
 			r, err = c.Internal().Render(p.timestamp, w.physical)
 		}
 		if err != nil {
-			return nil, err
+			return nil, cmp.Or(changedTwice(changes), err)
 		}
 		if len(changes) > 1 {
 			if i == 0 {
@@ -161,6 +163,23 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*entity.Mutation, e
 		}
 	}
 	return out, w.remark(p, changes)
+}
+
+// changedTwice is the error of a write with two changes of one entity, nil if there are none: a row that cannot be rendered, such as
+// one without a stamp, may be one that another change of the write has just made.
+func changedTwice(changes []tables.Change) error {
+	seen := make(map[string]bool, len(changes))
+	for _, c := range changes {
+		key := c.Internal().Key()
+		if key == "" {
+			continue
+		}
+		if key = c.Entity() + "\x00" + key; seen[key] {
+			return errTwice(c.Entity(), c.Kind() == tables.Add)
+		}
+		seen[key] = true
+	}
+	return nil
 }
 
 func errTwice(entity string, add bool) error {
@@ -227,7 +246,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mu
 		p.mode, p.reason = FanOut, "one entity, and no deletes travel with it"
 		return nil
 	}
-	p.strict = atomic || w.choice == alwaysLogged
+	p.atomic, p.strict = atomic, atomic || w.choice == alwaysLogged
 	down := false
 	if !p.strict {
 		down, p.trial = w.batchlog.down(w.clock.now())

@@ -170,7 +170,7 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 			if err == nil && t.gcGrace == 0 {
 				batch = false
 				if failed.Mode == LoggedBatch && failed.strict {
-					err = noGrace(m)
+					err = noGrace(m, true) // it stays a logged batch
 				}
 			}
 			if err != nil {

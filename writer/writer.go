@@ -166,7 +166,7 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: op, Changes: len(changes)})
 	p, err := w.plan(op, changes, 0)
 	if err == nil && p.mode == LoggedBatch {
-		err = w.guard(ctx, &p.requests[0])
+		err = w.guard(ctx, &p.requests[0], p.atomic)
 	}
 	if err == nil && p.condition != nil {
 		// An insert after a delete has to be above it.
@@ -175,7 +175,7 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 			if p, err = w.plan(op, changes, above); err == nil {
 				p.sent, p.condition.attempts = met.sent, met.attempts
 				if p.mode == LoggedBatch {
-					err = w.guard(ctx, &p.requests[0])
+					err = w.guard(ctx, &p.requests[0], p.atomic)
 				}
 			}
 		} else if !holds {

@@ -84,8 +84,8 @@ var besideCounters = map[string]string{
 	"Atomic":       "Cassandra rejects counters in a logged batch, whose replay would count twice",
 }
 
-// checkVerb rejects the verbs that the set does not have.
-func (c Change) checkVerb() error {
+// CheckVerb rejects the verbs that the set does not have.
+func (c Change) CheckVerb() error {
 	switch {
 	case c.Set.counts && c.Kind != Add:
 		return c.Set.invalid(nil, "", fmt.Sprintf("%s of counters: Add is their only verb, as a counter cannot be set, and once deleted it "+

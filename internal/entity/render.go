@@ -54,7 +54,7 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	if c.Conditional() {
 		return Rendered{}, c.Set.invalid(nil, "", "the base row is written by a lightweight transaction: RenderConditional renders that")
 	}
-	if err := c.checkVerb(); err != nil {
+	if err := c.CheckVerb(); err != nil {
 		return Rendered{}, err
 	}
 	r := renderer{set: c.Set, kind: c.Kind, timestamp: timestamp, keyspace: keyspace}
@@ -89,6 +89,19 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 		return Rendered{}, c.Set.nothingToAdd()
 	}
 	return Rendered{Mutations: r.out, Key: r.entityKey()}, nil
+}
+
+// Key is the encoded base key of the change's row, empty if the row cannot have it.
+func (c Change) Key() string {
+	row := c.After
+	if row == nil {
+		row = c.Before
+	}
+	encoded, err := c.Set.identity(reflect.ValueOf(row))
+	if err != nil {
+		return ""
+	}
+	return encodedKey(c.Set.tables[0].keyOf(encoded))
 }
 
 // leastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in another unit. One in
