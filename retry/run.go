@@ -16,6 +16,7 @@ type run struct {
 	observe func(Event)
 	start   time.Time // of the first attempt
 	limit   int       // attempts allowed; a verdict may lower it
+	late    bool      // the next attempt would have started after MaxElapsedTime
 
 	outcome  Outcome
 	err      error // of the last attempt, nil if it succeeded
@@ -54,7 +55,8 @@ func (r *run) sleep(wait time.Duration) bool {
 	case <-timer.C:
 	case <-r.ctx.Done():
 	}
-	return r.ctx.Err() == nil && time.Since(r.start) <= r.retrier.policy.MaxElapsedTime
+	r.late = time.Since(r.start) > r.retrier.policy.MaxElapsedTime
+	return r.ctx.Err() == nil && !r.late
 }
 
 // record adds an attempt to the outcome.
@@ -91,6 +93,7 @@ func (r *run) again(wait time.Duration) (price int64, again bool) {
 		return 0, false
 	}
 	if wait > r.retrier.policy.MaxElapsedTime-time.Since(r.start) {
+		r.late = true
 		return 0, false
 	}
 	if deadline, ok := r.ctx.Deadline(); ok && wait >= time.Until(deadline) {
@@ -108,7 +111,10 @@ func (r *run) again(wait time.Duration) (price int64, again bool) {
 func (r *run) failure() error {
 	last, ended := r.err, r.ctx.Err()
 	if r.outcome.Last.Reason == reasonAttemptTimeout {
-		last = &limitError{r.retrier.policy.AttemptTimeout, r.err}
+		last = &limitError{limit: r.retrier.policy.AttemptTimeout, err: r.err}
+		if r.late {
+			last = &lateError{r.retrier.policy.MaxElapsedTime, last}
+		}
 	}
 	if r.database != nil {
 		if ended == nil && fromContext(r.outcome.Last) {
@@ -140,3 +146,14 @@ type endedError struct{ last, ended error }
 
 func (e *endedError) Error() string   { return fmt.Sprintf("%v, last error: %v", e.ended, e.last) }
 func (e *endedError) Unwrap() []error { return []error{e.last, e.ended} }
+
+// lateError is the error of a write without an answer that was not tried again because of MaxElapsedTime: its context may have time left.
+type lateError struct {
+	limit time.Duration
+	last  error
+}
+
+func (e *lateError) Error() string {
+	return fmt.Sprintf("%v; MaxElapsedTime %v of the retry policy allows no further attempt", e.last, e.limit)
+}
+func (e *lateError) Unwrap() error { return e.last }

@@ -108,7 +108,9 @@ func TestErrorSaysWhoseLimit(t *testing.T) {
 		stuck  bool // the driver does not look at the context
 		want   string
 	}{
-		"attempt":             {0, time.Minute, retry.Policy{MaxAttempts: 2}, false, "unknown after 2 attempts: no answer within 2.5s"},
+		"attempt": {0, time.Minute, retry.Policy{MaxAttempts: 2}, false, "unknown after 2 attempts: no answer within 2.5s"},
+		"time of the attempts": {0, time.Minute, retry.Policy{MaxAttempts: 100}, false, "unknown after 2 attempts: no answer within 2.5s; " +
+			"MaxElapsedTime 5s of the retry policy allows no further attempt"},
 		"writer, short":       {0, time.Second, retry.Policy{MaxAttempts: 2}, false, "unknown after 2 attempts: the writer's Timeout of 1s is over"},
 		"writer":              {0, time.Second, once, false, "unknown: the writer's Timeout of 1s is over"},
 		"writer, later":       {0, 3 * time.Second, retry.Policy{}, false, "unknown after 2 attempts: the writer's Timeout of 3s is over"},
