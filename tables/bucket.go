@@ -91,11 +91,12 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 
 // Since is a bucket function that took the place of another one; see [Derive].
 type Since struct {
-	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for none. It must be later
-	// than every row's time when the first process that declares it starts: a row of since then that a process without it has written
-	// is not found. So first run the statement of writer.Differences, or of denorm ddl --migrate, which puts the Since into the
-	// table's fingerprint: until then writer.Check and schema.Validate of a process with the Since return an error. Once the Since has begun,
-	// those of a process without it do.
+	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for
+	// none. It must be later than every row's time when the first process that declares it starts: a row of since
+	// then that a process without it has written is not found. So first run the statement of writer.Differences, or
+	// of denorm ddl --migrate, which puts the Since into the table's fingerprint: until then writer.Check and
+	// schema.Validate of a process with the Since return an error. Once the Since has begun, those of a process
+	// without it do.
 	Time time.Time
 	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out where a time bucket is among
 	// the functions.

@@ -107,8 +107,8 @@ func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 //
 // With an expiry in row, what the patch has written ends then, stamp and expiry included, and nothing else: a row to which
 // others have given a later expiry stays, without these values. A table that the patch reaches after its expiry ends like one
-// that it reached before. There is no row marker in such a patch, which would end the row, so every table has to hold the
-// expiry or the stamp.
+// that it reached before. Such a patch writes no row marker, because an expiring marker would end the row, so every table has
+// to hold the expiry or the stamp.
 //
 // In a set with [ExpiresAt] a row without an expiry is an error: what is written would stay forever where the rest of
 // the row ends. Give row the expiry that was read, or written, or, if the row never ends, name the expiry in a Column

@@ -23,20 +23,22 @@ type Table struct {
 	// rotation creates them ahead and drops old ones; schema.Ensure creates the one of the present. The function must
 	// not change while the table keeps its name: rows would be looked for in other tables, and dropped at another time.
 	Rotate Bucket
-	// Unique makes the table a register of keys that only one entity can have, such as e-mail addresses. Its primary key is
-	// what has to be unique; alongside it the table holds the base key of the owner, and a column named claim (timeuuid), which
-	// is no field. Only a [Versioned] set can have such tables, and Keyspace must be that of the base table, in which owners are looked
-	// up: a key has one owner a keyspace, so tenants with keyspaces of their own each have one. It is of one entity: two sets that share it
-	// would not see each other's owners, and writer.Check rejects that by the table's fingerprint.
+	// Unique makes the table a register of keys that only one entity can have, such as e-mail addresses. Its
+	// primary key is what has to be unique; alongside it the table holds the base key of the owner, and a column
+	// named claim (timeuuid), which is no field. Only a [Versioned] set can have such tables, and Keyspace must be
+	// that of the base table, in which owners are looked up: a key has one owner a keyspace, so tenants with
+	// keyspaces of their own each have one. It is of one entity: two sets that share it would not see each other's
+	// owners, and writer.Check rejects that by the table's fingerprint.
 	//
 	// Keys are compared by their bytes: "A@x.org" and "a@x.org" can have two owners, so write them in one spelling.
 	//
-	// A row of the table is a claim. That of a write under way, or of a client that died, is there before the base row has the key, and may
-	// stay without it: who looks an owner up reads its base row too, and believes that.
+	// A row of the table is a claim. That of a write under way, or of a client that died, is there before the base
+	// row has the key, and may stay without it: who looks an owner up reads its base row too, and believes that.
 	//
-	// A key is claimed by the insert or update that gives it to its entity. Rows from before the table was declared have no claims, and
-	// no update that leaves their keys makes one: their keys are free to be taken until each has a claim made by hand, while nothing else writes
-	// the entity, as with INSERT INTO users_by_email (email, user_id, claim) VALUES (?, ?, now()) IF NOT EXISTS.
+	// A key is claimed by the insert or update that gives it to its entity. Rows from before the table was declared
+	// have no claims, and no update that leaves their keys makes one: their keys are free to be taken until each
+	// has a claim made by hand, while nothing else writes the entity, as with INSERT INTO users_by_email (email,
+	// user_id, claim) VALUES (?, ?, now()) IF NOT EXISTS.
 	Unique bool
 }
 

@@ -42,7 +42,7 @@
 //	applied      every table has acknowledged it                                             debug  unset
 //	conflict     another writer came first, and nothing was applied: writer.ErrConflict      info   unset
 //	taken        another entity has a Unique key: writer.ErrTaken                            info   unset
-//	refused      the call or a row is not valid, and nothing was sent: writer.ErrInvalid     info   error
+//	refused      writer.Invalid: the call or a row is not valid, and nothing was sent        info   error
 //	not applied  no table has it                                                             warn   error
 //	unknown      some table is unknown or pending, whatever else is known                    error  error
 //	partial      some table has it, and the others have not                                  error  error

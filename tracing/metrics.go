@@ -76,8 +76,8 @@ func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 		m.readDuration = noop.Float64Histogram{}
 	}
 	m.retries = counter(retriesName, "{retry}", "Attempts that failed and were followed by another.")
-	m.refusals = counter(refusalsName, "{path}", "Paths given up because the budget for retries was spent.")
-	m.stragglers = counter(stragglersName, "{path}", "Paths that had not ended when the write did.")
+	m.refusals = counter(refusalsName, "{path}", "Requests given up because the budget for retries was spent.")
+	m.stragglers = counter(stragglersName, "{path}", "Requests that had not ended when the write did.")
 	m.outcomes = counter(outcomesName, "{table}", "Tables of logical writes by what is known of them when the write ends.")
 	return m, errors.Join(errs...)
 }

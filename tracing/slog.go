@@ -25,8 +25,9 @@ var (
 //
 //	message                   level  attributes
 //	"write applied"           debug  op, mode, attempts, paths, duration_ms, resume if it is one
-//	"path applied"            debug  op, mode, keyspace, tables, attempts, duration_ms, coordinator
-//	"attempt failed"          warn   op, mode, keyspace, tables, attempt, class, reason, status_code, wait_ms, coordinator
+//	"path applied"            debug  op, mode, keyspace, tables, attempts, duration_ms, address, port, dc
+//	"attempt failed"          warn   op, mode, keyspace, tables, attempt, class, reason, status_code, wait_ms, address, port,
+//	                                 dc
 //	"path failed"             warn   those of "path applied", outcome, reason, status_code, refused if the retry budget
 //	                                 was spent; debug if it met a conflict
 //	"write failed"            info,  those of "write applied", outcome, reason, open: the tables not known to have it,
@@ -37,15 +38,16 @@ var (
 //	                          warn   of its own
 //	"read done"               debug  op, keyspace, table, partitions, rows, duration_ms, continued if it is by a token
 //	"request failed"          warn   op, keyspace, table, partition (its number), attempt, class, reason, status_code, wait_ms,
-//	                                 coordinator
-//	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, refused, coordinator
+//	                                 address, port, dc
+//	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, refused, address, port,
+//	                                 dc
 //	"read failed"             error  those of "read done", reason, status_code; info if the query was rejected
 //
 // After an attempt that failed another follows, and after a request that failed the write may still succeed, where a
 // logged batch is replaced by a fan-out. The request of a straggler has its message when the driver returns, which is after
 // that of the write and may say that it was applied. duration_ms and wait_ms are milliseconds, as floating-point
-// numbers. A path is a request of a write. Outcomes and reasons are the denorm.outcome and error.type of the package
-// documentation. The coordinator is address, port and dc, where known.
+// numbers. In messages and attributes, path is a request of a write. Outcomes and reasons are the denorm.outcome and error.type of the package
+// documentation. address, port and dc are those of the coordinator, where known.
 //
 // No value and no text of an error is logged. The handler gets the context of write or request, so a handler that joins
 // logs to traces finds the span, if [Multi] has the tracer that makes it before this one. A nil logger logs nothing.

@@ -30,12 +30,12 @@ type Difference struct {
 	// Physical names. Column is empty if the table as a whole is meant, and Table if the keyspace is.
 	Keyspace, Table, Column string
 	Reason                  string
-	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process, or its rows
-	// have a default_time_to_live where ExpiresAt gives none, or it has a column that writes of this set, or of another
-	// one, do not fill.
+	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or
+	// newer process, or its rows have a default_time_to_live where ExpiresAt gives none, or it has a column that
+	// writes of this set, or of another one, do not fill.
 	Note bool
-	// Fix is the statement that puts the fingerprint right, empty where there is none. It is for a person to read and to run:
-	// nothing in it hides from a terminal or from cqlsh.
+	// Fix is the statement that puts the fingerprint right, empty where there is none. It is for a person to read
+	// and to run: nothing in it hides from a terminal or from cqlsh.
 	Fix string
 }
 
@@ -73,17 +73,19 @@ func (e *CheckError) Error() string {
 // base rows do not end before others of theirs by a default_time_to_live, and a Versioned set of several tables has none. All differences
 // come at once, in a [*CheckError]. A live column that the set does not know is no difference: writes leave it alone.
 //
-// What all processes that write a table have to declare alike is compared as well: how key columns may change and within
-// which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and SweepInserts. The table has it as a fingerprint at the end of its comment,
-// which schema.Ensure and the command write. Where it contradicts the set that is a difference, and so is a table of a
-// Versioned set, or of unique keys, that the set takes for a plain one. A Since that was added is one until it is in the
-// fingerprint: run the statement that the error names before a process with the Since starts, and before it begins; from then on a process
-// without it does not pass. A domain that has grown is no difference: older and newer processes both pass while a declaration is rolled out.
-// Nor is a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint; run that statement when all processes
-// declare it. What there is to do then, or for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check returns nil.
-// Sets that declare one table are compared with each other, too, and their columns: rows that a set without one of them
-// moves, deletes or lets expire are not kept in step. A map of [session.Keyspaces] that names a keyspace without a table of the
-// sets is an error, if one of their tables is in a keyspace that it does not name: give all sets to one Check.
+// What all processes that write a table have to declare alike is compared as well: how key columns may change and
+// within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and SweepInserts. The table
+// has it as a fingerprint at the end of its comment, which schema.Ensure and the command write. Where it contradicts
+// the set that is a difference, and so is a table of a Versioned set, or of unique keys, that the set takes for a
+// plain one. A Since that was added is one until it is in the fingerprint: run the statement that the error names
+// before a process with the Since starts, and before it begins; from then on a process without it does not pass. A
+// domain that has grown is no difference: older and newer processes both pass while a declaration is rolled out. Nor
+// is a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint; run that statement when all
+// processes declare it. What there is to do then, or for a table without a fingerprint, is a note of
+// [Writer.Differences]. With notes only Check returns nil. Sets that declare one table are compared with each other,
+// too, and their columns: rows that a set without one of them moves, deletes or lets expire are not kept in step. It
+// is an error if the map of [session.Keyspaces] names a keyspace in which no given set has a table, while a table of
+// theirs is in one the map does not name: most likely a misspelt name. So give all sets to one Check.
 //
 // Three things are not compared, so that they can be added while older processes write. Atomic holds for the writes of
 // processes that declare it. A column that another process declares, and this one does not, is one that the set does
