@@ -55,7 +55,7 @@ func TestChangeRepeated(t *testing.T) {
 		if got.status != http.StatusOK || got.Status != orders.Paid || !got.UpdatedAt.Equal(s.clock.Add(time.Second)) {
 			t.Errorf("%s: %d %s", name, got.status, got.text)
 		}
-		if a, b := s.writes[1], s.writes[2]; len(s.writes) != 3 || a.at != b.at || text(a.After) != text(b.After) {
+		if a, b := s.writes[1], s.writes[2]; len(s.writes) != 3 || a.at != b.at || text(a.After()) != text(b.After()) {
 			t.Errorf("%s: the repeat is another write", name)
 		}
 	}

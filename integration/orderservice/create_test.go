@@ -48,7 +48,7 @@ func TestCreateRepeated(t *testing.T) {
 		if got.status != http.StatusCreated {
 			t.Errorf("%s: %d %s", name, got.status, got.text)
 		}
-		if len(s.writes) != 2 || s.writes[0].at != s.writes[1].at || text(s.writes[0].After) != text(s.writes[1].After) {
+		if len(s.writes) != 2 || s.writes[0].at != s.writes[1].at || text(s.writes[0].After()) != text(s.writes[1].After()) {
 			t.Errorf("%s: the repeat is another write: %v", name, s.writes)
 		}
 		if len(s.rows) != 1 {

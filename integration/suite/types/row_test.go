@@ -128,7 +128,7 @@ func store(t *testing.T, p *reading.Place, change tables.Change, want types.Row)
 	if want.ID == (gocql.UUID{}) {
 		before, ok := change.Before().(types.Row)
 		if !ok {
-			t.Fatalf("%T", change.Before)
+			t.Fatalf("%T", change.Before())
 		}
 		id = before.ID
 	}
