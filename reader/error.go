@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// ErrInvalid is matched by a query that is rejected: nothing was sent.
+	// ErrInvalid is matched by a query that is rejected: nothing was sent. So it is by the error of [New].
 	ErrInvalid = errors.New("denorm: invalid query")
 
 	// ErrToken is matched, alongside ErrInvalid, when a query cannot continue at its token: the token is of another query, or
@@ -37,6 +37,13 @@ func (e *QueryError) Is(target error) bool { return target == ErrInvalid }
 
 // Unwrap gives the cause, if there is one.
 func (e *QueryError) Unwrap() error { return e.cause }
+
+// optionError is why there is no reader. It matches [ErrInvalid].
+type optionError struct{ cause error }
+
+func (e *optionError) Error() string        { return "denorm: reader: " + e.cause.Error() }
+func (e *optionError) Is(target error) bool { return target == ErrInvalid }
+func (e *optionError) Unwrap() error        { return e.cause }
 
 func (q *query) invalid(table, column, reason string) error {
 	return &QueryError{Table: table, Column: column, Reason: reason}

@@ -37,6 +37,30 @@ func TestNil(t *testing.T) {
 	}
 }
 
+// Rows that no Read has made say so.
+func TestZeroRows(t *testing.T) {
+	t.Parallel()
+	for _, err := range new(Rows[line]).All() {
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "the Rows are a zero value: they are made by reader.Read") {
+			t.Error(err)
+		}
+	}
+}
+
+// Without any keyspace nothing is sent; with one that CQL would have to quote the table is left to the session.
+func TestNoKeyspace(t *testing.T) {
+	t.Parallel()
+	set, f := filled(t, 1)
+	const want = "no keyspace: the session has none; set ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces"
+	if _, _, err := List(t.Context(), newReader(f, ""), "list", lastHours(set, 1)); !errors.Is(err, ErrInvalid) ||
+		!strings.Contains(err.Error(), want) || len(f.requests) > 0 {
+		t.Errorf("%v, %d requests", err, len(f.requests))
+	}
+	if _, _, err := List(t.Context(), newReader(f, "Shop"), "list", lastHours(set, 1)); err != nil {
+		t.Error(err)
+	}
+}
+
 // A read without a name is rejected, as its errors, spans and metrics would have none.
 func TestReadWithoutOp(t *testing.T) {
 	t.Parallel()

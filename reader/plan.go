@@ -48,7 +48,7 @@ func (r *Reader) plan(q *query) (*plan, error) {
 	}
 	keyspace, err := r.physical(b.layout.Keyspace())
 	if err != nil {
-		return nil, b.invalid(b.name, "", "no keyspace: "+err.Error()+", and the reader by With(reader.Session(derived))")
+		return nil, b.invalid(b.name, "", "no keyspace: "+err.Error())
 	}
 	p := &plan{bound: b, keyspace: keyspace, selected: b.layout.Columns(), statements: make(map[string]string)}
 	p.mark = b.mark(p.keyspace)

@@ -23,6 +23,7 @@ type query struct {
 	name       string // of the table, as given
 	known      bool   // the table is declared
 	unset      bool   // the set is nil
+	made       bool   // by From
 	conditions []condition
 	order      string
 	limit      int
@@ -57,12 +58,12 @@ const (
 // From begins a query of the table declared under name in the set: of all its rows under the partition key that Eq gives.
 func From[T any](set *tables.Set[T], name string) Query[T] {
 	layout, ok := set.Internal().Layout(name)
-	return Query[T]{query{layout: layout, name: name, known: ok, unset: set == nil}}
+	return Query[T]{query{layout: layout, name: name, known: ok, unset: set == nil, made: true}}
 }
 
 // Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value
 // is of the Go type of the column's field. A value that [tables.OneOf] does not list is no error, as rows from before
-// the declaration may have it; as a rule it finds none.
+// the declaration may have it; as a rule it finds none. One that is no bucket of [tables.Derive] is rejected.
 func (q Query[T]) Eq(column string, value any) Query[T] { return q.where(column, eq, value) }
 
 // Gt limits the query to rows whose clustering column is greater than value. A time.Time stands, in a timeuuid column,
@@ -86,7 +87,7 @@ func (q Query[T]) where(column string, op operator, value any) Query[T] {
 
 // OrderBy chooses the direction: the first clustering column that does not equal a value, followed by ASC or DESC. Without it
 // rows come as the table is clustered. A column alone is ASC, as in CQL, also in a table that is clustered by it in
-// descending order.
+// descending order. An empty order is none.
 func (q Query[T]) OrderBy(order string) Query[T] {
 	q.order = order
 	return q
@@ -120,6 +121,9 @@ type bound struct {
 
 // bind checks what can be checked without looking at buckets.
 func (q *query) bind() (*bound, error) {
+	if !q.made {
+		return nil, q.invalid(q.name, "", "the Query is a zero value: it is made by reader.From")
+	}
 	if q.unset {
 		return nil, q.invalid(q.name, "", "the set is nil")
 	}
@@ -215,6 +219,9 @@ func (b *bound) value(c condition) (v *entity.Value, open bool, err error) {
 	v, err = b.layout.Encode(c.column, c.value)
 	if err != nil {
 		return nil, false, &QueryError{Table: b.name, Column: c.column, Reason: reason(err), cause: err}
+	}
+	if fault := b.layout.BucketFault(c.column, v); fault != "" && c.op == eq {
+		return nil, false, b.invalid(b.name, c.column, fault)
 	}
 	return v, open, nil
 }

@@ -24,7 +24,6 @@ func TestRefusedQueries(t *testing.T) {
 		want string
 	}{
 		{"no table", From(set, "log"), "table log: no table of this name is declared in the set"},
-		{"zero query", Query[line]{}, "no table of this name is declared in the set"},
 		{
 			"no partition key", From(set, "logs").GtOrEq("at", midnight).Lt("at", midnight),
 			"table logs: column host: is missing: a query gives every column of the partition key with Eq",
@@ -73,6 +72,10 @@ func TestRefusedQueries(t *testing.T) {
 		{"order by an other column", all.OrderBy("text"), "table logs: column text: OrderBy: is no clustering column"},
 		{"order by a later column", all.OrderBy("n DESC"), "table logs: column n: OrderBy: rows come in the order of at"},
 		{"order in words", all.OrderBy("at up"), `OrderBy("at up"): want a column`},
+		{"hash bucket", all.Eq("bucket", int32(4)), "column bucket: no bucket of hash(4, n): they are 0 to 3"},
+		{"negative bucket", all.Eq("bucket", int32(-1)), "column bucket: no bucket of hash(4, n)"},
+		{"misspelt hour", From(set, "logs").Eq("host", "h").Eq("hour", "2024-5-1-0"), "column hour: no bucket of hour(at): want text as in 1970-01-01-00"},
+		{"zero query", Query[line]{}, "the Query is a zero value: it is made by reader.From"},
 		{"limit", all.Limit(-1), "the limit is -1"},
 		{
 			"too many partitions", From(set, "logs").Eq("host", "h").Gt("at", midnight).Lt("at", midnight.AddDate(1, 0, 0)),
@@ -276,7 +279,7 @@ func FuzzToken(f *testing.F) {
 func TestBadOptions(t *testing.T) {
 	t.Parallel()
 	for _, none := range []*session.Session{nil, new(session.Session)} {
-		if _, err := New(none); err == nil || !strings.Contains(err.Error(), "the session is nil or a zero value") {
+		if _, err := New(none); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "the session is nil or a zero value") {
 			t.Error(err)
 		}
 	}

@@ -15,14 +15,16 @@ type Reader struct {
 	config
 	source  source
 	session string // its keyspace, or empty
+	nowhere bool   // the session has no keyspace
 	retrier *retry.Retrier
 }
 
 // New makes a reader, of the session's connections for reads. It works in the keyspaces of the session and within its budget, if it has
-// one. The level of its requests is that of the option [Consistency]. The error names every option that is not valid.
+// one. The level of its requests is that of the option [Consistency]. The error names every option that is not valid, and matches
+// [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reader, error) {
 	if s == nil || s.Reads() == nil {
-		return nil, errors.New("denorm: reader: the session is nil or a zero value: session.Open makes one")
+		return nil, &optionError{errors.New("the session is nil or a zero value: session.Open makes one")}
 	}
 	reads := s.Reads()
 	in := func(c *config) {
@@ -31,13 +33,13 @@ func New(s *session.Session, options ...Option) (*Reader, error) {
 	}
 	r := newReader(gocqlSource{reads}, reads.Query("").Keyspace(), append([]Option{in}, options...)...)
 	if r.err != nil {
-		return nil, fmt.Errorf("denorm: reader: %w", r.err)
+		return nil, &optionError{r.err}
 	}
 	return r, nil
 }
 
 func newReader(source source, session string, options ...Option) *Reader {
-	r := &Reader{config: defaults(), source: source, session: session}
+	r := &Reader{config: defaults(), source: source, session: session, nowhere: session == ""}
 	if !cql.IsTable(session) {
 		r.session = "" // unquoted it would be another one; CQL then leaves it to the session
 	}
@@ -71,5 +73,12 @@ func (r *Reader) apply(options []Option) {
 
 // physical is the keyspace of a table declared with the logical one; empty leaves it to the session.
 func (r *Reader) physical(logical string) (string, error) {
-	return r.shared.Physical(logical, r.session)
+	keyspace, err := r.shared.Physical(logical, r.session)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w, and the reader by With(reader.Session(derived))", err)
+	case keyspace == "" && r.nowhere:
+		return "", errors.New("the session has none; set ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces")
+	}
+	return keyspace, nil
 }

@@ -77,6 +77,8 @@ func (r *Rows[T]) All() iter.Seq2[T, error] {
 func (r *Rows[T]) all(yield func(T) bool) error {
 	q := r.query
 	switch {
+	case r.ctx == nil && r.reader == nil && r.op == "" && !q.made:
+		return &QueryError{Reason: "the Rows are a zero value: they are made by reader.Read"}
 	case r.ctx == nil:
 		return &QueryError{Op: r.op, Table: q.name, Reason: "the context is nil: pass the caller's, or context.Background()"}
 	case r.reader == nil:

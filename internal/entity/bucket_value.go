@@ -1,0 +1,66 @@
+package entity
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// BucketFault says why a derived column of the table never has value v, and is empty where it may, and for other columns.
+func (l Layout) BucketFault(column string, v *Value) string {
+	c := l.column(column)
+	if c == nil || c.derived == nil {
+		return ""
+	}
+	reason := ""
+	for i := range c.derived.versions {
+		b := c.derived.versions[i].bucket
+		if b.kind == hashBucket {
+			if n := number(v.data); n >= 0 && n < int64(b.n) {
+				return ""
+			}
+			reason = fmt.Sprintf("no bucket of %s: they are 0 to %d", b, b.n-1)
+			continue
+		}
+		if b.has(v) {
+			return ""
+		}
+		if example, err := b.text(0); err == nil && v.typ.Kind() == gocql.TypeVarchar {
+			reason = fmt.Sprintf("no bucket of %s: want text as in %s", b, example)
+		} else {
+			reason = fmt.Sprintf("no bucket of %s: want the date on which one begins", b)
+		}
+	}
+	return reason
+}
+
+// has says whether a value of a derived column is a bucket of time. Of numbers all are.
+func (b Bucket) has(v *Value) bool {
+	var t int64
+	switch v.typ.Kind() {
+	case gocql.TypeVarchar:
+		begins, err := time.Parse(b.layout(), string(v.data))
+		if err != nil {
+			return false
+		}
+		t = begins.UnixMilli()
+	case gocql.TypeDate:
+		t = (int64(binary.BigEndian.Uint32(v.data)) - 1<<31) * day.Milliseconds()
+	default:
+		return true
+	}
+	data, err := encodeBucket(b, v.typ, t)
+	return err == nil && bytes.Equal(data, v.data)
+}
+
+// number is a value of one of the types of hash buckets.
+func number(data []byte) int64 {
+	n := int64(int8(data[0])) // two's complement
+	for _, b := range data[1:] {
+		n = n<<8 | int64(b)
+	}
+	return n
+}

@@ -1,0 +1,38 @@
+package entity
+
+import (
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+)
+
+// Of a bucket of time as a date, only the first day is one.
+func TestBucketHas(t *testing.T) {
+	t.Parallel()
+	text, date := must(cqltype.Parse("text")), must(cqltype.Parse("date"))
+	for _, c := range []struct {
+		b    Bucket
+		v    *Value
+		want bool
+	}{
+		{Day("at"), &Value{typ: text, data: []byte("2000-01-01")}, true},
+		{Day("at"), &Value{typ: text, data: []byte("2000-1-1")}, false},
+		{Day("at"), &Value{typ: text, data: []byte("yesterday")}, false},
+		{Every(time.Minute, "at"), &Value{typ: text, data: []byte("2000-01-01T10:01:00Z")}, true},
+		{Every(time.Minute, "at"), &Value{typ: text, data: []byte("2000-01-01T10:01:01Z")}, false},
+		{Month("at"), &Value{typ: date, data: []byte{0x80, 0, 0, 31}}, true},
+		{Month("at"), &Value{typ: date, data: []byte{0x80, 0, 0, 30}}, false},
+	} {
+		if c.b.has(c.v) != c.want {
+			t.Errorf("%s, %q: %t", c.b, c.v.data, !c.want)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
