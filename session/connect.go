@@ -178,7 +178,7 @@ func (e *connectError) Error() string {
 	}
 	// Connections were made, and the one thing that is done with them before they count is to choose the keyspace.
 	if errors.Is(e.driver, gocql.ErrNoConnectionsStarted) && len(e.refusals) == 0 && e.keyspace != "" {
-		fmt.Fprintf(&b, ": keyspace %s cannot be used, is it there?", e.keyspace)
+		fmt.Fprintf(&b, ": keyspace %s cannot be used, is it there? Create it, or open the session without ClusterConfig.Keyspace", e.keyspace)
 	}
 	return printable.Line(b.String()) // of whoever answers at the address
 }

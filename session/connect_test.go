@@ -161,11 +161,11 @@ func TestConnectErrorOfTheDriver(t *testing.T) {
 	refused := refusal{host: "10.0.0.1:9042", err: errors.New("no route")}
 	for want, e := range map[string]connectError{
 		"denorm: no session: gocql: bad CA": {driver: errors.New("gocql: bad CA")},
-		"denorm: no session: no connections were made when creating the session: keyspace shop cannot be used, is it there?": {
+		"denorm: no session: no connections were made when creating the session: keyspace shop cannot be used, is it there? Create it, or open the session without ClusterConfig.Keyspace": {
 			driver: gocql.ErrNoConnectionsStarted, keyspace: "shop",
 		},
 		// Nodes of other datacentres are left out in any session: they are no reason for what is wrong with the local ones.
-		"denorm: no session: no connections were made when creating the session: keyspace stock cannot be used, is it there?": {
+		"denorm: no session: no connections were made when creating the session: keyspace stock cannot be used, is it there? Create it, or open the session without ClusterConfig.Keyspace": {
 			driver: gocql.ErrNoConnectionsStarted, keyspace: "stock", filtered: "no host that answers is in datacentre dc1",
 		},
 		"denorm: no session: 10.0.0.1:9042: no route": {
