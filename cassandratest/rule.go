@@ -97,6 +97,7 @@ func (s *Cluster) When(matchers ...Matcher) Condition {
 func (s *Cluster) contradiction(what string, matchers []Matcher) error {
 	var kinds []Kind
 	var on, nth []int // nil for all
+	var table bool
 	for i, m := range matchers {
 		switch m := m.(type) {
 		case nil:
@@ -109,6 +110,10 @@ func (s *Cluster) contradiction(what string, matchers []Matcher) error {
 			if kinds = append(kinds, m); m != kinds[0] {
 				return fmt.Errorf("a %[1]s with the kinds %[2]v and %[3]v, and a request has one, while all matchers must match: "+
 					"leave the kinds out, or make a %[1]s for each", what, kinds[0], m)
+			}
+		case onTable:
+			if table = true; len(m) == 0 {
+				return fmt.Errorf("a %s with Table of no name: name one or more, or leave it out", what)
 			}
 		case onNode:
 			if err := s.lacks(what+" with On", m); err != nil {
@@ -127,6 +132,9 @@ func (s *Cluster) contradiction(what string, matchers []Matcher) error {
 					"name the requests in one Nth", what)
 			}
 		}
+	}
+	if table && slices.Contains(kinds, Startup) {
+		return fmt.Errorf("a %s with Startup and Table, and the first request of a connection is of no table: leave one of them out", what)
 	}
 	return nil
 }
@@ -220,6 +228,9 @@ func (c Condition) end(choose func(Request) []Step, fixed []Step) *Rule {
 		case err != nil:
 		case step.do == nil:
 			err = noStep(i)
+		case step.answers && slices.ContainsFunc(fixed[:i], func(before Step) bool { return before.ends }):
+			err = fmt.Errorf("a rule whose step %d, %s, comes after the end of the request: one step answers it, drops it or cuts the connection",
+				i+1, step)
 		case step.wrong != nil:
 			err = step.wrong(s)
 		}

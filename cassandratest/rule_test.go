@@ -191,6 +191,11 @@ func TestRuleThatCannotBe(t *testing.T) {
 	s.When().Do(StallAfter(4, 200))
 	s.When().Do(StallAfter(-1, 0))
 	s.When().Do(CutAfter(-1))
+	s.When(Table()).Do(Drop)
+	s.When(Startup, Table("orders")).Do(Drop)
+	s.When().Do(Drop, Answer)
+	s.When().Do(Apply, Cut, Delay(time.Second), Fail(Overloaded))
+	s.When().Do(Fail(Error{}))
 	if len(s.rules) > 0 {
 		t.Errorf("%d rules that cannot be were made", len(s.rules))
 	}
@@ -222,6 +227,11 @@ func TestRuleThatCannotBe(t *testing.T) {
 		"cassandratest: a rule with StallAfter of 200ns" + short,
 		"cassandratest: a rule with StallAfter of -1 bytes: give 0 or more",
 		"cassandratest: a rule with CutAfter of -1 bytes: give 0 or more",
+		"cassandratest: a rule with Table of no name: name one or more, or leave it out",
+		"cassandratest: a rule with Startup and Table, and the first request of a connection is of no table: leave one of them out",
+		"cassandratest: a rule whose step 2, answer, comes after the end of the request: one step answers it, drops it or cuts the connection",
+		"cassandratest: a rule whose step 4, OVERLOADED, comes after the end of the request: one step answers it, drops it or cuts the connection",
+		"cassandratest: a rule with Fail of Error{}: give one of the package, such as Overloaded, or Code",
 	}
 	if !slices.Equal(m.errors, want) {
 		t.Errorf("%q", m.errors)

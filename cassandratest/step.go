@@ -2,6 +2,7 @@ package cassandratest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +16,9 @@ type Step struct {
 	delay time.Duration // before do
 	do    func(*turn)
 	wrong func(*Cluster) error // says why the step cannot be meant; nil where it can
+
+	answers bool // the client
+	ends    bool // the request, so that nothing can answer it after
 }
 
 // String names the step, as [Request.Steps] does.
@@ -24,11 +28,11 @@ var (
 	// Apply carries the request out, without answering.
 	Apply = Step{name: "apply", do: func(t *turn) { t.apply(coordinator.Course{}) }}
 	// Answer carries the request out, unless that has been done, and answers.
-	Answer = Step{name: "answer", do: (*turn).reply}
+	Answer = Step{name: "answer", do: (*turn).reply, answers: true, ends: true}
 	// Drop leaves the client without an answer.
-	Drop = Step{name: "drop", do: func(t *turn) { t.answered = true }}
+	Drop = Step{name: "drop", do: func(t *turn) { t.answered = true }, ends: true}
 	// Cut cuts the connection, without an answer.
-	Cut = Step{name: "cut", do: func(t *turn) { t.send(chunk{cut: true}) }}
+	Cut = Step{name: "cut", do: func(t *turn) { t.send(chunk{cut: true}) }, ends: true}
 )
 
 // ApplyAt carries a write out at some of its replicas only, without answering, as a coordinator that dies in between; of a batch of
@@ -91,7 +95,13 @@ func part(what string, bytes int) error {
 // Fail answers with an error.
 func Fail(e Error) Step {
 	return Step{
-		name: e.name, do: func(t *turn) { t.send(chunk{bytes: e.frame(t.request)}) }, wrong: func(*Cluster) error { return e.wrong },
+		name: e.name, do: func(t *turn) { t.send(chunk{bytes: e.frame(t.request)}) }, answers: true, ends: true,
+		wrong: func(*Cluster) error {
+			if e.name == "" {
+				return errors.New("a rule with Fail of Error{}: give one of the package, such as Overloaded, or Code")
+			}
+			return e.wrong
+		},
 	}
 }
 
