@@ -73,6 +73,8 @@ func TestMovesChangeBothSlotsOrNeither(t *testing.T) {
 		told[m] = make(map[writer.Outcome]int)
 		all.Go(func() {
 			mine := *first[m].CustomerID
+			// A move that was told unknown can still come, as long as the slots are as it read them, or are so again: see tables.Compare.
+			late := make(map[[2]int]bool)
 			for n := 0; time.Now().Before(end); n++ {
 				if n%8 == m {
 					dialer.LoseReplies(1)
@@ -90,9 +92,11 @@ func TestMovesChangeBothSlotsOrNeither(t *testing.T) {
 				told[m][outcome]++
 				after := where(t, ofDay(t, p), mine)
 				switch {
-				case outcome == writer.Applied && after != to:
+				case outcome == writer.Unknown:
+					late[[2]int{at, to}] = true
+				case outcome == writer.Applied && after != to && !late[[2]int{to, after}]:
 					t.Errorf("told that the move was made, and it was not")
-				case outcome != writer.Applied && outcome != writer.Unknown && after != at:
+				case outcome != writer.Applied && after != at && !late[[2]int{at, after}]:
 					t.Errorf("told %v, and the move was made", outcome)
 				}
 			}
