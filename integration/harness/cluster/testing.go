@@ -136,6 +136,7 @@ func recycling(err error) bool { return err != nil && strings.Contains(err.Error
 func drop(hosts []string, keyspace string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	_ = awaitStarted(ctx, hosts) // a node that is away tells nobody
 	var failed error
 	for _, host := range hosts {
 		p, err := openProbe(ctx, host, inKeyspace(""))
