@@ -1,15 +1,38 @@
 // Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept
-// long enough: to drop a table costs nothing, while rows that are deleted or end one by one cost tombstones and
-// compaction.
+// long enough: dropping a table costs nothing, while rows that are deleted or expire one by one cost tombstones and compaction.
+//
+// A table declared with tables.Rotate is one table for each period, and the writer chooses the table by a time in the row:
+//
+//	tables.Table{Name: "events", PartKey: ..., Rotate: tables.Month("at")} // events_2026_11, events_2026_12, ...
+//
+// A job calls [Tables.Plan], which changes nothing and says what there is to do, and then [Plan.Apply]:
 //
 //	months, err := rotation.New(s, "", Events, "events")
 //	plan, err := months.Plan(ctx, time.Now(), rotation.Window{Ahead: 31 * 24 * time.Hour, Retain: 365 * 24 * time.Hour})
+//	fmt.Println(plan) // CREATE TABLE events_2026_12 ..., DROP TABLE events_2025_10
 //	err = plan.Apply(ctx)
 //
-// Nothing of it happens by itself. A job calls [Tables.Plan], which changes nothing and says what there is to do, and
-// then [Plan.Apply]. For development and tests schema.Ensure creates the table of the present period. Run one such job
-// at a time: Cassandra up to 5.0 lets two nodes create one table at the same moment, each under an id of its own, and
-// until one of them wins what was written under the other is lost.
+// Nothing of it happens by itself: a write of a period whose table is missing fails, with an error that names the table.
+// For development and tests schema.Ensure creates the table of the present period.
+//
+// # How often
+//
+// A job that runs every day, with Ahead of a whole period, leaves that long to notice that it has stopped. [Window] has the
+// details: how long rows are kept, how old and how new rows may be that are still to be written, and what a change
+// of the period means.
+//
+// # What is dropped
+//
+// A table is dropped when the youngest row that it can hold is older than Retain. Tables whose name could not be one
+// of this rotation are left alone, and a table that was made for another rotation (its fingerprint says so) is an error,
+// before anything is planned. Dropped rows are gone, but for the snapshots that Cassandra takes by auto_snapshot. Reads of
+// package reader ask the tables of the range that their bounds name, so a reader keeps its bounds within what is
+// kept.
+//
+// # One at a time
+//
+// Run one such job at a time: Cassandra up to 5.0 lets two nodes create one table at the same moment, each under an id
+// of its own, and until one of them wins what was written under the other is lost.
 package rotation
 
 import (
