@@ -36,36 +36,57 @@ func (c *checker) fingerprint(keyspace string, t entity.TableDescription) error 
 
 // declaration is what a set says of a table.
 type declaration struct {
-	entity      string
-	table       entity.TableDescription
-	conditional bool
+	entity.Description
+	table entity.TableDescription
 }
 
 // alike compares what a set declares of its tables with what the sets before it do.
 func (c *checker) alike(d entity.Description) {
-	for _, t := range d.Tables {
+	for n, t := range d.Tables {
 		id := [2]string{c.w.physical(t.Keyspace), t.Name}
 		first, ok := c.declared[id]
+		here := declaration{d, t}
 		if !ok {
-			c.declared[id] = declaration{d.Entity, t, d.Conditional}
+			c.declared[id] = here
 			continue
 		}
-		c.alikeColumns(id, first, declaration{d.Entity, t, d.Conditional})
-		c.alikeColumns(id, declaration{d.Entity, t, d.Conditional}, first)
+		if n == 0 && first.Tables[0].Name == t.Name && c.w.physical(first.Tables[0].Keyspace) == id[0] {
+			c.alikeTables(first, here)
+			c.alikeTables(here, first)
+		}
+		c.alikeColumns(id, first, here)
+		c.alikeColumns(id, here, first)
 		now := c.w.clock.now() // and both ways: within one process nothing is rolled out
 		found := slices.Concat(fingerprint.Check(t.Fingerprint, first.table.Fingerprint, now), fingerprint.Check(first.table.Fingerprint, t.Fingerprint, now))
 		if !slices.ContainsFunc(found, func(f fingerprint.Finding) bool { return !f.Note }) {
 			continue
 		}
 		c.differences = append(c.differences, Difference{Keyspace: id[0], Table: id[1], Reason: fmt.Sprintf("entities %s and %s both declare it, "+
-			"and contradict each other: %s and %s; give each entity a table of its own", first.entity, d.Entity, first.table.Fingerprint, t.Fingerprint)})
+			"and contradict each other: %s and %s; give each entity a table of its own", first.Entity, d.Entity, first.table.Fingerprint, t.Fingerprint)})
+	}
+}
+
+// alikeTables adds the query tables of a base table that one set declares and another does not. Which tables of unique keys there are the
+// fingerprint of the base table says.
+func (c *checker) alikeTables(has, lacks declaration) {
+	for _, t := range has.Tables[1:] {
+		keyspace := c.w.physical(t.Keyspace)
+		if t.Unique || slices.ContainsFunc(lacks.Tables, func(o entity.TableDescription) bool {
+			return o.Name == t.Name && c.w.physical(o.Keyspace) == keyspace
+		}) {
+			continue
+		}
+		c.differences = append(c.differences, Difference{Keyspace: keyspace, Table: t.Name, Reason: fmt.Sprintf("entity %s declares it as a query "+
+			"table of %s, and entity %s, which declares that base table too, does not: rows that %[3]s inserts are missing in it, and rows that it "+
+			"changes or deletes stay in it; declare it in both, or write with one of the sets (a set that is only read need not be checked)",
+			has.Entity, has.table.Name, lacks.Entity)})
 	}
 }
 
 // alikeColumns adds the columns of a table that one set declares and another does not: the other leaves them out of the
 // rows that it writes. That is an error where it cannot keep the tables in step then, and a note elsewhere.
 func (c *checker) alikeColumns(id [2]string, has, lacks declaration) {
-	loses := lacks.conditional || fingerprint.Expires(lacks.table.Fingerprint) ||
+	loses := lacks.Conditional || fingerprint.Expires(lacks.table.Fingerprint) ||
 		slices.ContainsFunc(lacks.table.Columns, func(col entity.ColumnDescription) bool { return col.Kind != "regular" && col.Changes })
 	for _, col := range has.table.Columns {
 		if slices.ContainsFunc(lacks.table.Columns, func(other entity.ColumnDescription) bool { return other.Name == col.Name }) ||
@@ -74,7 +95,7 @@ func (c *checker) alikeColumns(id [2]string, has, lacks declaration) {
 		}
 		d := Difference{Keyspace: id[0], Table: id[1], Column: col.Name, Note: !loses}
 		d.Reason = fmt.Sprintf("entity %s declares it in this table, and entity %s, which declares the table too, does not: rows that %[2]s writes "+
-			"lack it", has.entity, lacks.entity)
+			"lack it", has.Entity, lacks.Entity)
 		if loses {
 			d.Reason += ", and a row that it moves, deletes or lets expire loses it or leaves it behind; declare it in both, or give each entity a table " +
 				"of its own (a set that is only read need not be checked)"

@@ -26,8 +26,14 @@ func rules() []Rule {
 }
 
 // Check applies all rules to a schema. Findings come in the order of the schema's tables, those of one table by code;
-// suppressed ones are among them.
+// suppressed ones are among them. A nil schema is a finding too, of the code DN000.
 func Check(s *schema.Schema) []Finding {
+	if s == nil {
+		return []Finding{{
+			Code: "DN000", Rule: "no-schema", Severity: Error, Reason: "the schema is nil, so nothing is reviewed",
+			Fix: "pass what schema.Declare, schema.Parse or schema.Read gives",
+		}}
+	}
 	r := &review{schema: s, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table)}
 	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
 		r.byID[t.ID] = t

@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,5 +54,14 @@ func TestUnknown(t *testing.T) {
 		if wants := slices.DeleteFunc([]string{want}, func(s string) bool { return s == "" }); !slices.Equal(got, wants) {
 			t.Errorf("%s\n got %q\nwant %q", query, got, wants)
 		}
+	}
+}
+
+// A nil schema is a finding, not a panic.
+func TestNilSchema(t *testing.T) {
+	t.Parallel()
+	found := lint.Check(nil)
+	if len(found) != 1 || lint.Worst(found) != lint.Error || !strings.Contains(found[0].String(), "the schema is nil, so nothing is reviewed") {
+		t.Errorf("%v", found)
 	}
 }
