@@ -53,7 +53,7 @@ func TestPlannedStatements(t *testing.T) {
 // script cuts a text at its semicolons.
 func script(t *testing.T, text string) []string {
 	t.Helper()
-	tokens, err := (&lexer{text: text}).scan(nil)
+	tokens, err := (&lexer{text: text}).scan()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package cql
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -35,46 +36,41 @@ type lexer struct {
 	at       int
 	script   bool      // as that of a parser
 	comments []Comment // of a script
+	err      error
 }
 
-// scan gives the tokens of a text; the last is its end. They are put into room as long as it suffices.
-func (l *lexer) scan(room []token) ([]token, error) {
+// scan gives the tokens of a text; the last is its end.
+func (l *lexer) scan() ([]token, error) {
 	if len(l.text) > math.MaxInt32 {
-		return room, &InvalidError{Text: "the statement is too long"}
+		return nil, &InvalidError{Text: "the statement is too long"}
 	}
+	tokens := make([]token, 0, len(l.text)/4+4)
 	for {
-		t, err := l.next()
-		if err != nil {
-			return room, err
+		t := l.next()
+		if l.err != nil {
+			return nil, l.err
 		}
-		room = append(room, t)
+		tokens = append(tokens, t)
 		if t.kind == end {
-			return room, nil
+			return tokens, nil
 		}
 	}
 }
 
-// cut takes a token, which ends at an offset.
-func (l *lexer) cut(kind tokenKind, to int, text string) (token, error) {
-	t := token{kind: kind, start: int32(l.at), end: int32(to), text: text}
-	l.at = to
-	return t, nil
-}
-
-// after is the byte after the one at hand, 0 after the end.
-func (l *lexer) after() byte {
-	if l.at+1 < len(l.text) {
-		return l.text[l.at+1]
-	}
-	return 0
+// cut takes a token of n bytes.
+func (l *lexer) cut(kind tokenKind, n int, text string) token {
+	t := token{kind: kind, start: int32(l.at), end: int32(l.at + n), text: text}
+	l.at += n
+	return t
 }
 
 // fail fails with Cassandra's message, or that of a script.
-func (l *lexer) fail(message, plain string) (token, error) {
+func (l *lexer) fail(message, plain string) token {
 	if l.script {
 		message = plain
 	}
-	return token{}, errorAt(l.text, l.at, message)
+	l.err = errorAt(l.text, l.at, message)
+	return token{}
 }
 
 // comment passes over a comment of n bytes, which begins and ends with so many of its marks.
@@ -86,156 +82,129 @@ func (l *lexer) comment(n, begin, end int) {
 }
 
 // next passes over spaces and comments, and cuts off one token.
-func (l *lexer) next() (token, error) {
+func (l *lexer) next() token {
 	for l.at < len(l.text) {
-		c, after := l.text[l.at], l.after()
+		rest := l.text[l.at:]
 		switch {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		case strings.IndexByte(" \t\n\r", rest[0]) >= 0:
 			l.at++
-		case c == '-' && after == '-' || c == '/' && after == '/':
-			n := strings.IndexAny(l.text[l.at:], "\r\n")
+		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "//"):
+			n := strings.IndexAny(rest, "\r\n")
 			if n < 0 {
 				if !l.script { // as Cassandra has it
 					return l.fail("mismatched character '<EOF>' expecting the end of the line", "")
 				}
-				n = len(l.text) - l.at
+				n = len(rest)
 			}
 			l.comment(n, 2, 0)
-		case c == '/' && after == '*':
-			n := strings.Index(l.text[l.at+2:], "*/")
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest[2:], "*/")
 			if n < 0 {
 				return l.fail("mismatched character '<EOF>' expecting '*'", "a comment without end")
 			}
 			l.comment(n+4, 2, 2)
 		default:
-			return l.token(c)
+			return l.token(rest)
 		}
 	}
-	return l.cut(end, l.at, "")
+	return l.cut(end, 0, "")
 }
 
-// token cuts off one token, which begins with c.
-func (l *lexer) token(c byte) (token, error) {
-	if hexadecimal(c) {
-		if n := uuidLength(l.text[l.at:]); n > 0 {
-			return l.cut(literalUUID, l.at+n, l.text[l.at:l.at+n])
+// forms are those of literals, each for what has none of those before it. In durations of ISO 8601 P and the designators are in
+// upper case, and no letter follows.
+var forms = []struct {
+	kind tokenKind
+	form *regexp.Regexp
+}{
+	{literalUUID, regexp.MustCompile(`^[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}`)},
+	{literalDuration, regexp.MustCompile(`^-?P(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|\d+W\b|` +
+		`\B(\d+Y)?(\d+M)?(\d+D)?(T\B(\d+H)?(\d+M)?(\d+S)?)?\b)`)},
+	{literalBlob, regexp.MustCompile(`^0[xX][[:xdigit:]]*`)},
+	{literalDuration, regexp.MustCompile(`^-?(\d+([mM][sSoO]?|[uUµμΜnN][sS]|[yYwWdDhHsS]))+`)},
+	{literalFloat, regexp.MustCompile(`^-(?i:nan|infinity)\b`)},
+	{literalFloat, regexp.MustCompile(`^-?\d+(\.\d*([eE][+-]?\d+)?|[eE][+-]?\d+)`)},
+	{literalInteger, regexp.MustCompile(`^-?\d+`)},
+}
+
+// values are the words that are literals, some after a minus, with their texts.
+var values = map[string]token{
+	"true": {kind: literalBoolean, text: "true"}, "false": {kind: literalBoolean, text: "false"},
+	"nan": {kind: literalFloat, text: "NaN"}, "-nan": {kind: literalFloat, text: "NaN"},
+	"infinity": {kind: literalFloat, text: "Infinity"}, "-infinity": {kind: literalFloat, text: "-Infinity"},
+}
+
+// token cuts off one token, with which the rest of the text begins.
+func (l *lexer) token(rest string) token {
+	c := rest[0]
+	if digit(c) || c == '-' || c == 'P' || len(rest) > 8 && rest[8] == '-' {
+		for _, f := range forms {
+			text := f.form.FindString(rest)
+			n := len(text)
+			if n == 0 || rest[n-1] == '.' && strings.HasPrefix(rest[n:], ".") { // 1..2 is a slice
+				continue
+			}
+			if f.kind == literalBlob {
+				text = text[2:]
+			} else if v, ok := values[strings.ToLower(text)]; ok {
+				text = v.text
+			}
+			return l.cut(f.kind, n, text)
 		}
 	}
 	switch {
 	case letter(c):
-		return l.word()
-	case digit(c) || c == '-' && digit(l.after()):
-		return l.number()
+		n := 1
+		for n < len(rest) && (letter(rest[n]) || digit(rest[n]) || rest[n] == '_') {
+			n++
+		}
+		text := strings.ToLower(rest[:n])
+		if v, ok := values[text]; ok {
+			return l.cut(v.kind, n, v.text)
+		}
+		return l.cut(word, n, text)
 	case c == '\'' || c == '"':
-		return l.quoted(c)
-	case c == '$' && l.after() == '$':
-		n := strings.Index(l.text[l.at+2:], "$$")
-		if n < 0 {
+		return l.quoted(rest, c)
+	case strings.HasPrefix(rest, "$$"):
+		text, _, ok := strings.Cut(rest[2:], "$$")
+		if !ok {
 			return l.fail("mismatched character '<EOF>' expecting '$'", "text without end")
 		}
-		return l.cut(literalString, l.at+n+4, l.text[l.at+2:l.at+2+n])
+		return l.cut(literalString, len(text)+4, text)
 	}
-	return l.sign(c)
+	for _, s := range signs {
+		if strings.HasPrefix(rest, s) {
+			return l.cut(sign, len(s), s)
+		}
+	}
+	unexpected := strconv.QuoteRune([]rune(rest[:min(4, len(rest))])[0])
+	return l.fail("no viable alternative at character "+unexpected, "unexpected "+unexpected)
 }
 
-func (l *lexer) word() (token, error) {
-	if n := isoLength(l.text[l.at:]); n > 0 {
-		return l.cut(literalDuration, l.at+n, l.text[l.at:l.at+n])
-	}
-	n := wordLength(l.text[l.at:])
-	switch text := lower(l.text[l.at : l.at+n]); text {
-	case "true", "false":
-		return l.cut(literalBoolean, l.at+n, text)
-	case "nan":
-		return l.cut(literalFloat, l.at+n, "NaN")
-	case "infinity":
-		return l.cut(literalFloat, l.at+n, "Infinity")
-	default:
-		return l.cut(word, l.at+n, text)
-	}
-}
-
-func (l *lexer) number() (token, error) {
-	rest := l.text[l.at:]
-	if n := blobLength(rest); n > 0 {
-		return l.cut(literalBlob, l.at+n, rest[2:n])
-	}
-	if n := durationLength(rest); n > 0 {
-		return l.cut(literalDuration, l.at+n, rest[:n])
-	}
-	n, whole := numberLength(rest)
-	if whole {
-		return l.cut(literalInteger, l.at+n, rest[:n])
-	}
-	return l.cut(literalFloat, l.at+n, rest[:n])
-}
+// signs are those of which others are the beginning first.
+var signs = strings.Fields("( ) , ? = ; : [ ] { } * / % -= += <= >= != .. - + < > .")
 
 // quoted cuts off a string or a name in quotes; a quote in it is doubled.
-func (l *lexer) quoted(quote byte) (token, error) {
-	doubled := false
-	for i := l.at + 1; i < len(l.text); i++ {
-		if l.text[i] != quote {
-			continue
-		}
-		if i+1 < len(l.text) && l.text[i+1] == quote {
-			doubled = true
-			i++
-			continue
-		}
-		text := l.text[l.at+1 : i]
-		if doubled {
-			text = strings.ReplaceAll(text, string([]byte{quote, quote}), string(quote))
-		}
-		kind := literalString
-		if quote == '"' {
-			kind = quoted
-		}
-		return l.cut(kind, i+1, text)
-	}
-	q := rune(quote)
-	return l.fail("mismatched character '<EOF>' expecting "+strconv.QuoteRune(q), string(q)+" without its end")
-}
-
-// minus are the words that stand for a number after a minus.
-var minus = map[string]string{"nan": "NaN", "infinity": "-Infinity"}
-
-func (l *lexer) sign(c byte) (token, error) {
+func (l *lexer) quoted(rest string, quote byte) token {
 	n := 1
-	switch c {
-	case '-':
-		rest := l.text[l.at+1:]
-		if iso := isoLength(rest); iso > 0 {
-			return l.cut(literalDuration, l.at+1+iso, l.text[l.at:l.at+1+iso])
+	for {
+		i := strings.IndexByte(rest[n:], quote)
+		if i < 0 {
+			q := rune(quote)
+			return l.fail("mismatched character '<EOF>' expecting "+strconv.QuoteRune(q), string(q)+" without its end")
 		}
-		length := wordLength(rest)
-		if text, ok := minus[strings.ToLower(rest[:length])]; ok {
-			return l.cut(literalFloat, l.at+1+length, text)
+		if n += i + 1; n == len(rest) || rest[n] != quote {
+			break
 		}
-		if l.after() == '=' {
-			n = 2
-		}
-	case '+', '<', '>':
-		if l.after() == '=' {
-			n = 2
-		}
-	case '!':
-		if l.after() != '=' {
-			return l.unexpected()
-		}
-		n = 2
-	case '.':
-		if l.after() == '.' {
-			n = 2
-		}
-	case '(', ')', '[', ']', '{', '}', ',', ';', ':', '?', '=', '*', '/', '%':
-	default:
-		return l.unexpected()
+		n++
 	}
-	return l.cut(sign, l.at+n, l.text[l.at:l.at+n])
+	kind := literalString
+	if quote == '"' {
+		kind = quoted
+	}
+	q := string(quote)
+	return l.cut(kind, n, strings.ReplaceAll(rest[1:n-1], q+q, q))
 }
 
-// unexpected fails at a character that begins no token.
-func (l *lexer) unexpected() (token, error) {
-	c := strconv.QuoteRune([]rune(l.text[l.at:min(l.at+4, len(l.text))])[0])
-	return l.fail("no viable alternative at character "+c, "unexpected "+c)
-}
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

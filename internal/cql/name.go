@@ -21,19 +21,6 @@ var reserved = set(`add allow alter and apply asc authorize batch begin by colum
 // (org.apache.cassandra.cql3, ReservedKeywords).
 var literals, reservedOnce = set("true false nan infinity"), set("default mbean mbeans replace unset")
 
-// keywords are the words that the parser knows, by themselves: what is in lower case already need not be copied.
-var keywords = func() map[string]string {
-	words := make(map[string]string)
-	for w := range reserved {
-		words[w] = w
-	}
-	for _, w := range strings.Fields(`as cast clustering contains count counter custom distinct exists filtering frozen key keys list
-		map partition per static timestamp ttl tuple type values writetime`) {
-		words[w] = w
-	}
-	return words
-}()
-
 // isName says whether the token n later is a name.
 func (p *parser) isName(n int) bool {
 	t := p.ahead(n)
@@ -103,25 +90,3 @@ func (p *parser) noMark(what string) {
 
 // table takes TABLE, if it comes next.
 func (p *parser) table() bool { return p.word("table") || p.word("columnfamily") }
-
-// lower is a word in lower case. It copies only names that are not in lower case.
-func lower(s string) string {
-	var room [16]byte
-	if len(s) > len(room) {
-		return strings.ToLower(s)
-	}
-	for i := range len(s) {
-		room[i] = s[i]
-		if 'A' <= s[i] && s[i] <= 'Z' {
-			room[i] |= 0x20
-		}
-	}
-	small := room[:len(s)]
-	if string(small) == s {
-		return s
-	}
-	if k, ok := keywords[string(small)]; ok {
-		return k
-	}
-	return string(small)
-}

@@ -4,17 +4,15 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or an [InvalidError].
 func Parse(text string) (Statement, error) {
-	r := rooms.Get().(*room)
-	defer r.put()
-	if err := r.scan(&lexer{text: text}); err != nil {
+	tokens, err := (&lexer{text: text}).scan()
+	if err != nil {
 		return nil, err
 	}
-	p := &parser{text: text, tokens: r.tokens}
+	p := &parser{text: text, tokens: tokens}
 	s := p.statement()
 	for p.sign(";") {
 	}
@@ -23,26 +21,6 @@ func Parse(text string) (Statement, error) {
 		return nil, p.err
 	}
 	return s, nil
-}
-
-// room has space for tokens, which are needed until the statement is read.
-type room struct{ tokens []token }
-
-// rooms have space for the tokens of most statements.
-var rooms = sync.Pool{New: func() any { return &room{make([]token, 0, 128)} }}
-
-// scan takes the tokens of a text.
-func (r *room) scan(l *lexer) (err error) {
-	r.tokens, err = l.scan(r.tokens)
-	return err
-}
-
-// put gives the room back, unless it is large.
-func (r *room) put() {
-	clear(r.tokens) // or it would keep texts
-	if r.tokens = r.tokens[:0]; cap(r.tokens) <= 1<<16 {
-		rooms.Put(r)
-	}
 }
 
 // parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads

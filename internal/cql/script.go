@@ -28,7 +28,7 @@ type Span struct{ From, To int }
 // NewScript reads the tokens of a text, but no statement yet.
 func NewScript(text string) (*Script, error) {
 	l := lexer{text: text, script: true}
-	tokens, err := l.scan(nil)
+	tokens, err := l.scan()
 	if err != nil {
 		return nil, lined(err)
 	}
@@ -166,11 +166,9 @@ func ParseOption(text string) (Option, error) {
 
 // alone reads a piece of a statement.
 func alone[T any](text string, take func(*parser) T) (T, error) {
-	r := rooms.Get().(*room)
-	defer r.put()
-	err := r.scan(&lexer{text: text, script: true})
+	tokens, err := (&lexer{text: text, script: true}).scan()
 	if err == nil {
-		p := &parser{text: text, tokens: r.tokens, script: true}
+		p := &parser{text: text, tokens: tokens, script: true}
 		out := take(p)
 		if p.ended(); p.err == nil {
 			return out, nil
