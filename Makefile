@@ -90,7 +90,7 @@ $(LINT): internal/tools/go.mod internal/tools/go.sum
 
 .PHONY: bench
 bench: ## createOrder beside hand-written code on three nodes, into docs/, and the benchmarks that need no cluster
-	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./tracing/ ./internal/hosts/
+	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
 	@cd integration && go build -o ../bin/ ./cmd/bench
 	@$(CLUSTER) run -nodes 3 -- ../bin/bench -out ../docs
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
@@ -16,7 +17,7 @@ type Reader struct {
 	source  source
 	session string // its keyspace, or empty
 	nowhere bool   // the session has no keyspace
-	retrier *retry.Retrier
+	retrier request.Retrier
 }
 
 // New makes a reader, of the session's connections for reads. It works in the keyspaces of the session and within its budget, if it has
@@ -66,9 +67,7 @@ func (r *Reader) apply(options []Option) {
 	if r.shared.Budget == nil {
 		r.shared.Budget = retry.NewBudget(0, 0)
 	}
-	if retrier, err := retry.New(r.policy, r.shared.Budget); err == nil { // else the option has failed
-		r.retrier = retrier
-	}
+	r.retrier = request.NewRetrier(r.policy, r.shared.Budget)
 }
 
 // physical is the keyspace of a table declared with the logical one; empty leaves it to the session.

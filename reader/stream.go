@@ -130,7 +130,7 @@ func (f *fetcher[T]) page(ctx context.Context, s *scan, state []byte, size int, 
 	}
 	var next []byte
 	request := request.New(r.plan.keyspace, f.key, leastSilence)
-	outcome, err := request.Do(ctx, r.retrier, retry.Partition, func(ctx context.Context) error {
+	outcome, err := request.Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) error {
 		f.end.Attempts++
 		a := r.source.page(ctx, attempt{s.statement, s.values, f.key, size, state, r.consistency})
 		if h := a.Host(); h != nil {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
@@ -73,7 +74,7 @@ type PartitionEnd struct {
 // RetryData is what is known when a request has failed and will be repeated.
 type RetryData struct {
 	Attempt int // that failed, from 1
-	Class   retry.Class
+	Class   retry.Outcome
 	Reason  string
 	Wait    time.Duration
 	Host    session.Host
@@ -137,13 +138,13 @@ func (t tracers) partitionEnd(ctx context.Context, data PartitionEnd) {
 }
 
 // observer is nil without a tracer of retries. ctx is that of the partition.
-func (t tracers) observer(ctx context.Context, end *PartitionEnd) func(retry.Event) {
+func (t tracers) observer(ctx context.Context, end *PartitionEnd) func(request.Event) {
 	if t.retry == nil {
 		return nil
 	}
-	return func(e retry.Event) {
+	return func(e request.Event) {
 		t.retry.TraceReadRetry(ctx, RetryData{
-			Attempt: e.Attempt, Class: e.Verdict.Class, Reason: e.Verdict.Reason, Wait: e.Wait, Host: end.Host, Err: e.Err,
+			Attempt: e.Attempt, Class: e.Verdict.Outcome, Reason: e.Verdict.Reason, Wait: e.Wait, Host: end.Host, Err: e.Err,
 		})
 	}
 }

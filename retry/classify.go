@@ -10,11 +10,11 @@ const (
 //
 // Wrapped errors are classified as what they wrap. An error that wraps several (errors.Join, or fmt.Errorf with more
 // than one %w) is classified as all of them together: NotApplied only if each one is, Unknown if they disagree. So
-// errors of one's own must not be wrapped alongside the one of gocql; the errors that [Retrier.Do] returns may hold two,
-// and for them [Outcome.Class] is the answer.
+// errors of one's own must not be wrapped alongside the one of gocql; the errors of writer and reader may hold two, and for
+// them their outcome is the answer.
 //
 // An error of a context is Unknown and not to be retried, as it cannot be seen here whose context ended: gocql returns
-// it before and after the request was sent (conn.go, exec). [Retrier.Do] knows its own limit of one attempt and retries
+// it before and after the request was sent (conn.go, exec). Writer and reader know their own limit of one attempt, and retry
 // after it.
 //
 // Without an error there is nothing to classify: Classify(nil, kind) is the zero Verdict.

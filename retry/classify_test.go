@@ -88,11 +88,11 @@ func TestClassifyNoSuchKind(t *testing.T) {
 			clean = clean && (strings.HasPrefix(want, safe) || want == permanent)
 		}
 		v := retry.Classify(row.err, retry.Kind(99))
-		if v.Class.NotApplied() != clean {
-			t.Errorf("%s: %v, clean for every kind: %v", row.name, v.Class, clean)
+		if (v.Outcome == retry.NotApplied) != clean {
+			t.Errorf("%s: %v, clean for every kind: %v", row.name, v.Outcome, clean)
 		}
 		if v.Retry && !clean {
-			t.Errorf("%s: %v, and to be retried", row.name, v.Class)
+			t.Errorf("%s: %v, and to be retried", row.name, v.Outcome)
 		}
 	}
 }
@@ -136,8 +136,8 @@ func TestClassifyAllowList(t *testing.T) {
 		}
 		kind := rapid.SampledFrom(kinds[:]).Draw(t, "kind")
 		v := retry.Classify(err, kind)
-		if v.Class.NotApplied() {
-			t.Fatalf("%v: %v is %v (%s)", kind, err, v.Class, v.Reason)
+		if v.Outcome == retry.NotApplied {
+			t.Fatalf("%v: %v is %v (%s)", kind, err, v.Outcome, v.Reason)
 		}
 		if v.Retry && !kind.Idempotent() {
 			t.Fatalf("%v: %v would be retried", kind, err)
@@ -158,4 +158,11 @@ func TestReasonsHoldNoText(t *testing.T) {
 			t.Fatalf("reason %q", v.Reason)
 		}
 	})
+}
+
+func BenchmarkClassify(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = retry.Classify(&gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}, retry.LoggedBatch)
+	}
 }

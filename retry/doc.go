@@ -1,8 +1,8 @@
 // Package retry knows when a failed write to Cassandra may be sent again, and what is known about it until then.
 //
 // It has two halves. [Classify] takes any error that gocql 1.7 can return for a write, and the kind of write it
-// answers, and says what is known: surely not applied, perhaps applied, stored by the batchlog, decided. [Policy] runs
-// the attempts of one write with backoff and keeps the sum of what the attempts left behind in an [Outcome].
+// answers, and says what is known, an [Outcome]: surely not applied, perhaps applied, stored by the batchlog, decided. [Policy]
+// and [Budget] say how often, and how long, a writer or reader tries.
 //
 // # What is known after a failure
 //
@@ -30,7 +30,7 @@
 //
 // What is known about a write is the sum of its attempts. If one of them may have been applied, no later clean error
 // takes that back: the attempt that timed out may have been applied, and it is the next one that was rejected.
-// [Outcome.Class] keeps this; the class of the last error alone does not.
+// [Outcome.Then] keeps this; the outcome of the last attempt alone does not.
 //
 // # What is retried
 //

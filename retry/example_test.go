@@ -1,7 +1,6 @@
 package retry_test
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/gocql/gocql"
@@ -18,7 +17,7 @@ func ExampleClassify() {
 		&gocql.RequestErrUnavailable{Required: 2, Alive: 1},
 	} {
 		v := retry.Classify(err, retry.Partition)
-		fmt.Printf("%-30s not applied: %-5t retry: %t\n", v.Reason, v.Class.NotApplied(), v.Retry)
+		fmt.Printf("%-30s not applied: %-5t retry: %t\n", v.Reason, v.Outcome == retry.NotApplied, v.Retry)
 	}
 	// Output:
 	// no_response                    not applied: false retry: true
@@ -29,20 +28,13 @@ func ExampleClassify() {
 
 // A write whose first attempt times out and whose second one is rejected may have been applied: what is known is the
 // sum of its attempts.
-func ExampleRetrier_Do() {
-	retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(100, 0.1))
-	if err != nil {
-		panic(err)
+func ExampleOutcome_Then() {
+	known := retry.NotApplied // before it is sent
+	for _, err := range []error{gocql.ErrTimeoutNoResponse, gocql.ErrNoConnections} {
+		known = known.Then(retry.Classify(err, retry.Partition).Outcome)
+		fmt.Println(known)
 	}
-	outcome, err := retrier.Do(context.Background(), retry.Partition, func(_ context.Context, attempt int) error {
-		if attempt == 1 {
-			return gocql.ErrTimeoutNoResponse
-		}
-		return gocql.ErrNoConnections
-	}, nil)
-	fmt.Println(outcome.Attempts, outcome.Class.NotApplied())
-	fmt.Println(err)
 	// Output:
-	// 2 false
-	// gocql: no hosts available in the pool
+	// unknown
+	// unknown
 }

@@ -30,7 +30,15 @@ const (
 )
 
 func render(v retry.Verdict) string {
-	s := v.Class.String()
+	s := v.Outcome.String()
+	switch {
+	case v.Outcome == retry.NotApplied && !v.Retry:
+		s = "permanent"
+	case v.Outcome == retry.NotApplied:
+		s = "safe"
+	case v.Outcome == retry.Applied:
+		s = "decided"
+	}
 	if v.Retry {
 		s += " retry"
 	}

@@ -1,6 +1,6 @@
 package retry
 
-import "fmt"
+import "github.com/denorm-go/denorm/internal/printable"
 
 // Kind is the kind of write that an error answers. The same error means different things for different kinds: an
 // UNAVAILABLE for one partition comes before anything happened, for an unlogged batch of several it may follow the
@@ -34,25 +34,10 @@ const (
 	Swap
 )
 
+var kindNames = [...]string{"partition", "logged batch", "unlogged batch", "conditional", "counter", "swap"}
+
 // String returns the kind in lower case, such as "logged batch".
-func (k Kind) String() string {
-	switch k {
-	case Partition:
-		return "partition"
-	case LoggedBatch:
-		return "logged batch"
-	case UnloggedBatch:
-		return "unlogged batch"
-	case Conditional:
-		return "conditional"
-	case Counter:
-		return "counter"
-	case Swap:
-		return "swap"
-	default:
-		return fmt.Sprintf("Kind(%d)", uint8(k))
-	}
-}
+func (k Kind) String() string { return printable.Enum("Kind", k, kindNames[:]) }
 
 // Idempotent reports whether the write may be sent more than once without harm: [Partition], [LoggedBatch] and
 // [UnloggedBatch], by their pinned timestamp, and [Swap], by its condition. A value that is not one of the constants is not idempotent.
@@ -60,12 +45,5 @@ func (k Kind) String() string {
 // The timestamp makes cells idempotent, not every statement: an append to a list doubles the elements whatever its
 // timestamp. Such a statement must not be sent with these kinds.
 func (k Kind) Idempotent() bool {
-	switch k {
-	case Partition, LoggedBatch, UnloggedBatch, Swap:
-		return true
-	case Conditional, Counter:
-		return false
-	default:
-		return false
-	}
+	return k == Partition || k == LoggedBatch || k == UnloggedBatch || k == Swap
 }

@@ -24,25 +24,3 @@ func TestKind(t *testing.T) {
 		}
 	}
 }
-
-func TestClass(t *testing.T) {
-	t.Parallel()
-	for class, want := range map[retry.Class]struct {
-		text       string
-		notApplied bool
-	}{
-		retry.Unknown:   {"unknown", false},
-		retry.Safe:      {"safe", true},
-		retry.Permanent: {"permanent", true},
-		retry.Pending:   {"pending", false},
-		retry.Decided:   {"decided", false},
-		retry.Class(99): {"Class(99)", false},
-	} {
-		if class.String() != want.text || class.NotApplied() != want.notApplied {
-			t.Errorf("%d: %q, not applied %v", class, class, class.NotApplied())
-		}
-	}
-	if (retry.Outcome{}).Class != retry.Unknown {
-		t.Error("the zero outcome is not Unknown")
-	}
-}

@@ -1,20 +1,65 @@
 package retry
 
-// Outcome is what is known after [Retrier.Do].
-type Outcome struct {
-	// Attempts is the number of attempts that were started.
-	Attempts int
+import "github.com/denorm-go/denorm/internal/printable"
 
-	// Class is what is known about the write after all attempts, if it failed. It is sticky: once an attempt was
-	// Unknown or Pending, no later clean failure makes it NotApplied. It has no meaning if Do returned nil.
-	Class Class
+// Outcome says what is known: about a failed attempt, about all attempts of a write, about one table after a write
+// (writer.TableResult), or about a call as a whole (writer.OutcomeOf).
+type Outcome uint8
 
-	// Last is the verdict on the last attempt, or the reason why there was none. It is zero if Do returned nil.
-	Last Verdict
+const (
+	// Unknown is the zero value: the write may have been applied, in whole or in part, and may still be applied later.
+	Unknown Outcome = iota
+	// Applied means that the write was acknowledged at the consistency level. Of a failed attempt, that a lightweight transaction is
+	// decided and applied; only the round that makes it visible to all reads timed out. A read at SERIAL sees it.
+	Applied
+	// NotApplied means that the write was surely not applied, and will not be.
+	NotApplied
+	// Pending means that the write is stored elsewhere, and comes from there. The batchlog has stored the batch: the server is
+	// expected to replay it within seconds, but that is not certain (a stopped node keeps its batches until it is restarted; a batch
+	// older than the smallest gc_grace_seconds of its tables is dropped). For another reason see writer.Pending.
+	Pending
 
-	// Batchlog reports that some attempt failed at the batchlog, even if a later one succeeded.
-	Batchlog bool
+	// What follows is said by writer.OutcomeOf alone.
 
-	// Refused reports that another attempt was due but the budget was spent.
-	Refused bool
+	// Conflict is writer.ErrConflict, and NotApplied.
+	Conflict
+	// Taken is writer.ErrTaken, and NotApplied.
+	Taken
+	// Invalid is writer.ErrInvalid: nothing was sent.
+	Invalid
+	// NotFound is writer.ErrNotFound: nothing was written.
+	NotFound
+)
+
+var outcomeNames = [...]string{"unknown", "applied", "not applied", "pending", "conflict", "taken", "invalid", "not found"}
+
+// String returns the outcome in lower case, such as "not applied".
+func (o Outcome) String() string { return printable.Enum("Outcome", o, outcomeNames[:]) }
+
+// Then is what is known after an attempt of outcome o was followed by one of outcome next. It is sticky: what may have happened stays
+// possible, whatever the later error. Applied is above Pending, which is above Unknown because the batchlog's promise covers the whole
+// write, whatever another attempt did.
+func (o Outcome) Then(next Outcome) Outcome {
+	switch {
+	case o == Applied || next == Applied:
+		return Applied
+	case o == Pending || next == Pending:
+		return Pending
+	case o == NotApplied && next == NotApplied:
+		return NotApplied
+	}
+	return Unknown
+}
+
+// And is what is known of two parts together, such as those of a table that travelled in different requests, or of an attempt that
+// failed with two errors at once, whose relation is not known: what both agree on. Half applied is Unknown: neither Applied nor
+// NotApplied would be true of it.
+func (o Outcome) And(other Outcome) Outcome {
+	switch {
+	case o == other:
+		return o
+	case o == Applied && other == Pending, o == Pending && other == Applied:
+		return Pending
+	}
+	return Unknown
 }

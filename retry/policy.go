@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -51,70 +52,48 @@ type Policy struct {
 // Validate returns every fault of the policy, joined, each with the name of its field, or nil.
 func (p Policy) Validate() error {
 	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("retry: "+format, args...)) }
 	if p.MaxAttempts < 0 {
-		faults = append(faults, fmt.Errorf("retry: MaxAttempts is %d, must not be negative", p.MaxAttempts))
+		fault("MaxAttempts is %d, must not be negative", p.MaxAttempts)
 	}
-	faults = notTiny(faults, "MaxElapsedTime", p.MaxElapsedTime)
-	faults = notTiny(faults, "AttemptTimeout", p.AttemptTimeout)
-	faults = notTinyInterval(faults, "InitialInterval", p.InitialInterval)
-	faults = notTinyInterval(faults, "MaxInterval", p.MaxInterval)
+	for _, f := range []struct {
+		name     string
+		value    time.Duration
+		interval bool
+	}{
+		{"MaxElapsedTime", p.MaxElapsedTime, false}, {"AttemptTimeout", p.AttemptTimeout, false},
+		{"InitialInterval", p.InitialInterval, true}, {"MaxInterval", p.MaxInterval, true},
+	} {
+		switch d := f.value; {
+		case d < 0:
+			fault("%s is %v, must not be negative", f.name, d)
+		case f.interval && d == time.Nanosecond: // no waits
+		case 0 < d && d < time.Millisecond:
+			fault("%s is %v, less than a millisecond, so not the time that was meant: a plain number is of "+
+				"nanoseconds, write it with a unit, as in 5*time.Second", f.name, d)
+		}
+	}
 	if p.InitialInterval > 0 && p.MaxInterval > 0 && p.InitialInterval > p.MaxInterval {
-		faults = append(faults, fmt.Errorf("retry: InitialInterval is %v, must not be above MaxInterval %v",
-			p.InitialInterval, p.MaxInterval))
+		fault("InitialInterval is %v, must not be above MaxInterval %v", p.InitialInterval, p.MaxInterval)
 	}
 	// Written so that NaN fails.
 	if p.Multiplier != 0 && !(p.Multiplier >= 1 && p.Multiplier <= math.MaxFloat64) {
-		faults = append(faults, fmt.Errorf("retry: Multiplier is %v, must be a number of at least 1", p.Multiplier))
+		fault("Multiplier is %v, must be a number of at least 1", p.Multiplier)
 	}
 	return errors.Join(faults...)
 }
 
-// notTiny rejects a time that was written as a plain number, too.
-func notTiny(faults []error, field string, d time.Duration) []error {
-	if 0 < d && d < time.Millisecond {
-		return append(faults, fmt.Errorf("retry: %s is %v, less than a millisecond, so not the time that was meant: a plain number is of "+
-			"nanoseconds, write it with a unit, as in 5*time.Second", field, d))
-	}
-	return notNegative(faults, field, d)
-}
-
-// notTinyInterval is notTiny for a field of which a nanosecond stands for no waits.
-func notTinyInterval(faults []error, field string, d time.Duration) []error {
-	if d == time.Nanosecond {
-		return faults
-	}
-	return notTiny(faults, field, d)
-}
-
-func notNegative(faults []error, field string, d time.Duration) []error {
-	if d < 0 {
-		faults = append(faults, fmt.Errorf("retry: %s is %v, must not be negative", field, d))
-	}
-	return faults
-}
-
 // WithDefaults returns the policy with every field that is zero replaced by its default.
 func (p Policy) WithDefaults() Policy {
-	if p.MaxAttempts == 0 {
-		p.MaxAttempts = defaultMaxAttempts
+	initial := defaultInitialInterval
+	if p.MaxInterval > 0 {
+		initial = min(initial, p.MaxInterval)
 	}
-	if p.MaxElapsedTime == 0 {
-		p.MaxElapsedTime = defaultMaxElapsedTime
-	}
-	if p.AttemptTimeout == 0 {
-		p.AttemptTimeout = defaultAttemptTimeout
-	}
-	if p.InitialInterval == 0 {
-		p.InitialInterval = defaultInitialInterval
-		if p.MaxInterval > 0 {
-			p.InitialInterval = min(defaultInitialInterval, p.MaxInterval)
-		}
-	}
-	if p.MaxInterval == 0 {
-		p.MaxInterval = max(defaultMaxInterval, p.InitialInterval)
-	}
-	if p.Multiplier == 0 {
-		p.Multiplier = defaultMultiplier
-	}
+	p.InitialInterval = cmp.Or(p.InitialInterval, initial)
+	p.MaxInterval = cmp.Or(p.MaxInterval, max(defaultMaxInterval, p.InitialInterval))
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, defaultMaxAttempts)
+	p.MaxElapsedTime = cmp.Or(p.MaxElapsedTime, defaultMaxElapsedTime)
+	p.AttemptTimeout = cmp.Or(p.AttemptTimeout, defaultAttemptTimeout)
+	p.Multiplier = cmp.Or(p.Multiplier, defaultMultiplier)
 	return p
 }

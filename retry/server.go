@@ -1,6 +1,11 @@
 package retry
 
-import "github.com/gocql/gocql"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/gocql/gocql"
+)
 
 const reasonWriteTimeout = "write_timeout" // and the write type
 
@@ -50,13 +55,13 @@ func writeTimeout(writeType string, kind Kind) Verdict {
 	switch writeType {
 	case "BATCH":
 		if kind == LoggedBatch {
-			v.Class, v.Once = Pending, true
+			v.Outcome, v.Once = Pending, true
 		}
 	case "BATCH_LOG":
 		v.Batchlog = true
 	case "SIMPLE":
 		if kind == Conditional || kind == Swap {
-			v.Class = Decided
+			v.Outcome = Applied
 		}
 	case "COUNTER", "CAS":
 		v.Retry = kind == Swap && writeType == "CAS"
@@ -83,25 +88,10 @@ func writeFailure(writeType string, kind Kind) Verdict {
 // server sends cannot become a metric's label.
 func writeTypeSuffix(writeType string) string {
 	switch writeType {
-	case "SIMPLE":
-		return ".simple"
-	case "BATCH":
-		return ".batch"
-	case "BATCH_LOG":
-		return ".batch_log"
-	case "UNLOGGED_BATCH":
-		return ".unlogged_batch"
-	case "COUNTER":
-		return ".counter"
-	case "CAS":
-		return ".cas"
-	case "VIEW":
-		return ".view"
-	case "CDC":
-		return ".cdc"
-	default:
-		return ".other"
+	case "SIMPLE", "BATCH", "BATCH_LOG", "UNLOGGED_BATCH", "COUNTER", "CAS", "VIEW", "CDC":
+		return "." + strings.ToLower(writeType)
 	}
+	return ".other"
 }
 
 // unavailable classifies UNAVAILABLE: clean where all checks of availability come before the first mutation. That is
@@ -117,8 +107,6 @@ func unavailable(consistency gocql.Consistency, alive int, kind Kind) Verdict {
 		return v
 	case Partition, Counter:
 		return safe("unavailable")
-	case UnloggedBatch, Conditional, Swap:
-		return unknown(kind, "unavailable")
 	default:
 		return unknown(kind, "unavailable")
 	}
@@ -135,55 +123,46 @@ func overloaded(kind Kind) Verdict {
 	return unknown(kind, ReasonOverloaded)
 }
 
+// rejected are the error codes of requests that were rejected before they were executed, and of those with an end that is not known, but
+// that it is of no use to repeat.
+var rejected = map[int]Verdict{
+	gocql.ErrCodeProtocol:        permanent("protocol_error"),
+	gocql.ErrCodeCredentials:     permanent("bad_credentials"),
+	gocql.ErrCodeSyntax:          permanent("syntax_error"),
+	gocql.ErrCodeUnauthorized:    permanent("unauthorized"),
+	gocql.ErrCodeInvalid:         permanent("invalid"), // "Batch too large" too
+	gocql.ErrCodeConfig:          permanent("config_error"),
+	gocql.ErrCodeAlreadyExists:   permanent("already_exists"),
+	gocql.ErrCodeFunctionFailure: permanent("function_failure"), // functions are evaluated while the coordinator builds the mutations
+	gocql.ErrCodeBootstrapping:   safe("bootstrapping"),
+	gocql.ErrCodeUnprepared:      safe("unprepared"), // gocql 1.7 prepares again and does not return it
+
+	gocql.ErrCodeTruncate:        unknownFinal("truncate_error"),    // does not answer writes
+	gocql.ErrCodeCASWriteUnknown: unknownFinal("cas_write_unknown"), // protocol 5 only; up to 4 the server sends WRITE_TIMEOUT of type CAS
+}
+
+// executed are the reasons of requests with an end that is not known.
+var executed = map[int]string{
+	gocql.ErrCodeCDCWriteFailure: "cdc_write_failure", // the space for change data capture is full until its consumer frees some
+	gocql.ErrCodeReadTimeout:     "read_timeout",      // of a lightweight transaction; other writes do not read at the coordinator
+	gocql.ErrCodeReadFailure:     "read_failure",
+	gocql.ErrCodeServer:          "server_error", // any exception that Cassandra did not expect, anywhere
+}
+
 // classifyCode classifies by the error code of the native protocol.
 func classifyCode(code int, kind Kind) Verdict {
 	switch code {
-	// Rejected before it was executed.
-	case gocql.ErrCodeProtocol:
-		return permanent("protocol_error")
-	case gocql.ErrCodeCredentials:
-		return permanent("bad_credentials")
-	case gocql.ErrCodeSyntax:
-		return permanent("syntax_error")
-	case gocql.ErrCodeUnauthorized:
-		return permanent("unauthorized")
-	case gocql.ErrCodeInvalid: // "Batch too large" too
-		return permanent("invalid")
-	case gocql.ErrCodeConfig:
-		return permanent("config_error")
-	case gocql.ErrCodeAlreadyExists:
-		return permanent("already_exists")
-	case gocql.ErrCodeFunctionFailure: // functions in a write are evaluated while the coordinator builds the mutations
-		return permanent("function_failure")
-	case gocql.ErrCodeBootstrapping:
-		return safe("bootstrapping")
-	case gocql.ErrCodeUnprepared: // gocql 1.7 prepares again and does not return it
-		return safe("unprepared")
-
-	// Rejected, but perhaps after a part of it was executed.
 	case gocql.ErrCodeUnavailable: // a RequestError that is not gocql's struct does not say at which consistency
 		return unavailable(gocql.Any, 0, kind)
 	case gocql.ErrCodeOverloaded:
 		return overloaded(kind)
-
-	// Executed, with an end that is not known.
 	case gocql.ErrCodeWriteTimeout:
 		return writeTimeout("", kind)
 	case gocql.ErrCodeWriteFailure:
 		return writeFailure("", kind)
-	case gocql.ErrCodeCDCWriteFailure: // the space for change data capture is full until its consumer frees some
-		return unknown(kind, "cdc_write_failure")
-	case gocql.ErrCodeReadTimeout: // of a lightweight transaction's read; other writes do not read at the coordinator
-		return unknown(kind, "read_timeout")
-	case gocql.ErrCodeReadFailure:
-		return unknown(kind, "read_failure")
-	case gocql.ErrCodeServer: // any exception that Cassandra did not expect, anywhere
-		return unknown(kind, "server_error")
-	case gocql.ErrCodeTruncate: // does not answer writes
-		return unknownFinal("truncate_error")
-	case gocql.ErrCodeCASWriteUnknown: // protocol 5 only; up to 4 the server sends WRITE_TIMEOUT of type CAS
-		return unknownFinal("cas_write_unknown")
-	default:
-		return unknown(kind, "other_code")
 	}
+	if v, ok := rejected[code]; ok {
+		return v
+	}
+	return unknown(kind, cmp.Or(executed[code], "other_code"))
 }

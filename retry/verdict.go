@@ -2,8 +2,8 @@ package retry
 
 // Verdict is what [Classify] says about one failed attempt.
 type Verdict struct {
-	// Class is what is known about the attempt.
-	Class Class
+	// Outcome is what is known about the attempt.
+	Outcome Outcome
 
 	// Retry reports whether the same write may be sent again. It is false if that could do harm (a counter or a
 	// lightweight transaction that may have been applied) and if it cannot help (a syntax error, a context that ended).
@@ -15,7 +15,7 @@ type Verdict struct {
 
 	// Batchlog reports that the attempt failed at the batchlog and the mutations have not been sent: a WRITE_TIMEOUT or
 	// WRITE_FAILURE of type BATCH_LOG (Unknown, as one of the batchlog's nodes may have stored the batch), or an
-	// UNAVAILABLE of a logged batch for want of batchlog nodes (Safe). The mutations alone may still succeed.
+	// UNAVAILABLE of a logged batch for want of batchlog nodes (NotApplied). The mutations alone may still succeed.
 	//
 	// Cassandra reports missing batchlog nodes as UNAVAILABLE with consistency TWO, in version 3 ONE, and no node alive
 	// (ReplicaPlans.forBatchlogWrite, StorageProxy.getBatchlogEndpoints). A batch that is itself written at ONE or TWO
@@ -33,10 +33,10 @@ type Verdict struct {
 const ReasonOverloaded = "overloaded"
 
 // safe is the verdict of an attempt that was surely not applied and may be repeated, whatever the kind.
-func safe(reason string) Verdict { return Verdict{Class: Safe, Retry: true, Reason: reason} }
+func safe(reason string) Verdict { return Verdict{Outcome: NotApplied, Retry: true, Reason: reason} }
 
 // permanent is the verdict of an attempt that was surely not applied and need not be repeated.
-func permanent(reason string) Verdict { return Verdict{Class: Permanent, Reason: reason} }
+func permanent(reason string) Verdict { return Verdict{Outcome: NotApplied, Reason: reason} }
 
 // unknown is the verdict of an attempt that may have been applied: only an idempotent write may be repeated.
 func unknown(kind Kind, reason string) Verdict {
@@ -49,7 +49,7 @@ func unknownFinal(reason string) Verdict { return Verdict{Reason: reason} }
 // and joins the verdicts of two errors of one attempt, whose relation is not known.
 func (v Verdict) and(other Verdict) Verdict {
 	joined := Verdict{
-		Class:    v.Class.and(other.Class),
+		Outcome:  v.Outcome.And(other.Outcome),
 		Retry:    v.Retry && other.Retry,
 		Once:     v.Once || other.Once,
 		Batchlog: v.Batchlog || other.Batchlog,

@@ -81,8 +81,8 @@ func Budget(b *retry.Budget) Option {
 	return func(c *config) {
 		if b == nil {
 			c.fail("Budget: the budget is nil")
-		} else if err := b.Validate(); err != nil {
-			c.fail("Budget: %w", err)
+		} else if !b.Made() {
+			c.fail("Budget: retry: the budget was not made by NewBudget")
 		}
 		c.Budget = b
 	}

@@ -210,7 +210,7 @@ func (t *Tracer) TraceReadRetry(ctx context.Context, data reader.RetryData) {
 	if p == nil {
 		return
 	}
-	class, errorType := data.Class.String(), requestErrorType(data.Err, data.Reason)
+	class, errorType := classOf(data.Class), requestErrorType(data.Err, data.Reason)
 	if t.metrics != nil {
 		t.metrics.readRetry(ctx, p, class, errorType)
 	}

@@ -40,7 +40,7 @@ func readTo(ctx context.Context, t readTracer) {
 			continue
 		}
 		t.TraceReadRetry(p, reader.RetryData{
-			Attempt: 1, Class: retry.Safe, Reason: "unavailable", Wait: 1500 * time.Microsecond, Err: failed.Err,
+			Attempt: 1, Class: retry.NotApplied, Reason: "unavailable", Wait: 1500 * time.Microsecond, Err: failed.Err,
 		})
 		t.TracePartitionEnd(p, reader.PartitionEnd{Attempts: 2, Reason: "unavailable", Refused: true, Err: failed})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
@@ -21,7 +22,7 @@ func (t *Tracer) TraceRetry(ctx context.Context, data writer.RetryData) {
 	if p == nil {
 		return
 	}
-	class, errorType := data.Class.String(), data.Reason
+	class, errorType := classOf(data.Class), data.Reason
 	if errorType == "" {
 		errorType = other
 	}
@@ -35,6 +36,14 @@ func (t *Tracer) TraceRetry(ctx context.Context, data writer.RetryData) {
 		retryAttemptKey.Int(data.Attempt), retryClassKey.String(class), retryWaitKey.Float64(milliseconds(data.Wait)))
 	attributes = appendError(attributes, errorType, statusCode(data.Err))
 	p.span.AddEvent(retryEvent, trace.WithAttributes(appendCoordinator(attributes, data.Host)...))
+}
+
+// classOf is the text of what is known of an attempt that is followed by another.
+func classOf(o retry.Outcome) string {
+	if o == retry.NotApplied {
+		return "safe"
+	}
+	return o.String()
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -217,7 +217,7 @@ func (t *SlogTracer) TraceRetry(ctx context.Context, data writer.RetryData) {
 	if p == nil || !t.logs(ctx, t.retry) {
 		return
 	}
-	attributes := append(p.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", data.Class.String()))
+	attributes := append(p.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", classOf(data.Class)))
 	attributes = appendReason(attributes, data.Err, data.Reason)
 	attributes = append(attributes, slog.Float64("wait_ms", milliseconds(data.Wait)))
 	t.logger.LogAttrs(ctx, t.retry, "attempt failed", appendHost(attributes, data.Host)...)

@@ -111,7 +111,7 @@ func (t *SlogTracer) TraceReadRetry(ctx context.Context, data reader.RetryData) 
 	if p == nil || !t.logs(ctx, t.retry) {
 		return
 	}
-	attributes := append(p.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", data.Class.String()))
+	attributes := append(p.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", classOf(data.Class)))
 	attributes = appendReason(attributes, data.Err, data.Reason)
 	attributes = append(attributes, slog.Float64("wait_ms", milliseconds(data.Wait)))
 	t.logger.LogAttrs(ctx, t.retry, "request failed", appendHost(attributes, data.Host)...)

@@ -42,9 +42,7 @@ func (r *transactions) one(ctx context.Context, send func(context.Context) error
 func (r *transactions) Try(ctx context.Context, attempt func(context.Context) error) (maybe bool, err error) {
 	_, err = r.w.retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
 		err := attempt(ctx)
-		if err != nil && !retry.Classify(err, retry.Swap).Class.NotApplied() {
-			maybe = true
-		}
+		maybe = maybe || err != nil && retry.Classify(err, retry.Swap).Outcome != NotApplied
 		return err
 	}, nil)
 	return maybe, err
@@ -139,7 +137,7 @@ func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql
 		err = fmt.Errorf("table %s has the key for an entity that gave it up: %w", s.claimed, err)
 	}
 	if err != nil || len(mutations) == 0 {
-		return retry.Stop(err)
+		return req.Stop(err)
 	}
 	pointers := make([]*entity.Mutation, len(mutations))
 	for i := range mutations {
@@ -147,7 +145,7 @@ func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql
 	}
 	p := &plan{op: s.op, timestamp: versioned.Timestamp(version), mode: FanOut, requests: group(pointers)}
 	once := *s.w // Try does the retries
-	once.retrier = *single
+	once.retrier = single
 	p.requests = once.startFanOut(ctx, p, p.requests).wait(p.requests)
 	for i := range p.requests {
 		s.sent.Add(int32(p.requests[i].sent))

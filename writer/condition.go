@@ -94,7 +94,7 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	case err != nil:
 		result = decision{outcome: Unknown, err: err}
 	}
-	c.outcome = earlier.then(result.outcome)
+	c.outcome = earlier.Then(result.outcome)
 	c.conflict, c.taken, c.current = result.conflict, result.taken, result.current
 	c.err = period.Explain(wrapTimeout(ctx, result.err), only(c.Condition.Keyspace, c.Condition.Table))
 	if result.tokens != nil {
@@ -274,7 +274,7 @@ func (c *condition) followed(own Outcome) Outcome {
 	case c.outcome == Applied:
 		return Pending
 	}
-	return own.and(c.outcome)
+	return own.And(c.outcome)
 }
 
 // result is what is known of the base table.

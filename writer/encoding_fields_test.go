@@ -29,10 +29,10 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 			"Condition *writer.wireDecision",
 		},
 		reflect.TypeFor[wireDecision](): {
-			"Outcome writer.Outcome", "Attempts int", "Err string", "Conflict bool", "Taken string", "Tables []string", "Condition []uint8",
+			"Outcome retry.Outcome", "Attempts int", "Err string", "Conflict bool", "Taken string", "Tables []string", "Condition []uint8",
 			"More [][]uint8", // of format 1
 		},
-		reflect.TypeFor[wirePath](): {"Outcome writer.Outcome", "Attempts int", "Err string", "Mutations [][]uint8"},
+		reflect.TypeFor[wirePath](): {"Outcome retry.Outcome", "Attempts int", "Err string", "Mutations [][]uint8"},
 	} {
 		var got []string
 		for i := range typ.NumField() {

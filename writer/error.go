@@ -268,7 +268,7 @@ func tableResults(requests []request) []TableResult {
 				continue
 			}
 			r := &out[at]
-			r.Outcome = r.Outcome.and(p.outcome)
+			r.Outcome = r.Outcome.And(p.outcome)
 			r.Attempts = max(r.Attempts, p.attempts)
 			if r.Err == nil {
 				r.Err = p.err

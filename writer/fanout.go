@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -202,8 +203,8 @@ func (s *fanOut) abandon(requests []request) []request {
 			all[i] = requests[i]
 			continue
 		case f.stage.CompareAndSwap(waiting, canceled):
-			outcome, err := retry.NotAttempted(f.request.kind, s.over())
-			all[i] = f.left(outcomeOf(outcome.Class), wrapTimeout(s.ctx, err))
+			_, err := req.NotAttempted(f.request.kind, s.over())
+			all[i] = f.left(NotApplied, wrapTimeout(s.ctx, err))
 		default:
 			all[i] = f.left(Unknown, errStraggler(s.ctx))
 		}

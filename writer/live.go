@@ -53,7 +53,7 @@ func (e *unreadError) Unwrap() error { return e.cause }
 
 // table gives what is known of a table, or reads it. If what is known is old and cannot be read again, it has to do. The
 // error is an [*unreadError].
-func (l *live) table(ctx context.Context, retrier *retry.Retrier, keyspace, table string) (liveTable, error) {
+func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
 	l.mu.Lock()
 	t, ok := l.known[[2]string{keyspace, table}]
 	l.mu.Unlock()
@@ -68,7 +68,7 @@ func (l *live) table(ctx context.Context, retrier *retry.Retrier, keyspace, tabl
 }
 
 // reread is table without going by what is known.
-func (l *live) reread(ctx context.Context, retrier *retry.Retrier, keyspace, table string) (liveTable, error) {
+func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
 	t, err := runDetached(ctx, func() (t liveTable, err error) {
 		missing := false
 		err = askSchema(ctx, retrier, func(ctx context.Context) (err error) {
@@ -96,7 +96,7 @@ func (l *live) reread(ctx context.Context, retrier *retry.Retrier, keyspace, tab
 }
 
 // askSchema reads from the schema tables, of which every node has a copy.
-func askSchema(ctx context.Context, retrier *retry.Retrier, read func(context.Context) error) error {
+func askSchema(ctx context.Context, retrier *req.Retrier, read func(context.Context) error) error {
 	_, err := req.New("", nil, leastSilence).Do(ctx, retrier, retry.Partition, read, nil)
 	return err
 }

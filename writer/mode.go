@@ -1,6 +1,6 @@
 package writer
 
-import "fmt"
+import "github.com/denorm-go/denorm/internal/printable"
 
 // Mode is how a logical write travels.
 type Mode uint8
@@ -29,27 +29,9 @@ const (
 	Conditional
 )
 
-func (m Mode) String() string {
-	switch m {
-	case None:
-		return "none"
-	case Single:
-		return "single"
-	case SamePartition:
-		return "same-partition"
-	case FanOut:
-		return "fan-out"
-	case LoggedBatch:
-		return "logged-batch"
-	case Fallback:
-		return "fallback"
-	case Counter:
-		return "counter"
-	case Conditional:
-		return "conditional"
-	}
-	return fmt.Sprintf("Mode(%d)", uint8(m))
-}
+var modeNames = [...]string{"none", "single", "same-partition", "fan-out", "logged-batch", "fallback", "counter", "conditional"}
+
+func (m Mode) String() string { return printable.Enum("Mode", m, modeNames[:]) }
 
 // choice is which mode a writer is told to use.
 type choice uint8

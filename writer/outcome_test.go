@@ -211,20 +211,20 @@ func TestOutcomeAlgebra(t *testing.T) {
 	t.Parallel()
 	all := []Outcome{Unknown, Applied, NotApplied, Pending}
 	for _, a := range all {
-		if got := NotApplied.then(a); got != a {
+		if got := NotApplied.Then(a); got != a {
 			t.Errorf("nothing, then %v: %v", a, got)
 		}
-		if a.and(a) != a {
-			t.Errorf("%v and itself: %v", a, a.and(a))
+		if a.And(a) != a {
+			t.Errorf("%v and itself: %v", a, a.And(a))
 		}
 		for _, b := range all {
-			if a.and(b) != b.and(a) {
+			if a.And(b) != b.And(a) {
 				t.Errorf("%v and %v depends on the order", a, b)
 			}
-			if then := a.then(b); then == NotApplied && (a != NotApplied || b != NotApplied) {
+			if then := a.Then(b); then == NotApplied && (a != NotApplied || b != NotApplied) {
 				t.Errorf("%v then %v is %v", a, b, then)
 			}
-			if and := a.and(b); and == Applied && a != b || and == NotApplied && a != b {
+			if and := a.And(b); and == Applied && a != b || and == NotApplied && a != b {
 				t.Errorf("%v and %v is %v", a, b, and)
 			}
 		}

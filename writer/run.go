@@ -3,6 +3,7 @@ package writer
 import (
 	"context"
 
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -72,14 +73,14 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 }
 
 // single makes one attempt.
-var single, _ = retry.New(retry.Policy{MaxAttempts: 1}, nil)
+var single = req.NewRetrier(retry.Policy{MaxAttempts: 1}, nil)
 
 // derived says whether a table of the request has, or may have, a view or trigger: then OVERLOADED can follow a part of
 // the write.
 func (w *Writer) derived(ctx context.Context, p *request) bool {
 	for _, m := range p.mutations {
 		// Read afresh: a view may be younger than what the writer remembers.
-		if t, err := w.live.reread(ctx, single, m.Keyspace, m.Table); err != nil || t.derived {
+		if t, err := w.live.reread(ctx, &single, m.Keyspace, m.Table); err != nil || t.derived {
 			return true
 		}
 	}

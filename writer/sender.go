@@ -43,7 +43,7 @@ type try struct {
 func (f *sender) left(outcome Outcome, err error) request {
 	sent := int(f.sent.Load())
 	return request{
-		kind: f.request.kind, mutations: f.request.mutations, outcome: f.outcome.then(outcome), attempts: f.attempts + sent,
+		kind: f.request.kind, mutations: f.request.mutations, outcome: f.outcome.Then(outcome), attempts: f.attempts + sent,
 		sent: sent, err: err,
 	}
 }
@@ -68,7 +68,7 @@ func (f *sender) run() {
 			f.goOn(ctx, err)
 		} else {
 			s.w.retrier.Succeeded()
-			f.recordOutcome(ctx, nil, nil)
+			f.recordOutcome(ctx, &succeeded, nil)
 		}
 		f.stage.Store(finished)
 		if s.inFlight.Add(-1) == 0 {
@@ -98,24 +98,24 @@ func (f *sender) traced() context.Context {
 //
 //go:noinline
 func (f *sender) notSent(ctx context.Context) {
-	outcome, err := retry.NotAttempted(f.request.kind, f.s.over())
-	f.recordOutcome(ctx, &outcome, err)
+	result, err := req.NotAttempted(f.request.kind, f.s.over())
+	f.recordOutcome(ctx, &result, err)
 }
 
 //go:noinline
 func (f *sender) sendLater(ctx context.Context) {
 	again := func(ctx context.Context, n int) error { return f.again(ctx, n+1) } // none has the limit of the fanOut
-	outcome, err := f.s.w.retrier.Do(ctx, f.request.kind, again, f.s.w.tracer.observer(ctx, f.request))
-	f.recordOutcome(ctx, &outcome, err)
+	result, err := f.s.w.retrier.Do(ctx, f.request.kind, again, f.s.w.tracer.observer(ctx, f.request))
+	f.recordOutcome(ctx, &result, err)
 }
 
 // goOn is what follows a first attempt that failed.
 //
 //go:noinline
 func (f *sender) goOn(ctx context.Context, err error) {
-	first := retry.Failed{Context: &f.current, Start: f.s.start, Err: err}
-	outcome, err := f.s.w.retrier.GoOn(ctx, first, f.request.kind, f.again, f.s.w.tracer.observer(ctx, f.request))
-	f.recordOutcome(ctx, &outcome, err)
+	first := req.Failed{Context: &f.current, Start: f.s.start, Err: err}
+	result, err := f.s.w.retrier.GoOn(ctx, first, f.request.kind, f.again, f.s.w.tracer.observer(ctx, f.request))
+	f.recordOutcome(ctx, &result, err)
 }
 
 // again is an attempt, the n-th. The first ones of all senders end together.
@@ -148,34 +148,32 @@ func (f *sender) note(err error) error {
 	verdict := retry.Classify(err, f.request.kind)
 	f.request.overloaded = f.request.overloaded || verdict.Reason == retry.ReasonOverloaded
 	if verdict.Batchlog && !f.s.p.strict && f.request.kind == retry.LoggedBatch {
-		return retry.Stop(err) // it goes on as a fan-out
+		return req.Stop(err) // it goes on as a fan-out
 	}
 	return err
 }
 
-// recordOutcome notes what became of the request. A nil outcome is that of a first attempt that succeeded.
+// succeeded is the result of a first attempt that did.
+var succeeded = req.Result{Attempts: 1, Outcome: Applied}
+
+// recordOutcome notes what became of the request.
 //
 //go:noinline
-func (f *sender) recordOutcome(ctx context.Context, outcome *retry.Outcome, err error) {
-	now := Applied
-	if outcome == nil {
-		outcome = new(retry.Outcome)
-	} else if err != nil {
-		now = outcomeOf(outcome.Class)
-		if now == NotApplied && f.request.overloaded && f.s.w.derived(ctx, f.request) {
-			now = Unknown
-		}
+func (f *sender) recordOutcome(ctx context.Context, result *req.Result, err error) {
+	now := result.Outcome
+	if now == NotApplied && f.request.overloaded && f.s.w.derived(ctx, f.request) {
+		now = Unknown
 	}
 	p, sent := f.request, int(f.sent.Load())
-	p.outcome = p.outcome.then(now)
+	p.outcome = p.outcome.Then(now)
 	p.attempts += sent
 	p.sent = sent
-	p.batchlog = outcome.Batchlog
+	p.batchlog = result.Batchlog
 	p.err = nil
 	if err != nil {
 		p.err = p.explain(wrapTimeout(ctx, err))
 	}
 	f.s.w.tracer.requestEnd(ctx, RequestEnd{
-		Outcome: p.outcome, Attempts: sent, Host: session.HostOf(p.host), Reason: outcome.Last.Reason, Refused: outcome.Refused, Err: err,
+		Outcome: p.outcome, Attempts: sent, Host: session.HostOf(p.host), Reason: result.Last.Reason, Refused: result.Refused, Err: err,
 	})
 }

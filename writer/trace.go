@@ -3,7 +3,7 @@ package writer
 import (
 	"context"
 
-	"github.com/denorm-go/denorm/retry"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -54,13 +54,13 @@ func (t tracers) requestStart(ctx context.Context, op string, mode Mode, request
 }
 
 // observer is nil without a tracer of retries. ctx is that of the request.
-func (t tracers) observer(ctx context.Context, request *request) func(retry.Event) {
+func (t tracers) observer(ctx context.Context, request *request) func(req.Event) {
 	if t.retry == nil {
 		return nil
 	}
-	return func(e retry.Event) {
+	return func(e req.Event) {
 		t.retry.TraceRetry(ctx, RetryData{
-			Attempt: e.Attempt, Class: e.Verdict.Class, Reason: e.Verdict.Reason, Wait: e.Wait, Host: session.HostOf(request.host), Err: e.Err,
+			Attempt: e.Attempt, Class: e.Verdict.Outcome, Reason: e.Verdict.Reason, Wait: e.Wait, Host: session.HostOf(request.host), Err: e.Err,
 		})
 	}
 }

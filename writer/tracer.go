@@ -100,7 +100,7 @@ type RequestEnd struct {
 // RetryData is what is known when an attempt has failed and another will follow.
 type RetryData struct {
 	Attempt int // that failed, from 1
-	Class   retry.Class
+	Class   retry.Outcome
 	Reason  string
 	Wait    time.Duration // until the next attempt
 	Host    session.Host

@@ -83,7 +83,7 @@ func TestTracer(t *testing.T) {
 				"op: orders_by_id: end applied, 1 attempts, , failed false",
 				"op: orders_by_status: end applied, 1 attempts, , failed false",
 				"op: orders_by_user: attempt 1 unknown write_timeout.simple",
-				"op: orders_by_user: attempt 2 safe unavailable",
+				"op: orders_by_user: attempt 2 not applied unavailable",
 				"op: orders_by_user: end applied, 3 attempts, , failed false",
 				"op: start shop.orders_by_id fan-out LOCAL_QUORUM, 1 statements",
 				"op: start shop.orders_by_status fan-out LOCAL_QUORUM, 1 statements",

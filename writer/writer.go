@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -17,7 +18,7 @@ import (
 type Writer struct {
 	config
 	exec     executor
-	retrier  retry.Retrier
+	retrier  req.Retrier
 	session  string              // its keyspace, or empty
 	odd      string              // its keyspace if that cannot be in CQL text as it is
 	physical func(string) string // maps declared keyspaces
@@ -102,9 +103,7 @@ func (w *Writer) prepare() {
 		physical, _ := shared.Physical(logical, session) // if it is empty, what asks for it says so
 		return physical
 	}
-	if r, err := retry.New(w.attempts(), w.shared.Budget); err == nil { // else the option has failed
-		w.retrier = *r
-	}
+	w.retrier = req.NewRetrier(w.attempts(), w.shared.Budget)
 	if limit := w.retrier.AttemptTimeout(); w.err == nil && w.hedge > 0 && w.hedge >= limit {
 		w.fail("Hedge: %v is not below the limit of an attempt, %v (AttemptTimeout of Retry), so no request would be sent once more: make Hedge "+
 			"less, near the 99th percentile of the latency, or 0 to turn it off", w.hedge, limit)
@@ -125,9 +124,7 @@ func (w *Writer) attempts() retry.Policy {
 // patient is the writer for reads of the schema that [Timeout] does not limit.
 func (w *Writer) patient() *Writer {
 	other := *w
-	if r, err := retry.New(w.policy, w.shared.Budget); err == nil {
-		other.retrier = *r
-	}
+	other.retrier = req.NewRetrier(w.policy, w.shared.Budget)
 	return &other
 }
 

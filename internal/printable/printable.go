@@ -68,3 +68,11 @@ func escapeJSON(b *strings.Builder, r rune, _ string) {
 	r -= surrogates
 	fmt.Fprintf(b, `\u%04x\u%04x`, 0xd800+r>>bits, 0xdc00+r&(1<<bits-1))
 }
+
+// Enum is the name of a constant, or the name of its type with the number of one that has none.
+func Enum[T ~uint8](typeName string, value T, names []string) string {
+	if int(value) < len(names) {
+		return names[value]
+	}
+	return fmt.Sprintf("%s(%d)", typeName, value)
+}

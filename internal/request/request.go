@@ -66,14 +66,14 @@ func (r *Request) fail(err error) error {
 
 // Do sends until an attempt succeeds or is not worth another one. What cannot be decoded is not asked for again. observe may be nil.
 func (r *Request) Do(
-	ctx context.Context, retrier *retry.Retrier, kind retry.Kind, send func(context.Context) error, observe func(retry.Event),
-) (retry.Outcome, error) {
+	ctx context.Context, retrier *Retrier, kind retry.Kind, send func(context.Context) error, observe func(Event),
+) (Result, error) {
 	return retrier.Do(ctx, kind, func(ctx context.Context, _ int) error {
 		r.Begin(ctx)
 		err := r.End(send(r)) //nolint:contextcheck // it is ctx now
 		var failed *undecoded.Error
 		if errors.As(err, &failed) {
-			return retry.Stop(err)
+			return Stop(err)
 		}
 		return err
 	}, observe)

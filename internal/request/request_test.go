@@ -24,12 +24,9 @@ func TestDo(t *testing.T) {
 		"unavailable": {&gocql.RequestErrUnavailable{}, 3},
 		"undecoded":   {fmt.Errorf("page: %w", &undecoded.Error{Column: "total"}), 1},
 	} {
-		retrier, err := retry.New(retry.Policy{MaxAttempts: 3, InitialInterval: 1, MaxInterval: 1}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		retrier := request.NewRetrier(retry.Policy{MaxAttempts: 3, InitialInterval: 1, MaxInterval: 1}, nil)
 		sent := 0
-		outcome, err := request.New("shop", nil, 0).Do(t.Context(), retrier, retry.Partition, func(context.Context) error {
+		outcome, err := request.New("shop", nil, 0).Do(t.Context(), &retrier, retry.Partition, func(context.Context) error {
 			sent++
 			return test.err
 		}, nil)

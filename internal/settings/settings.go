@@ -4,13 +4,11 @@ package settings
 import (
 	"cmp"
 	"errors"
-
-	"github.com/denorm-go/denorm/retry"
 )
 
 // Shared is what writers and readers of a session have in common.
 type Shared struct {
-	Budget    *retry.Budget     // nil if each has its own
+	Budget    *Budget           // nil if each has its own
 	Keyspaces map[string]string // from declared to physical ones
 	Strict    bool              // every keyspace has to be in Keyspaces
 	Err       error             // every option that is not valid

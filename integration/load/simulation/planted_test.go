@@ -22,7 +22,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"no choice of",
 	},
 	{
-		"what may have happened is forgotten when it is refused later", "writer/outcome.go",
+		"what may have happened is forgotten when it is refused later", "retry/outcome.go",
 		"\t\treturn NotApplied\n\t}\n\treturn Unknown\n", "\t\treturn NotApplied\n\t}\n\treturn next\n",
 		"unsound outcome",
 	},

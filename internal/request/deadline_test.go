@@ -1,4 +1,4 @@
-package retry_test
+package request_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -32,13 +33,13 @@ func TestDoContextDoneBefore(t *testing.T) {
 		{canceled, context.Canceled, "canceled"},
 		{expired, context.DeadlineExceeded, "deadline_exceeded"},
 	} {
-		for _, kind := range kinds {
-			out, err := retry.Policy{}.Do(c.ctx, kind, func(context.Context, int) error {
+		for _, kind := range []retry.Kind{retry.Partition, retry.LoggedBatch, retry.UnloggedBatch, retry.Conditional, retry.Counter} {
+			out, err := do(c.ctx, retry.Policy{}, kind, func(context.Context, int) error {
 				t.Error("attempted")
 				return nil
-			}, func(retry.Event) { t.Error("observed") })
-			want := retry.Outcome{Class: retry.Safe, Last: retry.Verdict{Class: retry.Safe, Reason: c.reason}}
-			if out != want || !errors.Is(err, c.cause) || !out.Class.NotApplied() {
+			}, func(request.Event) { t.Error("observed") })
+			want := request.Result{Outcome: retry.NotApplied, Last: retry.Verdict{Outcome: retry.NotApplied, Reason: c.reason}}
+			if out != want || !errors.Is(err, c.cause) || !(out.Outcome == retry.NotApplied) {
 				t.Errorf("%v: %+v, %v", kind, out, err)
 			}
 		}
@@ -84,7 +85,7 @@ func TestDoNeverLate(t *testing.T) {
 						defer cancel()
 					}
 					var last time.Duration
-					out, err := c.policy.Do(ctx, retry.Partition, func(context.Context, int) error {
+					out, err := do(ctx, c.policy, retry.Partition, func(context.Context, int) error {
 						last = time.Since(start)
 						return errSimple
 					}, nil)
@@ -121,8 +122,8 @@ func TestDoSlowObserver(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
 				defer cancel()
-				out, err := retry.Policy{}.Do(ctx, retry.Partition, script(errSimple),
-					func(retry.Event) { time.Sleep(6 * time.Second) })
+				out, err := do(ctx, retry.Policy{}, retry.Partition, script(errSimple),
+					func(request.Event) { time.Sleep(6 * time.Second) })
 				var timeout *gocql.RequestErrWriteTimeout
 				if out.Attempts != 1 || !errors.As(err, &timeout) ||
 					errors.Is(err, context.DeadlineExceeded) != (ctx.Err() != nil) {
@@ -142,7 +143,7 @@ func TestDoCanceledInWait(t *testing.T) {
 			defer cancel()
 			at := time.Now().Add(90 * time.Second)
 			time.AfterFunc(90*time.Second, cancel)
-			out, err := patient.Do(ctx, retry.Partition, func(context.Context, int) error {
+			out, err := do(ctx, patient, retry.Partition, func(context.Context, int) error {
 				if ctx.Err() != nil {
 					t.Error("attempted after the context ended")
 				}
@@ -156,7 +157,7 @@ func TestDoCanceledInWait(t *testing.T) {
 				!errors.As(err, &unavailable) || unavailable != errUnavailable {
 				t.Errorf("error %v", err)
 			}
-			if out.Class != retry.Safe || out.Last.Reason != "unavailable" || out.Attempts == 0 {
+			if out.Outcome != retry.NotApplied || out.Last.Reason != "unavailable" || out.Attempts == 0 {
 				t.Errorf("outcome %+v", out)
 			}
 		})
@@ -170,8 +171,8 @@ func TestDoWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 200 {
 			ctx, cancel := context.WithCancel(t.Context())
-			out, err := policy.Do(ctx, retry.Partition, func(context.Context, int) error { return errSimple },
-				func(retry.Event) { cancel() })
+			out, err := do(ctx, policy, retry.Partition, func(context.Context, int) error { return errSimple },
+				func(request.Event) { cancel() })
 			if out.Attempts != 1 || !errors.Is(err, context.Canceled) || !errors.Is(err, errSimple) {
 				t.Fatalf("%+v, %v", out, err)
 			}
@@ -201,7 +202,7 @@ func TestDoAttemptTimeout(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				out, err := retry.Policy{}.Do(t.Context(), c.kind, block, func(e retry.Event) {
+				out, err := do(t.Context(), retry.Policy{}, c.kind, block, func(e request.Event) {
 					if e.Verdict.Reason != "attempt_timeout" || !errors.Is(e.Err, context.DeadlineExceeded) {
 						t.Errorf("event %+v", e)
 					}
@@ -210,7 +211,7 @@ func TestDoAttemptTimeout(t *testing.T) {
 					t.Errorf("took %v", took)
 				}
 				want := retry.Verdict{Retry: c.kind.Idempotent(), Reason: "attempt_timeout"}
-				if out.Attempts != c.attempts || out.Class != retry.Unknown || out.Last != want {
+				if out.Attempts != c.attempts || out.Outcome != retry.Unknown || out.Last != want {
 					t.Errorf("outcome %+v", out)
 				}
 				if !errors.Is(err, context.DeadlineExceeded) || t.Context().Err() != nil {
@@ -222,14 +223,14 @@ func TestDoAttemptTimeout(t *testing.T) {
 	t.Run("then success", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			out, err := retry.Policy{AttemptTimeout: time.Second}.Do(t.Context(), retry.Partition,
+			out, err := do(t.Context(), retry.Policy{AttemptTimeout: time.Second}, retry.Partition,
 				func(ctx context.Context, n int) error {
 					if n == 1 {
 						return block(ctx, n)
 					}
 					return nil
 				}, nil)
-			if err != nil || out != (retry.Outcome{Attempts: 2}) {
+			if err != nil || out != (request.Result{Attempts: 2, Outcome: retry.Applied}) {
 				t.Errorf("%+v, %v", out, err)
 			}
 		})
@@ -237,7 +238,7 @@ func TestDoAttemptTimeout(t *testing.T) {
 	t.Run("after a database error", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			out, err := retry.Policy{MaxAttempts: 2}.Do(t.Context(), retry.Partition,
+			out, err := do(t.Context(), retry.Policy{MaxAttempts: 2}, retry.Partition,
 				func(ctx context.Context, n int) error {
 					if n == 1 {
 						return errUnavailable
@@ -248,7 +249,7 @@ func TestDoAttemptTimeout(t *testing.T) {
 			if !errors.As(err, &unavailable) || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v", err)
 			}
-			if out.Class != retry.Unknown || out.Last.Reason != "attempt_timeout" {
+			if out.Outcome != retry.Unknown || out.Last.Reason != "attempt_timeout" {
 				t.Errorf("outcome %+v", out)
 			}
 		})
@@ -282,7 +283,7 @@ func TestDoContextEndsInAttempt(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, cancel := c.end(t.Context())
 					defer cancel()
-					out, err := retry.Policy{}.Do(ctx, retry.Partition, func(ctx context.Context, n int) error {
+					out, err := do(ctx, retry.Policy{}, retry.Partition, func(ctx context.Context, n int) error {
 						if n == 1 && earlier != nil {
 							return earlier
 						}
@@ -293,7 +294,7 @@ func TestDoContextEndsInAttempt(t *testing.T) {
 					if earlier != nil {
 						attempts = 2
 					}
-					want := retry.Outcome{Attempts: attempts, Last: retry.Verdict{Reason: c.reason}}
+					want := request.Result{Attempts: attempts, Last: retry.Verdict{Reason: c.reason}}
 					if out != want {
 						t.Errorf("outcome %+v, want %+v", out, want)
 					}
@@ -310,11 +311,11 @@ func TestDoContextEndsInAttempt(t *testing.T) {
 func TestDoContextEndsWithAnswer(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	out, err := retry.Policy{}.Do(ctx, retry.Partition, func(context.Context, int) error {
+	out, err := do(ctx, retry.Policy{}, retry.Partition, func(context.Context, int) error {
 		cancel()
 		return gocql.ErrNoConnections
 	}, nil)
-	if out.Attempts != 1 || out.Class != retry.Safe || out.Last.Reason != "no_connections" {
+	if out.Attempts != 1 || out.Outcome != retry.NotApplied || out.Last.Reason != "no_connections" {
 		t.Errorf("outcome %+v", out)
 	}
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, gocql.ErrNoConnections) {
@@ -326,11 +327,11 @@ func TestDoContextEndsWithAnswer(t *testing.T) {
 func TestDoSuccessAsContextEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	out, err := retry.Policy{}.Do(ctx, retry.Partition, func(context.Context, int) error {
+	out, err := do(ctx, retry.Policy{}, retry.Partition, func(context.Context, int) error {
 		cancel()
 		return nil
 	}, nil)
-	if err != nil || out != (retry.Outcome{Attempts: 1}) {
+	if err != nil || out != (request.Result{Attempts: 1, Outcome: retry.Applied}) {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
@@ -338,8 +339,8 @@ func TestDoSuccessAsContextEnds(t *testing.T) {
 // An attempt that cancels a context of its own says nothing about the caller's, and is not repeated.
 func TestDoForeignCancel(t *testing.T) {
 	t.Parallel()
-	out, err := retry.Policy{}.Do(t.Context(), retry.Partition, script(context.Canceled), nil)
-	if out.Attempts != 1 || out.Class != retry.Unknown || !errors.Is(err, context.Canceled) {
+	out, err := do(t.Context(), retry.Policy{}, retry.Partition, script(context.Canceled), nil)
+	if out.Attempts != 1 || out.Outcome != retry.Unknown || !errors.Is(err, context.Canceled) {
 		t.Errorf("%+v, %v", out, err)
 	}
 }

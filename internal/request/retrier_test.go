@@ -1,10 +1,9 @@
-package retry_test
+package request_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/gocql/gocql"
-	"pgregory.net/rapid"
 
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -24,6 +23,21 @@ var (
 	errBatchLog     = &gocql.RequestErrWriteTimeout{WriteType: "BATCH_LOG"}
 	errWriteFailure = &gocql.RequestErrWriteFailure{WriteType: "SIMPLE"}
 )
+
+// requestError is a server's error by its code.
+type requestError int
+
+func (e requestError) Code() int       { return int(e) }
+func (e requestError) Message() string { return "text of the server" }
+func (e requestError) Error() string   { return e.Message() }
+
+// do is Do without a budget.
+func do(
+	ctx context.Context, policy retry.Policy, kind retry.Kind, attempt func(context.Context, int) error, observe func(request.Event),
+) (request.Result, error) {
+	r := request.NewRetrier(policy, nil)
+	return r.Do(ctx, kind, attempt, observe)
+}
 
 // script is an attempt that fails with these errors in turn, and succeeds where the error is nil or none is left.
 func script(errs ...error) func(context.Context, int) error {
@@ -46,7 +60,7 @@ func TestDoOutcome(t *testing.T) {
 		errs     []error
 		ok       bool
 		attempts int
-		class    retry.Class
+		class    retry.Outcome
 		batchlog bool
 	}{
 		{name: "success at once", ok: true, attempts: 1},
@@ -54,13 +68,13 @@ func TestDoOutcome(t *testing.T) {
 		{name: "attempts used up", errs: repeat(errSimple, 9), attempts: 4},
 		{name: "attempts set", policy: retry.Policy{MaxAttempts: 2}, errs: repeat(errSimple, 9), attempts: 2},
 		{name: "no retry", policy: retry.Policy{MaxAttempts: 1}, errs: repeat(errSimple, 9), attempts: 1},
-		{name: "permanent", errs: repeat(invalid, 9), attempts: 1, class: retry.Permanent},
-		{name: "permanent after safe", errs: []error{gocql.ErrNoStreams, invalid}, attempts: 2, class: retry.Permanent},
+		{name: "permanent", errs: repeat(invalid, 9), attempts: 1, class: retry.NotApplied},
+		{name: "permanent after safe", errs: []error{gocql.ErrNoStreams, invalid}, attempts: 2, class: retry.NotApplied},
 		{
 			name: "clean on the only attempt", policy: retry.Policy{MaxAttempts: 1},
-			errs: []error{errUnavailable}, attempts: 1, class: retry.Safe,
+			errs: []error{errUnavailable}, attempts: 1, class: retry.NotApplied,
 		},
-		{name: "clean on all attempts", errs: repeat(errUnavailable, 9), attempts: 4, class: retry.Safe},
+		{name: "clean on all attempts", errs: repeat(errUnavailable, 9), attempts: 4, class: retry.NotApplied},
 
 		{name: "clean after unknown", errs: append(repeat(errSimple, 1), repeat(errUnavailable, 9)...), attempts: 4},
 		{name: "permanent after unknown", errs: []error{errSimple, invalid}, attempts: 2},
@@ -90,7 +104,7 @@ func TestDoOutcome(t *testing.T) {
 			batchlog: true,
 		},
 		{
-			name: "no batchlog nodes", kind: retry.LoggedBatch, errs: repeat(noLog, 9), attempts: 4, class: retry.Safe,
+			name: "no batchlog nodes", kind: retry.LoggedBatch, errs: repeat(noLog, 9), attempts: 4, class: retry.NotApplied,
 			batchlog: true,
 		},
 
@@ -99,11 +113,11 @@ func TestDoOutcome(t *testing.T) {
 		{name: "write failure late", errs: []error{errSimple, errSimple, errWriteFailure, errSimple, nil}, attempts: 4},
 		{name: "write failure last", errs: []error{errSimple, errSimple, errSimple, errWriteFailure, nil}, attempts: 4},
 
-		{name: "decided", kind: retry.Conditional, errs: repeat(errSimple, 9), attempts: 1, class: retry.Decided},
+		{name: "decided", kind: retry.Conditional, errs: repeat(errSimple, 9), attempts: 1, class: retry.Applied},
 		{name: "conditional unknown", kind: retry.Conditional, errs: repeat(errUnavailable, 9), attempts: 1},
 		{
 			name: "conditional safe", kind: retry.Conditional, errs: repeat(gocql.ErrNoConnections, 9), attempts: 4,
-			class: retry.Safe,
+			class: retry.NotApplied,
 		},
 		{
 			name: "conditional safe, then unknown", kind: retry.Conditional,
@@ -117,13 +131,13 @@ func TestDoOutcome(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var numbers []int
 				events := 0
-				out, err := c.policy.Do(t.Context(), c.kind, func(ctx context.Context, n int) error {
+				out, err := do(t.Context(), c.policy, c.kind, func(ctx context.Context, n int) error {
 					numbers = append(numbers, n)
 					if d, ok := ctx.Deadline(); !ok || time.Until(d) != 2500*time.Millisecond {
 						t.Errorf("attempt %d: limit %v", n, time.Until(d))
 					}
 					return script(c.errs...)(ctx, n)
-				}, func(e retry.Event) {
+				}, func(e request.Event) {
 					events++
 					if e.Attempt != events || !errors.Is(e.Err, c.errs[e.Attempt-1]) ||
 						e.Verdict != retry.Classify(c.errs[e.Attempt-1], c.kind) || e.Wait < 0 || e.Wait >= time.Second {
@@ -143,7 +157,7 @@ func TestDoOutcome(t *testing.T) {
 					t.Errorf("batchlog %v", out.Batchlog)
 				}
 				if c.ok {
-					if err != nil || out.Last != (retry.Verdict{}) || out.Class != retry.Unknown {
+					if err != nil || out.Last != (retry.Verdict{}) || out.Outcome != retry.Applied {
 						t.Errorf("outcome %+v, error %v", out, err)
 					}
 					return
@@ -152,8 +166,8 @@ func TestDoOutcome(t *testing.T) {
 				if err != last { //nolint:errorlint // the very error
 					t.Errorf("error %v, want %v", err, last)
 				}
-				if out.Class != c.class || out.Last != retry.Classify(last, c.kind) {
-					t.Errorf("class %v, want %v; last %+v", out.Class, c.class, out.Last)
+				if out.Outcome != c.class || out.Last != retry.Classify(last, c.kind) {
+					t.Errorf("class %v, want %v; last %+v", out.Outcome, c.class, out.Last)
 				}
 			})
 		})
@@ -168,88 +182,13 @@ func repeat(err error, n int) []error {
 	return errs
 }
 
-// Over any sequence of errors: a may-have-been-applied is never lost, and what may do harm is never repeated.
-func TestDoSticky(t *testing.T) {
-	t.Parallel()
-	var errs []error
-	for _, row := range golden() {
-		if row.err != nil {
-			errs = append(errs, row.err)
-		}
-	}
-	rank := map[retry.Class]int{retry.Unknown: 1, retry.Pending: 2, retry.Decided: 3} // 0: the clean ones
-	rapid.Check(t, func(rt *rapid.T) {
-		kind := rapid.SampledFrom(kinds[:]).Draw(rt, "kind")
-		policy := retry.Policy{
-			MaxAttempts: rapid.IntRange(1, 8).Draw(rt, "attempts"), MaxElapsedTime: time.Hour,
-			InitialInterval: 1, MaxInterval: 1, // without waits
-		}
-		// Retried ones among them, or most sequences would have length one.
-		one := rapid.OneOf(rapid.SampledFrom(errs), rapid.SampledFrom([]error{
-			errUnavailable, errSimple, errBatchLog, gocql.ErrNoConnections, gocql.ErrConnectionClosed, nil,
-		}))
-		sequence := rapid.SliceOfN(one, 8, 8).Draw(rt, "sequence")
-
-		made := 0
-		out, err := policy.Do(context.Background(), kind, func(_ context.Context, n int) error {
-			made++
-			return sequence[n-1]
-		}, nil)
-		if out.Attempts != made || made > policy.MaxAttempts {
-			rt.Fatalf("%d attempts of %d, %d in the outcome", made, policy.MaxAttempts, out.Attempts)
-		}
-		if (err == nil) != (sequence[made-1] == nil) {
-			rt.Fatalf("error %v after %v", err, sequence[made-1])
-		}
-		worst, onceAt := retry.Safe, 0
-		for i, e := range sequence[:made] {
-			if e == nil {
-				continue
-			}
-			v := retry.Classify(e, kind)
-			if rank[v.Class] >= rank[worst] {
-				worst = v.Class
-			}
-			if i < made-1 && (!v.Retry || (!v.Class.NotApplied() && !kind.Idempotent())) {
-				rt.Fatalf("%v: attempt %d follows %v", kind, i+2, e)
-			}
-			if onceAt > 0 && i > onceAt {
-				rt.Fatalf("attempt %d, one was allowed after attempt %d", i+1, onceAt)
-			}
-			if v.Once && onceAt == 0 {
-				onceAt = i + 1
-			}
-		}
-		if err == nil {
-			return
-		}
-		if out.Class != worst {
-			rt.Fatalf("%v is %v, want %v", sequence[:made], out.Class, worst)
-		}
-	})
-}
-
-func TestDoInvalidPolicy(t *testing.T) {
-	t.Parallel()
-	out, err := retry.Policy{MaxAttempts: -1}.Do(t.Context(), retry.Partition, func(context.Context, int) error {
-		t.Error("attempted")
-		return nil
-	}, nil)
-	want := retry.Outcome{
-		Class: retry.Permanent, Last: retry.Verdict{Class: retry.Permanent, Reason: "invalid_policy"},
-	}
-	if err == nil || out != want {
-		t.Errorf("%+v, %v", out, err)
-	}
-}
-
 // A PermanentError of backoff inside an attempt's error is nobody's business but the attempt's: backoff itself would
 // end its loop, and return what it wraps without the wrapper.
 func TestDoForeignPermanent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		wrapped := fmt.Errorf("request 3: %w", backoff.Permanent(errSimple))
-		out, err := retry.Policy{}.Do(t.Context(), retry.Partition, script(repeat(wrapped, 9)...), nil)
+		out, err := do(t.Context(), retry.Policy{}, retry.Partition, script(repeat(wrapped, 9)...), nil)
 		if out.Attempts != 4 || err != wrapped { //nolint:errorlint // the very error
 			t.Errorf("%d attempts, %v", out.Attempts, err)
 		}
@@ -270,7 +209,7 @@ func TestDoPanic(t *testing.T) {
 						t.Errorf("context %v", seen.Err())
 					}
 				}()
-				_, _ = retry.Policy{}.Do(t.Context(), retry.Partition, func(ctx context.Context, n int) error {
+				_, _ = do(t.Context(), retry.Policy{}, retry.Partition, func(ctx context.Context, n int) error {
 					if seen = ctx; n == at {
 						panic("attempt")
 					}
@@ -286,7 +225,7 @@ func TestDoEndsAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var all []context.Context
-		_, err := retry.Policy{}.Do(t.Context(), retry.Partition, func(ctx context.Context, n int) error {
+		_, err := do(t.Context(), retry.Policy{}, retry.Partition, func(ctx context.Context, n int) error {
 			for _, earlier := range all {
 				if earlier.Err() == nil {
 					t.Errorf("attempt %d begins while another's context lives", n)
@@ -301,37 +240,11 @@ func TestDoEndsAttempts(t *testing.T) {
 	})
 }
 
-// gocql's errors without a type of their own are values that cannot be compared, so nothing can be found by ==.
-func TestDoUncomparableError(t *testing.T) {
-	t.Parallel()
-	overloaded := decoded(t, errorBody(gocql.ErrCodeOverloaded))
-	if reflect.TypeOf(overloaded).Comparable() {
-		t.Errorf("%T can be compared", overloaded)
-	}
-	for _, canceled := range []bool{false, true} {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		out, err := retry.Policy{MaxAttempts: 2}.Do(ctx, retry.Partition, func(_ context.Context, n int) error {
-			if canceled && n == 2 {
-				cancel()
-			}
-			return overloaded
-		}, nil)
-		var answer gocql.RequestError
-		if !errors.As(err, &answer) || answer.Code() != gocql.ErrCodeOverloaded || out.Class != retry.Safe {
-			t.Errorf("%+v, %v", out, err)
-		}
-		if errors.Is(err, context.Canceled) != canceled || reflect.TypeOf(err) == reflect.TypeOf(overloaded) == canceled {
-			t.Errorf("canceled %v: %T %v", canceled, err, err)
-		}
-	}
-}
-
 func TestErrorTextNamesBoth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := retry.Policy{}.Do(ctx, retry.Partition, func(context.Context, int) error {
+		_, err := do(ctx, retry.Policy{}, retry.Partition, func(context.Context, int) error {
 			cancel()
 			return fmt.Errorf("request 1: %w", gocql.ErrNoConnections)
 		}, nil)

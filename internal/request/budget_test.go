@@ -1,4 +1,4 @@
-package retry_test
+package request_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -35,10 +36,7 @@ func TestBudgetPrices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				retrier, err := retry.New(retry.Policy{}, retry.NewBudget(test.tokens, 0.1))
-				if err != nil {
-					t.Fatal(err)
-				}
+				retrier := request.NewRetrier(retry.Policy{}, retry.NewBudget(test.tokens, 0.1))
 				retries, refusals := 0, 0
 				for range 20 {
 					outcome, err := retrier.Do(t.Context(), retry.Partition, func(ctx context.Context, _ int) error {
@@ -71,12 +69,9 @@ func TestBudgetPrices(t *testing.T) {
 func TestBudgetEarns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(2, 0.5))
-		if err != nil {
-			t.Fatal(err)
-		}
+		retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, retry.NewBudget(2, 0.5))
 		ctx := t.Context()
-		run := func(errs ...error) (retry.Outcome, error) {
+		run := func(errs ...error) (request.Result, error) {
 			return retrier.Do(ctx, retry.Partition, func(_ context.Context, n int) error { return errs[n-1] }, nil)
 		}
 		unavailable := &gocql.RequestErrUnavailable{}
@@ -127,17 +122,14 @@ func TestBudgetGivesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(2, 0.001))
-				if err != nil {
-					t.Fatal(err)
-				}
-				do := func(ctx context.Context, wait func(retry.Event)) retry.Outcome {
+				retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, retry.NewBudget(2, 0.001))
+				do := func(ctx context.Context, wait func(request.Event)) request.Result {
 					o, _ := retrier.Do(ctx, retry.Partition, func(context.Context, int) error { return failure }, wait)
 					return o
 				}
 				for range 10 {
 					ctx, leave := context.WithCancel(t.Context())
-					if o := do(ctx, func(retry.Event) { leave() }); o.Attempts != 1 || o.Refused {
+					if o := do(ctx, func(request.Event) { leave() }); o.Attempts != 1 || o.Refused {
 						t.Fatalf("outcome %+v of a caller that leaves", o)
 					}
 				}
@@ -157,10 +149,7 @@ func TestBudgetGivesBack(t *testing.T) {
 func TestBudgetIsShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		retrier, err := retry.New(retry.Policy{}, retry.NewBudget(100, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		retrier := request.NewRetrier(retry.Policy{}, retry.NewBudget(100, 1))
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		retries := 0
@@ -193,10 +182,7 @@ func TestBudgetSizes(t *testing.T) {
 	}{{0, 0, 1000}, {-5, math.NaN(), 1000}, {7, -1, 7}, {math.MaxInt, math.Inf(1), 2000}} {
 		t.Run(fmt.Sprint(test.size, test.earned), func(t *testing.T) {
 			t.Parallel()
-			retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(test.size, test.earned))
-			if err != nil {
-				t.Fatal(err)
-			}
+			retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, retry.NewBudget(test.size, test.earned))
 			got := 0
 			for got < 2000 && retrier.Spend() {
 				got++
@@ -212,10 +198,7 @@ func TestBudgetSizes(t *testing.T) {
 func TestBudgetEarnsAtMostOne(t *testing.T) {
 	t.Parallel()
 	for _, earned := range []float64{1, 25, math.Inf(1)} {
-		retrier, err := retry.New(retry.Policy{MaxAttempts: 2}, retry.NewBudget(10, earned))
-		if err != nil {
-			t.Fatal(err)
-		}
+		retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, retry.NewBudget(10, earned))
 		for retrier.Spend() { // until it is empty
 		}
 		if _, err := retrier.Do(t.Context(), retry.Partition, func(context.Context, int) error { return nil }, nil); err != nil {
@@ -224,13 +207,5 @@ func TestBudgetEarnsAtMostOne(t *testing.T) {
 		if !retrier.Spend() || retrier.Spend() {
 			t.Errorf("earned %v: a success does not pay for one retry", earned)
 		}
-	}
-}
-
-// A policy that is not valid makes no retrier.
-func TestNewRefuses(t *testing.T) {
-	t.Parallel()
-	if r, err := retry.New(retry.Policy{MaxAttempts: -1}, nil); err == nil || r != nil {
-		t.Errorf("%v, %v", r, err)
 	}
 }

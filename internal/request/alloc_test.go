@@ -1,10 +1,11 @@
-package retry_test
+package request_test
 
 import (
 	"context"
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -12,11 +13,8 @@ import (
 func TestDoAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
 	ctx := context.Background()
 	attempt := func(context.Context, int) error { return nil }
-	observe := func(retry.Event) {}
-	retrier, err := retry.New(retry.Policy{}, retry.NewBudget(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	observe := func(request.Event) {}
+	retrier := request.NewRetrier(retry.Policy{}, retry.NewBudget(0, 0))
 	context2500 := testing.AllocsPerRun(1000, func() {
 		own, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
 		_ = attempt(own, 1)
@@ -35,21 +33,11 @@ func TestDoAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun cou
 func BenchmarkDoSuccess(b *testing.B) {
 	ctx := context.Background()
 	attempt := func(context.Context, int) error { return nil }
-	retrier, err := retry.New(retry.Policy{}, retry.NewBudget(0, 0))
-	if err != nil {
-		b.Fatal(err)
-	}
+	retrier := request.NewRetrier(retry.Policy{}, retry.NewBudget(0, 0))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := retrier.Do(ctx, retry.LoggedBatch, attempt, nil); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-func BenchmarkClassify(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		_ = retry.Classify(errBatchLog, retry.LoggedBatch)
 	}
 }

@@ -1,4 +1,4 @@
-package retry_test
+package request_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -23,12 +24,12 @@ func TestDoWaits(t *testing.T) {
 		for range runs {
 			var announced time.Duration
 			last := time.Now()
-			_, err := policy.Do(t.Context(), retry.Partition, func(_ context.Context, n int) error {
+			_, err := do(t.Context(), policy, retry.Partition, func(_ context.Context, n int) error {
 				if n > 1 && time.Since(last) != announced {
 					t.Errorf("waited %v, announced %v", time.Since(last), announced)
 				}
 				return errSimple
-			}, func(e retry.Event) {
+			}, func(e request.Event) {
 				if e.Wait < 0 || e.Wait >= bounds[e.Attempt-1] {
 					t.Errorf("wait %d is %v", e.Attempt, e.Wait)
 				}
@@ -55,8 +56,8 @@ func TestDoWaitsDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := map[time.Duration]bool{}
 		for range 20 {
-			_, _ = retry.Policy{MaxAttempts: 2}.Do(t.Context(), retry.Partition, script(errSimple),
-				func(e retry.Event) { seen[e.Wait] = true })
+			_, _ = do(t.Context(), retry.Policy{MaxAttempts: 2}, retry.Partition, script(errSimple),
+				func(e request.Event) { seen[e.Wait] = true })
 		}
 		if len(seen) < 15 {
 			t.Errorf("%d different waits in 20 runs", len(seen))

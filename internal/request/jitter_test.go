@@ -1,9 +1,11 @@
-package retry
+package request
 
 import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/denorm-go/denorm/retry"
 )
 
 // Every wait is uniform in [0, min(initial * multiplier^(n-1), maximum)).
@@ -11,15 +13,15 @@ func TestJitter(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		policy Policy
+		policy retry.Policy
 		bounds []time.Duration
 	}{
-		{"defaults", Policy{}, []time.Duration{50e6, 100e6, 200e6, 400e6, 800e6, 1000e6, 1000e6}},
-		{"constant", Policy{InitialInterval: 1e6, Multiplier: 1}, []time.Duration{1e6, 1e6, 1e6}},
-		{"steep", Policy{InitialInterval: 1e6, MaxInterval: 5e6, Multiplier: 1e300}, []time.Duration{1e6, 5e6, 5e6}},
+		{"defaults", retry.Policy{}, []time.Duration{50e6, 100e6, 200e6, 400e6, 800e6, 1000e6, 1000e6}},
+		{"constant", retry.Policy{InitialInterval: 1e6, Multiplier: 1}, []time.Duration{1e6, 1e6, 1e6}},
+		{"steep", retry.Policy{InitialInterval: 1e6, MaxInterval: 5e6, Multiplier: 1e300}, []time.Duration{1e6, 5e6, 5e6}},
 		{
 			"long",
-			Policy{InitialInterval: math.MaxInt64 / 2, MaxInterval: math.MaxInt64},
+			retry.Policy{InitialInterval: math.MaxInt64 / 2, MaxInterval: math.MaxInt64},
 			[]time.Duration{math.MaxInt64 / 2, math.MaxInt64, math.MaxInt64},
 		},
 	} {
@@ -29,9 +31,9 @@ func TestJitter(t *testing.T) {
 			p := c.policy.WithDefaults()
 			quarters := make([][4]int, len(c.bounds))
 			for range runs {
-				j := newJitter(p)
+				j := jitter(p)
 				for n, bound := range c.bounds {
-					wait := j.next()
+					wait := j()
 					if wait < 0 || wait >= bound {
 						t.Fatalf("wait %d is %v, bound %v", n+1, wait, bound)
 					}
@@ -53,9 +55,9 @@ func TestJitter(t *testing.T) {
 // An interval of a nanosecond is the least there is.
 func TestJitterShortest(t *testing.T) {
 	t.Parallel()
-	j := newJitter(Policy{InitialInterval: 1, MaxInterval: 1}.WithDefaults())
+	j := jitter(retry.Policy{InitialInterval: 1, MaxInterval: 1}.WithDefaults())
 	for range 10 {
-		if wait := j.next(); wait != 0 {
+		if wait := j(); wait != 0 {
 			t.Errorf("wait %v", wait)
 		}
 	}

@@ -1,0 +1,173 @@
+package request
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/denorm-go/denorm/retry"
+)
+
+// Retrier carries out requests by a policy, with a budget that they share. It is safe for concurrent use.
+type Retrier struct {
+	policy retry.Policy // with defaults
+	budget *retry.Budget
+}
+
+// NewRetrier makes a Retrier of a policy that is valid. A nil budget stands for one without limit.
+func NewRetrier(policy retry.Policy, budget *retry.Budget) Retrier {
+	return Retrier{policy.WithDefaults(), budget}
+}
+
+// Result is what is known after [Retrier.Do].
+type Result struct {
+	// Attempts is the number of attempts that were started.
+	Attempts int
+
+	// Outcome is what is known after all attempts. It is sticky: once an attempt was Unknown or Pending, no later clean failure makes it
+	// NotApplied.
+	Outcome retry.Outcome
+
+	// Last is the verdict on the last attempt, or the reason why there was none. It is zero if Do returned nil.
+	Last retry.Verdict
+
+	// Batchlog reports that some attempt failed at the batchlog, even if a later one succeeded.
+	Batchlog bool
+
+	// Refused reports that another attempt was due but the budget was spent.
+	Refused bool
+}
+
+// Event tells the observer of [Retrier.Do] that an attempt failed and that another one follows after a wait.
+type Event struct {
+	// Attempt is the number of the attempt that failed, from 1.
+	Attempt int
+
+	// Err is what it failed with. Errors of gocql and of the server may quote the statement and bound values, so it
+	// belongs in no span or log without thought; Verdict.Reason does.
+	Err error
+
+	// Verdict is how Err was classified.
+	Verdict retry.Verdict
+
+	// Wait is the time until the next attempt.
+	Wait time.Duration
+}
+
+// Do runs attempt until it succeeds, until its error is not to be retried, or until a limit is met. It runs everything
+// on the caller's goroutine, one attempt after the other.
+//
+// attempt is called with its number, from 1, and a context of its own, which ends with ctx and after AttemptTimeout. It
+// has to send the whole write, with the same timestamp every time, and has to return the error of gocql, wrapped or
+// not, or marked with [Stop] if it is to be the last. An attempt that ends by its own limit is Unknown, has the reason
+// "attempt_timeout" and is retried if kind is idempotent; one that ends because ctx did is not retried.
+//
+// observe, if not nil, is called before each wait, on the caller's goroutine.
+//
+// Do never waits past the deadline of ctx or past MaxElapsedTime: if the next attempt would come too late it returns
+// at once. If ctx is done before the first attempt, nothing is attempted, and the outcome is NotApplied with zero Attempts.
+//
+// The error is nil if an attempt succeeded. Otherwise it holds the last error that did not come from a context, if
+// there was one, so errors.As finds what the database said; and if ctx has ended it also matches context.Canceled or
+// context.DeadlineExceeded with errors.Is. An attempt's own limit matches context.DeadlineExceeded too, while ctx.Err()
+// is nil. If Do returned early because the next attempt would come too late, ctx has not ended and only the database's
+// error is returned. If the budget did not allow another attempt, the error matches [retry.ErrBudget] alongside the last one.
+func (r *Retrier) Do(
+	ctx context.Context, kind retry.Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
+) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return NotAttempted(kind, err)
+	}
+	start := time.Now()
+	first, cancel := context.WithTimeout(ctx, r.policy.AttemptTimeout)
+	defer cancel() // if attempt panics
+	err := attempt(first, 1)
+	cancel()
+	if err == nil {
+		r.Succeeded()
+		return Result{Attempts: 1, Outcome: retry.Applied}, nil
+	}
+	return r.GoOn(ctx, Failed{Context: first, Start: start, Err: err}, kind, attempt, observe)
+}
+
+// NotAttempted is what [Retrier.Do] returns of a write whose context has ended before the first attempt, with this error.
+func NotAttempted(kind retry.Kind, err error) (Result, error) {
+	last := retry.Verdict{Outcome: retry.NotApplied, Reason: retry.Classify(err, kind).Reason}
+	return Result{Outcome: retry.NotApplied, Last: last}, fmt.Errorf("retry: not attempted: %w", err)
+}
+
+// AttemptTimeout is the limit of one attempt.
+func (r *Retrier) AttemptTimeout() time.Duration { return r.policy.AttemptTimeout }
+
+// Succeeded tells the budget of a first attempt that the caller made by itself.
+func (r *Retrier) Succeeded() { r.budget.Earn() }
+
+// Spend takes from the budget what a retry costs, and says whether it was there. It is for a caller that sends a request
+// once more for another reason than a failure.
+func (r *Retrier) Spend() bool { return r.budget.Take(cost) }
+
+// Failed is a first attempt that failed, made by a caller that gave it a context of AttemptTimeout.
+type Failed struct {
+	Context context.Context //nolint:containedctx // of the attempt, to tell its limit from the caller's
+	Start   time.Time
+	Err     error
+}
+
+// GoOn is [Retrier.Do] for a write whose first attempt the caller has made, and which failed.
+func (r *Retrier) GoOn(
+	ctx context.Context, first Failed, kind retry.Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
+) (Result, error) {
+	run := &run{
+		Retrier: r, ctx: ctx, kind: kind, attempt: attempt, start: first.Start, limit: r.policy.MaxAttempts,
+		result: Result{Outcome: retry.NotApplied},
+	}
+	run.record(first.Context, first.Err) //nolint:contextcheck // the attempt's is made from ctx
+	for next := jitter(r.policy); ; {
+		wait := next()
+		if !run.again(wait) { //nolint:contextcheck // run has it
+			return run.result, run.failure()
+		}
+		if observe != nil {
+			observe(Event{Attempt: run.result.Attempts, Err: run.err, Verdict: run.result.Last, Wait: wait})
+		}
+		if !run.sleep(wait) {
+			r.budget.Put(price(run.result.Last)) // the retry is not made
+			return run.result, run.failure()
+		}
+		if run.try(); run.err == nil { //nolint:contextcheck // run has it
+			r.Succeeded()
+			return Result{Attempts: run.result.Attempts, Outcome: retry.Applied, Batchlog: run.result.Batchlog}, nil
+		}
+	}
+}
+
+// jitter draws every wait uniformly from zero up to an interval of backoff's that grows: full jitter, which backoff's own
+// RandomizationFactor cannot give (it spreads around the interval, up to twice as far). It never stops; it is not safe for
+// concurrent use, so every run has its own.
+func jitter(p retry.Policy) func() time.Duration {
+	growth := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(p.InitialInterval),
+		backoff.WithMultiplier(p.Multiplier),
+		backoff.WithMaxInterval(p.MaxInterval),
+		backoff.WithRandomizationFactor(0),
+		backoff.WithMaxElapsedTime(0), // backoff stops after 15 minutes otherwise; the run has its own limit
+	)
+	return func() time.Duration {
+		return time.Duration(rand.Int64N(int64(growth.NextBackOff()))) //nolint:gosec // G404: spreads load, guards nothing
+	}
+}
+
+// Stop marks the error of an attempt as the last one: [Retrier.Do] does not try again, whatever the verdict. What is
+// known of the write is not touched. It is for callers that have another way to go on. A nil err stays nil.
+func Stop(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &stopError{err}
+}
+
+type stopError struct{ error }
+
+func (e *stopError) Unwrap() error { return e.error }
