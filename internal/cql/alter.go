@@ -5,15 +5,14 @@ func (p *parser) alter() Statement {
 	switch {
 	case p.word("keyspace"):
 		s := &CreateKeyspace{Alter: true, IfNotExists: p.ifExists()}
-		s.Keyspace = p.keyspace()
-		p.keyspaceOptions(s)
+		p.keyspaceAndOptions(s)
 		return s
 	case p.table():
 		return p.alterTable()
 	case p.word("type"):
 		return p.alterType()
 	}
-	p.others("ALTER")
+	p.undefined("ALTER")
 	return nil
 }
 
@@ -23,21 +22,18 @@ func (p *parser) alterTable() *AlterTable {
 	switch {
 	case p.word("add"):
 		s.IfNotExists = p.ifNotExists()
-		s.Add = several(p, p.definition)
+		s.Add = perhapsBracketed(p, p.definition)
 	case p.isWord(0, "drop") && p.isWord(1, "compact") && p.isWord(2, "storage"):
 		p.unsupported("DROP COMPACT STORAGE")
 	case p.word("drop"):
 		s.IfNotExists = p.ifExists()
-		s.Drop = several(p, p.identifier)
+		s.Drop = perhapsBracketed(p, p.identifier)
 		if p.word("using") {
 			p.unsupported("DROP of a column USING TIMESTAMP")
 		}
 	case p.word("rename"):
 		s.IfNotExists = p.ifExists()
-		s.Rename = append(s.Rename, p.rename())
-		for p.word("and") {
-			s.Rename = append(s.Rename, p.rename())
-		}
+		s.Rename = several(p, "and", p.rename)
 	case p.isWord(0, "with"):
 		s.Options = p.options()
 	case p.word("alter"):
@@ -48,17 +44,12 @@ func (p *parser) alterTable() *AlterTable {
 	return s
 }
 
-// several takes one thing, or several in brackets.
-func several[T any](p *parser, one func() T) []T {
-	if !p.sign("(") {
-		return []T{one()}
+// perhapsBracketed takes one thing, or several in brackets.
+func perhapsBracketed[T any](p *parser, one func() T) []T {
+	if p.isSign(0, "(") {
+		return bracketed(p, one)
 	}
-	all := []T{one()}
-	for p.sign(",") {
-		all = append(all, one())
-	}
-	p.expect(")")
-	return all
+	return []T{one()}
 }
 
 // rename takes from TO to.
@@ -88,29 +79,25 @@ func (p *parser) alterType() *CreateType {
 // drop takes what follows DROP.
 func (p *parser) drop() Statement {
 	s := &Drop{}
+	name := p.name
 	switch {
 	case p.word("keyspace"):
-		s.What, s.IfExists = "KEYSPACE", p.ifExists()
-		s.Name.Name = p.keyspace()
-		return s
+		s.What = "KEYSPACE"
+		name = func() Name { return Name{Name: p.keyspace()} }
 	case p.table():
 		s.What = "TABLE"
 	case p.word("type"):
 		s.What = "TYPE"
+		name = p.userType
 	case p.word("index"):
 		s.What = "INDEX"
-	case p.word("materialized"):
-		p.words("view")
+	case p.clause("materialized", "view"):
 		s.What = "MATERIALIZED VIEW"
 	default:
-		p.others("DROP")
+		p.undefined("DROP")
 		return nil
 	}
 	s.IfExists = p.ifExists()
-	if s.What == "TYPE" {
-		s.Name = p.userType()
-	} else {
-		s.Name = p.name()
-	}
+	s.Name = name()
 	return s
 }

@@ -2,33 +2,34 @@ package cql
 
 import "fmt"
 
-// modification takes INSERT, UPDATE or DELETE.
+func (p *parser) isModification() bool {
+	return p.isWord(0, "insert") || p.isWord(0, "update") || p.isWord(0, "delete")
+}
+
+// modification takes INSERT, UPDATE or DELETE, one of which comes next.
 func (p *parser) modification() Statement {
 	switch {
-	case p.word("insert"):
+	case p.clause("insert", "into"):
 		return p.insert()
 	case p.word("update"):
 		return p.update()
-	case p.word("delete"):
-		return p.deletion()
 	}
-	p.unexpected("INSERT, UPDATE or DELETE")
-	return nil
+	p.words("delete")
+	return p.deletion()
 }
 
 func (p *parser) insert() *Insert {
-	p.words("into")
 	s := &Insert{Into: p.name()}
 	if p.word("json") && p.beyond("INSERT JSON") {
 		p.json()
 	} else {
-		s.Columns = p.columns()
+		s.Columns = bracketed(p, p.column)
 		p.words("values")
 		p.expect("(")
 		if p.isSign(0, ")") {
 			p.unexpected("a value")
 		}
-		s.Values = p.terms(")", len(s.Columns))
+		s.Values = p.terms(")")
 	}
 	s.IfNotExists = p.ifNotExists()
 	s.Using = p.using()
@@ -54,12 +55,8 @@ func (p *parser) json() {
 }
 
 // using takes USING TIMESTAMP t AND TTL t, if it comes next.
-func (p *parser) using() Using {
-	var u Using
-	if !p.word("using") {
-		return u
-	}
-	for {
+func (p *parser) using() (u Using) {
+	for more := p.word("using"); more; more = p.word("and") {
 		field := &u.TTL
 		if p.word("timestamp") {
 			field = &u.Timestamp
@@ -70,16 +67,14 @@ func (p *parser) using() Using {
 			p.invalid("TIMESTAMP or TTL is given twice after USING")
 		}
 		*field = p.integer()
-		if !p.word("and") {
-			return u
-		}
 	}
+	return u
 }
 
 func (p *parser) update() *Update {
 	s := &Update{Table: p.name(), Using: p.using()}
 	p.words("set")
-	for {
+	for more := true; more; more = p.sign(",") {
 		a := p.assignment()
 		for i := range s.Set {
 			if !compatible(&s.Set[i], &a) {
@@ -87,9 +82,6 @@ func (p *parser) update() *Update {
 			}
 		}
 		s.Set = append(s.Set, a)
-		if !p.sign(",") {
-			break
-		}
 	}
 	p.words("where")
 	s.Where = p.where()
@@ -99,10 +91,10 @@ func (p *parser) update() *Update {
 
 // compatible says whether two assignments can be in one UPDATE.
 func compatible(a, b *Assignment) bool {
-	if a.Target.Column != b.Target.Column {
+	switch {
+	case a.Target.Column != b.Target.Column:
 		return true
-	}
-	if whole(a) || whole(b) {
+	case whole(a), whole(b):
 		return false
 	}
 	return a.Target.Field == "" || a.Target.Field != b.Target.Field
@@ -115,42 +107,37 @@ func whole(a *Assignment) bool {
 
 func (p *parser) assignment() Assignment {
 	a := Assignment{Target: p.target()}
-	if a.Target.Key != nil || a.Target.Field != "" {
-		p.expect("=")
-		a.Value = p.term()
-		return a
-	}
-	switch {
-	case p.sign("+="):
-		a.Operator, a.Value = Add, p.term()
-	case p.sign("-="):
-		a.Operator, a.Value = Remove, p.term()
+	switch plain := a.Target.Key == nil && a.Target.Field == ""; {
+	case plain && p.sign("+="):
+		a.Operator = Add
+	case plain && p.sign("-="):
+		a.Operator = Remove
 	default:
 		p.expect("=")
-		p.value(&a)
+		if plain {
+			p.value(&a)
+			return a
+		}
 	}
+	a.Value = p.term()
 	return a
 }
 
 // value takes what follows c =.
 func (p *parser) value(a *Assignment) {
-	if p.isName(0) {
-		switch {
-		case p.isSign(1, "+"):
-			p.same(a.Target.Column, "X + <value>")
-			p.skip(1)
-			a.Operator, a.Value = Add, p.term()
-			return
-		case p.isSign(1, "-"):
-			p.same(a.Target.Column, "X - <value>")
-			p.skip(1)
-			a.Operator, a.Value = Remove, p.term()
-			return
-		case p.ahead(1).kind == literalInteger: // c -3 is a name and a number
-			p.same(a.Target.Column, "X - <value>")
-			a.Operator, a.Value = Add, p.term()
-			return
-		}
+	next := p.ahead(1)
+	switch {
+	case !p.isName(0):
+	case p.isSign(1, "+", "-"):
+		p.same(a.Target.Column, "X "+next.text+" <value>")
+		p.skip(1)
+		a.Operator = map[string]Operator{"+": Add, "-": Remove}[next.text]
+		a.Value = p.term()
+		return
+	case next.kind == literalInteger: // c -3 is a name and a number
+		p.same(a.Target.Column, "X - <value>")
+		a.Operator, a.Value = Add, p.term()
+		return
 	}
 	a.Value = p.simpleTerm()
 	if p.isSign(0, "+") && p.isName(1) && !p.isSign(2, "(") {
@@ -187,15 +174,11 @@ func (p *parser) target() Target {
 func (p *parser) deletion() *Delete {
 	s := &Delete{}
 	if !p.isWord(0, "from") {
-		s.Columns = []Target{p.target()}
-		for p.sign(",") {
-			s.Columns = append(s.Columns, p.target())
-		}
+		s.Columns = several(p, ",", p.target)
 	}
 	p.words("from")
 	s.From = p.name()
-	if p.word("using") {
-		p.words("timestamp")
+	if p.clause("using", "timestamp") {
 		s.Using.Timestamp = p.integer()
 	}
 	p.words("where")
@@ -214,11 +197,7 @@ func (p *parser) conditions() (exists bool, conditions []Relation) {
 		p.skip(1)
 		return true, nil
 	}
-	conditions = []Relation{p.condition()}
-	for p.word("and") {
-		conditions = append(conditions, p.condition())
-	}
-	return false, conditions
+	return false, several(p, "and", p.condition)
 }
 
 // batch takes what follows BEGIN.
@@ -232,7 +211,7 @@ func (p *parser) batch() *Batch {
 	}
 	p.words("batch")
 	s.Using = p.using()
-	for p.isWord(0, "insert") || p.isWord(0, "update") || p.isWord(0, "delete") {
+	for p.isModification() {
 		from := p.at
 		s.Statements = append(s.Statements, p.modification())
 		if p.script {

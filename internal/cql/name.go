@@ -51,30 +51,15 @@ func (p *parser) column() string {
 	return p.identifier()
 }
 
-// columns takes (a, b).
-func (p *parser) columns() []string {
-	p.expect("(")
-	n := 1
-	for p.isSign(2*n-1, ",") {
-		n++
-	}
-	names := append(make([]string, 0, n), p.column())
-	for p.sign(",") {
-		names = append(names, p.column())
-	}
-	p.expect(")")
-	return names
-}
-
 // name takes the name of a table, a view or an index.
 func (p *parser) name() Name {
 	p.noMark("table")
-	first := p.identifier()
-	if !p.sign(".") {
-		return Name{Name: first}
+	n := Name{Name: p.identifier()}
+	if p.sign(".") {
+		p.noMark("table")
+		n = Name{Keyspace: n.Name, Name: p.identifier()}
 	}
-	p.noMark("table")
-	return Name{Keyspace: first, Name: p.identifier()}
+	return n
 }
 
 func (p *parser) keyspace() string {

@@ -1,17 +1,14 @@
 package cql
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // options takes WITH name = value AND ..., if it comes next.
-func (p *parser) options() []Option {
-	if !p.word("with") {
-		return nil
-	}
-	os := []Option{p.option(nil)}
-	for p.word("and") {
+func (p *parser) options() (os []Option) {
+	for more := p.word("with"); more; more = p.word("and") {
 		os = append(os, p.option(os))
 	}
 	return os
@@ -19,29 +16,18 @@ func (p *parser) options() []Option {
 
 // tableOptions takes WITH of a table or a view, if it comes next.
 func (p *parser) tableOptions() (order []Order, options []Option) {
-	if !p.word("with") {
-		return nil, nil
-	}
-	for {
+	for more := p.word("with"); more; more = p.word("and") {
 		switch {
 		case p.isWord(0, "compact") && p.isWord(1, "storage"):
 			p.refuse("COMPACT STORAGE tables are not allowed starting with version 4.0")
 		case p.isWord(0, "clustering") && p.isWord(1, "order"):
-			p.skip(2)
-			p.words("by")
-			p.expect("(")
-			order = append(order, p.clusteringOrder())
-			for p.sign(",") {
-				order = append(order, p.clusteringOrder())
-			}
-			p.expect(")")
+			p.words("clustering", "order", "by")
+			order = append(order, bracketed(p, p.clusteringOrder)...)
 		default:
 			options = append(options, p.option(options))
 		}
-		if !p.word("and") {
-			return order, options
-		}
 	}
+	return order, options
 }
 
 // clusteringOrder takes column ASC or column DESC; one of them must be there.
@@ -79,19 +65,13 @@ func (p *parser) optionValue(o *Option) {
 // properties takes the entries of a map of constants, after its brace.
 func (p *parser) properties() map[string]string {
 	m := map[string]string{}
-	if p.sign("}") {
-		return m
-	}
-	for {
+	for more := !p.isSign(0, "}"); more; more = p.sign(",") {
 		key := p.property()
 		p.expect(":")
 		if _, ok := m[key]; ok {
 			p.either("Multiple definition for property "+key, "entry "+strconv.Quote(key)+" is set twice")
 		}
 		m[key] = p.property()
-		if !p.sign(",") {
-			break
-		}
 	}
 	p.expect("}")
 	return m
@@ -113,8 +93,9 @@ func (p *parser) property() string {
 	return t.Text
 }
 
-// keyspaceOptions takes WITH of a keyspace, which must come next.
-func (p *parser) keyspaceOptions(s *CreateKeyspace) {
+// keyspaceAndOptions takes a keyspace and WITH, which must come next.
+func (p *parser) keyspaceAndOptions(s *CreateKeyspace) {
+	s.Keyspace = p.keyspace()
 	s.Durable, s.KeepDurable = true, true
 	if !p.isWord(0, "with") {
 		p.words("with")
@@ -123,21 +104,12 @@ func (p *parser) keyspaceOptions(s *CreateKeyspace) {
 		switch {
 		case o.Name == "replication" && o.Map != nil:
 			s.Replication = o.Map
-		case o.Name == "durable_writes" && o.Map == nil:
-			s.Durable, s.KeepDurable = truth(o.Text), false
+		case o.Name == "durable_writes" && o.Map == nil: // as Cassandra reads what is true or false
+			s.Durable, s.KeepDurable = slices.Contains([]string{"true", "1", "yes"}, strings.ToLower(o.Text)), false
 		case o.Name == "replication", o.Name == "durable_writes":
 			p.refuse("Invalid value for property '" + o.Name + "'")
 		default:
 			p.refuse("Unknown property '" + o.Name + "'")
 		}
 	}
-}
-
-// truth is how Cassandra reads an option that is true or false.
-func truth(text string) bool {
-	switch strings.ToLower(text) {
-	case "true", "1", "yes":
-		return true
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package cql
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,14 +41,11 @@ type parser struct {
 // maxDepth bounds what a text makes of the stack.
 const maxDepth = 100
 
-// nested counts a level of nesting; the caller calls p.leave if it is true.
-func (p *parser) nested() bool {
-	if p.depth == maxDepth {
+// enter counts a level of nesting; the caller calls p.leave at its end.
+func (p *parser) enter() {
+	if p.depth++; p.depth > maxDepth {
 		p.invalid(fmt.Sprintf("nested deeper than %d", maxDepth))
-		return false
 	}
-	p.depth++
-	return true
 }
 
 func (p *parser) leave() { p.depth-- }
@@ -130,31 +128,27 @@ func (p *parser) wanted(want string) string {
 	if p.token().kind == end {
 		return "want " + want + " before the end of the text"
 	}
-	return "want " + want + ", not " + p.found()
-}
-
-// found is what is at the token, which is not the end, in plain words.
-func (p *parser) found() string {
-	t := p.token()
-	if t.kind == literalString {
-		return "a string"
-	}
-	return strconv.Quote(p.text[t.start:min(t.end, t.start+maxInput)])
+	return "want " + want + ", not " + p.found(strconv.Quote)
 }
 
 // maxInput bounds what a message shows of the text.
 const maxInput = 60
 
-// input is the token for a message; what a string holds is nobody's business.
-func (p *parser) input() string {
-	switch t := p.token(); t.kind {
-	case end:
-		return "'<EOF>'"
-	case literalString:
+// found is what is at the token, for a message; what a string holds is nobody's business.
+func (p *parser) found(quote func(string) string) string {
+	t := p.token()
+	if t.kind == literalString {
 		return "a string"
-	default:
-		return "'" + p.text[t.start:min(t.end, t.start+maxInput)] + "'"
 	}
+	return quote(p.text[t.start:min(t.end, t.start+maxInput)])
+}
+
+// input is what is at the token as Cassandra has it.
+func (p *parser) input() string {
+	if p.token().kind == end {
+		return "'<EOF>'"
+	}
+	return p.found(func(s string) string { return "'" + s + "'" })
 }
 
 // isWord says whether the token n later is this keyword.
@@ -163,28 +157,28 @@ func (p *parser) isWord(n int, keyword string) bool {
 	return t.kind == word && t.text == keyword
 }
 
-// isSign says whether the token n later is this sign.
-func (p *parser) isSign(n int, s string) bool {
+// isSign says whether the token n later is one of these signs.
+func (p *parser) isSign(n int, signs ...string) bool {
 	t := p.ahead(n)
-	return t.kind == sign && t.text == s
+	return t.kind == sign && slices.Contains(signs, t.text)
 }
 
 // word takes a keyword, if it comes next.
 func (p *parser) word(keyword string) bool {
-	if !p.isWord(0, keyword) {
-		return false
+	taken := p.isWord(0, keyword)
+	if taken {
+		p.skip(1)
 	}
-	p.skip(1)
-	return true
+	return taken
 }
 
 // sign takes a sign, if it comes next.
 func (p *parser) sign(s string) bool {
-	if !p.isSign(0, s) {
-		return false
+	taken := p.isSign(0, s)
+	if taken {
+		p.skip(1)
 	}
-	p.skip(1)
-	return true
+	return taken
 }
 
 // words takes all these keywords, which must come next.
@@ -196,6 +190,19 @@ func (p *parser) words(keywords ...string) {
 	}
 }
 
+// clause takes all these keywords, if the first one comes next.
+func (p *parser) clause(first string, more ...string) bool {
+	taken := p.word(first)
+	if taken {
+		p.words(more...)
+	}
+	return taken
+}
+
+func (p *parser) ifExists() bool { return p.clause("if", "exists") }
+
+func (p *parser) ifNotExists() bool { return p.clause("if", "not", "exists") }
+
 // expect takes a sign, which must come next.
 func (p *parser) expect(s string) {
 	if !p.sign(s) {
@@ -203,36 +210,35 @@ func (p *parser) expect(s string) {
 	}
 }
 
+// several takes one thing or more, with a sign or a keyword between them.
+func several[T any](p *parser, between string, one func() T) []T {
+	all := []T{one()}
+	for p.sign(between) || p.word(between) {
+		all = append(all, one())
+	}
+	return all
+}
+
+// bracketed takes (one, ...).
+func bracketed[T any](p *parser, one func() T) []T {
+	p.expect("(")
+	all := several(p, ",", one)
+	p.expect(")")
+	return all
+}
+
 // ended fails if anything is left.
 func (p *parser) ended() {
 	if p.token().kind != end {
-		p.either("mismatched input "+p.input()+" expecting EOF", "unexpected "+p.found())
+		p.either("mismatched input "+p.input()+" expecting EOF", "unexpected "+p.found(strconv.Quote))
 	}
-}
-
-// ifExists takes IF EXISTS.
-func (p *parser) ifExists() bool {
-	if !p.word("if") {
-		return false
-	}
-	p.words("exists")
-	return true
-}
-
-// ifNotExists takes IF NOT EXISTS.
-func (p *parser) ifNotExists() bool {
-	if !p.word("if") {
-		return false
-	}
-	p.words("not", "exists")
-	return true
 }
 
 func (p *parser) statement() Statement {
 	switch {
 	case p.word("select"):
 		return p.selectStatement()
-	case p.isWord(0, "insert"), p.isWord(0, "update"), p.isWord(0, "delete"):
+	case p.isModification():
 		return p.modification()
 	case p.word("begin"):
 		return p.batch()
@@ -248,12 +254,14 @@ func (p *parser) statement() Statement {
 	case p.word("drop"):
 		return p.drop()
 	}
-	for _, known := range []string{"grant", "revoke", "list", "describe", "desc"} {
-		if p.isWord(0, known) {
-			p.unsupported(strings.ToUpper(known))
-			return nil
-		}
-	}
-	p.unexpected("a statement")
+	p.others("", "a statement", "grant", "revoke", "list", "describe", "desc")
 	return nil
+}
+
+// others fails at what is CQL and has no statement here, after a verb, or at what is none.
+func (p *parser) others(verb, want string, known ...string) {
+	if t := p.token(); t.kind == word && slices.Contains(known, t.text) {
+		p.unsupported(verb + strings.ToUpper(t.text))
+	}
+	p.unexpected(want)
 }

@@ -1,58 +1,34 @@
 package cql
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // where takes the conditions after WHERE.
-func (p *parser) where() []Relation {
-	rs := []Relation{p.relation()}
-	for p.word("and") {
-		rs = append(rs, p.relation())
-	}
-	return rs
-}
-
-// comparators are the operators that are signs.
-var comparators = []string{"=", "<", "<=", ">", ">=", "!="}
-
-// comparator takes one of them, if it comes next.
-func (p *parser) comparator() (string, bool) {
-	t := p.token()
-	if t.kind != sign || !slices.Contains(comparators, t.text) {
-		return "", false
-	}
-	p.skip(1)
-	return t.text, true
-}
+func (p *parser) where() []Relation { return several(p, "and", p.relation) }
 
 // relation takes one condition of WHERE.
-func (p *parser) relation() Relation {
-	if !p.nested() {
-		return Relation{}
-	}
+func (p *parser) relation() (r Relation) {
+	p.enter()
 	defer p.leave()
-	var r Relation
 	switch {
 	case p.word("token"):
 		r.Token = true
-		r.Columns = p.columns()
-		p.compare(&r)
-		return r
-	case p.isSign(0, "("):
-		if !p.isSign(2, ",") && !p.isSign(2, ")") {
-			p.skip(1)
-			r = p.relation()
-			p.expect(")")
-			return r
-		}
+		r.Columns = bracketed(p, p.column)
+		p.operator(&r)
+	case p.isSign(0, "(") && p.isSign(2, ",", ")"):
 		r.Tuple = true
-		r.Columns = p.columns()
-		if p.word("in") {
-			p.in(&r)
-		} else {
-			p.compare(&r)
+		r.Columns = bracketed(p, p.column)
+		p.operator(&r, "in")
+		for _, v := range r.Values { // all tuples or all marks
+			if v.Kind != Tuple && v.Kind != Mark || v.Kind != r.Values[0].Kind {
+				p.syntax("tuples or marks must follow " + r.Operator)
+			}
 		}
-		p.tuples(&r)
-		return r
+	case p.sign("("):
+		r = p.relation()
+		p.expect(")")
 	case p.isWord(0, "expr") && p.isSign(1, "("):
 		if p.beyond("expr(...)") {
 			p.skip(2)
@@ -62,53 +38,26 @@ func (p *parser) relation() Relation {
 			p.expect(")")
 			r.Operator = "EXPR"
 		}
-		return r
-	}
-	r.Columns = []string{p.column()}
-	switch {
-	case p.sign("["):
-		r.Key = p.key()
-		p.compare(&r)
-	case p.word("in"):
-		p.in(&r)
-	case p.word("contains"):
-		r.Operator = "CONTAINS"
-		if p.word("key") {
-			r.Operator = "CONTAINS KEY"
-		}
-		r.Values = []Term{p.term()}
-	case p.word("like"):
-		r.Operator = "LIKE"
-		r.Values = []Term{p.term()}
-	case p.word("is"):
-		p.words("not", "null")
-		r.Operator = "IS NOT NULL"
 	default:
-		p.compare(&r)
+		r.Columns = []string{p.column()}
+		if p.sign("[") {
+			r.Key = p.key()
+			p.operator(&r)
+		} else {
+			p.operator(&r, "in", "contains", "like", "is")
+		}
 	}
 	return r
 }
 
 // condition takes one condition of IF.
 func (p *parser) condition() Relation {
-	r := Relation{Columns: []string{p.column()}}
-	switch {
-	case p.sign("["):
-		r.Key = p.key()
-	case p.sign("."):
-		r.Field = p.identifier()
-	case p.word("contains"):
-		r.Operator = "CONTAINS"
-		if p.word("key") {
-			r.Operator = "CONTAINS KEY"
-		}
-		r.Values = []Term{p.term()}
-		return r
-	}
-	if p.word("in") {
-		p.in(&r)
+	t := p.target()
+	r := Relation{Columns: []string{t.Column}, Key: t.Key, Field: t.Field}
+	if t.Key == nil && t.Field == "" {
+		p.operator(&r, "in", "contains")
 	} else {
-		p.compare(&r)
+		p.operator(&r, "in")
 	}
 	return r
 }
@@ -120,34 +69,39 @@ func (p *parser) key() *Term {
 	return &t
 }
 
-// compare takes = v and the like.
-func (p *parser) compare(r *Relation) {
-	operator, ok := p.comparator()
-	if !ok {
+// operator takes what a relation has after its columns: a comparison, or one of these words with what follows it.
+func (p *parser) operator(r *Relation, words ...string) {
+	t := p.token()
+	switch {
+	case p.isSign(0, "=", "<", "<=", ">", ">=", "!="), t.kind == word && slices.Contains(words, t.text):
+		p.skip(1)
+	default:
 		p.unexpected("a comparison")
 		return
 	}
-	r.Operator = operator
+	r.Operator = strings.ToUpper(t.text)
+	switch t.text {
+	case "in":
+		p.in(r)
+		return
+	case "is":
+		p.words("not", "null")
+		r.Operator = "IS NOT NULL"
+		return
+	case "contains":
+		if p.word("key") {
+			r.Operator = "CONTAINS KEY"
+		}
+	}
 	r.Values = []Term{p.term()}
 }
 
 // in takes (v, ...) or a mark, after IN.
 func (p *parser) in(r *Relation) {
-	r.Operator = "IN"
-	if p.isMark() {
-		r.Marked = true
+	if r.Marked = p.isMark(); r.Marked {
 		r.Values = []Term{p.mark()}
 		return
 	}
 	p.expect("(")
-	r.Values = p.terms(")", 1)
-}
-
-// tuples holds the values of (a, b) against the grammar: all tuples or all marks.
-func (p *parser) tuples(r *Relation) {
-	for _, v := range r.Values {
-		if v.Kind != Tuple && v.Kind != Mark || v.Kind != r.Values[0].Kind {
-			p.syntax("tuples or marks must follow " + r.Operator)
-		}
-	}
+	r.Values = p.terms(")")
 }

@@ -1,79 +1,72 @@
 package cql
 
-import "strings"
+import "slices"
 
 // create takes what follows CREATE.
 func (p *parser) create() Statement {
 	switch {
 	case p.word("keyspace"):
-		return p.createKeyspace()
+		s := &CreateKeyspace{IfNotExists: p.ifNotExists()}
+		p.keyspaceAndOptions(s)
+		return s
 	case p.table():
 		return p.createTable()
 	case p.word("type"):
-		return p.createType()
-	case p.word("custom"):
-		p.words("index")
+		s := &CreateType{IfNotExists: p.ifNotExists()}
+		s.Type = p.userType()
+		p.elements(func() { s.Fields = append(s.Fields, p.field()) })
+		return s
+	case p.clause("custom", "index"):
 		return p.createIndex(true)
 	case p.word("index"):
 		return p.createIndex(false)
-	case p.word("materialized"):
-		p.words("view")
+	case p.clause("materialized", "view"):
 		return p.createView()
 	}
-	p.others("CREATE")
+	p.undefined("CREATE")
 	return nil
 }
 
-// others fails at what can be created, altered or dropped, and has no statement here.
-func (p *parser) others(verb string) {
-	for _, what := range []string{"function", "aggregate", "trigger", "role", "user", "identity", "or", "materialized", "index"} {
-		if p.isWord(0, what) {
-			p.unsupported(verb + " " + strings.ToUpper(what))
-			return
-		}
-	}
-	p.unexpected("what to " + verb)
+// undefined fails at what can be created, altered or dropped, and has no statement here.
+func (p *parser) undefined(verb string) {
+	p.others(verb+" ", "what to "+verb,
+		"function", "aggregate", "trigger", "role", "user", "identity", "or", "materialized", "index")
 }
 
-func (p *parser) createKeyspace() *CreateKeyspace {
-	s := &CreateKeyspace{IfNotExists: p.ifNotExists()}
-	s.Keyspace = p.keyspace()
-	p.keyspaceOptions(s)
-	return s
+// elements takes what is between the brackets of CREATE TABLE and CREATE TYPE; there may be a comma without an element behind it.
+func (p *parser) elements(one func()) {
+	p.expect("(")
+	one()
+	for p.sign(",") {
+		if !p.isSign(0, ")", ",") {
+			one()
+		}
+	}
+	p.expect(")")
 }
 
 func (p *parser) createTable() *CreateTable {
 	s := &CreateTable{IfNotExists: p.ifNotExists()}
 	s.Table = p.name()
-	p.expect("(")
-	keys := p.element(s)
-	for p.sign(",") {
-		if !p.isSign(0, ")") && !p.isSign(0, ",") {
-			keys += p.element(s)
+	keys := 0
+	p.elements(func() {
+		if p.isWord(0, "primary") {
+			s.Partition, s.Clustering = p.primaryKey()
+			keys++
+			return
 		}
-	}
-	p.expect(")")
+		column := p.definition()
+		s.Columns = append(s.Columns, column)
+		if p.clause("primary", "key") {
+			s.Partition, s.Clustering = []string{column.Name}, nil
+			keys++
+		}
+	})
 	if keys > 1 {
 		p.invalid("Multiple PRIMARY KEY specified for table '" + s.Table.Name + "' (exactly one required)")
 	}
 	s.Order, s.Options = p.tableOptions()
 	return s
-}
-
-// element takes a column of CREATE TABLE or its primary key, and gives how many primary keys that are.
-func (p *parser) element(s *CreateTable) int {
-	if p.isWord(0, "primary") {
-		s.Partition, s.Clustering = p.primaryKey()
-		return 1
-	}
-	column := p.definition()
-	s.Columns = append(s.Columns, column)
-	if !p.word("primary") {
-		return 0
-	}
-	p.words("key")
-	s.Partition, s.Clustering = []string{column.Name}, nil
-	return 1
 }
 
 // definition takes a column with its type.
@@ -89,34 +82,12 @@ func (p *parser) definition() ColumnDefinition {
 func (p *parser) primaryKey() (partition, clustering []string) {
 	p.words("primary", "key")
 	p.expect("(")
-	if p.sign("(") {
-		partition = append(partition, p.identifier())
-		for p.sign(",") {
-			partition = append(partition, p.identifier())
-		}
-		p.expect(")")
-	} else {
-		partition = []string{p.identifier()}
-	}
-	for p.sign(",") {
-		clustering = append(clustering, p.identifier())
+	partition = perhapsBracketed(p, p.identifier)
+	if p.sign(",") {
+		clustering = several(p, ",", p.identifier)
 	}
 	p.expect(")")
 	return partition, clustering
-}
-
-func (p *parser) createType() *CreateType {
-	s := &CreateType{IfNotExists: p.ifNotExists()}
-	s.Type = p.userType()
-	p.expect("(")
-	s.Fields = []ColumnDefinition{p.field()}
-	for p.sign(",") {
-		if !p.isSign(0, ")") && !p.isSign(0, ",") {
-			s.Fields = append(s.Fields, p.field())
-		}
-	}
-	p.expect(")")
-	return s
 }
 
 // field takes a field of a type.
@@ -133,11 +104,9 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 	p.words("on")
 	s.Table = p.name()
 	p.expect("(")
-	for _, part := range []string{"keys", "values", "entries", "full"} {
-		if p.isWord(0, part) && p.isSign(1, "(") {
-			p.skip(2)
-			s.Part = part
-		}
+	if t := p.token(); t.kind == word && slices.Contains([]string{"keys", "values", "entries", "full"}, t.text) && p.isSign(1, "(") {
+		p.skip(2)
+		s.Part = t.text
 	}
 	s.Column = p.column()
 	if s.Part != "" {

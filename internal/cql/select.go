@@ -8,9 +8,8 @@ func (p *parser) selectStatement() *Select {
 	if p.isPrefix("json") && p.beyond("SELECT JSON") {
 		p.skip(1)
 	}
-	if p.isPrefix("distinct") {
+	if s.Distinct = p.isPrefix("distinct"); s.Distinct {
 		p.skip(1)
-		s.Distinct = true
 	}
 	s.Columns = p.selectors()
 	p.words("from")
@@ -20,29 +19,18 @@ func (p *parser) selectStatement() *Select {
 	}
 	if p.word("group") && p.beyond("GROUP BY") {
 		p.words("by")
-		s.GroupBy = append(s.GroupBy, p.selector())
-		for p.sign(",") {
-			s.GroupBy = append(s.GroupBy, p.selector())
-		}
+		s.GroupBy = several(p, ",", p.selector)
 	}
-	if p.word("order") {
-		p.words("by")
-		s.OrderBy = append(s.OrderBy, p.order())
-		for p.sign(",") {
-			s.OrderBy = append(s.OrderBy, p.order())
-		}
+	if p.clause("order", "by") {
+		s.OrderBy = several(p, ",", p.order)
 	}
-	if p.word("per") {
-		p.words("partition", "limit")
+	if p.clause("per", "partition", "limit") {
 		s.PerLimit = p.integer()
 	}
 	if p.word("limit") {
 		s.Limit = p.integer()
 	}
-	if p.word("allow") {
-		p.words("filtering")
-		s.Filtering = true
-	}
+	s.Filtering = p.clause("allow", "filtering")
 	return s
 }
 
@@ -59,11 +47,7 @@ func (p *parser) selectors() []Selector {
 	if p.sign("*") {
 		return nil
 	}
-	ss := []Selector{p.aliased()}
-	for p.sign(",") {
-		ss = append(ss, p.aliased())
-	}
-	return ss
+	return several(p, ",", p.aliased)
 }
 
 func (p *parser) aliased() Selector {
@@ -76,9 +60,7 @@ func (p *parser) aliased() Selector {
 
 // selector takes a column, a function or a value.
 func (p *parser) selector() Selector {
-	if !p.nested() {
-		return Selector{}
-	}
+	p.enter()
 	defer p.leave()
 	s := p.simpleSelector()
 	if !p.arithmetic() {
@@ -116,13 +98,12 @@ func (p *parser) simpleSelector() Selector {
 		s := p.call()
 		p.noPath()
 		return s
-	case p.isSign(0, "("), p.isSign(0, "["), p.isSign(0, "{"):
+	case p.isSign(0, "(", "[", "{"):
 		if p.beyond("a selection of tuples, collections and values with their type") {
 			return p.brackets()
 		}
 	case p.isSign(0, "-"):
-		if p.beyond("arithmetic") {
-			p.skip(1)
+		if p.arithmetic() {
 			return Selector{Args: []Selector{p.selector()}}
 		}
 	case p.isLiteral(), p.isMark(), p.isWord(0, "null"):
@@ -140,10 +121,7 @@ func (p *parser) call() Selector {
 	if p.sign(")") {
 		return s
 	}
-	s.Args = []Selector{p.selector()}
-	for p.sign(",") {
-		s.Args = append(s.Args, p.selector())
-	}
+	s.Args = several(p, ",", p.selector)
 	p.expect(")")
 	// Cassandra counts rows if what is counted is the same in all of them.
 	if s.Function == "count" && len(s.Args) == 1 && s.Args[0].Term != nil && s.Args[0].Term.Kind != Null {
@@ -185,7 +163,7 @@ func (p *parser) slice() *Term {
 }
 
 func (p *parser) noPath() {
-	for (p.isSign(0, "[") || p.isSign(0, ".")) && p.beyond("an element or a field of what is no column") {
+	for p.isSign(0, "[", ".") && p.beyond("an element or a field of what is no column") {
 		if p.sign(".") {
 			p.identifier()
 		} else {
@@ -224,7 +202,7 @@ func (p *parser) brackets() Selector {
 	user := closing == "}" && p.isName(1) && p.isSign(2, ":")
 	p.skip(1)
 	var s Selector
-	for p.err == nil && !p.isSign(0, closing) {
+	for more := true; more && !p.isSign(0, closing); more = p.sign(",") {
 		if user {
 			p.identifier()
 			p.expect(":")
@@ -232,9 +210,6 @@ func (p *parser) brackets() Selector {
 		s.Args = append(s.Args, p.selector())
 		if closing == "}" && !user && p.sign(":") {
 			s.Args = append(s.Args, p.selector())
-		}
-		if !p.sign(",") {
-			break
 		}
 	}
 	p.expect(closing)

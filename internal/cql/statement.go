@@ -1,7 +1,7 @@
 package cql
 
-// Statement is one of the statements below.
-type Statement interface{ statement() }
+// Statement is a pointer to one of the statements below.
+type Statement any
 
 // Name is the name of a table, a type or an index. Keyspace is empty where none is written. Unquoted names are in
 // lower case.
@@ -260,18 +260,3 @@ type Drop struct {
 	Name     Name   // a keyspace is in Name.Name
 	IfExists bool
 }
-
-func (*Select) statement()         {}
-func (*Insert) statement()         {}
-func (*Update) statement()         {}
-func (*Delete) statement()         {}
-func (*Batch) statement()          {}
-func (*Truncate) statement()       {}
-func (*Use) statement()            {}
-func (*CreateKeyspace) statement() {}
-func (*CreateTable) statement()    {}
-func (*AlterTable) statement()     {}
-func (*CreateType) statement()     {}
-func (*CreateView) statement()     {}
-func (*CreateIndex) statement()    {}
-func (*Drop) statement()           {}

@@ -9,40 +9,28 @@ func (p *parser) term() Term {
 	return t
 }
 
-// terms takes values to a closing sign; there may be none. There is room for as many as guessed.
-func (p *parser) terms(closing string, guess int) []Term {
+// terms takes values to a closing sign; there may be none.
+func (p *parser) terms(closing string) []Term {
 	if p.sign(closing) {
 		return nil
 	}
-	ts := append(make([]Term, 0, guess), p.term())
-	for p.sign(",") {
-		ts = append(ts, p.term())
-	}
+	ts := several(p, ",", p.term)
 	p.expect(closing)
 	return ts
 }
 
 // arithmetic takes a sign of arithmetic, if it comes next.
 func (p *parser) arithmetic() bool {
-	t := p.token()
-	if t.kind != sign {
+	if !p.isSign(0, "+", "-", "*", "/", "%") || !p.beyond("arithmetic") {
 		return false
 	}
-	switch t.text {
-	case "+", "-", "*", "/", "%":
-		if p.beyond("arithmetic") {
-			p.skip(1)
-			return true
-		}
-	}
-	return false
+	p.skip(1)
+	return true
 }
 
 // simpleTerm takes a value after which a sign of arithmetic may come.
 func (p *parser) simpleTerm() Term {
-	if !p.nested() {
-		return Term{}
-	}
+	p.enter()
 	defer p.leave()
 	switch {
 	case p.isMark():
@@ -52,7 +40,7 @@ func (p *parser) simpleTerm() Term {
 	case p.word("null"):
 		return Term{Kind: Null}
 	case p.sign("["):
-		return Term{Kind: List, Elems: p.terms("]", 1)}
+		return Term{Kind: List, Elems: p.terms("]")}
 	case p.sign("{"):
 		return p.braces()
 	case p.isSign(0, "(") && p.isHint():
@@ -62,7 +50,7 @@ func (p *parser) simpleTerm() Term {
 		t.Elems = []Term{p.simpleTerm()}
 		return t
 	case p.sign("("):
-		t := Term{Kind: Tuple, Elems: p.terms(")", 1)}
+		t := Term{Kind: Tuple, Elems: p.terms(")")}
 		if t.Elems == nil {
 			p.unexpected("a value")
 		}
@@ -70,7 +58,7 @@ func (p *parser) simpleTerm() Term {
 	case p.isFunction():
 		t := Term{Kind: Call, Text: p.function()}
 		p.expect("(")
-		t.Elems = p.terms(")", 1)
+		t.Elems = p.terms(")")
 		return t
 	case p.isWord(0, "cast") && p.isSign(1, "("):
 		if p.beyond("CAST of a value") {
@@ -82,8 +70,7 @@ func (p *parser) simpleTerm() Term {
 			return t
 		}
 	case p.isSign(0, "-"):
-		if p.beyond("arithmetic") {
-			p.skip(1)
+		if p.arithmetic() {
 			return p.simpleTerm()
 		}
 	default:
@@ -101,7 +88,7 @@ func (p *parser) literal() Term {
 	return Term{Kind: String + TermKind(t.kind-literalString), Text: t.text}
 }
 
-func (p *parser) isMark() bool { return p.isSign(0, "?") || p.isSign(0, ":") }
+func (p *parser) isMark() bool { return p.isSign(0, "?", ":") }
 
 func (p *parser) mark() Term {
 	t := Term{Kind: Mark, Mark: p.marks}
@@ -129,37 +116,25 @@ func (p *parser) integer() *Term {
 
 // braces takes a set, a map or a value of a user-defined type, after its brace.
 func (p *parser) braces() Term {
-	if p.isName(0) && p.isSign(1, ":") {
-		return p.user()
-	}
+	t := Term{Kind: Set}
 	if p.sign("}") {
-		return Term{Kind: Set}
+		return t
 	}
-	first := p.term()
-	t := Term{Kind: Set, Elems: []Term{first}}
-	if p.sign(":") {
-		t.Kind = Map
-		t.Elems = append(t.Elems, p.term())
+	if p.isName(0) && p.isSign(1, ":") {
+		t.Kind = User
 	}
-	for p.sign(",") {
+	for more := true; more; more = p.sign(",") {
+		if t.Kind == User {
+			t.Fields = append(t.Fields, p.identifier())
+			p.expect(":")
+		}
 		t.Elems = append(t.Elems, p.term())
+		if t.Kind == Set && len(t.Elems) == 1 && p.isSign(0, ":") {
+			t.Kind = Map
+		}
 		if t.Kind == Map {
 			p.expect(":")
 			t.Elems = append(t.Elems, p.term())
-		}
-	}
-	p.expect("}")
-	return t
-}
-
-func (p *parser) user() Term {
-	t := Term{Kind: User}
-	for {
-		t.Fields = append(t.Fields, p.identifier())
-		p.expect(":")
-		t.Elems = append(t.Elems, p.term())
-		if !p.sign(",") {
-			break
 		}
 	}
 	p.expect("}")
@@ -171,13 +146,11 @@ func (p *parser) isHint() bool {
 	if t := p.ahead(1); t.kind != word && t.kind != quoted {
 		return false
 	}
-	return p.isSign(2, ")") || p.isSign(2, "<") || p.isSign(2, ".") && p.isName(3) && p.isSign(4, ")")
+	return p.isSign(2, ")", "<") || p.isSign(2, ".") && p.isName(3) && p.isSign(4, ")")
 }
 
 // columnFunctions are names that are none of functions of values.
-var columnFunctions = map[string]bool{
-	"writetime": true, "maxwritetime": true, "ttl": true, "cast": true, "key": true, "json": true, "distinct": true,
-}
+var columnFunctions = set("writetime maxwritetime ttl cast key json distinct")
 
 // isFunction says whether a function comes next, perhaps with its keyspace.
 func (p *parser) isFunction() bool {
@@ -185,11 +158,8 @@ func (p *parser) isFunction() bool {
 	if p.isName(0) && p.isSign(1, ".") {
 		n = 2
 	}
-	if !p.isSign(n+1, "(") {
-		return false
-	}
 	t := p.ahead(n)
-	return p.isWord(n, "token") || p.isName(n) && (t.kind == quoted || !columnFunctions[t.text])
+	return p.isSign(n+1, "(") && (p.isWord(n, "token") || p.isName(n) && (t.kind == quoted || !columnFunctions[t.text]))
 }
 
 // function takes the name of a function, without the keyspace of those that Cassandra has of itself.

@@ -74,9 +74,7 @@ func (p *parser) nativeType() string {
 
 // typeName takes a type.
 func (p *parser) typeName() *Type {
-	if !p.nested() {
-		return &Type{}
-	}
+	p.enter()
 	defer p.leave()
 	t := p.token()
 	generic, ok := generics[t.text]
@@ -106,10 +104,7 @@ func (p *parser) typeName() *Type {
 	name := p.userType()
 	user := &Type{Kind: UserType, Keyspace: name.Keyspace, Name: name.Name}
 	if p.defines && p.sign("{") {
-		user.Fields = append(user.Fields, p.field())
-		for p.sign(",") {
-			user.Fields = append(user.Fields, p.field())
-		}
+		user.Fields = several(p, ",", p.field)
 		p.expect("}")
 	}
 	return user
