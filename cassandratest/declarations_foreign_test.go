@@ -56,7 +56,7 @@ func TestLiveNamesAreShownAsText(t *testing.T) {
 		c.Create("CREATE TABLE mall.reviews (review_id uuid, \"x\x1b]0;owned\x07\ny\" text, status text, email text, written timestamp, " +
 			"version timeuuid, updated_at bigint, PRIMARY KEY (review_id, \"x\x1b]0;owned\x07\ny\"))")
 		err := startProcess(t, c).w.Check(t.Context(), set)
-		if err == nil || strings.ContainsAny(err.Error(), "\x1b\x07\u009b") || !strings.Contains(err.Error(), `column x\x1b]0;owned\x07\ny: is clustering`) {
+		if err == nil || strings.ContainsAny(err.Error(), "\x1b\x07\u009b") || !strings.Contains(err.Error(), `column "x\x1b]0;owned\x07\ny": is a clustering column that is not declared`) {
 			t.Errorf("%q", err)
 		}
 	})

@@ -207,7 +207,7 @@ func TestContradictingDeclarationsDoNotStart(t *testing.T) {
 		"Versioned, plain":      {versioned, reviews(), "column pending: is kept by a Versioned set"},
 		"plain, Versioned":      {reviews(), versioned, "no Versioned"},
 		"Unique of another set": {unique, staffWith(), "declares a Unique table with owners in staff, the table was made for a Unique table with owners in reviews"},
-		"Unique, plain":         {unique, signups(false), "column claim: is kept in a table of unique keys"},
+		"Unique, plain":         {unique, signups(false), "column pending: is kept by a Versioned set"},
 		"Unique, not Unique":    {unique, signups(false, tables.Versioned("version")), "column claim: is kept in a table of unique keys"},
 		"Unique, not declared":  {unique, versioned, "declares no Unique table, the table was made for Unique table(reviews_by_email)"},
 		"OneOf, another OneOf":  {within("open", "done"), within("open", "hidden"), `column status: this process declares a OneOf that has "hidden" and lacks "done"`},
@@ -258,13 +258,34 @@ func TestLibraryColumnsNeedTheirDeclaration(t *testing.T) {
 		c.Create(made.Statements()...)
 		p := startProcess(t, c)
 		p.refused(reviews(), "column pending: is kept by a Versioned set")
-		p.refused(signups(false), "column claim: is kept in a table of unique keys")
+		p.refused(signups(false, tables.Versioned("version")), "column claim: is kept in a table of unique keys")
 		p.passes(signups(true, tables.Versioned("version")))
 	})
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create(mallOf(reviews()).Statements()...)
 		c.Create(`ALTER TABLE mall.reviews ADD pending int`, `ALTER TABLE mall.reviews ADD claim text`) // a newer process's own
 		startProcess(t, c).passes(reviews())
+	})
+}
+
+// That a set has to be Versioned is said alone: the other differences follow from it, and one that heeds their advice would pass.
+func TestPlainSetOverVersionedTables(t *testing.T) {
+	t.Parallel()
+	plain := tables.Must(tables.New[review]("review",
+		tables.Table{Name: "reviews", Keyspace: "mall", PartKey: []string{"review_id"}},
+		tables.Table{Name: "reviews_by_status", Keyspace: "mall", PartKey: []string{"status"}, SortKey: []string{"review_id"}}))
+	const want = "1 difference(s) between declared and live\n\tmall.reviews: column pending: is kept by a Versioned set, and this set is not: its plain " +
+		"writes would undo what transactions have decided. Declare Versioned, as the processes do that write the table\n\t\tno statement fixes it: " +
+		"it is this declaration that is another one than the others use"
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create(mallOf(reviews(tables.Versioned("version"))).Statements()...)
+		p := startProcess(t, c)
+		if err := p.w.Check(t.Context(), plain); err == nil || err.Error() != "denorm: "+want {
+			t.Errorf("Check: %v\nwant %s", err, want)
+		}
+		if err := schema.Validate(t.Context(), p.session, mallOf(plain)); err == nil || err.Error() != "schema: "+want {
+			t.Errorf("Validate: %v\nwant %s", err, want)
+		}
 	})
 }
 
@@ -293,7 +314,7 @@ func TestSetsOverOneTableDoNotStart(t *testing.T) {
 			}
 		}
 		err := p.w.Check(t.Context(), unique, other)
-		if err == nil || !strings.Contains(err.Error(), "table mall.reviews_by_email: entities review and staff both declare it, and contradict each other: "+
+		if err == nil || !strings.Contains(err.Error(), "mall.reviews_by_email: entities review and staff both declare it, and contradict each other: "+
 			"[denorm:1 versioned version; owners reviews] and [denorm:1 versioned version; owners staff]; give each entity a table of its own") {
 			t.Errorf("both: %v", err)
 		}
@@ -333,7 +354,7 @@ func TestColumnsOfSetsOverOneTable(t *testing.T) {
 		const lacks = "column email: entity review declares it in this table, and entity note, which declares the table too, does not"
 		for _, sets := range [][]tables.Described{{reviews(moving...), notes(moving...)}, {notes(moving...), reviews(moving...)}} {
 			err := p.w.Check(t.Context(), sets...)
-			if err == nil || !strings.Contains(err.Error(), "table mall.reviews_by_status: "+lacks) || strings.Contains(err.Error(), "column status: entity") {
+			if err == nil || !strings.Contains(err.Error(), "mall.reviews_by_status: "+lacks) || strings.Contains(err.Error(), "column status: entity") {
 				t.Errorf("rows move: %v", err)
 			}
 		}
@@ -354,7 +375,7 @@ func TestQueryTableOfOneSetAlone(t *testing.T) {
 		has, lacks := signups(false), reviews()
 		c.Create(mallOf(has).Statements()...)
 		p := startProcess(t, c)
-		const want = "denorm: 1 difference(s) between declared and live tables\n\ttable mall.reviews_by_email: entity review declares it as a query " +
+		const want = "denorm: 1 difference(s) between declared and live\n\tmall.reviews_by_email: entity review declares it as a query " +
 			"table of reviews, and entity review, which declares that base table too, does not: rows that review inserts are missing in it, and rows " +
 			"that it changes or deletes stay in it; declare it in both, or write with one of the sets (a set that is only read need not be checked)"
 		for _, sets := range [][]tables.Described{{has, lacks}, {lacks, has}} {
@@ -378,7 +399,7 @@ func TestColumnOfTheBaseTableAlone(t *testing.T) {
 		p := startProcess(t, c)
 		found, err := p.w.Differences(t.Context(), set)
 		if err != nil || len(found) != 1 || !found[0].Note || !strings.Contains(found[0].String(),
-			"table mall.reviews_by_email: column written: the set declares it in its base table and not among the Columns of this one") {
+			"mall.reviews_by_email: column written: the set declares it in its base table and not among the Columns of this one") {
 			t.Errorf("%v, %v", found, err)
 		}
 		if err := p.w.Check(t.Context(), set); err != nil {

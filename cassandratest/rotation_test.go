@@ -175,7 +175,7 @@ func TestNoTableOfThePeriod(t *testing.T) {
 			}
 		}
 		err := w.Check(t.Context(), records)
-		if err == nil || !strings.Contains(err.Error(), "table log.audit_2000_01: does not exist"+advice) {
+		if err == nil || !strings.Contains(err.Error(), "\tlog.audit_2000_01: does not exist"+advice) {
 			t.Errorf("Check: %v", err)
 		}
 		err = schema.Validate(t.Context(), s, auditSchema)

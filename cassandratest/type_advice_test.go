@@ -58,7 +58,7 @@ func TestTypeAdvice(t *testing.T) {
 			"route":   "is list<bigint>, declared frozen<list<bigint>>", // by a Type option
 			"stamped": "is timestamp, declared bigint",                  // a Stamp is bigint
 		} {
-			p.differs(crates, "column "+column+": "+is, "column "+column+": "+is+"\n\t\tno statement fixes it: "+migrate)
+			p.differs(crates, "column "+column+": "+is+"\n\t\tno statement fixes it: "+migrate)
 		}
 		for column, want := range map[string]struct{ is, advice string }{
 			"column parcel_id": {"is timeuuid, declared uuid", `gocql.UUID: declare tables.Type("parcel_id", "timeuuid")`},
@@ -66,15 +66,12 @@ func TestTypeAdvice(t *testing.T) {
 			"column counts":    {"is map<text, int>, declared map<text, bigint>", `map[string]int: declare tables.Type("counts", "map<text, int>")`},
 			"column label":     {"is ascii, declared text", `string: declare tables.Type("label", "ascii")`},
 		} {
-			p.differs(parcels(tables.UserType[dimensions]("dimensions")), column+": "+want.is+", which follows from Go type "+want.advice,
-				column+": "+want.is+"\n\t\tno statement fixes it: the declared type follows from Go type "+want.advice)
+			p.differs(parcels(tables.UserType[dimensions]("dimensions")), column+": "+want.is+"\n\t\tno statement fixes it: the declared type follows from Go type "+want.advice)
 		}
 		const width = `follows from Go type int: declare tables.Type("width", "int") in UserType`
 		p.differs(parcels(tables.UserType[dimensions]("dimensions")),
-			"user-defined type dimensions is (width int), declared (width bigint); of field width that "+width,
 			"column width: the field is int, declared bigint\n\t\tno statement fixes it: the declared type "+width)
 		p.differs(parcels(tables.UserType[dimensions]("dimensions", tables.Type("width", "bigint"))),
-			"user-defined type dimensions is (width int), declared (width bigint)",
 			"column width: the field is int, declared bigint\n\t\tno statement fixes it: the type of a field cannot change: make another field "+
 				"or type, and copy")
 
@@ -121,27 +118,24 @@ func TestFieldAdvice(t *testing.T) {
 			"row":    {"is ascii, declared uuid", `*gocql.UUID: declare the field as *string, with tables.Type("row", "ascii")`},
 			"seat":   {"is frozen<seat>, declared text", `string: declare the field as S, a struct with the fields of this type, with tables.UserType[S]("seat")`},
 		} {
-			p.differs(set, "column "+column+": "+want.is+", which follows from Go type "+want.advice,
-				"column "+column+": "+want.is+"\n\t\tno statement fixes it: the declared type follows from Go type "+want.advice)
+			p.differs(set, "column "+column+": "+want.is+"\n\t\tno statement fixes it: the declared type follows from Go type "+want.advice)
 		}
-		p.differs(set, "user-defined type hall is (door text), declared (door uuid); of field door that follows from Go type gocql.UUID: declare "+
-			"the field as string", "column door: the field is text, declared uuid\n\t\tno statement fixes it: the declared type follows from Go type "+
+		p.differs(set, "column door: the field is text, declared uuid\n\t\tno statement fixes it: the declared type follows from Go type "+
 			"gocql.UUID: declare the field as string")
 	})
 }
 
 // differs wants a line of both start-up checks.
-func (p process) differs(set tables.Described, check, validate string) {
+func (p process) differs(set tables.Described, want string) {
 	p.Helper()
 	var wrong *writer.CheckError
-	if err := p.w.Check(p.Context(), set); !errors.As(err, &wrong) || !strings.Contains(err.Error()+"\n", ": "+check+"\n") {
-		p.Errorf("Check: %v\nwant %s", err, check)
+	if err := p.w.Check(p.Context(), set); !errors.As(err, &wrong) || !strings.Contains(err.Error()+"\n", ": "+want+"\n") {
+		p.Errorf("Check: %v\nwant %s", err, want)
 	}
 	var different *schema.DifferenceError
 	declared := schema.Must(schema.Declare(schema.Sets(set)))
-	if err := schema.Validate(p.Context(), p.session, declared); !errors.As(err, &different) ||
-		!strings.Contains(err.Error()+"\n", ": "+validate+"\n") {
-		p.Errorf("Validate: %v\nwant %s", err, validate)
+	if err := schema.Validate(p.Context(), p.session, declared); !errors.As(err, &different) || !strings.Contains(err.Error()+"\n", ": "+want+"\n") {
+		p.Errorf("Validate: %v\nwant %s", err, want)
 	}
 }
 

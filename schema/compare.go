@@ -5,33 +5,37 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/tables"
 )
 
 // Compare holds a live schema against a declared one and gives all differences, in the order of the declaration. Both
 // name physical keyspaces, see [Schema.In]. Of live keyspaces that the declaration has nothing in nothing is said.
 func Compare(declared, live *Schema) []Difference {
-	c := &comparison{declared: declared, live: live}
+	c := &comparison{declared: declared, live: live, unversioned: make(map[tables.Described]bool)}
 	c.noKeyspaces()
-	for i := range declared.Keyspaces {
-		c.keyspace(&declared.Keyspaces[i])
+	for _, k := range declared.Keyspaces {
+		c.keyspace(&k)
 	}
-	for i := range declared.Types {
-		c.typ(&declared.Types[i])
+	for _, t := range declared.Types {
+		c.typ(&t)
 	}
-	for i := range declared.Tables {
-		c.table(&declared.Tables[i])
+	for _, t := range declared.Tables {
+		c.table(&t)
 	}
-	for i := range declared.Indexes {
-		c.index(&declared.Indexes[i])
+	for _, i := range declared.Indexes {
+		c.index(&i)
 	}
-	for i := range declared.Views {
-		c.view(&declared.Views[i])
+	for _, v := range declared.Views {
+		c.view(&v)
 	}
-	for i := range declared.Entities {
-		c.entity(&declared.Entities[i])
+	for _, e := range declared.Entities {
+		c.entity(&e)
 	}
 	c.more()
 	return c.found
@@ -44,13 +48,20 @@ func Breaking(differences []Difference) []Difference {
 
 type comparison struct {
 	declared, live *Schema
-	absent         []string // keyspaces that nothing is said of alongside their absence
+	absent         []string                  // keyspaces that nothing is said of alongside their absence
+	unversioned    map[tables.Described]bool // sets of which nothing is said but that they have to be Versioned
 	found          []Difference
 }
 
-func (c *comparison) add(d Difference) {
-	if !slices.Contains(c.absent, d.Keyspace) {
-		c.found = append(c.found, d)
+// add adds what is different about a table, or a type, or about a keyspace if id has no name.
+func (c *comparison) add(id ID, found ...compare.Difference) {
+	if slices.Contains(c.absent, id.Keyspace) {
+		return
+	}
+	for _, d := range found {
+		c.found = append(c.found, Difference{
+			id.Keyspace, id.Name, d.Column, d.Reason, d.Fix, d.Impossible, d.Destroys, d.Extra, d.Note, d.Begun,
+		})
 	}
 }
 
@@ -61,34 +72,31 @@ func (c *comparison) noKeyspaces() {
 		if k := c.declared.Keyspace(name); slices.Contains(live, name) || k != nil && len(k.Replication) > 0 {
 			continue
 		}
-		c.add(Difference{
-			Keyspace: name, Reason: "does not exist",
-			Impossible: "its replication is not declared: create it, or declare it with schema.Keyspaces",
+		c.add(ID{Keyspace: name}, compare.Difference{
+			Reason: "does not exist", Impossible: "its replication is not declared: create it, or declare it with schema.Keyspaces",
 		})
 		c.absent = append(c.absent, name)
 	}
 }
 
 func (c *comparison) keyspace(k *Keyspace) {
-	live := c.live.Keyspace(k.Name)
+	live, id := c.live.Keyspace(k.Name), ID{Keyspace: k.Name}
 	switch {
 	case len(k.Replication) == 0:
+		return
 	case live == nil:
-		c.add(Difference{Keyspace: k.Name, Reason: "does not exist", Fix: "CREATE KEYSPACE " + k.body()})
-	default:
-		if !sameReplication(k.Replication, live.Replication) {
-			c.add(Difference{
-				Keyspace: k.Name, Fix: alterReplication(k.Name, k.Replication, live.Replication),
-				Reason: fmt.Sprintf("replication is %s, declared %s; a change needs a full repair of the keyspace afterwards",
-					mapLiteral(live.Replication), mapLiteral(k.Replication)),
-			})
-		}
-		if k.NonDurable != live.NonDurable {
-			c.add(Difference{
-				Keyspace: k.Name, Reason: fmt.Sprintf("durable_writes is %t, declared %t", !live.NonDurable, !k.NonDurable),
-				Fix: fmt.Sprintf("ALTER KEYSPACE %s WITH durable_writes = %t", cql.Quote(k.Name), !k.NonDurable),
-			})
-		}
+		c.add(id, compare.Difference{Reason: "does not exist", Fix: "CREATE KEYSPACE " + k.body()})
+		return
+	case !sameReplication(k.Replication, live.Replication):
+		reason := fmt.Sprintf("replication is %s, declared %s; a change needs a full repair of the keyspace afterwards",
+			mapLiteral(live.Replication), mapLiteral(k.Replication))
+		c.add(id, compare.Difference{Reason: reason, Fix: alterReplication(k.Name, k.Replication, live.Replication)})
+	}
+	if k.NonDurable != live.NonDurable {
+		c.add(id, compare.Difference{
+			Reason: fmt.Sprintf("durable_writes is %t, declared %t", !live.NonDurable, !k.NonDurable),
+			Fix:    fmt.Sprintf("ALTER KEYSPACE %s WITH durable_writes = %t", cql.Quote(k.Name), !k.NonDurable),
+		})
 	}
 }
 
@@ -127,83 +135,85 @@ func sameReplication(declared, live map[string]string) bool {
 }
 
 func (c *comparison) typ(t *Type) {
-	i := slices.IndexFunc(c.live.Types, func(o Type) bool { return o.ID == t.ID })
-	if i < 0 {
-		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Reason: "the type does not exist", Fix: "CREATE TYPE " + t.body()})
+	live := named(c.live.Types, t.ID)
+	if live == nil {
+		c.add(t.ID, compare.Difference{Reason: "the type does not exist", Fix: "CREATE TYPE " + t.body()})
 		return
 	}
-	live := c.live.Types[i].Fields
-	add := func(field, reason, fix, impossible string, extra bool) {
-		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Column: field, Reason: reason, Fix: fix, Impossible: impossible, Extra: extra})
+	c.add(t.ID, compare.Fields(internal(t.set), t.String(), t.Name, t.described(), live.described())...)
+}
+
+// internal is what a set declares, nil if there is none.
+func internal(set tables.Described) *entity.Set {
+	if set == nil {
+		return nil
 	}
-	for n, f := range t.Fields {
-		at := slices.IndexFunc(live, func(o Field) bool { return o.Name == f.Name })
-		switch {
-		case at < 0 && n < len(live) && live[n].Type == f.Type && !slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == live[n].Name }):
-			add(f.Name, "the field is called "+cql.Quote(live[n].Name),
-				fmt.Sprintf("ALTER TYPE %s RENAME %s TO %s", t.ID, cql.Quote(live[n].Name), cql.Quote(f.Name)), "", false)
-		case at < 0:
-			add(f.Name, "the field does not exist", fmt.Sprintf("ALTER TYPE %s ADD %s %s", t.ID, cql.Quote(f.Name), f.Type), "", false)
-		case live[at].Type != f.Type:
-			add(f.Name, fmt.Sprintf("the field is %s, declared %s", live[at].Type, f.Type), "",
-				advised(t.set, t.Name, f.Name, live[at].Type, "the type of a field cannot change: make another field or type, and copy"), false)
-		case at != n:
-			add(f.Name, fmt.Sprintf("is field %d, declared %d", at+1, n+1), "", "the order of fields cannot change: make another type, and copy", false)
-		}
+	return set.Internal()
+}
+
+func (t *Type) described() []entity.FieldDescription {
+	out := make([]entity.FieldDescription, len(t.Fields))
+	for i, f := range t.Fields {
+		out[i] = entity.FieldDescription(f)
 	}
-	for n, f := range live {
-		known := slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == f.Name })
-		renamed := n < len(t.Fields) && t.Fields[n].Type == f.Type && !slices.ContainsFunc(live, func(o Field) bool { return o.Name == t.Fields[n].Name })
-		if !known && !renamed {
-			add(f.Name, "a field that is not declared", "", "a field cannot be dropped: declare it", true)
-		}
+	return out
+}
+
+func (t *Table) described() compare.Table {
+	out := compare.Table{Name: t.String(), Fingerprint: t.Fingerprint, Comment: t.Comment()}
+	position := make(map[Kind]int)
+	for _, c := range t.Columns {
+		out.Columns = append(out.Columns, entity.ColumnDescription{
+			Name: c.Name, Type: c.Type, Kind: string(c.Kind), Position: position[c.Kind], Desc: c.Desc,
+		})
+		position[c.Kind]++
 	}
+	return out
 }
 
 func (c *comparison) table(t *Table) {
-	if t.Rotation != nil {
-		for i := range c.live.Tables {
-			if live := &c.live.Tables[i]; live.Keyspace == t.Keyspace && t.rotates(live.Name) {
-				one := *t
-				one.ID = live.ID
-				c.columns(&one, live)
-				c.options(&one, live)
-				c.fingerprint(&one, live)
-			}
-		}
-		return
-	}
 	live := c.live.Table(t.ID)
 	switch {
-	case live == nil && c.isView(t.ID):
-		c.add(Difference{
-			Keyspace: t.Keyspace, Table: t.Name, Reason: "is a materialized view, which cannot be written",
-			Impossible: "declare a table of another name, create it, write the entities again, and read it in place of the view",
-		})
-		return
-	case live == nil:
-		c.add(Difference{Keyspace: t.Keyspace, Table: t.Name, Reason: "does not exist", Fix: "CREATE TABLE " + t.body()})
-		return
+	case t.rotation != nil:
+		for _, live := range c.live.Tables {
+			if live.Keyspace == t.Keyspace && t.Rotates(live.Name) {
+				one := *t
+				one.ID = live.ID
+				c.exists(&one, &live)
+			}
+		}
+	case live != nil:
+		c.exists(t, live)
+	case named(c.live.Views, t.ID) != nil:
+		c.add(t.ID, compare.View)
+	default:
+		c.add(t.ID, compare.Difference{Reason: "does not exist", Fix: "CREATE TABLE " + t.body()})
 	}
-	c.columns(t, live)
-	c.options(t, live)
-	c.fingerprint(t, live)
 }
 
-// isView says whether the live schema has a materialized view of this name.
-func (c *comparison) isView(id ID) bool {
-	return slices.ContainsFunc(c.live.Views, func(v View) bool { return v.ID == id })
+// exists compares a table that is there.
+func (c *comparison) exists(t, live *Table) {
+	if c.unversioned[t.set] {
+		return
+	}
+	declared, is := t.described(), live.described()
+	found := compare.Columns(internal(t.set), declared, is)
+	c.add(t.ID, found...)
+	if len(found) > 0 && found[0].Unversioned {
+		c.unversioned[t.set] = t.set != nil
+		return
+	}
+	c.options(t, live)
+	if _, ok := t.Options[optComment]; !ok { // it is the service's own, and stays
+		declared.Comment = is.Comment
+	}
+	c.add(t.ID, compare.Fingerprint(declared, is, time.Now())...)
 }
 
 func (c *comparison) options(t, live *Table) {
-	names := slices.Collect(maps.Keys(t.Options))
-	for name := range live.Options {
-		if _, ok := t.Options[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	all := maps.Clone(live.Options)
+	maps.Copy(all, t.Options)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		want, got := t.option(name), live.option(name)
 		if want == got {
 			continue
@@ -213,9 +223,9 @@ func (c *comparison) options(t, live *Table) {
 		if name == optComment { // the statement replaces the comment as a whole
 			to = cql.Literal(fingerprint.Join(t.Comment(), live.Fingerprint))
 		}
-		d := Difference{
-			Keyspace: t.Keyspace, Table: t.Name, Reason: fmt.Sprintf("%s is %s, declared %s", name, orNothing(got), orNothing(want)),
-			Fix: fmt.Sprintf("ALTER TABLE %s WITH %s = %s", t.ID, name, to),
+		d := compare.Difference{
+			Reason: fmt.Sprintf("%s is %s, declared %s", name, orNothing(got), orNothing(want)),
+			Fix:    fmt.Sprintf("ALTER TABLE %s WITH %s = %s", t.ID, name, to),
 		}
 		switch {
 		case declared:
@@ -227,7 +237,7 @@ func (c *comparison) options(t, live *Table) {
 		if want == "" {
 			d.Fix, d.Impossible = "", "what it was before is not known: declare it"
 		}
-		c.add(d)
+		c.add(t.ID, d)
 	}
 }
 
@@ -239,18 +249,12 @@ func orNothing(s string) string {
 }
 
 func (c *comparison) index(i *Index) {
-	at := slices.IndexFunc(c.live.Indexes, func(o Index) bool { return o.ID == i.ID })
-	create := "CREATE INDEX " + i.body()
-	if i.Class != "" {
-		create = "CREATE CUSTOM INDEX " + i.body()
-	}
+	live, create, table := named(c.live.Indexes, i.ID), "CREATE "+i.kind()+" "+i.body(), ID{i.Keyspace, i.Table}
 	switch {
-	case at < 0:
-		c.add(Difference{Keyspace: i.Keyspace, Table: i.Table, Reason: "index " + cql.Quote(i.Name) + " does not exist", Fix: create})
-	case c.live.Indexes[at].Table != i.Table || c.live.Indexes[at].Target != i.Target || c.live.Indexes[at].Class != i.Class:
-		live := c.live.Indexes[at]
-		c.add(Difference{
-			Keyspace: i.Keyspace, Table: i.Table,
+	case live == nil:
+		c.add(table, compare.Difference{Reason: "index " + cql.Quote(i.Name) + " does not exist", Fix: create})
+	case live.Table != i.Table || live.Target != i.Target || live.Class != i.Class:
+		c.add(table, compare.Difference{
 			Reason: fmt.Sprintf("index %s, declared %s", strings.TrimSpace(live.body()), i.body()),
 			Fix:    "DROP INDEX " + i.String() + ";\n" + create,
 		})
@@ -258,15 +262,13 @@ func (c *comparison) index(i *Index) {
 }
 
 func (c *comparison) view(v *View) {
-	at := slices.IndexFunc(c.live.Views, func(o View) bool { return o.ID == v.ID })
+	live := named(c.live.Views, v.ID)
 	switch {
-	case at < 0:
-		c.add(Difference{
-			Keyspace: v.Keyspace, Table: v.Name, Reason: "the view does not exist", Fix: "CREATE MATERIALIZED VIEW " + v.body(),
-		})
-	case v.shape() != c.live.Views[at].shape():
-		c.add(Difference{
-			Keyspace: v.Keyspace, Table: v.Name, Reason: "the view is another one: " + c.live.Views[at].shape() + ", declared " + v.shape(),
+	case live == nil:
+		c.add(v.ID, compare.Difference{Reason: "the view does not exist", Fix: "CREATE MATERIALIZED VIEW " + v.body()})
+	case v.shape() != live.shape():
+		c.add(v.ID, compare.Difference{
+			Reason:     "the view is another one: " + live.shape() + ", declared " + v.shape(),
 			Impossible: "a view cannot change: make one of another name",
 		})
 	}
@@ -290,12 +292,10 @@ func (c *comparison) entity(e *Entity) {
 			continue
 		}
 		if _, said := declared.Options[optGCGrace]; live.GCGrace() == 0 && !said {
-			c.drop(id, optGCGrace)
-			c.add(Difference{
-				Keyspace: id.Keyspace, Table: id.Name,
-				Reason: "gc_grace_seconds is 0, so the batchlog would drop every logged batch that the table is in",
-				Fix:    fmt.Sprintf("ALTER TABLE %s WITH gc_grace_seconds = %d", id, int64(defaultGCGrace.Seconds())),
+			c.found = slices.DeleteFunc(c.found, func(d Difference) bool { // what is said of it as an option that is not declared
+				return d.Keyspace == id.Keyspace && d.Table == id.Name && d.Extra && strings.HasPrefix(d.Reason, optGCGrace+" ")
 			})
+			c.add(id, compare.NoGrace(id.String()))
 		}
 		k := c.live.Keyspace(id.Keyspace)
 		if base == nil || k == nil || k == base || slices.Contains(told, k.Name) || maps.Equal(k.Replication, base.Replication) {
@@ -309,26 +309,12 @@ func (c *comparison) entity(e *Entity) {
 		if d := c.declared.Keyspace(base.Name); d != nil && len(d.Replication) > 0 {
 			want = d.Replication
 		}
-		c.add(Difference{
-			Keyspace: k.Name, Fix: alterReplication(k.Name, want, k.Replication),
+		c.add(ID{Keyspace: k.Name}, compare.Difference{
+			Fix: alterReplication(k.Name, want, k.Replication),
 			Reason: fmt.Sprintf("replication is %s, and that of keyspace %s, in which entity %s also has tables, is %s; a change needs a full repair "+
 				"of the keyspace afterwards", mapLiteral(k.Replication), base.Name, e.Name, mapLiteral(base.Replication)),
 		})
 	}
-}
-
-// drop takes back what was found of an option, because it is told better.
-func (c *comparison) drop(id ID, option string) {
-	c.found = slices.DeleteFunc(c.found, func(d Difference) bool {
-		return d.Keyspace == id.Keyspace && d.Table == id.Name && d.Extra && strings.HasPrefix(d.Reason, option+" ")
-	})
-}
-
-// rotated says whether a live table is one of those that follow each other by a declared pattern.
-func (c *comparison) rotated(live *Table) bool {
-	return slices.ContainsFunc(c.declared.Tables, func(t Table) bool {
-		return t.Keyspace == live.Keyspace && t.rotates(live.Name)
-	})
 }
 
 // more tells what the live keyspaces have alongside what is declared.
@@ -336,27 +322,28 @@ func (c *comparison) more() {
 	keyspaces := c.declared.names()
 	extra := func(id ID, reason, fix string, destroys bool) {
 		if slices.Contains(keyspaces, id.Keyspace) {
-			c.add(Difference{Keyspace: id.Keyspace, Table: id.Name, Reason: reason, Fix: fix, Destroys: destroys, Extra: true})
+			c.add(id, compare.Difference{Reason: reason, Fix: fix, Destroys: destroys, Extra: true})
 		}
 	}
 	for _, t := range c.live.Types {
-		if !slices.ContainsFunc(c.declared.Types, func(o Type) bool { return o.ID == t.ID }) {
+		if named(c.declared.Types, t.ID) == nil {
 			extra(t.ID, "a type that is not declared", "DROP TYPE "+t.String(), true)
 		}
 	}
-	for i := range c.live.Tables {
-		if t := &c.live.Tables[i]; c.declared.Table(t.ID) == nil && !c.rotated(t) {
+	for _, t := range c.live.Tables {
+		pattern := func(o Table) bool { return o.Keyspace == t.Keyspace && o.Rotates(t.Name) }
+		if c.declared.Table(t.ID) == nil && !slices.ContainsFunc(c.declared.Tables, pattern) {
 			extra(t.ID, "a table that is not declared", "DROP TABLE "+t.String(), true)
 		}
 	}
 	for _, i := range c.live.Indexes {
-		if !slices.ContainsFunc(c.declared.Indexes, func(o Index) bool { return o.ID == i.ID }) {
+		if named(c.declared.Indexes, i.ID) == nil {
 			extra(ID{i.Keyspace, i.Table}, "index "+cql.Quote(i.Name)+" is not declared: every write of the table pays for it",
 				"DROP INDEX "+i.String(), false)
 		}
 	}
 	for _, v := range c.live.Views {
-		if !slices.ContainsFunc(c.declared.Views, func(o View) bool { return o.ID == v.ID }) && c.declared.Table(v.ID) == nil {
+		if named(c.declared.Views, v.ID) == nil && c.declared.Table(v.ID) == nil {
 			extra(v.ID, "a view that is not declared: every write of "+cql.Quote(v.Base)+" pays for it", "DROP MATERIALIZED VIEW "+v.String(), true)
 		}
 	}

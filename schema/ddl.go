@@ -60,21 +60,16 @@ func (s *Schema) creates(ifNotExists bool) []create {
 	for _, t := range s.sortedTypes() {
 		out = append(out, create{t.ID, head("TYPE") + t.body()})
 	}
-	for i := range s.Tables {
-		if t := &s.Tables[i]; t.Rotation == nil {
+	for _, t := range s.Tables {
+		if t.rotation == nil {
 			out = append(out, create{t.ID, head("TABLE") + t.body()})
 		}
 	}
-	for i := range s.Indexes {
-		x := &s.Indexes[i]
-		what := "INDEX"
-		if x.Class != "" {
-			what = "CUSTOM INDEX"
-		}
-		out = append(out, create{x.ID, head(what) + x.body()})
+	for _, i := range s.Indexes {
+		out = append(out, create{i.ID, head(i.kind()) + i.body()})
 	}
-	for i := range s.Views {
-		out = append(out, create{s.Views[i].ID, head("MATERIALIZED VIEW") + s.Views[i].body()})
+	for _, v := range s.Views {
+		out = append(out, create{v.ID, head("MATERIALIZED VIEW") + v.body()})
 	}
 	return out
 }
@@ -99,10 +94,8 @@ func (s *Schema) sortedTypes() []Type {
 		done[t.ID] = true
 		for _, f := range t.Fields {
 			for _, name := range udtsOf(f.Type) {
-				for _, o := range s.Types {
-					if o.ID == (ID{t.Keyspace, name}) {
-						add(o)
-					}
+				if o := named(s.Types, ID{t.Keyspace, name}); o != nil {
+					add(*o)
 				}
 			}
 		}
@@ -136,24 +129,20 @@ func (t *Table) Definition() string {
 		b.WriteString(",\n")
 	}
 	b.WriteString("    PRIMARY KEY " + t.Key() + "\n)")
-	with := " WITH "
-	add := func(text string) {
-		b.WriteString(with + text)
-		with = "\n    AND "
-	}
+	var with []string
 	if order := orderText(t.Columns); order != "" {
-		add(order)
+		with = append(with, order)
 	}
-	options := t.Options
+	options := make(map[string]string)
+	maps.Copy(options, t.Options)
 	if t.Fingerprint != "" {
-		options = maps.Clone(t.Options)
-		if options == nil {
-			options = make(map[string]string)
-		}
 		options[optComment] = cql.Literal(fingerprint.Join(t.Comment(), t.Fingerprint))
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		add(name + " = " + options[name])
+		with = append(with, name+" = "+options[name])
+	}
+	if len(with) > 0 {
+		b.WriteString(" WITH " + strings.Join(with, "\n    AND "))
 	}
 	return b.String()
 }
@@ -176,6 +165,14 @@ func orderText(columns []Column) string {
 		return ""
 	}
 	return "CLUSTERING ORDER BY (" + strings.Join(order, ", ") + ")"
+}
+
+// kind is what kind of index it is, as CREATE says it.
+func (i *Index) kind() string {
+	if i.Class != "" {
+		return "CUSTOM INDEX"
+	}
+	return "INDEX"
 }
 
 func (i *Index) body() string {

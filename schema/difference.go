@@ -1,11 +1,10 @@
 package schema
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
-	"github.com/denorm-go/denorm/internal/printable"
 )
 
 // Difference is one disagreement of a live schema with what is declared.
@@ -31,34 +30,13 @@ type Difference struct {
 
 // String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
 func (d Difference) String() string {
-	var b strings.Builder
-	if d.Table == "" {
-		fmt.Fprintf(&b, "keyspace %s: ", d.Keyspace)
-	} else {
-		fmt.Fprintf(&b, "%s: ", ID{d.Keyspace, d.Table})
-	}
-	if d.Column != "" {
-		fmt.Fprintf(&b, "column %s: ", cql.Quote(d.Column))
-	}
-	b.WriteString(d.Reason)
-	text := printable.Line(b.String())
-	if d.Fix != "" {
-		return text + "\n\t\tfix: " + strings.ReplaceAll(printable.Lines(d.Fix), "\n", "\n\t\t") + ";"
-	}
-	return text + "\n\t\tno statement fixes it: " + printable.Line(d.Impossible)
+	return compare.Text(d.Keyspace, d.Table, d.Column, d.Reason, d.Fix, d.Impossible)
 }
 
 // DifferenceError is returned where a live schema is not as declared. It names every difference.
 type DifferenceError struct{ Differences []Difference }
 
-func (e *DifferenceError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "schema: %d difference(s) between declared and live", len(e.Differences))
-	for _, d := range e.Differences {
-		b.WriteString("\n\t" + d.String())
-	}
-	return b.String()
-}
+func (e *DifferenceError) Error() string { return compare.Texts("schema", e.Differences) }
 
 // Migration is the statements that fix the differences, as text for review, in the order in which they were found. It is
 // never run by this package. What loses data, and what is only more than is declared, is commented out; what no

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
 // Parse reads CQL text: CREATE KEYSPACE, TYPE, TABLE, INDEX and MATERIALIZED VIEW, USE, and the queries that a service
@@ -302,4 +303,16 @@ func (p *parser) resolve() error {
 			"denorm ddl --hosts writes it, into the file: also with --hosts", d.line, d.table, d.column)
 	}
 	return nil
+}
+
+// splitComment takes the fingerprint of the table out of its comment.
+func (t *Table) splitComment() {
+	own, text := fingerprint.Split(t.Comment())
+	if text == "" {
+		return
+	}
+	t.Fingerprint = text
+	if t.Options[optComment] = cql.Literal(own); own == "" {
+		delete(t.Options, optComment)
+	}
 }

@@ -32,8 +32,8 @@ func (p *parser) queryOf(s cql.Statement, span cql.Span) Query {
 		q.selectors(s.Columns)
 		q.Where = q.relations(s.Where)
 		q.selectors(s.GroupBy)
-		q.Order = s.OrderBy
 		for _, o := range s.OrderBy {
+			q.Order = append(q.Order, Order(o))
 			q.names(o.Column)
 		}
 	case *cql.Insert:

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -192,7 +191,7 @@ BEGIN UNLOGGED BATCH UPDATE t SET c = 1 WHERE a = 1 IF c = 2; APPLY BATCH;
 	id := schema.ID{Keyspace: "shop", Name: "t"}
 	want := []schema.Query{
 		{
-			Verb: "SELECT", Table: id, AllowFiltering: true, Order: []cql.Order{{Column: "b", Descending: true}, {Column: "c"}},
+			Verb: "SELECT", Table: id, AllowFiltering: true, Order: []schema.Order{{Column: "b", Descending: true}, {Column: "c"}},
 			Where: []schema.Relation{{Columns: []string{"a"}, Op: "IN", Values: 3}, {Columns: []string{"b", "c"}, Op: ">"}}, Columns: []string{"a", "b", "c"},
 		},
 		{Verb: "SELECT", Table: schema.ID{Keyspace: "other", Name: "t"}, Columns: []string{"a", "c", "b", "d"}, Where: []schema.Relation{

@@ -1,14 +1,12 @@
 package schema
 
-import "github.com/denorm-go/denorm/internal/cql"
-
 // Query is a statement that the service sends, as far as a review of its tables needs to understand it.
 type Query struct {
 	Text  string // in one line
 	Verb  string // SELECT, INSERT, UPDATE or DELETE
 	Table ID
 	Where []Relation
-	Order []cql.Order // ORDER BY
+	Order []Order // ORDER BY
 	// Columns are the columns that it names, each once: those it selects, writes, restricts, groups or orders by, and those of its IF.
 	Columns []string
 
@@ -22,6 +20,12 @@ type Query struct {
 	// Logged says that the batch is a logged one.
 	Logged bool
 	At     Position
+}
+
+// Order is one column of an ORDER BY.
+type Order struct {
+	Column     string
+	Descending bool
 }
 
 // Relation is one restriction of a WHERE.

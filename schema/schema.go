@@ -29,11 +29,18 @@ type Schema struct {
 type ID struct{ Keyspace, Name string }
 
 // String is the name as written in CQL.
-func (id ID) String() string {
-	if id.Keyspace == "" {
-		return cql.Quote(id.Name)
+func (id ID) String() string { return cql.Name(id).String() }
+
+func (id ID) id() ID { return id }
+
+// named gives what has a name, or nil.
+func named[T interface{ id() ID }](list []T, id ID) *T {
+	for i := range list {
+		if list[i].id() == id {
+			return &list[i]
+		}
 	}
-	return cql.Quote(id.Keyspace) + "." + cql.Quote(id.Name)
+	return nil
 }
 
 // Position is where something was written. The zero value is nowhere: a cluster, or Go code.
@@ -79,21 +86,20 @@ type Table struct {
 	// text of CREATE TABLE puts it behind the comment, and [Read] and [Parse] take it from there again. It is empty for other
 	// tables.
 	Fingerprint string
-	// Rotation is nil for a table. Otherwise this is the pattern of some that follow each other in time. A pattern is compared with
-	// all of those that exist. Package rotation creates them, and [Ensure] that of the present period.
-	Rotation *entity.Rotation
-	At       Position
+	At          Position
 
-	set  tables.Described // that declares it; nil if none does
-	with bool             // it has its options from With
+	rotation *entity.Rotation // nil for a table that does not rotate
+	set      tables.Described // that declares it; nil if none does
+	with     bool             // it has its options from With
 }
 
-// rotates says whether name is that of one of the tables whose pattern this is.
-func (t *Table) rotates(name string) bool {
-	if t.Rotation == nil {
+// Rotates says whether name is that of one of the tables that this is the pattern of: they follow each other in time. A pattern is compared
+// with all of those that exist. Package rotation creates them, and [Ensure] that of the present period.
+func (t *Table) Rotates(name string) bool {
+	if t.rotation == nil {
 		return false
 	}
-	_, ok := t.Rotation.Of(name)
+	_, ok := t.rotation.Of(name)
 	return ok
 }
 
@@ -163,23 +169,16 @@ type Ignore struct {
 }
 
 // Table gives the table of a name, or nil.
-func (s *Schema) Table(id ID) *Table {
-	for i := range s.Tables {
-		if s.Tables[i].ID == id {
-			return &s.Tables[i]
-		}
-	}
-	return nil
-}
+func (s *Schema) Table(id ID) *Table { return named(s.Tables, id) }
 
 // present is the schema with the tables of the time now in place of those that rotate.
 func (s *Schema) present(now time.Time) *Schema {
 	out := *s
 	out.Tables = slices.Clone(s.Tables)
 	for i := range out.Tables {
-		if t := &out.Tables[i]; t.Rotation != nil {
-			t.Name, _, _ = t.Rotation.At(now)
-			t.Rotation = nil
+		if t := &out.Tables[i]; t.rotation != nil {
+			t.Name, _, _ = t.rotation.At(now)
+			t.rotation = nil
 		}
 	}
 	return &out
@@ -249,47 +248,29 @@ func (s *Schema) In(in map[string]string) *Schema {
 		return name
 	}
 	out := *s
-	out.Keyspaces = slices.Clone(s.Keyspaces)
-	for i := range out.Keyspaces {
-		out.Keyspaces[i].Name = to(out.Keyspaces[i].Name)
-	}
-	out.Types = slices.Clone(s.Types)
-	for i := range out.Types {
-		out.Types[i].Keyspace = to(out.Types[i].Keyspace)
-	}
-	out.Tables = slices.Clone(s.Tables)
-	for i := range out.Tables {
-		out.Tables[i].Keyspace = to(out.Tables[i].Keyspace)
-	}
-	out.Indexes = slices.Clone(s.Indexes)
-	for i := range out.Indexes {
-		out.Indexes[i].Keyspace = to(out.Indexes[i].Keyspace)
-	}
-	out.Views = slices.Clone(s.Views)
-	for i := range out.Views {
-		out.Views[i].Keyspace = to(out.Views[i].Keyspace)
-	}
+	out.Keyspaces = moved(s.Keyspaces, func(k *Keyspace) *string { return &k.Name }, to)
+	out.Types = moved(s.Types, func(t *Type) *string { return &t.Keyspace }, to)
+	out.Tables = moved(s.Tables, func(t *Table) *string { return &t.Keyspace }, to)
+	out.Indexes = moved(s.Indexes, func(i *Index) *string { return &i.Keyspace }, to)
+	out.Views = moved(s.Views, func(v *View) *string { return &v.Keyspace }, to)
 	out.Entities = slices.Clone(s.Entities)
 	for i := range out.Entities {
-		e := &out.Entities[i]
-		e.Tables = slices.Clone(e.Tables)
-		for n := range e.Tables {
-			e.Tables[n].Keyspace = to(e.Tables[n].Keyspace)
-		}
+		out.Entities[i].Tables = moved(s.Entities[i].Tables, func(id *ID) *string { return &id.Keyspace }, to)
 	}
-	out.Queries = slices.Clone(s.Queries)
-	for i := range out.Queries {
-		out.Queries[i].Table.Keyspace = to(out.Queries[i].Table.Keyspace)
-	}
-	out.Volumes = slices.Clone(s.Volumes)
-	for i := range out.Volumes {
-		out.Volumes[i].Table.Keyspace = to(out.Volumes[i].Table.Keyspace)
-	}
-	out.Ignores = slices.Clone(s.Ignores)
-	for i := range out.Ignores {
-		out.Ignores[i].Table.Keyspace = to(out.Ignores[i].Table.Keyspace)
-	}
+	out.Queries = moved(s.Queries, func(q *Query) *string { return &q.Table.Keyspace }, to)
+	out.Volumes = moved(s.Volumes, func(v *Volume) *string { return &v.Table.Keyspace }, to)
+	out.Ignores = moved(s.Ignores, func(i *Ignore) *string { return &i.Table.Keyspace }, to)
 	return &out
+}
+
+// moved is a copy of a list with other keyspaces.
+func moved[T any](list []T, keyspace func(*T) *string, to func(string) string) []T {
+	out := slices.Clone(list)
+	for i := range out {
+		at := keyspace(&out[i])
+		*at = to(*at)
+	}
+	return out
 }
 
 // names gives the keyspaces that the schema has anything in, in order of appearance.

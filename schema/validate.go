@@ -46,7 +46,7 @@ func noPresent(declared, live *Schema) []Difference {
 	present := declared.present(time.Now())
 	for i := range declared.Tables {
 		t := &present.Tables[i]
-		if declared.Tables[i].Rotation != nil && live.Table(t.ID) == nil && slices.Contains(live.names(), t.Keyspace) {
+		if declared.Tables[i].rotation != nil && live.Table(t.ID) == nil && slices.Contains(live.names(), t.Keyspace) {
 			out = append(out, Difference{
 				Keyspace: t.Keyspace, Table: t.Name, Reason: "does not exist" + rotated.Advice, Fix: "CREATE TABLE " + t.body(),
 			})

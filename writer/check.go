@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/compare"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/period"
-	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -27,46 +29,24 @@ type CheckError struct {
 
 // Difference is one disagreement of a live table with its declaration.
 type Difference struct {
-	// Physical names. Column is empty if the table as a whole is meant, and Table if the keyspace is.
+	// Physical names. Table may be that of a user-defined type. Column is empty if the table as a whole is meant, and Table if the keyspace is.
 	Keyspace, Table, Column string
 	Reason                  string
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or
 	// newer process, or its rows have a default_time_to_live where ExpiresAt gives none, or it has a column that
 	// writes of this set, or of another one, do not fill.
 	Note bool
-	// Fix is the statement that puts the fingerprint right, empty where there is none. It is for a person to read
-	// and to run: nothing in it hides from a terminal or from cqlsh.
-	Fix string
+	// Fix is the statement that puts the table right, empty where there is none. It is for a person to read
+	// and to run: nothing in it hides from a terminal or from cqlsh. Impossible then says why, and what to do instead, where Reason does not.
+	Fix, Impossible string
 }
 
 // String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
 func (d Difference) String() string {
-	table := d.Table
-	if d.Keyspace != "" {
-		table = d.Keyspace + "." + d.Table
-	}
-	text := fmt.Sprintf("table %s: %s", table, d.Reason)
-	switch {
-	case d.Table == "":
-		text = fmt.Sprintf("keyspace %s: %s", d.Keyspace, d.Reason)
-	case d.Column != "":
-		text = fmt.Sprintf("table %s: column %s: %s", table, d.Column, d.Reason)
-	}
-	text = printable.Line(text)
-	if d.Fix != "" {
-		text += "\n\t\tfix: " + strings.ReplaceAll(printable.Lines(d.Fix), "\n", "\n\t\t") + ";"
-	}
-	return text
+	return compare.Text(d.Keyspace, d.Table, d.Column, d.Reason, d.Fix, d.Impossible)
 }
 
-func (e *CheckError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "denorm: %d difference(s) between declared and live tables", len(e.Differences))
-	for _, d := range e.Differences {
-		b.WriteString("\n\t" + d.String())
-	}
-	return b.String()
-}
+func (e *CheckError) Error() string { return compare.Texts("denorm", e.Differences) }
 
 // Check compares the live tables with what the sets declare: that they exist, their keys, columns, types and
 // clustering order, and gc_grace_seconds above 0 in sets of several tables, unless the writer is [Concurrent]; that
@@ -136,14 +116,14 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 	if err := w.strayKeyspaces(sets); err != nil {
 		return nil, refuse("Check", err)
 	}
-	c := checker{ctx: ctx, w: w.patient(), session: w.reads, declared: make(map[[2]string]declaration)}
+	c := checker{ctx: ctx, w: w.patient(), session: w.reads, declared: make(map[cql.Name]declaration), typesSeen: make(map[cql.Name]bool)}
 	for _, set := range sets {
-		c.set = set
-		d := set.Internal().Describe()
-		c.alike(d)
-		c.batches = len(d.Tables) > 1 && !d.Counts && w.choice != alwaysConcurrent
-		c.conditional, c.base = d.Conditional && len(d.Tables) > 1, nil
-		for _, t := range d.Tables {
+		c.set, c.d, c.base, c.unversioned = set.Internal(), set.Internal().Describe(), nil, false
+		c.alike(c.d)
+		for _, t := range c.d.Tables {
+			if c.unversioned {
+				break
+			}
 			if err := c.table(t); err != nil {
 				return nil, fmt.Errorf("denorm: Check: %w", err)
 			}
@@ -186,126 +166,112 @@ type checker struct {
 	ctx         context.Context //nolint:containedctx // lives as long as the call
 	w           *Writer
 	session     *gocql.Session
-	set         tables.Described          // at hand
-	batches     bool                      // it may be written in logged batches
-	conditional bool                      // its tables depend on conditions
-	base        *liveTable                // of the set at hand, nil before it was read, and where there is none
-	declared    map[[2]string]declaration // by physical keyspace and table
+	set         *entity.Set              // at hand
+	d           entity.Description       // of it
+	unversioned bool                     // its tables are those of a Versioned set, and no more is said of them
+	base        *liveTable               // of the set at hand, nil before it was read, and where there is none
+	declared    map[cql.Name]declaration // by physical name
+	typesSeen   map[cql.Name]bool
 	differences []Difference
 }
 
-// liveColumn is a row of system_schema.columns.
-type liveColumn struct {
-	kind, order, typ string
-	position         int
+// add adds what is different about a table, a type, or a keyspace if id has no name.
+func (c *checker) add(id cql.Name, found ...compare.Difference) {
+	for _, d := range found {
+		c.differences = append(c.differences, Difference{
+			Keyspace: id.Keyspace, Table: id.Name, Column: d.Column, Reason: d.Reason, Note: d.Note, Fix: d.Fix, Impossible: d.Impossible,
+		})
+	}
 }
 
 func (c *checker) table(t entity.TableDescription) error {
-	keyspace := c.w.physical(t.Keyspace)
-	add := func(column, reason string, args ...any) {
-		c.differences = append(c.differences, Difference{
-			Keyspace: keyspace, Table: t.Name, Column: column, Reason: fmt.Sprintf(reason, args...),
-		})
-	}
-	if keyspace == "" {
-		add("", "no keyspace: %s", c.w.noKeyspace())
+	id := cql.Name{Keyspace: c.w.physical(t.Keyspace), Name: t.Name}
+	if id.Keyspace == "" {
+		c.add(id, compare.Difference{Reason: "no keyspace: " + c.w.noKeyspace()})
 		return nil
 	}
+	advice := ""
 	if t.Rotation != nil { // of the tables that come and go the one of now has to be there
-		t.Name, _, _ = t.Rotation.At(c.w.clock.now())
+		id.Name, _, _ = t.Rotation.At(c.w.clock.now())
+		advice = period.Advice
 	}
-	live, err := c.w.live.reread(c.ctx, &c.w.retrier, keyspace, t.Name)
+	live, err := c.w.live.reread(c.ctx, &c.w.retrier, id.Keyspace, id.Name)
 	if errors.Is(err, errNoTable) {
-		if there, err := c.keyspace(keyspace); err != nil || !there {
-			return err
-		}
-		view, err := c.exists(`SELECT view_name FROM system_schema.views WHERE keyspace_name = ? AND view_name = ?`, keyspace, t.Name)
-		if err != nil {
-			return err
-		}
-		if view {
-			add("", "is a materialized view, which cannot be written: declare a table of another name, create it, write the entities again, "+
-				"and read it in place of the view")
-			return nil
-		}
-		advice := ""
-		if t.Rotation != nil {
-			advice = period.Advice
-		}
-		add("", "does not exist%s", advice)
-		return nil
+		return c.missing(id, advice)
 	}
 	if err != nil {
 		return err
 	}
-	if live.gcGrace == 0 && c.batches && !t.Unique {
-		add("", "gc_grace_seconds is 0, so the batchlog would drop every logged batch it is in: ALTER TABLE %s.%s WITH "+
-			"gc_grace_seconds = %d", keyspace, t.Name, int((10 * 24 * time.Hour).Seconds()))
+	if live.gcGrace == 0 && len(c.d.Tables) > 1 && !c.d.Counts && c.w.choice != alwaysConcurrent && !t.Unique {
+		c.add(id, compare.NoGrace(id.String()))
 	}
-	c.expiry(live, keyspace, t, add)
-	var columns map[string]liveColumn
-	if err := askSchema(c.ctx, &c.w.retrier, func(ctx context.Context) (err error) {
-		columns, err = c.columns(ctx, keyspace, t.Name)
+	c.expiry(live, id, t)
+	declared, is := compare.Table{Name: id.String(), Columns: t.Columns, Fingerprint: t.Fingerprint}, compare.Table{}
+	if err := c.ask(func(ctx context.Context) (err error) {
+		is, err = c.live(ctx, id)
 		return err
 	}); err != nil {
 		return err
 	}
-	for _, d := range t.Columns {
-		l, ok := columns[d.Name]
-		delete(columns, d.Name)
+	declared.Comment = is.Comment
+	for _, d := range compare.Columns(c.set, declared, is) {
 		switch {
-		case !ok:
-			add(d.Name, "does not exist")
-			continue
-		case l.typ != d.Type:
-			add(d.Name, "is %s, declared %s%s", l.typ, d.Type, c.advice(", which ", "", d.Name, l.typ))
-		}
-		switch {
-		case l.kind != d.Kind:
-			add(d.Name, "is %s, declared %s", kindName(l.kind), kindName(d.Kind))
-		case d.Kind != "regular" && l.position != d.Position:
-			add(d.Name, "is %s %d, declared %d", kindName(l.kind), l.position+1, d.Position+1)
-		case d.Kind == "clustering" && (l.order == "desc") != d.Desc:
-			add(d.Name, "is clustered %s, declared the other way", l.order)
+		case d.Unversioned:
+			c.unversioned = true
+			c.add(id, d)
+			return nil
+		case !d.Extra:
+			c.add(id, d)
+		case c.inBase(d.Column) && !t.Unique:
+			c.add(id, compare.Difference{Column: d.Column, Note: true, Reason: "the set declares it in its base table and not among the Columns " +
+				"of this one, so no write fills it here: name it there, or drop it"})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(columns)) {
-		switch l := columns[name]; {
-		case l.kind != "regular":
-			add(name, "is %s, and not declared", kindName(l.kind))
-		case fingerprint.Kept(name, l.typ) != "":
-			add(name, "%s", fingerprint.Kept(name, l.typ))
-		case c.inBase(name) && !t.Unique:
-			c.differences = append(c.differences, Difference{Keyspace: keyspace, Table: t.Name, Column: name, Note: true, Reason: "the set declares it " +
-				"in its base table and not among the Columns of this one, so no write fills it here: name it there, or drop it"})
-		}
-	}
-	if err := c.types(keyspace, t, add); err != nil {
+	if err := c.types(id.Keyspace, t.Types); err != nil {
 		return err
 	}
-	return c.fingerprint(keyspace, t)
+	c.add(id, compare.Fingerprint(declared, is, c.w.clock.now())...)
+	return nil
+}
+
+// ask reads from the schema tables, with retries.
+func (c *checker) ask(read func(context.Context) error) error {
+	return askSchema(c.ctx, &c.w.retrier, read)
 }
 
 // inBase says whether the set at hand declares a column in its base table.
 func (c *checker) inBase(name string) bool {
-	return slices.ContainsFunc(c.set.Internal().Describe().Tables[0].Columns, func(d entity.ColumnDescription) bool { return d.Name == name })
+	return slices.ContainsFunc(c.d.Tables[0].Columns, func(d entity.ColumnDescription) bool { return d.Name == name })
 }
 
-// keyspace says whether the keyspace of a table that does not exist is there, and adds once that it is not.
-func (c *checker) keyspace(name string) (there bool, err error) {
-	if slices.ContainsFunc(c.differences, func(d Difference) bool { return d.Keyspace == name && d.Table == "" }) {
-		return false, nil
+// missing adds that a table does not exist, or a view is in its place, or once that its keyspace does not exist.
+func (c *checker) missing(id cql.Name, advice string) error {
+	if slices.ContainsFunc(c.differences, func(d Difference) bool { return d.Keyspace == id.Keyspace && d.Table == "" }) {
+		return nil
 	}
-	there, err = c.exists(`SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?`, name)
-	if err == nil && !there {
-		c.differences = append(c.differences, Difference{Keyspace: name, Reason: "does not exist"})
+	there, err := c.exists(`SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?`, id.Keyspace)
+	if err != nil {
+		return err
 	}
-	return there, err
+	if !there {
+		c.add(cql.Name{Keyspace: id.Keyspace}, compare.Difference{Reason: "does not exist"})
+		return nil
+	}
+	view, err := c.exists(`SELECT view_name FROM system_schema.views WHERE keyspace_name = ? AND view_name = ?`, id.Keyspace, id.Name)
+	switch {
+	case err != nil:
+		return err
+	case view:
+		c.add(id, compare.View)
+	default:
+		c.add(id, compare.Difference{Reason: "does not exist" + advice})
+	}
+	return nil
 }
 
 // exists says whether a query of the name of something finds it.
 func (c *checker) exists(query string, names ...any) (there bool, err error) {
-	err = askSchema(c.ctx, &c.w.retrier, func(ctx context.Context) error {
+	err = c.ask(func(ctx context.Context) error {
 		var name string
 		err := c.session.Query(query, names...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&name)
 		if there = err == nil; errors.Is(err, gocql.ErrNotFound) {
@@ -317,56 +283,94 @@ func (c *checker) exists(query string, names ...any) (there bool, err error) {
 }
 
 // expiry says where a default_time_to_live of a live table would take rows that the set counts on.
-func (c *checker) expiry(live liveTable, keyspace string, t entity.TableDescription, add func(column, reason string, args ...any)) {
-	table := keyspace + "." + t.Name
+func (c *checker) expiry(live liveTable, id cql.Name, t entity.TableDescription) {
 	if c.base == nil {
 		c.base = &live
 	}
+	conditional := c.d.Conditional && len(c.d.Tables) > 1
+	fix := "ALTER TABLE " + id.String() + " WITH default_time_to_live = "
 	switch {
-	case c.conditional && live.ttl != 0: // an update renews the base row, and neither claims nor rows that stay as they are
-		add("", "default_time_to_live is %d: rows vanish, and a condition or a unique key with them: ALTER TABLE %s WITH default_time_to_live = 0",
-			live.ttl, table)
-	case !c.conditional && c.base.ttl != 0 && (live.ttl == 0 || live.ttl > c.base.ttl):
-		add("", "default_time_to_live is %d, that of the base table %d: base rows vanish, and rows of theirs stay: "+
-			"ALTER TABLE %s WITH default_time_to_live = %d", live.ttl, c.base.ttl, table, c.base.ttl)
+	case conditional && live.ttl != 0: // an update renews the base row, and neither claims nor rows that stay as they are
+		c.add(id, compare.Difference{
+			Reason: fmt.Sprintf("default_time_to_live is %d: rows vanish, and a condition or a unique key with them", live.ttl), Fix: fix + "0",
+		})
+	case !conditional && c.base.ttl != 0 && (live.ttl == 0 || live.ttl > c.base.ttl):
+		c.add(id, compare.Difference{
+			Reason: fmt.Sprintf("default_time_to_live is %d, that of the base table %d: base rows vanish, and rows of theirs stay",
+				live.ttl, c.base.ttl), Fix: fix + strconv.Itoa(c.base.ttl),
+		})
 	case live.ttl != 0 && fingerprint.Expires(t.Fingerprint):
-		c.differences = append(c.differences, Difference{
-			Keyspace: keyspace, Table: t.Name, Note: true, Fix: "ALTER TABLE " + table + " WITH default_time_to_live = 0",
+		c.add(id, compare.Difference{
 			Reason: fmt.Sprintf("default_time_to_live is %d: a row whose expiry is zero or nil ends after it, and ExpiresAt says that it "+
-				"does not", live.ttl),
+				"does not", live.ttl), Note: true, Fix: fix + "0",
 		})
 	}
 }
 
-// advice says after a text how to declare a column of another live type, or a field of a user-defined type, if that can be.
-func (c *checker) advice(text, userType, column, live string) string {
-	if advice := c.set.Internal().TypeAdvice(userType, column, live); advice != "" {
-		return text + advice
+// types compares the user-defined types that a table needs with those of its keyspace. Column types name them and nothing more.
+func (c *checker) types(keyspace string, declared []entity.TypeDescription) error {
+	for _, t := range declared {
+		id := cql.Name{Keyspace: keyspace, Name: t.Name}
+		if c.typesSeen[id] {
+			continue
+		}
+		c.typesSeen[id] = true
+		var live []entity.FieldDescription
+		if err := c.ask(func(ctx context.Context) (err error) {
+			live, err = c.fields(ctx, id)
+			return err
+		}); err != nil {
+			return err
+		}
+		if live == nil {
+			c.add(id, compare.Difference{Reason: "the type does not exist"})
+			continue
+		}
+		c.add(id, compare.Fields(c.set, id.String(), id.Name, t.Fields, live)...)
 	}
-	return ""
+	return nil
 }
 
-func kindName(kind string) string {
-	switch kind {
-	case "partition_key":
-		return "partition key column"
-	case "clustering":
-		return "clustering column"
+// fields are those of a live user-defined type, nil if there is none.
+func (c *checker) fields(ctx context.Context, id cql.Name) ([]entity.FieldDescription, error) {
+	var names, types []string
+	err := c.session.Query(`SELECT field_names, field_types FROM system_schema.types WHERE keyspace_name = ? AND type_name = ?`,
+		id.Keyspace, id.Name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&names, &types)
+	if errors.Is(err, gocql.ErrNotFound) {
+		return nil, nil
 	}
-	return kind + " column"
+	if err == nil && len(names) != len(types) {
+		err = fmt.Errorf("system_schema.types has %d names and %d types of the fields of %s", len(names), len(types), id.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]entity.FieldDescription, len(names))
+	for i := range names {
+		out[i] = entity.FieldDescription{Name: names[i], Type: types[i]}
+	}
+	return out, nil
 }
 
-func (c *checker) columns(ctx context.Context, keyspace, table string) (map[string]liveColumn, error) {
+// live reads the columns and the comment of a table.
+func (c *checker) live(ctx context.Context, id cql.Name) (compare.Table, error) {
+	var t compare.Table
+	var comment string
+	if err := c.session.Query(`SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, id.Keyspace, id.Name).
+		WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&comment); err != nil {
+		return t, err
+	}
+	t.Comment, t.Fingerprint = fingerprint.Split(comment)
 	iter := c.session.Query(`SELECT column_name, kind, position, clustering_order, type FROM system_schema.columns
-		WHERE keyspace_name = ? AND table_name = ?`, keyspace, table).
+		WHERE keyspace_name = ? AND table_name = ?`, id.Keyspace, id.Name).
 		WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
-	columns := make(map[string]liveColumn)
-	var name string
-	var l liveColumn
-	for iter.Scan(&name, &l.kind, &l.position, &l.order, &l.typ) {
-		columns[name] = l
+	var l entity.ColumnDescription
+	var order string
+	for iter.Scan(&l.Name, &l.Kind, &l.Position, &order, &l.Type) {
+		l.Desc = order == "desc"
+		t.Columns = append(t.Columns, l)
 	}
-	return columns, iter.Close()
+	return t, iter.Close()
 }
 
 // warm makes gocql find out, for every statement, which of its values are the partition key. Failure costs token

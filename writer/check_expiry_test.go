@@ -20,7 +20,7 @@ func TestCheckOfDefaultTTL(t *testing.T) {
 				got = err.Error()
 			}
 			if want != "" {
-				want = "denorm: 1 difference(s) between declared and live tables\n\t" + want
+				want = "denorm: 1 difference(s) between declared and live\n\t" + want + ";"
 			}
 			if got != want {
 				t.Errorf("%s\nwant %s", got, want)
@@ -35,14 +35,14 @@ func TestCheckOfDefaultTTL(t *testing.T) {
 		for _, table := range []string{"users", "users_by_city", "users_by_email"} {
 			check(users, "")
 			ttl(table, "3600")
-			check(users, "table shop."+table+": default_time_to_live is 3600: rows vanish, and a condition or a unique key with them: "+
+			check(users, "shop."+table+": default_time_to_live is 3600: rows vanish, and a condition or a unique key with them\n\t\tfix: "+
 				"ALTER TABLE shop."+table+" WITH default_time_to_live = 0")
 			ttl(table, "0")
 		}
 		ttl("slots", "60")
 		check(slots, "")
 		ttl("tickets_by_id", "60")
-		check(tickets, "table shop.tickets_by_user: default_time_to_live is 0, that of the base table 60: base rows vanish, and rows of theirs stay: "+
+		check(tickets, "shop.tickets_by_user: default_time_to_live is 0, that of the base table 60: base rows vanish, and rows of theirs stay\n\t\tfix: "+
 			"ALTER TABLE shop.tickets_by_user WITH default_time_to_live = 60")
 		for _, seconds := range []string{"60", "30"} {
 			ttl("tickets_by_user", seconds)

@@ -1,38 +1,14 @@
 package writer
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/compare"
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
-	"github.com/gocql/gocql"
 )
-
-// fingerprint compares what the set declares of a table with what the processes declare that write it, which its comment
-// says.
-func (c *checker) fingerprint(keyspace string, t entity.TableDescription) error {
-	var comment string
-	if err := askSchema(c.ctx, &c.w.retrier, func(ctx context.Context) error {
-		return c.session.Query(`SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, keyspace, t.Name).
-			WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&comment)
-	}); err != nil {
-		return err
-	}
-	own, live := fingerprint.Split(comment)
-	for _, f := range fingerprint.Check(t.Fingerprint, live, c.w.clock.now()) {
-		d := Difference{Keyspace: keyspace, Table: t.Name, Column: f.Column, Reason: f.Reason, Note: f.Note}
-		if f.Write != "" {
-			d.Fix, f.Do = fingerprint.Statement(keyspace+"."+t.Name, own, f.Write)
-		}
-		if d.Fix == "" {
-			d.Reason += "; " + f.Do
-		}
-		c.differences = append(c.differences, d)
-	}
-	return nil
-}
 
 // declaration is what a set says of a table.
 type declaration struct {
@@ -40,17 +16,21 @@ type declaration struct {
 	table entity.TableDescription
 }
 
+func (c *checker) physical(t entity.TableDescription) cql.Name {
+	return cql.Name{Keyspace: c.w.physical(t.Keyspace), Name: t.Name}
+}
+
 // alike compares what a set declares of its tables with what the sets before it do.
 func (c *checker) alike(d entity.Description) {
 	for n, t := range d.Tables {
-		id := [2]string{c.w.physical(t.Keyspace), t.Name}
+		id := c.physical(t)
 		first, ok := c.declared[id]
 		here := declaration{d, t}
 		if !ok {
 			c.declared[id] = here
 			continue
 		}
-		if n == 0 && first.Tables[0].Name == t.Name && c.w.physical(first.Tables[0].Keyspace) == id[0] {
+		if n == 0 && c.physical(first.Tables[0]) == id {
 			c.alikeTables(first, here)
 			c.alikeTables(here, first)
 		}
@@ -61,7 +41,7 @@ func (c *checker) alike(d entity.Description) {
 		if !slices.ContainsFunc(found, func(f fingerprint.Finding) bool { return !f.Note }) {
 			continue
 		}
-		c.differences = append(c.differences, Difference{Keyspace: id[0], Table: id[1], Reason: fmt.Sprintf("entities %s and %s both declare it, "+
+		c.add(id, compare.Difference{Reason: fmt.Sprintf("entities %s and %s both declare it, "+
 			"and contradict each other: %s and %s; give each entity a table of its own", first.Entity, d.Entity, first.table.Fingerprint, t.Fingerprint)})
 	}
 }
@@ -70,13 +50,11 @@ func (c *checker) alike(d entity.Description) {
 // fingerprint of the base table says.
 func (c *checker) alikeTables(has, lacks declaration) {
 	for _, t := range has.Tables[1:] {
-		keyspace := c.w.physical(t.Keyspace)
-		if t.Unique || slices.ContainsFunc(lacks.Tables, func(o entity.TableDescription) bool {
-			return o.Name == t.Name && c.w.physical(o.Keyspace) == keyspace
-		}) {
+		id := c.physical(t)
+		if t.Unique || slices.ContainsFunc(lacks.Tables, func(o entity.TableDescription) bool { return c.physical(o) == id }) {
 			continue
 		}
-		c.differences = append(c.differences, Difference{Keyspace: keyspace, Table: t.Name, Reason: fmt.Sprintf("entity %s declares it as a query "+
+		c.add(id, compare.Difference{Reason: fmt.Sprintf("entity %s declares it as a query "+
 			"table of %s, and entity %s, which declares that base table too, does not: rows that %[3]s inserts are missing in it, and rows that it "+
 			"changes or deletes stay in it; declare it in both, or write with one of the sets (a set that is only read need not be checked)",
 			has.Entity, has.table.Name, lacks.Entity)})
@@ -85,7 +63,7 @@ func (c *checker) alikeTables(has, lacks declaration) {
 
 // alikeColumns adds the columns of a table that one set declares and another does not: the other leaves them out of the
 // rows that it writes. That is an error where it cannot keep the tables in step then, and a note elsewhere.
-func (c *checker) alikeColumns(id [2]string, has, lacks declaration) {
+func (c *checker) alikeColumns(id cql.Name, has, lacks declaration) {
 	loses := lacks.Conditional || fingerprint.Expires(lacks.table.Fingerprint) ||
 		slices.ContainsFunc(lacks.table.Columns, func(col entity.ColumnDescription) bool { return col.Kind != "regular" && col.Changes })
 	for _, col := range has.table.Columns {
@@ -93,13 +71,13 @@ func (c *checker) alikeColumns(id [2]string, has, lacks declaration) {
 			fingerprint.Kept(col.Name, col.Type) != "" {
 			continue
 		}
-		d := Difference{Keyspace: id[0], Table: id[1], Column: col.Name, Note: !loses}
+		d := compare.Difference{Column: col.Name, Note: !loses}
 		d.Reason = fmt.Sprintf("entity %s declares it in this table, and entity %s, which declares the table too, does not: rows that %[2]s writes "+
 			"lack it", has.Entity, lacks.Entity)
 		if loses {
 			d.Reason += ", and a row that it moves, deletes or lets expire loses it or leaves it behind; declare it in both, or give each entity a table " +
 				"of its own (a set that is only read need not be checked)"
 		}
-		c.differences = append(c.differences, d)
+		c.add(id, d)
 	}
 }

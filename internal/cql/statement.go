@@ -7,6 +7,14 @@ type Statement any
 // lower case.
 type Name struct{ Keyspace, Name string }
 
+// String is the name as written in CQL.
+func (n Name) String() string {
+	if n.Keyspace == "" {
+		return Quote(n.Name)
+	}
+	return Quote(n.Keyspace) + "." + Quote(n.Name)
+}
+
 // Select is SELECT.
 type Select struct {
 	From      Name

@@ -37,9 +37,6 @@ func Check(s *schema.Schema) []Finding {
 	r := &review{schema: s, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table)}
 	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
 		r.byID[t.ID] = t
-		if t.Rotation != nil {
-			r.rotating = append(r.rotating, t)
-		}
 	}
 	r.entities = entities(s)
 	for _, rule := range rules() {
@@ -77,7 +74,6 @@ func Worst(findings []Finding) Severity {
 type review struct {
 	schema   *schema.Schema
 	byID     map[schema.ID]*schema.Table
-	rotating []*schema.Table
 	entities []family
 	rule     Rule // at hand
 	found    []Finding

@@ -23,8 +23,8 @@ func (r *review) table(id schema.ID) (t *schema.Table, columns []schema.Column, 
 			return nil, columns, true
 		}
 	}
-	for _, t := range r.rotating {
-		if _, of := t.Rotation.Of(id.Name); of && t.Keyspace == id.Keyspace {
+	for _, t := range r.tables() {
+		if t.Keyspace == id.Keyspace && t.Rotates(id.Name) {
 			return t, t.Columns, true
 		}
 	}

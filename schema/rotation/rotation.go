@@ -84,8 +84,9 @@ func newTables(
 	if err != nil {
 		return nil, fmt.Errorf("rotation: %w", err)
 	}
-	i := slices.IndexFunc(declared.Tables, func(t schema.Table) bool { return t.Name == name && t.Rotation != nil })
-	if i < 0 {
+	i := slices.IndexFunc(declared.Tables, func(t schema.Table) bool { return t.Name == name })
+	rotation, ok := set.Internal().Rotation(name)
+	if !ok {
 		return nil, fmt.Errorf("rotation: the set has no table %q that rotates", name)
 	}
 	t := &declared.Tables[i]
@@ -97,7 +98,7 @@ func newTables(
 	if !cql.IsTable(keyspace) {
 		return nil, fmt.Errorf("rotation: keyspace %q is not a name of %s", keyspace, cql.TableRule)
 	}
-	return &Tables{cluster: c, keyspace: keyspace, name: name, rotation: *t.Rotation, definition: t.Definition()}, nil
+	return &Tables{cluster: c, keyspace: keyspace, name: name, rotation: rotation, definition: t.Definition()}, nil
 }
 
 // Window says which tables there are to be. None of its times is negative, or shorter than a minute unless it is 0.

@@ -114,8 +114,8 @@ func TestAnotherType(t *testing.T) {
 		alter, is string
 		want      string // of a write, empty if it is taken
 	}{
-		"a field renamed": {"RENAME city TO town", "street_name text, town text, country text, zipcode text", "declared is frozen<address_type>"},
-		"a field more":    {"ADD floor int", "street_name text, city text, country text, zipcode text, floor int", ""},
+		"a field renamed": {"RENAME city TO town", "address_type: column city: the field is called town", "declared is frozen<address_type>"},
+		"a field more":    {"ADD floor int", "address_type: column floor: a field that is not declared", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,8 +123,7 @@ func TestAnotherType(t *testing.T) {
 			cluster.ChangeSchema(t, p.Keyspace, `ALTER TYPE address_type `+c.alter)
 			var different *writer.CheckError
 			if err := w.Check(t.Context(), customers.Addresses); !errors.As(err, &different) || len(different.Differences) != 1 ||
-				!strings.Contains(err.Error(), "user-defined type address_type is ("+c.is+"), "+
-					"declared (street_name text, city text, country text, zipcode text)") {
+				!strings.Contains(err.Error(), c.is) {
 				t.Errorf("Check: %v", err)
 			}
 			_, err := w.Write(t.Context(), "saveAddress", customers.Addresses.Insert(row))

@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, want := range []string{
 		"orders_by_id: gc_grace_seconds is 0", "orders_by_id: column total: does not exist", "orders_by_user: does not exist",
-		"orders_by_status: column user_id: is text, declared uuid", "orders_by_status: column region: is clustering column",
+		"orders_by_status: column user_id: is text, declared uuid", "orders_by_status: column region: is a clustering column",
 		"orders_by_status: column order_id: is clustering column 2, declared 1",
 	} {
 		if !strings.Contains(err.Error(), want) {

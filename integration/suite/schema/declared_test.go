@@ -98,7 +98,7 @@ func TestRotating(t *testing.T) {
 	t.Parallel()
 	declared := schema.Must(schema.Declare(schema.Sets(events.Events)))
 	pattern := declared.Tables[0]
-	if pattern.Rotation == nil || declared.CQL() != "" {
+	if !pattern.Rotates(pattern.Name+"_2024_01") || declared.CQL() != "" {
 		t.Fatalf("%s makes\n%s", pattern.Name, declared.CQL())
 	}
 	live := func(text string) *schema.Schema {
