@@ -17,9 +17,9 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
-	"github.com/denorm-go/denorm/integration/harness/faulty"
-	"github.com/denorm-go/denorm/integration/load/orderservice"
+	load "github.com/denorm-go/denorm/integration/load/orderservice"
 	"github.com/denorm-go/denorm/integration/orderservice"
+	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/tracing"
 )
 
@@ -42,7 +42,7 @@ func start(t *testing.T, keyspace string) *instance {
 		Change: func(c *gocql.ClusterConfig) {
 			c.Events.DisableSchemaEvents = true // package cluster says why
 			if c.RetryPolicy == nil {           // the session of the reads has one
-				c.Dialer = i.writes
+				i.writes.Configure(c)
 			}
 		},
 	}.Open(t.Context())

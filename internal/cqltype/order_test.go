@@ -9,7 +9,7 @@ import (
 	"gopkg.in/inf.v0"
 )
 
-// Values in the order of the server. integration/suite/reading holds the same against real nodes.
+// Values in the order of the server. internal/testutil/suite holds the same against real nodes.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	for name, ascending := range map[string][]any{

@@ -14,7 +14,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/integration/harness/faulty"
+	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -98,8 +98,7 @@ func (s *shop) lossy(ctx context.Context) (*writer.Writer, *faulty.Dialer, error
 	}
 	dialer := new(faulty.Dialer)
 	lossy, err := s.connect(ctx, s.keyspace, func(config *gocql.ClusterConfig) {
-		dialer.Through = config.Dialer
-		config.Dialer = dialer
+		dialer.Configure(config)
 		config.Events.DisableSchemaEvents = true // or reading a schema that others change may take the fault
 	})
 	if err != nil {

@@ -8,7 +8,9 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/load/contended"
-	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/integration/suite/nodes"
+	"github.com/denorm-go/denorm/internal/testutil/suite"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -29,13 +31,13 @@ func length(short, full time.Duration) time.Duration {
 }
 
 // clients are writers of processes whose clocks are wrong by up to skew, half of them behind.
-func clients(t *testing.T, p *reading.Place, skewed bool) []contended.Client {
+func clients(t *testing.T, p *suite.Place, skewed bool) []contended.Client {
 	t.Helper()
 	var out []contended.Client
 	var client *session.Session
 	for i := range writers {
 		if i%4 == 0 {
-			client = p.Client(t, func(*gocql.ClusterConfig) {})
+			client = testsession.New(t, p.Connect(t), p.Session.Reads())
 		}
 		ahead := time.Duration(0)
 		if skewed {
@@ -50,7 +52,7 @@ func clients(t *testing.T, p *reading.Place, skewed bool) []contended.Client {
 	return out
 }
 
-func create(t *testing.T, p *reading.Place) []gocql.UUID {
+func create(t *testing.T, p *suite.Place) []gocql.UUID {
 	t.Helper()
 	var ids []gocql.UUID
 	for range contend {
@@ -62,7 +64,7 @@ func create(t *testing.T, p *reading.Place) []gocql.UUID {
 			"INSERT INTO hand_by_id (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
 			"INSERT INTO hand_by_status (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
 		} {
-			if err := p.Admin.Query(statement, o.OrderID, gocql.TimeUUID()).Exec(); err != nil {
+			if err := p.Session.Reads().Query(statement, o.OrderID, gocql.TimeUUID()).Exec(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -74,14 +76,14 @@ func create(t *testing.T, p *reading.Place) []gocql.UUID {
 // Sixteen writers with skewed clocks move the same hundred orders, and one change in twenty is of a client that dies in
 // the middle: no ghost, no missing row, no lost update.
 func TestContendedOrders(t *testing.T) {
-	p := reading.Open(t, 3, contended.Schema...)
+	p := nodes.Cassandra.Open(t, 3, contended.Schema...)
 	orders := create(t, p)
 	d := length(5*time.Second, time.Minute)
 	tally := contended.Run(t.Context(), clients(t, p, true), orders, d, 20)
 	if err := contended.Finish(t.Context(), p.Writer, orders); err != nil {
 		t.Fatal(err)
 	}
-	found, err := contended.Check(t.Context(), p.Admin, tally, "orders_by_id", "orders_by_status")
+	found, err := contended.Check(t.Context(), p.Session.Reads(), tally, "orders_by_id", "orders_by_status")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestContendedOrders(t *testing.T) {
 
 // The same load without faults, by the library and by hand, in turns: what versions cost, and what doing without them does.
 func TestContendedOrdersByHand(t *testing.T) {
-	p := reading.Open(t, 3, contended.Schema...)
+	p := nodes.Cassandra.Open(t, 3, contended.Schema...)
 	orders := create(t, p)
 	rounds, d := 2, length(3*time.Second, 10*time.Second)
 	if *long {
@@ -106,7 +108,7 @@ func TestContendedOrdersByHand(t *testing.T) {
 	library := clients(t, p, false)
 	var hand []contended.Client
 	for range writers / 4 {
-		client := p.Client(t, func(*gocql.ClusterConfig) {})
+		client := testsession.New(t, p.Connect(t), p.Session.Reads())
 		for range 4 {
 			hand = append(hand, contended.Hand{Writes: client.Writes(), Reads: client.Reads()})
 		}
@@ -125,11 +127,11 @@ func TestContendedOrdersByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := new(contended.Tally)
-	found, err := contended.Check(t.Context(), p.Admin, none, "orders_by_id", "orders_by_status")
+	found, err := contended.Check(t.Context(), p.Session.Reads(), none, "orders_by_id", "orders_by_status")
 	if err != nil {
 		t.Fatal(err)
 	}
-	foundHand, err := contended.Check(t.Context(), p.Admin, none, "hand_by_id", "hand_by_status")
+	foundHand, err := contended.Check(t.Context(), p.Session.Reads(), none, "hand_by_id", "hand_by_status")
 	if err != nil {
 		t.Fatal(err)
 	}

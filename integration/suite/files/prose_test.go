@@ -15,6 +15,7 @@ func TestProseNamesWhatThereIs(t *testing.T) {
 	const root = "../../.."
 	tests, texts := make(map[string]bool), []string(nil)
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)[A-Z]\w*)\(`)
+	method := regexp.MustCompile(`(?m)^func \(\w+ \w+Tests\) ([A-Z]\w*)\(t \*testing\.T\) \{`)
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -23,6 +24,15 @@ func TestProseNamesWhatThereIs(t *testing.T) {
 			return filepath.SkipDir
 		case strings.HasSuffix(path, ".md"):
 			texts = append(texts, path)
+		case filepath.Dir(path) == filepath.Join(root, "internal/testutil/suite"): // accounts_more.go has tests of system accounts
+			source, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			system, _, _ := strings.Cut(strings.TrimSuffix(entry.Name(), ".go"), "_")
+			for _, found := range method.FindAllSubmatch(source, -1) {
+				tests["TestSystems/"+system+"/"+string(found[1])] = true
+			}
 		case strings.HasSuffix(path, "_test.go"):
 			source, err := os.ReadFile(path)
 			if err != nil {
@@ -40,7 +50,7 @@ func TestProseNamesWhatThereIs(t *testing.T) {
 	if len(texts) < 5 || len(tests) < 500 {
 		t.Fatalf("%d texts, %d tests: not all were found", len(texts), len(tests))
 	}
-	name := regexp.MustCompile("`((?:Test|Benchmark)[A-Z]\\w*)`")
+	name := regexp.MustCompile("`((?:Test|Benchmark)[A-Z][\\w/]*)`")
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	for _, path := range texts {
 		text, err := os.ReadFile(path)

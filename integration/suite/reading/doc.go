@@ -1,3 +1,2 @@
-// Package reading opens a keyspace to write to and read from, for the tests of package reader and of the example systems
-// whose tables have buckets.
+// Package reading holds tests of package reader that need real nodes: what they leave behind, and what it does when one stops.
 package reading

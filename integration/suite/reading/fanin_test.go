@@ -12,7 +12,8 @@ import (
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/leaks"
-	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/integration/suite/nodes"
+	"github.com/denorm-go/denorm/internal/testutil/suite"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -31,14 +32,14 @@ var samples = tables.Must(tables.New[sample]("sample",
 var midnight = time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 
 // fill writes a sample every ten seconds, two of each moment in different buckets.
-func fill(t *testing.T, p *reading.Place, hours int) []sample {
+func fill(t *testing.T, p *suite.Place, hours int) []sample {
 	t.Helper()
-	create(t, p, samples)
+	suite.Create(t, p, samples)
 	var rows []sample
 	for i := range hours * 360 {
 		rows = append(rows, sample{"h", midnight.Add(time.Duration(i/2) * 20 * time.Second), int32(i)})
 	}
-	insert(t, p, samples, rows)
+	suite.Insert(t, p, samples, rows)
 	return rows
 }
 
@@ -51,9 +52,9 @@ func stretch(from, to time.Duration) reader.Query[sample] {
 // broken off.
 func TestFanInOnRealNodes(t *testing.T) {
 	cluster.Need(t, 3)
-	p := reading.Open(t, 3)
+	p := nodes.Cassandra.Open(t, 3)
 	rows := fill(t, p, 3)
-	list(t, p, stretch(0, 3*time.Hour)) // prepares the statement on every node
+	suite.List(t, p, stretch(0, 3*time.Hour)) // prepares the statement on every node
 	before := goleak.IgnoreCurrent()
 	const hour, second = time.Hour, time.Second
 	for _, r := range [][2]time.Duration{{0, 3 * hour}, {hour, 2 * hour}, {hour - 20*second, hour + 20*second}, {-hour, 0}, {-5 * hour, 20 * second}, {2*hour + second, 9 * hour}} {
@@ -73,16 +74,16 @@ func TestFanInOnRealNodes(t *testing.T) {
 			sized := *p
 			sized.Reader = p.Reader.With(reader.PageSize(size))
 			q := stretch(r[0], r[1])
-			got := list(t, &sized, q)
+			got := suite.List(t, &sized, q)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%v, pages of %d: %d rows, want %d", r, size, len(got), len(want))
 			}
-			turned := list(t, &sized, q.OrderBy("at ASC"))
+			turned := suite.List(t, &sized, q.OrderBy("at ASC"))
 			slices.Reverse(turned)
 			if fmt.Sprint(turned) != fmt.Sprint(want) {
 				t.Errorf("%v, pages of %d, oldest first: %d rows, want %d", r, size, len(turned), len(want))
 			}
-			if pieces, _ := pieces(t, &sized, q, 101); fmt.Sprint(pieces) != fmt.Sprint(want) {
+			if pieces, _ := suite.Pieces(t, &sized, q, 101); fmt.Sprint(pieces) != fmt.Sprint(want) {
 				t.Errorf("%v, in pieces: %d rows, want %d", r, len(pieces), len(want))
 			}
 		}

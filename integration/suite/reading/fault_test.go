@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
-	"github.com/denorm-go/denorm/integration/suite/reading"
+	"github.com/denorm-go/denorm/integration/suite/nodes"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -25,7 +25,7 @@ func TestNodeStopsDuringARead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster.Need(t, 3)
-			p := reading.Open(t, 3)
+			p := nodes.Cassandra.Open(t, 3)
 			rows := fill(t, p, 3)
 			nodes := cluster.Nodes(t)
 			r := p.Reader.With(reader.PageSize(10))
@@ -85,7 +85,7 @@ func TestNodeStopsDuringARead(t *testing.T) {
 func TestNodeWithTheOnlyReplicaStopped(t *testing.T) {
 	cluster.Alone(t)
 	cluster.Need(t, 3)
-	p := reading.Open(t, 1)
+	p := nodes.Cassandra.Open(t, 1)
 	const hours = 6 // 24 partitions: that the node has none of them happens once in 17,000 runs
 	want := len(fill(t, p, hours))
 	// A node that is killed loses what it acknowledged since the last marker in its commit log, of which there is one every

@@ -19,8 +19,8 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
-	"github.com/denorm-go/denorm/integration/harness/faulty"
 	"github.com/denorm-go/denorm/integration/harness/jaeger"
+	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -52,7 +52,8 @@ func open(t *testing.T, tracer *tracing.Tracer, options ...session.Option) *shop
 	cluster.ChangeSchema(t, s.keyspace, orders.Schema.Statements()...)
 	writes := cluster.Session(t, s.keyspace, func(c *gocql.ClusterConfig) {
 		session.Configure(c, "")
-		c.Timeout, c.Dialer = patience, s.dialer
+		c.Timeout = patience
+		s.dialer.Configure(c)
 	})
 	var err error
 	s.w, err = writer.New(testsession.New(t, writes, s.reads, options...), writer.Trace(tracer), writer.Timeout(patience),

@@ -1,0 +1,82 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/bucketedlogs"
+	"github.com/denorm-go/denorm/reader"
+)
+
+type bucketedLogTests struct{ *Place }
+
+// Logs in ten buckets come in order, page by page; what is updated and deleted is found in its bucket.
+func (p bucketedLogTests) Pages(t *testing.T) {
+	sensor, start := "temp-001", time.Now()
+	var logs []bucketedlogs.Log
+	for i := range 40 {
+		log := bucketedlogs.Log{SensorID: sensor, Ts: gocql.UUIDFromTime(start.Add(time.Duration(i) * time.Second)), Message: fmt.Sprint(i)}
+		if _, err := p.Writer.Write(t.Context(), "log", bucketedlogs.Logs.Insert(log)); err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, log)
+	}
+	edited := logs[7]
+	edited.Message = "edited"
+	if _, err := p.Writer.Write(t.Context(), "edit", bucketedlogs.Logs.Update(logs[7], edited)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Writer.Write(t.Context(), "delete", bucketedlogs.Logs.Delete(logs[8])); err != nil {
+		t.Fatal(err)
+	}
+	logs[7] = edited
+	logs = append(logs[:8], logs[9:]...)
+
+	used := p.Session.Reads().Query(`SELECT bucket FROM logs_bucketed WHERE bucket IN (0,1,2,3,4,5,6,7,8,9) AND sensor_id = ?
+		PER PARTITION LIMIT 1`, sensor).Iter()
+	if n := used.NumRows(); n < 5 || used.Close() != nil {
+		t.Errorf("40 logs in %d buckets", n)
+	}
+	var got []bucketedlogs.Log
+	var token reader.Token
+	for {
+		page, next, err := bucketedlogs.Page(t.Context(), p.Reader, sensor, 6, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, page...)
+		if token = next; token == "" {
+			break
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(logs) {
+		t.Errorf("%d logs\n%v, want %d\n%v", len(got), got, len(logs), logs)
+	}
+}
+
+func (p bucketedLogTests) BadInput(t *testing.T) {
+	sensor := "temp-003"
+	for i := range 3 {
+		log := bucketedlogs.Log{SensorID: sensor, Ts: gocql.TimeUUID(), Message: fmt.Sprint(i)}
+		if _, err := p.Writer.Write(t.Context(), "log", bucketedlogs.Logs.Insert(log)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, token, err := bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, "temp-002", 2, token); !errors.Is(err, reader.ErrToken) {
+		t.Errorf("the token of another sensor: %v, want ErrToken", err)
+	}
+	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, sensor, 2, "../../etc/passwd"); !errors.Is(err, reader.ErrToken) {
+		t.Errorf("no token: %v, want ErrToken", err)
+	}
+	if _, _, err := bucketedlogs.Page(t.Context(), p.Reader, "", 2, ""); !errors.Is(err, reader.ErrInvalid) {
+		t.Errorf("no sensor: %v, want ErrInvalid", err)
+	}
+}

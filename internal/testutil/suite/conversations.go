@@ -1,0 +1,90 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/conversations"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type conversationTests struct{ *Place }
+
+// Messages that were written with the large buckets, and messages of that time written afterwards, are found alongside those in the
+// small ones, in order, and can be edited and deleted.
+func (p conversationTests) SmallerBucketsLeaveOldMessagesReadable(t *testing.T) {
+	conversation, began := gocql.MustRandomUUID(), conversations.SmallerSince.AddDate(0, 0, -30)
+	var all []conversations.Message
+	for i := range 60 {
+		m := conversations.Message{
+			ConversationID: conversation, MessageTime: began.AddDate(0, 0, i).Add(-time.Duration(i%3) * time.Millisecond), MessageID: gocql.MustRandomUUID(),
+			Content: fmt.Sprint(i),
+		}
+		all = append(all, m)
+		set := conversations.Messages
+		if m.MessageTime.Before(conversations.SmallerSince) && i%2 == 0 {
+			set = conversations.Original // before the change was deployed
+		}
+		if _, err := p.Writer.Write(t.Context(), "send", set.Insert(m)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edited := all[4]
+	edited.Content = "edited"
+	if _, err := p.Writer.Write(t.Context(), "edit", conversations.Messages.Update(all[4], edited)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Writer.Write(t.Context(), "delete", conversations.Messages.Delete(all[6])); err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for i, m := range all {
+		if i == 4 {
+			m = edited
+		}
+		if i != 6 && !m.MessageTime.Before(began) {
+			want = append(want, m.Content)
+		}
+	}
+	slices.Reverse(want)
+	var token reader.Token
+	for {
+		page, next, err := conversations.Before(t.Context(), p.Reader, conversation, began, began.AddDate(0, 0, 61), 7, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range page {
+			got = append(got, m.Content)
+		}
+		if token = next; token == "" {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d messages %v, want %d %v", len(got), got, len(want), want)
+	}
+}
+
+func (p conversationTests) BadInput(t *testing.T) {
+	m := conversations.Message{ConversationID: gocql.MustRandomUUID(), MessageTime: time.Now(), MessageID: gocql.MustRandomUUID()}
+	if _, err := p.Writer.Write(t.Context(), "send", conversations.Messages.Insert(m)); err != nil {
+		t.Fatal(err)
+	}
+	later := m
+	later.MessageTime = m.MessageTime.Add(48 * time.Hour)
+	if _, err := p.Writer.Write(t.Context(), "send", conversations.Messages.Update(m, later)); !errors.Is(err, writer.ErrInvalid) ||
+		!strings.Contains(err.Error(), "column message_time") {
+		t.Errorf("another time of a message, and so another bucket: %v, want ErrInvalid", err)
+	}
+	_, _, err := conversations.Before(t.Context(), p.Reader, m.ConversationID, time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Now().AddDate(50, 0, 0), 10, "")
+	if !errors.Is(err, reader.ErrInvalid) || !strings.Contains(err.Error(), "more than 10000 partitions") {
+		t.Errorf("two centuries: %v, want ErrInvalid", err)
+	}
+}

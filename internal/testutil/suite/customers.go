@@ -1,0 +1,138 @@
+package suite
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gocql/gocql"
+	"github.com/scylladb/gocqlx/v2"
+
+	"github.com/denorm-go/denorm/examples/customers"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type customerTests struct{ *Place }
+
+func (p customerTests) write(t *testing.T, change tables.Change) {
+	t.Helper()
+	if _, err := p.Writer.Write(t.Context(), "saveAddress", change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	homeAddress = &customers.Address{StreetName: "Rue de la Paix", City: "Paris", Country: "FR", Zipcode: ptr("75002")}
+	workAddress = &customers.Address{StreetName: "Main Street", City: "Hong Kong", Country: "HK"} // which has no such codes
+)
+
+func (p customerTests) Addresses(t *testing.T) {
+	if err := p.Writer.Check(t.Context(), customers.Customers, customers.Addresses, customers.UnfrozenAddresses); err != nil {
+		t.Fatal(err)
+	}
+	customer := customers.Customer{ID: gocql.MustRandomUUID(), Name: ptr("Ann")}
+	first := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home", Address: homeAddress}
+	second := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "work", Address: workAddress}
+	if _, err := p.Writer.Write(t.Context(), "register", customers.Customers.Insert(customer), customers.Addresses.Insert(second),
+		customers.Addresses.Insert(first)); err != nil {
+		t.Fatal(err)
+	}
+	p.wantAddresses(t, customer.ID, first, second)
+	got, err := customers.Get(t.Context(), p.Reader, customer.ID, "work")
+	if err != nil || !reflect.DeepEqual(got, workAddress) {
+		t.Errorf("by key: %v, %v, want %v", got, err, workAddress)
+	}
+	if got, err := customers.Get(t.Context(), p.Reader, customer.ID, "holiday"); err != nil || got != nil {
+		t.Errorf("a key that is not there: %v, %v", got, err)
+	}
+
+	moved := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home", Address: &customers.Address{StreetName: "Elm Street"}}
+	p.write(t, customers.Addresses.Update(first, moved))
+	p.write(t, customers.Addresses.Delete(second))
+	p.wantAddresses(t, customer.ID, moved)
+	unknown := customers.CustomerAddress{CustomerID: customer.ID, AddressKey: "home"}
+	p.write(t, customers.Addresses.Update(moved, unknown))
+	p.wantAddresses(t, customer.ID, unknown)
+}
+
+func (p customerTests) wantAddresses(t *testing.T, customer gocql.UUID, want ...customers.CustomerAddress) {
+	t.Helper()
+	var got []customers.CustomerAddress
+	for a, err := range customers.Of(t.Context(), p.Reader, customer) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, a)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// An address that replaces another one leaves no field of it behind, also where each field is a cell of its own.
+func (p customerTests) UnfrozenAddresses(t *testing.T) {
+	row := customers.CustomerAddress{CustomerID: gocql.MustRandomUUID(), AddressKey: "home"}
+	for _, address := range []*customers.Address{homeAddress, workAddress, nil, homeAddress, {}} {
+		before := row
+		row.Address = address
+		p.write(t, customers.UnfrozenAddresses.Update(before, row))
+		statement, names, values, err := customers.UnfrozenAddresses.SelectRow(p.Keyspace, row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got customers.CustomerAddress
+		if err := (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: rowMapper}).Get(&got); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, row) {
+			t.Errorf("%v, want %v", got.Address, row.Address)
+		}
+	}
+}
+
+// A live type that is another than the declared one is found at the start of a service. A process that runs already goes on while the
+// type only has more fields.
+func (p customerTests) AnotherType(t *testing.T) {
+	row := customers.CustomerAddress{CustomerID: gocql.MustRandomUUID(), AddressKey: "home", Address: homeAddress}
+	for name, c := range map[string]struct {
+		alter, is string
+		want      string // of a write, empty if it is taken
+	}{
+		"a field renamed": {"RENAME city TO town", "address_type: column city: the field is called town", "declared is frozen<address_type>"},
+		"a field more":    {"ADD floor int", "address_type: column floor: a field that is not declared", ""},
+	} {
+		if strings.HasPrefix(c.alter, "RENAME") && !p.Real {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := p.openIn(t, "customer", customers.Schema)
+			p.ChangeSchema(t, p.Keyspace, `ALTER TYPE address_type `+c.alter)
+			var different *writer.CheckError
+			if err := p.Writer.Check(t.Context(), customers.Addresses); !errors.As(err, &different) || len(different.Differences) != 1 ||
+				!strings.Contains(err.Error(), c.is) {
+				t.Errorf("Check: %v", err)
+			}
+			_, err := p.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(row))
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Write: %v", err)
+			}
+		})
+	}
+}
+
+func (p customerTests) BadInput(t *testing.T) {
+	for name, row := range map[string]customers.CustomerAddress{
+		"nobody's": {AddressKey: "home", Address: homeAddress},
+		"no key":   {CustomerID: gocql.MustRandomUUID(), Address: homeAddress},
+		"invalid UTF-8": {
+			CustomerID: gocql.MustRandomUUID(), AddressKey: "home", Address: &customers.Address{City: "\xff"},
+		},
+	} {
+		if _, err := p.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(row)); !errors.Is(err, writer.ErrInvalid) {
+			t.Errorf("%s: %v, want ErrInvalid", name, err)
+		}
+	}
+}

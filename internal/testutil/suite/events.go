@@ -1,0 +1,115 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/events"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema/rotation"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type eventTests struct{ *Place }
+
+// Tables are created ahead and dropped when their time is over; events find theirs by their month, and are read across
+// the end of it.
+func (p eventTests) Months(t *testing.T) {
+	months, err := events.Tables(testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := func(now time.Time, w rotation.Window) rotation.Plan {
+		t.Helper()
+		plan, err := months.Plan(t.Context(), now, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	year := time.Now().UTC().Year() // a plan that drops tables is rejected for a time of 10 years ago
+	newYear := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+	month := func(year, month int) string { return fmt.Sprintf("events_%d_%02d", year, month) }
+	december := month(year-1, 12)
+	todo := plan(newYear.Add(24*time.Hour), events.Kept)
+	if want := []string{december, month(year, 1), month(year, 2)}; !slices.Equal(todo.Create, want) || len(todo.Drop) > 0 {
+		t.Fatalf("the plan is\n%s, want to create %v", todo, want)
+	}
+	if err := todo.Apply(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if again := plan(newYear.Add(24*time.Hour), events.Kept); again.String() != "nothing to do" {
+		t.Errorf("after Apply there is still to do: %s", again)
+	}
+
+	sensor := gocql.MustRandomUUID()
+	var all []time.Time
+	for _, at := range []time.Time{
+		newYear.Add(-48 * time.Hour), newYear.Add(-time.Millisecond), newYear, newYear.Add(time.Hour), newYear.Add(40 * 24 * time.Hour),
+	} {
+		e := events.Event{SensorID: sensor, EventTime: at, Value: 20.5}
+		if _, err := p.Writer.Write(t.Context(), "event", events.Events.Insert(e)); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, at)
+	}
+	moved := events.Event{SensorID: sensor, EventTime: newYear, Value: 21}
+	if _, err := writer.Modify(t.Context(), p.Writer, "correct", events.Events, moved, func(events.Event) (events.Event, error) {
+		return moved, nil
+	}); err != nil {
+		t.Errorf("an event of January is not found in its table: %v", err)
+	}
+	got, err := eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour), newYear.Add(30*24*time.Hour)))
+	if want := []time.Time{all[3], all[2], all[1]}; err != nil || !slices.EqualFunc(got, want, time.Time.Equal) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+
+	july := newYear.AddDate(0, 6, 2)
+	todo = plan(july, events.Kept)
+	if want := []string{december}; !slices.Equal(todo.Drop, want) {
+		t.Fatalf("the plan is\n%s, want to drop %v", todo, want)
+	}
+	if err := todo.Apply(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err = eventTimes(events.Between(t.Context(), p.Reader, sensor, newYear.Add(-time.Hour), newYear.Add(2*time.Hour)))
+	var failed *reader.Error
+	if !errors.As(err, &failed) || failed.Table != december || !strings.Contains(err.Error(), december) {
+		t.Errorf("a month without a table: %v", err)
+	}
+	if !slices.EqualFunc(got, []time.Time{all[3], all[2]}, time.Time.Equal) {
+		t.Errorf("before the error came %v", got)
+	}
+}
+
+func eventTimes(rows func(func(events.Event, error) bool)) (out []time.Time, err error) {
+	for e, err := range rows {
+		if err != nil {
+			return out, err
+		}
+		out = append(out, e.EventTime)
+	}
+	return out, nil
+}
+
+// An event of a month without a table is not written, and it is said which table it wanted, and what creates it.
+func (p eventTests) BadInput(t *testing.T) {
+	e := events.Event{SensorID: gocql.MustRandomUUID(), EventTime: time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC)}
+	_, err := p.Writer.Write(t.Context(), "event", events.Events.Insert(e))
+	var failed *writer.Error
+	if !errors.As(err, &failed) || !failed.NotApplied() || !strings.Contains(err.Error(), "table events_1999_12 does not exist") ||
+		!strings.Contains(err.Error(), "package rotation") {
+		t.Errorf("%v, want that events_1999_12 is missing, and nothing written", err)
+	}
+	e.EventTime = time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)
+	if _, err := p.Writer.Write(t.Context(), "event", events.Events.Insert(e)); !errors.Is(err, writer.ErrInvalid) {
+		t.Errorf("a year of five digits: %v, want ErrInvalid", err)
+	}
+}

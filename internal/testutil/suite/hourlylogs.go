@@ -1,0 +1,59 @@
+package suite
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/hourlylogs"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type hourlyLogTests struct{ *Place }
+
+// Logs are read over several hours, some of them empty, in order, from exactly the first moment to right before the last.
+func (p hourlyLogTests) Between(t *testing.T) {
+	sensor, start := "temp-001", time.Date(2024, 3, 31, 22, 0, 0, 0, time.UTC)
+	var want []string
+	for i, offset := range []time.Duration{-time.Millisecond, 0, 59 * time.Minute, time.Hour, 3*time.Hour - 1, 3 * time.Hour} {
+		at := start.Add(offset)
+		log := hourlylogs.Log{SensorID: sensor, Ts: gocql.UUIDFromTime(at), Message: at.Format(time.RFC3339Nano)}
+		if _, err := p.Writer.Write(t.Context(), "log", hourlylogs.Logs.Insert(log)); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 && i < 5 {
+			want = append(want, log.Message)
+		}
+	}
+	var got []string
+	for log, err := range hourlylogs.Between(t.Context(), p.Reader, sensor, start, start.Add(3*time.Hour)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, log.Message)
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func (p hourlyLogTests) BadInput(t *testing.T) {
+	for name, log := range map[string]hourlylogs.Log{
+		"no sensor":          {Ts: gocql.TimeUUID()},
+		"a time without one": {SensorID: "temp-001", Ts: gocql.MustRandomUUID()},
+		"no time":            {SensorID: "temp-001"},
+	} {
+		if _, err := p.Writer.Write(t.Context(), "log", hourlylogs.Logs.Insert(log)); !errors.Is(err, writer.ErrInvalid) {
+			t.Errorf("%s: %v, want ErrInvalid", name, err)
+		}
+	}
+	open := reader.From(hourlylogs.Logs, "logs_by_hour").Eq("sensor_id", "temp-001").GtOrEq("ts", time.Now())
+	if _, _, err := reader.List(t.Context(), p.Reader, "logs", open); !errors.Is(err, reader.ErrInvalid) ||
+		!strings.Contains(err.Error(), "column ts: an upper bound is missing") {
+		t.Errorf("no end: %v", err)
+	}
+}

@@ -1,0 +1,117 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/ordersplit"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type orderSplitTests struct{ *Place }
+
+func splitText(o ordersplit.Order) string {
+	return fmt.Sprint(o.OrderID, o.CustomerID, o.SubmissionTime.UnixMilli(), o.Status, o.Products, o.Total)
+}
+
+func splitTexts(t *testing.T, rows iter.Seq2[ordersplit.Order, error]) (out []string) {
+	t.Helper()
+	for o, err := range rows {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, splitText(o))
+	}
+	return out
+}
+
+// Each order is readable in each of the three ways, over more than one month, after updates and a delete.
+func (p orderSplitTests) ThreeWays(t *testing.T) {
+	customer, first := gocql.MustRandomUUID(), time.Date(2024, 1, 30, 12, 0, 0, 0, time.UTC)
+	var orders []ordersplit.Order
+	for i := range 6 { // the last two days of January, the first of February, and so on
+		o := ordersplit.Order{
+			OrderID: gocql.MustRandomUUID(), CustomerID: customer, SubmissionTime: first.Add(time.Duration(i) * 12 * time.Hour),
+			Status: ordersplit.Submitted, Products: map[gocql.UUID]int32{{15: 1}: int32(i + 1)}, Total: inf.NewDec(int64(i)*100+95, 2),
+		}
+		result, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.UpdatedAt = result.Timestamp
+		orders = append(orders, o)
+	}
+	delivered := orders[2]
+	delivered.Status = ordersplit.Delivered
+	if _, err := p.Writer.Write(t.Context(), "deliverOrder", ordersplit.Orders.Update(orders[2], delivered)); err != nil {
+		t.Fatal(err)
+	}
+	orders[2] = delivered
+	if _, err := p.Writer.Write(t.Context(), "cancelOrder", ordersplit.Orders.Delete(orders[1])); err != nil {
+		t.Fatal(err)
+	}
+	orders = slices.Delete(orders, 1, 2)
+	slices.Reverse(orders)
+	var all, submitted, light []string
+	for _, o := range orders {
+		all = append(all, splitText(o))
+		if o.Status == ordersplit.Submitted {
+			submitted = append(submitted, splitText(o))
+		}
+		o.Products, o.Total = nil, nil
+		light = append(light, splitText(o))
+	}
+
+	if got := splitTexts(t, ordersplit.InStatus(t.Context(), p.Reader, customer, ordersplit.Submitted)); !slices.Equal(got, submitted) {
+		t.Errorf("submitted:\n%v, want\n%v", got, submitted)
+	}
+	if got := splitTexts(t, ordersplit.InStatus(t.Context(), p.Reader, customer, ordersplit.Delivered)); !slices.Equal(got, []string{splitText(delivered)}) {
+		t.Errorf("delivered:\n%v, want\n%v", got, splitText(delivered))
+	}
+	if got := splitTexts(t, ordersplit.Between(t.Context(), p.Reader, customer, first, first.AddDate(0, 2, 0))); !slices.Equal(got, all) {
+		t.Errorf("by month:\n%v, want\n%v", got, all)
+	}
+	list, err := ordersplit.List(t.Context(), p.Reader, customer, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range list {
+		if i >= len(light) || splitText(o) != light[i] {
+			t.Errorf("listed %d: %s", i, splitText(o))
+		}
+		whole, err := ordersplit.WithAmounts(t.Context(), p.Reader, o)
+		if err != nil || fmt.Sprint(whole.Products, whole.Total) != fmt.Sprint(orders[i].Products, orders[i].Total) {
+			t.Errorf("amounts of order %d: %v, %v, %v", i, whole.Products, whole.Total, err)
+		}
+	}
+	if len(list) != len(light) {
+		t.Errorf("%d orders listed, want %d", len(list), len(light))
+	}
+}
+
+func (p orderSplitTests) BadInput(t *testing.T) {
+	o := ordersplit.Order{OrderID: gocql.MustRandomUUID(), CustomerID: gocql.MustRandomUUID(), SubmissionTime: time.Now()}
+	if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Insert(o)); !errors.Is(err, writer.ErrInvalid) ||
+		!strings.Contains(err.Error(), "column status") {
+		t.Errorf("no status: %v, want ErrInvalid", err)
+	}
+	o.Status = ordersplit.Submitted
+	later := o
+	later.SubmissionTime = o.SubmissionTime.AddDate(0, 1, 0)
+	if _, err := p.Writer.Write(t.Context(), "submitOrder", ordersplit.Orders.Update(o, later)); !errors.Is(err, writer.ErrInvalid) {
+		t.Errorf("another time, and so another month: %v, want ErrInvalid", err)
+	}
+	q := reader.From(ordersplit.Orders, "orders_by_customer_status").Eq("customer_id", o.CustomerID)
+	if _, _, err := reader.List(t.Context(), p.Reader, "orders", q); !errors.Is(err, reader.ErrInvalid) || !strings.Contains(err.Error(), "column status: is missing") {
+		t.Errorf("no status: %v, want ErrInvalid", err)
+	}
+}

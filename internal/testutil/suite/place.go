@@ -1,0 +1,107 @@
+package suite
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/testutil/faulty"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// Cassandra is what the suite runs on, and what each does.
+type Cassandra struct {
+	// MakeKeyspace gives a keyspace that is dropped when the test ends.
+	MakeKeyspace func(tb testing.TB, replication int) string
+	// ChangeSchema returns when every node has applied the statements.
+	ChangeSchema func(tb testing.TB, keyspace string, statements ...string)
+	// Dial opens a session that is closed when the test ends.
+	Dial func(tb testing.TB, keyspace string, changes ...Change) *gocql.Session
+	// Real says that it is Cassandra itself, which can trace requests and rename fields of types.
+	Real bool
+}
+
+// Change is one of the configuration of a session before it is opened.
+type Change = func(*gocql.ClusterConfig)
+
+// Place is a keyspace of a test, with what writes and reads there.
+type Place struct {
+	Cassandra
+	Keyspace string
+	Session  *session.Session
+	Writer   *writer.Writer
+	Reader   *reader.Reader
+}
+
+// Open makes a keyspace with tables. It is dropped when the test ends.
+func (c Cassandra) Open(t *testing.T, replication int, statements ...string) *Place {
+	t.Helper()
+	p := &Place{Cassandra: c, Keyspace: c.MakeKeyspace(t, replication)}
+	c.ChangeSchema(t, p.Keyspace, statements...)
+	p.use(t, testsession.New(t, p.Connect(t), p.Connect(t)))
+	return p
+}
+
+func (p *Place) use(t *testing.T, s *session.Session) {
+	t.Helper()
+	p.Session, p.Writer = s, NewWriter(t, s, writer.Timeout(30*time.Second))
+	var err error
+	if p.Reader, err = reader.New(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Map makes the tables of declared keyspaces those of others.
+func (p *Place) Map(keyspaces map[string]string) {
+	p.Session = p.Session.With(session.Keyspaces(keyspaces))
+	p.Writer, p.Reader = p.Writer.With(writer.Session(p.Session)), p.Reader.With(reader.Session(p.Session))
+}
+
+// Connect opens a session of the driver in the place.
+func (p *Place) Connect(t *testing.T, changes ...Change) *gocql.Session {
+	t.Helper()
+	return p.Dial(t, p.Keyspace, append([]Change{configured}, changes...)...)
+}
+
+func configured(c *gocql.ClusterConfig) {
+	session.Configure(c, "")
+	c.ConnectTimeout = 10 * time.Second
+}
+
+// patient is for sessions that change the schema.
+func patient(c *gocql.ClusterConfig) { c.Timeout = time.Minute }
+
+// Faulty is a session whose writes have connections of their own, which fail as the dialer says. Its reads are those of the place.
+func (p *Place) Faulty(t *testing.T, d *faulty.Dialer, options ...session.Option) *session.Session {
+	t.Helper()
+	return testsession.New(t, p.Connect(t, d.Configure), p.Session.Reads(), options...)
+}
+
+// NewWriter is writer.New, of which an error ends the test.
+func NewWriter(t *testing.T, s *session.Session, options ...writer.NewOption) *writer.Writer {
+	t.Helper()
+	w, err := writer.New(s, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// open makes a keyspace with the tables of a schema, and more.
+func (c Cassandra) open(t *testing.T, declared *schema.Schema, more ...string) *Place {
+	t.Helper()
+	return c.Open(t, 3, append(declared.Statements(), more...)...)
+}
+
+// openIn makes one for the tables that a schema declares in a keyspace of a name.
+func (c Cassandra) openIn(t *testing.T, name string, declared *schema.Schema) *Place {
+	t.Helper()
+	p := c.open(t, declared.In(map[string]string{name: ""}))
+	p.Map(map[string]string{name: p.Keyspace})
+	return p
+}

@@ -1,0 +1,70 @@
+package suite
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Doc is kept under versions, many of them in a partition of the base table.
+type Doc struct {
+	Tenant  string
+	N       int
+	Title   string
+	Version gocql.UUID
+}
+
+var docs = tables.Must(tables.New[Doc]("doc",
+	tables.Table{Name: "docs", PartKey: []string{"tenant"}, SortKey: []string{"n"}},
+	tables.Table{Name: "docs_by_title", PartKey: []string{"title"}, SortKey: []string{"tenant", "n"}},
+	tables.Versioned("version"),
+))
+
+var docTables = []string{
+	`CREATE TABLE docs (tenant text, n bigint, title text, version timeuuid, pending map<timeuuid, blob>, PRIMARY KEY (tenant, n))`,
+	`CREATE TABLE docs_by_title (title text, tenant text, n bigint, version timeuuid, PRIMARY KEY (title, tenant, n))`,
+}
+
+// A deleted entity of a Versioned set is no row, and pages and tokens go on behind it.
+func (p readTests) DeletedEntitiesAreNoRows(t *testing.T) {
+	if err := p.Writer.Check(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	var want []int
+	for n := range 30 {
+		d := Doc{Tenant: "a", N: n, Title: "x"}
+		result, err := p.Writer.Write(t.Context(), "create", docs.Insert(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%10 == 7 {
+			want = append(want, n)
+			continue
+		}
+		d.Version = result.Version
+		if _, err := p.Writer.Write(t.Context(), "delete", docs.Delete(d)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, limit := range []int{0, 1, 2, 3, 10} {
+		var got []int
+		for token, more := reader.Token(""), true; more; more = token != "" {
+			rows, next, err := reader.List(t.Context(), p.Reader.With(reader.PageSize(4)), "list",
+				reader.From(docs, "docs").Eq("tenant", "a").Limit(limit).After(token))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range rows {
+				got = append(got, d.N)
+			}
+			token = next
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("limit %d: rows %v, want %v", limit, got, want)
+		}
+	}
+}

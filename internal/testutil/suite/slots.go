@@ -1,0 +1,167 @@
+package suite
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/slots"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// dayOf is a day that one test has to itself.
+func dayOf(test int) time.Time { return time.Date(2026, time.December, test, 0, 0, 0, 0, time.UTC) }
+
+type slotTests struct{ *Place }
+
+// OpenSlots makes a keyspace with the slots.
+func OpenSlots(t *testing.T, c Cassandra) *Place {
+	t.Helper()
+	return c.openIn(t, "order_delivery", slots.Schema)
+}
+
+// PlannedSlot is a free one of an hour of a day.
+func PlannedSlot(t *testing.T, w *writer.Writer, day time.Time, hour int) slots.Slot {
+	t.Helper()
+	s := slots.Slot{DeliveryDate: day, StartTime: time.Duration(hour) * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()}
+	if err := slots.Plan(t.Context(), w, s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A slot is reserved, rejected to others, confirmed; another expires and goes to the next; a third is given back.
+func (p slotTests) Life(t *testing.T) {
+	w, day := p.Writer, dayOf(1)
+	now := time.Now()
+	ann, bob := gocql.MustRandomUUID(), gocql.MustRandomUUID()
+	s := PlannedSlot(t, w, day, 9)
+	reserved, err := slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := slots.Reserve(t.Context(), w, s, bob, now, now.Add(time.Minute)); !errors.Is(err, slots.ErrReserved) {
+		t.Errorf("a slot that is reserved: %v", err)
+	}
+	if err := slots.Plan(t.Context(), w, s); err != nil {
+		t.Errorf("planned again: %v", err)
+	}
+	if _, err := w.Write(t.Context(), "confirmSlot", slots.Confirm(reserved)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write(t.Context(), "confirmSlot", slots.Confirm(reserved))
+	if now, ok := writer.Current[slots.Slot](err); !errors.Is(err, writer.ErrConflict) || !ok || !now.Confirmed || *now.CustomerID != ann {
+		t.Errorf("confirmed twice: %v, now %+v, %t", err, now, ok)
+	}
+	if _, err := slots.Release(t.Context(), w, s, ann); !errors.Is(err, slots.ErrLost) {
+		t.Errorf("release of what is confirmed: %v", err)
+	}
+	s = PlannedSlot(t, w, day, 10)
+	if _, err := slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := slots.Reserve(t.Context(), w, s, bob, now.Add(2*time.Second), now.Add(time.Minute)); err != nil {
+		t.Errorf("a reservation that has expired: %v", err)
+	}
+	if _, err := slots.Release(t.Context(), w, s, bob); err != nil {
+		t.Errorf("release: %v", err)
+	}
+	if s, err := slots.Reserve(t.Context(), w, s, ann, now, now.Add(time.Minute)); err != nil || *s.CustomerID != ann {
+		t.Errorf("a slot that was given back: %+v, %v", s, err)
+	}
+}
+
+// Bad input is rejected before anything is sent, and a slot that was never planned cannot be had.
+func (p slotTests) BadInput(t *testing.T) {
+	w, day := p.Writer, dayOf(2)
+	never := slots.Slot{DeliveryDate: day, StartTime: time.Hour, DeliveryTeamID: gocql.MustRandomUUID()}
+	if _, err := slots.Reserve(t.Context(), w, never, gocql.MustRandomUUID(), day, day); !errors.Is(err, writer.ErrNotFound) {
+		t.Errorf("reserve what was never planned: %v", err)
+	}
+	customer := gocql.MustRandomUUID()
+	taken := never
+	taken.CustomerID = &customer
+	if _, err := w.Write(t.Context(), "reserveSlot", slots.Slots.Update(never, taken)); !errors.Is(err, writer.ErrConflict) {
+		t.Errorf("update of what was never planned: %v", err)
+	}
+	for s, err := range slots.OfDay(t.Context(), p.Reader, day) {
+		t.Errorf("it is there after all: %+v, %v", s, err)
+	}
+	if err := slots.Plan(t.Context(), w, slots.Slot{DeliveryDate: day}); !errors.Is(err, writer.ErrInvalid) {
+		t.Errorf("no team: %v", err)
+	}
+	other := never
+	other.StartTime, other.DeliveryDate = 2*time.Hour, day.AddDate(0, 0, 1)
+	for what, write := range map[string]func() error{
+		"two days": func() error {
+			_, err := w.Write(t.Context(), "planSlots", slots.Slots.Insert(never), slots.Slots.Insert(other))
+			return err
+		},
+		"an upsert": func() error {
+			_, err := w.Write(t.Context(), "planSlot", slots.Slots.Upsert(never))
+			return err
+		},
+		"another key": func() error {
+			_, err := w.Write(t.Context(), "moveSlot", slots.Slots.Update(never, other))
+			return err
+		},
+	} {
+		if err := write(); !errors.Is(err, writer.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		} else {
+			t.Logf("%s: %v", what, err)
+		}
+	}
+}
+
+// An insert, an update and a delete of one day are one transaction: all are applied, or none.
+func (p slotTests) ChangesOfEveryKindTogether(t *testing.T) {
+	w, day := p.Writer, dayOf(3)
+	one, two := PlannedSlot(t, w, day, 1), PlannedSlot(t, w, day, 2)
+	three := slots.Slot{DeliveryDate: day, StartTime: 3 * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()}
+	booked, other := one, two
+	booked.Confirmed, other.Confirmed = true, true
+	all := []tables.Change{slots.Slots.Insert(three), slots.Slots.Update(one, booked), slots.Slots.Delete(two)}
+	for name, changes := range map[string][]tables.Change{
+		"the insert's row is there":     {slots.Slots.Insert(one), all[2]},
+		"the update's row has changed":  {all[0], slots.Slots.Update(booked, one), all[2]},
+		"the delete's row has changed":  {all[0], all[1], slots.Slots.Delete(other)},
+		"the delete's row is not there": {all[1], slots.Slots.Delete(three)},
+	} {
+		_, err := w.Write(t.Context(), "change", changes...)
+		now := SlotsOfDay(t, p.Place, day)
+		if writer.OutcomeOf(err) != writer.Conflict || len(now) != 2 || now[0].Confirmed {
+			t.Errorf("%s: %v: %+v", name, err, now)
+		}
+	}
+	_, err := w.Write(t.Context(), "change", all...)
+	if now := SlotsOfDay(t, p.Place, day); err != nil || len(now) != 2 || !now[0].Confirmed || now[1].StartTime != three.StartTime {
+		t.Errorf("%v: %+v", err, now)
+	}
+}
+
+// SlotsOfDay reads the slots of the day as they are decided, in one read of their partition. Such a read can time out as a transaction can.
+func SlotsOfDay(t *testing.T, p *Place, day time.Time) (out []slots.Slot) {
+	t.Helper()
+	var err error
+	for range 20 {
+		if out, err = tryOfDay(p, day); err == nil {
+			return out
+		}
+	}
+	t.Error(err)
+	return nil
+}
+
+func tryOfDay(p *Place, day time.Time) (out []slots.Slot, err error) {
+	iter := p.Session.Reads().Query("SELECT start_time, delivery_team_id, confirmed, customer_id, reservation_expiry, change_id FROM delivery_timeslots "+
+		"WHERE delivery_date = ?", day).Consistency(gocql.Consistency(gocql.Serial)).Iter()
+	for s := (slots.Slot{DeliveryDate: day}); iter.Scan(&s.StartTime, &s.DeliveryTeamID, &s.Confirmed, &s.CustomerID, &s.ReservationExpiry, &s.ChangeID); {
+		out = append(out, s)
+		s = slots.Slot{DeliveryDate: day}
+	}
+	return out, iter.Close()
+}

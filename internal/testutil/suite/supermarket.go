@@ -1,0 +1,226 @@
+package suite
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/baskets"
+	"github.com/denorm-go/denorm/examples/customers"
+	"github.com/denorm-go/denorm/examples/slots"
+	"github.com/denorm-go/denorm/examples/supermarket"
+	"github.com/denorm-go/denorm/internal/testutil/faulty"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// supermarketTests have the two keyspaces of a supermarket.
+type supermarketTests struct {
+	*Place
+	keyspaces map[string]string
+	customers *gocql.Session // of the keyspace customer
+}
+
+func openSupermarket(t *testing.T, c Cassandra) any {
+	t.Helper()
+	s := supermarketTests{Place: c.Open(t, 3, supermarket.Schema.In(map[string]string{"order_delivery": ""}).Statements()...)}
+	customer := c.MakeKeyspace(t, 3)
+	s.customers = c.Dial(t, customer, patient)
+	own := map[string]string{"customer": ""}
+	c.ChangeSchema(t, customer, slices.Concat(baskets.Schema.In(own).Statements(), customers.Schema.In(own).Statements())...)
+	s.keyspaces = map[string]string{"order_delivery": s.Keyspace, "customer": customer}
+	s.Map(s.keyspaces)
+	return s
+}
+
+// purchase is an order that is about to be submitted.
+type purchase struct {
+	order  supermarket.Order
+	basket baskets.Basket
+	slot   slots.Slot
+}
+
+func (s supermarketTests) prepare(t *testing.T) purchase {
+	t.Helper()
+	day := time.Date(2026, time.December, 24, 0, 0, 0, 0, time.UTC)
+	p := purchase{
+		order: supermarket.Order{OrderID: gocql.MustRandomUUID(), SubmissionTime: time.Now().UTC().Truncate(time.Millisecond), DeliveryAddressKey: "home"},
+		basket: baskets.Basket{
+			CustomerID: gocql.MustRandomUUID(), Products: map[gocql.UUID]int32{gocql.MustRandomUUID(): 2, gocql.MustRandomUUID(): 1},
+		},
+		slot: slots.Slot{DeliveryDate: day, StartTime: 9 * time.Hour, DeliveryTeamID: gocql.MustRandomUUID()},
+	}
+	if err := slots.Plan(t.Context(), s.Writer, p.slot); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if p.slot, err = slots.Reserve(t.Context(), s.Writer, p.slot, p.basket.CustomerID, time.Now(), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Writer.Write(t.Context(), "fillBasket", baskets.Baskets.Insert(p.basket)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// seen is what readers of the four tables see.
+type seen struct{ confirmed, ofCustomer, ofTeam, basket bool }
+
+var (
+	nothingSeen    = seen{basket: true}
+	everythingSeen = seen{confirmed: true, ofCustomer: true, ofTeam: true}
+)
+
+func (s supermarketTests) view(t *testing.T, p purchase) (v seen) {
+	t.Helper()
+	if err := s.Session.Reads().Query("SELECT confirmed FROM delivery_timeslots WHERE delivery_date = ? AND start_time = ? AND delivery_team_id = ?",
+		p.slot.DeliveryDate, p.slot.StartTime, p.slot.DeliveryTeamID).Consistency(gocql.Consistency(gocql.Serial)).Scan(&v.confirmed); err != nil {
+		t.Fatal(err)
+	}
+	for o, err := range supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.ofCustomer = o.OrderID == p.order.OrderID && len(o.Products) == 2
+	}
+	for o, err := range supermarket.OfTeam(t.Context(), s.Reader, p.slot.DeliveryDate, p.slot.DeliveryTeamID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.ofTeam = o.OrderID == p.order.OrderID && len(o.Products) == 2
+	}
+	err := s.customers.Query("SELECT customer_id FROM basket_by_customer WHERE customer_id = ?", p.basket.CustomerID).
+		Consistency(gocql.Quorum).Scan(&gocql.UUID{})
+	if err != nil && !errors.Is(err, gocql.ErrNotFound) {
+		t.Fatal(err)
+	}
+	v.basket = err == nil
+	return v
+}
+
+// client is a writer with connections of its own, which can be made to fail.
+func (s supermarketTests) client(t *testing.T, options ...writer.NewOption) (*writer.Writer, *faulty.Dialer) {
+	t.Helper()
+	dialer := &faulty.Dialer{}
+	client := s.Faulty(t, dialer, session.Keyspaces(s.keyspaces))
+	return NewWriter(t, client, append([]writer.NewOption{writer.Timeout(20 * time.Second)}, options...)...), dialer
+}
+
+func (s supermarketTests) Submit(t *testing.T) {
+	p := s.prepare(t)
+	if v := s.view(t, p); v != nothingSeen {
+		t.Errorf("before: %+v", v)
+	}
+	result, err := supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := s.view(t, p); v != everythingSeen {
+		t.Errorf("after (%s): %+v", result.Mode, v)
+	}
+	home := &customers.Address{StreetName: "1 Long Road", City: "Leeds", Country: "GB"}
+	if _, err := s.Writer.Write(t.Context(), "saveAddress", customers.Addresses.Insert(
+		customers.CustomerAddress{CustomerID: p.basket.CustomerID, AddressKey: "home", Address: home})); err != nil {
+		t.Fatal(err)
+	}
+	for o, err := range supermarket.OfCustomer(t.Context(), s.Reader, p.basket.CustomerID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := supermarket.DeliveryAddress(t.Context(), s.Reader, o); err != nil || !reflect.DeepEqual(got, home) {
+			t.Errorf("delivered to %+v, %v", got, err)
+		}
+	}
+	_, err = supermarket.Submit(t.Context(), s.Writer, p.order, p.basket, p.slot)
+	var failed *writer.Error
+	if !errors.Is(err, writer.ErrConflict) || !errors.As(err, &failed) || !failed.NotApplied() {
+		t.Errorf("submitted twice: %v", err)
+	}
+	other := s.prepare(t)
+	if _, err := slots.Release(t.Context(), s.Writer, other.slot, other.basket.CustomerID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := supermarket.Submit(t.Context(), s.Writer, other.order, other.basket, other.slot); !errors.Is(err, writer.ErrConflict) {
+		t.Errorf("the slot was lost: %v", err)
+	}
+	if v := s.view(t, other); v != nothingSeen {
+		t.Errorf("the slot was lost, and readers see %+v", v)
+	}
+}
+
+// The client dies after each step; what readers then see is what docs/guarantees.md says.
+func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
+	for steps, want := range []seen{
+		0: nothingSeen,
+		1: {confirmed: true, basket: true}, // the slot's condition, and nothing after it
+		2: everythingSeen,                  // the batchlog completes the rest
+	} {
+		p := s.prepare(t)
+		w, dialer := s.client(t, writer.Timeout(2*time.Second))
+		warm := s.prepare(t)
+		if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
+			t.Fatal(err)
+		}
+		dialer.DieAfter(steps)
+		_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
+		if err == nil || !dialer.Dead() {
+			t.Fatalf("the client lives: %v", err)
+		}
+		var failed *writer.Error
+		if !errors.As(err, &failed) || steps > 0 && failed.NotApplied() {
+			t.Errorf("after %d steps the client would have been told: %v", steps, err)
+		}
+		if v := s.view(t, p); v != want {
+			t.Errorf("the client dies after %d steps, and readers see %+v, want %+v", steps, v, want)
+		}
+		// Another process gets the error out of a queue, and finishes what it says.
+		stored, err := failed.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if failed = new(writer.Error); failed.UnmarshalBinary(stored) != nil {
+			t.Fatal("what was stored cannot be read")
+		}
+		if result, err := s.Writer.Resume(t.Context(), failed); err != nil || s.view(t, p) != everythingSeen {
+			t.Errorf("resumed after %d steps (%s): %v, readers see %+v", steps, result.Mode, err, s.view(t, p))
+		}
+	}
+}
+
+// An answer is lost after each step: the condition's, or the batch's. If nothing is tried again the error says what is known,
+// and Resume finishes; otherwise the writer does.
+func (s supermarketTests) AnswerLostAfterEachStep(t *testing.T) {
+	confirmed := seen{confirmed: true, basket: true}
+	for step, seen := range []seen{confirmed, everythingSeen} {
+		for name, policy := range map[string]retry.Policy{"one attempt": {MaxAttempts: 1}, "the default policy": {}} {
+			p := s.prepare(t)
+			w, dialer := s.client(t, writer.Retry(policy))
+			warm := s.prepare(t)
+			if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
+				t.Fatal(err)
+			}
+			dialer.LoseRepliesAfter(step, 1)
+			_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
+			var failed *writer.Error
+			if policy.MaxAttempts == 1 {
+				if !errors.Is(err, writer.ErrUnknown) {
+					t.Errorf("step %d, %s: %v", step, name, err)
+				}
+				if v := s.view(t, p); v != seen {
+					t.Errorf("step %d, %s: readers see %+v", step, name, v)
+				}
+				if errors.As(err, &failed) {
+					_, err = w.Resume(t.Context(), failed)
+				}
+			}
+			if v := s.view(t, p); err != nil || v != everythingSeen {
+				t.Errorf("step %d, %s: %v, readers see %+v", step, name, err, v)
+			}
+		}
+	}
+}

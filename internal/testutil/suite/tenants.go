@@ -1,0 +1,301 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/tenants"
+	"github.com/denorm-go/denorm/internal/testutil/faulty"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// tenantIDs are the same for all tenants: what tells their items apart is the tenant alone.
+func tenantIDs(n int) []gocql.UUID {
+	out := make([]gocql.UUID, n)
+	for i := range out {
+		out[i] = gocql.UUID{byte(i + 1), 6: 0x40, 8: 0x80}
+	}
+	return out
+}
+
+var tenantNames = []string{"acme", "globex", "initech"}
+
+// Tenants that share tables write items of the same ids at the same time, move them and delete some. Each finds its own, all of
+// them and nothing else.
+func (p tenantTests) TenantInTheKey(t *testing.T) {
+	const each = 12
+	var wg sync.WaitGroup
+	for n, tenant := range tenantNames {
+		wg.Go(func() {
+			for i, id := range tenantIDs(each) {
+				item := tenants.Item{TenantID: tenant, EntityID: id, State: tenants.Draft, Title: tenant + fmt.Sprint(i)}
+				res, err := p.Writer.Write(t.Context(), "createItem", tenants.Shared.Insert(item))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				item.UpdatedAt = res.Timestamp
+				published := item
+				published.State = tenants.Published
+				switch i % 3 {
+				case n: // of each id one tenant publishes its item, and another deletes its own
+					_, err = p.Writer.Write(t.Context(), "publishItem", tenants.Shared.Update(item, published))
+				case (n + 1) % 3:
+					_, err = p.Writer.Write(t.Context(), "deleteItem", tenants.Shared.Delete(item))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for n, tenant := range tenantNames {
+		for state, rest := range map[tenants.State]int{tenants.Published: n, tenants.Draft: (n + 2) % 3} {
+			var want, got []string
+			for i := range each {
+				if i%3 == rest {
+					want = append(want, tenant+fmt.Sprint(i))
+				}
+			}
+			items, err := tenants.InState(t.Context(), p.Reader, tenant, state, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range items {
+				got = append(got, item.Title)
+				if item.TenantID != "" && item.TenantID != tenant {
+					t.Errorf("%s sees an item of %s", tenant, item.TenantID)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %v, want %v", tenant, state, got, want)
+			}
+		}
+	}
+	var rows int
+	if err := p.Session.Reads().Query(`SELECT count(*) FROM items_by_id`).Consistency(gocql.All).Scan(&rows); err != nil || rows != len(tenantNames)*each*2/3 {
+		t.Errorf("%d base rows, %v, want %d", rows, err, len(tenantNames)*each*2/3)
+	}
+}
+
+// tenantTests have a keyspace that tenants share.
+type tenantTests struct{ *Place }
+
+// market is the keyspaces of tenants, and their directory.
+type market struct {
+	*Place
+	dialer    *faulty.Dialer // of the writes
+	keyspaces map[string]string
+	directory *tenants.Directory
+}
+
+func (p tenantTests) open(t *testing.T) *market {
+	t.Helper()
+	shared := *p.Place
+	m := &market{Place: &shared, dialer: &faulty.Dialer{}, keyspaces: make(map[string]string)}
+	for _, tenant := range tenantNames {
+		m.keyspaces[tenant] = p.MakeKeyspace(t, 3)
+		p.ChangeSchema(t, "", tenants.OwnSchema.In(map[string]string{tenants.Tenant: m.keyspaces[tenant]}).Statements()...)
+	}
+	writes, reads := p.Dial(t, "", configured, m.dialer.Configure), p.Dial(t, "", configured)
+	m.use(t, testsession.New(t, writes, reads, session.StrictKeyspaces()))
+	m.directory = tenants.NewDirectory(m.Session, m.Writer, m.Reader, m.keyspaces)
+	return m
+}
+
+func (m *market) of(t *testing.T, tenant string) (*writer.Writer, *reader.Reader) {
+	t.Helper()
+	w, r, err := m.directory.Of(tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, r
+}
+
+// titles are those of all rows in both tables of a tenant, read from its keyspace, not through the library.
+func (m *market) titles(t *testing.T, tenant string) map[string][]string {
+	t.Helper()
+	out := make(map[string][]string)
+	for _, table := range []string{"items_by_id", "items_by_state"} {
+		iter := m.Session.Reads().Query(`SELECT title FROM ` + m.keyspaces[tenant] + `.` + table).Consistency(gocql.All).Iter()
+		var title string
+		for iter.Scan(&title) {
+			out[table] = append(out[table], title)
+		}
+		if err := iter.Close(); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(out[table])
+	}
+	return out
+}
+
+// One set and one session for all tenants, each in its own keyspace: items of the same ids, written, moved and read at the same
+// time from several goroutines a tenant, so that statements of all keyspaces are under way together. Each keyspace has its
+// tenant's rows and nobody else's.
+func (p tenantTests) KeyspacePerTenant(t *testing.T) {
+	m := p.open(t)
+	for _, tenant := range tenantNames {
+		w, _ := m.of(t, tenant)
+		if err := w.Check(t.Context(), tenants.Own); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const each = 24
+	var wg sync.WaitGroup
+	for _, tenant := range tenantNames {
+		for part := range 3 {
+			wg.Go(func() {
+				for i, id := range tenantIDs(each) {
+					if i%3 != part {
+						continue
+					}
+					w, _, err := m.directory.Of(tenant) // each time, as a service does
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					item := tenants.OwnItem{EntityID: id, State: tenants.Draft, Title: fmt.Sprintf("%s %02d", tenant, i)}
+					res, err := w.Write(t.Context(), "createItem", tenants.Own.Insert(item))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					item.UpdatedAt = res.Timestamp
+					published := item
+					published.State = tenants.Published
+					if _, err := w.Write(t.Context(), "publishItem", tenants.Own.Update(item, published)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for _, tenant := range tenantNames {
+		var want, got []string
+		for i := range each {
+			want = append(want, fmt.Sprintf("%s %02d", tenant, i))
+		}
+		for table, titles := range m.titles(t, tenant) {
+			if !slices.Equal(titles, want) {
+				t.Errorf("%s.%s has %v, want %v", tenant, table, titles, want)
+			}
+		}
+		_, r := m.of(t, tenant)
+		items, err := tenants.OwnInState(t.Context(), r, tenants.Published, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range items {
+			got = append(got, item.Title)
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s reads %v", tenant, got)
+		}
+	}
+}
+
+// A write that failed is finished in the keyspace that it was for, stored or not, whichever tenant's writer does it.
+func (p tenantTests) ResumeKeepsTheKeyspace(t *testing.T) {
+	m := p.open(t)
+	acme, _ := m.of(t, "acme")
+	globex, _ := m.of(t, "globex")
+	for i, id := range tenantIDs(4) {
+		item := tenants.OwnItem{EntityID: id, State: tenants.Draft, Title: fmt.Sprintf("acme %d", i)}
+		if i == 0 { // statements are prepared now
+			if _, err := acme.Write(t.Context(), "createItem", tenants.Own.Insert(item)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		resuming := globex
+		m.dialer.LoseReplies(1)
+		_, err := acme.With(writer.Retry(retry.Policy{MaxAttempts: 1})).Write(t.Context(), "createItem", tenants.Own.Insert(item))
+		var failed *writer.Error
+		if !errors.As(err, &failed) || !errors.Is(err, writer.ErrUnknown) {
+			t.Fatalf("%v, want ErrUnknown", err)
+		}
+		for _, r := range failed.Tables {
+			if r.Keyspace != m.keyspaces["acme"] {
+				t.Errorf("it is of keyspace %s", r.Keyspace)
+			}
+		}
+		if i > 1 {
+			data, err := failed.MarshalBinary()
+			if err != nil {
+				t.Fatal(err)
+			}
+			failed = new(writer.Error)
+			if err := failed.UnmarshalBinary(data); err != nil {
+				t.Fatal(err)
+			}
+			// What comes out of storage may be forged, so a tenant's writer resumes no other's.
+			if _, err := globex.Resume(t.Context(), failed); !errors.Is(err, writer.ErrInvalid) || !errors.Is(err, writer.ErrUnknown) {
+				t.Fatalf("%v, want ErrInvalid beside ErrUnknown", err)
+			}
+			resuming = acme
+		}
+		if _, err := resuming.Resume(t.Context(), failed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for table, titles := range m.titles(t, "acme") {
+		if !slices.Equal(titles, []string{"acme 0", "acme 1", "acme 2", "acme 3"}) {
+			t.Errorf("acme.%s has %v", table, titles)
+		}
+	}
+	for _, other := range []string{"globex", "initech"} {
+		if found := m.titles(t, other); len(found) > 0 {
+			t.Errorf("%s has %v", other, found)
+		}
+	}
+}
+
+func (p tenantTests) BadInput(t *testing.T) {
+	m := p.open(t)
+	for _, tenant := range []string{"", "nobody", "acme.items; DROP KEYSPACE x", m.keyspaces["acme"]} {
+		if w, _, err := m.directory.Of(tenant); err == nil || w != nil {
+			t.Errorf("tenant %q has a writer", tenant)
+		}
+	}
+	item := tenants.OwnItem{EntityID: tenantIDs(1)[0], State: tenants.Draft, Title: "lost"}
+	forged := m.Writer.With(writer.Session(m.Session.With(session.Keyspaces(map[string]string{tenants.Tenant: "x.y; DROP KEYSPACE z"}))))
+	if _, err := forged.Write(t.Context(), "createItem", tenants.Own.Insert(item)); !errors.Is(err, writer.ErrInvalid) {
+		t.Errorf("CQL for a keyspace: %v, want ErrInvalid", err)
+	}
+	_, err := m.Writer.Write(t.Context(), "createItem", tenants.Own.Insert(item)) // mapped to no tenant
+	if !errors.Is(err, writer.ErrInvalid) {
+		t.Errorf("no tenant: %v, want ErrInvalid", err)
+	}
+	if _, err := tenants.OwnInState(t.Context(), m.Reader, tenants.Draft, 1); !errors.Is(err, reader.ErrInvalid) {
+		t.Errorf("items of nobody's keyspace: %v, want ErrInvalid", err)
+	}
+	shared := tenants.Item{TenantID: "acme", EntityID: tenantIDs(1)[0], State: tenants.Draft}
+	theirs := shared
+	theirs.TenantID = "globex"
+	nobody := shared
+	nobody.TenantID = ""
+	w := m.Writer.With(writer.Session(m.Session.With(session.Keyspaces(map[string]string{"": m.Keyspace}))))
+	for name, change := range map[string]tables.Change{
+		"given to another tenant": tenants.Shared.Update(shared, theirs), "of no tenant": tenants.Shared.Insert(nobody),
+	} {
+		if _, err := w.Write(t.Context(), "item", change); !errors.Is(err, writer.ErrInvalid) {
+			t.Errorf("%s: %v, want ErrInvalid", name, err)
+		}
+	}
+	if _, err := tenants.InState(t.Context(), m.Reader, "", tenants.Draft, 1); !errors.Is(err, reader.ErrInvalid) {
+		t.Errorf("items of no tenant: %v, want ErrInvalid", err)
+	}
+}

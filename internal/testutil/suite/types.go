@@ -1,0 +1,319 @@
+package suite
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"net"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"github.com/scylladb/go-reflectx"
+	"github.com/scylladb/gocqlx/v2"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type typeTests struct{ *Place }
+
+func ptr[V any](v V) *V { return &v }
+
+func uuid(s string) gocql.UUID {
+	id, err := gocql.ParseUUID(s)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// huge is n times a number of 38 bytes.
+func huge(n int64) *big.Int { return new(big.Int).Lsh(big.NewInt(n), 300) }
+
+// day is so many days after 1970-01-01.
+func day(n int64) time.Time { return time.Unix(n*86400, 0).UTC() }
+
+var place = Town{
+	City: "By", Floor: ptr[int32](-2), Since: day(-1), Geo: &Geo{Lat: -90, Lon: 180}, Other: Geo{Lat: math.SmallestNonzeroFloat64},
+	Tags: []string{"a", "b"}, Prices: map[string]int{"x": -1}, Pair: Pair{Count: math.MinInt32, Name: ptr("n")},
+}
+
+// typeRows are by name: every value, one limit of its type, the other one, and none.
+var typeRows = map[string]Row{
+	"absent": {},
+	"zero": {
+		ASCII: ptr(""), Bigint: ptr[int64](0), Blob: []byte{}, Boolean: ptr(false), Date: ptr(day(0)), Decimal: inf.NewDec(0, 0),
+		Double: ptr(0.0), Duration: &gocql.Duration{}, Float: ptr[float32](0), Inet: ptr(net.IPv4zero), Int: ptr[int32](0),
+		Smallint: ptr[int16](0), Text: ptr(""), Time: ptr(time.Duration(0)), Timestamp: ptr(day(0)),
+		Timeuuid: ptr(uuid("00000000-0000-1000-8080-808080808080")), Tinyint: ptr[int8](0), UUID: &gocql.UUID{}, Varint: big.NewInt(0),
+		Map: map[string]int32{}, UUIDs: []gocql.UUID{}, FrozenList: []string{}, FrozenMap: map[int32][]string{},
+		Place: &Town{}, LoosePlace: &Town{}, Places: map[string]Town{}, FrozenPlace: []Town{}, Pairs: []Pair{},
+	},
+	"least": {
+		ASCII: ptr("\x00"), Bigint: ptr[int64](math.MinInt64), Blob: []byte{0}, Boolean: ptr(false), Date: ptr(day(math.MinInt32)),
+		Decimal: inf.NewDecBig(huge(-1), 1000), Double: ptr(math.Inf(-1)),
+		Duration: &gocql.Duration{Months: math.MinInt32, Days: math.MinInt32, Nanoseconds: -math.MaxInt64}, Float: ptr(float32(math.Inf(-1))),
+		Inet: ptr(net.IPv6zero), Int: ptr[int32](math.MinInt32), Smallint: ptr[int16](math.MinInt16), Text: ptr("\x00"),
+		Time: ptr(time.Duration(1)), Timestamp: ptr(time.UnixMilli(math.MinInt64).UTC()), Timeuuid: ptr(uuid("00000000-0000-1000-8080-808080808080")),
+		Tinyint: ptr[int8](math.MinInt8), UUID: ptr(uuid("00000000-0000-0000-0000-000000000001")), Varint: huge(-1),
+		Map: map[string]int32{"": math.MinInt32}, UUIDs: []gocql.UUID{{}}, SetOfTimes: []time.Time{day(-1)},
+		FrozenList: []string{""}, FrozenMap: map[int32][]string{-1: {}}, Dates: map[string]time.Time{"d": day(math.MinInt32)},
+		Place: &Town{Since: day(-1)}, LoosePlace: &Town{Floor: ptr[int32](math.MinInt32)},
+		Places: map[string]Town{"": {}}, FrozenPlace: []Town{{}}, Pairs: []Pair{{}},
+	},
+	"greatest": {
+		ASCII: ptr("~\x7f"), Bigint: ptr[int64](math.MaxInt64), Blob: []byte(strings.Repeat("\xff", 3000)), Boolean: ptr(true),
+		Date: ptr(day(math.MaxInt32)), Decimal: inf.NewDecBig(huge(1), -1000), Double: ptr(math.Inf(1)),
+		Duration: &gocql.Duration{Months: math.MaxInt32, Days: math.MaxInt32, Nanoseconds: math.MaxInt64}, Float: ptr(float32(math.Inf(1))),
+		Inet: ptr(net.ParseIP("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")), Int: ptr[int32](math.MaxInt32), Smallint: ptr[int16](math.MaxInt16),
+		Text: ptr("\U0010ffff"), Time: ptr(24*time.Hour - 1), Timestamp: ptr(time.UnixMilli(math.MaxInt64).UTC()),
+		Timeuuid: ptr(uuid("ffffffff-ffff-1fff-bfff-7f7f7f7f7f7f")), Tinyint: ptr[int8](math.MaxInt8),
+		UUID: ptr(uuid("ffffffff-ffff-ffff-ffff-ffffffffffff")), Varint: huge(1), Map: map[string]int32{"\U0010ffff": math.MaxInt32, "b": 1},
+		UUIDs:      []gocql.UUID{{1}, uuid("ffffffff-ffff-ffff-ffff-ffffffffffff")},
+		SetOfTimes: []time.Time{day(-1), day(0), day(1)}, FrozenList: []string{"b", "a", "b"}, FrozenMap: map[int32][]string{1: {"x"}, -1: {"y", "z"}},
+		Dates: map[string]time.Time{"d": day(math.MaxInt32), "e": day(0)}, Place: &place, LoosePlace: &place,
+		Places: map[string]Town{"a": place, "b": {}}, FrozenPlace: []Town{place, {}}, Pairs: []Pair{place.Pair, {Count: 1}},
+	},
+	"before 1970": {
+		Date: ptr(day(-1)), Timestamp: ptr(time.UnixMilli(-1).UTC()), Int: ptr[int32](-1), Decimal: inf.NewDec(-1, 2), Varint: big.NewInt(-129),
+		Duration: &gocql.Duration{Months: -1, Days: -2, Nanoseconds: -3}, Double: ptr(-0.1), Float: ptr(float32(-0.1)), Inet: ptr(net.IPv4(127, 0, 0, 1)),
+		Bigint: ptr[int64](-1), Smallint: ptr[int16](-1), Tinyint: ptr[int8](-1), Dates: map[string]time.Time{"d": day(-1)},
+		LoosePlace: &Town{City: "By"}, Place: &Town{City: "By"},
+	},
+	"not a number": {Double: ptr(math.NaN()), Float: ptr(float32(math.NaN())), Timeuuid: ptr(gocql.TimeUUID())},
+	"nulls inside": {Place: &Town{Pair: Pair{Count: 1}}, FrozenPlace: []Town{{Geo: &Geo{}}}, Pairs: []Pair{{Name: ptr("")}}},
+}
+
+// Every value of every row comes back as it was written: inserted, in place of another row's, and after that one's.
+func (p typeTests) RoundTrip(t *testing.T) {
+	if err := p.Writer.Check(t.Context(), Rows); err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range typeRows {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			row.ID = gocql.MustRandomUUID()
+			store(t, p.Place, Rows.Insert(row), row)
+			for _, other := range []string{"greatest", "absent", "least", "zero"} {
+				next := typeRows[other]
+				next.ID = row.ID
+				store(t, p.Place, Rows.Update(row, next), next)
+				store(t, p.Place, Rows.Update(next, row), row)
+			}
+			store(t, p.Place, Rows.Delete(row), Row{})
+		})
+	}
+}
+
+// rowMapper finds the fields of rows, as gocqlx does by default.
+var rowMapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
+
+// store writes a change and reads the entity back from its tables. A row without an id stands for none.
+func store(t *testing.T, p *Place, change tables.Change, want Row) {
+	t.Helper()
+	if _, err := p.Writer.Write(t.Context(), "store", change); err != nil {
+		t.Errorf("%s: %v", change.Kind(), err)
+		return
+	}
+	id := want.ID
+	if want.ID == (gocql.UUID{}) {
+		before, ok := change.Before().(Row)
+		if !ok {
+			t.Fatalf("%T", change.Before())
+		}
+		id = before.ID
+	}
+	statement, names, values, err := Rows.SelectRow("", Row{ID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []Row
+	if err := (&gocqlx.Queryx{Query: p.Session.Reads().Query(statement, values...), Names: names, Mapper: rowMapper}).Select(&got); err != nil {
+		t.Fatal(err)
+	}
+	if want.ID == (gocql.UUID{}) {
+		if len(got) > 0 {
+			t.Errorf("%s: the row is still there", change.Kind())
+		}
+		return
+	}
+	if len(got) != 1 {
+		t.Fatalf("%s: %d rows", change.Kind(), len(got))
+	}
+	compare(t, "rows", got[0], want)
+	if want.Int == nil {
+		return
+	}
+	q := reader.From(Rows, "rows_by_int").Eq("int", *want.Int).Eq("id", id)
+	found, _, err := reader.List(t.Context(), p.Reader, "rowsByInt", q)
+	if err != nil || len(found) != 1 {
+		t.Errorf("rows_by_int: %d rows, %v", len(found), err)
+		return
+	}
+	compare(t, "rows_by_int", found[0], want)
+}
+
+func compare(t *testing.T, table string, got, want Row) {
+	t.Helper()
+	for i := range reflect.TypeFor[Row]().NumField() {
+		f := reflect.TypeFor[Row]().Field(i)
+		g, w := show(reflect.ValueOf(got).Field(i)), show(reflect.ValueOf(want).Field(i))
+		if g != w {
+			t.Errorf("%s: %s is\n\t%s, want\n\t%s", table, f.Name, g, w)
+		}
+	}
+}
+
+// show prints a value so that what is equal in CQL is equal. The driver reads null and nothing alike as nil where a slice or a
+// map is meant.
+func show(v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case *inf.Dec:
+		if x != nil {
+			return x.String()
+		}
+	case *big.Int:
+		if x != nil {
+			return x.String()
+		}
+	case net.IP:
+		return x.String()
+	case time.Time:
+		return fmt.Sprint(x.Unix(), x.Nanosecond(), x.IsZero())
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return "nil"
+		}
+		return "&" + show(v.Elem())
+	case reflect.Struct:
+		var parts []string
+		for i := range v.NumField() {
+			parts = append(parts, v.Type().Field(i).Name+":"+show(v.Field(i)))
+		}
+		return "{" + strings.Join(parts, " ") + "}"
+	case reflect.Slice:
+		var parts []string
+		for i := range v.Len() {
+			parts = append(parts, show(v.Index(i)))
+		}
+		return "[" + strings.Join(parts, " ") + "]"
+	case reflect.Map:
+		var parts []string
+		for entry := v.MapRange(); entry.Next(); {
+			parts = append(parts, show(entry.Key())+":"+show(entry.Value()))
+		}
+		slices.Sort(parts)
+		return "map[" + strings.Join(parts, " ") + "]"
+	}
+	return fmt.Sprintf("%#v", v.Interface())
+}
+
+// fixed is a set in which no key can change.
+var fixed = tables.Must(tables.New[Row]("row", tables.Table{Name: "rows", PartKey: []string{"id"}}, tables.UserType[Geo]("geo"),
+	tables.UserType[Town]("place", tables.Type("since", "date"), tables.Type("tags", "set<text>"),
+		tables.Type("prices", "map<text, int>"), tables.Type("pair", "tuple<int, text>")),
+	tables.Type("ascii", "ascii"), tables.Type("date", "date"), tables.Type("time", "time"), tables.Type("timeuuid", "timeuuid"),
+	tables.Type("set_of_times", "set<timestamp>"), tables.Type("frozen_list", "frozen<list<text>>"),
+	tables.Type("frozen_map", "frozen<map<int, list<text>>>"), tables.Type("dates", "map<text, date>"), tables.Type("uuids", "set<uuid>"),
+	tables.Type("loose_place", "place"), tables.Type("frozen_place", "frozen<list<place>>"), tables.Type("pairs", "frozen<list<tuple<int, text>>>")))
+
+// Elements of user-defined and other types are put and removed without reading.
+func (p typeTests) Elements(t *testing.T) {
+	row := typeRows["greatest"]
+	row.ID = gocql.MustRandomUUID()
+	put := Row{
+		ID: row.ID, Places: map[string]Town{"c": place}, Dates: map[string]time.Time{"d": day(-1)}, UUIDs: []gocql.UUID{{2}},
+	}
+	for _, change := range []tables.Change{
+		fixed.Insert(row),
+		fixed.Patch(put, tables.Elements("places"), tables.Without("places", "a"), tables.Elements("dates"), tables.Without("uuids", gocql.UUID{1}),
+			tables.Elements("uuids"), tables.Without("map", "b", "unknown"), tables.Without("set_of_times", day(0), day(7)), tables.Column("varint"),
+			tables.Column("loose_place")),
+	} {
+		if _, err := p.Writer.Write(t.Context(), "store", change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := row
+	want.Places = map[string]Town{"b": {}, "c": place}
+	want.Dates = map[string]time.Time{"d": day(-1), "e": day(0)}
+	want.UUIDs = []gocql.UUID{{2}, uuid("ffffffff-ffff-ffff-ffff-ffffffffffff")}
+	want.Map = map[string]int32{"\U0010ffff": math.MaxInt32}
+	want.SetOfTimes = []time.Time{day(-1), day(1)}
+	want.Varint, want.LoosePlace = nil, nil
+	got, err := writer.Modify(t.Context(), p.Writer, "read", fixed, Row{ID: row.ID}, func(r Row) (Row, error) { return r, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "rows", got, want)
+}
+
+// What another process reads out of storage, which knows no Go types, writes the same.
+func (p typeTests) Stored(t *testing.T) {
+	row := typeRows["greatest"]
+	row.ID = gocql.MustRandomUUID()
+	put := Row{ID: row.ID, Places: map[string]Town{"c": place}}
+	at := time.Now().UnixMicro()
+	for n, change := range []tables.Change{
+		fixed.Insert(row), fixed.Patch(put, tables.Elements("places"), tables.Without("uuids", gocql.UUID{1}), tables.Column("loose_place")),
+	} {
+		rendered, err := change.Internal().Render(at+int64(n), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range rendered.Mutations {
+			data, err := rendered.Mutations[i].MarshalBinary()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var m entity.Mutation
+			if err := m.UnmarshalBinary(data); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Session.Reads().Query(m.Statement, m.Args...).Exec(); err != nil {
+				t.Errorf("%s: %v", &m, err)
+			}
+		}
+	}
+	row.Places = map[string]Town{"a": place, "b": {}, "c": place}
+	row.UUIDs, row.LoosePlace = row.UUIDs[1:], nil
+	got, err := writer.Modify(t.Context(), p.Writer, "read", fixed, Row{ID: row.ID}, func(r Row) (Row, error) { return r, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "rows", got, row)
+}
+
+// Package schema creates types and tables as they are declared.
+func (p typeTests) DeclaredSchema(t *testing.T) {
+	p.Place = p.Open(t, 3)
+	declared := schema.Must(schema.Declare(schema.Sets(Rows)))
+	if err := schema.Ensure(t.Context(), testsession.New(t, nil, p.Dial(t, p.Keyspace, patient)), declared); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Writer.Check(t.Context(), Rows); err != nil {
+		t.Error(err)
+	}
+	row := typeRows["greatest"]
+	row.ID = gocql.MustRandomUUID()
+	store(t, p.Place, Rows.Insert(row), row)
+}
+
+// Why a tuple is rejected as a column: gocql wants a value for each of its elements, and finds one column for all of them.
+func (p typeTests) TupleColumn(t *testing.T) {
+	err := p.Session.Reads().Query(`INSERT INTO pairs (id, pair) VALUES (?, ?)`, 1, Pair{Count: 1}).Exec()
+	if err == nil || err.Error() != "gocql: expected 3 values send got 2" {
+		t.Errorf("gocql binds a tuple now, so it can be a column: %v", err)
+	}
+}

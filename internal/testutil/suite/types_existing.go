@@ -1,0 +1,68 @@
+package suite
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/writer"
+)
+
+const grown = `ALTER TABLE rows ADD (kind text, version timeuuid, pending map<timeuuid, blob>)`
+
+// A row of before Versioned that has a column, of whichever type, is not written over by an insert.
+func (p typeTests) InsertOverAnExistingRow(t *testing.T) {
+	p.Place = p.Open(t, 3, append(slices.Clone(typeTables), grown)...)
+	for i := range reflect.TypeFor[Row]().NumField() {
+		old := Row{ID: gocql.MustRandomUUID()}
+		field := reflect.TypeFor[Row]().Field(i).Name
+		if field != "ID" {
+			reflect.ValueOf(&old).Elem().Field(i).Set(reflect.ValueOf(typeRows["greatest"]).Field(i))
+		}
+		if _, err := p.Writer.Write(t.Context(), "before", Rows.Insert(old)); err != nil {
+			t.Fatal(field, err)
+		}
+		_, err := p.Writer.Write(t.Context(), "insert", VersionedRows.Insert(VersionedRow{Row: old, Kind: "new"}))
+		if field == "ID" { // a row without columns is none
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		now, ok := writer.Current[VersionedRow](err)
+		if !errors.Is(err, writer.ErrConflict) || !ok {
+			t.Errorf("%s: %v", field, err)
+			continue
+		}
+		compare(t, "rows", now.Row, old)
+	}
+}
+
+// A row with columns of all types is inserted, deleted, and inserted again.
+func (p typeTests) VersionedRows(t *testing.T) {
+	p.Place = p.Open(t, 3, append(slices.Clone(typeTables), grown)...)
+	for name, row := range typeRows {
+		r := VersionedRow{Row: row, Kind: name}
+		r.ID = gocql.MustRandomUUID()
+		for range 2 {
+			result, err := p.Writer.Write(t.Context(), "insert", VersionedRows.Insert(r))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			_, err = p.Writer.Write(t.Context(), "insert", VersionedRows.Insert(r))
+			now, ok := writer.Current[VersionedRow](err)
+			if !errors.Is(err, writer.ErrConflict) || !ok {
+				t.Fatal(name, err)
+			}
+			compare(t, "rows", now.Row, r.Row)
+			r.Version = result.Version
+			if _, err := p.Writer.Write(t.Context(), "delete", VersionedRows.Delete(r)); err != nil {
+				t.Fatal(name, err)
+			}
+			r.Version = gocql.UUID{}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package suite
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type address struct {
+	Street string `cql:"street"`
+	City   string `cql:"city"`
+}
+
+// addressToday is an address after ALTER TYPE address ADD country text.
+type addressToday struct {
+	Street  string  `cql:"street"`
+	City    string  `cql:"city"`
+	Country *string `cql:"country"`
+}
+
+type typedShop[A any] struct {
+	ID      string
+	Chain   string
+	Name    string
+	Address A
+	Branch  A // a cell a field
+	Version gocql.UUID
+}
+
+func shops[A any]() *tables.Set[typedShop[A]] {
+	return tables.Must(tables.New[typedShop[A]]("shop",
+		tables.UserType[A]("address"), tables.Type("branch", "address"),
+		tables.Table{Name: "shops", PartKey: []string{"id"}},
+		tables.Table{Name: "shops_by_address", PartKey: []string{"chain"}, SortKey: []string{"address", "id"}},
+		tables.Table{Name: "addresses", PartKey: []string{"chain"}, SortKey: []string{"address"}, Unique: true},
+		tables.Versioned("version"),
+	))
+}
+
+// While a type gets a field, a process that runs goes on, unique keys of the type keep their owners, and no field is taken away.
+func (p typeTests) TypeGrows(t *testing.T) {
+	p.Place = p.Open(t, 3, `CREATE TYPE address (street text, city text)`,
+		`CREATE TABLE shops (id text PRIMARY KEY, chain text, name text, address frozen<address>, branch address, version timeuuid, pending map<timeuuid, blob>)`,
+		`CREATE TABLE shops_by_address (chain text, address frozen<address>, id text, name text, branch address, version timeuuid, PRIMARY KEY (chain, address, id))`,
+		`CREATE TABLE addresses (chain text, address frozen<address>, id text, claim timeuuid, PRIMARY KEY (chain, address))`)
+	const grace = time.Second
+	p.Writer = NewWriter(t, p.Session, writer.ClaimGrace(grace), writer.Timeout(30*time.Second))
+	old, today := shops[address](), shops[addressToday]()
+	rename := func(name string) error {
+		_, err := writer.Modify(t.Context(), p.Writer, "rename", old, typedShop[address]{ID: "a"}, func(s typedShop[address]) (typedShop[address], error) {
+			s.Name = name
+			return s, nil
+		})
+		return err
+	}
+	at := address{"high", "oslo"}
+	if _, err := p.Writer.Write(t.Context(), "open", old.Insert(typedShop[address]{ID: "a", Chain: "c", Address: at, Branch: at})); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 { // its statements are prepared on all nodes
+		if err := rename("one"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.ChangeSchema(t, p.Keyspace, `ALTER TYPE address ADD country text`)
+	<-time.After(2 * grace)
+	for range 10 {
+		if err := rename("two"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A process of the next release. It has sessions of its own: gocql keeps what it prepared before the ALTER TYPE, with the type of then.
+	released := NewWriter(t, testsession.New(t, p.Connect(t), p.Connect(t)), writer.ClaimGrace(grace), writer.Timeout(30*time.Second))
+	next := addressToday{Street: "high", City: "oslo"}
+	_, err := released.Write(t.Context(), "open", today.Insert(typedShop[addressToday]{ID: "b", Chain: "c", Address: next, Branch: next}))
+	if !errors.Is(err, writer.ErrTaken) {
+		t.Errorf("a second owner of the key: %v", err)
+	}
+	norway := "no"
+	for range 5 {
+		if _, err := writer.Modify(t.Context(), released, "move", today, typedShop[addressToday]{ID: "a"}, func(s typedShop[addressToday]) (typedShop[addressToday], error) {
+			s.Branch.Country = &norway
+			return s, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := rename("three"); err == nil || !strings.Contains(err.Error(), "a field that is not declared") {
+			t.Errorf("a write that would take the field away: %v", err)
+		}
+	}
+	got, err := writer.Load(t.Context(), released, "load", today, typedShop[addressToday]{ID: "a"})
+	if err != nil || got.Name != "two" || got.Branch.Country == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	var rows int
+	if err := p.Session.Reads().Query(`SELECT count(*) FROM shops_by_address`).Consistency(gocql.Quorum).Scan(&rows); err != nil || rows != 1 {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+}

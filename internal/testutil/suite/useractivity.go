@@ -1,0 +1,187 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/useractivity"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+type userActivityTests struct{ *Place }
+
+type activityDetails = map[string]string
+
+// Every way to write a map, what a reader finds, and what it leaves to be compacted: whether the elements that were there
+// before are covered by a range tombstone, and how many tombstones of single elements a read meets.
+func (p userActivityTests) Details(t *testing.T) {
+	some, other := activityDetails{"page": "/home", "agent": "x"}, activityDetails{"page": "/cart"}
+	first := useractivity.Record
+	for name, test := range map[string]struct {
+		before, row activityDetails
+		write       func(useractivity.Activity) tables.Change
+		want        activityDetails
+		covered     bool
+		tombstones  string
+	}{
+		"absent":              {nil, nil, first, nil, false, "0"},
+		"empty":               {nil, activityDetails{}, first, nil, false, "0"},
+		"recorded":            {nil, some, first, some, false, "0"},
+		"recorded by Insert":  {nil, some, useractivity.Activities.Insert, some, true, "0"},
+		"added to":            {some, activityDetails{"ref": "ad"}, useractivity.Add, activityDetails{"page": "/home", "agent": "x", "ref": "ad"}, false, "0"},
+		"one overwritten":     {some, other, useractivity.Add, activityDetails{"page": "/cart", "agent": "x"}, false, "0"},
+		"all overwritten":     {some, other, useractivity.Replace, other, true, "0"},
+		"cleared":             {some, nil, useractivity.Replace, nil, true, "0"},
+		"one forgotten":       {some, nil, func(a useractivity.Activity) tables.Change { return useractivity.Forget(a, "page") }, activityDetails{"agent": "x"}, false, "1"},
+		"one and one unknown": {some, nil, func(a useractivity.Activity) tables.Change { return useractivity.Forget(a, "page", "nope") }, activityDetails{"agent": "x"}, false, "2"},
+		"whole row updated":   {some, other, func(a useractivity.Activity) tables.Change { return useractivity.Activities.Update(a, a) }, other, true, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := useractivity.Activity{UserID: gocql.MustRandomUUID(), ActivityTime: time.UnixMilli(time.Now().UnixMilli()).UTC(), Details: test.before}
+			if test.before != nil {
+				record(t, p.Writer, useractivity.Record(a))
+			}
+			a.Details = test.row
+			written := record(t, p.Writer, test.write(a))
+			if got := p.read(t, a); !maps.Equal(got, test.want) {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+			if p.Real {
+				if got := p.tombstones(t, a); got != test.tombstones {
+					t.Errorf("a read meets %s tombstones of elements, want %s", got, test.tombstones)
+				}
+			}
+			if got := p.covered(t, a, written); got != test.covered {
+				t.Errorf("a range tombstone: %t, want %t", got, test.covered)
+			}
+		})
+	}
+}
+
+func record(t *testing.T, w *writer.Writer, change tables.Change) int64 {
+	t.Helper()
+	res, err := w.Write(t.Context(), "record", change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Timestamp
+}
+
+// read gives the details, which must be those of the one activity of the user.
+func (p userActivityTests) read(t *testing.T, a useractivity.Activity) activityDetails {
+	t.Helper()
+	var found []useractivity.Activity
+	for row, err := range useractivity.Between(t.Context(), p.Reader, a.UserID, a.ActivityTime, a.ActivityTime.Add(time.Millisecond)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, row)
+	}
+	if len(found) != 1 || !found[0].ActivityTime.Equal(a.ActivityTime) {
+		t.Fatalf("%v, want the one of %v", found, a.ActivityTime)
+	}
+	return found[0].Details
+}
+
+const activityKey = ` WHERE user_id = ? AND activity_date = ? AND activity_time = ?`
+
+func activityKeyOf(a useractivity.Activity) []any {
+	return []any{a.UserID, a.ActivityTime, a.ActivityTime}
+}
+
+// covered says whether a range tombstone lies over the elements below the timestamp of a write: an element that arrives
+// late, with a timestamp just below, is then not to be seen.
+func (p userActivityTests) covered(t *testing.T, a useractivity.Activity, timestamp int64) bool {
+	t.Helper()
+	if err := p.Session.Reads().Query(`UPDATE user_activity USING TIMESTAMP ? SET details['late'] = 'x'`+activityKey, append([]any{timestamp - 1}, activityKeyOf(a)...)...).
+		Consistency(gocql.All).Exec(); err != nil {
+		t.Fatal(err)
+	}
+	var got activityDetails
+	if err := p.Session.Reads().Query(`SELECT details FROM user_activity`+activityKey, activityKeyOf(a)...).Consistency(gocql.All).Scan(&got); err != nil {
+		t.Fatal(err)
+	}
+	return got["late"] == ""
+}
+
+// traced learns under which id a request was traced.
+type traceID struct{ id []byte }
+
+// Trace implements gocql.Tracer.
+func (t *traceID) Trace(id []byte) { t.id = id }
+
+var readActivity = regexp.MustCompile(`^Read \d+ live rows and (\d+) tombstone`)
+
+// tombstones is how many a replica meets that reads the row, as it says itself in the trace.
+func (p userActivityTests) tombstones(t *testing.T, a useractivity.Activity) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var tr traceID
+	if err := p.Session.Reads().Query(`SELECT details FROM user_activity`+activityKey, activityKeyOf(a)...).Consistency(gocql.One).WithContext(ctx).Trace(&tr).Exec(); err != nil {
+		t.Fatal(err)
+	}
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		iter := p.Session.Reads().Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, tr.id).WithContext(ctx).Iter()
+		var activity string
+		for iter.Scan(&activity) {
+			if match := readActivity.FindStringSubmatch(activity); match != nil {
+				_ = iter.Close()
+				return match[1]
+			}
+		}
+		if err := iter.Close(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatal("the trace does not come")
+		case <-ticker.C: // traces are written behind
+		}
+	}
+}
+
+// A range of time that crosses midnight is read from two partitions, the newest first.
+func (p userActivityTests) Between(t *testing.T) {
+	user, midnight := gocql.MustRandomUUID(), time.Now().UTC().Truncate(24*time.Hour)
+	for _, d := range []time.Duration{-2 * time.Hour, -time.Millisecond, 0, time.Hour} {
+		record(t, p.Writer, useractivity.Record(useractivity.Activity{UserID: user, ActivityTime: midnight.Add(d), Details: activityDetails{"at": d.String()}}))
+	}
+	var got string
+	for a, err := range useractivity.Between(t.Context(), p.Reader, user, midnight.Add(-time.Hour), midnight.Add(time.Hour)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += a.Details["at"] + " "
+	}
+	if got != "0s -1ms " {
+		t.Errorf("%s", got)
+	}
+}
+
+func (p userActivityTests) BadInput(t *testing.T) {
+	now := time.Now()
+	for name, a := range map[string]useractivity.Activity{
+		"nobody":                   {ActivityTime: now},
+		"no time":                  {UserID: gocql.MustRandomUUID()},
+		"details that are no text": {UserID: gocql.MustRandomUUID(), ActivityTime: now, Details: activityDetails{"page": "\xff"}},
+	} {
+		if _, err := p.Writer.Write(t.Context(), "record", useractivity.Record(a)); !errors.Is(err, writer.ErrInvalid) {
+			t.Errorf("%s: %v, want ErrInvalid", name, err)
+		}
+	}
+	a := useractivity.Activity{UserID: gocql.MustRandomUUID(), ActivityTime: now}
+	if _, err := p.Writer.Write(t.Context(), "record", useractivity.Add(a)); !errors.Is(err, writer.ErrInvalid) {
+		t.Errorf("adding nothing: %v, want ErrInvalid", err)
+	}
+}
