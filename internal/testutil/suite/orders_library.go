@@ -71,12 +71,13 @@ func (s orderTests) Check(t *testing.T) {
 		"orders_by_id: gc_grace_seconds is 0", "orders_by_id: column total: does not exist", "orders_by_user: does not exist",
 		"orders_by_status: column user_id: is text, declared uuid", "orders_by_status: column region: is a clustering column",
 		"orders_by_status: column order_id: is clustering column 2, declared 1",
+		"orders_by_status: column order_id: is clustered ascending, declared descending",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word of: %s", want)
 		}
 	}
-	if len(check.Differences) != 6 || strings.Contains(err.Error(), "note") {
+	if len(check.Differences) != 7 || strings.Contains(err.Error(), "note") {
 		t.Errorf("too much:\n%v", err)
 	}
 }
