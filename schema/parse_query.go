@@ -29,9 +29,11 @@ func (p *parser) queryOf(s cql.Statement, span cql.Span) Query {
 	switch s := s.(type) {
 	case *cql.Select:
 		q.Verb, q.Table, q.AllowFiltering = "SELECT", p.id(s.From), s.Filtering
-		q.selectors(s.Columns)
+		for _, c := range s.Columns {
+			q.terms(c.Term)
+		}
 		q.Where = q.relations(s.Where)
-		q.selectors(s.GroupBy)
+		q.terms(s.GroupBy...)
 		for _, o := range s.OrderBy {
 			q.Order = append(q.Order, Order(o))
 			q.names(o.Column)
@@ -69,13 +71,13 @@ func (q *Query) names(columns ...string) {
 	}
 }
 
-// selectors takes down the columns in selectors. Other names in these are of functions, fields, types and aliases.
-func (q *Query) selectors(selectors []cql.Selector) {
-	for _, s := range selectors {
-		if s.Column != "" {
-			q.names(s.Column)
+// terms takes down the columns in terms of a selection. Other names in these are of functions, fields, types and aliases.
+func (q *Query) terms(terms ...cql.Term) {
+	for _, t := range terms {
+		if t.Kind == cql.Column {
+			q.names(t.Text)
 		}
-		q.selectors(s.Args)
+		q.terms(t.Elems...)
 	}
 }
 

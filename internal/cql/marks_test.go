@@ -44,9 +44,7 @@ func (m *marks) statement(s Statement) {
 
 func (m *marks) selectors(ss []Selector) {
 	for i := range ss {
-		m.term(ss[i].Key)
-		m.term(ss[i].Term)
-		m.selectors(ss[i].Args)
+		m.term(&ss[i].Term)
 	}
 }
 

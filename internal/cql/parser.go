@@ -36,6 +36,7 @@ type parser struct {
 	// script says that this reads a [Script], or a piece of a statement. Otherwise everything is as Cassandra has it.
 	script  bool
 	defines bool // user-defined types are written with their fields
+	selects bool // there may be columns in a term
 }
 
 // maxDepth bounds what a text makes of the stack.

@@ -140,10 +140,10 @@ func (p *parser) createView() *CreateView {
 	s.View = p.name()
 	p.words("as", "select")
 	for _, c := range p.selectors() {
-		if c.Column == "" || c.Function != "" || c.Key != nil || c.Field != "" || c.As != "" {
+		if c.Kind != Column || c.Elems != nil || c.Fields != nil || c.As != "" {
 			p.invalid("Can only select columns by name when defining a materialized view")
 		}
-		s.Columns = append(s.Columns, c.Column)
+		s.Columns = append(s.Columns, c.Text)
 	}
 	p.words("from")
 	s.From = p.name()

@@ -95,6 +95,14 @@ func TestFind(t *testing.T) {
 	}
 }
 
+func selects(terms ...Term) *Select {
+	s := &Select{From: Name{"", "t"}}
+	for _, t := range terms {
+		s.Columns = append(s.Columns, Selector{Term: t})
+	}
+	return s
+}
+
 // What a script reads and Parse does not, with the columns in it.
 func TestOnlyInScripts(t *testing.T) {
 	t.Parallel()
@@ -102,36 +110,32 @@ func TestOnlyInScripts(t *testing.T) {
 		"SELECT JSON a FROM t": &Select{From: Name{"", "t"}, Columns: columns("a")},
 		"SELECT a FROM t GROUP BY a, floor(b, 1h) LIMIT 1": &Select{
 			From: Name{"", "t"}, Columns: columns("a"), Limit: pointer(number("1")),
-			GroupBy: []Selector{{Column: "a"}, {Function: "floor", Args: []Selector{{Column: "b"}, {Term: &Term{Kind: Duration, Text: "1h"}}}}},
+			GroupBy: []Term{column("a"), call(Call, "floor", column("b"), Term{Kind: Duration, Text: "1h"})},
 		},
 		"SELECT a FROM t ORDER BY v ANN OF [1] LIMIT 1": &Select{
 			From: Name{"", "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "v"}}, Limit: pointer(number("1")),
 		},
-		"SELECT -a + 1 FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{{Args: []Selector{
-			{Args: []Selector{{Column: "a"}, {Term: pointer(number("1"))}}},
-		}}}},
-		"SELECT [a, b], {a}, {a: b}, {f: a}, (a), (int) a, (set<int>) a AS b FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{
-			{Args: columns("a", "b")},
-			{Args: columns("a")},
-			{Args: columns("b")},
-			{Args: columns("a")},
-			{Args: columns("a")},
-			{Args: columns("a")},
-			{Args: columns("a"), As: "b"},
+		"SELECT -a + 1 FROM t": selects(call(Arithmetic, "", column("a"), number("1"))),
+		"SELECT [a, b], {a}, {a: b}, {1: b}, {f: a}, (a), (int) a, (set<int>) a AS b FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{
+			{Term: call(List, "", column("a"), column("b"))},
+			{Term: call(Set, "", column("a"))},
+			{Term: Term{Kind: User, Elems: []Term{column("b")}, Fields: []string{"a"}}},
+			{Term: call(Map, "", number("1"), column("b"))},
+			{Term: Term{Kind: User, Elems: []Term{column("a")}, Fields: []string{"f"}}},
+			{Term: call(Tuple, "", column("a"))},
+			{Term: call(Cast, "int", column("a"))},
+			{Term: call(Cast, "set<int>", column("a")), As: "b"},
 		}},
-		"SELECT (u) a, (k.u) ?, (u) FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{
-			{Args: columns("a")}, {Args: []Selector{{Term: pointer(mark(0))}}}, {Args: columns("u")},
-		}},
-		"SELECT (int), (int, text) FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{{Args: columns("int")}, {Args: columns("int", "text")}}},
-		"SELECT a.b.c, f(a).b[1], a[1..2], a[..2], a[1..] FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{
-			{Column: "a", Field: "b"},
-			{Function: "f", Args: columns("a")},
-			{Column: "a", Key: pointer(number("1"))},
-			{Column: "a", Key: &Term{}},
-			{Column: "a", Key: pointer(number("1"))},
-		}},
+		"SELECT (u) a, (k.u) ?, (u) FROM t": selects(
+			call(Cast, "u", column("a")), call(Cast, "k.u", mark(0)), call(Tuple, "", column("u")),
+		),
+		"SELECT (int), (int, text) FROM t": selects(call(Tuple, "", column("int")), call(Tuple, "", column("int"), column("text"))),
+		"SELECT a.b.c, f(a).b[1], a[1..2], a[..2], a[1..] FROM t": selects(
+			field("a", "b"), call(Call, "f", column("a")), element("a", number("1")), element("a", Term{}), element("a", number("1")),
+		),
 		"SELECT * FROM t WHERE expr(i, 'x') AND a = -? * 2 + CAST(1 AS text) % 3": &Select{From: Name{"", "t"}, Where: []Relation{
-			{Operator: "EXPR"}, equals("a", mark(0)),
+			{Operator: "EXPR"},
+			equals("a", call(Arithmetic, "", mark(0), number("2"), call(Cast, "text", number("1")), number("3"))),
 		}},
 		"INSERT INTO t JSON ? DEFAULT UNSET IF NOT EXISTS": &Insert{Into: Name{"", "t"}, IfNotExists: true},
 		"INSERT INTO t JSON '{}' USING TTL 1":              &Insert{Into: Name{"", "t"}, Using: Using{TTL: pointer(number("1"))}},

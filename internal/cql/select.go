@@ -1,7 +1,5 @@
 package cql
 
-import "strings"
-
 // selectStatement takes what follows SELECT.
 func (p *parser) selectStatement() *Select {
 	s := &Select{}
@@ -51,117 +49,78 @@ func (p *parser) selectors() []Selector {
 }
 
 func (p *parser) aliased() Selector {
-	s := p.selector()
+	s := Selector{Term: p.selector()}
 	if p.word("as") {
 		s.As = p.identifier()
 	}
 	return s
 }
 
-// selector takes a column, a function or a value.
-func (p *parser) selector() Selector {
-	p.enter()
-	defer p.leave()
-	s := p.simpleSelector()
-	if !p.arithmetic() {
-		return s
-	}
-	all := Selector{Args: []Selector{s, p.simpleSelector()}}
-	for p.arithmetic() {
-		all.Args = append(all.Args, p.simpleSelector())
-	}
-	return all
+// selector takes a value with columns in it.
+func (p *parser) selector() Term { return p.within(true) }
+
+// within takes a term of a selection, or of something else in it.
+func (p *parser) within(selection bool) Term {
+	outer := p.selects
+	p.selects = selection
+	t := p.term()
+	p.selects = outer
+	return t
 }
 
-func (p *parser) simpleSelector() Selector {
+// selected takes a function of selections alone, or a column.
+func (p *parser) selected() Term {
 	t := p.token()
-	called := t.kind == word && p.isSign(1, "(")
-	switch {
+	switch called := t.kind == word && p.isSign(1, "("); {
 	case called && t.text == "count" && p.isSign(2, "*"):
 		p.skip(3)
 		p.expect(")")
-		return Selector{Function: "count", Star: true}
+		return Term{Kind: Call, Text: t.text, Elems: []Term{{Kind: All}}}
 	case called && (t.text == "writetime" || t.text == "maxwritetime" || t.text == "ttl"):
 		p.skip(2)
-		s := p.path()
-		s.Function = t.text
+		column := p.path()
 		p.expect(")")
-		return s
+		return Term{Kind: ColumnCall, Text: t.text, Elems: []Term{column}}
 	case called && t.text == "cast":
 		p.skip(2)
-		s := Selector{Function: "cast", Args: []Selector{p.selector()}}
+		arg := p.term()
 		p.words("as")
-		s.Type = p.nativeType()
+		typ := p.nativeType()
 		p.expect(")")
-		return s
-	case p.isFunction():
-		s := p.call()
-		p.noPath()
-		return s
-	case p.isSign(0, "(", "[", "{"):
-		if p.beyond("a selection of tuples, collections and values with their type") {
-			return p.brackets()
-		}
-	case p.isSign(0, "-"):
-		if p.arithmetic() {
-			return Selector{Args: []Selector{p.selector()}}
-		}
-	case p.isLiteral(), p.isMark(), p.isWord(0, "null"):
-		value := p.simpleTerm()
-		p.noPath()
-		return Selector{Term: &value}
+		return Term{Kind: Cast, Text: typ, Elems: []Term{arg}}
 	}
 	return p.path()
 }
 
-// call takes a function of selectors.
-func (p *parser) call() Selector {
-	s := Selector{Function: p.function()}
-	p.expect("(")
-	if p.sign(")") {
-		return s
-	}
-	s.Args = several(p, ",", p.selector)
-	p.expect(")")
-	// Cassandra counts rows if what is counted is the same in all of them.
-	if s.Function == "count" && len(s.Args) == 1 && s.Args[0].Term != nil && s.Args[0].Term.Kind != Null {
-		s.Star = s.Args[0].Term.Kind != Mark
-	}
-	if s.Star {
-		s.Args = nil
-	}
-	return s
-}
-
 // path takes a column, column[key] or column.field.
-func (p *parser) path() Selector {
-	s := Selector{Column: p.identifier()}
+func (p *parser) path() Term {
+	t := Term{Kind: Column, Text: p.identifier()}
 	switch {
 	case p.sign("["):
-		s.Key = p.slice()
+		t.Elems = []Term{p.slice()}
 	case p.sign("."):
-		s.Field = p.identifier()
+		t.Fields = []string{p.identifier()}
 	}
 	p.noPath()
-	return s
+	return t
 }
 
 // slice takes key], key..], ..key] or key..key] after its bracket.
-func (p *parser) slice() *Term {
-	var key Term
+func (p *parser) slice() (key Term) {
 	if !p.isSign(0, "..") {
-		key = p.term()
+		key = p.within(false)
 	}
 	if p.isSign(0, "..") && p.beyond("a slice of a collection") {
 		p.skip(1)
 		if !p.isSign(0, "]") {
-			p.term()
+			p.within(false)
 		}
 	}
 	p.expect("]")
-	return &key
+	return key
 }
 
+// noPath fails at an element or a field of what is no column, or passes over them.
 func (p *parser) noPath() {
 	for p.isSign(0, "[", ".") && p.beyond("an element or a field of what is no column") {
 		if p.sign(".") {
@@ -173,7 +132,7 @@ func (p *parser) noPath() {
 	}
 }
 
-// isCast says whether (type) comes next, and not a column in brackets.
+// isCast says whether (type) comes next in a selection, and not a column in brackets.
 func (p *parser) isCast() bool {
 	next := 3 // after the closing bracket
 	switch {
@@ -184,37 +143,7 @@ func (p *parser) isCast() bool {
 	case p.isSign(2, "."):
 		next = 5
 	}
-	if t := p.ahead(next); t.kind == sign {
-		return strings.ContainsAny(t.text, "([{?:")
-	}
-	return p.isName(next) && !p.isWord(next, "as") || p.ahead(next).kind >= literalString
-}
-
-// brackets takes (type) selector, or selectors in brackets.
-func (p *parser) brackets() Selector {
-	if p.isSign(0, "(") && p.isCast() {
-		p.skip(1)
-		p.typeName()
-		p.expect(")")
-		return Selector{Args: []Selector{p.selector()}}
-	}
-	closing := map[string]string{"(": ")", "[": "]", "{": "}"}[p.token().text]
-	user := closing == "}" && p.isName(1) && p.isSign(2, ":")
-	p.skip(1)
-	var s Selector
-	for more := true; more && !p.isSign(0, closing); more = p.sign(",") {
-		if user {
-			p.identifier()
-			p.expect(":")
-		}
-		s.Args = append(s.Args, p.selector())
-		if closing == "}" && !user && p.sign(":") {
-			s.Args = append(s.Args, p.selector())
-		}
-	}
-	p.expect(closing)
-	p.noPath()
-	return s
+	return p.isSign(next, "(", "[", "{", "?", ":") || p.isName(next) && !p.isWord(next, "as") || p.ahead(next).kind >= literalString
 }
 
 // order takes one column of ORDER BY.

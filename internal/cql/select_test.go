@@ -2,12 +2,24 @@ package cql
 
 import "testing"
 
+func column(name string) Term { return Term{Kind: Column, Text: name} }
+
 func columns(names ...string) []Selector {
 	var ss []Selector
 	for _, n := range names {
-		ss = append(ss, Selector{Column: n})
+		ss = append(ss, Selector{Term: column(n)})
 	}
 	return ss
+}
+
+func element(column string, key Term) Term {
+	return Term{Kind: Column, Text: column, Elems: []Term{key}}
+}
+
+func field(column, name string) Term { return Term{Kind: Column, Text: column, Fields: []string{name}} }
+
+func call(kind TermKind, name string, args ...Term) Term {
+	return Term{Kind: kind, Text: name, Elems: args}
 }
 
 func TestSelect(t *testing.T) {
@@ -17,7 +29,7 @@ func TestSelect(t *testing.T) {
 		{"select A, \"B\"\"c\" from Ks.\"T\" ;;", &Select{From: Name{"ks", "T"}, Columns: columns("a", `B"c`)}},
 		{"SELECT DISTINCT a, b FROM t", &Select{From: Name{"", "t"}, Distinct: true, Columns: columns("a", "b")}},
 		{"SELECT distinct, json FROM t", &Select{From: Name{"", "t"}, Columns: columns("distinct", "json")}},
-		{"SELECT distinct AS d FROM t", &Select{From: Name{"", "t"}, Columns: []Selector{{Column: "distinct", As: "d"}}}},
+		{"SELECT distinct AS d FROM t", &Select{From: Name{"", "t"}, Columns: []Selector{{Term: column("distinct"), As: "d"}}}},
 		{"SELECT DISTINCT as FROM t", &Select{From: Name{"", "t"}, Distinct: true, Columns: columns("as")}},
 		{"SELECT json FROM t", &Select{From: Name{"", "t"}, Columns: columns("json")}},
 		{"SELECT -- all\n * // of it\r FROM /* the\n -- */ t -- table\n", &Select{From: Name{"", "t"}}},
@@ -48,25 +60,27 @@ func TestSelectors(t *testing.T) {
 		text string
 		want Selector
 	}{
-		{"a AS b", Selector{Column: "a", As: "b"}},
-		{"a[?]", Selector{Column: "a", Key: pointer(mark(0))}},
-		{"a['x'] AS x", Selector{Column: "a", Key: pointer(text("x")), As: "x"}},
-		{"a.b", Selector{Column: "a", Field: "b"}},
-		{"count(*)", Selector{Function: "count", Star: true}},
-		{"COUNT(1) as n", Selector{Function: "count", Star: true, As: "n"}},
-		{"count(a)", Selector{Function: "count", Args: columns("a")}},
-		{"writetime(a)", Selector{Function: "writetime", Column: "a"}},
-		{"WriteTime(a[1])", Selector{Function: "writetime", Column: "a", Key: pointer(number("1"))}},
-		{"maxwritetime(a)", Selector{Function: "maxwritetime", Column: "a"}},
-		{"ttl(a.f)", Selector{Function: "ttl", Column: "a", Field: "f"}},
-		{"token(a, b)", Selector{Function: "token", Args: columns("a", "b")}},
-		{"CAST(a AS TEXT)", Selector{Function: "cast", Args: columns("a"), Type: "text"}},
-		{"toTimestamp(now())", Selector{Function: "totimestamp", Args: []Selector{{Function: "now"}}}},
-		{"system.now()", Selector{Function: "now"}},
-		{"ks.\"F\"(1, a)", Selector{Function: "ks.F", Args: []Selector{{Term: pointer(number("1"))}, {Column: "a"}}}},
-		{"'x'", Selector{Term: pointer(text("x"))}},
-		{"null", Selector{Term: &Term{Kind: Null}}},
-		{"min(cast(a as int))", Selector{Function: "min", Args: []Selector{{Function: "cast", Args: columns("a"), Type: "int"}}}},
+		{"a AS b", Selector{column("a"), "b"}},
+		{"a[?]", Selector{Term: element("a", mark(0))}},
+		{"a['x'] AS x", Selector{element("a", text("x")), "x"}},
+		{"a.b", Selector{Term: field("a", "b")}},
+		{"count(*)", Selector{Term: call(Call, "count", Term{Kind: All})}},
+		{"COUNT(1) as n", Selector{call(Call, "count", Term{Kind: All}), "n"}},
+		{"count(a)", Selector{Term: call(Call, "count", column("a"))}},
+		{"count(?)", Selector{Term: call(Call, "count", mark(0))}},
+		{"count()", Selector{Term: call(Call, "count")}},
+		{"writetime(a)", Selector{Term: call(ColumnCall, "writetime", column("a"))}},
+		{"WriteTime(a[1])", Selector{Term: call(ColumnCall, "writetime", element("a", number("1")))}},
+		{"maxwritetime(a)", Selector{Term: call(ColumnCall, "maxwritetime", column("a"))}},
+		{"ttl(a.f)", Selector{Term: call(ColumnCall, "ttl", field("a", "f"))}},
+		{"token(a, b)", Selector{Term: call(Call, "token", column("a"), column("b"))}},
+		{"CAST(a AS TEXT)", Selector{Term: call(Cast, "text", column("a"))}},
+		{"toTimestamp(now())", Selector{Term: call(Call, "totimestamp", call(Call, "now"))}},
+		{"system.now()", Selector{Term: call(Call, "now")}},
+		{"ks.\"F\"(1, a)", Selector{Term: call(Call, "ks.F", number("1"), column("a"))}},
+		{"'x'", Selector{Term: text("x")}},
+		{"null", Selector{Term: Term{Kind: Null}}},
+		{"min(cast(a as int))", Selector{Term: call(Call, "min", call(Cast, "int", column("a")))}},
 	} {
 		compare(t, []parsed{{"SELECT " + c.text + " FROM t", &Select{From: Name{"", "t"}, Columns: []Selector{c.want}}}})
 	}

@@ -21,26 +21,17 @@ type Select struct {
 	Distinct  bool
 	Columns   []Selector // nil for *
 	Where     []Relation
-	GroupBy   []Selector // of a [Script] only
+	GroupBy   []Term // of a [Script] only
 	OrderBy   []Order
 	Limit     *Term // nil without
 	PerLimit  *Term // PER PARTITION LIMIT, nil without
 	Filtering bool  // ALLOW FILTERING
 }
 
-// Selector is what a SELECT gives in one column of its result: a column, if there is no function.
+// Selector is what a SELECT gives in one column of its result.
 type Selector struct {
-	// Function is in lower case: writetime, ttl, count, token, totimestamp, now, ... It is empty for a column, and for what
-	// only a [Script] reads.
-	Function string
-	Star     bool // count(*)
-	Column   string
-	Key      *Term // column[key], nil without
-	Field    string
-	Args     []Selector // of functions other than those of one column
-	Type     string     // that of cast(column AS type)
-	Term     *Term      // a value instead of a column; count(1) has Star
-	As       string
+	Term
+	As string
 }
 
 // Order is one column of ORDER BY.
@@ -141,15 +132,15 @@ type Relation struct {
 // Term is a value.
 type Term struct {
 	Kind TermKind
-	// Text is that of a literal, without quotes of a string and without 0x of a blob, or the name of a function or of a named
+	// Text is that of a literal, without quotes of a string and without 0x of a blob, or the name of a column, a function or a named
 	// mark, in lower case unless quoted.
 	Text string
 	// Mark is the number of a mark in the statement, or the batch, from 0.
 	Mark int
 	// Elems are the elements of a list, set or tuple; key, value, key, value ... of a map; the values of the fields of a
-	// user-defined type; the arguments of a function; what is cast.
+	// user-defined type; the arguments of a function; what is cast; the key of column[key].
 	Elems  []Term
-	Fields []string // the names of the fields of a user-defined type
+	Fields []string // the names of the fields of a user-defined type; the one of column.field
 }
 
 // TermKind is the kind of a value.
@@ -172,7 +163,13 @@ const (
 	Tuple    // (1, 2)
 	User     // {field: 1}
 	Call     // now()
-	Cast     // (text) 'x', where Text is the type
+	Cast     // (text) 'x' or, in a selection, CAST(x AS text), where Text is the type
+
+	// These are in selections only.
+	Column     // c, c[key], c.field
+	ColumnCall // writetime(c), maxwritetime(c), ttl(c)
+	All        // the * of count(*), also for count(1) and the like
+	Arithmetic // a + b - c, of a [Script] only
 )
 
 // Truncate is TRUNCATE.

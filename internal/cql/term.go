@@ -4,7 +4,10 @@ package cql
 func (p *parser) term() Term {
 	t := p.simpleTerm()
 	for p.arithmetic() {
-		p.simpleTerm()
+		if t.Kind != Arithmetic {
+			t = Term{Kind: Arithmetic, Elems: []Term{t}}
+		}
+		t.Elems = append(t.Elems, p.simpleTerm())
 	}
 	return t
 }
@@ -29,54 +32,79 @@ func (p *parser) arithmetic() bool {
 }
 
 // simpleTerm takes a value after which a sign of arithmetic may come.
-func (p *parser) simpleTerm() Term {
+func (p *parser) simpleTerm() (t Term) {
 	p.enter()
 	defer p.leave()
 	switch {
 	case p.isMark():
-		return p.mark()
+		t = p.mark()
 	case p.isLiteral():
-		return p.literal()
+		t = p.literal()
 	case p.word("null"):
-		return Term{Kind: Null}
+		t.Kind = Null
+	case p.selects && p.isWord(0, "count") && p.isSign(2, "*"):
+		return p.selected()
+	case p.isFunction():
+		t = p.call()
+	case p.isSign(0, "-"):
+		if p.arithmetic() {
+			return p.simpleTerm()
+		}
+	case p.isSign(0, "(", "[", "{"):
+		if !p.selects || p.beyond("a selection of tuples, collections and values with their type") {
+			t = p.composite()
+		}
+	case p.selects:
+		return p.selected()
+	case p.isWord(0, "cast") && p.isSign(1, "("):
+		if p.beyond("CAST of a value") {
+			return p.selected()
+		}
+	default:
+		p.unexpected("a value")
+	}
+	if p.selects {
+		p.noPath()
+	}
+	return t
+}
+
+// call takes a function.
+func (p *parser) call() Term {
+	t := Term{Kind: Call, Text: p.function()}
+	p.expect("(")
+	t.Elems = p.terms(")")
+	// Cassandra counts rows if what is counted is the same in all of them.
+	if p.selects && t.Text == "count" && len(t.Elems) == 1 && t.Elems[0].Kind >= String && t.Elems[0].Kind <= Duration {
+		t.Elems[0] = Term{Kind: All}
+	}
+	return t
+}
+
+// composite takes a value in brackets, or one with its type in brackets.
+func (p *parser) composite() Term {
+	isType := p.isHint
+	if p.selects {
+		isType = p.isCast
+	}
+	switch {
 	case p.sign("["):
 		return Term{Kind: List, Elems: p.terms("]")}
 	case p.sign("{"):
 		return p.braces()
-	case p.isSign(0, "(") && p.isHint():
+	case isType():
 		p.skip(1)
 		t := Term{Kind: Cast, Text: p.typeName().String()}
 		p.expect(")")
 		t.Elems = []Term{p.simpleTerm()}
 		return t
-	case p.sign("("):
-		t := Term{Kind: Tuple, Elems: p.terms(")")}
-		if t.Elems == nil {
-			p.unexpected("a value")
-		}
-		return t
-	case p.isFunction():
-		t := Term{Kind: Call, Text: p.function()}
-		p.expect("(")
-		t.Elems = p.terms(")")
-		return t
-	case p.isWord(0, "cast") && p.isSign(1, "("):
-		if p.beyond("CAST of a value") {
-			p.skip(2)
-			t := p.term()
-			p.words("as")
-			p.nativeType()
-			p.expect(")")
-			return t
-		}
-	case p.isSign(0, "-"):
-		if p.arithmetic() {
-			return p.simpleTerm()
-		}
-	default:
+	}
+	p.expect("(")
+	t := Term{Kind: Tuple, Elems: p.terms(")")}
+	if t.Elems == nil {
 		p.unexpected("a value")
 	}
-	return Term{}
+	return t
 }
 
 func (p *parser) isLiteral() bool { return p.token().kind >= literalString }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -25,14 +26,11 @@ func (c *compiler) selectors(s *cql.Select, r *Read) error {
 		return nil
 	}
 	for _, item := range s.Columns {
-		name, typ, get, err := c.selector(item, r)
+		name, typ, get, err := c.selector(item.Term, r)
 		if err != nil {
 			return err
 		}
-		if item.As != "" {
-			name = item.As
-		}
-		r.add(name, typ, get)
+		r.add(cmp.Or(item.As, name), typ, get)
 	}
 	if r.count && len(s.Columns) > 1 {
 		return unsupported("count(*) together with other columns")
@@ -45,27 +43,28 @@ func (r *Read) add(name string, t *cqltype.Type, get selector) {
 	r.selectors = append(r.selectors, get)
 }
 
-func (c *compiler) selector(s cql.Selector, r *Read) (string, *cqltype.Type, selector, error) {
-	switch s.Function {
-	case "":
-		column, err := c.selected(s)
+func (c *compiler) selector(t cql.Term, r *Read) (string, *cqltype.Type, selector, error) {
+	switch {
+	case t.Kind != cql.Call && t.Kind != cql.ColumnCall && t.Kind != cql.Cast:
+		column, err := c.selected(t)
 		if err != nil {
 			return "", nil, nil, err
 		}
 		r.asked = append(r.asked, column)
 		return column.Name, column.Type, func(_ *Env, v *View) []byte { return v.Value(column) }, nil
-	case "count":
-		if !s.Star {
+	case t.Kind == cql.Cast:
+	case t.Text == "count":
+		if len(t.Elems) != 1 || t.Elems[0].Kind != cql.All {
 			return "", nil, nil, unsupported("count of a column")
 		}
 		r.count = true
 		return "count", bigintType, nil, nil
-	case "writetime", "ttl":
-		return c.metadata(s, r)
-	case "token":
-		return c.tokenOf(s, r)
+	case t.Text == "writetime" || t.Text == "ttl":
+		return c.metadata(t, r)
+	case t.Text == "token":
+		return c.tokenOf(t, r)
 	}
-	t, err := asTerm(s)
+	t, err := withoutColumns(t)
 	if err != nil {
 		return "", nil, nil, err
 	}
@@ -74,34 +73,37 @@ func (c *compiler) selector(s cql.Selector, r *Read) (string, *cqltype.Type, sel
 }
 
 // selected is the column that a selector without function names.
-func (c *compiler) selected(s cql.Selector) (*catalog.Column, error) {
-	column := c.table.Column(s.Column)
+func (c *compiler) selected(t cql.Term) (*catalog.Column, error) {
+	if t.Kind != cql.Column {
+		t = cql.Term{}
+	}
+	column := c.table.Column(t.Text)
 	switch {
 	case column == nil:
-		return nil, invalid("Undefined column name %s in table %s.%s", s.Column, c.table.Keyspace, c.table.Name)
-	case s.Key != nil || s.Field != "":
+		return nil, invalid("Undefined column name %s in table %s.%s", t.Text, c.table.Keyspace, c.table.Name)
+	case t.Elems != nil || t.Fields != nil:
 		return nil, unsupported("elements and fields in a SELECT")
 	}
 	return column, nil
 }
 
 // metadata compiles writetime(c) and ttl(c).
-func (c *compiler) metadata(s cql.Selector, r *Read) (string, *cqltype.Type, selector, error) {
-	if s.Column == "" {
-		return "", nil, nil, unsupported("%s of anything but a column", s.Function)
+func (c *compiler) metadata(t cql.Term, r *Read) (string, *cqltype.Type, selector, error) {
+	if t.Kind != cql.ColumnCall {
+		return "", nil, nil, unsupported("%s of anything but a column", t.Text)
 	}
-	column, err := c.selected(cql.Selector{Column: s.Column})
+	column, err := c.selected(cql.Term{Kind: cql.Column, Text: t.Elems[0].Text})
 	if err != nil {
 		return "", nil, nil, err
 	}
 	r.asked = append(r.asked, column)
-	name := fmt.Sprintf("%s(%s)", s.Function, column.Name)
+	name := fmt.Sprintf("%s(%s)", t.Text, column.Name)
 	switch {
 	case column.Kind == catalog.PartitionKey || column.Kind == catalog.Clustering:
-		return "", nil, nil, invalid("Cannot use selection function %s on PRIMARY KEY part %s", s.Function, column.Name)
+		return "", nil, nil, invalid("Cannot use selection function %s on PRIMARY KEY part %s", t.Text, column.Name)
 	case column.Type.MultiCell():
-		return "", nil, nil, unsupported("%s of a collection that is not frozen", s.Function)
-	case s.Function == "writetime":
+		return "", nil, nil, unsupported("%s of a collection that is not frozen", t.Text)
+	case t.Text == "writetime":
 		return name, bigintType, func(_ *Env, v *View) []byte {
 			if cell := v.cell(column); cell != nil {
 				return bigint(cell.Timestamp)
@@ -118,13 +120,13 @@ func (c *compiler) metadata(s cql.Selector, r *Read) (string, *cqltype.Type, sel
 	}, nil
 }
 
-func (c *compiler) tokenOf(s cql.Selector, r *Read) (string, *cqltype.Type, selector, error) {
+func (c *compiler) tokenOf(t cql.Term, r *Read) (string, *cqltype.Type, selector, error) {
 	var names []string
-	for i, a := range s.Args {
-		if a.Function != "" || i >= len(c.table.Partition) || a.Column != c.table.Partition[i].Name {
+	for i, a := range t.Elems {
+		if a.Kind != cql.Column || i >= len(c.table.Partition) || a.Text != c.table.Partition[i].Name {
 			return "", nil, nil, unsupported("token of anything but the partition key")
 		}
-		names = append(names, a.Column)
+		names = append(names, a.Text)
 	}
 	if len(names) != len(c.table.Partition) {
 		return "", nil, nil, invalid("Invalid number of arguments in call to function token: %d required but %d provided", len(c.table.Partition), len(names))
@@ -139,20 +141,29 @@ func (c *compiler) tokenOf(s cql.Selector, r *Read) (string, *cqltype.Type, sele
 	}, nil
 }
 
-// asTerm is a function in a SELECT that has no columns in it.
-func asTerm(s cql.Selector) (cql.Term, error) {
-	if s.Function == "" {
-		return cql.Term{}, unsupported("functions of columns")
+// withoutColumns is a function in a SELECT that has no columns in it.
+func withoutColumns(t cql.Term) (cql.Term, error) {
+	out := cql.Term{Kind: cql.Call, Text: t.Text}
+	switch t.Kind {
+	case cql.Call:
+	case cql.ColumnCall:
+		return out, nil
+	case cql.Cast:
+		out.Text = "cast"
+	default:
+		return out, unsupported("functions of columns")
 	}
-	t := cql.Term{Kind: cql.Call, Text: s.Function}
-	for _, a := range s.Args {
-		inner, err := asTerm(a)
-		if err != nil {
-			return t, err
+	for _, e := range t.Elems {
+		if e.Kind == cql.All {
+			continue
 		}
-		t.Elems = append(t.Elems, inner)
+		inner, err := withoutColumns(e)
+		if err != nil {
+			return out, err
+		}
+		out.Elems = append(out.Elems, inner)
 	}
-	return t, nil
+	return out, nil
 }
 
 // spell is the name of a column that a function gives.
