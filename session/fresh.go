@@ -21,43 +21,32 @@ const (
 
 // newFreshConn gives a connection that was just made, and counts as fresh for so long.
 func newFreshConn(conn net.Conn, fresh time.Duration) net.Conn {
-	e := earlyClose{until: time.Now().Add(fresh), closed: make(chan struct{})}
+	e := &earlyClose{conn: conn, until: time.Now().Add(fresh), closed: make(chan struct{})}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		return &freshTCP{TCPConn: tcp, earlyClose: &e}
+		return &freshTCP{e, tcpConn{tcp}}
 	}
-	return &freshConn{Conn: conn, earlyClose: &e}
+	return &freshConn{e, otherConn{conn}}
 }
 
-// freshConn is a connection of any kind.
+// freshConn is a connection of any kind: what earlyClose has comes before what the connection has, which is one level deeper.
 type freshConn struct {
-	net.Conn
 	*earlyClose
+	otherConn
 }
 
-func (c *freshConn) Read(p []byte) (int, error) { return c.read(c.Conn, p) }
-
-func (c *freshConn) Write(p []byte) (int, error) { return c.write(c.Conn, p) }
-
-func (c *freshConn) SetWriteDeadline(t time.Time) error { return c.limit(c.Conn, t) }
-
-func (c *freshConn) Close() error { return c.close(c.Conn) }
+type otherConn struct{ net.Conn }
 
 // freshTCP still writes several frames with one system call, as [net.Buffers] does for this type alone, without a call of Write.
 type freshTCP struct {
-	*net.TCPConn
 	*earlyClose
+	tcpConn
 }
 
-func (c *freshTCP) Read(p []byte) (int, error) { return c.read(c.TCPConn, p) }
-
-func (c *freshTCP) Write(p []byte) (int, error) { return c.write(c.TCPConn, p) }
-
-func (c *freshTCP) SetWriteDeadline(t time.Time) error { return c.limit(c.TCPConn, t) }
-
-func (c *freshTCP) Close() error { return c.close(c.TCPConn) }
+type tcpConn struct{ *net.TCPConn }
 
 // earlyClose is what a connection knows of its age. It is read from by one goroutine at a time, and used otherwise by any.
 type earlyClose struct {
+	conn   net.Conn
 	until  time.Time
 	old    bool
 	heard  time.Time // when the last bytes came
@@ -66,8 +55,8 @@ type earlyClose struct {
 	closed chan struct{}
 }
 
-func (e *earlyClose) read(conn net.Conn, p []byte) (int, error) {
-	n, err := conn.Read(p)
+func (e *earlyClose) Read(p []byte) (int, error) {
+	n, err := e.conn.Read(p)
 	if e.old {
 		return n, err
 	}
@@ -89,22 +78,22 @@ func (e *earlyClose) read(conn net.Conn, p []byte) (int, error) {
 	return n, err
 }
 
-func (e *earlyClose) write(conn net.Conn, p []byte) (int, error) {
+func (e *earlyClose) Write(p []byte) (int, error) {
 	if err := e.ended.Load(); err != nil {
 		return 0, *err
 	}
-	return conn.Write(p)
+	return e.conn.Write(p)
 }
 
-// limit is called by gocql before each write, and before those that are one for several frames.
-func (e *earlyClose) limit(conn net.Conn, t time.Time) error {
+// SetWriteDeadline is called by gocql before each write, and before those that are one for several frames.
+func (e *earlyClose) SetWriteDeadline(t time.Time) error {
 	if err := e.ended.Load(); err != nil {
 		return *err
 	}
-	return conn.SetWriteDeadline(t)
+	return e.conn.SetWriteDeadline(t)
 }
 
-func (e *earlyClose) close(conn net.Conn) error {
+func (e *earlyClose) Close() error {
 	e.once.Do(func() { close(e.closed) })
-	return conn.Close()
+	return e.conn.Close()
 }

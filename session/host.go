@@ -15,12 +15,17 @@ func HostOf(info *gocql.HostInfo) Host { return Host{info} }
 // Known says whether h is a node.
 func (h Host) Known() bool { return h.info != nil }
 
+// node is what gocql knows of h, which is nothing where h is none.
+func (h Host) node() *gocql.HostInfo {
+	if h.info == nil {
+		return new(gocql.HostInfo)
+	}
+	return h.info
+}
+
 // IP is the address that the node is connected to; empty if it is not known.
 func (h Host) IP() string {
-	if h.info == nil {
-		return ""
-	}
-	ip, _, err := net.SplitHostPort(h.info.ConnectAddressAndPort()) // ConnectAddress panics if there is none
+	ip, _, err := net.SplitHostPort(h.node().ConnectAddressAndPort()) // ConnectAddress panics if there is none
 	if err != nil || ip == net.IPv4zero.String() {
 		return ""
 	}
@@ -28,25 +33,10 @@ func (h Host) IP() string {
 }
 
 // Port is that of the address; 0 if it is not known.
-func (h Host) Port() int {
-	if h.info == nil {
-		return 0
-	}
-	return h.info.Port()
-}
+func (h Host) Port() int { return h.node().Port() }
 
 // ID is the host id, a UUID as text; empty if it is not known.
-func (h Host) ID() string {
-	if h.info == nil {
-		return ""
-	}
-	return h.info.HostID()
-}
+func (h Host) ID() string { return h.node().HostID() }
 
 // Datacentre is that of the node; empty if it is not known.
-func (h Host) Datacentre() string {
-	if h.info == nil {
-		return ""
-	}
-	return h.info.DataCenter()
-}
+func (h Host) Datacentre() string { return h.node().DataCenter() }

@@ -31,27 +31,43 @@ func (w *Writer) transactions(op, keyspace string, key []byte, local bool, sent 
 	}
 }
 
-// one makes one attempt at something.
-func (r *transactions) one(ctx context.Context, send func(context.Context) error) error {
+// begin begins a request, and gives the context that it is sent with.
+func (r *transactions) begin(ctx context.Context) context.Context {
 	r.sent.Add(1)
 	r.partition.Begin(ctx)
-	return r.partition.End(send(r.partition)) //nolint:contextcheck // it is ctx now
+	return r.partition
+}
+
+// swap makes one attempt at a transaction.
+func (r *transactions) swap(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
+	applied, row, err = r.w.transact.swap(r.begin(ctx), statements, r.o)
+	return applied, row, r.partition.End(err)
+}
+
+// read makes one attempt at reading a row.
+func (r *transactions) read(ctx context.Context, s entity.Statement, dest []any, plain bool) (found bool, err error) {
+	found, err = r.w.transact.read(r.begin(ctx), s, dest, plain, r.o)
+	return found, r.partition.End(err)
 }
 
 // Try implements [versioned.Store].
-func (r *transactions) Try(ctx context.Context, attempt func(context.Context) error) (maybe bool, err error) {
+func (r *transactions) Try(ctx context.Context, attempt func(context.Context) error) (failed Outcome, err error) {
+	failed = NotApplied
 	_, err = r.w.retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
 		err := attempt(ctx)
-		maybe = maybe || err != nil && retry.Classify(err, retry.Swap).Outcome != NotApplied
+		if err != nil && retry.Classify(err, retry.Swap).Outcome != NotApplied {
+			failed = Unknown
+		}
 		return err
 	}, nil)
-	return maybe, err
+	return failed, err
 }
 
 // baseStore is an entity of a Versioned set on the cluster.
 type baseStore struct {
 	transactions
 	base    *entity.Base
+	plain   bool   // reads are at the writer's own consistency: what is decided, but not yet committed, they may not see
 	claimed string // the Unique table that names the entity as the owner of a key, if another entity wants that
 }
 
@@ -63,43 +79,31 @@ func (w *Writer) store(op string, base *entity.Base, sent *atomic.Int32) *baseSt
 }
 
 // Read implements [versioned.Store].
-func (s *baseStore) Read(ctx context.Context) (versioned.Row, error) { return s.read(ctx, false) }
-
-// read reads at the writer's own consistency if plain: what is decided, but not yet committed, it may not see.
-func (s *baseStore) read(ctx context.Context, plain bool) (out versioned.Row, err error) {
+func (s *baseStore) Read(ctx context.Context) (out versioned.Row, err error) {
 	statement, dest, row := s.base.Select()
-	err = s.one(ctx, func(ctx context.Context) error {
-		found, err := s.w.transact.read(ctx, statement, dest, plain, s.o)
-		if err != nil || !found {
-			return err
-		}
-		read := row()
-		out = versioned.Row{Version: read.Version, Present: read.Present, Pending: read.Pending}
-		if read.Present {
-			out.Columns = &read
-		}
-		return nil
-	})
-	return out, err
+	if found, err := s.read(ctx, statement, dest, s.plain); err != nil || !found {
+		return out, err
+	}
+	read := row()
+	out = versioned.Row{Version: read.Version, Present: read.Present, Pending: read.Pending}
+	if read.Present {
+		out.Columns = &read
+	}
+	return out, nil
 }
 
 // Swap implements [versioned.Store].
 func (s *baseStore) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Reply, err error) {
 	after, _ := swap.After.(*entity.Row)
-	if err = s.one(ctx, func(ctx context.Context) error {
-		applied, row, err := s.w.transact.swap(ctx, s.base.Swap(swap.Before, swap.Version, after, swap.Keys), s.o)
-		if err != nil {
-			return err
-		}
-		reply.Applied = applied
-		if !applied {
-			reply.Version, _ = row[s.base.VersionColumn()].(gocql.UUID)
-			pending, _ := row[entity.PendingColumn].(map[gocql.UUID][]byte)
-			reply.Pending = slices.Collect(maps.Keys(pending))
-		}
-		return nil
-	}); err != nil || reply.Applied || swap.Before == (gocql.UUID{}) || reply.Version != swap.Before || len(reply.Pending) > 0 {
-		return reply, err
+	applied, row, err := s.swap(ctx, s.base.Swap(swap.Before, swap.Version, after, swap.Keys)...)
+	if err != nil || applied {
+		return versioned.Reply{Applied: applied}, err
+	}
+	reply.Version, _ = row[s.base.VersionColumn()].(gocql.UUID)
+	pending, _ := row[entity.PendingColumn].(map[gocql.UUID][]byte)
+	reply.Pending = slices.Collect(maps.Keys(pending))
+	if swap.Before == (gocql.UUID{}) || reply.Version != swap.Before || len(reply.Pending) > 0 {
+		return reply, nil
 	}
 	return s.imageOf(ctx, swap, reply)
 }
@@ -161,7 +165,7 @@ func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql
 // Clear implements [versioned.Store].
 func (s *baseStore) Clear(ctx context.Context, versions []gocql.UUID) error {
 	for _, v := range versions {
-		if err := s.one(ctx, func(ctx context.Context) error { return s.w.transact.exec(ctx, s.base.Clear(v, s.w.clock.now()), s.o) }); err != nil {
+		if err := s.partition.End(s.w.transact.exec(s.begin(ctx), s.base.Clear(v, s.w.clock.now()), s.o)); err != nil {
 			return err
 		}
 	}

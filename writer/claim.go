@@ -31,28 +31,21 @@ func (k *claimKey) Self() string { return k.own }
 // Read implements [versioned.Key].
 func (k *claimKey) Read(ctx context.Context) (out versioned.Claim, err error) {
 	statement, dest, holder := k.claim.Select()
-	err = k.one(ctx, func(ctx context.Context) error {
-		found, err := k.w.transact.read(ctx, statement, dest, false, k.o)
-		if err != nil || !found {
-			return err
-		}
-		h := holder()
-		out = versioned.Claim{Owner: h.Base.Key(), Token: h.Token}
-		if h.Own { // in other bytes, perhaps
-			out.Owner = k.own
-		}
-		k.bases[out.Owner] = h.Base
-		return nil
-	})
-	return out, err
+	if found, err := k.read(ctx, statement, dest, false); err != nil || !found {
+		return out, err
+	}
+	h := holder()
+	out = versioned.Claim{Owner: h.Base.Key(), Token: h.Token}
+	if h.Own { // in other bytes, perhaps
+		out.Owner = k.own
+	}
+	k.bases[out.Owner] = h.Base
+	return out, nil
 }
 
 // Take implements [versioned.Key].
 func (k *claimKey) Take(ctx context.Context, token gocql.UUID) (applied bool, now versioned.Claim, err error) {
-	err = k.one(ctx, func(ctx context.Context) (err error) {
-		applied, _, err = k.w.transact.swap(ctx, []entity.Statement{k.claim.Take(token)}, k.o)
-		return err
-	})
+	applied, _, err = k.swap(ctx, k.claim.Take(token))
 	if err != nil || applied {
 		return applied, now, err
 	}
@@ -62,22 +55,17 @@ func (k *claimKey) Take(ctx context.Context, token gocql.UUID) (applied bool, no
 
 // Replace implements [versioned.Key].
 func (k *claimKey) Replace(ctx context.Context, seen, token gocql.UUID) (applied bool, now gocql.UUID, err error) {
-	err = k.one(ctx, func(ctx context.Context) error {
-		var row map[string]any
-		if applied, row, err = k.w.transact.swap(ctx, []entity.Statement{k.claim.Replace(token, seen)}, k.o); err == nil && !applied {
-			now, _ = row[entity.TokenColumn].(gocql.UUID)
-		}
-		return err
-	})
+	applied, row, err := k.swap(ctx, k.claim.Replace(token, seen))
+	if err == nil && !applied {
+		now, _ = row[entity.TokenColumn].(gocql.UUID)
+	}
 	return applied, now, err
 }
 
 // Free implements [versioned.Key].
 func (k *claimKey) Free(ctx context.Context, token gocql.UUID) error {
-	return k.one(ctx, func(ctx context.Context) error {
-		_, _, err := k.w.transact.swap(ctx, []entity.Statement{k.claim.Free(token)}, k.o)
-		return err
-	})
+	_, _, err := k.swap(ctx, k.claim.Free(token))
+	return err
 }
 
 // Base implements [versioned.Key].

@@ -97,29 +97,22 @@ func digestOf(all []*entity.Conditional) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// decideCompared settles the conditions of a set with Compare. maybe says that they were sent before, and may have been applied, as
-// everything may that comes through Resume.
+// decideCompared settles the conditions of a set with Compare. An earlier outcome of Unknown says that they were sent before, and may have
+// been applied, as everything may that comes through Resume.
 //
 // If one of the rows then has the change's Mark, all were changed. Without a Mark a row that is as the change wanted to make it may be
 // its own work or another's with the same values: it stays unknown, and whoever knows the values can tell from the row.
-func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Conditional, maybe bool, sent *atomic.Int32) decision {
+func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
 	statements := make([]entity.Statement, len(all))
 	for i, c := range all {
 		statements[i] = c.Condition.Compare()
 	}
 	store := w.store(op, all[0].Condition.Base(), sent)
-	var applied bool
-	again, err := store.Try(ctx, func(ctx context.Context) error {
-		return store.one(ctx, func(ctx context.Context) (err error) {
-			applied, _, err = w.transact.swap(ctx, statements, store.o)
-			return err
-		})
+	applied, failed, err := versioned.Try(ctx, store, func(ctx context.Context) (bool, error) {
+		applied, _, err := store.swap(ctx, statements...)
+		return applied, err
 	})
-	maybe = maybe || again
-	outcome := NotApplied
-	if maybe {
-		outcome = Unknown
-	}
+	outcome := earlier.Then(failed)
 	switch {
 	case err != nil:
 		return decision{outcome: outcome, err: err}
@@ -131,9 +124,9 @@ func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Co
 		c := one.Condition
 		stored, err := w.stored(ctx, op, c.Base(), sent)
 		if err != nil {
-			return decision{outcome: outcome, conflict: !maybe, err: err} // what was first may be this very change
+			return decision{outcome: outcome, conflict: outcome == NotApplied, err: err} // what was first may be this very change
 		}
-		if maybe && stored != nil && c.Own(*stored) {
+		if outcome == Unknown && stored != nil && c.Own(*stored) {
 			return decision{outcome: Applied}
 		}
 		if s.err == nil && (len(all) == 1 || !c.Holds(stored)) {
@@ -152,11 +145,7 @@ func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Co
 // stored reads a base row at SERIAL. It gives nil if there is none.
 func (w *Writer) stored(ctx context.Context, op string, base *entity.Base, sent *atomic.Int32) (*entity.Row, error) {
 	store := w.store(op, base, sent)
-	var row versioned.Row
-	_, err := store.Try(ctx, func(ctx context.Context) (err error) {
-		row, err = store.Read(ctx)
-		return err
-	})
+	row, _, err := versioned.Try(ctx, store, store.Read)
 	out, _ := row.Columns.(*entity.Row)
 	return out, err
 }

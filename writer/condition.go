@@ -24,16 +24,11 @@ type condition struct {
 	*entity.Conditional
 	more    []*entity.Conditional // of other rows of the partition, in a set with Compare: all hold, or nothing is applied
 	version gocql.UUID
-	tables  []string     // of a Versioned entity, with their keyspaces; empty if it was stored without them
-	tokens  []gocql.UUID // of Releases, as they were before the transaction was first sent; none if that was another process
+	tables  []string // of a Versioned entity, with their keyspaces; empty if it was stored without them
 
-	outcome  Outcome
+	decision
 	attempts int // requests, in earlier calls too
 	sent     int // of this call
-	conflict bool
-	taken    *entity.Claim // the key that another entity has
-	current  any           // the row as it is, after a conflict
-	err      error
 }
 
 // oldestInsert is how old an insert with a condition may be. What was deleted after it is remembered for twice that.
@@ -61,7 +56,7 @@ func (w *Writer) conditionOf(p *plan, c tables.Change) (entity.Rendered, error) 
 	if table := r.Condition.Base().Unplaced(); table != "" {
 		return entity.Rendered{}, fmt.Errorf("table %s has no keyspace: %s", table, w.noKeyspace())
 	}
-	p.condition = &condition{Conditional: &r, outcome: NotApplied}
+	p.condition = &condition{Conditional: &r, decision: decision{outcome: NotApplied}}
 	if w.pinned {
 		p.condition.outcome = Unknown // an earlier try may have been applied
 	}
@@ -84,7 +79,7 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	if c.outcome == Applied {
 		return true, 0
 	}
-	earlier := c.outcome
+	earlier, tokens := c.outcome, c.tokens
 	var sent atomic.Int32
 	all := c.all()
 	result, err := runDetached(ctx, func() (decision, error) { return w.decide(ctx, p.op, all, earlier, &sent), nil })
@@ -94,11 +89,11 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	case err != nil:
 		result = decision{outcome: Unknown, err: err}
 	}
+	c.decision = result
 	c.outcome = earlier.Then(result.outcome)
-	c.conflict, c.taken, c.current = result.conflict, result.taken, result.current
 	c.err = period.Explain(wrapTimeout(ctx, result.err), only(c.Condition.Keyspace, c.Condition.Table))
-	if result.tokens != nil {
-		c.tokens = result.tokens
+	if c.tokens == nil {
+		c.tokens = tokens
 	}
 	c.sent = int(sent.Load())
 	c.attempts += c.sent
@@ -135,30 +130,52 @@ func errTaken(table string) error { return fmt.Errorf("%w: table %s", ErrTaken, 
 type decision struct {
 	outcome  Outcome
 	conflict bool
-	taken    *entity.Claim
-	current  any
+	taken    *entity.Claim // the key that another entity has
+	current  any           // the row as it is, after a conflict
 	err      error
-	above    int64
-	tokens   []gocql.UUID
+	above    int64        // the timestamp of a fence that an insert has met
+	tokens   []gocql.UUID // of Releases, as they were before the transaction was first sent; none if that was another process
 }
 
 // decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
 func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
-	ctx, end := w.traceCondition(ctx, op, all)
-	var s decision
-	if all[0].Condition.Versioned {
-		s = w.decideVersioned(ctx, op, all[0], earlier == Unknown, sent)
-	} else {
-		s = w.decideCompared(ctx, op, all, earlier == Unknown, sent)
+	first := all[0].Condition
+	if w.tracer.request != nil { // it is told of the condition as if it were one request
+		start := RequestStart{
+			Op: op, Mode: Conditional, Keyspace: first.Keyspace, Tables: []string{first.Table},
+			Statements: conditionTexts(all), Consistency: session.Consistency(w.consistency),
+		}
+		ctx = orOuter(ctx, w.tracer.request.TraceRequestStart(ctx, start))
 	}
-	end(s, int(sent.Load()))
+	var s decision
+	if first.Versioned {
+		s = w.decideVersioned(ctx, op, all[0], earlier, sent)
+	} else {
+		s = w.decideCompared(ctx, op, all, earlier, sent)
+	}
+	end := RequestEnd{Outcome: s.outcome, Attempts: int(sent.Load())}
+	switch {
+	case s.outcome == Applied || s.err == nil:
+	case s.conflict:
+		end.Err, end.Reason = s.err, reasonConflict
+	default:
+		end.Err, end.Reason = s.err, retry.Classify(s.err, retry.Swap).Reason
+	}
+	w.tracer.requestEnd(ctx, end)
 	return s
 }
 
-func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Conditional, maybe bool, sent *atomic.Int32) decision {
+func conditionTexts(all []*entity.Conditional) (texts []string) {
+	for _, c := range all {
+		texts = append(texts, c.Condition.Statements()...)
+	}
+	return texts
+}
+
+func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
 	cond := c.Condition
 	change := &versioned.Change{
-		Store: w.store(op, cond.Base(), sent), Insert: cond.Kind == entity.Insert, Grace: w.claimGrace, Sent: maybe,
+		Store: w.store(op, cond.Base(), sent), Insert: cond.Kind == entity.Insert, Grace: w.claimGrace, Sent: earlier == Unknown,
 		Swap: versioned.Swap{Before: cond.Before, Version: cond.Version, Keys: cond.Keys},
 		Next: func(above int64) gocql.UUID {
 			return versioned.Version(w.clock.next(above, w.maxSkew), rand.Uint64()) //nolint:gosec // as above
@@ -172,14 +189,7 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Condi
 	}
 	change.Lost = w.lost(op, c, sent)
 	result := change.Commit(ctx)
-	s := decision{err: result.Err, conflict: result.Conflict, tokens: change.Tokens}
-	switch result.Outcome {
-	case versioned.Applied:
-		s.outcome = Applied
-	case versioned.NotApplied:
-		s.outcome = NotApplied
-	case versioned.Unknown:
-	}
+	s := decision{outcome: result.Outcome, err: result.Err, conflict: result.Conflict, tokens: change.Tokens}
 	var taken *versioned.TakenError
 	if errors.As(result.Err, &taken) {
 		s.conflict = true
@@ -229,32 +239,6 @@ func (w *Writer) lost(op string, c *entity.Conditional, sent *atomic.Int32) []ve
 		keys[i] = w.claimKey(op, k, c.Condition.Base(), sent)
 	}
 	return keys
-}
-
-// traceCondition tells the tracer of the condition as if it were one request.
-func (w *Writer) traceCondition(ctx context.Context, op string, all []*entity.Conditional) (traced context.Context, end func(s decision, sent int)) {
-	if w.tracer.request == nil {
-		return ctx, func(decision, int) {}
-	}
-	first := all[0].Condition
-	start := RequestStart{Op: op, Mode: Conditional, Keyspace: first.Keyspace, Tables: []string{first.Table}, Consistency: session.Consistency(w.consistency)}
-	for _, c := range all {
-		start.Statements = append(start.Statements, c.Condition.Statements()...)
-	}
-	traced = orOuter(ctx, w.tracer.request.TraceRequestStart(ctx, start))
-	return traced, func(s decision, sent int) {
-		e := RequestEnd{Outcome: s.outcome, Attempts: sent, Err: s.err}
-		if s.outcome == Applied {
-			e.Err = nil
-		}
-		if e.Err != nil {
-			e.Reason = reasonConflict
-			if !s.conflict {
-				e.Reason = retry.Classify(e.Err, retry.Swap).Reason
-			}
-		}
-		w.tracer.requestEnd(traced, e)
-	}
 }
 
 const reasonConflict = "conflict"

@@ -42,20 +42,20 @@ func runDetached[T any](ctx context.Context, do func() (T, error)) (T, error) {
 		value, err := do()
 		results <- result{value, err}
 	}()
-	select {
-	case r := <-results:
-		return r.value, r.err
-	case <-ctx.Done():
-	}
-	timer := time.NewTimer(leeway)
-	defer timer.Stop()
-	select {
-	case r := <-results:
-		return r.value, r.err
-	case <-timer.C:
-		if stage.CompareAndSwap(waiting, canceled) {
-			return none, fmt.Errorf("%w: %w", errUnbegun, wrapTimeout(ctx, ctx.Err()))
+	var late <-chan time.Time
+	for done := ctx.Done(); ; {
+		select {
+		case r := <-results:
+			return r.value, r.err
+		case <-done:
+			timer := time.NewTimer(leeway)
+			defer timer.Stop()
+			done, late = nil, timer.C
+		case <-late:
+			if stage.CompareAndSwap(waiting, canceled) {
+				return none, fmt.Errorf("%w: %w", errUnbegun, wrapTimeout(ctx, ctx.Err()))
+			}
+			return none, errStraggler(ctx)
 		}
-		return none, errStraggler(ctx)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/gobscan"
@@ -216,16 +217,12 @@ func (w *wireError) error() (*Error, error) {
 			}
 			p.mutations = append(p.mutations, m)
 		}
-		increments := 0
-		for _, m := range p.mutations {
-			if isIncrement(m) {
-				increments++
-			}
-		}
+		counter := isIncrement(p.mutations[0])
+		mixed := slices.ContainsFunc(p.mutations, func(m *entity.Mutation) bool { return isIncrement(m) != counter })
 		switch {
-		case increments == len(p.mutations):
+		case counter && !mixed:
 			p.kind = retry.Counter
-		case increments > 0 || w.Mode == Counter || w.Mode == LoggedBatch && len(e.requests) > 0 || len(e.requests) > 0 && e.requests[len(e.requests)-1].kind == retry.Counter:
+		case mixed || w.Mode == Counter || w.Mode == LoggedBatch && len(e.requests) > 0 || len(e.requests) > 0 && e.requests[len(e.requests)-1].kind == retry.Counter:
 			return nil, errors.New("denorm: decode error: incomplete")
 		}
 		e.requests = append(e.requests, p)
@@ -241,7 +238,8 @@ func (w *wireDecision) condition(types *entity.Decoder) (*condition, error) {
 	if w.Outcome > Pending || w.Attempts < 0 || len(w.Tables) > maxTables {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
-	c := &condition{Conditional: new(entity.Conditional), outcome: w.Outcome, attempts: w.Attempts, tables: w.Tables}
+	c := &condition{Conditional: new(entity.Conditional), attempts: w.Attempts, tables: w.Tables}
+	c.outcome = w.Outcome
 	if w.Err != "" {
 		c.err = errors.New(printable.Line(w.Err))
 	}

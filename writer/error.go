@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -175,12 +176,7 @@ func (e *Error) empty() bool {
 }
 
 func (e *Error) any(is func(Outcome) bool) bool {
-	for i := range e.Tables {
-		if is(e.Tables[i].Outcome) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Tables, func(r TableResult) bool { return is(r.Outcome) })
 }
 
 // wrongImage says whether the before-image had the version of the row, and other keys.

@@ -61,7 +61,7 @@ func (x gocqlExecutor) batch(ctx context.Context, r *attempt) error {
 		kind = gocql.LoggedBatch
 	case retry.Counter:
 		kind = gocql.CounterBatch
-	case retry.Partition, retry.UnloggedBatch, retry.Conditional, retry.Swap:
+	default: // one mutation of each replica
 	}
 	b := x.session.NewBatch(kind).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx)
 	b.Cons = r.consistency

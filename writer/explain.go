@@ -156,14 +156,9 @@ func (p *Plan) counters() string {
 }
 
 func (p *Plan) has(kind entity.MutationKind) bool {
-	for _, r := range p.Requests {
-		for _, s := range r.Statements {
-			if s.Kind == kind {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Requests, func(r PlannedRequest) bool {
+		return slices.ContainsFunc(r.Statements, func(s PlannedStatement) bool { return s.Kind == kind })
+	})
 }
 
 func (p *Plan) writeRequests(b *strings.Builder) {
@@ -228,8 +223,17 @@ func (p *Plan) requestFails() string {
 
 func kib(bytes int) string { return fmt.Sprintf("%.1f KiB", float64(bytes)/1024) }
 
-// guarantees are the texts of Plan.String for each mode. docs/guarantees.md says the same with the tests that prove it.
-var guarantees = map[Mode]struct{ atomic, reader, death string }{
+// guarantee is what Plan.String says of a mode.
+type guarantee struct{ atomic, reader, death string }
+
+var fannedOut = guarantee{
+	"each request by itself, not all of them together",
+	"some tables with the write and others still without, while it is under way, and after an error until Resume has returned nil",
+	"some tables have the write and others do not, until the entity is written again",
+}
+
+// docs/guarantees.md says the same with the tests that prove it.
+var guarantees = map[Mode]guarantee{
 	Single: {
 		"the statement, which is all of the write",
 		"the row as it was or as it will be, never a part of each",
@@ -240,20 +244,12 @@ var guarantees = map[Mode]struct{ atomic, reader, death string }{
 		"every row as it was or as it will be; while the write is under way, one table with it and another still without",
 		"all of the write is done, or nothing",
 	},
-	FanOut: {
-		"each request by itself, not all of them together",
-		"some tables with the write and others still without, while it is under way, and after an error until Resume has returned nil",
-		"some tables have the write and others do not, until the entity is written again",
-	},
+	FanOut:   fannedOut,
+	Fallback: fannedOut,
 	LoggedBatch: {
 		"the request, which is all of the write, in the end but not at one moment: what the batchlog has stored the server replays",
 		"some tables with the write and others still without, for milliseconds, and after a timeout until the batchlog is replayed",
 		"all of the write is done in the end, or nothing; a replay is expected within seconds, but a stopped node keeps its part of the batchlog until it is back",
-	},
-	Fallback: {
-		"each request by itself, not all of them together",
-		"some tables with the write and others still without, while it is under way, and after an error until Resume has returned nil",
-		"some tables have the write and others do not, until the entity is written again",
 	},
 	Conditional: {
 		"the condition with the base row; each request after it by itself",

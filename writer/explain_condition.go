@@ -13,10 +13,7 @@ func (c *condition) planned() *PlannedCondition {
 	}
 	cond := c.Condition
 	out := &PlannedCondition{
-		Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial.String(), Versioned: cond.Versioned,
-	}
-	for _, one := range c.all() {
-		out.Texts = append(out.Texts, one.Condition.Statements()...)
+		Keyspace: cond.Keyspace, Table: cond.Table, Serial: gocql.Serial.String(), Versioned: cond.Versioned, Texts: conditionTexts(c.all()),
 	}
 	if cond.Local {
 		out.Serial = gocql.LocalSerial.String()

@@ -12,8 +12,12 @@ import (
 // guard rejects a logged batch that the server would reject, or would not keep its promise for: the batchlog drops a batch that is
 // older than the smallest gc_grace_seconds of its tables, so a table that keeps deletes for no time takes the promise from all of it.
 // An [*unreadError] is no refusal: it is not known.
-func (w *Writer) guard(ctx context.Context, batch *request, atomic bool) error {
-	if err := w.guardSize(batch, atomic); err != nil {
+func (w *Writer) guard(ctx context.Context, p *plan) error {
+	if p.mode != LoggedBatch {
+		return nil
+	}
+	batch := &p.requests[0]
+	if err := w.guardSize(batch, p.atomic); err != nil {
 		return err
 	}
 	for _, m := range batch.mutations {
@@ -25,7 +29,7 @@ func (w *Writer) guard(ctx context.Context, batch *request, atomic bool) error {
 			return err
 		}
 		if live.gcGrace == 0 {
-			return noGrace(m, atomic)
+			return noGrace(m, p.atomic)
 		}
 	}
 	return nil

@@ -71,13 +71,13 @@ func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table 
 func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
 	t, err := runDetached(ctx, func() (t liveTable, err error) {
 		missing := false
-		err = askSchema(ctx, retrier, func(ctx context.Context) (err error) {
+		_, err = retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
 			t, err = l.read(ctx, keyspace, table)
 			if missing = errors.Is(err, errNoTable); missing {
 				return nil
 			}
 			return err
-		})
+		}, nil)
 		if missing {
 			err = errNoTable
 		}
@@ -101,34 +101,34 @@ func askSchema(ctx context.Context, retrier *req.Retrier, read func(context.Cont
 	return err
 }
 
-// readLive reads from the schema tables of the coordinator.
+// readLive reads from the schema tables of a coordinator, each by a request of its own.
 func readLive(session *gocql.Session) func(context.Context, string, string) (liveTable, error) {
-	return func(ctx context.Context, keyspace, table string) (liveTable, error) {
-		var t liveTable
+	return func(ctx context.Context, keyspace, table string) (t liveTable, err error) {
+		var name string
 		var seconds int
-		err := session.Query(`SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
-			keyspace, table).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&seconds, &t.ttl)
-		if errors.Is(err, gocql.ErrNotFound) {
+		found := false
+		scan := func(query string, names []any, row func(), dest ...any) {
+			if err != nil {
+				return
+			}
+			r := req.New("", nil, leastSilence)
+			r.Begin(ctx)
+			iter := session.Query(query, names...).WithContext(r).Consistency(gocql.One).RetryPolicy(nil).Iter() //nolint:contextcheck // r is ctx now
+			for iter.Scan(dest...) {
+				row()
+			}
+			err = r.End(iter.Close())
+		}
+		scan(`SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
+			[]any{keyspace, table}, func() { found = true }, &seconds, &t.ttl)
+		if err == nil && !found {
 			return t, errNoTable
 		}
-		if err != nil {
-			return t, err
-		}
 		t.gcGrace = time.Duration(seconds) * time.Second
-		var base string
-		views := session.Query(`SELECT base_table_name FROM system_schema.views WHERE keyspace_name = ?`, keyspace).
-			WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
-		for views.Scan(&base) {
-			t.derived = t.derived || base == table
-		}
-		if err := views.Close(); err != nil {
-			return t, err
-		}
-		triggers := session.Query(`SELECT trigger_name FROM system_schema.triggers WHERE keyspace_name = ? AND table_name = ?`,
-			keyspace, table).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
-		for triggers.Scan(&base) {
-			t.derived = true
-		}
-		return t, triggers.Close()
+		scan(`SELECT base_table_name FROM system_schema.views WHERE keyspace_name = ?`,
+			[]any{keyspace}, func() { t.derived = t.derived || name == table }, &name)
+		scan(`SELECT trigger_name FROM system_schema.triggers WHERE keyspace_name = ? AND table_name = ?`,
+			[]any{keyspace, table}, func() { t.derived = true }, &name)
+		return t, err
 	}
 }

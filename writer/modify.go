@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"sync/atomic"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/undecoded"
+	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -56,51 +59,82 @@ func Modify[T any](
 	return row, err
 }
 
+// Waits between two tries of Modify that met a conflict. Each conflict is another writer's success, so they are short.
+const (
+	leastConflictWait = 2 * time.Millisecond
+	mostConflictWait  = 200 * time.Millisecond
+)
+
 func modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
-	var none T
-	if w.err != nil {
-		return none, refuse(op, w.err)
-	}
-	if err := inKeyspaces(w, set); err != nil {
-		return none, refuse(op, err)
+	if err := cmp.Or(w.err, inKeyspaces(w, set)); err != nil {
+		return *new(T), refuse(op, err)
 	}
 	if err := set.Update(key, key).Internal().CheckVerb(); err != nil { // not only once a row was found
-		return none, refuse(op, err)
+		return *new(T), refuse(op, err)
 	}
-	if set.Internal().Conditional() {
-		return modifyConditional(ctx, w, op, set, key, change)
+	before, failed := read(ctx, w, op, set, key, true)
+	end := time.Now().Add(w.policy.WithDefaults().MaxElapsedTime)
+	for wait := leastConflictWait; ; wait = min(2*wait, mostConflictWait) {
+		if failed != nil {
+			return before, failed
+		}
+		update := set.Updating(before)
+		after, err := change(before)
+		if err != nil {
+			return before, err
+		}
+		if _, err := set.Key(after); err != nil {
+			return after, refuse(op, fmt.Errorf("the row that the function returned: %w", err))
+		}
+		result, err := w.Write(ctx, op, update(after))
+		if set.Internal().Conditional() {
+			set.Internal().SetVersion(&after, result.Version)
+		} else if result.Timestamp != 0 {
+			set.SetStamp(&after, result.Timestamp)
+		}
+		var met *Error
+		if !errors.As(err, &met) || !met.Is(ErrConflict) || met.condition.taken != nil || !met.NotApplied() || time.Now().Add(wait).After(end) {
+			return after, err
+		}
+		if !sleep(ctx, rand.N(wait)) { //nolint:gosec // it spreads
+			return after, met
+		}
+		// The row that the conflict left was read at SERIAL.
+		var found bool
+		if before, found = Current[T](met); !found {
+			before, failed = read(ctx, w, op, set, key, false)
+		}
 	}
-	before, err := read(ctx, w, op, set, key)
-	if err != nil {
-		return before, err
-	}
-	update := set.Updating(before)
-	after, err := change(before)
-	if err != nil {
-		return before, err
-	}
-	if err := keyless(set, after); err != nil {
-		return after, refuse(op, err)
-	}
-	result, err := w.Write(ctx, op, update(after))
-	if result.Timestamp != 0 {
-		set.SetStamp(&after, result.Timestamp)
-	}
-	return after, err
 }
 
-// keyless says what is wrong with the base key of the row that the function of Modify returned.
-func keyless[T any](set *tables.Set[T], after T) error {
-	if _, err := set.Key(after); err != nil {
-		return fmt.Errorf("the row that the function returned: %w", err)
+// sleep waits, and says whether ctx still goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
-	return nil
 }
 
-// read reads a base row. Its error is an *Error.
-func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, err error) {
+// read reads the base row of an entity, of a set with conditions at SERIAL unless plain. Its error is an *Error.
+func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, plain bool) (row T, err error) {
+	if !set.Internal().Conditional() {
+		return readRow(ctx, w, op, set, key)
+	}
+	base, err := set.Internal().Base(key, w.physical)
+	if err != nil {
+		return row, refuse(op, err)
+	}
+	return readBase[T](ctx, w, op, base, plain)
+}
+
+// readRow reads the base row of an entity of a set without conditions.
+func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (row T, err error) {
 	base := set.Internal().Describe().Tables[0]
 	keyspace := w.physical(base.Keyspace)
 	statement, _, values, err := set.SelectRow(keyspace, key)
@@ -129,6 +163,35 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	})
 	if err != nil {
 		return row, unread(op, keyspace, base.Name, int(sent.Load()), period.Explain(err, in(keyspace, base)))
+	}
+	return row, nil
+}
+
+// readBase reads a base row of a set with conditions.
+func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Base, plain bool) (row T, err error) {
+	var sent atomic.Int32
+	row, err = runDetached(ctx, func() (row T, err error) {
+		store := w.store(op, base, &sent)
+		store.plain = plain
+		read, _, err := versioned.Try(ctx, store, store.Read)
+		if err != nil {
+			return row, err
+		}
+		stored, ok := read.Columns.(*entity.Row)
+		if !ok {
+			return row, ErrNotFound
+		}
+		stored.Version = read.Current()
+		decoded, err := base.Decode(*stored)
+		if err != nil {
+			return row, err
+		}
+		row, _ = decoded.(T)
+		return row, nil
+	})
+	if err != nil {
+		keyspace, table, _ := base.Place()
+		return row, unread(op, keyspace, table, int(sent.Load()), period.Explain(err, only(keyspace, table)))
 	}
 	return row, nil
 }
@@ -177,18 +240,8 @@ func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
-	if w.err != nil {
-		return none, refuse(op, w.err)
-	}
-	if err := inKeyspaces(w, set); err != nil {
+	if err := cmp.Or(w.err, inKeyspaces(w, set)); err != nil {
 		return none, refuse(op, err)
 	}
-	if !set.Internal().Conditional() {
-		return read(ctx, w, op, set, key)
-	}
-	base, err := set.Internal().Base(key, w.physical)
-	if err != nil {
-		return none, refuse(op, err)
-	}
-	return readBase[T](ctx, w, op, base, true)
+	return read(ctx, w, op, set, key, true)
 }

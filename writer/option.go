@@ -70,6 +70,25 @@ func (c *config) fail(format string, args ...any) {
 	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
 }
 
+// apply takes options of New or With.
+func apply[O NewOption](c *config, options []O) {
+	for _, o := range options {
+		if any(o) == nil {
+			c.fail("an option is nil")
+			continue
+		}
+		o.applyNew(c)
+	}
+}
+
+// positive rejects a time that is none.
+func (c *config) positive(option string, d time.Duration) {
+	if d <= 0 {
+		c.fail("%s: %v is not positive", option, d)
+	}
+	c.tiny(option, d)
+}
+
 // tiny rejects a time that was written as a plain number.
 func (c *config) tiny(option string, d time.Duration) {
 	if 0 < d && d < time.Millisecond {
@@ -94,10 +113,7 @@ func WithClock(clock *Clock) NewOption {
 // there. Default: 10 s.
 func MaxClockSkew(d time.Duration) NewOption {
 	return newOption(func(c *config) {
-		if d <= 0 {
-			c.fail("MaxClockSkew: %v is not positive", d)
-		}
-		c.tiny("MaxClockSkew", d)
+		c.positive("MaxClockSkew", d)
 		c.maxSkew = d
 	})
 }
@@ -215,20 +231,16 @@ const earliest = 631_152_000_000_000
 // Session makes the writer work in the keyspaces of s, and within its budget if it has one. s is one that [session.Session.With] made of the
 // session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
-	return option(func(c *config) { c.use(s) })
-}
-
-// use takes the options of a session.
-func (c *config) use(s *session.Session) {
-	switch {
-	case s == nil:
-		c.fail("Session: the session is nil")
-		return
-	case s.Reads() != c.reads || s.Writes() != c.writes:
-		c.fail("Session: it has other connections than the writer: derive it by With from the session that New was given")
-		return
-	}
-	c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
+	return option(func(c *config) {
+		switch {
+		case s == nil:
+			c.fail("Session: the session is nil")
+		case s.Reads() != c.reads || s.Writes() != c.writes:
+			c.fail("Session: it has other connections than the writer: derive it by With from the session that New was given")
+		default:
+			c.err = errors.Join(c.err, c.shared.Use(s.Settings()))
+		}
+	})
 }
 
 // Consistency sets the level of writes and of the reads of [Modify]. Default: LOCAL_QUORUM.
@@ -250,10 +262,7 @@ func Consistency(level session.Consistency) Option {
 // without an answer can be made again.
 func Timeout(d time.Duration) Option {
 	return option(func(c *config) {
-		if d <= 0 {
-			c.fail("Timeout: %v is not positive", d)
-		}
-		c.tiny("Timeout", d)
+		c.positive("Timeout", d)
 		c.timeout = d
 	})
 }
@@ -263,10 +272,7 @@ func Timeout(d time.Duration) Option {
 // Default: 10 s.
 func ClaimGrace(d time.Duration) Option {
 	return option(func(c *config) {
-		if d <= 0 {
-			c.fail("ClaimGrace: %v is not positive", d)
-		}
-		c.tiny("ClaimGrace", d)
+		c.positive("ClaimGrace", d)
 		c.claimGrace = d
 	})
 }

@@ -2,6 +2,7 @@ package writer
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
@@ -112,12 +113,7 @@ func (p *request) explain(err error) error {
 }
 
 func applied(requests []request) bool {
-	for i := range requests {
-		if requests[i].outcome != Applied {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(requests, func(p request) bool { return p.outcome != Applied })
 }
 
 // tables are the names of the tables of the request, without repeats.

@@ -57,13 +57,7 @@ func newWriter(
 	if session != "" && !cql.IsTable(session) {
 		w.session, w.odd = "", session // unquoted, MyShop would be another keyspace: myshop
 	}
-	for _, o := range options {
-		if o == nil {
-			w.fail("an option is nil")
-			continue
-		}
-		o.applyNew(&w.config)
-	}
+	apply(&w.config, options)
 	if limit := w.policy.AttemptTimeout; limit > 0 && limit >= w.timeout && w.policy.MaxAttempts != 1 {
 		w.fail("Retry: an attempt may last %v (AttemptTimeout), and a call %v (Timeout), so one that gets no answer leaves no time for another: "+
 			"make AttemptTimeout less, Timeout more, or MaxAttempts 1", limit, w.timeout)
@@ -84,13 +78,7 @@ func newWriter(
 // reported by the next call.
 func (w *Writer) With(options ...Option) *Writer {
 	derived := *w.made()
-	for _, o := range options {
-		if o == nil {
-			derived.fail("an option is nil")
-			continue
-		}
-		o.apply(&derived.config)
-	}
+	apply(&derived.config, options)
 	derived.prepare()
 	return &derived
 }
@@ -162,8 +150,8 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	defer call.end()
 	ctx = w.tracer.writeStart(ctx, WriteStart{Op: op, Changes: len(changes)})
 	p, err := w.plan(op, changes, 0)
-	if err == nil && p.mode == LoggedBatch {
-		err = w.guard(ctx, &p.requests[0], p.atomic)
+	if err == nil {
+		err = w.guard(ctx, p)
 	}
 	if err == nil && p.condition != nil {
 		// An insert after a delete has to be above it.
@@ -171,9 +159,7 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 			met := p.condition
 			if p, err = w.plan(op, changes, above); err == nil {
 				p.sent, p.condition.attempts = met.sent, met.attempts
-				if p.mode == LoggedBatch {
-					err = w.guard(ctx, &p.requests[0], p.atomic)
-				}
+				err = w.guard(ctx, p)
 			}
 		} else if !holds {
 			return w.finish(ctx, p)

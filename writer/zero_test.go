@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/tables"
 )
 
 // A write that a zero writer cannot resume is still to be finished: the error says so, and another writer resumes it.
@@ -64,12 +63,9 @@ func TestTracerWithoutContext(t *testing.T) {
 	if _, err := w.Write(caller, "op", orderSet(t).Insert(newOrder(Open))); err != nil {
 		t.Fatal(err)
 	}
-	p, err := w.plan("op", []tables.Change{itemSet(t).Insert(newItem())}, 0)
-	if err != nil {
+	withCondition, _, _ := conditional(nil, Trace(l))
+	if _, err := withCondition.Write(caller, "op", itemSet(t).Insert(newItem())); err != nil {
 		t.Fatal(err)
-	}
-	if ctx, _ := w.traceCondition(caller, "op", p.condition.all()); ctx != caller {
-		t.Errorf("the context of a condition is %v", ctx)
 	}
 	if ctx := w.tracer.modifyStart(caller, "op"); ctx != caller {
 		t.Errorf("the context of Modify is %v", ctx)
@@ -79,7 +75,7 @@ func TestTracerWithoutContext(t *testing.T) {
 			t.Errorf("not in the caller's context: %s", line)
 		}
 	}
-	if len(l.lines) != 9 {
+	if len(l.lines) != 14 {
 		t.Errorf("told\n%s", strings.Join(l.lines, "\n"))
 	}
 }

@@ -4,6 +4,8 @@ package settings
 import (
 	"cmp"
 	"errors"
+	"maps"
+	"slices"
 )
 
 // Shared is what writers and readers of a session have in common.
@@ -24,12 +26,7 @@ func (s *Shared) Use(other Shared) error {
 
 // Owns says whether a keyspace is one that Keyspaces maps to.
 func (s *Shared) Owns(keyspace string) bool {
-	for _, to := range s.Keyspaces {
-		if to == keyspace {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(s.Keyspaces)), keyspace)
 }
 
 // ErrUnmapped says why a table has no keyspace.

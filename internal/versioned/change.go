@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -52,7 +53,7 @@ func (c *Change) Commit(ctx context.Context) Result {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
 	}
-	s := settlement{store: c.Store, swap: c.Swap, sent: c.Sent}
+	s := settlement{store: c.Store, swap: c.Swap, sent: c.Sent, tried: retry.NotApplied}
 	if len(c.Gained) > 0 {
 		s.renew = c.renew
 	}
@@ -62,7 +63,7 @@ func (c *Change) Commit(ctx context.Context) Result {
 	} else {
 		result = s.settle(ctx, c.Insert)
 	}
-	if result.Outcome != Applied && !s.maybe {
+	if result.Outcome != retry.Applied && s.tried == retry.NotApplied {
 		c.release(ctx)
 	}
 	if c.Sent && !s.first {
@@ -75,11 +76,8 @@ func (c *Change) Commit(ctx context.Context) Result {
 // entity, which may want the key back, is not mistaken for the one that is to be freed.
 func (c *Change) claim(ctx context.Context) error {
 	for _, key := range c.Lost {
-		var claim Claim
-		if _, err := c.Store.Try(ctx, func(ctx context.Context) (err error) {
-			claim, err = key.Read(ctx)
-			return err
-		}); err != nil {
+		claim, _, err := Try(ctx, c.Store, key.Read)
+		if err != nil {
 			return err
 		}
 		token := claim.Token

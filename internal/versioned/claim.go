@@ -3,6 +3,7 @@ package versioned
 import (
 	"context"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -79,7 +80,7 @@ func (h *holding) replace(ctx context.Context, store Store, seen, own gocql.UUID
 // that the taker has seen. Age alone proves nothing, as a write can be delayed for longer than any.
 func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fenced bool, err error) {
 	base := key.Base(claim.Owner)
-	row, err := read(ctx, base)
+	row, _, err := Try(ctx, base, base.Read)
 	if err != nil {
 		return false, err
 	}
@@ -97,7 +98,7 @@ func (c *Change) evict(ctx context.Context, key Key, claim Claim, now int64) (fe
 // has written the row.
 func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool, error) {
 	result := Settle(ctx, store, Swap{Before: row.Version, Version: version, After: row.Columns}, false, nil)
-	if result.Outcome != Applied {
+	if result.Outcome != retry.Applied {
 		return false, result.Err
 	}
 	row.Version, row.Pending = version, map[gocql.UUID][]byte{version: nil}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -271,7 +272,7 @@ func TestChangeLost(t *testing.T) {
 			key.claim = versioned.Claim{Owner: tt.owner, Token: at(7)}
 		}
 		c := versioned.Change{Store: &store, Swap: versioned.Swap{Before: at(10), Version: at(20)}, Lost: []versioned.Key{&key}}
-		if r := c.Commit(t.Context()); r.Outcome != versioned.Applied {
+		if r := c.Commit(t.Context()); r.Outcome != retry.Applied {
 			t.Fatal(result(&r))
 		}
 		c.Finish(t.Context())
@@ -362,7 +363,7 @@ func TestChangeSent(t *testing.T) {
 			if got := result(&r); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
-			if r.Outcome == versioned.Applied {
+			if r.Outcome == retry.Applied {
 				c.Finish(t.Context())
 			}
 			if !slices.Equal(store.asked, tt.asked) {

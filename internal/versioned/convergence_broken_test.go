@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -80,9 +81,12 @@ func (s *brokenStore) Swap(ctx context.Context, sw versioned.Swap) (versioned.Re
 	return s.Store.Swap(ctx, sw)
 }
 
-func (s *brokenStore) Try(ctx context.Context, attempt func(context.Context) error) (bool, error) {
-	maybe, err := s.Store.Try(ctx, attempt)
-	return maybe && s.part != doubt, err
+func (s *brokenStore) Try(ctx context.Context, attempt func(context.Context) error) (retry.Outcome, error) {
+	failed, err := s.Store.Try(ctx, attempt)
+	if s.part == doubt {
+		failed = retry.NotApplied
+	}
+	return failed, err
 }
 
 func atVersion(version, _ int64) int64    { return version }

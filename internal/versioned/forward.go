@@ -43,11 +43,3 @@ func clearEntries(ctx context.Context, store Store, versions []gocql.UUID) error
 	_, err := store.Try(ctx, func(ctx context.Context) error { return store.Clear(ctx, versions) })
 	return err
 }
-
-func read(ctx context.Context, store Store) (row Row, err error) {
-	_, err = store.Try(ctx, func(ctx context.Context) error {
-		row, err = store.Read(ctx)
-		return err
-	})
-	return row, err
-}

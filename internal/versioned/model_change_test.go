@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -132,7 +133,7 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 	e, kind, swap, before, after := what.e, what.kind, what.swap, what.before, what.after
 	w, s := p.w, p.store(e)
 	change := versioned.Change{
-		Store: s, Swap: swap, Insert: kind == "insert", Sent: resumed && (!w.plan.exact || what.outcome != versioned.NotApplied),
+		Store: s, Swap: swap, Insert: kind == "insert", Sent: resumed && (!w.plan.exact || what.outcome != retry.NotApplied),
 		Next: p.next, Grace: time.Duration(grace) * time.Microsecond,
 	}
 	var had, has [2]uint8
@@ -167,7 +168,7 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 	w.coverage.note(&result)
 	w.logf("client %d: %s %d: %s", p.number, kind, e, tell(&result))
 	switch {
-	case result.Outcome == versioned.Applied:
+	case result.Outcome == retry.Applied:
 		row := versioned.Row{Version: swap.Version, Present: after != nil}
 		if after != nil {
 			row.Columns = after
@@ -190,7 +191,7 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 
 // keep says whether a service sends the change again: not after a "no" that was final.
 func (*stored) keep(r *versioned.Result) bool {
-	return r.Outcome != versioned.Applied && !r.Conflict && r.Behind == (gocql.UUID{}) && !errors.Is(r.Err, versioned.ErrTaken)
+	return r.Outcome != retry.Applied && !r.Conflict && r.Behind == (gocql.UUID{}) && !errors.Is(r.Err, versioned.ErrTaken)
 }
 
 func tell(r *versioned.Result) string {

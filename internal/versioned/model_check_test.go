@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
 )
 
 // conclude lets the network come to rest, reads every entity once as anybody would, and then holds the world to its
@@ -56,15 +57,15 @@ func (w *world) judgeCalls() {
 		applied := slices.Contains(w.rows[c.entity].applied, c.version)
 		r := &c.result
 		switch {
-		case r.Outcome == versioned.Applied && !applied:
+		case r.Outcome == retry.Applied && !applied:
 			w.failf("client %d: %s %s of %d is reported applied and was not", c.process, c.kind, short(c.version), c.entity)
-		case r.Outcome == versioned.NotApplied && c.resumed && !w.plan.exact:
+		case r.Outcome == retry.NotApplied && c.resumed && !w.plan.exact:
 			w.failf("client %d: %s %s of %d is resumed and reported not applied", c.process, c.kind, short(c.version), c.entity)
-		case r.Outcome == versioned.NotApplied && applied && (c.resumed || c.stored.deliveries == 0):
+		case r.Outcome == retry.NotApplied && applied && (c.resumed || c.stored.deliveries == 0):
 			w.failf("client %d: %s %s of %d is reported not applied and was", c.process, c.kind, short(c.version), c.entity)
-		case quiet && r.Outcome == versioned.Unknown && !c.resumed:
+		case quiet && r.Outcome == retry.Unknown && !c.resumed:
 			w.failf("client %d: %s %s of %d is unknown without any fault: %v", c.process, c.kind, short(c.version), c.entity, r.Err)
-		case quiet && r.Outcome == versioned.NotApplied && !r.Conflict && r.Behind == (versioned.Result{}.Behind) &&
+		case quiet && r.Outcome == retry.NotApplied && !r.Conflict && r.Behind == (versioned.Result{}.Behind) &&
 			!errors.Is(r.Err, versioned.ErrTaken) && !errors.Is(r.Err, versioned.ErrRounds):
 			w.failf("client %d: %s %s of %d fails without any fault: %v", c.process, c.kind, short(c.version), c.entity, r.Err)
 		}
@@ -102,21 +103,21 @@ func (w *world) judgeTables() {
 func (w *world) rewrite(p *process, e int) {
 	c := w.rows[e].columns
 	if c == nil {
-		w.want(versioned.Applied, e, p.insert(e, p.next(0), &columns{places: [2]uint8{1, 2}, count: 1}))
+		w.want(retry.Applied, e, p.insert(e, p.next(0), &columns{places: [2]uint8{1, 2}, count: 1}))
 		return
 	}
 	after := *c
 	after.places[0], after.count = 1+c.places[0]%3, c.count+1
-	w.want(versioned.Applied, e, p.replace(e, image{true, w.rows[e].version, c}, &after))
+	w.want(retry.Applied, e, p.replace(e, image{true, w.rows[e].version, c}, &after))
 }
 
 // reclaim wants a key that no base row has to be free for either entity, and one that a base row has to be taken.
 func (w *world) reclaim(p *process, u int, k uint8) {
 	holder := slices.IndexFunc(w.rows[:], func(r row) bool { return r.columns != nil && r.columns.keys[u] == k })
 	e := w.rand.IntN(entities)
-	want := versioned.Applied
+	want := retry.Applied
 	if holder >= 0 {
-		e, want = 1-holder, versioned.NotApplied
+		e, want = 1-holder, retry.NotApplied
 	} else if o := w.claims[u][k].Owner; o != "" && w.chance(768) {
 		w.coverage.leaked = true
 		if o == owner(e) {
@@ -128,12 +129,12 @@ func (w *world) reclaim(p *process, u int, k uint8) {
 	after.count++
 	result := p.replace(e, image{true, w.rows[e].version, w.rows[e].columns}, &after)
 	w.want(want, e, result)
-	if want == versioned.NotApplied && !errors.Is(result.Err, versioned.ErrTaken) {
+	if want == retry.NotApplied && !errors.Is(result.Err, versioned.ErrTaken) {
 		w.failf("key %d is entity %d's, but not for %d: %v", k, holder, e, result.Err)
 	}
 }
 
-func (w *world) want(want versioned.Outcome, e int, r versioned.Result) {
+func (w *world) want(want retry.Outcome, e int, r versioned.Result) {
 	if r.Outcome != want {
 		w.failf("entity %d, without any fault: %s", e, tell(&r))
 	}
@@ -147,11 +148,11 @@ type coverage struct {
 }
 
 func (c *coverage) note(r *versioned.Result) {
-	c.applied = c.applied || r.Outcome == versioned.Applied
-	c.notApplied = c.notApplied || r.Outcome == versioned.NotApplied
-	c.unknown = c.unknown || r.Outcome == versioned.Unknown
+	c.applied = c.applied || r.Outcome == retry.Applied
+	c.notApplied = c.notApplied || r.Outcome == retry.NotApplied
+	c.unknown = c.unknown || r.Outcome == retry.Unknown
 	c.conflict = c.conflict || r.Conflict
-	c.doubtful = c.doubtful || r.Conflict && r.Outcome == versioned.Unknown
+	c.doubtful = c.doubtful || r.Conflict && r.Outcome == retry.Unknown
 	c.taken = c.taken || errors.Is(r.Err, versioned.ErrTaken)
 }
 

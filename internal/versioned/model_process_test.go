@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -51,7 +52,7 @@ type stored struct {
 	swap          versioned.Swap
 	before, after *columns
 
-	outcome    versioned.Outcome // that the call was told which has kept it
+	outcome    retry.Outcome // that the call was told which has kept it
 	deliveries int
 	busy       int // processes that have it in hand
 }
@@ -161,14 +162,17 @@ func (p *process) crash() bool {
 }
 
 // try repeats requests as often as it likes.
-func (p *process) try(ctx context.Context, attempt func(context.Context) error) (maybe bool, err error) {
+func (p *process) try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
+	failed = retry.NotApplied
 	for range 1 + p.w.rand.IntN(4) {
 		if err = attempt(ctx); err == nil || p.dead || errors.Is(err, context.DeadlineExceeded) {
 			break
 		}
-		maybe = maybe || errors.Is(err, errLost)
+		if errors.Is(err, errLost) {
+			failed = retry.Unknown
+		}
 	}
-	return maybe, err
+	return failed, err
 }
 
 // Deadline, Done, Err and Value make the process the context of its call.

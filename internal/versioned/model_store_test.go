@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -125,7 +126,7 @@ func (s *store) Clear(_ context.Context, versions []gocql.UUID) error {
 	return err
 }
 
-func (s *store) Try(ctx context.Context, attempt func(context.Context) error) (bool, error) {
+func (s *store) Try(ctx context.Context, attempt func(context.Context) error) (retry.Outcome, error) {
 	return s.p.try(ctx, attempt)
 }
 

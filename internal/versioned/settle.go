@@ -5,22 +5,15 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
-)
-
-// Outcome is what is known of a swap.
-type Outcome uint8
-
-// Outcomes of a swap. NotApplied is a promise: it has not changed the row, and no attempt that is still under way will.
-const (
-	Unknown Outcome = iota
-	Applied
-	NotApplied
 )
 
 // Result says what has become of a swap. The zero value is one of which nothing is known.
 type Result struct {
-	Outcome Outcome
+	// Outcome is Applied, Unknown or NotApplied, which is a promise: the swap has not changed the row, and no attempt that is still under
+	// way will.
+	Outcome retry.Outcome
 	// Conflict says that another write was first, and Row is what it has left, the zero Row if it could not be read. If
 	// the outcome is then Unknown, the row may have had this write's version in between.
 	Conflict bool
@@ -51,7 +44,7 @@ const rounds = 8
 // as its condition, renew is called unless it is nil, and an error of it ends the insert. Claims of unique keys need
 // that: see [Change].
 func Settle(ctx context.Context, store Store, swap Swap, insert bool, renew func(context.Context) error) Result {
-	s := settlement{store: store, swap: swap, renew: renew}
+	s := settlement{store: store, swap: swap, renew: renew, tried: retry.NotApplied}
 	return s.settle(ctx, insert)
 }
 
@@ -60,9 +53,9 @@ type settlement struct {
 	store Store
 	swap  Swap
 	renew func(context.Context) error
-	sent  bool // an earlier call may have sent the swap
-	maybe bool // some attempt of this call may have been applied, or may yet be
-	first bool // the swap was applied by this call: until then the row had Before
+	sent  bool          // an earlier call may have sent the swap
+	tried retry.Outcome // Unknown if some attempt of this call may have been applied, or may yet be; else NotApplied
+	first bool          // the swap was applied by this call: until then the row had Before
 }
 
 func (s *settlement) settle(ctx context.Context, insert bool) Result {
@@ -79,21 +72,21 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 			return s.stop(err)
 		case reply.Applied:
 			s.first = true
-			return Result{Outcome: Applied}
+			return Result{Outcome: retry.Applied}
 		case reply.Version == swap.Version || slices.Contains(reply.Pending, swap.Version):
-			return Result{Outcome: Applied}
+			return Result{Outcome: retry.Applied}
 		case reply.Err != nil:
 			return s.stop(reply.Err)
 		case reply.Version != s.swap.Before && !insert:
-			row, err := read(ctx, store)
+			row, _, err := Try(ctx, store, store.Read)
 			return s.conflict(ctx, row, err)
 		}
-		row, err := read(ctx, store)
+		row, _, err := Try(ctx, store, store.Read)
 		if err != nil {
 			return s.stop(err)
 		}
 		if row.has(swap.Version) {
-			return Result{Outcome: Applied}
+			return Result{Outcome: retry.Applied}
 		}
 		if insert {
 			if row.Present {
@@ -130,12 +123,9 @@ func keeps(row, earlier Row) bool {
 	return false
 }
 
-func (s *settlement) send(ctx context.Context) (reply Reply, err error) {
-	maybe, err := s.store.Try(ctx, func(ctx context.Context) error {
-		reply, err = s.store.Swap(ctx, s.swap)
-		return err
-	})
-	s.maybe = s.maybe || maybe
+func (s *settlement) send(ctx context.Context) (Reply, error) {
+	reply, failed, err := Try(ctx, s.store, func(ctx context.Context) (Reply, error) { return s.store.Swap(ctx, s.swap) })
+	s.tried = s.tried.Then(failed)
 	return reply, err
 }
 
@@ -151,11 +141,11 @@ func (s *settlement) over(ctx context.Context, fence gocql.UUID) error {
 
 // outcome of a swap that was not seen to be applied. After an attempt of which nothing is known, neither a rejected one
 // nor a read proves anything: it may have been applied and overwritten, or be applied after the read.
-func (s *settlement) outcome() Outcome {
-	if s.maybe || s.sent {
-		return Unknown
+func (s *settlement) outcome() retry.Outcome {
+	if s.sent {
+		return retry.Unknown
 	}
-	return NotApplied
+	return s.tried
 }
 
 func (s *settlement) stop(err error) Result { return Result{Outcome: s.outcome(), Err: err} }
@@ -167,7 +157,7 @@ func (s *settlement) conflict(ctx context.Context, row Row, err error) Result {
 		return Result{Outcome: s.outcome(), Conflict: true, Err: err}
 	}
 	if row.has(s.swap.Version) {
-		return Result{Outcome: Applied}
+		return Result{Outcome: retry.Applied}
 	}
 	_ = RollForward(ctx, s.store, row)
 	return Result{Outcome: s.outcome(), Conflict: true, Row: row}
@@ -175,10 +165,10 @@ func (s *settlement) conflict(ctx context.Context, row Row, err error) Result {
 
 // behind ends an insert below a fence. If it may have been applied, that fence may be the delete of what it inserted.
 func (s *settlement) behind(fence gocql.UUID, row Row) Result {
-	if s.maybe || s.sent {
-		return Result{Outcome: Unknown, Conflict: true, Row: row}
+	if s.outcome() == retry.Unknown {
+		return Result{Conflict: true, Row: row}
 	}
-	return Result{Outcome: NotApplied, Behind: fence}
+	return Result{Outcome: retry.NotApplied, Behind: fence}
 }
 
 // has says whether the row is or was at the version, as far as can be seen.

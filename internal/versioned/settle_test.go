@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -75,14 +76,15 @@ func (s *script) Clear(_ context.Context, versions []gocql.UUID) error {
 }
 
 // Try makes a second attempt after an answer that was lost.
-func (s *script) Try(ctx context.Context, attempt func(context.Context) error) (maybe bool, err error) {
+func (s *script) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
+	failed = retry.NotApplied
 	for range 2 {
 		if err = attempt(ctx); !errors.Is(err, errLost) {
 			break
 		}
-		maybe = true
+		failed = retry.Unknown
 	}
-	return maybe, err
+	return failed, err
 }
 
 func refused(version int64, pending ...int64) versioned.Reply {
@@ -304,19 +306,19 @@ func TestSettleEnds(t *testing.T) {
 	}
 	s := script{swaps: []any{refused(10, 10)}, rows: others}
 	r := versioned.Settle(t.Context(), &s, swap, false, nil)
-	if r.Outcome != versioned.NotApplied || !errors.Is(r.Err, versioned.ErrRounds) {
+	if r.Outcome != retry.NotApplied || !errors.Is(r.Err, versioned.ErrRounds) {
 		t.Errorf("%s", result(&r))
 	}
 	s = script{swaps: []any{refused(10, 10)}, rows: slices.Repeat([]versioned.Row{rowAt(10, "x", 10)}, 100)}
 	r = versioned.Settle(t.Context(), &s, swap, false, nil)
-	if r.Outcome != versioned.NotApplied || !errors.Is(r.Err, versioned.ErrKept) {
+	if r.Outcome != retry.NotApplied || !errors.Is(r.Err, versioned.ErrKept) {
 		t.Errorf("what is removed is there again: %s", result(&r))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s = script{swaps: []any{refused(10, 10)}}
 	r = versioned.Settle(ctx, &s, swap, false, nil)
-	if r.Outcome != versioned.NotApplied || !errors.Is(r.Err, context.Canceled) || s.asked != nil {
+	if r.Outcome != retry.NotApplied || !errors.Is(r.Err, context.Canceled) || s.asked != nil {
 		t.Errorf("%s, asked %q", result(&r), s.asked)
 	}
 }

@@ -3,6 +3,7 @@ package versioned
 import (
 	"context"
 
+	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
 
@@ -43,7 +44,18 @@ type Store interface {
 	// Clear removes entries of pending, with a timestamp above that of the transaction which has written them. A swap that
 	// is sent again can be applied long after the time in its version, so that alone is no measure.
 	Clear(ctx context.Context, versions []gocql.UUID) error
-	// Try calls attempt until it succeeds or is not worth another attempt. maybe says whether some attempt failed in a
-	// way after which what it sent may still have an effect, now or later; also if a later one succeeded.
-	Try(ctx context.Context, attempt func(context.Context) error) (maybe bool, err error)
+	// Try calls attempt until it succeeds or is not worth another attempt. failed is what is known of the attempts that failed: Unknown if
+	// what one of them sent may still have an effect, now or later, also if a later one succeeded; else NotApplied.
+	Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error)
+}
+
+// Try is [Store.Try] of something that gives a value.
+func Try[T any](
+	ctx context.Context, store Store, attempt func(context.Context) (T, error),
+) (value T, failed retry.Outcome, err error) {
+	failed, err = store.Try(ctx, func(ctx context.Context) (err error) {
+		value, err = attempt(ctx)
+		return err
+	})
+	return value, failed, err
 }

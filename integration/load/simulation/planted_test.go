@@ -53,7 +53,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"a refused transaction proves that an earlier attempt was not applied", "internal/versioned/settle.go",
-		"if s.maybe || s.sent {\n\t\treturn Unknown\n\t}\n\treturn NotApplied\n", "return NotApplied\n",
+		"if s.sent {\n\t\treturn retry.Unknown\n\t}\n\treturn s.tried\n", "return retry.NotApplied\n",
 		"Versioned: ",
 	},
 	{
