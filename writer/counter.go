@@ -19,18 +19,9 @@ func splitCounters(changes []tables.Change, mutations []*entity.Mutation) (rest 
 	if !slices.ContainsFunc(mutations, isIncrement) {
 		return changes, mutations, nil
 	}
-	for _, c := range changes {
-		if c.Kind() != tables.Add {
-			rest = append(rest, c)
-		}
-	}
-	for _, m := range mutations {
-		if isIncrement(m) {
-			counters = append(counters, m)
-		} else {
-			ordinary = append(ordinary, m)
-		}
-	}
+	rest = slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool { return c.Kind() == tables.Add })
+	ordinary = slices.DeleteFunc(slices.Clone(mutations), isIncrement)
+	counters = slices.DeleteFunc(slices.Clone(mutations), func(m *entity.Mutation) bool { return !isIncrement(m) })
 	return rest, ordinary, counters
 }
 

@@ -86,15 +86,15 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 	}
 	w := wireError{Op: e.Op, Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict}
 	if c := e.condition; c != nil {
-		data, err := c.MarshalBinary()
-		if err != nil {
-			return nil, err
-		}
-		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Tables: c.tables, Condition: data}
-		for _, other := range c.more {
-			data, err := other.MarshalBinary()
+		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Tables: c.tables}
+		for i, one := range c.all() {
+			data, err := one.MarshalBinary()
 			if err != nil {
 				return nil, err
+			}
+			if i == 0 {
+				w.Condition.Condition = data
+				continue
 			}
 			w.Format, w.Condition.More = 1, append(w.Condition.More, data)
 		}

@@ -77,9 +77,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		r := PlannedRequest{Partitions: len(group(request.mutations)), Counter: request.kind == retry.Counter}
 		for _, m := range request.mutations {
 			r.Statements = append(r.Statements, PlannedStatement{m.Keyspace, m.Table, m.Kind, m.Statement})
-			if _, expires := m.ExpiresAt(); expires {
-				out.Expires = true
-			}
+			out.Expires = out.Expires || expires(m)
 		}
 		out.Requests = append(out.Requests, r)
 		if request.kind == retry.LoggedBatch {

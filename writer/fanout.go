@@ -3,10 +3,12 @@ package writer
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -82,14 +84,12 @@ func (w *Writer) startFanOut(ctx context.Context, p *plan, requests []request) *
 
 // expiring says whether a row of the requests ends.
 func expiring(requests []request) bool {
-	for i := range requests {
-		for _, m := range requests[i].mutations {
-			if _, ends := m.ExpiresAt(); ends {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(requests, func(p request) bool { return slices.ContainsFunc(p.mutations, expires) })
+}
+
+func expires(m *entity.Mutation) bool {
+	_, ends := m.ExpiresAt()
+	return ends
 }
 
 // wait returns when all are done, or a moment after the end of the call's context. It gives the requests as they are then.

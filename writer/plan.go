@@ -289,10 +289,8 @@ func required(changes []tables.Change, mutations []*entity.Mutation) (reason str
 	if len(changes) > 1 {
 		return "several entities change", true, false
 	}
-	for _, m := range mutations {
-		if m.Kind == entity.Remove {
-			return "deletes travel over several partitions", true, false
-		}
+	if slices.ContainsFunc(mutations, func(m *entity.Mutation) bool { return m.Kind == entity.Remove }) {
+		return "deletes travel over several partitions", true, false
 	}
 	return "", false, false
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
 )
 
 // A write that a zero writer cannot resume is still to be finished: the error says so, and another writer resumes it.

@@ -53,10 +53,7 @@ func (c *Change) Commit(ctx context.Context) Result {
 	if c.Grace == 0 {
 		c.Grace = defaultGrace
 	}
-	s := settlement{store: c.Store, swap: c.Swap, sent: c.Sent, tried: retry.NotApplied}
-	if len(c.Gained) > 0 {
-		s.renew = c.renew
-	}
+	s := settlement{store: c.Store, swap: c.Swap, renew: c.renew, sent: c.Sent, tried: retry.NotApplied}
 	var result Result
 	if err := c.claim(ctx); err != nil {
 		result = s.stop(err)

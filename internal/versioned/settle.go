@@ -41,7 +41,7 @@ const rounds = 8
 // the answer is not known or while nothing but an unfinished write prevents it.
 //
 // An insert, whose Before is zero, is also carried out over the fence of a delete; before it is sent with the fence
-// as its condition, renew is called unless it is nil, and an error of it ends the insert. Claims of unique keys need
+// as its condition, renew is called, and an error of it ends the insert. Claims of unique keys need
 // that: see [Change].
 func Settle(ctx context.Context, store Store, swap Swap, insert bool, renew func(context.Context) error) Result {
 	s := settlement{store: store, swap: swap, renew: renew, tried: retry.NotApplied}
@@ -102,7 +102,10 @@ func (s *settlement) settle(ctx context.Context, insert bool) Result {
 		kept = keeps(row, earlier)
 		earlier = row
 		if insert {
-			if err := s.over(ctx, row.Version); err != nil {
+			// A fence becomes the condition of the insert. The claims are renewed even if it has expired meanwhile: whoever has set it may
+			// have been after one of them.
+			s.swap.Before = row.Version
+			if err := s.renew(ctx); err != nil {
 				return s.stop(err)
 			}
 		}
@@ -127,16 +130,6 @@ func (s *settlement) send(ctx context.Context) (Reply, error) {
 	reply, failed, err := Try(ctx, s.store, func(ctx context.Context) (Reply, error) { return s.store.Swap(ctx, s.swap) })
 	s.tried = s.tried.Then(failed)
 	return reply, err
-}
-
-// over makes a fence the condition of an insert. It renews the claims even if the fence has expired meanwhile: whoever
-// has set it may have been after one of them.
-func (s *settlement) over(ctx context.Context, fence gocql.UUID) error {
-	s.swap.Before = fence
-	if s.renew == nil {
-		return nil
-	}
-	return s.renew(ctx)
 }
 
 // outcome of a swap that was not seen to be applied. After an attempt of which nothing is known, neither a rejected one
