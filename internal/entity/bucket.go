@@ -15,7 +15,7 @@ import (
 // Bucket is a tables.Bucket.
 type Bucket struct {
 	kind    bucketKind
-	width   time.Duration // of every
+	width   time.Duration // of a bucket of time, months excepted
 	n       int           // of hash
 	sources []string
 }
@@ -32,41 +32,41 @@ const (
 )
 
 // Hour is the hour of a timestamp or timeuuid column.
-func Hour(column string) Bucket { return Bucket{kind: hourBucket, sources: []string{column}} }
+func Hour(column string) Bucket { return Bucket{hourBucket, hour, 0, []string{column}} }
 
 // Day is the day of a timestamp or timeuuid column.
-func Day(column string) Bucket { return Bucket{kind: dayBucket, sources: []string{column}} }
+func Day(column string) Bucket { return Bucket{dayBucket, day, 0, []string{column}} }
 
 // Month is the calendar month of a timestamp or timeuuid column.
-func Month(column string) Bucket { return Bucket{kind: monthBucket, sources: []string{column}} }
+func Month(column string) Bucket { return Bucket{monthBucket, 0, 0, []string{column}} }
 
 // Every is tables.Every.
-func Every(d time.Duration, column string) Bucket {
-	return Bucket{kind: everyBucket, width: d, sources: []string{column}}
-}
+func Every(d time.Duration, column string) Bucket { return Bucket{everyBucket, d, 0, []string{column}} }
 
 // Hash is tables.Hash.
-func Hash(n int, columns ...string) Bucket {
-	return Bucket{kind: hashBucket, n: n, sources: slices.Clone(columns)}
+func Hash(n int, columns ...string) Bucket { return Bucket{hashBucket, 0, n, slices.Clone(columns)} }
+
+// timeBuckets are the functions of time: their names, and how the start of a bucket is written as text.
+var timeBuckets = [...]struct{ name, layout string }{
+	hourBucket:  {"hour", "2006-01-02-15"},
+	dayBucket:   {"day", "2006-01-02"},
+	monthBucket: {"month", "2006-01"},
+	everyBucket: {"every", "2006-01-02T15:04:05Z"},
 }
 
 // String is the function as it is declared, for example hour(ts).
 func (b Bucket) String() string {
 	columns := strings.Join(b.sources, ", ")
 	switch b.kind {
-	case hourBucket:
-		return "hour(" + columns + ")"
-	case dayBucket:
-		return "day(" + columns + ")"
-	case monthBucket:
-		return "month(" + columns + ")"
+	case noBucket:
+		return "no function"
 	case everyBucket:
 		return fmt.Sprintf("every(%v, %s)", b.width, columns)
 	case hashBucket:
 		return fmt.Sprintf("hash(%d, %s)", b.n, columns)
-	case noBucket:
+	default:
+		return timeBuckets[b.kind].name + "(" + columns + ")"
 	}
-	return "no function"
 }
 
 // maxBuckets bounds Hash: a read asks all of them.
@@ -131,30 +131,25 @@ const (
 
 // number is how many buckets lie between 1970 and the one of t, in milliseconds; negative before 1970.
 func (b Bucket) number(t int64) int64 {
-	switch b.kind {
-	case hourBucket:
-		return floorDiv(t, hour.Milliseconds())
-	case dayBucket:
-		return floorDiv(t, day.Milliseconds())
-	case monthBucket:
+	if b.kind == monthBucket {
 		y, m, _ := time.UnixMilli(t).UTC().Date()
 		return int64(y-1970)*12 + int64(m) - 1
-	default:
-		return floorDiv(t, b.width.Milliseconds())
 	}
+	return floorDiv(t, b.width.Milliseconds())
 }
 
 // start is the first millisecond of a bucket. It saturates at the ends of int64.
 func (b Bucket) start(number int64) int64 {
-	switch b.kind {
-	case hourBucket:
-		return saturated(number, hour.Milliseconds())
-	case dayBucket:
-		return saturated(number, day.Milliseconds())
-	case monthBucket:
+	if b.kind == monthBucket {
 		return time.Date(1970, time.Month(1+number), 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	}
+	switch width := b.width.Milliseconds(); {
+	case number > math.MaxInt64/width:
+		return math.MaxInt64
+	case number < math.MinInt64/width:
+		return math.MinInt64
 	default:
-		return saturated(number, b.width.Milliseconds())
+		return number * width
 	}
 }
 
@@ -166,29 +161,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-func saturated(n, width int64) int64 {
-	switch {
-	case n > math.MaxInt64/width:
-		return math.MaxInt64
-	case n < math.MinInt64/width:
-		return math.MinInt64
-	}
-	return n * width
-}
-
 // layout is how the start of a time bucket is written as text.
-func (b Bucket) layout() string {
-	switch b.kind {
-	case hourBucket:
-		return "2006-01-02-15"
-	case dayBucket:
-		return "2006-01-02"
-	case monthBucket:
-		return "2006-01"
-	default:
-		return "2006-01-02T15:04:05Z"
-	}
-}
+func (b Bucket) layout() string { return timeBuckets[b.kind].layout }
 
 // text is the bucket of t as text.
 func (b Bucket) text(t int64) (string, error) {

@@ -19,21 +19,15 @@ const (
 )
 
 func (k Kind) String() string {
-	switch k {
-	case Insert:
-		return "insert"
-	case Update:
-		return "update"
-	case Upsert:
-		return "upsert"
-	case Delete:
-		return "delete"
-	case Add:
-		return "add"
-	case Patch:
-		return "patch"
+	return called(k, "Kind", "insert", "update", "upsert", "delete", "add", "patch")
+}
+
+// called is the one of names that the kind stands for, or a number.
+func called[K ~uint8](kind K, typ string, names ...string) string {
+	if n := int(kind) - 1; n >= 0 && n < len(names) {
+		return names[n]
 	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
+	return fmt.Sprintf("%s(%d)", typ, uint8(kind))
 }
 
 // Change is what a tables.Change holds. A row is validated when the change is rendered, so that the write that carries it reports the fault.

@@ -23,17 +23,7 @@ const (
 )
 
 func (k MutationKind) String() string {
-	switch k {
-	case Put:
-		return "put"
-	case Remove:
-		return "remove"
-	case Increment:
-		return "increment"
-	case Merge:
-		return "merge"
-	}
-	return fmt.Sprintf("MutationKind(%d)", uint8(k))
+	return called(k, "MutationKind", "put", "remove", "increment", "merge")
 }
 
 // Mutation is one bound statement for one row of one table. Its fields are for reading.

@@ -33,15 +33,7 @@ const (
 )
 
 func (k EditKind) String() string {
-	switch k {
-	case PutColumn:
-		return "put"
-	case PutElements:
-		return "put elements of"
-	case RemoveElements:
-		return "remove elements of"
-	}
-	return fmt.Sprintf("EditKind(%d)", uint8(k))
+	return called(k, "EditKind", "put", "put elements of", "remove elements of")
 }
 
 // String says what is done to which column.
