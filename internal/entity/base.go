@@ -95,13 +95,7 @@ func (s *Set) regular() []int {
 	return out
 }
 
-func (b *Base) where() (text string, args []any) {
-	parts := make([]string, len(b.key))
-	for k, name := range b.set.tables[0].keyNames {
-		parts[k], args = name+" = ?", append(args, b.key[k])
-	}
-	return " WHERE " + strings.Join(parts, " AND "), args
-}
+func (b *Base) where() terms { return keyTerms(b.set.tables[0].keyNames, b.key) }
 
 func (b *Base) table() string { return qualified(b.keyspace, b.name) }
 
@@ -119,8 +113,7 @@ func (b *Base) Select() (s Statement, dest []any, row func() Row) {
 		names = append(names, b.set.columns[b.set.version].name, PendingColumn)
 		dest = append(dest, &out.Version, &out.Pending)
 	}
-	where, args := b.where()
-	s = Statement{"SELECT " + strings.Join(names, ", ") + " FROM " + b.table() + where, args}
+	s = Statement{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + b.table()}.where(b.where())
 	return s, dest, func() Row {
 		out.values = slices.Clone(b.row)
 		for n, i := range columns {
@@ -177,60 +170,45 @@ func (b *Base) Decode(row Row) (any, error) {
 // pending; of an insert, if all other columns that the set declares are null too, and of another change, if those that keys follow
 // from are what its before-image says. Without after it makes a fence. Several statements travel in one batch.
 func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []Statement {
-	versionName := b.set.columns[b.set.version].name
-	var sets []string
-	var args []any
+	var set, condition, fenced terms
+	condition.equal(b.VersionColumn(), nil)
+	if before != (gocql.UUID{}) {
+		condition.args[0] = uuidValue(before)
+	}
+	condition.null(PendingColumn)
 	for _, i := range b.regular() {
 		name := b.set.columns[i].name
 		switch {
-		case after == nil && keys == nil:
 		case after == nil && b.stored: // bound, for the driver to see that the column is of the type by which keys were checked
-			sets, args = append(sets, name+" = ?"), append(args, &Value{typ: b.set.columns[i].cql})
+			set.equal(name, &Value{typ: b.set.columns[i].cql})
 		case after == nil:
-			sets = append(sets, name+" = null")
+			set.null(name)
 		default:
-			sets = append(sets, name+" = ?")
-			args = append(args, bound(&after.values[i], before != (gocql.UUID{})))
+			set.equal(name, bound(&after.values[i], before != (gocql.UUID{})))
+		}
+		if after != nil && after.added { // a row of before the declaration has no version either
+			condition.null(name)
 		}
 	}
-	where, key := b.where()
-	where += " IF " + versionName + " = ? AND " + PendingColumn + " = null"
-	conditions := []any{nil}
-	if before != (gocql.UUID{}) {
-		conditions[0] = uuidValue(before)
-	}
-	var more strings.Builder
-	if after != nil && after.added { // a row of before the declaration has no version either
-		for _, i := range b.regular() {
-			more.WriteString(" AND " + b.set.columns[i].name + " = null")
-		}
+	update := Statement{Text: "UPDATE " + b.table()}
+	fenced.equal(b.VersionColumn(), uuidValue(version))
+	fence := Statement{update.Text + " USING TTL ?", []any{encodeInt(int64(FenceTTL / time.Second))}}.set(fenced).where(b.where())
+	if after == nil && keys == nil { // of an entity that does not exist
+		return []Statement{fence.onlyIf(condition)}
 	}
 	if keys != nil { // what the change removes from the query tables follows from them
 		for _, i := range b.imaged() {
-			more.WriteString(" AND " + b.set.columns[i].name + " = ?")
-			conditions = append(conditions, &b.before[i])
+			condition.equal(b.set.columns[i].name, &b.before[i])
 		}
 	}
-	where += more.String()
-	ttl := encodeInt(int64(FenceTTL / time.Second))
-	if after == nil && keys == nil { // of an entity that does not exist
-		return []Statement{{
-			"UPDATE " + b.table() + " USING TTL ? SET " + versionName + " = ?" + where,
-			append(append([]any{ttl, uuidValue(version)}, key...), conditions...),
-		}}
-	}
 	if after != nil {
-		sets, args = append(sets, versionName+" = ?"), append(args, uuidValue(version))
+		set.equal(b.VersionColumn(), uuidValue(version))
 	}
-	sets = append(sets, PendingColumn+"[?] = ?")
-	args = append(args, uuidValue(version), &Value{typ: blob, data: append([]byte{}, keys...)})
-	out := []Statement{{"UPDATE " + b.table() + " SET " + strings.Join(sets, ", ") + where, append(append(args, key...), conditions...)}}
+	set.texts = append(set.texts, PendingColumn+"[?] = ?")
+	set.args = append(set.args, uuidValue(version), &Value{typ: blob, data: append([]byte{}, keys...)})
+	out := []Statement{update.set(set).where(b.where()).onlyIf(condition)}
 	if after == nil {
-		where, key := b.where()
-		out = append(out, Statement{
-			"UPDATE " + b.table() + " USING TTL ? SET " + versionName + " = ?" + where,
-			append([]any{ttl, uuidValue(version)}, key...),
-		})
+		out = append(out, fence)
 	}
 	return out
 }
@@ -288,12 +266,10 @@ func uuidValue(id gocql.UUID) *Value { return &Value{typ: timeuuid, data: id.Byt
 
 // Clear removes an entry of pending. now is the time by the writer's clock: a write that is resumed may be old.
 func (b *Base) Clear(version gocql.UUID, now time.Time) Statement {
-	where, key := b.where()
 	at := max(version.Time().UnixMicro(), now.UnixMicro()) + clearAhead.Microseconds()
 	return Statement{
-		"DELETE " + PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?" + where,
-		append([]any{uuidValue(version), &Value{typ: bigint, data: encodeInt64(at)}}, key...),
-	}
+		"DELETE " + PendingColumn + "[?] FROM " + b.table() + " USING TIMESTAMP ?", []any{uuidValue(version), bigintValue(at)},
+	}.where(b.where())
 }
 
 // Format prints the table for every verb: printed in full it would show the key.

@@ -39,54 +39,42 @@ func (t *table) claim(r *renderer, row []Value) *Claim {
 
 func (c *Claim) name() string { return qualified(c.Keyspace, c.Table) }
 
-func (c *Claim) where() (text string, args []any) {
-	parts := make([]string, len(c.key))
-	for k, name := range c.table.keyNames {
-		parts[k], args = name+" = ?", append(args, c.key[k])
-	}
-	return " WHERE " + strings.Join(parts, " AND "), args
-}
+func (c *Claim) where() terms { return keyTerms(c.table.keyNames, c.key) }
 
 // ownerNames are the columns that hold the base key.
 func (c *Claim) ownerNames() []string { return c.base.set.tables[0].keyNames }
 
 // Take is the lightweight transaction that takes a key without an owner.
 func (c *Claim) Take(token gocql.UUID) Statement {
-	names, args := slices.Clone(c.table.keyNames), make([]any, 0, len(c.key)+len(c.owner)+1)
-	for _, v := range c.key {
-		args = append(args, v)
-	}
+	names, args := slices.Clone(c.table.keyNames), appendValues(nil, c.key)
 	for k, name := range c.ownerNames() {
 		if !slices.Contains(names, name) {
 			names, args = append(names, name), append(args, c.owner[k])
 		}
 	}
-	names, args = append(names, TokenColumn), append(args, uuidValue(token))
-	marks := strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ")
-	return Statement{"INSERT INTO " + c.name() + " (" + strings.Join(names, ", ") + ") VALUES (" + marks + ") IF NOT EXISTS", args}
+	return insertNew(c.name(), append(names, TokenColumn), append(args, uuidValue(token)))
 }
 
 // Replace is the one that takes a key over whose token is seen.
 func (c *Claim) Replace(token, seen gocql.UUID) Statement {
-	var sets []string
-	var args []any
+	var set terms
 	for k, name := range c.ownerNames() {
 		if !slices.Contains(c.table.keyNames, name) {
-			sets, args = append(sets, name+" = ?"), append(args, c.owner[k])
+			set.equal(name, c.owner[k])
 		}
 	}
-	sets, args = append(sets, TokenColumn+" = ?"), append(args, uuidValue(token))
-	where, key := c.where()
-	return Statement{
-		"UPDATE " + c.name() + " SET " + strings.Join(sets, ", ") + where + " IF " + TokenColumn + " = ?",
-		append(append(args, key...), uuidValue(seen)),
-	}
+	set.equal(TokenColumn, uuidValue(token))
+	return Statement{Text: "UPDATE " + c.name()}.set(set).where(c.where()).onlyIf(tokenIs(seen))
 }
 
 // Free is the one that gives a key up whose token is seen.
 func (c *Claim) Free(seen gocql.UUID) Statement {
-	where, key := c.where()
-	return Statement{"DELETE FROM " + c.name() + where + " IF " + TokenColumn + " = ?", append(key, uuidValue(seen))}
+	return Statement{Text: "DELETE FROM " + c.name()}.where(c.where()).onlyIf(tokenIs(seen))
+}
+
+func tokenIs(seen gocql.UUID) (t terms) {
+	t.equal(TokenColumn, uuidValue(seen))
+	return t
 }
 
 // Holder is who has the key of a claim.
@@ -105,8 +93,7 @@ func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
 	}
 	var out Holder
 	dest = append(dest, &out.Token)
-	where, key := c.where()
-	s = Statement{"SELECT " + strings.Join(names, ", ") + " FROM " + c.name() + where, key}
+	s = Statement{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + c.name()}.where(c.where())
 	return s, dest, func() Holder {
 		out.Own = true
 		row := make([]Value, len(c.base.set.columns))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gocql/gocql"
@@ -17,6 +18,42 @@ import (
 type Statement struct {
 	Text string
 	Args []any
+}
+
+// terms are those of a SET, a WHERE or an IF, with what is bound to their marks.
+type terms struct {
+	texts []string
+	args  []any
+}
+
+func (t *terms) equal(name string, v any) {
+	t.texts, t.args = append(t.texts, name+" = ?"), append(t.args, v)
+}
+
+func (t *terms) null(name string) { t.texts = append(t.texts, name+" = null") }
+
+// keyTerms are those of the row under key.
+func keyTerms(names []string, key []*Value) (t terms) {
+	for k, name := range names {
+		t.equal(name, key[k])
+	}
+	return t
+}
+
+func (s Statement) set(t terms) Statement { return s.with(" SET ", ", ", t) }
+
+func (s Statement) where(t terms) Statement { return s.with(" WHERE ", " AND ", t) }
+
+func (s Statement) onlyIf(t terms) Statement { return s.with(" IF ", " AND ", t) }
+
+func (s Statement) with(clause, separator string, t terms) Statement {
+	return Statement{s.Text + clause + strings.Join(t.texts, separator), slices.Concat(s.Args, t.args)}
+}
+
+// insertNew is the lightweight transaction that makes a row where there is none.
+func insertNew(table string, columns []string, args []any) Statement {
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
+	return Statement{"INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + marks + ") IF NOT EXISTS", args}
 }
 
 // Format prints the text for every verb: printed in full a statement would show what is bound.
@@ -167,25 +204,21 @@ func (c *Condition) Compare() Statement {
 		for n, i := range t.columns {
 			args[n] = bound(&c.after[i], false)
 		}
-		marks := strings.TrimSuffix(strings.Repeat("?, ", len(t.columns)), ", ")
-		return Statement{"INSERT INTO " + b.table() + " (" + strings.Join(t.columnNames, ", ") + ") VALUES (" + marks + ") IF NOT EXISTS", args}
+		return insertNew(b.table(), t.columnNames, args)
 	}
-	var args []any
-	text := "DELETE FROM " + b.table()
-	if c.Kind == Update {
-		var sets []string
-		for _, i := range b.regular() {
-			sets, args = append(sets, b.set.columns[i].name+" = ?"), append(args, &c.after[i])
-		}
-		text = "UPDATE " + b.table() + " SET " + strings.Join(sets, ", ")
-	}
-	where, key := b.where()
-	args = append(args, key...)
-	var conditions []string
+	var compared terms
 	for _, i := range b.set.compare {
-		conditions, args = append(conditions, b.set.columns[i].name+" = ?"), append(args, &c.before[i])
+		compared.equal(b.set.columns[i].name, &c.before[i])
 	}
-	return Statement{text + where + " IF " + strings.Join(conditions, " AND "), args}
+	change := Statement{Text: "DELETE FROM " + b.table()}
+	if c.Kind == Update {
+		var set terms
+		for _, i := range b.regular() {
+			set.equal(b.set.columns[i].name, &c.after[i])
+		}
+		change = Statement{Text: "UPDATE " + b.table()}.set(set)
+	}
+	return change.where(b.where()).onlyIf(compared)
 }
 
 // Holds says whether row, or nil for none, is as the condition of a change in a set with Compare wants it: whether the server takes the

@@ -1,13 +1,11 @@
 package entity
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
 	"github.com/scylladb/gocqlx/v2/qb"
 )
@@ -102,7 +100,6 @@ func (r *renderer) count(t *table) {
 	if !present(key) {
 		return
 	}
-	p := placed{table: t, keyspace: r.keyspace(t.keyspace), name: r.name(t)}
 	start := len(r.args)
 	var names []string // of the counters that are not zero
 	for _, i := range t.counters {
@@ -113,15 +110,12 @@ func (r *renderer) count(t *table) {
 	if names == nil {
 		return
 	}
-	for _, v := range key {
-		r.args = append(r.args, v)
-	}
-	m := Mutation{
-		Keyspace: p.keyspace, Table: p.name, Kind: Increment, PartitionKey: partitionKey(key[:t.part]), Rotates: t.rotation != nil,
-		Args: r.args[start:len(r.args):len(r.args)], keys: len(key), part: t.part,
-	}
-	if text := t.statements(p.keyspace, p.name); len(names) == len(t.counters) {
-		m.Statement, m.Names = text.increment, text.incrementNames
+	r.args = appendValues(r.args, key)
+	p := r.place(t)
+	m := r.mutation(p, Increment, key)
+	m.Timestamp, m.Args = 0, r.args[start:len(r.args):len(r.args)]
+	if len(names) == len(t.counters) {
+		m.Statement, m.Names = p.text.increment, p.text.incrementNames
 	} else {
 		m.Statement, m.Names = incrementText(qualified(p.keyspace, p.name), names, t.keyNames)
 	}
@@ -147,20 +141,4 @@ func (t *table) counterNames() []string { return t.columnNames[len(t.key):] }
 // isCounterType says whether text names the type counter, alone or inside another one.
 func isCounterType(text string) bool {
 	return slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune("<>, ", r) }), "counter")
-}
-
-// An Increment is stored as what it is about, without key and values: it must never be sent again.
-
-func (m *Mutation) wireIncrement() *wireMutation {
-	return &wireMutation{Kind: Increment, Keyspace: m.Keyspace, Table: m.Table}
-}
-
-func (w *wireMutation) increment() (*Mutation, error) {
-	if w.Keyspace != "" && !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table) {
-		return nil, fmt.Errorf("keyspace and table must be %s", cql.TableRule)
-	}
-	if w.Timestamp != 0 || w.ExpiresAt != 0 || w.Keys != 0 || w.Part != 0 || len(w.Columns) > 0 {
-		return nil, errors.New("an increment is stored without key and values")
-	}
-	return &Mutation{Keyspace: w.Keyspace, Table: w.Table, Kind: Increment}, nil
 }

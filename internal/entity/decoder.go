@@ -18,34 +18,12 @@ type Decoder struct {
 
 // Mutation is [Mutation.UnmarshalBinary] of m.
 func (d *Decoder) Mutation(data []byte, m *Mutation) error {
-	var w wireMutation
-	if err := decode(data, &w); err != nil {
-		return fmt.Errorf("tables: decode mutation: %w", err)
-	}
-	decoded, err := w.mutation(d)
-	if err != nil {
-		return fmt.Errorf("tables: decode mutation: %w", err)
-	}
-	*m = *decoded
-	return nil
+	return decode(d, "mutation", data, new(wireMutation), (*wireMutation).mutation, m)
 }
 
 // Conditional is [Conditional.UnmarshalBinary] of c.
 func (d *Decoder) Conditional(data []byte, c *Conditional) error {
-	var w wireCondition
-	err := decode(data, &w)
-	if err == nil {
-		err = w.check()
-	}
-	if err != nil {
-		return fmt.Errorf("tables: decode condition: %w", err)
-	}
-	decoded, err := w.conditional(d)
-	if err != nil {
-		return fmt.Errorf("tables: decode condition: %w", err)
-	}
-	*c = *decoded
-	return nil
+	return decode(d, "condition", data, new(wireCondition), (*wireCondition).conditional, c)
 }
 
 // Bounds of what is stored, far above what a row has: a byte of a stream can stand for a column, and what is made of one
@@ -62,15 +40,30 @@ var (
 	errTypesSize  = fmt.Errorf("column types of more than %d characters together", maxTypes)
 )
 
-// decode reads what is stored, unless it would cost far more memory than it has bytes.
-func decode(data []byte, into any) error {
+// decode reads what is stored, unless it would cost far more memory than it has bytes, and makes what it stands for of it.
+func decode[W wire, T any](d *Decoder, what string, data []byte, w W, from func(W, *Decoder) (*T, error), into *T) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("tables: decode %s: %w", what, err)
+		}
+	}()
 	switch n, err := gobscan.Elements(data); {
 	case err != nil:
 		return err
 	case n > maxStored:
 		return errStoredSize
 	}
-	return gob.NewDecoder(bytes.NewReader(data)).Decode(into)
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(w); err != nil {
+		return err
+	}
+	if err := w.check(); err != nil {
+		return err
+	}
+	decoded, err := from(w, d)
+	if err == nil {
+		*into = *decoded
+	}
+	return err
 }
 
 // typ parses the text of a type.

@@ -1,7 +1,6 @@
 package entity
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -116,7 +115,7 @@ func (r *renderer) encodePatch(c Change) error {
 		return err
 	}
 	r.after = values
-	r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
+	r.at = bigintValue(r.timestamp)
 	return nil
 }
 
@@ -187,14 +186,10 @@ func (r *renderer) edit(t *table) {
 	if !present(key) {
 		return
 	}
-	p := placed{table: t, keyspace: r.keyspace(t.keyspace), name: r.name(t)}
-	put := Mutation{Kind: Put}
-	names, merged, values := slices.Clone(t.keyNames), []mergeColumn(nil), []any(nil)
-	var less []mergeColumn
-	var gone []any
-	for _, v := range key {
-		put.Args = append(put.Args, v)
-	}
+	p := r.place(t)
+	names, put := slices.Clone(t.keyNames), r.mutation(p, Put, key)
+	put.Args = appendValues(nil, key)
+	var merged, removed []mergeColumn
 	for _, i := range t.columns[len(t.key):] {
 		name, v, kind := r.set.columns[i].name, &r.after[i], r.patch[i].Kind
 		if i == r.set.stamp || i == r.set.expiry {
@@ -205,71 +200,69 @@ func (r *renderer) edit(t *table) {
 		case kind == PutColumn && r.expiresAt == 0:
 			names, put.Args = append(names, name), append(put.Args, v)
 		default:
-			merged, values = append(merged, mergeColumn{name, kind}), append(values, v)
+			merged = append(merged, mergeColumn{name, kind, v})
 		}
 		if keys := r.removed[i]; keys != nil {
-			less, gone = append(less, mergeColumn{name, RemoveElements}), append(gone, keys)
+			removed = append(removed, mergeColumn{name, RemoveElements, keys})
 		}
 	}
-	qualified := qualified(p.keyspace, p.name)
 	if r.expiresAt == 0 {
-		put.Statement, put.Names = putText(qualified, names, false)
+		put.Statement, put.Names = putText(qualified(p.keyspace, p.name), names, false)
 		put.Args = append(put.Args, r.at)
-		r.out = append(r.out, r.edited(p, key, put))
+		r.out = append(r.out, put)
 	}
 	if merged != nil {
-		r.out = append(r.out, r.edited(p, key, mergeOf(qualified, t.keyNames, key, r.at, merged, values, r.expiresAt)))
+		r.merge(p, key, merged, r.expiresAt)
 	}
-	if less != nil {
-		r.out = append(r.out, r.edited(p, key, mergeOf(qualified, t.keyNames, key, r.at, less, gone, 0)))
+	if removed != nil {
+		r.merge(p, key, removed, 0)
 	}
 }
 
-// edited completes a mutation of a patch.
-func (r *renderer) edited(t placed, key []*Value, m Mutation) Mutation {
-	m.Keyspace, m.Table, m.Timestamp, m.PartitionKey = t.keyspace, t.name, r.timestamp, partitionKey(key[:t.part])
-	m.keys, m.part, m.Rotates = len(key), t.part, t.rotation != nil
-	return m
+func (r *renderer) merge(t placed, key []*Value, columns []mergeColumn, expiresAt int64) {
+	m := r.mutation(t, Merge, key)
+	m.merge(t.keyNames, key, r.at, columns, expiresAt)
+	r.out = append(r.out, m)
 }
 
 // mergeColumn is a column of a Merge. Only in one that expires columns are written whole.
 type mergeColumn struct {
-	name string
-	kind EditKind
+	name  string
+	kind  EditKind
+	value *Value
 }
 
-// mergeOf makes the statements of a Merge: the one of now, and the one after it has expired. That one writes at the same
+// merge makes the statements of a Merge: the one of now, and the one after it has expired. That one writes at the same
 // timestamp what is left of the first one then, a tombstone a cell.
-func mergeOf(qualified string, keys []string, key []*Value, at *Value, columns []mergeColumn, values []any, expiresAt int64) Mutation {
-	m := Mutation{Kind: Merge, merges: columns, expiresAt: expiresAt}
-	m.Statement, m.Names = mergeText(qualified, columns, keys, expiresAt != 0)
-	m.Args = mergeArgs(values, key, at, expiresAt != 0)
+func (m *Mutation) merge(keys []string, key []*Value, at *Value, columns []mergeColumn, expiresAt int64) {
+	m.merges, m.expiresAt = columns, expiresAt
+	m.compileMerge(m, keys, key, at, columns)
 	if expiresAt == 0 {
-		return m
+		return
 	}
-	ended, empty := slices.Clone(columns), slices.Clone(values)
+	ended := slices.Clone(columns)
 	for n, c := range columns {
-		v, _ := values[n].(*Value) // a Merge has nothing else
 		switch c.kind {
 		case PutColumn:
-			empty[n] = &Value{typ: v.typ}
+			ended[n].value = &Value{typ: c.value.typ}
 		case PutElements:
-			ended[n].kind, empty[n] = RemoveElements, keysOf(v)
+			ended[n].kind, ended[n].value = RemoveElements, keysOf(c.value)
 		case RemoveElements:
 		}
 	}
-	m.expired = &Mutation{Args: mergeArgs(empty, key, at, false)}
-	m.expired.Statement, m.expired.Names = mergeText(qualified, ended, keys, false)
-	return m
+	m.expired = new(Mutation)
+	m.compileMerge(m.expired, keys, key, at, ended)
 }
 
-// mergeText compiles a Merge.
-func mergeText(qualified string, columns []mergeColumn, keys []string, ttl bool) (text string, names []string) {
-	update := qb.Update(qualified)
-	if ttl {
+// compileMerge gives into, which is a Merge or what is sent once it has expired, its statement.
+func (m *Mutation) compileMerge(into *Mutation, keys []string, key []*Value, at *Value, columns []mergeColumn) {
+	update := qb.Update(qualified(m.Keyspace, m.Table))
+	if into.expiresAt != 0 {
 		update.TTLNamed(ttlName)
+		into.Args = append(into.Args, encodeInt(maxTTL))
 	}
 	update.TimestampNamed(timestampName)
+	into.Args = append(into.Args, at)
 	for _, c := range columns {
 		switch c.kind {
 		case PutColumn:
@@ -279,71 +272,10 @@ func mergeText(qualified string, columns []mergeColumn, keys []string, ttl bool)
 		case RemoveElements:
 			update.Remove(c.name)
 		}
+		into.Args = append(into.Args, c.value)
 	}
-	return trimmed(update.Where(where(keys)...).ToCql())
-}
-
-// mergeArgs are what is bound to a Merge.
-func mergeArgs(values []any, key []*Value, at *Value, ttl bool) []any {
-	args := make([]any, 0, len(values)+len(key)+2)
-	if ttl {
-		args = append(args, encodeInt(maxTTL))
-	}
-	args = append(append(args, at), values...)
-	for _, v := range key {
-		args = append(args, v)
-	}
-	return args
-}
-
-// A Merge is stored with its key first, as a Put is, and what is done to the columns alongside each.
-
-func (m *Mutation) wireMerge(w *wireMutation) error {
-	first := len(m.Args) - m.keys - len(m.merges)
-	if first < 0 || len(m.merges) == 0 {
-		return errors.New("it was not rendered from a change")
-	}
-	column := func(n int, kind EditKind) error {
-		v, ok := m.Args[n].(*Value)
-		if !ok {
-			return fmt.Errorf("an argument is of Go type %T", m.Args[n])
-		}
-		c := wireColumn{m.Names[n], wireValue, v.typ.Definition(), v.data, kind}
-		if v.data == nil {
-			c.State = wireNull
-		}
-		w.Columns = append(w.Columns, c)
-		return nil
-	}
-	for n := len(m.Args) - m.keys; n < len(m.Args); n++ {
-		if err := column(n, 0); err != nil {
-			return err
-		}
-	}
-	for n, c := range m.merges {
-		if err := column(first+n, c.kind); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// merge makes the Merge out of what follows the key. remove is the Remove of its row.
-func (w *wireMutation) merge(names []string, args []any, key []*Value, remove *Mutation) (*Mutation, error) {
-	var columns []mergeColumn
-	for n := w.Keys; n < len(names); n++ {
-		v, ok := args[n].(*Value)
-		c := mergeColumn{names[n], w.Columns[n].Edit}
-		if !ok || c.kind != PutColumn && !elementsOf(v, c.kind) {
-			return nil, errors.New("elements without a value, or of a type that has none")
-		}
-		columns = append(columns, c)
-	}
-	at, _ := remove.Args[0].(*Value)
-	m := mergeOf(qualified(w.Keyspace, w.Table), names[:w.Keys], key, at, columns, args[w.Keys:], w.ExpiresAt)
-	m.Keyspace, m.Table, m.Timestamp, m.PartitionKey, m.keys, m.part =
-		remove.Keyspace, remove.Table, remove.Timestamp, remove.PartitionKey, remove.keys, remove.part
-	return &m, nil
+	into.Statement, into.Names = trimmed(update.Where(where(keys)...).ToCql())
+	into.Args = appendValues(into.Args, key)
 }
 
 // elementsOf says whether v holds elements that can be put, or whose keys can be removed.

@@ -28,7 +28,7 @@ func (b *Base) Spread(row Row, version gocql.UUID, entries [][]byte) ([]Mutation
 			return nil, err
 		}
 		r := renderer{set: s, kind: Update, timestamp: version.Time().UnixMicro(), version: version, keyspace: b.physical, before: before}
-		r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
+		r.at = bigintValue(r.timestamp)
 		r.replacing = before != nil
 		if row.Present {
 			r.after = slices.Clone(row.values)

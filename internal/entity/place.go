@@ -26,9 +26,7 @@ func (r *renderer) reserve() {
 }
 
 func (r *renderer) table(t *table) {
-	keyspace := r.keyspace(t.keyspace)
-	p := placed{table: t, keyspace: keyspace, name: r.name(t)}
-	p.text = t.statements(keyspace, p.name)
+	p := r.place(t)
 	var stays []*Value // the key that the row has after the change, nil if it has none
 	if r.after != nil {
 		if key := t.keyOf(r.after); present(key) {
@@ -48,12 +46,22 @@ type placed struct {
 	text           *statements
 }
 
-// name is that of the table that has the row. Where it rotates, it does so by a time that cannot change.
-func (r *renderer) name(t *table) string {
-	if t.rotation == nil {
-		return t.name
+// place says where the row is in t. Where t rotates, it does so by a time that cannot change.
+func (r *renderer) place(t *table) placed {
+	p := placed{table: t, keyspace: r.keyspace(t.keyspace), name: t.name}
+	if t.rotation != nil {
+		p.name = t.rotated(instantOf(&r.row()[t.rotation.clock]))
 	}
-	return t.rotated(instantOf(&r.row()[t.rotation.clock]))
+	p.text = t.statements(p.keyspace, p.name)
+	return p
+}
+
+// mutation is one of the row of t under key, without its statement.
+func (r *renderer) mutation(t placed, kind MutationKind, key []*Value) Mutation {
+	return Mutation{
+		Keyspace: t.keyspace, Table: t.name, Kind: kind, Timestamp: r.timestamp, PartitionKey: partitionKey(key[:t.part]),
+		Rotates: t.rotation != nil, keys: len(key), part: t.part,
+	}
 }
 
 // row is the row after the change, or of a delete the one before it.
@@ -84,11 +92,8 @@ func present(key []*Value) bool {
 }
 
 func (r *renderer) put(t placed, key []*Value) {
-	text := t.text
-	m := Mutation{
-		Keyspace: t.keyspace, Table: t.name, Kind: Put, Timestamp: r.timestamp, PartitionKey: partitionKey(key[:t.part]),
-		Statement: text.insert, Names: text.insertNames, Rotates: t.rotation != nil, keys: len(key), part: t.part,
-	}
+	m := r.mutation(t, Put, key)
+	m.Statement, m.Names = t.text.insert, t.text.insertNames
 	start := len(r.args)
 	for _, i := range t.columns {
 		if v := &r.after[i]; v.data != nil || r.nulls(i) {
@@ -98,7 +103,7 @@ func (r *renderer) put(t placed, key []*Value) {
 		}
 	}
 	if r.expiresAt != 0 {
-		m.Statement, m.Names, m.expiresAt = text.insertTTL, text.ttlNames, r.expiresAt
+		m.Statement, m.Names, m.expiresAt = t.text.insertTTL, t.text.ttlNames, r.expiresAt
 		r.args = append(r.args, encodeInt(maxTTL))
 	}
 	r.args = append(r.args, r.at)
@@ -222,14 +227,11 @@ func compare(t *table, key, stays []*Value) int {
 			return -1
 		}
 	}
-	for _, k := range t.sweeps {
-		if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
-			return order
-		}
-	}
-	for _, k := range t.follows {
-		if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
-			return order
+	for _, positions := range [][]int{t.sweeps, t.follows} {
+		for _, k := range positions {
+			if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
+				return order
+			}
 		}
 	}
 	return 0
@@ -237,23 +239,24 @@ func compare(t *table, key, stays []*Value) int {
 
 // delete is a Remove of the row of t under key.
 func (r *renderer) delete(t placed, key []*Value, timestamp int64) Mutation {
-	at := r.at
+	m, at := r.mutation(t, Remove, key), r.at
 	if timestamp != r.timestamp {
 		if r.below == nil {
-			r.below = &Value{typ: bigint, data: encodeInt64(timestamp)}
+			r.below = bigintValue(timestamp)
 		}
-		at = r.below
+		m.Timestamp, at = timestamp, r.below
 	}
 	start := len(r.args)
-	r.args = append(r.args, at)
-	for _, v := range key {
-		r.args = append(r.args, v)
+	r.args = appendValues(append(r.args, at), key)
+	m.Statement, m.Names, m.Args = t.text.delete, t.text.deleteNames, r.args[start:len(r.args):len(r.args)]
+	return m
+}
+
+func appendValues(args []any, values []*Value) []any {
+	for _, v := range values {
+		args = append(args, v)
 	}
-	return Mutation{
-		Keyspace: t.keyspace, Table: t.name, Kind: Remove, Timestamp: timestamp, PartitionKey: partitionKey(key[:t.part]),
-		Statement: t.text.delete, Names: t.text.deleteNames, Args: r.args[start:len(r.args):len(r.args)],
-		Rotates: t.rotation != nil, keys: len(key), part: t.part,
-	}
+	return args
 }
 
 // partitionKey encodes the values of the partition columns as Cassandra does: a single one as it is, several each with

@@ -216,7 +216,7 @@ func (r *renderer) encode(c Change) error {
 		}
 		r.before = before
 	}
-	r.at = &Value{typ: bigint, data: encodeInt64(r.timestamp)}
+	r.at = bigintValue(r.timestamp)
 	return nil
 }
 

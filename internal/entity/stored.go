@@ -50,7 +50,7 @@ func (s *Set) faultOfMutation(t *table, m *Mutation) string {
 	if m.Kind == Increment {
 		return ""
 	}
-	keys, first := m.Names[len(m.Names)-m.keys:], len(m.Names)-m.keys-len(m.merges) // first is that of merges
+	keys := m.Names[len(m.Names)-m.keys:]
 	if m.Kind == Put {
 		keys = m.Names[:m.keys]
 	}
@@ -65,7 +65,7 @@ func (s *Set) faultOfMutation(t *table, m *Mutation) string {
 			continue
 		}
 		v, _ := m.Args[n].(*Value) // nil is unset
-		removes := m.Kind == Merge && n >= first && n < first+len(m.merges) && m.merges[n-first].kind == RemoveElements
+		removes := slices.ContainsFunc(m.merges, func(c mergeColumn) bool { return c.name == name && c.kind == RemoveElements })
 		if fault := s.faultOfValue(t, name, v, removes); fault != "" {
 			return fault
 		}

@@ -293,6 +293,8 @@ func encodeInt64(n int64) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(n)) // two's complement is the encoding
 }
 
+func bigintValue(n int64) *Value { return &Value{typ: bigint, data: encodeInt64(n)} }
+
 func encodeInt(n int64) *Value {
 	return &Value{typ: integer, data: binary.BigEndian.AppendUint32(nil, uint32(n))} // at most maxTTL
 }

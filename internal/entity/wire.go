@@ -48,28 +48,39 @@ const (
 	wireValue
 )
 
-// MarshalBinary encodes the mutation with its bound values, so that the same bytes can be sent by another process.
-// Of an [Increment] only kind and table are encoded: it must not be sent again.
-func (m *Mutation) MarshalBinary() ([]byte, error) {
-	wire, err := m.wire()
-	if err != nil {
-		return nil, fmt.Errorf("tables: encode mutation: %w", err)
-	}
-	if m.Kind != Increment {
-		err = wire.check()
-	}
+// wire is the stored form of something.
+type wire interface {
+	check() error          // rejects what is never stored
+	columns() []wireColumn // all that are in it
+}
+
+// encode stores w, which stands for what.
+func encode(what string, w wire) ([]byte, error) {
+	err := w.check()
 	if err == nil {
-		err = bounded(wire.Columns)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("tables: encode mutation: %w", err)
+		err = bounded(w.columns())
 	}
 	var out bytes.Buffer
-	if err := gob.NewEncoder(&out).Encode(wire); err != nil {
-		return nil, fmt.Errorf("tables: encode mutation: %w", err)
+	if err == nil {
+		err = gob.NewEncoder(&out).Encode(w)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tables: encode %s: %w", what, err)
 	}
 	return out.Bytes(), nil
 }
+
+// MarshalBinary encodes the mutation with its bound values, so that the same bytes can be sent by another process.
+// Of an [Increment] only kind and table are encoded: it must not be sent again.
+func (m *Mutation) MarshalBinary() ([]byte, error) {
+	w, err := m.wire()
+	if err != nil {
+		return nil, fmt.Errorf("tables: encode mutation: %w", err)
+	}
+	return encode("mutation", w)
+}
+
+func (w *wireMutation) columns() []wireColumn { return w.Columns }
 
 // bounded rejects what a [Decoder] would.
 func bounded(columns []wireColumn) error {
@@ -93,35 +104,46 @@ func bounded(columns []wireColumn) error {
 }
 
 func (m *Mutation) wire() (*wireMutation, error) {
+	w := &wireMutation{Kind: m.Kind, Keyspace: m.Keyspace, Table: m.Table}
 	if m.Kind == Increment {
-		return m.wireIncrement(), nil
-	}
-	w := &wireMutation{
-		Kind: m.Kind, Keyspace: m.Keyspace, Table: m.Table, Timestamp: m.Timestamp, ExpiresAt: m.expiresAt, Keys: m.keys, Part: m.part,
+		return w, nil
 	}
 	if m.keys == 0 || len(m.Names) != len(m.Args) {
 		return nil, errors.New("it was not rendered from a change")
 	}
-	if m.Kind == Merge {
-		return w, m.wireMerge(w)
-	}
+	w.Timestamp, w.ExpiresAt, w.Keys, w.Part = m.Timestamp, m.expiresAt, m.keys, m.part
 	w.Whole = m.Kind == Put && m.expiresAt != 0 && m.expired.Kind == Remove
-	for i, a := range m.Args {
-		if m.Names[i] == timestampName || m.Names[i] == ttlName {
+	names, args := m.Names, m.Args
+	if m.Kind == Merge { // stored with its key first, as a Put is
+		names, args = names[len(names)-m.keys:], args[len(args)-m.keys:]
+	}
+	for i, a := range args {
+		if names[i] == timestampName || names[i] == ttlName {
 			continue
 		}
-		c := wireColumn{Name: m.Names[i]}
 		switch v, ok := a.(*Value); {
-		case ok && v.data == nil:
-			c.State, c.Type = wireNull, v.typ.Definition()
 		case ok:
-			c.State, c.Type, c.Data = wireValue, v.typ.Definition(), v.data
-		case a != any(gocql.UnsetValue):
+			w.Columns = append(w.Columns, wireOf(names[i], v))
+		case a == any(gocql.UnsetValue):
+			w.Columns = append(w.Columns, wireColumn{Name: names[i]})
+		default:
 			return nil, fmt.Errorf("an argument is of Go type %T", a)
 		}
-		w.Columns = append(w.Columns, c)
+	}
+	for _, c := range m.merges {
+		column := wireOf(c.name, c.value)
+		column.Edit = c.kind
+		w.Columns = append(w.Columns, column)
 	}
 	return w, nil
+}
+
+func wireOf(name string, v *Value) wireColumn {
+	c := wireColumn{Name: name, State: wireNull, Type: v.typ.Definition(), Data: v.data}
+	if v.data != nil {
+		c.State = wireValue
+	}
+	return c
 }
 
 // UnmarshalBinary is the reverse of MarshalBinary. The statement is compiled again, from names that can be nothing else
@@ -129,14 +151,8 @@ func (m *Mutation) wire() (*wireMutation, error) {
 func (m *Mutation) UnmarshalBinary(data []byte) error { return new(Decoder).Mutation(data, m) }
 
 func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
-	if w.Format > wireFormat {
-		return nil, errLater
-	}
 	if w.Kind == Increment {
-		return w.increment()
-	}
-	if err := w.check(); err != nil {
-		return nil, err
+		return &Mutation{Keyspace: w.Keyspace, Table: w.Table, Kind: Increment}, nil
 	}
 	names, args := make([]string, len(w.Columns)), make([]any, len(w.Columns), len(w.Columns)+2) // two for USING
 	for i := range w.Columns {
@@ -158,11 +174,18 @@ func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
 	if w.Kind == Remove {
 		return remove, nil
 	}
-	if w.Kind == Merge {
-		return w.merge(names, args, key, remove)
-	}
 	m := *remove
-	m.Kind = Put
+	m.Kind = w.Kind
+	if w.Kind == Merge {
+		columns, err := w.merges(args)
+		if err != nil {
+			return nil, err
+		}
+		at, _ := remove.Args[0].(*Value)
+		m.Args = nil
+		m.merge(names[:w.Keys], key, at, columns, w.ExpiresAt)
+		return &m, nil
+	}
 	m.Statement, m.Names = putText(qualified(w.Keyspace, w.Table), names, w.ExpiresAt != 0)
 	if w.ExpiresAt != 0 {
 		m.expiresAt, m.expired = w.ExpiresAt, remove
@@ -174,6 +197,20 @@ func (w *wireMutation) mutation(d *Decoder) (*Mutation, error) {
 		m.expired = m.ended()
 	}
 	return &m, nil
+}
+
+// merges are the columns of a Merge, with what is bound to them.
+func (w *wireMutation) merges(args []any) ([]mergeColumn, error) {
+	var out []mergeColumn
+	for n := w.Keys; n < len(args); n++ {
+		v, ok := args[n].(*Value)
+		kind := w.Columns[n].Edit
+		if !ok || kind != PutColumn && !elementsOf(v, kind) {
+			return nil, errors.New("elements without a value, or of a type that has none")
+		}
+		out = append(out, mergeColumn{w.Columns[n].Name, kind, v})
+	}
+	return out, nil
 }
 
 // ended is what is sent after the expiry of a Put of which storage does not say that it is the whole row. It may be a patch
@@ -193,6 +230,11 @@ func (m *Mutation) ended() *Mutation {
 // check rejects what no change renders.
 func (w *wireMutation) check() error {
 	switch {
+	case w.Format > wireFormat:
+		return errLater
+	case w.Kind == Increment && (w.Timestamp != 0 || w.ExpiresAt != 0 || w.Keys != 0 || w.Part != 0 || len(w.Columns) > 0):
+		return errors.New("an increment is stored without key and values")
+	case w.Kind == Increment: // it has nothing but a table
 	case w.Kind != Put && w.Kind != Remove && w.Kind != Merge:
 		return errors.New("of a kind of a later version")
 	case w.Timestamp <= 0 || w.Part < 1 || w.Part > w.Keys || w.Keys > len(w.Columns):
@@ -201,7 +243,8 @@ func (w *wireMutation) check() error {
 		return errors.New("a merge of nothing")
 	case w.Kind == Remove && (w.Keys < len(w.Columns) || w.ExpiresAt != 0):
 		return errors.New("a remove has nothing but a key")
-	case w.Keyspace != "" && !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table):
+	}
+	if w.Keyspace != "" && !cql.IsTable(w.Keyspace) || !cql.IsTable(w.Table) {
 		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
 	}
 	names := make(map[string]bool, len(w.Columns))
@@ -248,11 +291,8 @@ func (c *wireColumn) arg(d *Decoder) (any, error) {
 func (w *wireMutation) remove(names []string, key []*Value) *Mutation {
 	m := &Mutation{
 		Keyspace: w.Keyspace, Table: w.Table, Kind: Remove, Timestamp: w.Timestamp, PartitionKey: partitionKey(key[:w.Part]),
-		Args: []any{&Value{typ: bigint, data: encodeInt64(w.Timestamp)}}, keys: w.Keys, part: w.Part,
+		Args: appendValues([]any{bigintValue(w.Timestamp)}, key), keys: w.Keys, part: w.Part,
 	}
 	m.Statement, m.Names = removeText(qualified(w.Keyspace, w.Table), names)
-	for _, v := range key {
-		m.Args = append(m.Args, v)
-	}
 	return m
 }

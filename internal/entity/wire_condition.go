@@ -1,8 +1,6 @@
 package entity
 
 import (
-	"bytes"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,30 +69,15 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 		w.Compared = append(w.Compared, wireOf(s.columns[i].name, &cond.base.before[i]))
 	}
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
-	bound := slices.Concat(w.Columns, w.Compared)
-	for _, k := range slices.Concat(w.Claims, w.Releases) {
-		bound = append(append(bound, wireColumn{}), k.Columns...) // a claim counts as one more
-	}
-	err := w.check()
-	if err == nil {
-		err = bounded(bound)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("tables: encode condition: %w", err)
-	}
-	var out bytes.Buffer
-	if err := gob.NewEncoder(&out).Encode(w); err != nil {
-		return nil, fmt.Errorf("tables: encode condition: %w", err)
-	}
-	return out.Bytes(), nil
+	return encode("condition", &w)
 }
 
-func wireOf(name string, v *Value) wireColumn {
-	c := wireColumn{Name: name, State: wireNull, Type: v.typ.Definition(), Data: v.data}
-	if v.data != nil {
-		c.State = wireValue
+func (w *wireCondition) columns() []wireColumn {
+	out := slices.Concat(w.Columns, w.Compared)
+	for _, k := range slices.Concat(w.Claims, w.Releases) {
+		out = append(append(out, wireColumn{}), k.Columns...) // a claim counts as one more
 	}
-	return c
+	return out
 }
 
 func wireClaims(claims []*Claim) []wireClaim {
