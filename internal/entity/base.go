@@ -85,14 +85,8 @@ type Row struct {
 func (b *Base) regular() []int { return b.set.regular() }
 
 func (s *Set) regular() []int {
-	var out []int
 	base := s.tables[0]
-	for _, i := range base.columns[len(base.key):] {
-		if i != s.version {
-			out = append(out, i)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(base.columns[len(base.key):]), func(i int) bool { return i == s.version })
 }
 
 func (b *Base) where() terms { return keyTerms(b.set.tables[0].keyNames, b.key) }

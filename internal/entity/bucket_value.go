@@ -56,7 +56,7 @@ func (b Bucket) has(v *Value) bool {
 	return err == nil && bytes.Equal(data, v.data)
 }
 
-// number is a value of one of the types of hash buckets.
+// number is a value of an integer type.
 func number(data []byte) int64 {
 	n := int64(int8(data[0])) // two's complement
 	for _, b := range data[1:] {

@@ -34,97 +34,77 @@ func encodeParts(t *cqltype.Type, v reflect.Value) ([]byte, error) {
 		}
 		v = v.Elem()
 	}
-	switch t.Kind() {
-	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
-		return encodeCollection(t, v)
-	case gocql.TypeTuple:
-		return encodeTuple(t, v)
-	case gocql.TypeUDT:
-		return encodeUserType(t.User(), v)
+	if len(t.Elems()) == 0 {
+		return encodeLeaf(t, v.Interface())
 	}
-	return encodeLeaf(t, v.Interface())
+	return encodeComposite(t, v)
 }
 
-func encodeCollection(t *cqltype.Type, v reflect.Value) ([]byte, error) {
-	if v.Kind() != reflect.Array && v.IsNil() {
+func encodeComposite(t *cqltype.Type, v reflect.Value) (out []byte, err error) {
+	if (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.IsNil() {
 		return nil, nil
 	}
 	elems := t.Elems()
-	out := binary.BigEndian.AppendUint32(nil, uint32(v.Len())) // more would not fit into a request
-	add := func(t *cqltype.Type, v reflect.Value) (err error) {
-		out, err = appendPart(out, t, v)
-		return err
-	}
-	if v.Kind() != reflect.Map {
-		for i := range v.Len() {
-			if err := add(elems[0], v.Index(i)); err != nil {
-				return nil, err
-			}
+	switch {
+	case collection(t):
+		out = binary.BigEndian.AppendUint32(nil, uint32(v.Len())) // more would not fit into a request
+	case t.User() != nil:
+		if m, ok := v.Interface().(gocql.UDTMarshaler); ok {
+			return marshalFields(t.User(), m)
 		}
-		return out, nil
-	}
-	for entry := v.MapRange(); entry.Next(); {
-		if err := add(elems[0], entry.Key()); err != nil {
-			return nil, err
-		}
-		if t.Kind() == gocql.TypeSet {
-			continue
-		}
-		if err := add(elems[1], entry.Value()); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-func encodeTuple(t *cqltype.Type, v reflect.Value) (out []byte, err error) {
-	elems := t.Elems()
-	if v.Kind() == reflect.Slice && v.IsNil() {
-		return nil, nil
-	}
-	if v.Kind() != reflect.Struct && v.Len() != len(elems) {
+	case v.Kind() != reflect.Struct && v.Len() != len(elems):
 		return nil, fmt.Errorf("a %s has %d elements, the value has %d", t, len(elems), v.Len())
 	}
-	for i, e := range elems {
-		var part reflect.Value
-		if v.Kind() == reflect.Struct {
-			part = v.Field(i)
-		} else {
-			part = v.Index(i)
-		}
-		if out, err = appendPart(out, e, part); err != nil {
+	for i, part := range goParts(t, v) {
+		data, err := encodeParts(elems[i%len(elems)], part)
+		if err != nil {
 			return nil, err
 		}
+		out = appendBytes(out, data)
 	}
 	return out, nil
 }
 
-func encodeUserType(u *cqltype.UserType, v reflect.Value) (out []byte, err error) {
-	if m, ok := v.Interface().(gocql.UDTMarshaler); ok {
-		for _, f := range u.Fields {
-			data, err := m.MarshalUDT(f.Name, f.Type.Info())
-			if err != nil {
-				return nil, cannotEncode(v.Interface(), f.Type)
+// collection says whether t has any number of parts, and says how many in front of them.
+func collection(t *cqltype.Type) bool {
+	return t.Kind() == gocql.TypeList || t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap
+}
+
+// goParts are the values inside v, in the order of the types inside t, which for a map follow each other again and again.
+func goParts(t *cqltype.Type, v reflect.Value) (out []reflect.Value) {
+	switch {
+	case t.User() != nil:
+		for _, f := range t.User().Fields {
+			out = append(out, v.Field(f.Index))
+		}
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			out = append(out, v.Field(i))
+		}
+	case v.Kind() == reflect.Map:
+		for entry := v.MapRange(); entry.Next(); {
+			if out = append(out, entry.Key()); t.Kind() == gocql.TypeMap {
+				out = append(out, entry.Value())
 			}
-			out = appendBytes(out, data)
 		}
-		return out, nil
-	}
-	for _, f := range u.Fields {
-		if out, err = appendPart(out, f.Type, v.Field(f.Index)); err != nil {
-			return nil, err
+	default:
+		for i := range v.Len() {
+			out = append(out, v.Index(i))
 		}
 	}
-	return out, nil
+	return out
 }
 
-// appendPart encodes a value inside another one.
-func appendPart(out []byte, t *cqltype.Type, v reflect.Value) ([]byte, error) {
-	data, err := encodeParts(t, v)
-	if err != nil {
-		return nil, err
+// marshalFields encodes a value that encodes its fields itself.
+func marshalFields(u *cqltype.UserType, m gocql.UDTMarshaler) (out []byte, err error) {
+	for _, f := range u.Fields {
+		data, err := m.MarshalUDT(f.Name, f.Type.Info())
+		if err != nil {
+			return nil, cannotEncode(m, f.Type)
+		}
+		out = appendBytes(out, data)
 	}
-	return appendBytes(out, data), nil
+	return out, nil
 }
 
 // appendBytes appends a value with its length before it; null has -1.
@@ -172,24 +152,23 @@ func cannotEncode(value any, t *cqltype.Type) error {
 
 // malformedParts says why the server would reject data as a tuple or user-defined type.
 func malformedParts(t *cqltype.Type, data []byte) string {
+	var part []byte
+	ok := true
 	for _, e := range t.Elems() {
-		size, rest, ok := cutInt(data)
-		if ok = ok && size <= len(rest); !ok {
-			return fmt.Sprintf("the encoded value is no %s", t)
+		if part, data, ok = cutPart(data); !ok {
+			break
 		}
-		data = rest
-		if size < 0 {
+		if part == nil {
 			continue
 		}
-		if reason := malformed(e, data[:size]); reason != "" {
+		if reason := malformed(e, part); reason != "" {
 			if t.User() == nil {
 				return "inside a tuple: " + reason // not its text at every level: somebody else may have written it
 			}
 			return fmt.Sprintf("inside %s: %s", t, reason)
 		}
-		data = data[size:]
 	}
-	if len(data) > 0 {
+	if !ok || len(data) > 0 {
 		return fmt.Sprintf("the encoded value is no %s", t)
 	}
 	return ""
@@ -199,8 +178,8 @@ func malformedParts(t *cqltype.Type, data []byte) string {
 // same as no value.
 func allNull(data []byte) bool {
 	for len(data) > 0 {
-		size, rest, ok := cutInt(data)
-		if !ok || size >= 0 {
+		part, rest, ok := cutPart(data)
+		if !ok || part != nil {
 			return false
 		}
 		data = rest

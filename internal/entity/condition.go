@@ -110,9 +110,6 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	if !c.Valid() || !c.Conditional() {
 		return Conditional{}, &InvalidError{Entity: c.Entity, Reason: "the change was not made by a verb of a set with conditions"}
 	}
-	if keyspace == nil {
-		keyspace = func(name string) string { return name }
-	}
 	s := c.Set
 	switch {
 	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
@@ -123,7 +120,9 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	case s.version >= 0 && c.Before != nil && c.VersionOf().Version() != 1:
 		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: the version is no version 1 UUID")
 	}
-	r := renderer{set: s, kind: c.Kind, timestamp: timestamp, version: version, keyspace: keyspace}
+	r := renderer{
+		set: s, kind: c.Kind, timestamp: timestamp, version: version, keyspace: orDeclared(keyspace), at: bigintValue(timestamp),
+	}
 	if err := r.encode(c); err != nil {
 		return Conditional{}, err
 	}
@@ -132,7 +131,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	}
 	out := Conditional{Condition: &Condition{
 		Entity: s.entity, Kind: c.Kind, Versioned: s.version >= 0, Local: s.localSerial, Before: c.VersionOf(), Version: version,
-		base: s.base(keyspace, r.row()), after: r.after,
+		base: s.base(r.keyspace, r.row()), after: r.after,
 	}}
 	cond := out.Condition
 	cond.Keyspace, cond.Table, cond.PartitionKey = cond.base.keyspace, cond.base.name, partitionKey(cond.base.key[:s.tables[0].part])
@@ -176,12 +175,12 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 
 // compares says whether the change is seen in a compared column, by a server that takes 10 and 10.00, or {a, b} and {b, a}, as equal.
 func (r *renderer) compares() bool {
-	for _, i := range r.set.compare {
-		if !r.set.columns[i].cql.Same(r.before[i].data, r.after[i].data) {
-			return true
-		}
-	}
-	return false
+	return !r.set.same(r.set.compare, r.before, r.after)
+}
+
+// same says whether the server takes columns of two rows as equal.
+func (s *Set) same(columns []int, a, b []Value) bool {
+	return !slices.ContainsFunc(columns, func(i int) bool { return !s.columns[i].cql.Same(a[i].data, b[i].data) })
 }
 
 // Base is the row that the condition is about.
@@ -227,12 +226,7 @@ func (c *Condition) Holds(row *Row) bool {
 	if row == nil || c.Kind == Insert {
 		return row == nil && c.Kind == Insert
 	}
-	for _, i := range c.base.set.compare {
-		if !c.base.set.columns[i].cql.Same(c.before[i].data, row.values[i].data) {
-			return false
-		}
-	}
-	return true
+	return c.base.set.same(c.base.set.compare, c.before, row.values)
 }
 
 // Own says whether row was made by this very change, as its [Mark] tells.

@@ -46,13 +46,7 @@ func (b *builder) checkCounters() {
 func (b *builder) readCounters(t *table) {
 	t.columns = slices.DeleteFunc(t.columns, func(i int) bool { return !slices.Contains(t.key, i) && !b.set.columns[i].counts() })
 	t.counters = slices.Clone(t.columns[len(t.key):])
-	t.columnNames, t.fieldNames = nil, nil
-	for _, i := range t.columns {
-		t.columnNames = append(t.columnNames, b.set.columns[i].name)
-		if b.set.columns[i].index != nil {
-			t.fieldNames = append(t.fieldNames, b.set.columns[i].name)
-		}
-	}
+	b.nameColumns(t)
 	if len(t.counters) == 0 {
 		b.fault(t.name, "", "has no counter in it, and all other tables of the set count")
 	}

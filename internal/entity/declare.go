@@ -174,22 +174,17 @@ func (b *builder) readTableColumns(t *table, decl Table, base bool) {
 		b.fault(decl.Name, "", "the base table holds all columns of the entity: leave Columns empty, "+
 			"or take fields out of the row type with db:\"-\"")
 	}
-	for _, i := range t.columns {
-		t.columnNames = append(t.columnNames, b.set.columns[i].name)
-		if b.set.columns[i].index != nil {
-			t.fieldNames = append(t.fieldNames, b.set.columns[i].name)
-		}
-	}
+	b.nameColumns(t)
+}
+
+func (b *builder) nameColumns(t *table) {
+	fields := slices.DeleteFunc(slices.Clone(t.columns), func(i int) bool { return b.set.columns[i].index == nil })
+	t.columnNames, t.fieldNames = b.set.names(t.columns), b.set.names(fields)
 }
 
 // leavesOut says whether t lacks a field of the entity.
 func (b *builder) leavesOut(t *table) bool {
-	for i := range b.set.columns {
-		if b.set.columns[i].index != nil && !slices.Contains(t.columns, i) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.set.columns, func(c column) bool { return c.index != nil && !slices.Contains(t.columns, b.of[c.name]) })
 }
 
 func (b *builder) readRules() {
@@ -283,12 +278,7 @@ func (b *builder) readDomain(i int, values []any) {
 			b.fault("", c.name, "value %d of OneOf is of Go type %T, it must be %s", n+1, value, want)
 			continue
 		}
-		field := reflect.New(want)
-		field.Elem().Set(v.Convert(want))
-		if c.goType.Kind() != reflect.Pointer {
-			field = field.Elem()
-		}
-		data, err := encodeField(c, field)
+		data, err := encodeAs(c, v)
 		if err != nil {
 			b.fault("", c.name, "value %d of OneOf: %s", n+1, err)
 			continue

@@ -55,9 +55,9 @@ func (b *builder) readUnique(t *table, decl Table, base bool) {
 		if b.set.columns[i].name == TokenColumn {
 			b.fault(decl.Name, TokenColumn, "a Unique table has a column of this name of its own")
 		}
-		t.columnNames = append(t.columnNames, b.set.columns[i].name)
-		t.fieldNames = append(t.fieldNames, b.set.columns[i].name)
 	}
+	t.columnNames = b.set.names(t.columns)
+	t.fieldNames = t.columnNames
 	b.set.unique = append(b.set.unique, t)
 }
 

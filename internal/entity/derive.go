@@ -50,7 +50,7 @@ func (d *derivation) value(of func(column int) *Value) ([]byte, error) {
 		if v.data == nil {
 			return nil, errAbsent
 		}
-		t = instant(v.typ, v.data)
+		t = instantOf(v)
 	}
 	return d.under(d.version(t), t, of)
 }
@@ -73,15 +73,13 @@ func (d *derivation) under(v *version, t int64, of func(column int) *Value) ([]b
 	return encodeNumber(d.typ, int64(binary.BigEndian.Uint64(sum[:8])%uint64(v.bucket.n))) // n fits into the type
 }
 
-// instant is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, floored.
-func instant(t *cqltype.Type, data []byte) int64 {
-	if t.Kind() == gocql.TypeTimestamp {
-		return int64(binary.BigEndian.Uint64(data)) // two's complement
+// instantOf is the time of an encoded timestamp or timeuuid, in milliseconds since 1970, floored.
+func instantOf(v *Value) int64 {
+	if v.typ.Kind() == gocql.TypeTimestamp {
+		return int64(binary.BigEndian.Uint64(v.data)) // two's complement
 	}
-	return floorDiv(ticks(data)-unixTicks, ticksPerMilli)
+	return floorDiv(ticks(v.data)-unixTicks, ticksPerMilli)
 }
-
-func instantOf(v *Value) int64 { return instant(v.typ, v.data) }
 
 const (
 	unixTicks     = 0x01B21DD213814000 // from October 15th, 1582, where timeuuid begins, to 1970

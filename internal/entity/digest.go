@@ -26,7 +26,7 @@ import (
 // it waits for the repeat still knows it. The elements of sets and maps are in the order of their bytes, as Go gives them in any.
 func (c *Condition) Digest() uint64 {
 	h, s := sha256.New(), c.base.set
-	part := func(data []byte) { _, _ = h.Write(sized(data)) }
+	part := func(data []byte) { _, _ = h.Write(appendBytes(nil, data)) }
 	named := func(i int, v *Value) {
 		part([]byte(s.columns[i].name))
 		part(ordered(v.typ, v.data))
@@ -62,53 +62,29 @@ func (c *Condition) Digest() uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// sized is data after its length, that of null being -1.
-func sized(data []byte) []byte {
-	if data == nil {
-		return []byte{0xff, 0xff, 0xff, 0xff}
-	}
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), data...) // no value is longer than a request
-}
-
 // ordered is an encoded value with the elements of its sets and maps, and of those inside it, in the order of their bytes.
 func ordered(t *cqltype.Type, data []byte) []byte {
-	var types []*cqltype.Type
-	each := 1 // parts that are moved together
-	switch t.Kind() {
-	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
-		if len(data) < 4 {
-			return data
-		}
-		types, each = t.Elems(), len(t.Elems())
-	case gocql.TypeTuple:
-		types = t.Elems()
-	case gocql.TypeUDT:
-		for _, f := range t.User().Fields {
-			types = append(types, f.Type)
-		}
-	default:
+	types, each, out, rest := t.Elems(), 1, []byte{}, data // each is how many parts are moved together
+	switch {
+	case len(types) == 0 || collection(t) && len(data) < 4:
 		return data
-	}
-	out, rest := []byte{}, data
-	collection := t.Kind() == gocql.TypeList || t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap
-	if collection {
-		out, rest = append(out, data[:4]...), data[4:]
+	case collection(t):
+		each, out, rest = len(types), append(out, data[:4]...), data[4:]
 	}
 	var elements [][]byte
 	for n := 0; len(rest) > 0; n++ {
-		size, after, ok := cutInt(rest)
-		if !ok || size > len(after) || !collection && n >= len(types) {
+		part, after, ok := cutPart(rest)
+		if !ok || !collection(t) && n >= len(types) {
 			return data // as a type that encodes itself may make it
 		}
-		var value []byte
-		if size >= 0 {
-			value, after = ordered(types[n%len(types)], after[:size]), after[size:]
+		if part != nil {
+			part = ordered(types[n%len(types)], part)
 		}
 		if n%each == 0 {
 			elements = append(elements, nil)
 		}
 		last := &elements[len(elements)-1]
-		*last, rest = append(*last, sized(value)...), after
+		*last, rest = appendBytes(*last, part), after
 	}
 	if t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap {
 		slices.SortFunc(elements, bytes.Compare)

@@ -251,12 +251,7 @@ func (e *enumeration) values(i int) []*Value {
 
 // known says whether the query fixes everything that a hash is computed from.
 func (e *enumeration) known(v *version) bool {
-	for _, i := range v.sources {
-		if e.bounds.Equal[e.set.columns[i].name] == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.sources, func(i int) bool { return e.bounds.Equal[e.set.columns[i].name] == nil })
 }
 
 func (e *enumeration) add(buckets []*Value) error {

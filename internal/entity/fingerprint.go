@@ -42,28 +42,20 @@ func (s *Set) fingerprint(t *table) fingerprint.Fingerprint {
 			f.Sets = append(f.Sets, fingerprint.Names{Kind: kind, Names: names})
 		}
 	}
+	column := func(kind fingerprint.Kind, i int) {
+		if i >= 0 {
+			names(kind, true, s.columns[i].name)
+		}
+	}
 	if t.rotation != nil {
 		names(fingerprint.Rotate, true, t.rotation.versions[0].bucket.compact())
 	}
-	if s.version >= 0 {
-		names(fingerprint.Versioned, true, s.columns[s.version].name)
-	}
-	var compared []string
-	for _, i := range s.compare {
-		compared = append(compared, s.columns[i].name)
-	}
-	slices.Sort(compared)
-	names(fingerprint.Compare, compared != nil, compared...)
-	if s.mark >= 0 {
-		names(fingerprint.Mark, true, s.columns[s.mark].name)
-	}
+	column(fingerprint.Versioned, s.version)
+	names(fingerprint.Compare, len(s.compare) > 0, slices.Sorted(slices.Values(s.names(s.compare)))...)
+	column(fingerprint.Mark, s.mark)
 	names(fingerprint.LocalSerial, s.localSerial)
-	if s.stamp >= 0 {
-		names(fingerprint.Stamp, true, s.columns[s.stamp].name)
-	}
-	if s.expiry >= 0 {
-		names(fingerprint.ExpiresAt, true, s.columns[s.expiry].name)
-	}
+	column(fingerprint.Stamp, s.stamp)
+	column(fingerprint.ExpiresAt, s.expiry)
 	names(fingerprint.SweepInserts, s.sweepInserts)
 	if t == s.tables[0] { // who writes a base row has to claim its keys
 		var unique []string
@@ -100,13 +92,7 @@ func (v *Value) domainText() string {
 	case gocql.TypeBoolean:
 		return strconv.FormatBool(v.data[0] != 0)
 	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeInt, gocql.TypeBigInt:
-		var n int64
-		for i, b := range v.data {
-			if n = n<<8 | int64(b); i == 0 {
-				n = int64(int8(b))
-			}
-		}
-		return strconv.FormatInt(n, 10)
+		return strconv.FormatInt(number(v.data), 10)
 	}
 	return fingerprint.Other(v.data)
 }

@@ -33,25 +33,18 @@ func (c Change) image() ([]Value, error) {
 
 // image encodes what matters of a before-image: its keys, what they follow from, and what Compare compares.
 func (s *Set) image(row reflect.Value) ([]Value, error) {
-	values := make([]Value, len(s.columns))
-	for i := range s.columns {
-		if c := &s.columns[i]; c.derived != nil || !c.key && !slices.Contains(s.compare, i) {
-			continue
+	values, err := s.encodeRow(row, func(i int) bool { return s.columns[i].key || slices.Contains(s.compare, i) }, none)
+	var invalid *InvalidError
+	if errors.As(err, &invalid) {
+		if invalid.Reason == zeroKey {
+			invalid.Reason += ": pass the row as it was read, not one made of its id alone"
 		}
-		v, err := s.encode(row, i)
-		if err != nil {
-			var invalid *InvalidError
-			if errors.As(err, &invalid) {
-				if invalid.Reason == zeroKey {
-					invalid.Reason += ": pass the row as it was read, not one made of its id alone"
-				}
-				invalid.Reason = "before-image: " + invalid.Reason
-			}
-			return nil, err
-		}
-		values[i] = v
+		invalid.Reason = "before-image: " + invalid.Reason
 	}
-	return values, s.derive(values, all)
+	if err == nil {
+		err = s.derive(values, all)
+	}
+	return values, err
 }
 
 // Format prints no value.

@@ -66,11 +66,7 @@ func (l Layout) Tells() []string {
 	if l.set.version < 0 || l.table != l.set.tables[0] {
 		return nil
 	}
-	var out []string
-	for _, i := range l.set.regular() {
-		out = append(out, l.set.columns[i].name)
-	}
-	return out
+	return l.set.names(l.set.regular())
 }
 
 // Field is the index of the column's field in the row type, as for [reflect.Value.FieldByIndex]; nil if it is none.
@@ -128,10 +124,8 @@ func (l Layout) PartitionKey(values []*Value) []byte { return partitionKey(value
 func (l Layout) clustering(i int) *column { return &l.set.columns[l.table.key[l.table.part+i]] }
 
 func (l Layout) column(name string) *column {
-	for _, i := range l.table.columns {
-		if c := &l.set.columns[i]; c.name == name {
-			return c
-		}
+	if n := slices.Index(l.table.columnNames, name); n >= 0 {
+		return &l.set.columns[l.table.columns[n]]
 	}
 	return nil
 }
@@ -151,12 +145,7 @@ func (l Layout) Encode(column string, value any) (*Value, error) {
 	if !v.IsValid() || !like(v, want) {
 		return nil, l.set.invalid(l.table, column, fmt.Sprintf("a value of Go type %T, it must be %s", value, want))
 	}
-	field := reflect.New(want)
-	field.Elem().Set(v.Convert(want))
-	if c.goType.Kind() != reflect.Pointer {
-		field = field.Elem()
-	}
-	data, err := encodeField(c, field)
+	data, err := encodeAs(c, v)
 	if err != nil {
 		return nil, l.set.invalid(l.table, column, err.Error())
 	}
@@ -167,6 +156,16 @@ func (l Layout) Encode(column string, value any) (*Value, error) {
 		return nil, l.set.invalid(l.table, column, reason)
 	}
 	return &Value{typ: c.cql, data: data}, nil
+}
+
+// encodeAs encodes v as a value of column c, to whose Go type it can be converted.
+func encodeAs(c *column, v reflect.Value) ([]byte, error) {
+	field := reflect.New(deref(c.goType))
+	field.Elem().Set(v.Convert(field.Type().Elem()))
+	if c.goType.Kind() != reflect.Pointer {
+		field = field.Elem()
+	}
+	return encodeField(c, field)
 }
 
 // like says whether v can stand for a value of type want: it is of its kind, or a whole number that fits.
@@ -216,12 +215,9 @@ func (l Layout) Ceil(column string, t time.Time) time.Time {
 	case gocql.TypeTimestamp:
 		return t.Add(time.Millisecond - 1)
 	case gocql.TypeTimeUUID:
-		return t.Add(timeUUIDResolution - 1)
+		return t.Add(100*time.Nanosecond - 1)
 	case gocql.TypeDate:
 		return t.Add(day - 1)
 	}
 	return t
 }
-
-// timeUUIDResolution is that of the time in a timeuuid.
-const timeUUIDResolution = 100 * time.Nanosecond

@@ -44,8 +44,12 @@ func (e Edit) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.String())
 // MarshalText is [Edit.String]: a structured logger would show the keys.
 func (e Edit) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// patch is the edits of a change, by column; the zero Edit where there is none.
-type patch []Edit
+// patched is what the edits of a change do to a column.
+type patched struct {
+	put     EditKind // PutColumn or PutElements, or 0
+	keys    []any    // of the elements to remove
+	removed *Value   // keys, encoded
+}
 
 // encodePatch checks the edits and encodes what they need of the row.
 func (r *renderer) encodePatch(c Change) error {
@@ -56,8 +60,7 @@ func (r *renderer) encodePatch(c Change) error {
 	if len(c.Edits) == 0 {
 		return s.invalid(nil, "", "a Patch needs an edit: Column, Elements or Without")
 	}
-	r.patch, r.removed = make(patch, len(s.columns)), make(map[int]*Value)
-	without := make(map[int]Edit) // where others are put
+	r.patch = make([]patched, len(s.columns))
 	for _, e := range c.Edits {
 		if e.Kind == 0 {
 			return s.invalid(nil, "", "an edit is made by Column, Elements or Without")
@@ -66,36 +69,30 @@ func (r *renderer) encodePatch(c Change) error {
 		if i < 0 {
 			return s.invalid(nil, e.Column, "an edit names it, and it is no column of the entity")
 		}
-		put, remove, both := beside(r.patch[i], e)
-		_, again := without[i]
-		if reason := s.refuseEdit(i, e, again || r.patch[i].Kind != 0 && !both); reason != "" {
+		p := &r.patch[i]
+		again := p.put != 0 && (e.Kind != RemoveElements || p.put == PutColumn) || p.keys != nil && e.Kind != PutElements
+		if reason := s.refuseEdit(i, e, again); reason != "" {
 			return s.invalid(nil, e.Column, reason)
 		}
-		if r.patch[i] = e; both {
-			r.patch[i], without[i] = put, remove
+		if e.Kind == RemoveElements {
+			p.keys = e.Keys
+		} else {
+			p.put = e.Kind
 		}
 	}
-	row, values := reflect.ValueOf(c.After), make([]Value, len(s.columns))
-	for i := range s.columns {
-		col, edit := &s.columns[i], r.patch[i]
-		var err error
-		switch {
-		case col.derived != nil:
-		case i == s.stamp:
-			values[i] = Value{typ: col.cql, data: encodeInt64(r.timestamp)}
-		case edit.Kind == RemoveElements:
-			values[i], err = s.encodeKeysOf(i, edit.Keys)
-		case col.key || i == s.expiry || edit.Kind != 0:
-			values[i], err = s.encode(row, i)
+	values, err := s.encodeRow(reflect.ValueOf(c.After), func(i int) bool {
+		return i != s.stamp && (s.columns[i].key || i == s.expiry || r.patch[i].put != 0)
+	}, all)
+	if err != nil {
+		return err
+	}
+	for i := range r.patch {
+		p := &r.patch[i]
+		if p.put == PutElements && values[i].data == nil {
+			return s.invalid(nil, s.columns[i].name, "Elements puts the elements that the row holds, and it holds none")
 		}
-		if err != nil {
-			return err
-		}
-		if edit.Kind == PutElements && values[i].data == nil {
-			return s.invalid(nil, col.name, "Elements puts the elements that the row holds, and it holds none")
-		}
-		if e, ok := without[i]; ok {
-			if r.removed[i], err = s.encodeRemoved(i, e.Keys, &values[i]); err != nil {
+		if p.keys != nil {
+			if p.removed, err = s.encodeRemoved(i, p.keys, &values[i]); err != nil {
 				return err
 			}
 		}
@@ -111,20 +108,17 @@ func (r *renderer) encodePatch(c Change) error {
 			}
 		}
 	}
-	if err := s.derive(values, all); err != nil {
-		return err
-	}
 	r.after = values
-	r.at = bigintValue(r.timestamp)
+	r.fill()
 	return nil
 }
 
 // checkPatchedExpiry rejects a patch that does not say when what it writes ends.
-func (s *Set) checkPatchedExpiry(values []Value, edits patch) error {
+func (s *Set) checkPatchedExpiry(values []Value, edits []patched) error {
 	if s.expiry < 0 {
 		return nil
 	}
-	name, edited := s.columns[s.expiry].name, edits[s.expiry].Kind != 0
+	name, edited := s.columns[s.expiry].name, edits[s.expiry].put != 0
 	switch absent := values[s.expiry].data == nil; {
 	case absent && !edited:
 		return s.invalid(nil, name, fmt.Sprintf("the row of a Patch has no expiry, so what it writes would stay when the rest of the row ends: "+
@@ -191,18 +185,19 @@ func (r *renderer) edit(t *table) {
 	put.Args = appendValues(nil, key)
 	var merged, removed []mergeColumn
 	for _, i := range t.columns[len(t.key):] {
-		name, v, kind := r.set.columns[i].name, &r.after[i], r.patch[i].Kind
+		name, v, kind, keys := r.set.columns[i].name, &r.after[i], r.patch[i].put, r.patch[i].removed
 		if i == r.set.stamp || i == r.set.expiry {
 			kind = PutColumn
 		}
 		switch {
-		case kind == 0:
 		case kind == PutColumn && r.expiresAt == 0:
 			names, put.Args = append(names, name), append(put.Args, v)
-		default:
+		case kind != 0:
 			merged = append(merged, mergeColumn{name, kind, v})
+		case keys != nil:
+			merged = append(merged, mergeColumn{name, RemoveElements, keys})
 		}
-		if keys := r.removed[i]; keys != nil {
+		if kind != 0 && keys != nil {
 			removed = append(removed, mergeColumn{name, RemoveElements, keys})
 		}
 	}

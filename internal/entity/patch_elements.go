@@ -11,25 +11,14 @@ import (
 
 // This file is about the elements of maps and sets that a patch puts and removes.
 
-// beside says whether two edits of a column put some elements and remove others, and which of them does what.
-func beside(one, other Edit) (put, remove Edit, both bool) {
-	switch {
-	case one.Kind == PutElements && other.Kind == RemoveElements:
-		return one, other, true
-	case one.Kind == RemoveElements && other.Kind == PutElements:
-		return other, one, true
-	}
-	return put, remove, false
-}
-
-// encodeRemoved encodes the keys of elements that are removed from column i alongside those of put, of which they must be none.
+// encodeRemoved encodes the keys of elements that are removed from column i. They must be none of those that are put, if any are.
 func (s *Set) encodeRemoved(i int, keys []any, put *Value) (*Value, error) {
 	v, err := s.encodeKeysOf(i, keys)
-	if err != nil {
-		return nil, err
+	if err != nil || put.data == nil {
+		return &v, err
 	}
 	typ := v.typ.Elems()[0]
-	there := elementsIn(keysOf(put))
+	there := elementsIn(put)
 	slices.SortFunc(there, typ.Compare)
 	for _, key := range elementsIn(&v) {
 		if _, both := slices.BinarySearchFunc(there, key, typ.Compare); both {
@@ -40,12 +29,15 @@ func (s *Set) encodeRemoved(i int, keys []any, put *Value) (*Value, error) {
 	return &v, nil
 }
 
-// elementsIn are those of an encoded set.
+// elementsIn are those of an encoded set, or the keys of a map.
 func elementsIn(v *Value) [][]byte {
 	var out [][]byte
-	for rest := v.data[4:]; len(rest) > 0; {
-		n, after, _ := cutInt(rest)
-		out, rest = append(out, after[:n]), after[n:]
+	rest, each := v.data[4:], len(v.typ.Elems())
+	for n := 0; len(rest) > 0; n++ {
+		part, after, _ := cutPart(rest)
+		if rest = after; n%each == 0 {
+			out = append(out, part)
+		}
 	}
 	return out
 }
@@ -85,12 +77,8 @@ func keysOf(v *Value) *Value {
 		return v
 	}
 	out := &Value{typ: cqltype.SetOf(v.typ.Elems()[0]), data: slices.Clone(v.data[:4])}
-	for rest := v.data[4:]; len(rest) > 0; {
-		key, _, _ := cutInt(rest)
-		out.data = append(out.data, rest[:4+key]...)
-		rest = rest[4+key:]
-		value, _, _ := cutInt(rest)
-		rest = rest[4+value:]
+	for _, key := range elementsIn(v) {
+		out.data = appendBytes(out.data, key)
 	}
 	return out
 }

@@ -27,9 +27,10 @@ func (b *Base) Spread(row Row, version gocql.UUID, entries [][]byte) ([]Mutation
 		if err != nil {
 			return nil, err
 		}
-		r := renderer{set: s, kind: Update, timestamp: version.Time().UnixMicro(), version: version, keyspace: b.physical, before: before}
-		r.at = bigintValue(r.timestamp)
-		r.replacing = before != nil
+		at := version.Time().UnixMicro()
+		r := renderer{
+			set: s, kind: Update, timestamp: at, version: version, keyspace: b.physical, before: before, at: bigintValue(at), replacing: before != nil,
+		}
 		if row.Present {
 			r.after = slices.Clone(row.values)
 			r.after[s.version] = *uuidValue(version)

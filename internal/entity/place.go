@@ -83,12 +83,7 @@ func (t *table) keyOf(row []Value) []*Value {
 
 // present says whether a row is stored under key: no column of it is nil.
 func present(key []*Value) bool {
-	for _, v := range key {
-		if v.data == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(key, func(v *Value) bool { return v.data == nil })
 }
 
 func (r *renderer) put(t placed, key []*Value) {
@@ -161,12 +156,7 @@ func (r *renderer) removes(p placed, stays []*Value) {
 
 // moved says whether the write changes a SingleWriter column in the key of t.
 func (r *renderer) moved(t *table) bool {
-	for _, k := range t.moves {
-		if i := t.key[k]; !bytes.Equal(r.before[i].data, r.after[i].data) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.moves, func(k int) bool { return !bytes.Equal(r.before[t.key[k]].data, r.after[t.key[k]].data) })
 }
 
 // sweep calls visit once for every combination of values of the OneOf columns at positions of key, with key holding

@@ -2,7 +2,6 @@ package entity
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"reflect"
@@ -57,10 +56,7 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 	if err := c.CheckVerb(); err != nil {
 		return Rendered{}, err
 	}
-	r := renderer{set: c.Set, kind: c.Kind, timestamp: timestamp, keyspace: keyspace}
-	if r.keyspace == nil {
-		r.keyspace = func(name string) string { return name }
-	}
+	r := renderer{set: c.Set, kind: c.Kind, timestamp: timestamp, keyspace: orDeclared(keyspace), at: bigintValue(timestamp)}
 	encode := r.encode
 	if c.Kind == Patch {
 		encode = r.encodePatch
@@ -97,7 +93,7 @@ func (c Change) Key() string {
 	if row == nil {
 		row = c.Before
 	}
-	encoded, err := c.Set.identity(reflect.ValueOf(row))
+	encoded, err := c.Set.identity(row)
 	if err != nil {
 		return ""
 	}
@@ -167,60 +163,47 @@ type renderer struct {
 	version   gocql.UUID // of a Versioned set
 	keyspace  func(string) string
 
-	before, after []Value        // by column; nil where the verb has none
-	patch         patch          // of a Patch
-	removed       map[int]*Value // elements that a Patch removes alongside those that it puts, by column
-	at, below     *Value         // the timestamp, and one microsecond less
-	replacing     bool           // the entity may exist: absent values are sent as null, and its rows under other keys removed
-	expiresAt     int64          // milliseconds, 0 is never
+	before, after []Value   // by column; nil where the verb has none
+	patch         []patched // of a Patch: by column
+	at, below     *Value    // the timestamp, and one microsecond less
+	replacing     bool      // the entity may exist: absent values are sent as null, and its rows under other keys removed
+	expiresAt     int64     // milliseconds, 0 is never
 
 	out  []Mutation
 	args []any // backing store of the Args
 }
 
-func (r *renderer) encode(c Change) error {
+func (r *renderer) encode(c Change) (err error) {
 	s := r.set
 	if c.After != nil {
-		row, values := reflect.ValueOf(c.After), make([]Value, len(s.columns))
-		for i := range s.columns {
-			if s.columns[i].derived != nil {
-				continue
-			}
-			if i == s.mark {
-				values[i] = Value{typ: s.columns[i].cql, data: r.version.Bytes()}
-				continue
-			}
-			if i == s.version {
-				values[i] = *uuidValue(r.version)
-				continue
-			}
-			if i == s.stamp {
-				values[i] = Value{typ: s.columns[i].cql, data: encodeInt64(r.timestamp)}
-				continue
-			}
-			v, err := s.encode(row, i)
-			if err != nil {
-				return err
-			}
-			values[i] = v
-		}
-		if err := s.derive(values, all); err != nil {
+		own := func(i int) bool { return i != s.stamp && i != s.version && i != s.mark }
+		if r.after, err = s.encodeRow(reflect.ValueOf(c.After), own, all); err != nil {
 			return err
 		}
-		r.after = values
+		r.fill()
 	}
 	if c.Before != nil {
-		before, err := c.image()
-		if err != nil {
-			return err
-		}
-		r.before = before
+		r.before, err = c.image()
 	}
-	r.at = bigintValue(r.timestamp)
-	return nil
+	return err
+}
+
+// fill sets the columns whose values are not those of the row.
+func (r *renderer) fill() {
+	s := r.set
+	if s.stamp >= 0 {
+		r.after[s.stamp] = *r.at
+	}
+	for _, i := range []int{s.version, s.mark} {
+		if i >= 0 {
+			r.after[i] = Value{typ: s.columns[i].cql, data: r.version.Bytes()}
+		}
+	}
 }
 
 func all(int) bool { return true }
+
+func none(int) bool { return false }
 
 // check holds the change against the declaration and decides how it is rendered.
 func (r *renderer) check() error {
@@ -256,11 +239,8 @@ func (r *renderer) check() error {
 	if r.after == nil {
 		return nil
 	}
-	if s.expiry >= 0 && r.after[s.expiry].data != nil {
-		r.expiresAt = int64(binary.BigEndian.Uint64(r.after[s.expiry].data)) // a timestamp is signed
-		if r.expiresAt == 0 {
-			r.expiresAt = 1 // 0 stands for never; the epoch has passed as surely as the millisecond after it
-		}
+	if s.expiry >= 0 {
+		r.expiresAt = expiryOf(&r.after[s.expiry])
 		if r.expiresAt-r.timestamp/1000 > maxTTL*1000 {
 			return s.invalid(nil, s.columns[s.expiry].name, "expires more than 20 years from now, which is Cassandra's limit")
 		}
@@ -295,15 +275,8 @@ func (r *renderer) checkKey(i int, c *column) error {
 }
 
 func inDomain(c *column, v *Value) bool {
-	if v.data == nil {
-		return true // only a pointer column can be absent here
-	}
-	for i := range c.domain {
-		if bytes.Equal(c.domain[i].data, v.data) {
-			return true
-		}
-	}
-	return false
+	absent := v.data == nil // only a pointer column can be
+	return absent || slices.ContainsFunc(c.domain, func(of Value) bool { return bytes.Equal(of.data, v.data) })
 }
 
 func (s *Set) inBaseKey(i int) bool { return slices.Contains(s.tables[0].key, i) }

@@ -4,6 +4,7 @@ package entity
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
@@ -18,59 +19,58 @@ func (s *Set) Select() (stmt string, names []string) { return s.SelectIn(s.table
 // SelectIn is that of tables.Set.
 func (s *Set) SelectIn(keyspace string) (stmt string, names []string) {
 	base := s.tables[0]
-	return base.statements(keyspace, base.name).sel, append([]string(nil), base.keyNames...)
+	return base.statements(keyspace, base.name).sel, slices.Clone(base.keyNames)
 }
 
 // Key encodes the base key of row, as values to be bound to [Set.Select] in this order. It returns an *[InvalidError]
 // if the row has no valid key. Other fields of row are not looked at.
 func (s *Set) Key(row any) ([]any, error) {
 	base := s.tables[0]
-	encoded, err := s.identity(reflect.ValueOf(row))
+	encoded, err := s.identity(row)
 	if err != nil {
 		return nil, err
 	}
-	values := make([]any, 0, len(base.key))
-	for _, i := range base.key {
-		values = append(values, &encoded[i])
-	}
-	return values, nil
+	return appendValues(nil, base.keyOf(encoded)), nil
 }
 
 // SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
 // names the table that has the row. Of row the fields are used that identify the entity.
 func (s *Set) SelectRow(keyspace string, row any) (stmt string, names []string, values []any, err error) {
 	base := s.tables[0]
-	encoded, err := s.identity(reflect.ValueOf(row))
+	encoded, err := s.identity(row)
 	if err != nil {
 		return "", nil, nil, err
 	}
-	for _, i := range base.key {
-		values = append(values, &encoded[i])
-	}
 	name := base.name
 	if base.rotation != nil {
-		if _, err := base.rotation.versions[0].bucket.text(instantOf(&encoded[base.rotation.clock])); err != nil {
+		clock := instantOf(&encoded[base.rotation.clock])
+		if _, err := base.rotation.versions[0].bucket.text(clock); err != nil {
 			return "", nil, nil, s.invalid(base, "", err.Error())
 		}
-		name = base.rotated(instantOf(&encoded[base.rotation.clock]))
+		name = base.rotated(clock)
 	}
-	return base.statements(keyspace, name).sel, append([]string(nil), base.keyNames...), values, nil
+	return base.statements(keyspace, name).sel, slices.Clone(base.keyNames), appendValues(nil, base.keyOf(encoded)), nil
 }
 
 // identity encodes what identifies the entity of row, by column.
-func (s *Set) identity(row reflect.Value) ([]Value, error) {
-	encoded := make([]Value, len(s.columns))
+func (s *Set) identity(row any) ([]Value, error) {
+	return s.encodeRow(reflect.ValueOf(row), s.identifies, s.inBaseKey)
+}
+
+// encodeRow encodes those columns of row that wanted says, and derives those that derived says, by column.
+func (s *Set) encodeRow(row reflect.Value, wanted, derived func(i int) bool) ([]Value, error) {
+	values := make([]Value, len(s.columns))
 	for i := range s.columns {
-		if s.columns[i].derived != nil || !s.identifies(i) {
+		if s.columns[i].derived != nil || !wanted(i) {
 			continue
 		}
 		v, err := s.encode(row, i)
 		if err != nil {
 			return nil, err
 		}
-		encoded[i] = v
+		values[i] = v
 	}
-	return encoded, s.derive(encoded, s.inBaseKey)
+	return values, s.derive(values, derived)
 }
 
 // SetStamp stores timestamp, in microseconds, in the stamp field of row. It does nothing in a set without [Stamp].
@@ -83,14 +83,19 @@ func (s *Set) SetStamp(row any, timestamp int64) {
 // Base is the base row of the entity of key, of which the fields are used that identify it. keyspace maps the logical
 // keyspace of a table to the physical one; nil leaves them as declared. The error is an [*InvalidError].
 func (s *Set) Base(key any, keyspace func(string) string) (*Base, error) {
-	encoded, err := s.identity(reflect.ValueOf(key))
+	encoded, err := s.identity(key)
 	if err != nil {
 		return nil, err
 	}
+	return s.base(orDeclared(keyspace), encoded), nil
+}
+
+// orDeclared is a map of keyspaces, or that which leaves them as declared.
+func orDeclared(keyspace func(string) string) func(string) string {
 	if keyspace == nil {
-		keyspace = func(name string) string { return name }
+		return func(name string) string { return name }
 	}
-	return s.base(keyspace, encoded), nil
+	return keyspace
 }
 
 // Conditional says whether the set is [Versioned] or has [Compare].
@@ -146,6 +151,15 @@ type column struct {
 	derived  *derivation // nil for a column of its own
 	marshals bool        // the field's type encodes itself
 	composed bool        // the type holds user-defined types or tuples
+}
+
+// names are those of columns.
+func (s *Set) names(columns []int) []string {
+	out := make([]string, len(columns))
+	for n, i := range columns {
+		out[n] = s.columns[i].name
+	}
+	return out
 }
 
 func (s *Set) invalid(t *table, column, reason string) error {

@@ -2,6 +2,7 @@ package entity
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -88,10 +89,8 @@ func expiryOf(v *Value) int64 {
 	if v == nil || len(v.data) != 8 {
 		return 0
 	}
-	if at := int64(binary.BigEndian.Uint64(v.data)); at != 0 { // a timestamp is signed
-		return at
-	}
-	return 1
+	at := int64(binary.BigEndian.Uint64(v.data)) // a timestamp is signed
+	return cmp.Or(at, 1)                         // 0 stands for never; the epoch has passed as surely as the millisecond after it
 }
 
 // otherKey says how the primary key of a stored write differs from that of t, or "".
@@ -209,14 +208,7 @@ func (c *Conditional) takes(t *table) bool {
 func (s *Set) faultOf(c *Condition) string {
 	stored := c.base.set
 	base, of := s.tables[0], stored.tables[0]
-	names := func(s *Set, columns []int) []string {
-		var out []string
-		for _, i := range columns {
-			out = append(out, s.columns[i].name)
-		}
-		slices.Sort(out)
-		return out
-	}
+	names := func(s *Set) []string { return slices.Sorted(slices.Values(s.names(s.compare))) }
 	name := func(s *Set, i int) string {
 		if i < 0 {
 			return ""
@@ -228,7 +220,7 @@ func (s *Set) faultOf(c *Condition) string {
 	}
 	switch {
 	case name(s, s.version) != name(stored, stored.version) || name(s, s.mark) != name(stored, stored.mark),
-		!slices.Equal(names(s, s.compare), names(stored, stored.compare)), s.localSerial != stored.localSerial:
+		!slices.Equal(names(s), names(stored)), s.localSerial != stored.localSerial:
 		return "its condition is another one"
 	}
 	for n, name := range of.columnNames {

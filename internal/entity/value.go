@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"reflect"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -75,7 +76,7 @@ func (s *Set) encode(row reflect.Value, i int) (Value, error) {
 	return v, nil
 }
 
-// encodeField encodes a field of column c. A nil pointer is null.
+// encodeField encodes a field of column c. A nil pointer is null. The texts of its errors hold no value.
 func encodeField(c *column, field reflect.Value) ([]byte, error) {
 	if field.Kind() == reflect.Pointer {
 		if field.IsNil() {
@@ -85,17 +86,11 @@ func encodeField(c *column, field reflect.Value) ([]byte, error) {
 			field = field.Elem()
 		}
 	}
-	return encodeGo(c, field.Interface())
-}
-
-// encodeGo encodes one Go value of column c, a pointer only if its MarshalCQL wants one. The texts of its errors hold
-// no value.
-func encodeGo(c *column, value any) ([]byte, error) {
 	encode := encodeLeaf
 	if c.composed {
 		encode = func(t *cqltype.Type, value any) ([]byte, error) { return encodeParts(t, reflect.ValueOf(value)) }
 	}
-	data, err := encode(c.cql, value)
+	data, err := encode(c.cql, field.Interface())
 	if err != nil {
 		return nil, err
 	}
@@ -132,10 +127,8 @@ func malformed(t *cqltype.Type, data []byte) string {
 			return "text is not valid UTF-8"
 		}
 	case gocql.TypeAscii:
-		for _, b := range data {
-			if b > 127 {
-				return "ascii holds a byte above 127"
-			}
+		if slices.ContainsFunc(data, func(b byte) bool { return b > 127 }) {
+			return "ascii holds a byte above 127"
 		}
 	case gocql.TypeInet:
 		if n := len(data); n != 0 && n != net.IPv4len && n != net.IPv6len {
@@ -169,15 +162,11 @@ func malformedCollection(t *cqltype.Type, data []byte) string {
 	n, data, ok := cutInt(data)
 	ok = ok && n >= 0 && n <= len(data)/4/len(elems) // each element has four bytes of length
 	for i := 0; ok && i < n*len(elems); i++ {
-		var size int
-		if size, data, ok = cutInt(data); size < 0 {
+		var part []byte
+		if part, data, ok = cutPart(data); ok && part == nil {
 			return "a null inside a collection"
-		}
-		if ok = ok && size <= len(data); ok {
-			if reason := malformed(elems[i%len(elems)], data[:size]); reason != "" {
-				return "inside a collection: " + reason
-			}
-			data = data[size:]
+		} else if reason := malformed(elems[i%len(elems)], part); ok && reason != "" {
+			return "inside a collection: " + reason
 		}
 	}
 	if !ok || len(data) > 0 {
@@ -194,6 +183,18 @@ func cutInt(data []byte) (n int, rest []byte, ok bool) {
 	return int(int32(binary.BigEndian.Uint32(data))), data[4:], true // a CQL int is signed
 }
 
+// cutPart cuts a value inside another one off data. Null is nil.
+func cutPart(data []byte) (part, rest []byte, ok bool) {
+	switch n, rest, ok := cutInt(data); {
+	case !ok || n > len(rest):
+		return nil, nil, false
+	case n < 0:
+		return nil, rest, true
+	default:
+		return rest[:n:n], rest[n:], true
+	}
+}
+
 // holds says whether a time is in the range of a timestamp or date. The driver counts on into other times without an error.
 func holds(kind gocql.Type, t time.Time) bool {
 	seconds := t.Unix()
@@ -201,13 +202,11 @@ func holds(kind gocql.Type, t time.Time) bool {
 	case gocql.TypeTimestamp: // milliseconds, in 64 bits
 		return time.UnixMilli(t.UnixMilli()).Unix() == seconds
 	case gocql.TypeDate: // days, in 32
-		days := floorDiv(seconds, secondsADay)
+		days := floorDiv(seconds, int64(day/time.Second))
 		return days >= math.MinInt32 && days <= math.MaxInt32
 	}
 	return true
 }
-
-const secondsADay = 24 * 60 * 60
 
 // floorDay gives midnight UTC of the day of t. The driver divides, which before 1970 rounds up.
 func floorDay(t time.Time) time.Time {
@@ -256,26 +255,16 @@ func holdsNaN(t *cqltype.Type, data []byte) bool {
 	}
 	elems := t.Elems()
 	for i := 0; len(data) > 0; i++ {
-		size, rest, _ := cutInt(data)
-		data = rest
-		if size < 0 {
-			continue
-		}
-		if holdsNaN(elems[i%len(elems)], data[:size]) {
+		var part []byte
+		if part, data, _ = cutPart(data); part != nil && holdsNaN(elems[i%len(elems)], part) {
 			return true
 		}
-		data = data[size:]
 	}
 	return false
 }
 
 func zero(data []byte) bool {
-	for _, b := range data {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(data, func(b byte) bool { return b != 0 })
 }
 
 // bigint and integer are the types of the values of USING clauses.

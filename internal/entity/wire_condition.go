@@ -48,26 +48,8 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	if s.mark >= 0 {
 		w.Mark = s.columns[s.mark].name
 	}
-	for k, v := range cond.base.key {
-		w.Columns = append(w.Columns, wireOf(s.tables[0].keyNames[k], v))
-	}
-	for _, i := range cond.base.regular() {
-		v := &Value{typ: s.columns[i].cql}
-		if cond.after != nil {
-			v = &cond.after[i]
-		}
-		w.Columns = append(w.Columns, wireOf(s.columns[i].name, v))
-	}
-	for _, i := range s.compare {
-		v := &Value{typ: s.columns[i].cql}
-		if cond.before != nil {
-			v = &cond.before[i]
-		}
-		w.Compared = append(w.Compared, wireOf(s.columns[i].name, v))
-	}
-	for _, i := range cond.base.imaged() {
-		w.Compared = append(w.Compared, wireOf(s.columns[i].name, &cond.base.before[i]))
-	}
+	w.Columns = append(wireKey(s.tables[0].keyNames, cond.base.key), s.wireRow(cond.base.regular(), cond.after)...)
+	w.Compared = append(s.wireRow(s.compare, cond.before), s.wireRow(cond.base.imaged(), cond.base.before)...)
 	w.Claims, w.Releases = wireClaims(c.Claims), wireClaims(c.Releases)
 	return encode("condition", &w)
 }
@@ -83,11 +65,26 @@ func (w *wireCondition) columns() []wireColumn {
 func wireClaims(claims []*Claim) []wireClaim {
 	var out []wireClaim
 	for _, c := range claims {
-		w := wireClaim{Keyspace: c.Keyspace, Table: c.Table, Part: c.table.part}
-		for k, v := range c.key {
-			w.Columns = append(w.Columns, wireOf(c.table.keyNames[k], v))
+		out = append(out, wireClaim{Keyspace: c.Keyspace, Table: c.Table, Part: c.table.part, Columns: wireKey(c.table.keyNames, c.key)})
+	}
+	return out
+}
+
+func wireKey(names []string, key []*Value) (out []wireColumn) {
+	for k, v := range key {
+		out = append(out, wireOf(names[k], v))
+	}
+	return out
+}
+
+// wireRow are columns of a row, or nulls where there is none.
+func (s *Set) wireRow(columns []int, row []Value) (out []wireColumn) {
+	for _, i := range columns {
+		v := &Value{typ: s.columns[i].cql}
+		if row != nil {
+			v = &row[i]
 		}
-		out = append(out, w)
+		out = append(out, wireOf(s.columns[i].name, v))
 	}
 	return out
 }
@@ -168,14 +165,15 @@ func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
 		of[c.Name] = i
 		row = append(row, *v)
 		s.columns = append(s.columns, column{name: c.Name, cql: v.typ, key: i < w.Key})
-		base.columns, base.columnNames = append(base.columns, i), append(base.columnNames, c.Name)
+		base.columns = append(base.columns, i)
 	}
 	if w.Versioned {
 		s.version = len(s.columns)
 		s.columns = append(s.columns, column{name: w.VersionColumn, cql: timeuuid})
 		row = append(row, Value{typ: timeuuid})
-		base.columns, base.columnNames = append(base.columns, s.version), append(base.columnNames, w.VersionColumn)
+		base.columns = append(base.columns, s.version)
 	}
+	base.columnNames = s.names(base.columns)
 	if w.Mark != "" {
 		s.mark = of[w.Mark]
 	}

@@ -13,29 +13,26 @@ import (
 func Elements(stream []byte) (int, error) {
 	s := scanner{rest: stream, types: bootstrap()}
 	for {
-		size := s.uint()
-		if s.failed || size > uint64(len(s.rest)) {
-			return 0, errStream
-		}
-		message := scanner{rest: s.rest[:size], types: s.types, defined: s.defined}
-		s.rest = s.rest[size:]
-		id := message.int()
+		size := s.size()
+		after := s.rest[size:]
+		s.rest = s.rest[:size]
+		id := s.int()
 		if id >= 0 {
-			message.value(id)
+			s.value(id)
 			// What is left over would have been read otherwise than gob reads it.
-			if message.failed || len(message.rest) > 0 || s.types[id].kind != structKind {
+			if s.failed || len(s.rest) > 0 || !s.types[id].isStruct {
 				return 0, errStream
 			}
-			return message.elements, nil
+			return s.elements, nil
 		}
-		message.define(-id)
-		s.defined = message.defined
+		s.define(-id)
 		switch {
 		case s.defined > maxDefined:
 			return 0, errDefined
-		case message.failed:
+		case s.failed:
 			return 0, errStream
 		}
+		s.rest = after
 	}
 }
 
@@ -48,38 +45,27 @@ var (
 // more than two hundred.
 const maxDefined = 500
 
-type kind uint8
-
-const (
-	unknownKind kind = iota
-	numberKind
-	bytesKind
-	sliceKind
-	structKind
-)
-
+// typ is a type that a stream defines, or that every stream knows.
 type typ struct {
-	kind   kind
-	elem   int64
-	fields []int64
+	skip     func(s *scanner) // passes over a value of the type
+	isStruct bool
 }
 
-// The types that every stream knows, by the numbers that package encoding/gob documents.
-const boolType, intType, uintType, floatType, bytesType, stringType = 1, 2, 3, 4, 5, 6
-
+// bootstrap are the types that every stream knows, by the numbers that package encoding/gob documents.
 func bootstrap() map[int64]typ {
+	number, bytes := typ{skip: func(s *scanner) { s.uint() }}, typ{skip: (*scanner).skip}
+	const boolType, intType, uintType, floatType, bytesType, stringType = 1, 2, 3, 4, 5, 6
 	return map[int64]typ{
-		boolType: {kind: numberKind}, intType: {kind: numberKind}, uintType: {kind: numberKind}, floatType: {kind: numberKind},
-		bytesType: {kind: bytesKind}, stringType: {kind: bytesKind},
+		boolType: number, intType: number, uintType: number, floatType: number, bytesType: bytes, stringType: bytes,
 	}
 }
 
 // maxDepth bounds the recursion: the types of this module are nested three deep, and a stream can define one that holds itself.
 const maxDepth = 16
 
-// scanner reads one message.
+// scanner reads a stream, a message at a time.
 type scanner struct {
-	rest     []byte
+	rest     []byte // of the message
 	types    map[int64]typ
 	elements int
 	defined  int // types, and fields of structs
@@ -149,31 +135,28 @@ func (s *scanner) value(id int64) {
 	if s.depth++; s.depth > maxDepth {
 		s.failed = true
 	}
-	t := s.types[id]
-	switch {
-	case s.failed:
-	case t.kind == numberKind:
-		s.uint()
-	case t.kind == bytesKind:
-		s.skip()
-	case t.kind == sliceKind:
-		n := s.size()
-		s.elements += n
-		for ; n > 0 && !s.failed; n-- {
-			s.value(t.elem)
-		}
-	case t.kind == structKind:
-		s.each(func(n int64) {
-			if n >= int64(len(t.fields)) {
-				s.failed = true
-				return
-			}
-			s.value(t.fields[n])
-		})
-	default:
-		s.failed = true
+	t, known := s.types[id]
+	if s.failed = s.failed || !known; !s.failed {
+		t.skip(s)
 	}
 	s.depth--
+}
+
+// skipSlice passes over a slice or an array, and counts its elements.
+func (s *scanner) skipSlice(elem int64) {
+	n := s.size()
+	s.elements += n
+	for ; n > 0 && !s.failed; n-- {
+		s.value(elem)
+	}
+}
+
+func (s *scanner) skipStruct(fields []int64) {
+	s.each(func(n int64) {
+		if s.failed = s.failed || n >= int64(len(fields)); !s.failed {
+			s.value(fields[n])
+		}
+	})
 }
 
 // define reads the definition of a type. Its layout is that of wireType in package encoding/gob. A type that is several kinds
@@ -184,25 +167,26 @@ func (s *scanner) define(id int64) {
 	_, known := s.types[id]
 	s.count(1)
 	s.each(func(n int64) {
-		if known || t.kind != unknownKind {
+		if known || t.skip != nil {
 			s.failed = true
 			return
 		}
 		switch n {
 		case 0, 1: // an array, or a slice: name and number, the type of its elements, the length of an array
-			t.kind = sliceKind
+			var elem int64
 			s.each(func(n int64) {
 				switch n {
 				case 0:
 					s.common()
 				case 1:
-					t.elem = s.int()
+					elem = s.int()
 				default:
 					s.int()
 				}
 			})
+			t.skip = func(s *scanner) { s.skipSlice(elem) }
 		case 2: // a struct: name and number, fields
-			t.kind = structKind
+			var fields []int64
 			s.each(func(n int64) {
 				if n == 0 {
 					s.common()
@@ -210,14 +194,17 @@ func (s *scanner) define(id int64) {
 				}
 				left := s.size()
 				for s.count(left); left > 0 && !s.failed; left-- {
-					t.fields = append(t.fields, s.common())
+					fields = append(fields, s.common())
 				}
 			})
+			t = typ{func(s *scanner) { s.skipStruct(fields) }, true}
 		default:
 			s.failed = true
 		}
 	})
-	s.types[id] = t
+	if s.failed = s.failed || t.skip == nil; !s.failed {
+		s.types[id] = t
+	}
 }
 
 // count counts what is defined.
