@@ -96,10 +96,9 @@ func (b *Base) table() string { return qualified(b.keyspace, b.name) }
 // Select reads the row. dest is what to scan it into; row gives what was scanned.
 func (b *Base) Select() (s Statement, dest []any, row func() Row) {
 	columns := b.regular()
-	names := make([]string, len(columns))
+	names := b.set.names(columns)
 	raw := make([]rawValue, len(columns))
-	for n, i := range columns {
-		names[n] = b.set.columns[i].name
+	for n := range raw {
 		dest = append(dest, &raw[n])
 	}
 	var out Row
@@ -123,10 +122,7 @@ type rawValue struct{ data []byte }
 
 // UnmarshalCQL implements [gocql.Unmarshaler].
 func (r *rawValue) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
-	if data != nil {
-		data = append(make([]byte, 0, len(data)), data...)
-	}
-	r.data = data
+	r.data = bytes.Clone(data)
 	return nil
 }
 

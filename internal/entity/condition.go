@@ -123,10 +123,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	r := renderer{
 		set: s, kind: c.Kind, timestamp: timestamp, version: version, keyspace: orDeclared(keyspace), at: bigintValue(timestamp),
 	}
-	if err := r.encode(c); err != nil {
-		return Conditional{}, err
-	}
-	if err := r.check(); err != nil {
+	if err := r.read(c); err != nil {
 		return Conditional{}, err
 	}
 	out := Conditional{Condition: &Condition{
@@ -159,15 +156,14 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	out.Mutations, out.Key = r.out, r.entityKey()
 	for _, t := range s.unique {
 		before, after := t.claim(&r, r.before), t.claim(&r, r.after)
-		switch {
-		case before != nil && after != nil && encodedKey(before.key) == encodedKey(after.key):
-		default:
-			if after != nil {
-				out.Claims = append(out.Claims, after)
-			}
-			if before != nil {
-				out.Releases = append(out.Releases, before)
-			}
+		if before != nil && after != nil && encodedKey(before.key) == encodedKey(after.key) {
+			continue
+		}
+		if after != nil {
+			out.Claims = append(out.Claims, after)
+		}
+		if before != nil {
+			out.Releases = append(out.Releases, before)
 		}
 	}
 	return out, nil

@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -284,7 +285,7 @@ func (b *builder) readDomain(i int, values []any) {
 			continue
 		}
 		if reason := keyFault(c, data); reason != "" || data == nil {
-			b.fault("", c.name, "value %d of OneOf: %s", n+1, orElse(reason, "nil is not listed: a pointer column may always be nil"))
+			b.fault("", c.name, "value %d of OneOf: %s", n+1, cmp.Or(reason, "nil is not listed: a pointer column may always be nil"))
 			continue
 		}
 		encoded := Value{typ: c.cql, data: data}
@@ -294,13 +295,6 @@ func (b *builder) readDomain(i int, values []any) {
 		}
 		c.domain = append(c.domain, encoded)
 	}
-}
-
-func orElse(s, otherwise string) string {
-	if s != "" {
-		return s
-	}
-	return otherwise
 }
 
 // special is the column of Stamp or ExpiresAt.

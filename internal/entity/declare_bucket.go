@@ -61,13 +61,13 @@ func (b *builder) derivation(o Derive) (*derivation, bool) {
 		return i
 	}
 	clock := func(name, what string) {
-		switch i := source(name, what); {
-		case d.clock >= 0 && d.clock != i:
+		i := source(name, what)
+		if d.clock >= 0 && d.clock != i {
 			b.fault("", o.Column, "its functions go by the time of %s and by that of another column: it must be one",
 				b.set.columns[d.clock].name)
-		default:
-			d.clock = i
+			return
 		}
+		d.clock = i
 	}
 	timed := 0
 	for n, since := range o.Versions {

@@ -78,9 +78,12 @@ func (s *Set) Describe() Description {
 		for n, i := range t.columns {
 			col := &s.columns[i]
 			c := ColumnDescription{
-				Name: col.name, Type: col.cql.String(), Kind: "regular", Changes: col.rule != immutable, Domain: len(col.domain),
+				Name: col.name, Type: col.cql.String(), Kind: "regular", Changes: s.changes(i), Domain: len(col.domain),
 			}
-			s.describeDerived(col, &c)
+			if col.derived != nil {
+				last := col.derived.versions[len(col.derived.versions)-1].bucket
+				c.Derived, c.Buckets = last.String(), last.n
+			}
 			switch {
 			case n < t.part:
 				c.Kind, c.Position = "partition_key", n
@@ -115,15 +118,10 @@ func (d *TableDescription) describeTypes(t *cqltype.Type) {
 	}
 }
 
-func (s *Set) describeDerived(col *column, c *ColumnDescription) {
-	if col.derived == nil {
-		return
-	}
-	last := col.derived.versions[len(col.derived.versions)-1].bucket
-	c.Derived, c.Buckets = last.String(), last.n
-	for _, i := range col.derived.sources {
-		c.Changes = c.Changes || s.columns[i].rule != immutable
-	}
+// changes says whether a key column may change, or follows from one that may.
+func (s *Set) changes(i int) bool {
+	d := s.columns[i].derived
+	return s.columns[i].rule != immutable || d != nil && slices.ContainsFunc(d.sources, s.changes)
 }
 
 // Statements gives, for a table of the set in the given physical keyspace, the CQL texts that its mutations carry. A

@@ -115,12 +115,7 @@ func (r *renderer) put(t placed, key []*Value) {
 // the row just below the Put would cost one tombstone however many values are absent, but it would also erase the columns
 // that a newer version of the service has added.
 func (r *renderer) nulls(i int) bool {
-	c := &r.set.columns[i]
-	changes := !c.key || c.rule != immutable
-	if c.derived != nil {
-		changes = slices.ContainsFunc(c.derived.sources, func(s int) bool { return r.set.columns[s].rule != immutable })
-	}
-	return r.replacing && changes
+	return r.replacing && (!r.set.columns[i].key || r.set.changes(i))
 }
 
 // removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. The columns that a

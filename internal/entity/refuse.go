@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"time"
@@ -90,7 +91,7 @@ func disagree(t reflect.Type, c *cqltype.Type) string {
 		if t.Kind() != reflect.Map {
 			return no
 		}
-		return orElse(disagree(t.Key(), elems[0]), disagree(t.Elem(), elems[1]))
+		return cmp.Or(disagree(t.Key(), elems[0]), disagree(t.Elem(), elems[1]))
 	}
 	if t == reflect.TypeFor[string]() && parsed[c.Kind()] {
 		return ""

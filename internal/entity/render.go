@@ -57,17 +57,7 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 		return Rendered{}, err
 	}
 	r := renderer{set: c.Set, kind: c.Kind, timestamp: timestamp, keyspace: orDeclared(keyspace), at: bigintValue(timestamp)}
-	encode := r.encode
-	if c.Kind == Patch {
-		encode = r.encodePatch
-	}
-	if err := encode(c); err != nil {
-		return Rendered{}, err
-	}
-	if err := r.check(); err != nil {
-		return Rendered{}, err
-	}
-	if err := r.checkStamp(c); err != nil {
+	if err := r.read(c); err != nil {
 		return Rendered{}, err
 	}
 	r.reserve()
@@ -171,6 +161,21 @@ type renderer struct {
 
 	out  []Mutation
 	args []any // backing store of the Args
+}
+
+// read encodes a change, if it is valid.
+func (r *renderer) read(c Change) error {
+	encode := r.encode
+	if c.Kind == Patch {
+		encode = r.encodePatch
+	}
+	if err := encode(c); err != nil {
+		return err
+	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	return r.checkStamp(c)
 }
 
 func (r *renderer) encode(c Change) (err error) {

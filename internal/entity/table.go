@@ -1,8 +1,8 @@
 package entity
 
 import (
-	"hash/maphash"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/scylladb/gocqlx/v2/qb"
@@ -27,16 +27,12 @@ type table struct {
 	// The CQL texts by physical keyspace and table: a service has one keyspace, or one a tenant, and a table that rotates a few
 	// names. first are those that were needed first; most services need no other.
 	first    atomic.Pointer[statements]
-	compiled atomic.Pointer[texts]
+	mu       sync.RWMutex
+	compiled map[[2]string]*statements
 }
 
-// texts is a cache of bounded size, as names may follow from what clients send. A text can be in any of a few slots, from the one
-// that its hash says; where these are taken it takes the place of another.
-type texts [1024]atomic.Pointer[statements]
-
-const slotsOfText = 4
-
-var textSeed = maphash.MakeSeed()
+// maxTexts bounds compiled, as names may follow from what clients send.
+const maxTexts = 1024
 
 // statements are the CQL texts of one table in one keyspace, with the names of their bound values.
 type statements struct {
@@ -59,28 +55,29 @@ func (t *table) statements(keyspace, name string) *statements {
 	if s := t.first.Load(); s != nil && s.keyspace == keyspace && s.name == name {
 		return s
 	}
-	cache := t.compiled.Load()
-	if cache == nil {
-		t.compiled.CompareAndSwap(nil, new(texts))
-		cache = t.compiled.Load()
+	id := [2]string{keyspace, name}
+	t.mu.RLock()
+	s := t.compiled[id]
+	t.mu.RUnlock()
+	if s != nil {
+		return s
 	}
-	hash := maphash.Comparable(textSeed, [2]string{keyspace, name})
-	at := func(n uint64) *atomic.Pointer[statements] { return &cache[(hash+n)%uint64(len(cache))] }
-	for n := range uint64(slotsOfText) {
-		if s := at(n).Load(); s != nil && s.keyspace == keyspace && s.name == name {
-			return s
-		}
-	}
-	s := t.compile(keyspace, name)
+	s = t.compile(keyspace, name)
 	if t.first.CompareAndSwap(nil, s) {
 		return s
 	}
-	for n := range uint64(slotsOfText) {
-		if at(n).CompareAndSwap(nil, s) {
-			return s
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.compiled) >= maxTexts {
+		for other := range t.compiled {
+			delete(t.compiled, other)
+			break
 		}
 	}
-	at(hash >> 32 % slotsOfText).Store(s)
+	if t.compiled == nil {
+		t.compiled = make(map[[2]string]*statements)
+	}
+	t.compiled[id] = s
 	return s
 }
 

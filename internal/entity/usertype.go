@@ -12,7 +12,7 @@ import (
 
 // readUserTypes makes the user-defined types known to the columns.
 func (b *builder) readUserTypes() {
-	var read []*cqltype.UserType
+	read := make([]*cqltype.UserType, len(b.UserTypes)) // nil is one with a fault
 	for i := range b.UserTypes {
 		o := &b.UserTypes[i]
 		switch {
@@ -25,12 +25,9 @@ func (b *builder) readUserTypes() {
 		case b.user.Of(o.Go) != nil:
 			b.fault("", "", "user-defined type %s: Go type %s is type %s already", o.Name, o.Go, b.user.Of(o.Go).Name)
 		default:
-			u := &cqltype.UserType{Name: o.Name, Go: o.Go}
-			b.user.Add(u)
-			read = append(read, u)
-			continue
+			read[i] = &cqltype.UserType{Name: o.Name, Go: o.Go}
+			b.user.Add(read[i])
 		}
-		read = append(read, nil)
 	}
 	for i, u := range read { // types may refer to one another, in any order
 		if u != nil {

@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -94,11 +95,11 @@ func encodeField(c *column, field reflect.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.aliases && data != nil {
-		data = append(make([]byte, 0, len(data)), data...)
-	}
 	if data == nil {
 		return nil, nil
+	}
+	if c.aliases {
+		data = bytes.Clone(data)
 	}
 	if c.key && zeroUUID(c.cql, data) {
 		return nil, errors.New(zeroKey)
