@@ -83,15 +83,14 @@ func (b *builder) checkUnique(t, base *table) {
 func (b *builder) readConditions() {
 	s := b.set
 	s.localSerial = b.LocalSerial
-	s.version = b.special(b.Versions, "Versioned", "a Go gocql.UUID and CQL timeuuid", func(c *column) bool {
+	isUUID := func(c *column) bool {
 		return c.goType == reflect.TypeFor[gocql.UUID]() && (c.cql.Kind() == gocql.TypeTimeUUID || c.cql.Kind() == gocql.TypeUUID)
-	})
+	}
+	s.version = b.special(b.Versions, "Versioned", "a Go gocql.UUID and CQL timeuuid", isUUID)
 	if s.version >= 0 && s.columns[s.version].cql != nil && s.columns[s.version].cql.Kind() == gocql.TypeUUID {
 		s.columns[s.version].cql = timeuuid // what a gocql.UUID stands for where nothing is declared is uuid
 	}
-	s.mark = b.special(b.Marks, "Mark", "a Go gocql.UUID and CQL uuid or timeuuid", func(c *column) bool {
-		return c.goType == reflect.TypeFor[gocql.UUID]() && (c.cql.Kind() == gocql.TypeTimeUUID || c.cql.Kind() == gocql.TypeUUID)
-	})
+	s.mark = b.special(b.Marks, "Mark", "a Go gocql.UUID and CQL uuid or timeuuid", isUUID)
 	for _, name := range b.Compare {
 		i, ok := b.column("", name, "Compare")
 		switch {

@@ -54,7 +54,9 @@ func (e *TooManyError) Error() string {
 // Slots lists the partitions that can hold rows within bounds, at most limit. The error is a [*MissingError] or a
 // [*TooManyError].
 func (l Layout) Slots(bounds Bounds, limit int) (Slots, error) {
-	e := enumeration{Layout: l, bounds: bounds, limit: limit, times: make(map[int]int64), seen: make(map[string]bool)}
+	e := enumeration{
+		Layout: l, bounds: bounds, limit: limit, all: l.derivations(), times: make(map[int]int64), seen: make(map[string]bool),
+	}
 	for _, i := range l.table.key[:l.table.part] {
 		c := &l.set.columns[i]
 		if c.derived == nil {
@@ -87,6 +89,7 @@ type enumeration struct {
 	Layout
 	bounds   Bounds
 	limit    int
+	all      []*derivation // what decides which partitions a row is in
 	columns  []int         // the derived columns of the partition key
 	clocks   []int         // the time columns that they and the table's name follow from
 	times    map[int]int64 // of the clocks, milliseconds
@@ -172,13 +175,10 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 // next is the first time after t at which something that follows from time column i changes.
 func (e *enumeration) next(i int, t int64) int64 {
 	next := int64(math.MaxInt64)
-	for _, c := range e.columns {
-		if d := e.set.columns[c].derived; d.clock == i {
+	for _, d := range e.all {
+		if d.clock == i {
 			next = min(next, d.next(t))
 		}
-	}
-	if d := e.table.rotation; d != nil && d.clock == i {
-		next = min(next, d.next(t))
 	}
 	return next
 }
@@ -221,12 +221,9 @@ func (e *enumeration) values(i int) []*Value {
 	if d.clock >= 0 {
 		t = e.times[d.clock]
 	}
-	versions := []*version{d.version(t)}
-	if d.swept() {
-		versions = versions[:0]
-		for v := range d.versions {
-			versions = append(versions, &d.versions[v])
-		}
+	versions := d.versions
+	if !d.swept() {
+		versions = []version{*d.version(t)}
 	}
 	var out []*Value
 	add := func(data []byte, err error) {
@@ -234,8 +231,8 @@ func (e *enumeration) values(i int) []*Value {
 			out = append(out, &Value{typ: c.cql, data: data})
 		}
 	}
-	for _, v := range versions {
-		switch {
+	for i := range versions {
+		switch v := &versions[i]; {
 		case v.bucket.kind != hashBucket:
 			add(encodeBucket(v.bucket, c.cql, t))
 		case e.known(v):

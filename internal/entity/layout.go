@@ -1,7 +1,7 @@
 package entity
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
@@ -86,18 +86,22 @@ func (l Layout) Derived(column string) bool {
 // Functions are the bucket functions that decide which partitions a row is in, as text.
 func (l Layout) Functions() []string {
 	var out []string
-	add := func(d *derivation) {
+	for _, d := range l.derivations() {
 		for _, v := range d.versions {
 			out = append(out, fmt.Sprintf("%s from %d", v.bucket, v.from))
 		}
 	}
+	return out
+}
+
+func (l Layout) derivations() (out []*derivation) {
 	for _, i := range l.table.key[:l.table.part] {
 		if d := l.set.columns[i].derived; d != nil {
-			add(d)
+			out = append(out, d)
 		}
 	}
 	if l.table.rotation != nil {
-		add(l.table.rotation)
+		out = append(out, l.table.rotation)
 	}
 	return out
 }
@@ -185,17 +189,13 @@ func (l Layout) Moment(column string, t time.Time, last bool) (*Value, bool) {
 	}
 	n := max(-farSeconds, min(t.Unix(), farSeconds))*1e7 + int64(t.Nanosecond()/100) + unixTicks
 	n = max(0, min(n, 1<<60-1))
-	data := make([]byte, 16)
-	binary.BigEndian.PutUint32(data, uint32(n))
-	binary.BigEndian.PutUint16(data[4:], uint16(n>>32))
-	binary.BigEndian.PutUint16(data[6:], uint16(n>>48)|1<<12)
-	for i := 8; i < 16; i++ { // the server compares these bytes as signed ones
-		data[i] = firstByte
-		if last {
-			data[i] = lastByte
-		}
+	rest := byte(firstByte) // the server compares the bytes after the time as signed ones
+	if last {
+		rest = lastByte
 	}
-	return &Value{typ: c.cql, data: data}, true
+	id := gocql.TimeUUIDWith(n, uint32(rest), bytes.Repeat([]byte{rest}, 6))
+	id[8] = rest // whatever the variant
+	return &Value{typ: c.cql, data: id.Bytes()}, true
 }
 
 const (

@@ -170,11 +170,9 @@ func (b *builder) checkKeys() {
 
 // determines says whether the key of t settles the value of column i: it holds the column, or all that it follows from.
 func (b *builder) determines(t *table, i int) bool {
-	if slices.Contains(t.key, i) {
-		return true
-	}
 	d := b.set.columns[i].derived
-	return d != nil && !slices.ContainsFunc(d.sources, func(s int) bool { return !slices.Contains(t.key, s) })
+	return slices.Contains(t.key, i) ||
+		d != nil && !slices.ContainsFunc(d.sources, func(s int) bool { return !slices.Contains(t.key, s) })
 }
 
 // checkSweep bounds what one change deletes.

@@ -133,10 +133,7 @@ func (s *Set) outside(i int, v *Value) string {
 
 // DeclaredIn is [Mutation.DeclaredIn] for a condition, with its claims.
 func (c *Conditional) DeclaredIn(set *Set, physical func(string) string) (found bool, fault string) {
-	if set == nil {
-		return false, ""
-	}
-	if !set.conditional() || !set.tables[0].called(c.Condition.Keyspace, c.Condition.Table, physical) {
+	if !set.Conditional() || !set.tables[0].called(c.Condition.Keyspace, c.Condition.Table, physical) {
 		return false, ""
 	}
 	if fault := set.faultOf(c.Condition); fault != "" {
