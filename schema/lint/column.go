@@ -9,24 +9,6 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-var columnRules = []Rule{
-	{
-		Code: "DN301", Name: "collection-not-frozen", Severity: Warning,
-		Doc:   "A set, map or user-defined type that is not frozen: overwriting it as a whole leaves a range tombstone each time.",
-		check: collections,
-	},
-	{
-		Code: "DN302", Name: "list-not-frozen", Severity: Error,
-		Doc:   "A list that is not frozen: a write that is repeated doubles its elements, and a change by index reads first.",
-		check: lists,
-	},
-	{
-		Code: "DN303", Name: "counters-mixed", Severity: Error,
-		Doc:   "Counters in one table, or one write, with other columns: an increment must not be repeated, and the rest must be.",
-		check: counters,
-	},
-}
-
 // marks says whether the column is that in which versioned sets mark what is unfinished, element by element.
 func marks(c schema.Column) bool {
 	return c.Name == entity.PendingColumn && c.Type == "map<timeuuid, blob>"
@@ -77,10 +59,10 @@ func counters(r *review) {
 	for _, e := range r.entities {
 		var counted *schema.Table
 		plain := false
-		for _, id := range e.Tables {
-			if t := r.schema.Table(id); t != nil && counting(t) {
+		for _, t := range e.tables {
+			if counting(t) {
 				counted = t
-			} else if t != nil {
+			} else {
 				plain = true
 			}
 		}

@@ -77,54 +77,59 @@ func numerous(c schema.Column) bool {
 // family is tables that hold the same thing: declared so, or named so.
 type family struct {
 	schema.Entity
+	tables   []*schema.Table // those that the schema has
 	guessed  bool
 	identity []string // columns that tell entities apart
 }
 
-// entities gives those that the schema knows, and those that table names suggest: x_by_y and x_by_z.
-func entities(s *schema.Schema) []family {
+// families gives those that the schema knows, and those that table names suggest: x_by_y and x_by_z.
+func (r *review) families() []family {
 	var out []family
 	known := make(map[schema.ID]bool)
-	for _, e := range s.Entities {
+	for _, e := range r.schema.Entities {
 		x := family{Entity: e}
-		if base := s.Table(e.Tables[0]); base != nil {
-			for _, c := range base.Columns {
-				if c.Kind == schema.PartitionKey || c.Kind == schema.Clustering {
-					x.identity = append(x.identity, c.Name)
-				}
-			}
+		if base := r.byID[e.Tables[0]]; base != nil {
+			x.identity = names(slices.Concat(base.Of(schema.PartitionKey), base.Of(schema.Clustering)))
 		}
 		for _, id := range e.Tables {
 			known[id] = true
+			if t := r.byID[id]; t != nil {
+				x.tables = append(x.tables, t)
+			}
 		}
 		out = append(out, x)
 	}
-	var order []schema.ID
-	groups := make(map[schema.ID][]schema.ID)
-	for _, t := range s.Tables {
-		plural, _, _ := strings.Cut(t.Name, "_by_")
+	groups := make(map[schema.ID]int) // where they are in out
+	for _, t := range r.tables() {
+		plural, _, by := strings.Cut(t.Name, "_by_")
 		group := schema.ID{Keyspace: t.Keyspace, Name: plural}
-		if known[t.ID] || !strings.Contains(t.Name, "_by_") && !named(s, group) {
+		if known[t.ID] || !by && !r.named(group) {
 			continue
 		}
-		if groups[group] == nil {
-			order = append(order, group)
+		i, ok := groups[group]
+		if !ok {
+			i, groups[group] = len(out), len(out)
+			out = append(out, family{Entity: schema.Entity{Name: singular(plural)}, guessed: true, identity: []string{singular(plural) + "_id"}})
 		}
-		groups[group] = append(groups[group], t.ID)
-	}
-	for _, group := range order {
-		if id := singular(group.Name) + "_id"; len(groups[group]) > 0 {
-			out = append(out, family{
-				Entity: schema.Entity{Name: singular(group.Name), Tables: groups[group]}, guessed: true, identity: []string{id},
-			})
-		}
+		out[i].Tables, out[i].tables = append(out[i].Tables, t.ID), append(out[i].tables, r.byID[t.ID])
 	}
 	return out
 }
 
+// members gives the tables of entities, each with its entity.
+func (r *review) members(yield func(*family, *schema.Table) bool) {
+	for i := range r.entities {
+		for _, t := range r.entities[i].tables {
+			if !yield(&r.entities[i], t) {
+				return
+			}
+		}
+	}
+}
+
 // named says whether there are tables called group_by_something.
-func named(s *schema.Schema, group schema.ID) bool {
-	return slices.ContainsFunc(s.Tables, func(t schema.Table) bool {
+func (r *review) named(group schema.ID) bool {
+	return slices.ContainsFunc(r.schema.Tables, func(t schema.Table) bool {
 		return t.Keyspace == group.Keyspace && strings.HasPrefix(t.Name, group.Name+"_by_")
 	})
 }
@@ -149,16 +154,10 @@ func inKey(t *schema.Table, column string) bool {
 
 // single says whether a partition of the table holds one entity only: its identity is in the partition key.
 func (r *review) single(t *schema.Table) bool {
-	for _, e := range r.entities {
-		if len(e.identity) == 0 || !slices.Contains(e.Tables, t.ID) {
-			continue
-		}
-		if !slices.ContainsFunc(e.identity, func(name string) bool {
+	return slices.ContainsFunc(r.entities, func(e family) bool {
+		return len(e.identity) > 0 && slices.Contains(e.Tables, t.ID) && !slices.ContainsFunc(e.identity, func(name string) bool {
 			c := t.Column(name)
 			return c == nil || c.Kind != schema.PartitionKey
-		}) {
-			return true
-		}
-	}
-	return false
+		})
+	})
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,17 +14,12 @@ type Rule struct {
 	Code     string // stable
 	Name     string // stable too
 	Severity Severity
+	check    func(*review)
 	Doc      string // one sentence: what is wrong with it
-
-	check func(*review)
 }
 
 // Rules lists all of them, by code. The slice is the caller's.
-func Rules() []Rule { return slices.Clone(rules()) }
-
-func rules() []Rule {
-	return slices.Concat(noteRules, partitionRules, sizeRules, keyRules, columnRules, indexRules, queryRules, entityRules)
-}
+func Rules() []Rule { return slices.Clone(rules) }
 
 // Check applies all rules to a schema. Findings come in the order of the schema's tables, those of one table by code;
 // suppressed ones are among them. A nil schema is a finding too, of the code DN000.
@@ -38,23 +34,16 @@ func Check(s *schema.Schema) []Finding {
 	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
 		r.byID[t.ID] = t
 	}
-	r.entities = entities(s)
-	for _, rule := range rules() {
-		if rule.check != nil {
-			r.rule = rule
-			rule.check(r)
-		}
+	r.entities = r.families()
+	for _, r.rule = range slices.Backward(rules) {
+		r.rule.check(r)
 	}
-	r.unused()
 	place := make(map[schema.ID]int)
 	for i, t := range s.Tables {
 		place[t.ID] = i + 1
 	}
 	slices.SortStableFunc(r.found, func(a, b Finding) int {
-		if d := place[a.Table] - place[b.Table]; d != 0 {
-			return d
-		}
-		return strings.Compare(a.Code, b.Code)
+		return cmp.Or(place[a.Table]-place[b.Table], strings.Compare(a.Code, b.Code))
 	})
 	return r.found
 }
@@ -82,11 +71,10 @@ type review struct {
 
 // finding reports one of the rule at hand.
 func (r *review) finding(t *schema.Table, fix, reason string, args ...any) *Finding {
-	f := Finding{
+	r.found = append(r.found, Finding{
 		Code: r.rule.Code, Rule: r.rule.Name, Severity: r.rule.Severity, Table: t.ID, Reason: fmt.Sprintf(reason, args...), Fix: fix,
 		At: t.At, Suppressed: r.accepted(t),
-	}
-	r.found = append(r.found, f)
+	})
 	return &r.found[len(r.found)-1]
 }
 
@@ -108,14 +96,8 @@ func (r *review) accepted(t *schema.Table) string {
 	return strings.TrimSpace(reason)
 }
 
-var noteRules = []Rule{{
-	Code: "DN001", Name: "unused-ignore", Severity: Note,
-	Doc: "A suppression that suppresses nothing hides what comes later.",
-}}
-
 // unused reports suppressions that matched nothing.
-func (r *review) unused() {
-	rule := noteRules[0]
+func unused(r *review) {
 	for i, ignore := range r.schema.Ignores {
 		if !r.used[i] {
 			where := "there any more"
@@ -123,7 +105,7 @@ func (r *review) unused() {
 				where = "in it: the schema does not have the table" + r.meant(ignore.Table)
 			}
 			r.found = append(r.found, Finding{
-				Code: rule.Code, Rule: rule.Name, Severity: rule.Severity, Table: ignore.Table, At: ignore.At,
+				Code: r.rule.Code, Rule: r.rule.Name, Severity: r.rule.Severity, Table: ignore.Table, At: ignore.At,
 				Reason: fmt.Sprintf("nothing of %s is found %s", ignore.Code, where), Fix: "remove the suppression",
 			})
 		}
@@ -152,15 +134,23 @@ func (r *review) queries(yield func(*schema.Query, *schema.Table) bool) {
 // of says where a finding that a query shows comes from.
 func (f *Finding) of(q *schema.Query) {
 	f.Query = q.Text
-	if q.At.Line > 0 {
-		f.At = q.At
+	f.at(q.At)
+}
+
+// at says where a finding comes from, if that is known.
+func (f *Finding) at(p schema.Position) {
+	if p.Line > 0 {
+		f.At = p
 	}
 }
 
-func names(columns []schema.Column) string {
+func names(columns []schema.Column) []string {
 	out := make([]string, len(columns))
 	for i, c := range columns {
 		out[i] = c.Name
 	}
-	return strings.Join(out, ", ")
+	return out
 }
+
+// key is the columns of a table's partition key for a message.
+func key(t *schema.Table) string { return strings.Join(names(t.Of(schema.PartitionKey)), ", ") }

@@ -7,45 +7,6 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-var queryRules = []Rule{
-	{
-		Code: "DN501", Name: "partition-key-not-used", Severity: Error,
-		Doc:   "A query that does not name its partition: it reads the whole table, or is rejected.",
-		check: partitionUnused,
-	},
-	{
-		Code: "DN502", Name: "query-not-served", Severity: Error,
-		Doc:   "A query that the order of the table's key does not serve: Cassandra rejects it.",
-		check: notServed,
-	},
-	{
-		Code: "DN503", Name: "clustering-order", Severity: Warning,
-		Doc:   "A query that wants the rows the other way round than the table keeps them: it reads backwards.",
-		check: backwards,
-	},
-	{
-		Code: "DN504", Name: "allow-filtering", Severity: Error,
-		Doc:   "ALLOW FILTERING outside of one partition: the query reads everything and throws most of it away.",
-		check: filtering,
-	},
-	{
-		Code: "DN505", Name: "large-in", Severity: Warning,
-		Doc:   "An IN with many partitions, or with a list of unknown length: one coordinator reads them all and answers when the slowest has.",
-		check: largeIn,
-	},
-	{
-		Code: "DN506", Name: "unknown-table", Severity: Error,
-		Doc: "A query of a table that the schema does not have: Cassandra rejects it. It is a note where the schema has nothing of the keyspace; " +
-			"no other rule looks at the query. A denorm: note that names such a table is a warning, as it does nothing.",
-		check: unknownTable,
-	},
-	{
-		Code: "DN507", Name: "unknown-column", Severity: Error,
-		Doc:   "A query that names a column which its table does not have: Cassandra rejects it. A denorm: note of one is a warning, as it does nothing.",
-		check: unknownColumn,
-	},
-}
-
 // largest is the number of partitions that one query may well name.
 const largest = 20
 
@@ -61,10 +22,13 @@ func restricted(q *schema.Query, column string) bool {
 	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return slices.Contains(w.Columns, column) })
 }
 
-// located says whether a query names its partition.
-func located(q *schema.Query, t *schema.Table) bool {
-	return !slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return !exact(q, c.Name) })
+// unnamed gives the columns of the partition key whose value a query does not name.
+func unnamed(q *schema.Query, t *schema.Table) []string {
+	return slices.DeleteFunc(names(t.Of(schema.PartitionKey)), func(name string) bool { return exact(q, name) })
 }
+
+// located says whether a query names its partition.
+func located(q *schema.Query, t *schema.Table) bool { return len(unnamed(q, t)) == 0 }
 
 // indexed says whether the query can go by an index.
 func (r *review) indexed(q *schema.Query, t *schema.Table) bool {
@@ -83,15 +47,9 @@ func partitionUnused(r *review) {
 		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) {
 			continue
 		}
-		var missing []string
-		for _, c := range t.Of(schema.PartitionKey) {
-			if !exact(q, c.Name) {
-				missing = append(missing, c.Name)
-			}
-		}
 		reason := "reads the whole table"
 		if len(q.Where) > 0 {
-			reason = "names no " + strings.Join(missing, ", ") + ", which the partition key has"
+			reason = "names no " + strings.Join(unnamed(q, t), ", ") + ", which the partition key has"
 		}
 		r.finding(t, "a query table whose partition key is what the query knows", "a query %s", reason).of(q)
 	}

@@ -15,8 +15,8 @@ func (r *review) table(id schema.ID) (t *schema.Table, columns []schema.Column, 
 	if t := r.byID[id]; t != nil {
 		return t, t.Columns, true
 	}
-	for i := range r.schema.Views {
-		if v := &r.schema.Views[i]; v.ID == id {
+	for _, v := range r.schema.Views {
+		if v.ID == id {
 			if base := r.byID[schema.ID{Keyspace: v.Keyspace, Name: v.Base}]; base != nil {
 				columns = base.Columns
 			}
@@ -59,15 +59,15 @@ func unknownTable(r *review) {
 			continue
 		}
 		t := &schema.Table{ID: q.Table}
-		meant := r.meant(q.Table)
 		if r.described(q.Table.Keyspace) {
 			r.finding(t, "correct the name, or review the query with the file that creates the table",
-				"a query of a table that the schema does not have%s", meant).of(q)
+				"a query of a table that the schema does not have%s", r.meant(q.Table)).of(q)
 			continue
 		}
-		r.finding(t, "review the query with the file that creates the table",
-			"no rule looks at a query of it, as the schema has nothing of keyspace %s%s", q.Table.Keyspace, meant).Severity = Note
-		r.found[len(r.found)-1].of(q)
+		f := r.finding(t, "review the query with the file that creates the table",
+			"no rule looks at a query of it, as the schema has nothing of keyspace %s%s", q.Table.Keyspace, r.meant(q.Table))
+		f.Severity = Note
+		f.of(q)
 	}
 }
 
@@ -96,9 +96,7 @@ func (r *review) unknownIn(tables []schema.ID, note, column string, at schema.Po
 		if first == nil {
 			first = t
 		}
-		for _, c := range columns {
-			has = append(has, c.Name)
-		}
+		has = append(has, names(columns)...)
 	}
 	if first == nil || slices.Contains(has, column) {
 		return
@@ -151,10 +149,7 @@ func unknownColumn(r *review) {
 		if t == nil {
 			t = &schema.Table{ID: q.Table}
 		}
-		var has []string
-		for _, c := range columns {
-			has = append(has, c.Name)
-		}
+		has := names(columns)
 		for _, name := range q.Columns {
 			if !slices.Contains(has, name) {
 				f := r.finding(t, "correct the name, or add the column to the table", "a query names a column %s, which the table does not have%s",
