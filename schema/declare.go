@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,10 +32,13 @@ func (f about) declare(s *Schema) error { return f(s) }
 func Declare(parts ...Declaration) (*Schema, error) {
 	s := &Schema{}
 	var errs []error
-	isAbout := func(p Declaration) bool { _, ok := p.(about); return ok }
-	first := slices.DeleteFunc(slices.Clone(parts), isAbout)
-	last := slices.DeleteFunc(slices.Clone(parts), func(p Declaration) bool { return !isAbout(p) })
-	for _, p := range append(first, last...) {
+	late := func(p Declaration) int {
+		if _, ok := p.(about); ok {
+			return 1
+		}
+		return 0
+	}
+	for _, p := range slices.SortedStableFunc(slices.Values(parts), func(a, b Declaration) int { return late(a) - late(b) }) {
 		if p == nil {
 			errs = append(errs, errors.New("schema: a declaration is nil"))
 			continue
@@ -268,10 +272,7 @@ func Expect(table string, v Volume) Declaration {
 		if t == nil {
 			return fmt.Errorf("Expect: no table %q has been declared", table)
 		}
-		if err := v.columns(t); err != nil {
-			return fmt.Errorf("Expect %s: %w", table, err)
-		}
-		if err := v.numbers(); err != nil {
+		if err := cmp.Or(v.columns(t), v.numbers()); err != nil {
 			return fmt.Errorf("Expect %s: %w", table, err)
 		}
 		// A number without a unit is of nanoseconds.

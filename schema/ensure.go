@@ -200,20 +200,8 @@ func (e *ensurer) missing(ctx context.Context) ([]create, error) {
 		return nil, err
 	}
 	exist := make(map[ID]bool)
-	for _, k := range live.Keyspaces {
-		exist[ID{Keyspace: k.Name}] = true
-	}
-	for _, t := range live.Types {
-		exist[t.ID] = true
-	}
-	for _, t := range live.Tables {
-		exist[t.ID] = true
-	}
-	for _, i := range live.Indexes {
-		exist[i.ID] = true
-	}
-	for _, v := range live.Views {
-		exist[v.ID] = true
+	for _, c := range live.creates(false) {
+		exist[c.id] = true
 	}
 	return slices.DeleteFunc(e.present.creates(true), func(c create) bool { return exist[c.id] }), nil
 }

@@ -86,19 +86,15 @@ func (p *parser) comment(c cql.Comment) error {
 		v.Table, v.At = p.noteID(args[0]), at
 		p.out.Volumes = append(p.out.Volumes, v)
 	case "domain":
-		table, column := "", ""
-		if len(args) == 2 {
-			i := strings.LastIndex(args[0], ".")
-			table, column = args[0][:max(i, 0)], args[0][i+1:]
+		if len(args) != 2 {
+			args = []string{"", ""}
 		}
-		n := 0
-		if len(args) == 2 {
-			n, _ = strconv.Atoi(args[1])
-		}
-		if table == "" || n < 1 {
+		dot := strings.LastIndex(args[0], ".")
+		n, _ := strconv.Atoi(args[1])
+		if dot < 1 || n < 1 {
 			return fail("domain <table>.<column> <number of values>")
 		}
-		p.domains = append(p.domains, domainNote{p.noteID(table), column, n, at.Line})
+		p.domains = append(p.domains, domainNote{p.noteID(args[0][:dot]), args[0][dot+1:], n, at.Line})
 	default:
 		return fail("entity, ignore, volume or domain")
 	}
@@ -119,11 +115,17 @@ func noteInside(comment string) int {
 	return -1
 }
 
-func (p *parser) noteID(s string) ID {
-	if keyspace, name, ok := strings.Cut(s, "."); ok {
-		return ID{keyspace, name}
+func (p *parser) noteID(s string) ID { return p.id(cql.Name(parseID(s))) }
+
+// added is a list with what another one has and what is not known yet.
+func added[T interface{ id() ID }](known map[string]bool, list, more []T) []T {
+	for _, x := range more {
+		if what := fmt.Sprintf("%T %s", x, x.id()); !known[what] {
+			known[what] = true
+			list = append(list, x)
+		}
 	}
-	return ID{p.keyspace, s}
+	return list
 }
 
 // Add gives a schema with what is in all: for example the tables of a cluster, and what a file says of their use. What
@@ -132,24 +134,12 @@ func Add(schemas ...*Schema) *Schema {
 	out := &Schema{}
 	batches := 0
 	known := make(map[string]bool)
-	first := func(kind string, id ID) bool {
-		what := kind + " " + id.String()
-		was := known[what]
-		known[what] = true
-		return !was
-	}
 	tables := make(map[ID]int) // where they are in out
 	for _, s := range schemas {
-		for _, k := range s.Keyspaces {
-			if first("keyspace", ID{Name: k.Name}) {
-				out.Keyspaces = append(out.Keyspaces, k)
-			}
-		}
-		for _, t := range s.Types {
-			if first("type", t.ID) {
-				out.Types = append(out.Types, t)
-			}
-		}
+		out.Keyspaces = added(known, out.Keyspaces, s.Keyspaces)
+		out.Types = added(known, out.Types, s.Types)
+		out.Indexes = added(known, out.Indexes, s.Indexes)
+		out.Views = added(known, out.Views, s.Views)
 		for _, t := range s.Tables {
 			at, twice := tables[t.ID]
 			if !twice {
@@ -167,16 +157,6 @@ func Add(schemas ...*Schema) *Schema {
 				if c := &known.Columns[i]; c.Domain == 0 {
 					c.Domain = domains[c.Name]
 				}
-			}
-		}
-		for _, i := range s.Indexes {
-			if first("index", i.ID) {
-				out.Indexes = append(out.Indexes, i)
-			}
-		}
-		for _, v := range s.Views {
-			if first("view", v.ID) {
-				out.Views = append(out.Views, v)
 			}
 		}
 		out.Entities = append(out.Entities, s.Entities...)

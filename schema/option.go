@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -204,18 +205,12 @@ func normalOption(option string, m map[string]string) map[string]string {
 		out[k] = v
 	}
 	if option == optCompaction && out["class"] == "TimeWindowCompactionStrategy" { // it reads better with its window
-		if out["compaction_window_unit"] == "" {
-			out["compaction_window_unit"] = "DAYS"
-		}
-		if out[windowSize] == "" {
-			out[windowSize] = "1"
-		}
+		out["compaction_window_unit"] = cmp.Or(out["compaction_window_unit"], "DAYS")
+		out[windowSize] = cmp.Or(out[windowSize], "1")
 	}
 	if option == optCaching { // the server completes it
 		for k, v := range map[string]string{"keys": "ALL", "rows_per_partition": "NONE"} {
-			if out[k] == "" {
-				out[k] = v
-			}
+			out[k] = cmp.Or(out[k], v)
 		}
 	}
 	if option == optCompression && out["enabled"] == "false" {
@@ -275,10 +270,7 @@ func (t *Table) Comment() string {
 
 // entry gives an entry of a map option.
 func (t *Table) entry(option, key string) string {
-	o, err := cql.ParseOption(t.option(option))
-	if err != nil {
-		return ""
-	}
+	o, _ := cql.ParseOption(t.option(option))
 	return o.Map[key]
 }
 

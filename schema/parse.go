@@ -172,12 +172,9 @@ func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
 		}
 	}
 	t.splitComment()
-	if _, twice := p.tables[t.ID]; twice {
-		return p.fail(span.From, "table %s is created twice", t.ID)
-	}
 	p.tables[t.ID] = len(p.out.Tables)
 	p.out.Tables = append(p.out.Tables, t)
-	return nil
+	return p.once("table", t.ID, span.From)
 }
 
 // setKey brings the columns into their order, those of the key first.
@@ -228,15 +225,14 @@ func (p *parser) createIndex(s *cql.CreateIndex, at int) {
 		i.Target = s.Part + "(" + i.Target + ")"
 	}
 	if i.Name == "" {
-		i.Name = defaultIndexName(i.Table, i.Target)
+		i.Name = i.Table + "_" + i.Column() + "_idx" // as the server names it
 	}
 	p.out.Indexes = append(p.out.Indexes, i)
 }
 
 // indexClass is the name of an index implementation; the one of CREATE INDEX is empty.
 func indexClass(using string) string {
-	short := strings.ToLower(using[strings.LastIndex(using, ".")+1:])
-	switch short {
+	switch strings.ToLower(using[strings.LastIndex(using, ".")+1:]) {
 	case "legacy_local_table":
 		return ""
 	case "storageattachedindex", "sai":
@@ -262,19 +258,10 @@ func indexTarget(target string) (function, column string) {
 	return function, target
 }
 
-// column gives the name of the column that an index is on.
-func (i *Index) column() string {
+// Column is the name of the column that the index is on.
+func (i *Index) Column() string {
 	_, column := indexTarget(i.Target)
 	return column
-}
-
-// Column is the name of the column that the index is on.
-func (i *Index) Column() string { return i.column() }
-
-// defaultIndexName is the name that the server gives.
-func defaultIndexName(table, target string) string {
-	i := Index{Target: target}
-	return table + "_" + i.column() + "_idx"
 }
 
 func (p *parser) createView(s *cql.CreateView, span cql.Span) error {

@@ -1,12 +1,12 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -77,7 +77,7 @@ func userKeyspaces(ctx context.Context, r reader) ([]string, error) {
 	}
 	var names []string
 	for _, r := range rows {
-		if n := str(r, "keyspace_name"); n != "system" && !strings.HasPrefix(n, "system_") && n != "dse_system" {
+		if n := value[string](r, "keyspace_name"); n != "system" && !strings.HasPrefix(n, "system_") && n != "dse_system" {
 			names = append(names, n)
 		}
 	}
@@ -96,53 +96,37 @@ func read(ctx context.Context, r reader, keyspaces []string) (*Schema, error) {
 }
 
 func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) error {
-	of := func(table string) ([]map[string]any, error) {
-		return r.rows(ctx, `SELECT * FROM system_schema.`+table+` WHERE keyspace_name = ?`, keyspace)
+	rows := make(map[string][]map[string]any)
+	for _, table := range []string{"keyspaces", "types", "columns", "tables", "indexes", "views"} {
+		var err error
+		rows[table], err = r.rows(ctx, `SELECT * FROM system_schema.`+table+` WHERE keyspace_name = ?`, keyspace)
+		if err != nil || len(rows["keyspaces"]) == 0 {
+			return err
+		}
 	}
-	rows, err := of("keyspaces")
-	if err != nil || len(rows) == 0 {
-		return err
-	}
+	row := rows["keyspaces"][0]
 	s.Keyspaces = append(s.Keyspaces, Keyspace{
-		Name: keyspace, Replication: normalReplication(stringMap(rows[0]["replication"])), NonDurable: rows[0]["durable_writes"] == false,
+		Name: keyspace, Replication: normalReplication(value[map[string]string](row, "replication")), NonDurable: row["durable_writes"] == false,
 	})
-	if rows, err = of("types"); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		t := Type{ID: ID{keyspace, str(row, "type_name")}}
-		names, types := stringList(row["field_names"]), stringList(row["field_types"])
+	for _, row := range rows["types"] {
+		t := Type{ID: ID{keyspace, value[string](row, "type_name")}}
+		names, types := value[[]string](row, "field_names"), value[[]string](row, "field_types")
 		for i := range min(len(names), len(types)) {
 			t.Fields = append(t.Fields, Field{names[i], liveType(types[i])})
 		}
 		s.Types = append(s.Types, t)
 	}
-	columnRows, err := of("columns")
-	if err != nil {
-		return err
-	}
 	columns := make(map[string][]Column)
-	position := make(map[string]map[string]int)
-	for _, row := range columnRows {
-		table := str(row, "table_name")
-		c := Column{
-			Name: str(row, "column_name"), Type: liveType(str(row, "type")), Kind: Kind(str(row, "kind")),
-			Desc: str(row, "clustering_order") == "desc",
-		}
-		columns[table] = append(columns[table], c)
-		if position[table] == nil {
-			position[table] = make(map[string]int)
-		}
-		position[table][c.Name], _ = row["position"].(int)
+	slices.SortStableFunc(rows["columns"], byPlace)
+	for _, row := range rows["columns"] {
+		table := value[string](row, "table_name")
+		columns[table] = append(columns[table], Column{
+			Name: value[string](row, "column_name"), Type: liveType(value[string](row, "type")), Kind: Kind(value[string](row, "kind")),
+			Desc: value[string](row, "clustering_order") == "desc",
+		})
 	}
-	for table, list := range columns {
-		sortColumns(list, position[table])
-	}
-	if rows, err = of("tables"); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		name := str(row, "table_name")
+	for _, row := range rows["tables"] {
+		name := value[string](row, "table_name")
 		if name == lockTable {
 			continue
 		}
@@ -150,43 +134,32 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 		t.splitComment()
 		s.Tables = append(s.Tables, t)
 	}
-	if rows, err = of("indexes"); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		options := stringMap(row["options"])
+	for _, row := range rows["indexes"] {
+		options := value[map[string]string](row, "options")
 		s.Indexes = append(s.Indexes, Index{
-			ID: ID{keyspace, str(row, "index_name")}, Table: str(row, "table_name"), Target: liveTarget(options["target"]),
+			ID: ID{keyspace, value[string](row, "index_name")}, Table: value[string](row, "table_name"), Target: liveTarget(options["target"]),
 			Class: indexClass(options["class_name"]),
 		})
 	}
-	if rows, err = of("views"); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		name := str(row, "view_name")
+	for _, row := range rows["views"] {
+		name := value[string](row, "view_name")
 		s.Views = append(s.Views, View{
-			ID: ID{keyspace, name}, Base: str(row, "base_table_name"), Columns: columns[name], Where: liveClause(str(row, "where_clause")),
+			ID: ID{keyspace, name}, Base: value[string](row, "base_table_name"), Columns: columns[name],
+			Where: liveClause(value[string](row, "where_clause")),
 		})
 	}
 	s.sort()
 	return nil
 }
 
-// sortColumns brings columns into the order that [Table] promises. What is not in the key comes by name, as the server
+// byPlace brings the columns of a table into the order that [Table] promises. What is not in the key comes by name, as the server
 // keeps it.
-func sortColumns(columns []Column, position map[string]int) {
-	rank := map[Kind]int{PartitionKey: 0, Clustering: 1, Static: 2, Regular: 3}
-	sort.SliceStable(columns, func(i, j int) bool {
-		a, b := columns[i], columns[j]
-		if rank[a.Kind] != rank[b.Kind] {
-			return rank[a.Kind] < rank[b.Kind]
-		}
-		if p, q := position[a.Name], position[b.Name]; p != q {
-			return p < q
-		}
-		return a.Name < b.Name
-	})
+func byPlace(a, b map[string]any) int {
+	rank := func(row map[string]any) int {
+		return slices.Index([]Kind{PartitionKey, Clustering, Static, Regular}, Kind(value[string](row, "kind")))
+	}
+	return cmp.Or(rank(a)-rank(b), value[int](a, "position")-value[int](b, "position"),
+		strings.Compare(value[string](a, "column_name"), value[string](b, "column_name")))
 }
 
 // sort brings what the server lists in no order of meaning into that of names.
@@ -273,17 +246,8 @@ func liveOptions(row map[string]any) map[string]string {
 	return live
 }
 
-func str(row map[string]any, column string) string {
-	s, _ := row[column].(string)
-	return s
-}
-
-func stringMap(value any) map[string]string {
-	m, _ := value.(map[string]string)
-	return m
-}
-
-func stringList(value any) []string {
-	l, _ := value.([]string)
-	return l
+// value gives that of a column of a row, or the zero value.
+func value[T any](row map[string]any, column string) T {
+	v, _ := row[column].(T)
+	return v
 }

@@ -60,6 +60,8 @@ type Keyspace struct {
 	At         Position
 }
 
+func (k Keyspace) id() ID { return ID{Name: k.Name} }
+
 // Type is a user-defined type.
 type Type struct {
 	ID
@@ -168,6 +170,8 @@ type Ignore struct {
 	At     Position
 }
 
+func (c Column) id() ID { return ID{Name: c.Name} }
+
 // Table gives the table of a name, or nil.
 func (s *Schema) Table(id ID) *Table { return named(s.Tables, id) }
 
@@ -185,24 +189,10 @@ func (s *Schema) present(now time.Time) *Schema {
 }
 
 // Keyspace gives the keyspace of a name, or nil.
-func (s *Schema) Keyspace(name string) *Keyspace {
-	for i := range s.Keyspaces {
-		if s.Keyspaces[i].Name == name {
-			return &s.Keyspaces[i]
-		}
-	}
-	return nil
-}
+func (s *Schema) Keyspace(name string) *Keyspace { return named(s.Keyspaces, ID{Name: name}) }
 
 // Column gives the column of a name, or nil.
-func (t *Table) Column(name string) *Column {
-	for i := range t.Columns {
-		if t.Columns[i].Name == name {
-			return &t.Columns[i]
-		}
-	}
-	return nil
-}
+func (t *Table) Column(name string) *Column { return named(t.Columns, ID{Name: name}) }
 
 // Of gives the columns of a kind, in order.
 func (t *Table) Of(kind Kind) []Column {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -58,6 +59,7 @@ func parseVolume(fields []string) (Volume, error) {
 		}
 		var err error
 		kind, column, _ := strings.Cut(key, ".")
+		of := map[string]map[string]float64{"width": v.Width, "elements": v.Elements, "filled": v.Filled}[kind]
 		switch {
 		case key == "rows":
 			rows, per, rate := strings.Cut(value, "/")
@@ -73,12 +75,8 @@ func parseVolume(fields []string) (Volume, error) {
 			v.Growth, err = quantity(strings.TrimSuffix(value, "/year"))
 		case key == "window":
 			v.Window, err = period(value)
-		case kind == "width" && column != "":
-			v.Width[column], err = quantity(value)
-		case kind == "elements" && column != "":
-			v.Elements[column], err = quantity(value)
-		case kind == "filled" && column != "":
-			v.Filled[column], err = quantity(value)
+		case of != nil && column != "":
+			of[column], err = quantity(value)
 		default:
 			err = errors.New("unknown field")
 		}
@@ -145,16 +143,9 @@ func period(s string) (time.Duration, error) {
 		return 0, fmt.Errorf("want a number and a unit such as 7day, not %q", s)
 	}
 	unit, ok := periods[strings.TrimSuffix(s[i:], "s")]
-	n, err := strconv.ParseFloat(orOne(s[:i]), 64)
+	n, err := strconv.ParseFloat(cmp.Or(s[:i], "1"), 64)
 	if !ok || err != nil {
 		return 0, fmt.Errorf("want a number and a unit such as 7day, not %q", s)
 	}
 	return time.Duration(n * float64(unit)), nil
-}
-
-func orOne(s string) string {
-	if s == "" {
-		return "1"
-	}
-	return s
 }
