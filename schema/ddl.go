@@ -93,7 +93,11 @@ func (s *Schema) sortedTypes() []Type {
 		}
 		done[t.ID] = true
 		for _, f := range t.Fields {
-			for _, name := range udtsOf(f.Type) {
+			typ, err := cql.ParseType(f.Type)
+			if err != nil {
+				continue
+			}
+			for _, name := range typ.Users() {
 				if o := named(s.Types, ID{t.Keyspace, name}); o != nil {
 					add(*o)
 				}

@@ -58,13 +58,8 @@ func Declare(parts ...Declaration) (*Schema, error) {
 
 // unusedKeyspaces rejects keyspaces of [Keyspaces] in which nothing is declared: most likely misspelt, they would be created for nothing.
 func (s *Schema) unusedKeyspaces(parts []Declaration) []error {
-	used := []string{""} // that of the session
-	for _, t := range s.Tables {
-		used = append(used, t.Keyspace)
-	}
-	for _, t := range s.Types {
-		used = append(used, t.Keyspace)
-	}
+	// The first is that of the session.
+	used := append([]string{""}, (&Schema{Tables: s.Tables, Types: s.Types}).names()...)
 	if len(used) == 1 { // keyspaces alone, to be created
 		return nil
 	}
@@ -156,12 +151,8 @@ func (s *Schema) set(set tables.Described) error {
 			}
 		}
 		for _, c := range t.Columns {
-			typ, err := canonicalType(c.Type)
-			if err != nil {
-				return fmt.Errorf("table %s: column %s: %w", out.ID, c.Name, err)
-			}
 			out.Columns = append(out.Columns, Column{
-				Name: c.Name, Type: typ, Kind: Kind(c.Kind), Desc: c.Desc, Domain: c.Domain, Derived: c.Derived, Buckets: c.Buckets,
+				Name: c.Name, Type: c.Type, Kind: Kind(c.Kind), Desc: c.Desc, Domain: c.Domain, Derived: c.Derived, Buckets: c.Buckets,
 			})
 			if c.Changes && n > 0 && Kind(c.Kind) != Regular && !slices.Contains(e.Moves, c.Name) {
 				e.Moves = append(e.Moves, c.Name)

@@ -59,7 +59,7 @@ func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema
 	if len(keyspaces) == 0 {
 		var err error
 		if keyspaces, err = userKeyspaces(ctx, r); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("schema: list the keyspaces: %w", err)
 		}
 	}
 	found, err := read(ctx, r, keyspaces)
@@ -72,9 +72,6 @@ func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema
 // userKeyspaces lists the keyspaces of a cluster that are not Cassandra's own.
 func userKeyspaces(ctx context.Context, r reader) ([]string, error) {
 	rows, err := r.rows(ctx, `SELECT * FROM system_schema.keyspaces`)
-	if err != nil {
-		return nil, fmt.Errorf("schema: list the keyspaces: %w", err)
-	}
 	var names []string
 	for _, r := range rows {
 		if n := value[string](r, "keyspace_name"); n != "system" && !strings.HasPrefix(n, "system_") && n != "dse_system" {
@@ -82,7 +79,7 @@ func userKeyspaces(ctx context.Context, r reader) ([]string, error) {
 		}
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, err
 }
 
 func read(ctx context.Context, r reader, keyspaces []string) (*Schema, error) {
@@ -174,8 +171,8 @@ func (s *Schema) sort() {
 // liveType spells a type of the schema tables. They spell it so already, except where a version did otherwise. What is no type
 // becomes text in quotes, so that it cannot be more than that in a statement; no server takes such a statement.
 func liveType(text string) string {
-	if t, err := canonicalType(text); err == nil {
-		return t
+	if t, err := cql.ParseType(text); err == nil {
+		return t.Canonical().String()
 	}
 	return cql.Literal(text)
 }

@@ -80,7 +80,7 @@ func TestDeepNestingIsAnError(t *testing.T) { // not parallel: it limits all sta
 	if name, _, args := cql.TypeParts(deep); name != deep || args != nil {
 		t.Error("a type that is not read is given back as it is")
 	}
-	if _, err := canonicalType(strings.Repeat("frozen<list<", 40) + "int" + strings.Repeat(">", 80)); err != nil {
+	if _, err := cql.ParseType(strings.Repeat("frozen<list<", 40) + "int" + strings.Repeat(">", 80)); err != nil {
 		t.Error(err)
 	}
 }

@@ -55,8 +55,10 @@ func Check(declared, live string, now time.Time) []Finding {
 		return []Finding{{Reason: err.Error(), Note: true, Write: declared}}
 	}
 	c := comparison{declared: d, live: l, merged: d, now: now}
-	c.rules()
-	c.buckets()
+	c.merged.Rules = paired(&c, d.Rules, l.Rules, "a column that does not change", c.rule)
+	c.merged.Buckets = paired(&c, d.Buckets, l.Buckets, "a column of its own", func(d, l Bucket) Bucket {
+		return Bucket{d.Column, c.functions(d, l)}
+	})
 	c.sets()
 	found := c.found()
 	for i := range found {
@@ -114,21 +116,26 @@ func (c *comparison) found() []Finding {
 	return notes
 }
 
-func (c *comparison) rules() {
-	c.merged.Rules = nil
-	for _, d := range c.declared.Rules {
-		i := slices.IndexFunc(c.live.Rules, func(o Rule) bool { return o.Column == d.Column })
-		if i < 0 {
-			c.contradict(d.Column, "this process declares "+d.called()+", the table was made for a column that does not change")
-			continue
-		}
-		c.merged.Rules = append(c.merged.Rules, c.rule(d, c.live.Rules[i]))
+// paired gives what both sides say of a column, put together, and contradicts what only one of them has: for the other one it is plain.
+func paired[T interface{ column() (name, called string) }](c *comparison, declared, live []T, plain string, both func(d, l T) T) []T {
+	find := func(list []T, column string) int {
+		return slices.IndexFunc(list, func(o T) bool { name, _ := o.column(); return name == column })
 	}
-	for _, l := range c.live.Rules {
-		if !slices.ContainsFunc(c.declared.Rules, func(o Rule) bool { return o.Column == l.Column }) {
-			c.contradict(l.Column, "this process declares a column that does not change, the table was made for "+l.called())
+	var merged []T
+	for _, d := range declared {
+		column, called := d.column()
+		if i := find(live, column); i >= 0 {
+			merged = append(merged, both(d, live[i]))
+		} else {
+			c.contradict(column, "this process declares "+called+", the table was made for "+plain)
 		}
 	}
+	for _, l := range live {
+		if column, called := l.column(); find(declared, column) < 0 {
+			c.contradict(column, "this process declares "+plain+", the table was made for "+called)
+		}
+	}
+	return merged
 }
 
 func (c *comparison) rule(d, l Rule) Rule {
@@ -153,24 +160,6 @@ func (c *comparison) rule(d, l Rule) Rule {
 // minus gives the words of a that are not in b.
 func minus(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
-}
-
-func (c *comparison) buckets() {
-	c.merged.Buckets = nil
-	for _, d := range c.declared.Buckets {
-		i := slices.IndexFunc(c.live.Buckets, func(o Bucket) bool { return o.Column == d.Column })
-		if i < 0 {
-			c.contradict(d.Column, "this process declares "+d.called()+", the table was made for a column of its own")
-			continue
-		}
-		d.Functions = c.functions(d, c.live.Buckets[i])
-		c.merged.Buckets = append(c.merged.Buckets, d)
-	}
-	for _, l := range c.live.Buckets {
-		if !slices.ContainsFunc(c.declared.Buckets, func(o Bucket) bool { return o.Column == l.Column }) {
-			c.contradict(l.Column, "this process declares a column of its own, the table was made for "+l.called())
-		}
-	}
 }
 
 func (c *comparison) functions(d, l Bucket) []Function {

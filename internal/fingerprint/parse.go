@@ -166,6 +166,10 @@ func (b *Bucket) functions(words []string) bool {
 	return len(b.Functions) > 0
 }
 
+func (r Rule) column() (name, called string) { return r.Column, r.called() }
+
+func (b Bucket) column() (name, called string) { return b.Column, b.called() }
+
 // called is the rule for a message.
 func (r Rule) called() string {
 	if len(r.Values) == 0 {

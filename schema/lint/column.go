@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/denorm-go/denorm/internal/cql"
@@ -14,33 +13,18 @@ func marks(c schema.Column) bool {
 	return c.Name == entity.PendingColumn && c.Type == "map<timeuuid, blob>"
 }
 
-// multiCell calls do for the columns that are stored as several cells.
-func (r *review) multiCell(do func(t *schema.Table, c schema.Column, name string)) {
-	for _, t := range r.tables() {
-		for _, c := range t.Columns {
-			if cql.MultiCell(c.Type) && !marks(c) {
+// notFrozen reports columns that are stored as several cells, lists or others, and what to do unless they are to be frozen.
+func notFrozen(lists bool, otherwise string) func(*review) {
+	return func(r *review) {
+		for _, t := range r.tables() {
+			for _, c := range t.Columns {
 				name, _, _ := cql.TypeParts(c.Type)
-				do(t, c, name)
+				if cql.MultiCell(c.Type) && !marks(c) && lists == (name == "list") {
+					r.finding(t, "frozen<"+c.Type+">, "+otherwise, "%s is a %s that is not frozen", c.Name, name).Column = c.Name
+				}
 			}
 		}
 	}
-}
-
-func collections(r *review) {
-	r.multiCell(func(t *schema.Table, c schema.Column, name string) {
-		if name != "list" {
-			r.finding(t, fmt.Sprintf("frozen<%s>, unless single elements are changed without reading, and then never write it as a whole", c.Type),
-				"%s is a %s that is not frozen", c.Name, name).Column = c.Name
-		}
-	})
-}
-
-func lists(r *review) {
-	r.multiCell(func(t *schema.Table, c schema.Column, name string) {
-		if name == "list" {
-			r.finding(t, fmt.Sprintf("frozen<%s>, or a set, or a clustering column", c.Type), "%s is a list that is not frozen", c.Name).Column = c.Name
-		}
-	})
 }
 
 func counting(t *schema.Table) bool {

@@ -82,8 +82,12 @@ func refused(q *schema.Query, t *schema.Table) string {
 			return "restricts " + c.Name + ", which is not in the key"
 		}
 	}
-	if order, ok := direction(q, t); !ok {
-		return "wants an order (" + order + ") that the clustering columns do not have, not backwards either"
+	if _, ok := direction(q, t); !ok {
+		var wanted []string
+		for _, o := range q.Order {
+			wanted = append(wanted, o.Column)
+		}
+		return "wants an order (" + strings.Join(wanted, ", ") + ") that the clustering columns do not have, not backwards either"
 	}
 	return ""
 }
@@ -95,42 +99,29 @@ func alongside(q *schema.Query, a, b string) bool {
 	})
 }
 
-// direction says whether an ORDER BY goes with the table; order is backwards if it wants its reverse. Columns that the
-// query names a value of do not matter.
-func direction(q *schema.Query, t *schema.Table) (order string, ok bool) {
-	var wanted []string
-	for _, o := range q.Order {
-		wanted = append(wanted, o.Column)
-	}
-	clustering := t.Of(schema.Clustering)
-	backwards, forwards := false, false
-	at := 0
-	for _, o := range q.Order {
-		for at < len(clustering) && clustering[at].Name != o.Column && exact(q, clustering[at].Name) {
-			at++
+// direction says whether an ORDER BY goes with the table, and whether it wants the reverse. Columns that the query names a value of do not
+// matter.
+func direction(q *schema.Query, t *schema.Table) (reverse, ok bool) {
+	rest := t.Of(schema.Clustering)
+	for i, o := range q.Order {
+		for len(rest) > 0 && rest[0].Name != o.Column && exact(q, rest[0].Name) {
+			rest = rest[1:]
 		}
-		if at == len(clustering) || clustering[at].Name != o.Column {
-			return strings.Join(wanted, ", "), false
+		if len(rest) == 0 || rest[0].Name != o.Column {
+			return false, false
 		}
-		if clustering[at].Desc == o.Descending {
-			forwards = true
-		} else {
-			backwards = true
+		turned := rest[0].Desc != o.Descending
+		if i > 0 && turned != reverse {
+			return false, false
 		}
-		at++
+		reverse, rest = turned, rest[1:]
 	}
-	if backwards && forwards {
-		return strings.Join(wanted, ", "), false
-	}
-	if backwards {
-		return "backwards", true
-	}
-	return "", true
+	return reverse, true
 }
 
 func backwards(r *review) {
 	for q, t := range r.queries {
-		if order, ok := direction(q, t); q.Verb == "SELECT" && ok && order == "backwards" {
+		if reverse, _ := direction(q, t); q.Verb == "SELECT" && reverse {
 			r.finding(t, "CLUSTERING ORDER BY as the query wants it, in a new table", "a query reads %s backwards", t.ID).of(q)
 		}
 	}
@@ -147,11 +138,8 @@ func filtering(r *review) {
 func largeIn(r *review) {
 	for q, t := range r.queries {
 		for _, w := range q.Where {
-			partition := slices.ContainsFunc(w.Columns, func(name string) bool {
-				c := t.Column(name)
-				return c != nil && c.Kind == schema.PartitionKey
-			})
-			if w.Op != "IN" || !partition {
+			inKey := func(c schema.Column) bool { return slices.Contains(w.Columns, c.Name) }
+			if w.Op != "IN" || !slices.ContainsFunc(t.Of(schema.PartitionKey), inKey) {
 				continue
 			}
 			fix := "one query for each partition, side by side"
