@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -75,7 +76,7 @@ type Error struct {
 }
 
 // Bucket is the value of one derived column of a partition key.
-type Bucket struct{ Column, Value string }
+type Bucket = session.Bucket
 
 func (e *Error) Error() string {
 	var b strings.Builder

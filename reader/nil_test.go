@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -75,13 +76,13 @@ func TestReadWithoutOp(t *testing.T) {
 // lost is a tracer that returns no context.
 type lost struct{ noting }
 
-func (l *lost) TraceReadStart(ctx context.Context, d ReadStart) context.Context {
-	l.noting.TraceReadStart(ctx, d)
+func (l *lost) TraceStart(ctx context.Context, d session.OperationStart) context.Context {
+	l.noting.TraceStart(ctx, d)
 	return nil
 }
 
-func (l *lost) TracePartitionStart(ctx context.Context, d PartitionStart) context.Context {
-	l.noting.TracePartitionStart(ctx, d)
+func (l *lost) TraceRequestStart(ctx context.Context, d session.RequestStart) context.Context {
+	l.noting.TraceRequestStart(ctx, d)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -17,7 +18,7 @@ type Option func(*config)
 // config is what the options of a reader say. It is copied by With.
 type config struct {
 	policy      retry.Policy
-	tracer      tracers
+	tracer      request.Tracers
 	shared      settings.Shared // of the session
 	reads       *gocql.Session
 	consistency gocql.Consistency
@@ -65,9 +66,11 @@ func Retry(policy retry.Policy) Option {
 	}
 }
 
-// Trace makes the reader report to t, which may also implement [PartitionTracer] and [RetryTracer]. Nil, also as a nil pointer, turns
-// tracing off, which is the default and costs nothing.
-func Trace(t Tracer) Option { return func(c *config) { c.tracer = newTracers(t) } }
+// Trace makes the reader report to t, which may also implement [session.RequestTracer] and [session.RetryTracer]. Nil, also as a nil
+// pointer, turns tracing off, which is the default and costs nothing.
+func Trace(t session.Tracer) Option {
+	return func(c *config) { c.tracer = request.NewTracers(t) }
+}
 
 // Session makes the reader read in the keyspaces of s, and within its budget if it has one. s is one that [session.Session.With] made of
 // the session that [New] was given, so that its connections are the same.

@@ -109,7 +109,7 @@ func (p *plan) place(s *entity.Slot) *partition {
 		out.id = binary.AppendUvarint(out.id, uint64(len(v.Bytes())))
 		out.id = append(out.id, v.Bytes()...)
 		if p.equal[name] == nil {
-			out.shown = append(out.shown, Bucket{name, shown(v)})
+			out.shown = append(out.shown, Bucket{Column: name, Value: shown(v)})
 		}
 	}
 	out.scans = p.scans(out)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"iter"
 	"sync"
+
+	"github.com/denorm-go/denorm/session"
 )
 
 // Rows is a query that is ready to be read. It is not safe for concurrent use.
@@ -96,8 +98,10 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 			}
 		}
 	}
-	ctx := r.reader.tracer.readStart(r.ctx, ReadStart{Op: r.op, Table: q.name, Limit: q.limit, Continued: q.token != ""})
-	end := ReadEnd{Op: r.op}
+	ctx := r.reader.tracer.TraceStart(r.ctx, session.OperationStart{
+		Operation: session.OperationRead, Op: r.op, Table: q.name, Limit: q.limit, Continued: q.token != "",
+	})
+	end := session.OperationEnd{Operation: session.OperationRead, Op: r.op}
 	err := func() error {
 		if r.reader.err != nil {
 			return &QueryError{Op: r.op, Table: q.name, Reason: r.reader.err.Error(), cause: r.reader.err}
@@ -120,7 +124,7 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 		})
 	}()
 	end.Err = err
-	r.reader.tracer.readEnd(ctx, end)
+	r.reader.tracer.TraceEnd(ctx, end)
 	return err
 }
 
@@ -144,10 +148,10 @@ type read[T any] struct {
 	slots  chan struct{} // one for each request under way
 	wait   sync.WaitGroup
 	groups []*group[T] // begun
-	end    *ReadEnd
+	end    *session.OperationEnd
 }
 
-func newRead[T any](ctx context.Context, r *Reader, op string, p *plan, end *ReadEnd) *read[T] {
+func newRead[T any](ctx context.Context, r *Reader, op string, p *plan, end *session.OperationEnd) *read[T] {
 	x := &read[T]{Reader: r, caller: ctx, op: op, plan: p, limit: p.limit, slots: make(chan struct{}, r.parallel), end: end}
 	x.ctx, x.cancel = context.WithCancel(ctx) //nolint:gosec // run calls it
 	return x

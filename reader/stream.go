@@ -30,14 +30,16 @@ type stream[T any] struct {
 // fetch is the goroutine of a stream. It ends when the partition does, when enough rows were read, at an error, and when ctx
 // ends.
 func (s *stream[T]) fetch(ctx context.Context) {
-	ctx = s.read.tracer.partitionStart(ctx, s.read.op, s.read.plan, s.partition, session.Consistency(s.read.consistency))
-	end := PartitionEnd{}
+	if s.read.tracer.Requests() {
+		ctx = s.traced(ctx)
+	}
+	end := session.RequestEnd{}
 	f := fetcher[T]{read: s.read, partition: s.partition, decoder: newDecoder[T](s.read.plan), end: &end}
 	defer func() {
 		if s.read.stopped() {
 			end.Err, end.Reason = nil, "" // nothing waits for it any more
 		}
-		s.read.tracer.partitionEnd(ctx, end)
+		s.read.tracer.TraceRequestEnd(ctx, end)
 	}()
 	var state []byte
 	gone := 0
@@ -74,6 +76,15 @@ func (s *stream[T]) fetch(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// traced tells of the partition as of one request.
+func (s *stream[T]) traced(ctx context.Context) context.Context {
+	p := s.partition
+	return s.read.tracer.TraceRequestStart(ctx, session.RequestStart{
+		Op: s.read.op, Keyspace: s.read.plan.keyspace, Tables: []string{p.table}, Statements: []string{p.scans[0].statement},
+		Consistency: session.Consistency(s.read.consistency), Partition: p.number, Buckets: p.shown,
+	})
 }
 
 // next is a page to read into.
@@ -113,7 +124,7 @@ type fetcher[T any] struct {
 	partition *partition
 	decoder   *decoder[T]
 	key       []byte // of the partition, encoded
-	end       *PartitionEnd
+	end       *session.RequestEnd
 }
 
 // page reads one page, again if need be, and gives where the next one begins: nil at the end.
@@ -139,7 +150,7 @@ func (f *fetcher[T]) page(ctx context.Context, s *scan, state []byte, size int, 
 		f.decoder.decode(a, p)
 		next = bytes.Clone(a.PageState())
 		return a.Close()
-	}, r.tracer.observer(ctx, f.end))
+	}, r.tracer.Observer(ctx, &f.end.Host))
 	f.end.Pages++
 	if err != nil {
 		f.end.Reason, f.end.Refused = outcome.Last.Reason, outcome.Refused

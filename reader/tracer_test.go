@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
 
@@ -27,24 +28,24 @@ func (n *noting) note(ctx context.Context, format string, args ...any) context.C
 	return context.WithValue(ctx, notingKey{}, within+"  ")
 }
 
-func (n *noting) TraceReadStart(ctx context.Context, d ReadStart) context.Context {
+func (n *noting) TraceStart(ctx context.Context, d session.OperationStart) context.Context {
 	return n.note(ctx, "read %s of %s, limit %d, continued %v", d.Op, d.Table, d.Limit, d.Continued)
 }
 
-func (n *noting) TraceReadEnd(ctx context.Context, d ReadEnd) {
+func (n *noting) TraceEnd(ctx context.Context, d session.OperationEnd) {
 	n.note(ctx, "end of %s: %d partitions, %d rows, %v", d.Op, d.Partitions, d.Rows, d.Err)
 }
 
-func (n *noting) TracePartitionStart(ctx context.Context, d PartitionStart) context.Context {
-	return n.note(ctx, "partition %d of %s.%s %v", d.Partition, d.Keyspace, d.Table, d.Buckets)
+func (n *noting) TraceRequestStart(ctx context.Context, d session.RequestStart) context.Context {
+	return n.note(ctx, "partition %d of %s.%s %v", d.Partition, d.Keyspace, d.Tables[0], d.Buckets)
 }
 
-func (n *noting) TracePartitionEnd(ctx context.Context, d PartitionEnd) {
+func (n *noting) TraceRequestEnd(ctx context.Context, d session.RequestEnd) {
 	n.note(ctx, "end of it: %d rows, %d pages, %d attempts, %q, %v", d.Rows, d.Pages, d.Attempts, d.Reason, d.Err != nil)
 }
 
-func (n *noting) TraceReadRetry(ctx context.Context, d RetryData) {
-	n.note(ctx, "retry after attempt %d, %s", d.Attempt, d.Reason)
+func (n *noting) TraceRetry(ctx context.Context, d session.Retry) {
+	n.note(ctx, "retry after attempt %d, %s", d.Attempt, d.Verdict.Reason)
 }
 
 // A tracer hears of the read, of each partition that was asked, and of what was repeated, in their contexts; and of no value

@@ -19,6 +19,8 @@
 //	w.With(writer.Session(tenant))
 //	r.With(reader.Session(tenant))
 //
+// Both report to a [Tracer], by writer.Trace and reader.Trace.
+//
 // # Sessions of one's own
 //
 // [New] takes sessions that are open already. [Configure] sets up the configuration of each as a writer and a reader need it, and

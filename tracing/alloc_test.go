@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
-	"github.com/denorm-go/denorm/writer"
 	noopmetric "go.opentelemetry.io/otel/metric/noop"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	nooptrace "go.opentelemetry.io/otel/trace/noop"
@@ -17,20 +17,20 @@ import (
 
 // tracer is all that a writer looks for, so that nothing is allocated by asking.
 type tracer interface {
-	writer.Tracer
-	writer.RequestTracer
-	writer.RetryTracer
+	session.Tracer
+	session.RequestTracer
+	session.RetryTracer
 }
 
 // tell tells t of a write without allocating anything.
 func (w *told) tell(ctx context.Context, t tracer) {
-	ctx = t.TraceWriteStart(ctx, w.start)
+	ctx = t.TraceStart(ctx, w.start)
 	for i := range w.requests {
 		p := &w.requests[i]
 		within := t.TraceRequestStart(ctx, p.start)
 		t.TraceRequestEnd(within, p.end)
 	}
-	t.TraceWriteEnd(ctx, w.end)
+	t.TraceEnd(ctx, w.end)
 }
 
 // costs are the ways to trace and what a write of three requests that is applied at once may allocate in each, warm.

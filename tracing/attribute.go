@@ -1,7 +1,7 @@
 package tracing
 
 import (
-	"strings"
+	"time"
 
 	"github.com/denorm-go/denorm/session"
 	"go.opentelemetry.io/otel/attribute"
@@ -29,11 +29,49 @@ const (
 	retryWaitKey    = attribute.Key("denorm.retry.wait_ms")
 	retryRefusedKey = attribute.Key("denorm.retry.refused")
 	stragglersKey   = attribute.Key("denorm.stragglers")
+	rowsKey         = attribute.Key("denorm.rows")
+	pagesKey        = attribute.Key("denorm.pages")
+	limitKey        = attribute.Key("denorm.limit")
+	continuedKey    = attribute.Key("denorm.continued")
+	partitionKey    = attribute.Key("denorm.partition")
+	partitionsKey   = attribute.Key("denorm.partitions")
+	bucketKey       = attribute.Key("denorm.bucket")
 )
 
 // other stands for names beyond the limit and for errors without a type, as in the conventions.
 const other = "_OTHER"
 
-func consistency(level session.Consistency) attribute.KeyValue {
-	return semconv.CassandraConsistencyLevelKey.String(strings.ToLower(level.String()))
+// appendTexts adds the attributes that are not empty.
+func appendTexts(to []attribute.KeyValue, texts ...attribute.KeyValue) []attribute.KeyValue {
+	for _, a := range texts {
+		if a.Value.AsString() != "" {
+			to = append(to, a)
+		}
+	}
+	return to
 }
+
+// appendCounts adds the attributes that are not 0.
+func appendCounts(to []attribute.KeyValue, counts ...attribute.KeyValue) []attribute.KeyValue {
+	for _, a := range counts {
+		if a.Value.AsInt64() != 0 {
+			to = append(to, a)
+		}
+	}
+	return to
+}
+
+func appendError(to []attribute.KeyValue, errorType, status string) []attribute.KeyValue {
+	return appendTexts(to, semconv.ErrorTypeKey.String(errorType), semconv.DBResponseStatusCode(status))
+}
+
+// appendCoordinator adds what is known of a coordinator.
+func appendCoordinator(to []attribute.KeyValue, host session.Host) []attribute.KeyValue {
+	if ip := host.IP(); ip != "" {
+		to = append(to, semconv.ServerAddress(ip), semconv.NetworkPeerAddress(ip))
+		to = appendCounts(to, semconv.ServerPort(host.Port()), semconv.NetworkPeerPort(host.Port()))
+	}
+	return appendTexts(to, semconv.CassandraCoordinatorID(host.ID()), semconv.CassandraCoordinatorDC(host.Datacentre()))
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

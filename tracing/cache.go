@@ -14,13 +14,14 @@ type cache[K comparable, V any] struct {
 	kept  atomic.Pointer[map[K]V]
 }
 
+func newCache[K comparable, V any](limit int) *cache[K, V] {
+	c := &cache[K, V]{limit: limit}
+	c.kept.Store(&map[K]V{})
+	return c
+}
+
 func (c *cache[K, V]) get(key K) (V, bool) {
-	kept := c.kept.Load()
-	if kept == nil {
-		var none V
-		return none, false
-	}
-	value, ok := (*kept)[key]
+	value, ok := (*c.kept.Load())[key]
 	return value, ok
 }
 
@@ -28,18 +29,13 @@ func (c *cache[K, V]) get(key K) (V, bool) {
 func (c *cache[K, V]) add(key K, value V) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var next map[K]V
-	if kept := c.kept.Load(); kept != nil {
-		if earlier, ok := (*kept)[key]; ok {
-			return earlier, true
-		}
-		if len(*kept) >= c.limit {
-			return value, false
-		}
-		next = maps.Clone(*kept)
-	} else {
-		next = make(map[K]V)
+	if earlier, ok := c.get(key); ok {
+		return earlier, true
 	}
+	if len(*c.kept.Load()) >= c.limit {
+		return value, false
+	}
+	next := maps.Clone(*c.kept.Load())
 	next[key] = value
 	c.kept.Store(&next)
 	return value, true

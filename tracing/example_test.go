@@ -33,15 +33,15 @@ func ExampleNew_spans() {
 	tp := sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))
 	tracer := tracing.New(tracing.WithTracerProvider(tp))
 
-	ctx := tracer.TraceWriteStart(context.Background(), writer.WriteStart{Op: "createOrder", Changes: 1})
+	ctx := tracer.TraceStart(context.Background(), session.OperationStart{Op: "createOrder", Changes: 1})
 	for _, table := range []string{"orders_by_id", "orders_by_user"} {
-		request := tracer.TraceRequestStart(ctx, writer.RequestStart{
-			Op: "createOrder", Mode: writer.FanOut, Keyspace: "shop", Tables: []string{table},
+		request := tracer.TraceRequestStart(ctx, session.RequestStart{
+			Op: "createOrder", Mode: writer.FanOut.String(), Keyspace: "shop", Tables: []string{table},
 			Statements: []string{"INSERT INTO shop." + table + " (order_id) VALUES (?) USING TIMESTAMP ?"},
 		})
-		tracer.TraceRequestEnd(request, writer.RequestEnd{Outcome: writer.Applied, Attempts: 1})
+		tracer.TraceRequestEnd(request, session.RequestEnd{Outcome: writer.Applied, Attempts: 1})
 	}
-	tracer.TraceWriteEnd(ctx, writer.WriteEnd{Op: "createOrder", Mode: writer.FanOut, Requests: 2, Attempts: 2})
+	tracer.TraceEnd(ctx, session.OperationEnd{Op: "createOrder", Mode: writer.FanOut.String(), Requests: 2, Attempts: 2})
 
 	spans := exporter.GetSpans()
 	root := spans[len(spans)-1]
@@ -69,12 +69,12 @@ func ExampleSlog() {
 	}))
 	tracer := tracing.Slog(logger)
 
-	ctx := tracer.TraceWriteStart(context.Background(), writer.WriteStart{Op: "createOrder", Changes: 1})
+	ctx := tracer.TraceStart(context.Background(), session.OperationStart{Op: "createOrder", Changes: 1})
 	err := &writer.Error{Op: "createOrder", Mode: writer.FanOut, Tables: []writer.TableResult{
 		{Keyspace: "shop", Table: "orders_by_id", Outcome: writer.Applied, Attempts: 1},
 		{Keyspace: "shop", Table: "orders_by_user", Attempts: 4, Err: gocql.ErrTimeoutNoResponse},
 	}}
-	tracer.TraceWriteEnd(ctx, writer.WriteEnd{Op: "createOrder", Mode: writer.FanOut, Requests: 2, Attempts: 5, Err: err})
+	tracer.TraceEnd(ctx, session.OperationEnd{Op: "createOrder", Mode: writer.FanOut.String(), Requests: 2, Attempts: 5, Err: err})
 	// Output:
 	// level=ERROR msg="write failed" op=createOrder mode=fan-out attempts=5 paths=2 outcome=unknown reason=no_response open=[orders_by_user]
 }

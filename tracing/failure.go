@@ -1,10 +1,14 @@
 package tracing
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
+	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
 )
@@ -20,7 +24,8 @@ const (
 // outcomeConflict is the reason of a request that met a conflict, too.
 var outcomeConflict = writer.Conflict.String()
 
-// expected says whether a service has to expect an outcome when all is well: nothing is broken, and the caller decides what to do.
+// expected says whether a service has to expect an outcome when all is well: nothing is broken, and the caller decides
+// what to do.
 func expected(outcome string) bool {
 	switch outcome {
 	case outcomeConflict, writer.Taken.String(), writer.NotFound.String(), outcomeDeclined:
@@ -51,9 +56,46 @@ func writeOutcome(err error) string {
 	return outcome.String()
 }
 
-// requestOutcome is what is known of a request that has ended. Of a transaction whose condition did not hold it is a conflict.
-func requestOutcome(data writer.RequestEnd) string {
-	if data.Reason == outcomeConflict && data.Outcome == writer.NotApplied {
+// operationOutcome is what is known of an operation that has ended, but for a read, and its error.type; reason is that
+// of its requests.
+func operationOutcome(of session.Operation, data session.OperationEnd, reason string) (outcome, errorType string) {
+	switch of {
+	case session.OperationModify:
+		outcome = writeOutcome(data.Err)
+		if data.Declined {
+			outcome = outcomeDeclined
+		}
+		if !expected(outcome) || outcome == outcomeConflict { // that conflict was not resolved in time
+			errorType = writeErrorType(data.Err, "")
+		}
+	case session.OperationRead:
+		errorType = requestErrorType(data.Err, retry.Classify(data.Err, retry.Partition).Reason)
+		if errors.Is(data.Err, reader.ErrInvalid) {
+			errorType = typeInvalid
+		}
+	case session.OperationWrite:
+		if outcome = writeOutcome(data.Err); !expected(outcome) {
+			errorType = writeErrorType(data.Err, reason)
+		}
+	}
+	return outcome, errorType
+}
+
+// classOf is the text of what is known of an attempt that is followed by another.
+func classOf(o retry.Outcome) string {
+	if o == retry.NotApplied {
+		return "safe"
+	}
+	return o.String()
+}
+
+// requestOutcome is what is known of a request that has ended, but for one of a read. Of a transaction whose condition
+// did not hold it is a conflict.
+func requestOutcome(data session.RequestEnd, read bool) string {
+	switch {
+	case read:
+		return ""
+	case data.Reason == outcomeConflict && data.Outcome == writer.NotApplied:
 		return outcomeConflict
 	}
 	return data.Outcome.String()
@@ -82,21 +124,15 @@ func writeErrorType(err error, reason string) string {
 			}
 		}
 	}
-	if reason == "" {
-		return other
-	}
-	return reason
+	return cmp.Or(reason, other)
 }
 
 // requestErrorType is the error.type of a request or attempt.
 func requestErrorType(err error, reason string) string {
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case reason == "":
-		return other
 	}
-	return reason
+	return cmp.Or(reason, other)
 }
 
 // asError is the library's error in err; nil if there is none.
@@ -148,4 +184,18 @@ func answerCode(err error) (code int, found, differ bool) {
 		}
 	}
 	return code, found, differ
+}
+
+// contextType is the error type of the end of a call's context, of which the write has the error err. An attempt's own
+// limit is a deadline too, so only a cancellation tells.
+func contextType(err error) string {
+	ended := context.DeadlineExceeded
+	if failed := asError(err); failed != nil {
+		for i := range failed.Tables {
+			if errors.Is(failed.Tables[i].Err, context.Canceled) {
+				ended = context.Canceled
+			}
+		}
+	}
+	return retry.Classify(ended, retry.Partition).Reason
 }

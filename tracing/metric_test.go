@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/testutil/golden"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
-	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -101,7 +101,7 @@ func TestDefaultCardinality(t *testing.T) {
 	meters, reader := meter(t)
 	tracer := tracing.New(tracing.WithMeterProvider(meters), tracing.WithMaxSeries(0))
 	for i := range 3000 {
-		tracer.TraceWriteEnd(tracer.TraceWriteStart(t.Context(), writer.WriteStart{}), writer.WriteEnd{Op: fmt.Sprint(i)})
+		tracer.TraceEnd(tracer.TraceStart(t.Context(), session.OperationStart{}), session.OperationEnd{Op: fmt.Sprint(i)})
 	}
 	_, series := points(collect(t, reader)[0].Metrics[0].Data)
 	if len(series) != 1001 {

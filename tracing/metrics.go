@@ -7,9 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/semconv/v1.43.0/dbconv"
 )
 
@@ -26,119 +28,158 @@ const (
 // buckets of durations in seconds, as the conventions give them for db.client.operation.duration.
 var buckets = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10)
 
-// metrics is the instruments, each with the sets of attributes it was used with.
+// metrics is the instruments.
 type metrics struct {
-	requestDuration metric.Float64Histogram
-	writeDuration   metric.Float64Histogram
-	readDuration    metric.Float64Histogram
-	retries         metric.Int64Counter
-	refusals        metric.Int64Counter
-	stragglers      metric.Int64Counter
-	outcomes        metric.Int64Counter
-
-	ofRequests, ofWrites, ofReads, ofRetries, ofRefusals, ofStragglers, ofOutcomes *allSeries
-
-	noNamespace bool
+	requestDuration, writeDuration, readDuration, retries, refusals, stragglers, outcomes instrument
 }
 
-// newMetrics makes all instruments; one that is rejected records nothing.
+// instrument is a histogram or counter, with the sets of attributes it was used with, which are limited in number. One
+// that its provider rejected is neither, and records nothing.
+type instrument struct {
+	histogram metric.Float64Histogram
+	counter   metric.Int64Counter
+	series    *cache[labels, series]
+	config    config
+}
+
+// series is a set of attributes as instruments take it.
+type series struct {
+	record []metric.RecordOption
+	add    []metric.AddOption
+}
+
+// labels are the attributes of a metric. Those that are empty are absent.
+type labels struct {
+	op, namespace, table, operation, summary string
+	mode, outcome, class, errorType, status  string
+}
+
+// newMetrics makes all instruments, and says which of them are rejected.
 func newMetrics(meter metric.Meter, c config) (*metrics, error) {
-	m := &metrics{
-		ofRequests: newSeries(c), ofWrites: newSeries(c), ofReads: newSeries(c), ofRetries: newSeries(c), ofRefusals: newSeries(c),
-		ofStragglers: newSeries(c), ofOutcomes: newSeries(c),
-		noNamespace: c.noNamespace,
-	}
 	var errs []error
-	refused := func(name string, err error) bool {
+	made := func(i instrument, name string, err error) instrument {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("denorm: instrument %s: %w", name, err))
+			return instrument{}
 		}
-		return err != nil
+		i.series, i.config = newCache[labels, series](c.maxSeries), c
+		return i
 	}
-	counter := func(name, unit, description string) metric.Int64Counter {
+	histogram := func(name, unit, description string) instrument {
+		h, err := meter.Float64Histogram(name, buckets, metric.WithUnit(unit), metric.WithDescription(description))
+		return made(instrument{histogram: h}, name, err)
+	}
+	counter := func(name, unit, description string) instrument {
 		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		if refused(name, err) {
-			return noop.Int64Counter{}
-		}
-		return c
+		return made(instrument{counter: c}, name, err)
 	}
-	requestDuration, err := dbconv.NewClientOperationDuration(meter, buckets)
-	refused(requestDuration.Name(), err)
-	m.requestDuration = requestDuration.Inst() // records nothing if it was rejected
-	m.writeDuration, err = meter.Float64Histogram(writeDurationName, buckets, metric.WithUnit("s"),
-		metric.WithDescription("Duration of logical writes, over all their tables and with retries."))
-	if refused(writeDurationName, err) {
-		m.writeDuration = noop.Float64Histogram{}
+	var standard dbconv.ClientOperationDuration
+	m := &metrics{
+		requestDuration: histogram(standard.Name(), standard.Unit(), standard.Description()),
+		writeDuration: histogram(writeDurationName, "s",
+			"Duration of logical writes, over all their tables and with retries."),
+		readDuration: histogram(readDurationName, "s",
+			"Duration of reads, over all their partitions, with what the caller does with the rows."),
+		retries:    counter(retriesName, "{retry}", "Attempts that failed and were followed by another."),
+		refusals:   counter(refusalsName, "{path}", "Requests given up because the budget for retries was spent."),
+		stragglers: counter(stragglersName, "{path}", "Requests that had not ended when the write did."),
+		outcomes: counter(outcomesName, "{table}",
+			"Tables of logical writes by what is known of them when the write ends."),
 	}
-	m.readDuration, err = meter.Float64Histogram(readDurationName, buckets, metric.WithUnit("s"),
-		metric.WithDescription("Duration of reads, over all their partitions, with what the caller does with the rows."))
-	if refused(readDurationName, err) {
-		m.readDuration = noop.Float64Histogram{}
-	}
-	m.retries = counter(retriesName, "{retry}", "Attempts that failed and were followed by another.")
-	m.refusals = counter(refusalsName, "{path}", "Requests given up because the budget for retries was spent.")
-	m.stragglers = counter(stragglersName, "{path}", "Requests that had not ended when the write did.")
-	m.outcomes = counter(outcomesName, "{table}", "Tables of logical writes by what is known of them when the write ends.")
 	return m, errors.Join(errs...)
 }
 
-func (m *metrics) namespace(keyspace string) string {
-	if m.noNamespace {
-		return ""
+// since records how long it is since start.
+func (i *instrument) since(ctx context.Context, start time.Time, l labels) {
+	if i.histogram != nil {
+		i.histogram.Record(ctx, time.Since(start).Seconds(), i.of(l).record...)
 	}
-	return keyspace
 }
 
-func (m *metrics) requestEnd(ctx context.Context, p *request, errorType, status string) {
-	s := m.ofRequests.of(labels{
-		op: p.shape.op, namespace: m.namespace(p.shape.namespace), table: p.shape.table, operation: p.shape.operation,
-		summary: p.shape.summary, errorType: errorType, status: status,
-	})
-	m.requestDuration.Record(ctx, time.Since(p.start).Seconds(), s.record...)
+func (i *instrument) add(ctx context.Context, n int, l labels) {
+	if i.counter != nil {
+		i.counter.Add(ctx, int64(n), i.of(l).add...)
+	}
 }
 
-func (m *metrics) retry(ctx context.Context, p *request, class, errorType string) {
-	s := m.ofRetries.of(labels{
-		op: p.shape.op, namespace: m.namespace(p.shape.namespace), table: p.shape.table, class: class, errorType: errorType,
-	})
-	m.retries.Add(ctx, 1, s.add...)
+func (i *instrument) of(l labels) series {
+	if i.config.noNamespace {
+		l.namespace = ""
+	}
+	if known, ok := i.series.get(l); ok {
+		return known
+	}
+	if known, ok := i.series.add(l, i.build(l)); ok {
+		return known
+	}
+	return i.build(l.other())
 }
 
-func (m *metrics) refusal(ctx context.Context, p *request, errorType string) {
-	s := m.ofRefusals.of(labels{
-		op: p.shape.op, namespace: m.namespace(p.shape.namespace), table: p.shape.table, errorType: errorType,
-	})
-	m.refusals.Add(ctx, 1, s.add...)
+func (i *instrument) build(l labels) series {
+	attributes := appendTexts([]attribute.KeyValue{semconv.DBSystemNameCassandra},
+		opKey.String(l.op), semconv.DBNamespace(l.namespace), semconv.DBCollectionName(l.table),
+		semconv.DBOperationName(l.operation), semconv.DBQuerySummary(l.summary), modeKey.String(l.mode),
+		outcomeKey.String(l.outcome), retryClassKey.String(l.class))
+	attributes = appendError(attributes, l.errorType, l.status)
+	set := metric.WithAttributeSet(attribute.NewSet(append(attributes, i.config.attributes...)...))
+	return series{record: []metric.RecordOption{set}, add: []metric.AddOption{set}}
 }
 
-// writeEnd records a write that is locked.
-func (m *metrics) writeEnd(ctx context.Context, w *write, data writer.WriteEnd, outcome, errorType string) {
-	s := m.ofWrites.of(labels{op: data.Op, mode: data.Mode.String(), outcome: outcome, errorType: errorType})
-	m.writeDuration.Record(ctx, time.Since(w.start).Seconds(), s.record...)
+// other is what is left when all that is not an enumeration is taken away.
+func (l labels) other() labels {
+	for _, name := range []*string{&l.op, &l.namespace, &l.table, &l.summary} {
+		if *name != "" {
+			*name = other
+		}
+	}
+	l.status = ""
+	return l
+}
+
+// operationEnd records a write that had requests to these tables, or a read.
+func (m *metrics) operationEnd(
+	ctx context.Context, o *operation, data session.OperationEnd, tables []table, outcome, errorType string,
+) {
+	switch o.Operation {
+	case session.OperationWrite:
+	case session.OperationModify:
+		return
+	case session.OperationRead:
+		l := labels{op: data.Op, namespace: data.Keyspace, table: o.Table, errorType: errorType}
+		m.readDuration.since(ctx, o.start, l)
+		return
+	}
+	m.writeDuration.since(ctx, o.start, labels{op: data.Op, mode: data.Mode, outcome: outcome, errorType: errorType})
 	if data.Stragglers > 0 {
-		m.stragglers.Add(ctx, int64(data.Stragglers), m.ofStragglers.of(labels{op: data.Op}).add...)
+		m.stragglers.add(ctx, data.Stragglers, labels{op: data.Op})
+	}
+	count := func(t table, outcome writer.Outcome) {
+		m.outcomes.add(ctx, 1, labels{op: data.Op, namespace: t.keyspace, table: t.name, outcome: outcome.String()})
 	}
 	if data.Err == nil {
-		for _, t := range w.tables {
-			m.outcome(ctx, data.Op, t, writer.Applied)
+		for _, t := range tables {
+			count(t, writer.Applied)
 		}
-		return
-	}
-	failed := asError(data.Err)
-	if failed == nil {
-		return
-	}
-	for i := range failed.Tables {
-		r := &failed.Tables[i]
-		t := table{keyspace: r.Keyspace, name: r.Table}
-		if w.resume && r.Outcome == writer.Applied && !slices.Contains(w.tables, t) {
-			continue // an earlier call has counted it
+	} else if failed := asError(data.Err); failed != nil {
+		for i := range failed.Tables {
+			r := &failed.Tables[i]
+			t := table{r.Keyspace, r.Table}
+			if o.Resume && r.Outcome == writer.Applied && !slices.Contains(tables, t) {
+				continue // an earlier call has counted it
+			}
+			count(t, r.Outcome)
 		}
-		m.outcome(ctx, data.Op, t, r.Outcome)
 	}
 }
 
-func (m *metrics) outcome(ctx context.Context, op string, t table, outcome writer.Outcome) {
-	s := m.ofOutcomes.of(labels{op: op, namespace: m.namespace(t.keyspace), table: t.name, outcome: outcome.String()})
-	m.outcomes.Add(ctx, 1, s.add...)
+// requestEnd records a request; of a read, only that it was refused another attempt.
+func (m *metrics) requestEnd(ctx context.Context, r *request, refused bool, errorType, status string) {
+	l := r.shape.labels
+	if !r.read {
+		l.errorType, l.status = errorType, status
+		m.requestDuration.since(ctx, r.start, l)
+	}
+	if refused {
+		m.refusals.add(ctx, 1, labels{op: l.op, namespace: l.namespace, table: l.table, errorType: errorType})
+	}
 }

@@ -43,7 +43,7 @@ var guests = tables.Must(tables.New[guest]("guest",
 ))
 
 // open gives a writer on the tables of guests, with this tracer.
-func open(t *testing.T, c *cassandratest.Cluster, tracer writer.Tracer) *writer.Writer {
+func open(t *testing.T, c *cassandratest.Cluster, tracer session.Tracer) *writer.Writer {
 	t.Helper()
 	connect := func() *gocql.Session {
 		config := session.Configure(c.Config(), "dc1")

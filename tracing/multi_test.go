@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/denorm-go/denorm/reader"
+	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
-	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -29,26 +29,26 @@ func (n notes) note(ctx context.Context, what string) context.Context {
 	return context.WithValue(ctx, noteContext{}, within+n.name+"/")
 }
 
-func (n notes) TraceWriteStart(ctx context.Context, d writer.WriteStart) context.Context {
+func (n notes) TraceStart(ctx context.Context, d session.OperationStart) context.Context {
 	return n.note(ctx, "starts "+d.Op)
 }
 
-func (n notes) TraceWriteEnd(ctx context.Context, d writer.WriteEnd) { n.note(ctx, "ends "+d.Op) }
+func (n notes) TraceEnd(ctx context.Context, d session.OperationEnd) { n.note(ctx, "ends "+d.Op) }
 
 type requestNotes struct{ notes }
 
-func (n requestNotes) TraceRequestStart(ctx context.Context, d writer.RequestStart) context.Context {
+func (n requestNotes) TraceRequestStart(ctx context.Context, d session.RequestStart) context.Context {
 	return n.note(ctx, "starts "+d.Tables[0])
 }
 
-func (n requestNotes) TraceRequestEnd(ctx context.Context, d writer.RequestEnd) {
+func (n requestNotes) TraceRequestEnd(ctx context.Context, d session.RequestEnd) {
 	n.note(ctx, "ends "+d.Outcome.String())
 }
 
 type retryNotes struct{ notes }
 
-func (n retryNotes) TraceRetry(ctx context.Context, d writer.RetryData) {
-	n.note(ctx, "retries "+d.Reason)
+func (n retryNotes) TraceRetry(ctx context.Context, d session.Retry) {
+	n.note(ctx, "retries "+d.Verdict.Reason)
 }
 
 // Contexts go through all tracers in order; ends come in the reverse order.
@@ -81,25 +81,25 @@ func TestMultiOrder(t *testing.T) {
 // keeper is a tracer that keeps the ends it is told of.
 type keeper struct {
 	notes
-	writes   *[]writer.WriteEnd
-	requests *[]writer.RequestEnd
+	writes   *[]session.OperationEnd
+	requests *[]session.RequestEnd
 }
 
-func (k keeper) TraceWriteEnd(_ context.Context, d writer.WriteEnd) { *k.writes = append(*k.writes, d) }
+func (k keeper) TraceEnd(_ context.Context, d session.OperationEnd) { *k.writes = append(*k.writes, d) }
 
-func (k keeper) TraceRequestStart(ctx context.Context, _ writer.RequestStart) context.Context {
+func (k keeper) TraceRequestStart(ctx context.Context, _ session.RequestStart) context.Context {
 	return ctx
 }
 
-func (k keeper) TraceRequestEnd(_ context.Context, d writer.RequestEnd) {
+func (k keeper) TraceRequestEnd(_ context.Context, d session.RequestEnd) {
 	*k.requests = append(*k.requests, d)
 }
 
 // All of a Multi are told all of it: of refusals and stragglers, too.
 func TestMultiTellsAll(t *testing.T) {
 	t.Parallel()
-	var writes, wantWrites []writer.WriteEnd
-	var requests, wantRequests []writer.RequestEnd
+	var writes, wantWrites []session.OperationEnd
+	var requests, wantRequests []session.RequestEnd
 	k := keeper{notes{"k", new([]string)}, &writes, &requests}
 	both := tracing.Multi(k, k)
 	refusals, stragglers := 0, 0
@@ -122,29 +122,28 @@ func TestMultiTellsAll(t *testing.T) {
 	}
 }
 
-// A Multi implements what one of its tracers does, so that the writer gathers nothing in vain.
-func TestMultiImplements(t *testing.T) {
+// A Multi is told of requests and retries if one of its tracers is, so that nothing is gathered in vain, also where one is a Multi itself.
+func TestMultiGathers(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	write, request, retry := notes{"w", &lines}, requestNotes{notes{"p", &lines}}, retryNotes{notes{"r", &lines}}
 	for name, test := range map[string]struct {
-		tracers          []writer.Tracer
+		tracers          []session.Tracer
 		requests, retrys bool
 	}{
-		"writes":           {[]writer.Tracer{write, write}, false, false},
-		"paths":            {[]writer.Tracer{write, request}, true, false},
-		"retries":          {[]writer.Tracer{retry, write}, false, true},
-		"both":             {[]writer.Tracer{retry, request}, true, true},
-		"one, and nothing": {[]writer.Tracer{nil, request}, true, false},
+		"writes":           {[]session.Tracer{write, write}, false, false},
+		"paths":            {[]session.Tracer{write, request}, true, false},
+		"retries":          {[]session.Tracer{retry, write}, false, true},
+		"both":             {[]session.Tracer{retry, request}, true, true},
+		"one, and nothing": {[]session.Tracer{nil, request, (*tracing.Tracer)(nil)}, true, false},
+		"within another":   {[]session.Tracer{tracing.Multi(write, retry), write}, false, true},
 	} {
-		m := tracing.Multi(test.tracers...)
-		_, requests := m.(writer.RequestTracer)
-		_, retrys := m.(writer.RetryTracer)
-		if requests != test.requests || retrys != test.retrys {
+		m := req.NewTracers(tracing.Multi(test.tracers...))
+		if requests, retrys := m.Requests(), m.Observer(t.Context(), nil) != nil; requests != test.requests || retrys != test.retrys {
 			t.Errorf("%s: paths %v, retries %v", name, requests, retrys)
 		}
 	}
-	if m := tracing.Multi(nil, nil); m != nil {
+	if m := tracing.Multi(nil, (*tracing.SlogTracer)(nil)); m != nil {
 		t.Errorf("Multi of nothing is %v, and a writer would call it", m)
 	}
 }
@@ -179,53 +178,33 @@ func (h spanHandler) Handle(ctx context.Context, r slog.Record) error {
 // contextless is a tracer that makes no context.
 type contextless struct{}
 
-func (contextless) TraceWriteStart(context.Context, writer.WriteStart) context.Context { return nil }
+func (contextless) TraceStart(context.Context, session.OperationStart) context.Context { return nil }
 
-func (contextless) TraceWriteEnd(context.Context, writer.WriteEnd) {}
+func (contextless) TraceEnd(context.Context, session.OperationEnd) {}
 
-func (contextless) TraceModifyStart(context.Context, writer.ModifyStart) context.Context { return nil }
-
-func (contextless) TraceModifyEnd(context.Context, writer.ModifyEnd) {}
-
-func (contextless) TraceRequestStart(context.Context, writer.RequestStart) context.Context {
+func (contextless) TraceRequestStart(context.Context, session.RequestStart) context.Context {
 	return nil
 }
 
-func (contextless) TraceRequestEnd(context.Context, writer.RequestEnd) {}
-
-func (contextless) TraceReadStart(context.Context, reader.ReadStart) context.Context { return nil }
-
-func (contextless) TraceReadEnd(context.Context, reader.ReadEnd) {}
-
-func (contextless) TracePartitionStart(context.Context, reader.PartitionStart) context.Context {
-	return nil
-}
-
-func (contextless) TracePartitionEnd(context.Context, reader.PartitionEnd) {}
+func (contextless) TraceRequestEnd(context.Context, session.RequestEnd) {}
 
 // A tracer that makes no context leaves the one of the tracers before it to those after it.
 func TestMultiWithoutContext(t *testing.T) {
 	t.Parallel()
 	ctx := context.WithValue(t.Context(), noteContext{}, "outer")
 	var lines []string
-	writes, _ := tracing.Multi(contextless{}, requestNotes{notes{"w", &lines}}, contextless{}).(interface {
-		writer.Tracer
-		writer.ModifyTracer
-		writer.RequestTracer
+	m, _ := tracing.Multi(contextless{}, requestNotes{notes{"w", &lines}}, contextless{}).(interface {
+		session.Tracer
+		session.RequestTracer
 	})
-	reads, _ := tracing.MultiReads(contextless{}, contextless{}).(interface {
-		reader.Tracer
-		reader.PartitionTracer
-	})
+	none, _ := tracing.Multi(contextless{}).(session.Tracer)
 	for name, c := range map[string]struct {
 		got  context.Context //nolint:containedctx // it is what is tested
 		want string
 	}{
-		"write":     {writes.TraceWriteStart(ctx, writer.WriteStart{}), "outerw/"},
-		"modify":    {writes.TraceModifyStart(ctx, writer.ModifyStart{}), "outer"},
-		"path":      {writes.TraceRequestStart(ctx, writer.RequestStart{Tables: []string{"orders"}}), "outerw/"},
-		"read":      {reads.TraceReadStart(ctx, reader.ReadStart{}), "outer"},
-		"partition": {reads.TracePartitionStart(ctx, reader.PartitionStart{}), "outer"},
+		"operation": {m.TraceStart(ctx, session.OperationStart{}), "outerw/"},
+		"request":   {m.TraceRequestStart(ctx, session.RequestStart{Tables: []string{"orders"}}), "outerw/"},
+		"none":      {none.TraceStart(ctx, session.OperationStart{}), "outer"},
 	} {
 		if c.got == nil || c.got.Value(noteContext{}) != c.want {
 			t.Errorf("%s: the context is %v, want %s", name, c.got, c.want)

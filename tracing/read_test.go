@@ -19,9 +19,9 @@ import (
 
 // readTracer is what all tracers of reads implement here.
 type readTracer interface {
-	reader.Tracer
-	reader.PartitionTracer
-	reader.RetryTracer
+	session.Tracer
+	session.RequestTracer
+	session.RetryTracer
 }
 
 // readTo tells a tracer of a read of two partitions, one of which is repeated and then fails.
@@ -29,22 +29,22 @@ func readTo(ctx context.Context, t readTracer) {
 	failed := &reader.Error{
 		Op: "newest", Table: "logs", Partition: 2, Partitions: 2, Err: &gocql.RequestErrUnavailable{Consistency: gocql.LocalQuorum},
 	}
-	ctx = t.TraceReadStart(ctx, reader.ReadStart{Op: "newest", Table: "logs", Limit: 10, Continued: true})
+	ctx = t.TraceStart(ctx, session.OperationStart{Operation: session.OperationRead, Op: "newest", Table: "logs", Limit: 10, Continued: true})
 	for n := range 2 {
-		p := t.TracePartitionStart(ctx, reader.PartitionStart{
-			Op: "newest", Keyspace: "shop", Table: "logs", Statement: "SELECT text FROM shop.logs WHERE host=?", Partition: n + 1,
+		p := t.TraceRequestStart(ctx, session.RequestStart{
+			Op: "newest", Keyspace: "shop", Tables: []string{"logs"}, Statements: []string{"SELECT text FROM shop.logs WHERE host=?"}, Partition: n + 1,
 			Buckets: []reader.Bucket{{Column: "hour", Value: "2024-01-01-00"}, {Column: "bucket", Value: "7"}}, Consistency: session.LocalQuorum,
 		})
 		if n == 0 {
-			t.TracePartitionEnd(p, reader.PartitionEnd{Rows: 5, Pages: 1, Attempts: 1})
+			t.TraceRequestEnd(p, session.RequestEnd{Rows: 5, Pages: 1, Attempts: 1})
 			continue
 		}
-		t.TraceReadRetry(p, reader.RetryData{
-			Attempt: 1, Class: retry.NotApplied, Reason: "unavailable", Wait: 1500 * time.Microsecond, Err: failed.Err,
+		t.TraceRetry(p, session.Retry{
+			Attempt: 1, Verdict: retry.Verdict{Outcome: retry.NotApplied, Reason: "unavailable"}, Wait: 1500 * time.Microsecond, Err: failed.Err,
 		})
-		t.TracePartitionEnd(p, reader.PartitionEnd{Attempts: 2, Reason: "unavailable", Refused: true, Err: failed})
+		t.TraceRequestEnd(p, session.RequestEnd{Attempts: 2, Reason: "unavailable", Refused: true, Err: failed})
 	}
-	t.TraceReadEnd(ctx, reader.ReadEnd{Op: "newest", Keyspace: "shop", Partitions: 2, Rows: 5, Err: failed})
+	t.TraceEnd(ctx, session.OperationEnd{Operation: session.OperationRead, Op: "newest", Keyspace: "shop", Partitions: 2, Rows: 5, Err: failed})
 }
 
 // A read is a span with one of each partition below it, and counts as one read.
@@ -57,8 +57,8 @@ func TestReads(t *testing.T) {
 	golden.Check(t, "read.golden", tree(exporter.GetSpans()))
 	golden.Check(t, "read_metrics.golden", table(collect(t, metrics)))
 	readTo(t.Context(), tracing.New()) // nobody listens
-	refused := tracer.TraceReadStart(t.Context(), reader.ReadStart{Op: "refused"})
-	tracer.TraceReadEnd(refused, reader.ReadEnd{Op: "refused", Err: &reader.QueryError{Table: "logs"}})
+	refused := tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationRead, Op: "refused"})
+	tracer.TraceEnd(refused, session.OperationEnd{Operation: session.OperationRead, Op: "refused", Err: &reader.QueryError{Table: "logs"}})
 	if got := table(collect(t, metrics)); !strings.Contains(got, "denorm.invalid") {
 		t.Errorf("a refused query counts as\n%s", got)
 	}
@@ -72,8 +72,8 @@ func TestSlogReads(t *testing.T) {
 			var out bytes.Buffer
 			tracer := tracing.Slog(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: level})))
 			readTo(t.Context(), tracer)
-			ctx := tracer.TraceReadStart(t.Context(), reader.ReadStart{Op: "all", Table: "logs"})
-			tracer.TraceReadEnd(ctx, reader.ReadEnd{Op: "all", Keyspace: "shop", Partitions: 3, Rows: 7})
+			ctx := tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationRead, Op: "all", Table: "logs"})
+			tracer.TraceEnd(ctx, session.OperationEnd{Operation: session.OperationRead, Op: "all", Keyspace: "shop", Partitions: 3, Rows: 7})
 			golden.Check(t, name, out.String())
 			if strings.Contains(out.String(), "2024-01-01-00") {
 				t.Error("the log shows a bucket")
@@ -90,15 +90,12 @@ func TestMultiReads(t *testing.T) {
 	var out bytes.Buffer
 	whole := tracing.New(tracing.WithTracerProvider(provider))
 	logger := tracing.Slog(slog.New(slog.NewTextHandler(&out, nil)))
-	all, ok := tracing.MultiReads(whole, nil, struct{ reader.Tracer }{tracing.New(tracing.WithTracerProvider(provider))}, logger).(readTracer)
+	all, ok := tracing.Multi(whole, nil, struct{ session.Tracer }{tracing.New(tracing.WithTracerProvider(provider))}, logger).(readTracer)
 	if !ok {
 		t.Fatal("it does not know partitions and retries")
 	}
 	readTo(t.Context(), all)
 	if n := len(exporter.GetSpans()); n != 4 || !strings.Contains(out.String(), "partition failed") {
 		t.Errorf("%d spans, log\n%s", n, out.String())
-	}
-	if tracing.MultiReads(nil) != nil || tracing.MultiReads(whole) != reader.Tracer(whole) {
-		t.Error("several of none, or of one, are more than that")
 	}
 }

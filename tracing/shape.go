@@ -5,41 +5,40 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/session"
-	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/attribute"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// A shape is what all writes, or requests, that look alike have in common. It is made once and kept, so that a span which
-// is not sampled costs no attributes although samplers see them.
+// A shape is what all operations, or requests, that look alike have in common. It is made once and kept, so that a span
+// which is not sampled costs no attributes although samplers see them.
 
 // maxShapes limits how many are kept. Beyond, they are made again each time.
 const maxShapes = 1000
 
-// writeKey is what a writeShape is kept under.
-type writeKey struct {
-	op     string
-	resume bool
-}
+// operationShape is how the span of an operation starts.
+type operationShape []trace.SpanStartOption
 
-// writeShape is how the span of a write starts.
-type writeShape []trace.SpanStartOption
-
-func (t *Tracer) writeShape(data writer.WriteStart) writeShape {
-	key := writeKey{op: data.Op, resume: data.Resume}
-	if s, ok := t.writes.get(key); ok {
+func (t *Tracer) operationShape(data session.OperationStart) operationShape {
+	data.Changes, data.Limit = 0, 0
+	if s, ok := t.operations.get(data); ok {
 		return s
 	}
 	attributes := append([]attribute.KeyValue{semconv.DBSystemNameCassandra}, t.attributes...)
-	if data.Op != "" {
-		attributes = append(attributes,
-			semconv.DBOperationName(data.Op), semconv.DBQuerySummary(data.Op), opKey.String(data.Op))
+	attributes = appendTexts(attributes, opKey.String(data.Op))
+	s := operationShape{trace.WithAttributes(attributes...)}
+	if data.Operation != session.OperationModify {
+		attributes = appendTexts(attributes,
+			semconv.DBOperationName(data.Op), semconv.DBQuerySummary(data.Op), semconv.DBCollectionName(data.Table))
+		if data.Resume {
+			attributes = append(attributes, resumeKey.Bool(true))
+		}
+		if data.Continued {
+			attributes = append(attributes, continuedKey.Bool(true))
+		}
+		s = clientSpan(attributes)
 	}
-	if data.Resume {
-		attributes = append(attributes, resumeKey.Bool(true))
-	}
-	s, _ := t.writes.add(key, clientSpan(attributes))
+	s, _ = t.operations.add(data, s)
 	return s
 }
 
@@ -48,23 +47,21 @@ const keyStatements = 8
 
 // requestKey is what a requestShape is kept under. Tables and operations follow from the statements.
 type requestKey struct {
-	op, keyspace string
-	mode         writer.Mode
-	level        session.Consistency
-	count        int
-	statements   [keyStatements]string
+	op, keyspace, mode string
+	level              session.Consistency
+	count              int
+	statements         [keyStatements]string
 }
 
 // requestShape is how the span of a request starts, and what names it in metrics.
 type requestShape struct {
-	op, namespace, operation, summary string
+	labels
 
-	table  string // if there is only one
 	tables []string
 	start  []trace.SpanStartOption
 }
 
-func (t *Tracer) requestShape(data writer.RequestStart) *requestShape {
+func (t *Tracer) requestShape(data session.RequestStart) *requestShape {
 	if len(data.Statements) > keyStatements {
 		return t.newRequestShape(data)
 	}
@@ -79,39 +76,28 @@ func (t *Tracer) requestShape(data writer.RequestStart) *requestShape {
 	return s
 }
 
-func (t *Tracer) newRequestShape(data writer.RequestStart) *requestShape {
-	s := &requestShape{op: data.Op, namespace: data.Keyspace, operation: operation(data.Statements), tables: data.Tables}
+func (t *Tracer) newRequestShape(data session.RequestStart) *requestShape {
+	l := labels{op: data.Op, namespace: data.Keyspace, operation: operationName(data.Statements)}
 	if len(data.Tables) == 1 {
-		s.table = data.Tables[0]
+		l.table = data.Tables[0]
 	}
-	s.summary = summary(s.operation, s.table)
+	l.summary = summary(l.operation, l.table)
+	s := &requestShape{labels: l, tables: data.Tables}
 	if t.spans == nil {
 		return s
 	}
-	attributes := append([]attribute.KeyValue{
-		semconv.DBSystemNameCassandra, consistency(data.Consistency),
-		modeKey.String(data.Mode.String()), tablesKey.StringSlice(data.Tables),
-	}, t.attributes...)
-	if data.Op != "" {
-		attributes = append(attributes, opKey.String(data.Op))
-	}
-	if s.summary != "" {
-		attributes = append(attributes, semconv.DBQuerySummary(s.summary))
-	}
-	if s.operation != "" {
-		attributes = append(attributes, semconv.DBOperationName(s.operation))
-	}
-	if data.Keyspace != "" {
-		attributes = append(attributes, semconv.DBNamespace(data.Keyspace))
-	}
-	if s.table != "" {
-		attributes = append(attributes, semconv.DBCollectionName(s.table))
+	level := semconv.CassandraConsistencyLevelKey.String(strings.ToLower(data.Consistency.String()))
+	attributes := append([]attribute.KeyValue{semconv.DBSystemNameCassandra, level}, t.attributes...)
+	attributes = appendTexts(attributes, opKey.String(l.op), modeKey.String(data.Mode), semconv.DBQuerySummary(l.summary),
+		semconv.DBOperationName(l.operation), semconv.DBNamespace(l.namespace), semconv.DBCollectionName(l.table))
+	if data.Partition == 0 {
+		attributes = append(attributes, tablesKey.StringSlice(data.Tables))
 	}
 	if len(data.Statements) > 1 {
 		attributes = append(attributes, semconv.DBOperationBatchSize(len(data.Statements)))
 	}
-	if t.statements && len(data.Statements) > 0 {
-		attributes = append(attributes, semconv.DBQueryText(statementText(data.Statements)))
+	if t.statements {
+		attributes = appendTexts(attributes, semconv.DBQueryText(statementText(data.Statements)))
 	}
 	s.start = clientSpan(attributes)
 	return s
@@ -123,8 +109,8 @@ func clientSpan(attributes []attribute.KeyValue) []trace.SpanStartOption {
 
 const batch = "BATCH"
 
-// operation is the operation of one statement, or of a batch as the conventions name it.
-func operation(statements []string) string {
+// operationName is the operation of one statement, or of a batch as the conventions name it.
+func operationName(statements []string) string {
 	first := ""
 	for i, s := range statements {
 		verb, _, _ := strings.Cut(s, " ")

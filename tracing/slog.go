@@ -1,6 +1,7 @@
 package tracing
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -16,9 +17,9 @@ type SlogTracer struct {
 }
 
 var (
-	_ writer.Tracer        = (*SlogTracer)(nil)
-	_ writer.RequestTracer = (*SlogTracer)(nil)
-	_ writer.RetryTracer   = (*SlogTracer)(nil)
+	_ session.Tracer        = (*SlogTracer)(nil)
+	_ session.RequestTracer = (*SlogTracer)(nil)
+	_ session.RetryTracer   = (*SlogTracer)(nil)
 )
 
 // Slog makes a tracer for [writer.Trace] and [reader.Trace] that logs to logger:
@@ -44,10 +45,10 @@ var (
 //	"read failed"             error  those of "read done", reason, status_code; info if the query was rejected
 //
 // After an attempt that failed another follows, and after a request that failed the write may still succeed, where a
-// logged batch is replaced by a fan-out. The request of a straggler has its message when the driver returns, which is after
-// that of the write and may say that it was applied. duration_ms and wait_ms are milliseconds, as floating-point
-// numbers. In messages and attributes, path is a request of a write. Outcomes and reasons are the denorm.outcome and error.type of the package
-// documentation. address, port and dc are those of the coordinator, where known.
+// logged batch is replaced by a fan-out. The request of a straggler has its message when the driver returns, which is
+// after that of the write and may say that it was applied. duration_ms and wait_ms are milliseconds, as floating-point
+// numbers. In messages and attributes, path is a request of a write. Outcomes and reasons are the denorm.outcome and
+// error.type of the package documentation. address, port and dc are those of the coordinator, where known.
 //
 // No value and no text of an error is logged. The handler gets the context of write or request, so a handler that joins
 // logs to traces finds the span, if [Multi] has the tracer that makes it before this one. A nil logger logs nothing.
@@ -58,152 +59,156 @@ func Slog(logger *slog.Logger, options ...SlogOption) *SlogTracer {
 	t := &SlogTracer{logger: logger, success: slog.LevelDebug, retry: slog.LevelWarn, failure: slog.LevelError}
 	for _, o := range options {
 		if o != nil {
-			o.applySlog(t)
+			o(t)
 		}
 	}
 	return t
 }
 
 // SlogOption is an argument of [Slog].
-type SlogOption interface{ applySlog(*SlogTracer) }
+type SlogOption func(*SlogTracer)
 
-type slogOption func(*SlogTracer)
-
-func (f slogOption) applySlog(t *SlogTracer) { f(t) }
-
-// WithSuccessLevel sets the level of writes and requests that were applied, and of requests that met a conflict. Default: debug.
+// WithSuccessLevel sets the level of writes and requests that were applied, and of requests that met a conflict.
+// Default: debug.
 func WithSuccessLevel(level slog.Level) SlogOption {
-	return slogOption(func(t *SlogTracer) { t.success = level })
+	return func(t *SlogTracer) { t.success = level }
 }
 
-// WithRetryLevel sets the level of attempts and requests that failed, and of writes that were not applied. Default: warn.
+// WithRetryLevel sets the level of attempts and requests that failed, and of writes that were not applied. Default:
+// warn.
 func WithRetryLevel(level slog.Level) SlogOption {
-	return slogOption(func(t *SlogTracer) { t.retry = level })
+	return func(t *SlogTracer) { t.retry = level }
 }
 
-// WithFailureLevel sets the level of writes of which it is not known whether all tables have them, of those that are too old to
-// be resumed, and of reads that failed. Default: error.
+// WithFailureLevel sets the level of writes of which it is not known whether all tables have them, of those that are
+// too old to be resumed, and of reads that failed. Default: error.
 func WithFailureLevel(level slog.Level) SlogOption {
-	return slogOption(func(t *SlogTracer) { t.failure = level })
+	return func(t *SlogTracer) { t.failure = level }
 }
 
-// loggedWrite and loggedRequest are under way. They are their own contexts, as those of a Tracer.
-type loggedWrite struct {
-	context.Context
+// loggedOperation and loggedRequest are under way.
+type loggedOperation struct {
+	session.OperationStart
 
-	tracer *SlogTracer
-	start  time.Time
-	resume bool
-
-	reasons reasons
+	start    time.Time
+	requests requests
 }
 
 type loggedRequest struct {
-	context.Context
+	session.RequestStart
 
-	tracer *SlogTracer
-	start  time.Time
-	data   writer.RequestStart
-	write  *loggedWrite // nil if it is not followed
+	start     time.Time
+	operation *loggedOperation // nil if it is not followed
 }
 
-type (
-	loggedWriteContext   struct{ *SlogTracer }
-	loggedRequestContext struct{ *SlogTracer }
-)
-
-func (w *loggedWrite) Value(key any) any {
-	if key == any(loggedWriteContext{w.tracer}) {
-		return w
-	}
-	return w.Context.Value(key)
-}
-
-func (p *loggedRequest) Value(key any) any {
-	if key == any(loggedRequestContext{p.tracer}) {
-		return p
-	}
-	return p.Context.Value(key)
-}
-
-// TraceWriteStart implements [writer.Tracer].
-func (t *SlogTracer) TraceWriteStart(ctx context.Context, data writer.WriteStart) context.Context {
+// TraceStart implements [session.Tracer].
+func (t *SlogTracer) TraceStart(ctx context.Context, data session.OperationStart) context.Context {
 	if !t.enabled(ctx) {
 		return ctx
 	}
-	return &loggedWrite{Context: ctx, tracer: t, start: time.Now(), resume: data.Resume}
+	return &following[SlogTracer, loggedOperation]{ctx, t, loggedOperation{OperationStart: data, start: time.Now()}}
 }
 
-// TraceWriteEnd implements [writer.Tracer].
-func (t *SlogTracer) TraceWriteEnd(ctx context.Context, data writer.WriteEnd) {
-	outcome, message := writeOutcome(data.Err), "write applied"
-	if data.Err != nil {
-		message = "write failed"
-	}
-	level := t.level(outcome)
-	w := t.write(ctx)
-	if w == nil || !t.logs(ctx, level) {
+// lines are the messages of operations.
+var lines = [...]struct{ done, failed string }{
+	session.OperationWrite:  {"write applied", "write failed"},
+	session.OperationModify: {"modify applied", "modify failed"},
+	session.OperationRead:   {"read done", "read failed"},
+}
+
+// TraceEnd implements [session.Tracer].
+func (t *SlogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
+	o := find[loggedOperation](ctx, t)
+	if o == nil {
 		return
 	}
-	attributes := append(make([]slog.Attr, 0, 11),
-		slog.String("op", data.Op), slog.String("mode", data.Mode.String()),
-		slog.Int("attempts", data.Attempts), slog.Int("paths", data.Requests), duration(w.start))
+	_, reason := o.requests.end(data)
+	outcome, reason := operationOutcome(o.Operation, data, reason)
+	level := t.level(o.Operation, outcome, reason)
+	if !t.logs(ctx, level) {
+		return
+	}
+	attributes := append(make([]slog.Attr, 0, 12), slog.String("op", data.Op))
+	switch o.Operation {
+	case session.OperationWrite:
+		attributes = append(attributes,
+			slog.String("mode", data.Mode), slog.Int("attempts", data.Attempts), slog.Int("paths", data.Requests))
+	case session.OperationModify:
+		attributes = append(attributes, slog.Int("rounds", data.Rounds))
+	case session.OperationRead:
+		attributes = append(attributes, slog.String("keyspace", data.Keyspace), slog.String("table", o.Table),
+			slog.Int("partitions", data.Partitions), slog.Int("rows", data.Rows))
+	}
+	attributes = append(attributes, sinceAttr(o.start))
 	if data.Counters > 0 {
 		attributes = append(attributes, slog.Int("counters", data.Counters))
 	}
-	if w.resume {
+	if o.Resume {
 		attributes = append(attributes, slog.Bool("resume", true))
 	}
-	if data.Err != nil {
-		attributes = append(attributes, slog.String("outcome", outcome))
+	if o.Continued {
+		attributes = append(attributes, slog.Bool("continued", true))
 	}
-	if data.Err != nil && !expected(outcome) {
-		attributes = append(attributes, slog.String("reason", writeErrorType(data.Err, w.reasons.why(data))))
+	message := lines[o.Operation].done
+	if data.Err != nil {
+		message = lines[o.Operation].failed
+		attributes = appendTextAttrs(attributes, slog.String("outcome", outcome))
+	}
+	switch {
+	case reason == "":
+	case o.Operation == session.OperationRead:
+		attributes = appendReason(attributes, data.Err, reason)
+	case o.Operation == session.OperationWrite:
+		attributes = append(attributes, slog.String("reason", reason))
 		if open := openTables(data.Err); len(open) > 0 {
 			attributes = append(attributes, slog.Any("open", open))
 		}
 		if data.Stragglers > 0 {
 			attributes = append(attributes, slog.Int("stragglers", data.Stragglers))
 		}
+	case outcome != outcomeRefused:
+		attributes = append(attributes, slog.String("reason", reason))
 	}
 	t.logger.LogAttrs(ctx, level, message, attributes...)
 }
 
-// TraceRequestStart implements [writer.RequestTracer].
-func (t *SlogTracer) TraceRequestStart(ctx context.Context, data writer.RequestStart) context.Context {
+// TraceRequestStart implements [session.RequestTracer].
+func (t *SlogTracer) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
 	if !t.enabled(ctx) {
 		return ctx
 	}
-	w := t.write(ctx)
-	if w != nil {
-		w.reasons.start(data.Mode)
+	o := find[loggedOperation](ctx, t)
+	if o != nil {
+		o.requests.start(data.Mode, "", nil)
 	}
-	return &loggedRequest{Context: ctx, tracer: t, start: time.Now(), data: data, write: w}
+	r := loggedRequest{RequestStart: data, start: time.Now(), operation: o}
+	return &following[SlogTracer, loggedRequest]{ctx, t, r}
 }
 
-// TraceRequestEnd implements [writer.RequestTracer].
-func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data writer.RequestEnd) {
-	outcome, level, message := requestOutcome(data), t.success, "path applied"
-	if data.Err != nil {
-		message = "path failed"
-		if !expected(outcome) {
-			level = t.retry
-		}
-	}
-	p := t.request(ctx)
-	if p == nil {
+// TraceRequestEnd implements [session.RequestTracer]. A partition of a read has a line only if it failed.
+func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
+	r := find[loggedRequest](ctx, t)
+	if r == nil {
 		return
 	}
-	if data.Err != nil && p.write != nil {
-		p.write.reasons.failed(requestErrorType(data.Err, data.Reason))
+	if data.Err != nil && r.operation != nil {
+		r.operation.requests.failed(requestErrorType(data.Err, data.Reason))
 	}
-	if !t.logs(ctx, level) {
+	read, level := r.Partition > 0, t.success
+	outcome := requestOutcome(data, read)
+	if data.Err != nil && !expected(outcome) {
+		level = t.retry
+	}
+	if read && data.Err == nil || !t.logs(ctx, level) {
 		return
 	}
-	attributes := append(p.attributes(), slog.Int("attempts", data.Attempts), duration(p.start))
+	attributes, message := append(r.attributes(), slog.Int("attempts", data.Attempts)), "path applied"
+	if !read {
+		attributes = append(attributes, sinceAttr(r.start))
+	}
 	if data.Err != nil {
-		attributes = append(attributes, slog.String("outcome", outcome))
-		attributes = appendReason(attributes, data.Err, data.Reason)
+		message = r.text("path failed", "partition failed")
+		attributes = appendReason(appendTextAttrs(attributes, slog.String("outcome", outcome)), data.Err, data.Reason)
 		if data.Refused {
 			attributes = append(attributes, slog.Bool("refused", true))
 		}
@@ -211,16 +216,17 @@ func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data writer.RequestEnd
 	t.logger.LogAttrs(ctx, level, message, appendHost(attributes, data.Host)...)
 }
 
-// TraceRetry implements [writer.RetryTracer].
-func (t *SlogTracer) TraceRetry(ctx context.Context, data writer.RetryData) {
-	p := t.request(ctx)
-	if p == nil || !t.logs(ctx, t.retry) {
+// TraceRetry implements [session.RetryTracer].
+func (t *SlogTracer) TraceRetry(ctx context.Context, data session.Retry) {
+	r := find[loggedRequest](ctx, t)
+	if r == nil || !t.logs(ctx, t.retry) {
 		return
 	}
-	attributes := append(p.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", classOf(data.Class)))
-	attributes = appendReason(attributes, data.Err, data.Reason)
+	class := classOf(data.Verdict.Outcome)
+	attributes := append(r.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", class))
+	attributes = appendReason(attributes, data.Err, data.Verdict.Reason)
 	attributes = append(attributes, slog.Float64("wait_ms", milliseconds(data.Wait)))
-	t.logger.LogAttrs(ctx, t.retry, "attempt failed", appendHost(attributes, data.Host)...)
+	t.logger.LogAttrs(ctx, t.retry, r.text("attempt failed", "request failed"), appendHost(attributes, data.Host)...)
 }
 
 // enabled says whether anything may have to be logged.
@@ -233,59 +239,58 @@ func (t *SlogTracer) logs(ctx context.Context, level slog.Level) bool {
 	return t.logger != nil && t.logger.Enabled(ctx, level)
 }
 
-// level is that of a write with this outcome.
-func (t *SlogTracer) level(outcome string) slog.Level {
+// level is that of the line of an operation. A read has no outcome, and what went as expected no reason.
+func (t *SlogTracer) level(of session.Operation, outcome, reason string) slog.Level {
 	switch {
-	case outcome == writer.Applied.String():
+	case reason == "" && (outcome == "" || outcome == writer.Applied.String()):
 		return t.success
-	case outcome == writer.NotApplied.String():
-		return t.retry
-	case expected(outcome), outcome == outcomeRefused:
+	case reason == "", outcome == outcomeRefused, outcome == "" && reason == typeInvalid:
 		return slog.LevelInfo
+	case outcome == writer.NotApplied.String(), of == session.OperationModify: // its write has a line of its own
+		return t.retry
 	}
 	return t.failure
 }
 
-// write is the write that ctx belongs to; nil if it is not followed.
-func (t *SlogTracer) write(ctx context.Context) *loggedWrite {
-	w, _ := ctx.Value(loggedWriteContext{t}).(*loggedWrite)
-	return w
+// text is that of a write or read.
+func (r *loggedRequest) text(write, read string) string {
+	if r.Partition > 0 {
+		return read
+	}
+	return write
 }
 
-// request is the request that ctx belongs to; nil if it is not followed.
-func (t *SlogTracer) request(ctx context.Context) *loggedRequest {
-	p, _ := ctx.Value(loggedRequestContext{t}).(*loggedRequest)
-	return p
+// attributes are those that all messages of a request begin with. The buckets of a read are values of a row.
+func (r *loggedRequest) attributes() []slog.Attr {
+	to := append(make([]slog.Attr, 0, 13), slog.String("op", r.Op))
+	if r.Partition > 0 {
+		return append(to,
+			slog.String("keyspace", r.Keyspace), slog.String("table", r.Tables[0]), slog.Int("partition", r.Partition))
+	}
+	return append(to, slog.String("mode", r.Mode), slog.String("keyspace", r.Keyspace), slog.Any("tables", r.Tables))
 }
 
-// attributes are those that all messages of a request begin with.
-func (p *loggedRequest) attributes() []slog.Attr {
-	return append(make([]slog.Attr, 0, 13),
-		slog.String("op", p.data.Op), slog.String("mode", p.data.Mode.String()),
-		slog.String("keyspace", p.data.Keyspace), slog.Any("tables", p.data.Tables))
+// appendTextAttrs adds the attributes that are not empty.
+func appendTextAttrs(to []slog.Attr, texts ...slog.Attr) []slog.Attr {
+	for _, a := range texts {
+		if a.Value.String() != "" {
+			to = append(to, a)
+		}
+	}
+	return to
 }
 
 func appendReason(to []slog.Attr, err error, reason string) []slog.Attr {
-	if reason == "" {
-		reason = other
-	}
-	to = append(to, slog.String("reason", reason))
-	if status := statusCode(err); status != "" {
-		to = append(to, slog.String("status_code", status))
-	}
-	return to
+	return appendTextAttrs(to, slog.String("reason", cmp.Or(reason, other)), slog.String("status_code", statusCode(err)))
 }
 
 func appendHost(to []slog.Attr, host session.Host) []slog.Attr {
 	if ip := host.IP(); ip != "" {
 		to = append(to, slog.String("address", ip), slog.Int("port", host.Port()))
 	}
-	if dc := host.Datacentre(); dc != "" {
-		to = append(to, slog.String("dc", dc))
-	}
-	return to
+	return appendTextAttrs(to, slog.String("dc", host.Datacentre()))
 }
 
-func duration(start time.Time) slog.Attr {
+func sinceAttr(start time.Time) slog.Attr {
 	return slog.Float64("duration_ms", milliseconds(time.Since(start)))
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/testutil/golden"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
-	"github.com/denorm-go/denorm/writer"
 )
 
 func TestSlog(t *testing.T) {
@@ -47,7 +47,7 @@ func TestSlog(t *testing.T) {
 // waits makes every request take 1.5 ms.
 type waits struct{ *tracing.SlogTracer }
 
-func (w waits) TraceRequestStart(ctx context.Context, data writer.RequestStart) context.Context {
+func (w waits) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
 	ctx = w.SlogTracer.TraceRequestStart(ctx, data)
 	time.Sleep(1500 * time.Microsecond)
 	return ctx

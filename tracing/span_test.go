@@ -63,10 +63,10 @@ func severalKinds(tb testing.TB) told {
 	tb.Helper()
 	start := func(tables []string, statements ...string) toldRequest {
 		return toldRequest{
-			start: writer.RequestStart{
-				Mode: writer.SamePartition, Keyspace: keyspace, Tables: tables, Statements: statements, Consistency: session.One,
+			start: session.RequestStart{
+				Mode: writer.SamePartition.String(), Keyspace: keyspace, Tables: tables, Statements: statements, Consistency: session.One,
 			},
-			end: writer.RequestEnd{Outcome: writer.Applied, Host: session.HostOf(new(gocql.HostInfo))},
+			end: session.RequestEnd{Outcome: writer.Applied, Host: session.HostOf(new(gocql.HostInfo))},
 		}
 	}
 	one, two := []string{"orders_by_id"}, []string{"orders_by_id", "orders_by_user"}
@@ -81,6 +81,7 @@ func severalKinds(tb testing.TB) told {
 	}}
 	w.requests[3].start.Keyspace = "audit"
 	w.requests[6].start.Keyspace = ""
+	w.end.Mode = writer.None.String()
 	return w
 }
 
@@ -94,13 +95,13 @@ func TestConcurrentRequests(t *testing.T) {
 	var writes sync.WaitGroup
 	for range 20 {
 		writes.Go(func() {
-			ctx := tracer.TraceWriteStart(t.Context(), w.start)
+			ctx := tracer.TraceStart(t.Context(), w.start)
 			var requests sync.WaitGroup
 			for _, p := range w.requests {
 				requests.Go(func() { p.to(ctx, tracer) })
 			}
 			requests.Wait()
-			tracer.TraceWriteEnd(ctx, w.end)
+			tracer.TraceEnd(ctx, w.end)
 		})
 	}
 	writes.Wait()
@@ -163,7 +164,7 @@ func TestRequestsAlone(t *testing.T) {
 	tracer.TraceRequestEnd(tracer.TraceRequestStart(t.Context(), p.start), p.end)
 	tracer.TraceRequestEnd(t.Context(), p.end)
 	tracer.TraceRetry(t.Context(), p.retries[0])
-	tracer.TraceWriteEnd(t.Context(), writer.WriteEnd{})
+	tracer.TraceEnd(t.Context(), session.OperationEnd{})
 	if spans := exporter.GetSpans(); len(spans) != 1 || spans[0].Name != "INSERT orders_by_user" {
 		t.Errorf("got %v", spans)
 	}

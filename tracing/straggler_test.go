@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -84,7 +85,7 @@ func TestStragglersRunOn(t *testing.T) {
 	var all sync.WaitGroup
 	for range writes {
 		all.Go(func() {
-			ctx := tracer.TraceWriteStart(t.Context(), w.start)
+			ctx := tracer.TraceStart(t.Context(), w.start)
 			started, ended := make(chan struct{}), make(chan struct{})
 			all.Go(func() { w.requests[0].to(ctx, tracer) })
 			all.Go(func() {
@@ -97,7 +98,7 @@ func TestStragglersRunOn(t *testing.T) {
 				w.requests[2].to(ctx, tracer)
 			})
 			<-started
-			tracer.TraceWriteEnd(ctx, w.end)
+			tracer.TraceEnd(ctx, w.end)
 			close(ended)
 		})
 	}
@@ -154,13 +155,13 @@ func (l *lines) count(parts ...string) (n int) {
 // Why a write failed is known although its stragglers have not told.
 func TestStragglersReason(t *testing.T) {
 	t.Parallel()
-	unavailable := writer.RequestEnd{Attempts: 1, Reason: "unavailable", Err: answer(gocql.ErrCodeUnavailable)}
-	overrun := writer.RequestEnd{Attempts: 1, Reason: "deadline_exceeded", Err: context.DeadlineExceeded}
-	limit := writer.RequestEnd{Attempts: 1, Reason: "attempt_timeout", Err: context.DeadlineExceeded}
-	applied := writer.RequestEnd{Attempts: 1, Outcome: writer.Applied}
+	unavailable := session.RequestEnd{Attempts: 1, Reason: "unavailable", Err: answer(gocql.ErrCodeUnavailable)}
+	overrun := session.RequestEnd{Attempts: 1, Reason: "deadline_exceeded", Err: context.DeadlineExceeded}
+	limit := session.RequestEnd{Attempts: 1, Reason: "attempt_timeout", Err: context.DeadlineExceeded}
+	applied := session.RequestEnd{Attempts: 1, Outcome: writer.Applied}
 	for name, test := range map[string]struct {
 		ended   error // of the call's context
-		request *writer.RequestEnd
+		request *session.RequestEnd
 		want    string
 	}{
 		"nothing else, deadline":  {context.DeadlineExceeded, nil, "deadline_exceeded"},

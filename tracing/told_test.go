@@ -18,28 +18,28 @@ import (
 
 // told is a logical write as a writer tells a tracer of it.
 type told struct {
-	start    writer.WriteStart
+	start    session.OperationStart
 	requests []toldRequest
-	end      writer.WriteEnd
+	end      session.OperationEnd
 }
 
 type toldRequest struct {
-	start   writer.RequestStart
-	retries []writer.RetryData
-	end     writer.RequestEnd
+	start   session.RequestStart
+	retries []session.Retry
+	end     session.RequestEnd
 	late    bool // it ends after the write
 }
 
 // to tells it, request after request.
-func (w told) to(ctx context.Context, t writer.Tracer) {
+func (w told) to(ctx context.Context, t session.Tracer) {
 	for _, end := range w.inTime(ctx, t) {
 		end()
 	}
 }
 
 // inTime tells it but for the ends of stragglers, which it returns.
-func (w told) inTime(ctx context.Context, t writer.Tracer) (late []func()) {
-	ctx = t.TraceWriteStart(ctx, w.start)
+func (w told) inTime(ctx context.Context, t session.Tracer) (late []func()) {
+	ctx = t.TraceStart(ctx, w.start)
 	for _, p := range w.requests {
 		if end := p.begin(ctx, t); p.late {
 			late = append(late, end)
@@ -47,20 +47,20 @@ func (w told) inTime(ctx context.Context, t writer.Tracer) (late []func()) {
 			end()
 		}
 	}
-	t.TraceWriteEnd(ctx, w.end)
+	t.TraceEnd(ctx, w.end)
 	return late
 }
 
-func (p toldRequest) to(ctx context.Context, t writer.Tracer) { p.begin(ctx, t)() }
+func (p toldRequest) to(ctx context.Context, t session.Tracer) { p.begin(ctx, t)() }
 
 // begin tells all of it but the end.
-func (p toldRequest) begin(ctx context.Context, t writer.Tracer) (end func()) {
+func (p toldRequest) begin(ctx context.Context, t session.Tracer) (end func()) {
 	end = func() {}
-	if requests, ok := t.(writer.RequestTracer); ok {
+	if requests, ok := t.(session.RequestTracer); ok {
 		ctx = requests.TraceRequestStart(ctx, p.start)
 		end = func() { requests.TraceRequestEnd(ctx, p.end) }
 	}
-	if retries, ok := t.(writer.RetryTracer); ok {
+	if retries, ok := t.(session.RetryTracer); ok {
 		for _, r := range p.retries {
 			retries.TraceRetry(ctx, r)
 		}
@@ -104,11 +104,11 @@ func remove(table string) string {
 
 func requestTo(mode writer.Mode, table string, host session.Host) toldRequest {
 	return toldRequest{
-		start: writer.RequestStart{
-			Op: "createOrder", Mode: mode, Keyspace: keyspace, Tables: []string{table}, Statements: []string{insert(table)},
+		start: session.RequestStart{
+			Op: "createOrder", Mode: mode.String(), Keyspace: keyspace, Tables: []string{table}, Statements: []string{insert(table)},
 			Consistency: session.LocalQuorum,
 		},
-		end: writer.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: host},
+		end: session.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: host},
 	}
 }
 
@@ -118,16 +118,16 @@ func fanOut(tb testing.TB) told {
 	one, two := coordinator(tb, "10.0.0.1", "dc1"), coordinator(tb, "10.0.0.2", "dc1")
 	slow := requestTo(writer.FanOut, "orders_by_user", two)
 	slow.end.Attempts = 2
-	slow.retries = []writer.RetryData{{
-		Attempt: 1, Class: retry.Unknown, Reason: "write_timeout.simple", Wait: 12500 * time.Microsecond, Host: one,
-		Err: answer(gocql.ErrCodeWriteTimeout),
+	slow.retries = []session.Retry{{
+		Attempt: 1, Verdict: retry.Verdict{Outcome: retry.Unknown, Reason: "write_timeout.simple"}, Wait: 12500 * time.Microsecond,
+		Host: one, Err: answer(gocql.ErrCodeWriteTimeout),
 	}}
 	return told{
-		start: writer.WriteStart{Op: "createOrder", Changes: 1},
+		start: session.OperationStart{Op: "createOrder", Changes: 1},
 		requests: []toldRequest{
 			requestTo(writer.FanOut, "orders_by_id", one), slow, requestTo(writer.FanOut, "orders_by_status", one),
 		},
-		end: writer.WriteEnd{Op: "createOrder", Timestamp: 1734567898765432, Mode: writer.FanOut, Requests: 3, Attempts: 4},
+		end: session.OperationEnd{Op: "createOrder", Timestamp: 1734567898765432, Mode: writer.FanOut.String(), Requests: 3, Attempts: 4},
 	}
 }
 
@@ -136,7 +136,7 @@ func failing(tb testing.TB) told {
 	tb.Helper()
 	w := fanOut(tb)
 	cause := errors.Join(answer(gocql.ErrCodeWriteTimeout), context.DeadlineExceeded)
-	w.requests[1].end = writer.RequestEnd{
+	w.requests[1].end = session.RequestEnd{
 		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "attempt_timeout", Err: cause,
 	}
 	w.end.Err = &writer.Error{
@@ -154,7 +154,7 @@ func failing(tb testing.TB) told {
 func resumed(tb testing.TB) told {
 	tb.Helper()
 	w := fanOut(tb)
-	w.start = writer.WriteStart{Op: "createOrder", Resume: true}
+	w.start = session.OperationStart{Op: "createOrder", Resume: true}
 	w.requests = w.requests[1:2]
 	w.end.Attempts = 2
 	return w
@@ -164,7 +164,7 @@ func resumed(tb testing.TB) told {
 func stillFailing(tb testing.TB) told {
 	tb.Helper()
 	w := failing(tb)
-	w.start = writer.WriteStart{Op: "createOrder", Resume: true}
+	w.start = session.OperationStart{Op: "createOrder", Resume: true}
 	w.requests = w.requests[1:2]
 	w.end.Attempts = 2
 	return w
@@ -174,10 +174,10 @@ func stillFailing(tb testing.TB) told {
 func moved(tb testing.TB) told {
 	tb.Helper()
 	return told{
-		start: writer.WriteStart{Op: "payOrder", Changes: 1},
+		start: session.OperationStart{Op: "payOrder", Changes: 1},
 		requests: []toldRequest{{
-			start: writer.RequestStart{
-				Op: "payOrder", Mode: writer.LoggedBatch, Keyspace: keyspace,
+			start: session.RequestStart{
+				Op: "payOrder", Mode: writer.LoggedBatch.String(), Keyspace: keyspace,
 				Tables: []string{"orders_by_id", "orders_by_user", "orders_by_status"},
 				Statements: []string{
 					insert("orders_by_id"), insert("orders_by_user"), insert("orders_by_status"),
@@ -185,9 +185,9 @@ func moved(tb testing.TB) told {
 				},
 				Consistency: session.LocalQuorum,
 			},
-			end: writer.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: coordinator(tb, "10.0.0.3", "dc1")},
+			end: session.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: coordinator(tb, "10.0.0.3", "dc1")},
 		}},
-		end: writer.WriteEnd{Op: "payOrder", Timestamp: 1734567898765433, Mode: writer.LoggedBatch, Requests: 1, Attempts: 1},
+		end: session.OperationEnd{Op: "payOrder", Timestamp: 1734567898765433, Mode: writer.LoggedBatch.String(), Requests: 1, Attempts: 1},
 	}
 }
 
@@ -196,16 +196,16 @@ func fallenBack(tb testing.TB) told {
 	tb.Helper()
 	w := moved(tb)
 	batchlog := answer(gocql.ErrCodeWriteTimeout)
-	w.requests[0].end = writer.RequestEnd{
+	w.requests[0].end = session.RequestEnd{
 		Outcome: writer.Unknown, Attempts: 1, Reason: "write_timeout.batch_log", Err: batchlog,
 	}
-	w.end.Mode, w.end.Attempts, w.end.Requests = writer.Fallback, 3, 2
+	w.end.Mode, w.end.Attempts, w.end.Requests = writer.Fallback.String(), 3, 2
 	for _, table := range []string{"orders_by_id", "orders_by_user"} {
 		p := requestTo(writer.Fallback, table, session.Host{})
 		p.start.Op = "payOrder"
 		w.requests = append(w.requests, p)
 	}
-	w.requests[2].end = writer.RequestEnd{
+	w.requests[2].end = session.RequestEnd{
 		Outcome: writer.Unknown, Attempts: 1, Reason: "unavailable", Err: answer(gocql.ErrCodeUnavailable),
 	}
 	w.end.Err = &writer.Error{Op: "payOrder", Mode: writer.Fallback, Tables: []writer.TableResult{
@@ -223,10 +223,10 @@ func spent(tb testing.TB) told {
 	alike := errors.Join(errors.Join(answer(gocql.ErrCodeUnavailable), answer(gocql.ErrCodeUnavailable)), retry.ErrBudget)
 	differing := errors.Join(
 		errors.Join(answer(gocql.ErrCodeUnavailable), answer(gocql.ErrCodeWriteTimeout)), retry.ErrBudget)
-	w.requests[1].end = writer.RequestEnd{
+	w.requests[1].end = session.RequestEnd{
 		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "unavailable", Refused: true, Err: alike,
 	}
-	w.requests[2].end = writer.RequestEnd{
+	w.requests[2].end = session.RequestEnd{
 		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[2].end.Host, Reason: "several", Refused: true, Err: differing,
 	}
 	w.end.Attempts = 5
@@ -248,7 +248,7 @@ func left(tb testing.TB) told {
 	w := fanOut(tb)
 	cause := fmt.Errorf("the driver has not returned: %w", context.DeadlineExceeded)
 	w.requests[1].late, w.requests[2].late = true, true
-	w.requests[1].end = writer.RequestEnd{
+	w.requests[1].end = session.RequestEnd{
 		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "connection_closed",
 		Err: errors.Join(gocql.ErrConnectionClosed, context.DeadlineExceeded),
 	}
@@ -273,6 +273,6 @@ func refused(tb testing.TB) told {
 		tb.Fatal("New without a session gave", err)
 	}
 	return told{
-		start: writer.WriteStart{Op: "createOrder", Changes: 1}, end: writer.WriteEnd{Op: "createOrder", Err: refusal},
+		start: session.OperationStart{Op: "createOrder", Changes: 1}, end: session.OperationEnd{Op: "createOrder", Mode: writer.None.String(), Err: refusal},
 	}
 }

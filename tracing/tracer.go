@@ -3,7 +3,8 @@ package tracing
 import (
 	"runtime/debug"
 
-	"github.com/denorm-go/denorm/writer"
+	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/session"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -12,26 +13,28 @@ import (
 // Scope is the name of the instrumentation scope of all spans and metrics.
 const Scope = "github.com/denorm-go/denorm/tracing"
 
-// Tracer shows writes to OpenTelemetry. It is made by [New] and safe for concurrent use, also by several writers.
+// Tracer shows writes and reads to OpenTelemetry. It is made by [New] and safe for concurrent use, also by several
+// writers.
 type Tracer struct {
 	spans      trace.Tracer // nil if there are to be none
 	metrics    *metrics     // nil if there are to be none
 	attributes []attribute.KeyValue
 	statements bool
-	writes     cache[writeKey, writeShape]
-	requests   cache[requestKey, *requestShape]
+	operations *cache[session.OperationStart, operationShape]
+	requests   *cache[requestKey, *requestShape]
 	err        error
 }
 
 var (
-	_ writer.Tracer        = (*Tracer)(nil)
-	_ writer.RequestTracer = (*Tracer)(nil)
-	_ writer.RetryTracer   = (*Tracer)(nil)
+	_ session.Tracer        = (*Tracer)(nil)
+	_ session.RequestTracer = (*Tracer)(nil)
+	_ session.RetryTracer   = (*Tracer)(nil)
 )
 
-// New makes a tracer for [writer.Trace]. It records nothing without providers, which [WithTracerProvider] and [WithMeterProvider]
-// give: those that are global in OpenTelemetry are not used. It does not fail: an instrument that its provider rejects is one that records
-// nothing, and [Tracer.Err] tells. Options that are nil are ignored.
+// New makes a tracer for [writer.Trace] and [reader.Trace]. It records nothing without providers, which
+// [WithTracerProvider] and [WithMeterProvider] give: those that are global in OpenTelemetry are not used. It does not
+// fail: an instrument that its provider rejects is one that records nothing, and [Tracer.Err] tells. Options that are
+// nil are ignored.
 //
 // The op that a call is given becomes denorm.op of spans and metrics as it is, so it must hold no id and no other value
 // of a row: that would be shown to all who read traces, and each would be a time series of its own ([WithMaxSeries]).
@@ -39,11 +42,14 @@ func New(options ...Option) *Tracer {
 	c := config{maxSeries: defaultMaxSeries}
 	for _, o := range options {
 		if o != nil {
-			o.apply(&c)
+			o(&c)
 		}
 	}
-	t := &Tracer{attributes: c.attributes, statements: c.statements}
-	t.writes.limit, t.requests.limit = maxShapes, maxShapes
+	t := &Tracer{
+		attributes: c.attributes, statements: c.statements,
+		operations: newCache[session.OperationStart, operationShape](maxShapes),
+		requests:   newCache[requestKey, *requestShape](maxShapes),
+	}
 	version := version()
 	if c.traces != nil {
 		t.spans = c.traces.Tracer(Scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(SchemaURL))
@@ -61,6 +67,19 @@ func (t *Tracer) Err() error { return t.err }
 
 // off says whether nothing is recorded.
 func (t *Tracer) off() bool { return t.spans == nil && t.metrics == nil }
+
+// Multi makes one tracer of several, for [writer.Trace] and [reader.Trace]. Each is told what it wants to know: a
+// tracer that implements neither [session.RequestTracer] nor [session.RetryTracer] is not told of requests and retries,
+// and if none does the writer does not even gather it. They start in the order given, each in the context that the one
+// before has made, and end in the reverse order: spans of the second are children of those of the first. A context that
+// is nil is as none made. Tracers that are nil, also as a nil pointer, are left out. Without any, Multi is nil, which
+// turns tracing off.
+func Multi(tracers ...session.Tracer) session.Tracer {
+	if all := req.NewTracers(tracers...); all.Any() {
+		return &all
+	}
+	return nil
+}
 
 // version of this module in the running program; empty if it is not known, as in its own tests.
 func version() string {

@@ -98,11 +98,11 @@ func TestCountersBesideAFallbackAreTraced(t *testing.T) {
 // modes reads what it is told of requests.
 type modes struct{}
 
-func (*modes) TraceWriteStart(ctx context.Context, _ WriteStart) context.Context { return ctx }
-func (*modes) TraceWriteEnd(context.Context, WriteEnd)                           {}
-func (*modes) TraceRequestEnd(context.Context, RequestEnd)                       {}
-func (*modes) TraceRequestStart(ctx context.Context, s RequestStart) context.Context {
-	if s.Mode.String() == "" {
+func (*modes) TraceStart(ctx context.Context, _ session.OperationStart) context.Context { return ctx }
+func (*modes) TraceEnd(context.Context, session.OperationEnd)                           {}
+func (*modes) TraceRequestEnd(context.Context, session.RequestEnd)                      {}
+func (*modes) TraceRequestStart(ctx context.Context, s session.RequestStart) context.Context {
+	if s.Mode == "" {
 		panic("no mode")
 	}
 	return ctx

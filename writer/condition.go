@@ -140,12 +140,12 @@ type decision struct {
 // decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
 func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
 	first := all[0].Condition
-	if w.tracer.request != nil { // it is told of the condition as if it were one request
-		start := RequestStart{
-			Op: op, Mode: Conditional, Keyspace: first.Keyspace, Tables: []string{first.Table},
+	if w.tracer.Requests() { // it is told of the condition as if it were one request
+		start := session.RequestStart{
+			Op: op, Mode: Conditional.String(), Keyspace: first.Keyspace, Tables: []string{first.Table},
 			Statements: conditionTexts(all), Consistency: session.Consistency(w.consistency),
 		}
-		ctx = orOuter(ctx, w.tracer.request.TraceRequestStart(ctx, start))
+		ctx = w.tracer.TraceRequestStart(ctx, start)
 	}
 	var s decision
 	if first.Versioned {
@@ -153,7 +153,7 @@ func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditiona
 	} else {
 		s = w.decideCompared(ctx, op, all, earlier, sent)
 	}
-	end := RequestEnd{Outcome: s.outcome, Attempts: int(sent.Load())}
+	end := session.RequestEnd{Outcome: s.outcome, Attempts: int(sent.Load())}
 	switch {
 	case s.outcome == Applied || s.err == nil:
 	case s.conflict:
@@ -161,7 +161,7 @@ func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditiona
 	default:
 		end.Err, end.Reason = s.err, retry.Classify(s.err, retry.Swap).Reason
 	}
-	w.tracer.requestEnd(ctx, end)
+	w.tracer.TraceRequestEnd(ctx, end)
 	return s
 }
 

@@ -73,7 +73,7 @@ func TestCountersTravel(t *testing.T) {
 			if res.Mode != test.mode || res.Counters != 2 || res.Attempts != len(want) || res.Timestamp == 0 {
 				t.Errorf("%+v, want %v in %d requests", res, test.mode, len(want))
 			}
-			if end := r.ends[0]; end.Counters != 2 || end.Mode != test.mode || end.Requests != len(want) {
+			if end := r.ends[0]; end.Counters != 2 || end.Mode != test.mode.String() || end.Requests != len(want) {
 				t.Errorf("traced: %+v", end)
 			}
 			for _, tables := range viewTables {

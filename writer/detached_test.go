@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -33,7 +34,7 @@ func TestCallLeavesStragglers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				var ended WriteEnd
+				var ended session.OperationEnd
 				var late atomic.Int32
 				tracer := stragglerTracer{ended: &ended, late: &late}
 				x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
@@ -150,21 +151,21 @@ func TestCallLeavesReads(t *testing.T) {
 
 // stragglerTracer keeps the end of the write, and counts the ends of requests.
 type stragglerTracer struct {
-	ended *WriteEnd
+	ended *session.OperationEnd
 	late  *atomic.Int32
 }
 
-func (t stragglerTracer) TraceWriteStart(ctx context.Context, _ WriteStart) context.Context {
+func (t stragglerTracer) TraceStart(ctx context.Context, _ session.OperationStart) context.Context {
 	return ctx
 }
 
-func (t stragglerTracer) TraceWriteEnd(_ context.Context, data WriteEnd) { *t.ended = data }
+func (t stragglerTracer) TraceEnd(_ context.Context, data session.OperationEnd) { *t.ended = data }
 
-func (t stragglerTracer) TraceRequestStart(ctx context.Context, _ RequestStart) context.Context {
+func (t stragglerTracer) TraceRequestStart(ctx context.Context, _ session.RequestStart) context.Context {
 	return ctx
 }
 
-func (t stragglerTracer) TraceRequestEnd(context.Context, RequestEnd) { t.late.Add(1) }
+func (t stragglerTracer) TraceRequestEnd(context.Context, session.RequestEnd) { t.late.Add(1) }
 
 // The context of first attempts behaves as one: it ends with the caller's or at its own limit, and has its values.
 func TestFirstAttemptsContext(t *testing.T) {
@@ -221,7 +222,7 @@ type hangingTracer struct {
 	hold <-chan struct{}
 }
 
-func (t hangingTracer) TraceRequestStart(ctx context.Context, data RequestStart) context.Context {
+func (t hangingTracer) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
 	<-t.hold
 	return context.WithoutCancel(t.stragglerTracer.TraceRequestStart(ctx, data))
 }
@@ -251,7 +252,7 @@ func TestCallGroundsWhatHasNotBegun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var ended WriteEnd
+				var ended session.OperationEnd
 				var late atomic.Int32
 				hold := make(chan struct{})
 				x := &fakeExecutor{answer: func(context.Context, attempt) error { return nil }}

@@ -58,11 +58,11 @@
 // A call ends with its context, or after [Timeout]. Failed requests are repeated as [Retry] says, within the budget of the
 // session (session.Budget), so that an outage is not multiplied. [Hedge] sends a slow request once more, to another
 // replica. A writer starts no goroutine that outlives a call, but for a driver that does not return in time; what it is
-// still doing is counted ([WriteEnd]).
+// still doing is counted ([session.OperationEnd]).
 //
 // # Observing
 //
-// [Trace] takes a [Tracer]; package tracing has those for OpenTelemetry and log/slog. No error, trace or log line holds a
+// [Trace] takes a [session.Tracer]; package tracing has those for OpenTelemetry and log/slog. No error, trace or log line holds a
 // bound value.
 //
 // # Guarantees

@@ -70,7 +70,7 @@ func (w *Writer) startFanOut(ctx context.Context, p *plan, requests []request) *
 		f.request, f.s = &requests[i], s
 		f.outcome, f.attempts = f.request.outcome, f.request.attempts
 		f.current.attempt = attempt{
-			kind: f.request.kind, mutations: f.request.mutations, consistency: w.consistency, traced: w.tracer.write != nil,
+			kind: f.request.kind, mutations: f.request.mutations, consistency: w.consistency, traced: w.tracer.Any(),
 		}
 		f.current.Silence = leastSilence
 		f.current.Keyspace, f.current.Key = f.request.mutations[0].Keyspace, f.request.mutations[0].PartitionKey

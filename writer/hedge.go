@@ -7,6 +7,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/hosts"
 	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/session"
 )
 
 // hedged sends the request, and when no answer has come for a while sends it once more, to another replica. The first success wins;
@@ -48,7 +49,7 @@ func (f *sender) hedged(ctx context.Context) error {
 		select {
 		case a := <-answers:
 			under--
-			f.request.host = a.from.attempt.host
+			f.request.host = session.HostOf(a.from.attempt.host)
 			if a.err == nil {
 				return nil
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -46,8 +47,8 @@ func Modify[T any](
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
-	ctx = w.tracer.modifyStart(ctx, op)
-	end := ModifyEnd{Op: op}
+	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Operation: session.OperationModify, Op: op})
+	end := session.OperationEnd{Operation: session.OperationModify, Op: op}
 	row, err := modify(ctx, w, op, set, key, func(before T) (after T, err error) {
 		end.Rounds++
 		after, err = change(before)
@@ -55,7 +56,7 @@ func Modify[T any](
 		return after, err
 	})
 	end.Err = err
-	w.tracer.modifyEnd(ctx, end)
+	w.tracer.TraceEnd(ctx, end)
 	return row, err
 }
 

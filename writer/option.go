@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -38,7 +39,7 @@ type config struct {
 	maxSkew     time.Duration
 	policy      retry.Policy
 	hedge       time.Duration
-	tracer      tracers
+	tracer      req.Tracers
 	traced      bool // by an option of the New or With at hand
 	choice      choice
 	chosen      choice // by Logged or Concurrent in the New or With at hand
@@ -145,19 +146,19 @@ func Hedge(d time.Duration) Option {
 	})
 }
 
-// Trace makes the writer report to t, which may also implement [RequestTracer] and [RetryTracer]. Nil, also as a nil pointer, turns tracing
-// off, which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
+// Trace makes the writer report to t, which may also implement [session.RequestTracer] and [session.RetryTracer]. Nil, also as a nil
+// pointer, turns tracing off, which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
 // where [session.Configure] or [session.SelectHosts] has chosen how the session's hosts are selected. One given to With takes the place of that of New; two
 // in one call are an error: tracing.Multi joins them.
 //
 // The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
 // createOrder, and must hold no id, name or other value of a row.
-func Trace(t Tracer) Option {
+func Trace(t session.Tracer) Option {
 	return option(func(c *config) {
 		if c.traced {
 			c.fail("Trace: there are two, and the second would take the place of the first: join them by tracing.Multi")
 		}
-		c.tracer, c.traced = newTracers(t), true
+		c.tracer, c.traced = req.NewTracers(t), true
 	})
 }
 

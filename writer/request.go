@@ -7,7 +7,7 @@ import (
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/gocql/gocql"
+	"github.com/denorm-go/denorm/session"
 )
 
 // request is mutations that travel together, in each attempt, and what became of them.
@@ -20,7 +20,7 @@ type request struct {
 	batchlog   bool // some attempt failed at the batchlog
 	overloaded bool // some attempt was answered OVERLOADED
 	sent       int
-	host       *gocql.HostInfo
+	host       session.Host
 
 	mutations []*entity.Mutation
 	attempts  int   // requests that carried the mutations, in earlier calls too

@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 )
 
 // leastAge is how long every write may be resumed: also a table that keeps deletes for no time sees the retries of a first
@@ -73,14 +74,15 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
-	ctx = w.tracer.writeStart(ctx, WriteStart{Op: failed.Op, Resume: true})
+	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: failed.Op, Resume: true})
 	if empty {
 		return w.refused(ctx, failed.Op, cmp.Or(w.err, nothing))
 	}
 	failed = failed.doubted()
 	batch, err := w.fresh(ctx, failed)
 	if err != nil {
-		w.tracer.writeEnd(ctx, WriteEnd{Op: failed.Op, Timestamp: failed.Timestamp, Mode: failed.Mode, Err: err})
+		end := session.OperationEnd{Op: failed.Op, Timestamp: failed.Timestamp, Mode: failed.Mode.String(), Err: err}
+		w.tracer.TraceEnd(ctx, end)
 		return Result{Timestamp: failed.Timestamp, Mode: failed.Mode}, err
 	}
 	return w.run(ctx, w.rest(failed, batch))

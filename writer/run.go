@@ -5,6 +5,7 @@ import (
 
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 )
 
 // run sends a plan, and says what became of it. It waits for all requests, also when one has failed: to cancel the others would turn
@@ -65,8 +66,8 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 	if !done {
 		err = p.failure()
 	}
-	w.tracer.writeEnd(ctx, WriteEnd{
-		Op: p.op, Timestamp: p.timestamp, Mode: p.mode, Requests: n, Counters: result.Counters, Attempts: result.Attempts,
+	w.tracer.TraceEnd(ctx, session.OperationEnd{
+		Op: p.op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: n, Counters: result.Counters, Attempts: result.Attempts,
 		Stragglers: p.stragglers, Err: err,
 	})
 	return result, err

@@ -57,7 +57,7 @@ func (f *sender) run() {
 	}
 	for waited := false; ; waited = true {
 		ctx := s.ctx
-		if s.w.tracer.request != nil {
+		if s.w.tracer.Requests() {
 			ctx = f.traced()
 		}
 		if over(ctx) || !f.stage.CompareAndSwap(waiting, sending) {
@@ -91,7 +91,11 @@ func (f *sender) run() {
 
 //go:noinline
 func (f *sender) traced() context.Context {
-	return f.s.w.tracer.requestStart(f.s.ctx, f.s.p.op, f.s.mode, f.request, session.Consistency(f.s.w.consistency))
+	r := f.request
+	return f.s.w.tracer.TraceRequestStart(f.s.ctx, session.RequestStart{
+		Op: f.s.p.op, Mode: r.travels(f.s.mode).String(), Keyspace: r.mutations[0].Keyspace,
+		Tables: r.tables(), Statements: r.statements(), Consistency: session.Consistency(f.s.w.consistency),
+	})
 }
 
 // notSent is the end of a request whose context ended before it began.
@@ -105,7 +109,7 @@ func (f *sender) notSent(ctx context.Context) {
 //go:noinline
 func (f *sender) sendLater(ctx context.Context) {
 	again := func(ctx context.Context, n int) error { return f.again(ctx, n+1) } // none has the limit of the fanOut
-	result, err := f.s.w.retrier.Do(ctx, f.request.kind, again, f.s.w.tracer.observer(ctx, f.request))
+	result, err := f.s.w.retrier.Do(ctx, f.request.kind, again, f.s.w.tracer.Observer(ctx, &f.request.host))
 	f.recordOutcome(ctx, &result, err)
 }
 
@@ -114,7 +118,7 @@ func (f *sender) sendLater(ctx context.Context) {
 //go:noinline
 func (f *sender) goOn(ctx context.Context, err error) {
 	first := req.Failed{Context: &f.current, Start: f.s.start, Err: err}
-	result, err := f.s.w.retrier.GoOn(ctx, first, f.request.kind, f.again, f.s.w.tracer.observer(ctx, f.request))
+	result, err := f.s.w.retrier.GoOn(ctx, first, f.request.kind, f.again, f.s.w.tracer.Observer(ctx, &f.request.host))
 	f.recordOutcome(ctx, &result, err)
 }
 
@@ -131,7 +135,7 @@ func (f *sender) again(ctx context.Context, n int) error {
 	f.sent.Add(1)
 	r.Begin(ctx)
 	err := r.End(f.s.w.exec.execute(&r.Request, &r.attempt)) //nolint:contextcheck // r is ctx now
-	f.request.host = r.attempt.host
+	f.request.host = session.HostOf(r.attempt.host)
 	if err != nil {
 		return f.note(err)
 	}
@@ -173,7 +177,7 @@ func (f *sender) recordOutcome(ctx context.Context, result *req.Result, err erro
 	if err != nil {
 		p.err = p.explain(wrapTimeout(ctx, err))
 	}
-	f.s.w.tracer.requestEnd(ctx, RequestEnd{
-		Outcome: p.outcome, Attempts: sent, Host: session.HostOf(p.host), Reason: result.Last.Reason, Refused: result.Refused, Err: err,
+	f.s.w.tracer.TraceRequestEnd(ctx, session.RequestEnd{
+		Outcome: p.outcome, Attempts: sent, Host: p.host, Reason: result.Last.Reason, Refused: result.Refused, Err: err,
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -18,13 +19,13 @@ import (
 type recorder struct {
 	mu    sync.Mutex
 	lines []string
-	ends  []WriteEnd
+	ends  []session.OperationEnd
 }
 
 var (
-	_ Tracer        = (*recorder)(nil)
-	_ RequestTracer = (*recorder)(nil)
-	_ RetryTracer   = (*recorder)(nil)
+	_ session.Tracer        = (*recorder)(nil)
+	_ session.RequestTracer = (*recorder)(nil)
+	_ session.RetryTracer   = (*recorder)(nil)
 )
 
 type within struct{}
@@ -42,28 +43,28 @@ func into(ctx context.Context, span string) context.Context {
 	return context.WithValue(ctx, within{}, spans+span+": ")
 }
 
-func (r *recorder) TraceWriteStart(ctx context.Context, d WriteStart) context.Context {
+func (r *recorder) TraceStart(ctx context.Context, d session.OperationStart) context.Context {
 	r.note(ctx, "start %s of %d, resume %v", d.Op, d.Changes, d.Resume)
 	return into(ctx, d.Op)
 }
 
-func (r *recorder) TraceWriteEnd(ctx context.Context, d WriteEnd) {
+func (r *recorder) TraceEnd(ctx context.Context, d session.OperationEnd) {
 	r.note(ctx, "end %s %v, %d requests, %d attempts, failed %v", d.Op, d.Mode, d.Requests, d.Attempts, d.Err != nil)
 	r.ends = append(r.ends, d)
 }
 
-func (r *recorder) TraceRequestStart(ctx context.Context, d RequestStart) context.Context {
+func (r *recorder) TraceRequestStart(ctx context.Context, d session.RequestStart) context.Context {
 	tables := strings.Join(d.Tables, "+")
 	r.note(ctx, "start %s.%s %v %v, %d statements", d.Keyspace, tables, d.Mode, d.Consistency, len(d.Statements))
 	return into(ctx, tables)
 }
 
-func (r *recorder) TraceRequestEnd(ctx context.Context, d RequestEnd) {
+func (r *recorder) TraceRequestEnd(ctx context.Context, d session.RequestEnd) {
 	r.note(ctx, "end %v, %d attempts, %s, failed %v", d.Outcome, d.Attempts, d.Reason, d.Err != nil)
 }
 
-func (r *recorder) TraceRetry(ctx context.Context, d RetryData) {
-	r.note(ctx, "attempt %d %v %s", d.Attempt, d.Class, d.Reason)
+func (r *recorder) TraceRetry(ctx context.Context, d session.Retry) {
+	r.note(ctx, "attempt %d %v %s", d.Attempt, d.Verdict.Outcome, d.Verdict.Reason)
 }
 
 func TestTracer(t *testing.T) {
@@ -189,15 +190,15 @@ func TestTracerOfRefusalAndResume(t *testing.T) {
 func TestTracerOfWritesAlone(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	w := fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}, Trace(struct{ Tracer }{r}), Retry(retry.Policy{}))
+	w := fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}, Trace(struct{ session.Tracer }{r}), Retry(retry.Policy{}))
 	_ = failed(t, w, orderSet(t).Insert(newOrder(Open)))
 	if len(r.lines) != 2 {
 		t.Errorf("told\n%s", strings.Join(r.lines, "\n"))
 	}
-	if w := w.With(Trace(nil)); w.tracer != (tracers{}) {
+	if w := w.With(Trace(nil)); w.tracer.Any() {
 		t.Error("Trace(nil) does not turn tracing off")
 	}
-	if w := w.With(Trace((*recorder)(nil))); w.tracer != (tracers{}) {
+	if w := w.With(Trace((*recorder)(nil))); w.tracer.Any() {
 		t.Error("Trace of a nil pointer does not turn tracing off")
 	}
 }

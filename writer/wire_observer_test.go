@@ -40,7 +40,7 @@ type hostTracer struct {
 	hosts []session.Host
 }
 
-func (r *hostTracer) TraceRequestEnd(_ context.Context, d RequestEnd) {
+func (r *hostTracer) TraceRequestEnd(_ context.Context, d session.RequestEnd) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.hosts = append(r.hosts, d.Host)

@@ -21,7 +21,7 @@ func TestWith(t *testing.T) {
 	derived := w.With(Logged(), Timeout(time.Second), Consistency(session.All), BatchLimit(10_000),
 		shared(session.Keyspaces(map[string]string{"": "tenant"})), At(time.Now().UnixMicro()), Trace(&recorder{}), once())
 	if w.choice != before.choice || w.timeout != before.timeout || w.consistency != before.consistency ||
-		w.batchLimit != before.batchLimit || w.shared.Keyspaces != nil || w.pinned || w.tracer != before.tracer ||
+		w.batchLimit != before.batchLimit || w.shared.Keyspaces != nil || w.pinned || w.tracer.Any() ||
 		w.policy != before.policy || w.physical("") != "shop" {
 		t.Error("With has changed the writer it was called on")
 	}

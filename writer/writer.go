@@ -148,7 +148,7 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
-	ctx = w.tracer.writeStart(ctx, WriteStart{Op: op, Changes: len(changes)})
+	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: op, Changes: len(changes)})
 	p, err := w.plan(op, changes, 0)
 	if err == nil {
 		err = w.guard(ctx, p)
@@ -184,7 +184,7 @@ func (w *Writer) unsent(ctx context.Context, op string, p *plan, err error) (Res
 
 func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, error) {
 	err := refuse(op, cause)
-	w.tracer.writeEnd(ctx, WriteEnd{Op: op, Err: err})
+	w.tracer.TraceEnd(ctx, session.OperationEnd{Op: op, Mode: None.String(), Err: err})
 	return Result{}, err
 }
 

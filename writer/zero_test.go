@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/denorm-go/denorm/session"
 )
 
 // A write that a zero writer cannot resume is still to be finished: the error says so, and another writer resumes it.
@@ -40,18 +42,15 @@ func TestUnmarshalIntoNil(t *testing.T) {
 // lost is a tracer that returns no context.
 type lost struct{ recorder }
 
-func (l *lost) TraceWriteStart(ctx context.Context, d WriteStart) context.Context {
-	l.recorder.TraceWriteStart(ctx, d)
+func (l *lost) TraceStart(ctx context.Context, d session.OperationStart) context.Context {
+	l.recorder.TraceStart(ctx, d)
 	return nil
 }
 
-func (l *lost) TraceRequestStart(ctx context.Context, d RequestStart) context.Context {
+func (l *lost) TraceRequestStart(ctx context.Context, d session.RequestStart) context.Context {
 	l.recorder.TraceRequestStart(ctx, d)
 	return nil
 }
-
-func (*lost) TraceModifyStart(context.Context, ModifyStart) context.Context { return nil }
-func (*lost) TraceModifyEnd(context.Context, ModifyEnd)                     {}
 
 // Where a tracer returns a nil context, the call goes on with that of the caller, down to its requests.
 func TestTracerWithoutContext(t *testing.T) {
@@ -66,7 +65,7 @@ func TestTracerWithoutContext(t *testing.T) {
 	if _, err := withCondition.Write(caller, "op", itemSet(t).Insert(newItem())); err != nil {
 		t.Fatal(err)
 	}
-	if ctx := w.tracer.modifyStart(caller, "op"); ctx != caller {
+	if ctx := w.tracer.TraceStart(caller, session.OperationStart{Operation: session.OperationModify, Op: "op"}); ctx != caller {
 		t.Errorf("the context of Modify is %v", ctx)
 	}
 	for _, line := range l.lines {
@@ -74,7 +73,7 @@ func TestTracerWithoutContext(t *testing.T) {
 			t.Errorf("not in the caller's context: %s", line)
 		}
 	}
-	if len(l.lines) != 14 {
+	if len(l.lines) != 15 {
 		t.Errorf("told\n%s", strings.Join(l.lines, "\n"))
 	}
 }

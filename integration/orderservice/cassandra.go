@@ -31,7 +31,7 @@ type Cassandra struct {
 	// once can make Cassandra disagree about a table.
 	CreateSchema bool
 	// Trace is told of the writes. It may be nil.
-	Trace writer.Tracer
+	Trace session.Tracer
 	// Change changes the configuration of every session before it is opened: credentials, TLS. It may be nil.
 	Change func(*gocql.ClusterConfig)
 }

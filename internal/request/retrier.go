@@ -8,6 +8,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
 )
 
 // Retrier carries out requests by a policy, with a budget that they share. It is safe for concurrent use.
@@ -40,21 +41,8 @@ type Result struct {
 	Refused bool
 }
 
-// Event tells the observer of [Retrier.Do] that an attempt failed and that another one follows after a wait.
-type Event struct {
-	// Attempt is the number of the attempt that failed, from 1.
-	Attempt int
-
-	// Err is what it failed with. Errors of gocql and of the server may quote the statement and bound values, so it
-	// belongs in no span or log without thought; Verdict.Reason does.
-	Err error
-
-	// Verdict is how Err was classified.
-	Verdict retry.Verdict
-
-	// Wait is the time until the next attempt.
-	Wait time.Duration
-}
+// Event tells the observer of [Retrier.Do] that an attempt failed and that another one follows after a wait. It has no host.
+type Event = session.Retry
 
 // Do runs attempt until it succeeds, until its error is not to be retried, or until a limit is met. It runs everything
 // on the caller's goroutine, one attempt after the other.

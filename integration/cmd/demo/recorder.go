@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/session"
 )
 
 // recorder is a tracer that keeps how long writes took, alongside the slowest request of each, and what was sent again.
@@ -16,13 +16,13 @@ type recorder struct {
 	whole    []time.Duration // of each write
 	slowest  []time.Duration // request of each write
 	requests int
-	retries  []writer.RetryData
+	retries  []session.Retry
 }
 
 var (
-	_ writer.Tracer        = (*recorder)(nil)
-	_ writer.RequestTracer = (*recorder)(nil)
-	_ writer.RetryTracer   = (*recorder)(nil)
+	_ session.Tracer        = (*recorder)(nil)
+	_ session.RequestTracer = (*recorder)(nil)
+	_ session.RetryTracer   = (*recorder)(nil)
 )
 
 // span is a write under way. It travels in the context.
@@ -36,18 +36,18 @@ type (
 	requestKey struct{}
 )
 
-// TraceWriteStart implements writer.Tracer.
-func (r *recorder) TraceWriteStart(ctx context.Context, _ writer.WriteStart) context.Context {
+// TraceStart implements session.Tracer.
+func (r *recorder) TraceStart(ctx context.Context, _ session.OperationStart) context.Context {
 	return context.WithValue(ctx, spanKey{}, &span{begun: time.Now()})
 }
 
-// TraceRequestStart implements writer.RequestTracer. The requests of a fan-out start on goroutines of their own.
-func (r *recorder) TraceRequestStart(ctx context.Context, _ writer.RequestStart) context.Context {
+// TraceRequestStart implements session.RequestTracer. The requests of a fan-out start on goroutines of their own.
+func (r *recorder) TraceRequestStart(ctx context.Context, _ session.RequestStart) context.Context {
 	return context.WithValue(ctx, requestKey{}, time.Now())
 }
 
-// TraceRequestEnd implements writer.RequestTracer.
-func (r *recorder) TraceRequestEnd(ctx context.Context, _ writer.RequestEnd) {
+// TraceRequestEnd implements session.RequestTracer.
+func (r *recorder) TraceRequestEnd(ctx context.Context, _ session.RequestEnd) {
 	s, inWrite := ctx.Value(spanKey{}).(*span)
 	begun, inRequest := ctx.Value(requestKey{}).(time.Time)
 	if !inWrite || !inRequest {
@@ -59,8 +59,8 @@ func (r *recorder) TraceRequestEnd(ctx context.Context, _ writer.RequestEnd) {
 	s.slowest = max(s.slowest, took)
 }
 
-// TraceWriteEnd implements writer.Tracer.
-func (r *recorder) TraceWriteEnd(ctx context.Context, end writer.WriteEnd) {
+// TraceEnd implements session.Tracer.
+func (r *recorder) TraceEnd(ctx context.Context, end session.OperationEnd) {
 	s, ok := ctx.Value(spanKey{}).(*span)
 	if !ok {
 		return
@@ -73,8 +73,8 @@ func (r *recorder) TraceWriteEnd(ctx context.Context, end writer.WriteEnd) {
 	r.requests += end.Attempts
 }
 
-// TraceRetry implements writer.RetryTracer.
-func (r *recorder) TraceRetry(_ context.Context, data writer.RetryData) {
+// TraceRetry implements session.RetryTracer.
+func (r *recorder) TraceRetry(_ context.Context, data session.Retry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.retries = append(r.retries, data)
@@ -84,8 +84,8 @@ func (r *recorder) TraceRetry(_ context.Context, data writer.RetryData) {
 func (r *recorder) reasons() string {
 	var reasons []string
 	for _, data := range r.retries {
-		if !slices.Contains(reasons, data.Reason) {
-			reasons = append(reasons, data.Reason)
+		if reason := data.Verdict.Reason; !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
 		}
 	}
 	return strings.Join(reasons, ", ")

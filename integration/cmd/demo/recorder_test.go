@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/writer"
+	"github.com/denorm-go/denorm/session"
 )
 
 func TestPercentile(t *testing.T) {
@@ -35,15 +35,15 @@ func TestRecorder(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
 	for range 2 {
-		ctx := r.TraceWriteStart(t.Context(), writer.WriteStart{})
+		ctx := r.TraceStart(t.Context(), session.OperationStart{})
 		var requests []context.Context
 		for range 3 {
-			requests = append(requests, r.TraceRequestStart(ctx, writer.RequestStart{}))
+			requests = append(requests, r.TraceRequestStart(ctx, session.RequestStart{}))
 		}
 		for _, p := range requests {
-			r.TraceRequestEnd(p, writer.RequestEnd{})
+			r.TraceRequestEnd(p, session.RequestEnd{})
 		}
-		r.TraceWriteEnd(ctx, writer.WriteEnd{Attempts: 3})
+		r.TraceEnd(ctx, session.OperationEnd{Attempts: 3})
 	}
 	if len(r.whole) != 2 || len(r.slowest) != 2 || r.requests != 6 {
 		t.Fatalf("%d writes, %d paths, %d requests, want 2, 2, 6", len(r.whole), len(r.slowest), r.requests)

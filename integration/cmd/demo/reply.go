@@ -59,7 +59,7 @@ func showLostReply(ctx context.Context, out *screen, s *shop) error {
 	}
 	out.code(`w.Write(ctx, "shipOrder", Orders.Update(paid, shipped))   // nil, in spite of the same fault`)
 	for _, r := range trace.retries {
-		out.say("  attempt %d: %s (%s), sent again after %s", r.Attempt, r.Class, r.Reason, milliseconds(r.Wait))
+		out.say("  attempt %d: %s (%s), sent again after %s", r.Attempt, r.Verdict.Outcome, r.Verdict.Reason, milliseconds(r.Wait))
 	}
 	out.say("  attempt %d: acknowledged", res.Attempts)
 	out.blank()

@@ -31,7 +31,7 @@ type service struct {
 	driverLog, serviceLog output
 	spans                 *tracetest.InMemoryExporter
 	metrics               *sdkmetric.ManualReader
-	tracer                writer.Tracer
+	tracer                session.Tracer
 }
 
 // newService is configured well for a role.

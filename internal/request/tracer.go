@@ -1,0 +1,109 @@
+package request
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/denorm-go/denorm/session"
+)
+
+// Tracers are tracers with what else each implements, and one tracer themselves. They start in the order given, each in
+// the context that the one before has made, and end in the reverse order. Without any, they do nothing and allocate
+// nothing.
+type Tracers struct {
+	operations []session.Tracer
+	requests   []session.RequestTracer
+	retries    []session.RetryTracer
+}
+
+// NewTracers leaves out tracers that are nil, also as a nil pointer.
+func NewTracers(tracers ...session.Tracer) Tracers {
+	var all Tracers
+	for _, t := range tracers {
+		all.add(t)
+	}
+	return all
+}
+
+func (t *Tracers) add(tracer session.Tracer) {
+	if v := reflect.ValueOf(tracer); tracer == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		return
+	}
+	if several, ok := tracer.(*Tracers); ok { // not all of them need be told of requests and retries
+		for _, one := range several.operations {
+			t.add(one)
+		}
+		return
+	}
+	t.operations = append(t.operations, tracer)
+	if r, ok := tracer.(session.RequestTracer); ok {
+		t.requests = append(t.requests, r)
+	}
+	if r, ok := tracer.(session.RetryTracer); ok {
+		t.retries = append(t.retries, r)
+	}
+}
+
+// Any says whether there are any.
+func (t *Tracers) Any() bool { return len(t.operations) > 0 }
+
+// Requests says whether any is told of requests, so that nothing is gathered in vain.
+func (t *Tracers) Requests() bool { return len(t.requests) > 0 }
+
+// orOuter is the context that a tracer has made of outer, or outer if the tracer has made none.
+func orOuter(outer, inner context.Context) context.Context {
+	if inner == nil {
+		return outer
+	}
+	return inner
+}
+
+// TraceStart implements [session.Tracer].
+func (t *Tracers) TraceStart(ctx context.Context, data session.OperationStart) context.Context {
+	for _, one := range t.operations {
+		ctx = orOuter(ctx, one.TraceStart(ctx, data)) //nolint:fatcontext // one within the other is meant
+	}
+	return ctx
+}
+
+// TraceEnd implements [session.Tracer].
+func (t *Tracers) TraceEnd(ctx context.Context, data session.OperationEnd) {
+	for _, one := range slices.Backward(t.operations) {
+		one.TraceEnd(ctx, data)
+	}
+}
+
+// TraceRequestStart implements [session.RequestTracer].
+func (t *Tracers) TraceRequestStart(ctx context.Context, data session.RequestStart) context.Context {
+	for _, one := range t.requests {
+		ctx = orOuter(ctx, one.TraceRequestStart(ctx, data)) //nolint:fatcontext // as above
+	}
+	return ctx
+}
+
+// TraceRequestEnd implements [session.RequestTracer].
+func (t *Tracers) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
+	for _, one := range slices.Backward(t.requests) {
+		one.TraceRequestEnd(ctx, data)
+	}
+}
+
+// TraceRetry implements [session.RetryTracer].
+func (t *Tracers) TraceRetry(ctx context.Context, data session.Retry) {
+	for _, one := range t.retries {
+		one.TraceRetry(ctx, data)
+	}
+}
+
+// Observer tells of retries, in the context of a request, and of the host that it has asked by then. It is nil if none
+// is told of them.
+func (t *Tracers) Observer(ctx context.Context, host *session.Host) func(Event) {
+	if len(t.retries) == 0 {
+		return nil
+	}
+	return func(e Event) {
+		e.Host = *host
+		t.TraceRetry(ctx, e)
+	}
+}

@@ -1,0 +1,137 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"github.com/denorm-go/denorm/retry"
+)
+
+// Tracer is told of every operation of a writer or reader. It may also implement [RequestTracer] and [RetryTracer];
+// writer and reader look once, when they are made. Methods are called on the goroutines of the operation and must be
+// safe for concurrent use. What they are told never holds a bound value, buckets of a read excepted; errors are those
+// of the driver. A nil context that one returns stands for the one it was given.
+type Tracer interface {
+	// TraceStart is called when an operation begins: that of a read when its rows are ranged over. The context it
+	// returns is that of the operation and of TraceEnd.
+	TraceStart(ctx context.Context, data OperationStart) context.Context
+	TraceEnd(ctx context.Context, data OperationEnd)
+}
+
+// RequestTracer is told of every request with all its attempts: mutations of a write that travel together, or the pages
+// of one partition of a read.
+type RequestTracer interface {
+	// TraceRequestStart is called before the first attempt of a request, on its goroutine. The context it returns is
+	// that of the request's attempts, retries and TraceRequestEnd.
+	TraceRequestStart(ctx context.Context, data RequestStart) context.Context
+	TraceRequestEnd(ctx context.Context, data RequestEnd)
+}
+
+// RetryTracer is told of every attempt that failed and is followed by another, in the context of its request.
+type RetryTracer interface {
+	TraceRetry(ctx context.Context, data Retry)
+}
+
+// Operation is a kind of call that a [Tracer] is told of.
+type Operation uint8
+
+// The operations of writer and reader.
+const (
+	OperationWrite Operation = iota // a Write or Resume, and the writes of a Modify, which are within it
+	OperationModify
+	OperationRead
+)
+
+// OperationStart is what is known when an operation begins.
+type OperationStart struct {
+	Operation Operation
+	Op        string // its name, such as createOrder
+
+	// Of a write:
+
+	Changes int // how many entities change; 0 for a Resume
+	Resume  bool
+
+	// Of a read:
+
+	Table     string // as declared
+	Limit     int    // 0 for none
+	Continued bool   // it continues at a token
+}
+
+// OperationEnd is what is known when an operation has ended.
+type OperationEnd struct {
+	Operation Operation
+	Op        string
+	Err       error
+
+	// Of a write:
+
+	Timestamp int64  // microseconds; 0 if the write was rejected before it had one
+	Mode      string // as writer.Mode has it
+	Requests  int
+	Counters  int // requests of counters among them; in a Resume they are not sent
+	Attempts  int // over all requests
+	// Stragglers is how many requests had not ended when the call did: the driver does not look at the context
+	// everywhere, and a busy process may not come to run a request at all, which then sends nothing. Their
+	// TraceRequestEnd comes later, and of the latter perhaps TraceRequestStart too.
+	Stragglers int
+
+	// Of a Modify:
+
+	// Rounds is calls of the function that changes the row: one more than the conflicts that were retried; 0 if no row
+	// was read.
+	Rounds   int
+	Declined bool // Err is the error of that function, and nothing was written
+
+	// Of a read:
+
+	Keyspace   string // physical; empty if the query was rejected
+	Partitions int    // of the query; not all need have been asked
+	Rows       int    // given
+}
+
+// RequestStart is what is known when a request begins. Slices must not be changed.
+type RequestStart struct {
+	Op          string
+	Keyspace    string   // physical; of the first mutation, if a batch spans several
+	Tables      []string // without repeats, in declared order; physical
+	Statements  []string // CQL texts with ? for every value; of a read the first one
+	Consistency Consistency
+
+	Mode string // of a write: as writer.Mode has it, or that of counters
+
+	// Of a read:
+
+	Partition int // its number, from 1, in the order of the query; 0 of a write
+	Buckets   []Bucket
+}
+
+// RequestEnd is what is known when a request has ended.
+type RequestEnd struct {
+	Attempts int
+	Host     Host   // coordinator of the last attempt; zero if none was reached, see also writer.Trace
+	Reason   string // of the last failure, as retry.Verdict has it, or "conflict"; empty if there was none
+	Refused  bool   // another attempt was due, but the retry budget was spent
+	Err      error
+
+	// Outcome is what the attempts of a request of a write say. Where a condition comes first, the error may know more:
+	// a query table that was not reached is Pending as soon as its entity's base row has the change.
+	Outcome retry.Outcome
+
+	Rows, Pages int // of a read: fetched, which may be more than was given
+}
+
+// Retry is what is known when an attempt has failed and another will follow.
+type Retry struct {
+	Attempt int           // that failed, from 1
+	Verdict retry.Verdict // how Err was classified
+	Wait    time.Duration // until the next attempt
+	Host    Host          // coordinator of the attempt; zero if none was reached
+	// Err is what the attempt failed with. Errors of gocql and of the server may quote the statement and bound values, so
+	// it belongs in no span or log without thought; Verdict.Reason does.
+	Err error
+}
+
+// Bucket is the value of one derived column of a partition key.
+type Bucket struct{ Column, Value string }
