@@ -45,12 +45,11 @@ func (p *parser) comment(c cql.Comment) error {
 	}
 	switch args := fields[1:]; fields[0] {
 	case "entity":
-		if len(args) < 2 {
-			return fail("entity <name> <base table> [<table>...]")
-		}
-		e := Entity{Name: args[0], At: at}
-		for _, a := range args[1:] {
+		e := Entity{At: at}
+		for i, a := range args {
 			switch {
+			case i == 0:
+				e.Name = a
 			case a == "atomic":
 				e.Atomic = true
 			case strings.HasPrefix(a, "moves="):

@@ -206,14 +206,11 @@ func (c *checker) table(t entity.TableDescription) error {
 		c.add(id, compare.NoGrace(id.String()))
 	}
 	c.expiry(live, id, t)
-	declared, is := compare.Table{Name: id.String(), Columns: t.Columns, Fingerprint: t.Fingerprint}, compare.Table{}
-	if err := c.ask(func(ctx context.Context) (err error) {
-		is, err = c.live(ctx, id)
-		return err
-	}); err != nil {
+	is, err := ask(c, id, c.live)
+	if err != nil {
 		return err
 	}
-	declared.Comment = is.Comment
+	declared := compare.Table{Name: id.String(), Columns: t.Columns, Fingerprint: t.Fingerprint, Comment: is.Comment}
 	for _, d := range compare.Columns(c.set, declared, is) {
 		switch {
 		case d.Unversioned:
@@ -234,9 +231,13 @@ func (c *checker) table(t entity.TableDescription) error {
 	return nil
 }
 
-// ask reads from the schema tables, with retries.
-func (c *checker) ask(read func(context.Context) error) error {
-	return askSchema(c.ctx, &c.w.retrier, read)
+// ask reads from the schema tables what they say of a name, with retries.
+func ask[T any](c *checker, id cql.Name, read func(context.Context, cql.Name) (T, error)) (found T, err error) {
+	err = askSchema(c.ctx, &c.w.retrier, func(ctx context.Context) (err error) {
+		found, err = read(ctx, id)
+		return err
+	})
+	return found, err
 }
 
 // inBase says whether the set at hand declares a column in its base table.
@@ -249,7 +250,7 @@ func (c *checker) missing(id cql.Name, advice string) error {
 	if slices.ContainsFunc(c.differences, func(d Difference) bool { return d.Keyspace == id.Keyspace && d.Table == "" }) {
 		return nil
 	}
-	there, err := c.exists(`SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?`, id.Keyspace)
+	there, err := ask(c, cql.Name{Keyspace: id.Keyspace}, c.exists)
 	if err != nil {
 		return err
 	}
@@ -257,7 +258,7 @@ func (c *checker) missing(id cql.Name, advice string) error {
 		c.add(cql.Name{Keyspace: id.Keyspace}, compare.Difference{Reason: "does not exist"})
 		return nil
 	}
-	view, err := c.exists(`SELECT view_name FROM system_schema.views WHERE keyspace_name = ? AND view_name = ?`, id.Keyspace, id.Name)
+	view, err := ask(c, id, c.exists)
 	switch {
 	case err != nil:
 		return err
@@ -269,17 +270,18 @@ func (c *checker) missing(id cql.Name, advice string) error {
 	return nil
 }
 
-// exists says whether a query of the name of something finds it.
-func (c *checker) exists(query string, names ...any) (there bool, err error) {
-	err = c.ask(func(ctx context.Context) error {
-		var name string
-		err := c.session.Query(query, names...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&name)
-		if there = err == nil; errors.Is(err, gocql.ErrNotFound) {
-			return nil
-		}
-		return err
-	})
-	return there, err
+// exists says whether there is a keyspace, or a view if id has its name.
+func (c *checker) exists(ctx context.Context, id cql.Name) (bool, error) {
+	q := c.session.Query(`SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?`, id.Keyspace)
+	if id.Name != "" {
+		q = c.session.Query(`SELECT keyspace_name FROM system_schema.views WHERE keyspace_name = ? AND view_name = ?`, id.Keyspace, id.Name)
+	}
+	var name string
+	err := q.WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&name)
+	if errors.Is(err, gocql.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // expiry says where a default_time_to_live of a live table would take rows that the set counts on.
@@ -315,18 +317,15 @@ func (c *checker) types(keyspace string, declared []entity.TypeDescription) erro
 			continue
 		}
 		c.typesSeen[id] = true
-		var live []entity.FieldDescription
-		if err := c.ask(func(ctx context.Context) (err error) {
-			live, err = c.fields(ctx, id)
+		live, err := ask(c, id, c.fields)
+		switch {
+		case err != nil:
 			return err
-		}); err != nil {
-			return err
-		}
-		if live == nil {
+		case live == nil:
 			c.add(id, compare.Difference{Reason: "the type does not exist"})
-			continue
+		default:
+			c.add(id, compare.Fields(c.set, id.String(), id.Name, t.Fields, live)...)
 		}
-		c.add(id, compare.Fields(c.set, id.String(), id.Name, t.Fields, live)...)
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func (c *comparison) functions(d, l Bucket) []Function {
 	case !slices.Equal(d.Functions[:n], l.Functions[:n]):
 		return contradict("rows that one of them writes are not found by the other; a new function is a Since behind the old one")
 	case len(d.Functions) > n:
-		reason := "bucket " + d.Column + " is " + l.called() + " in the table's fingerprint and " + d.called() + " in this process: "
+		reason := d.differs(l) + ": "
 		if c.begun(d.Functions[n]) {
 			c.late = true
 			reason += "the Since has begun, and rows that a process without it has written of since then are not found; give it a time in " +
@@ -191,8 +191,13 @@ func (c *comparison) functions(d, l Bucket) []Function {
 	if c.begun(l.Functions[n]) {
 		return contradict("the function that this process lacks is in use already")
 	}
-	c.behind = append(c.behind, "bucket "+d.Column+" is "+l.called()+" in the table's fingerprint and "+d.called()+" in this process")
+	c.behind = append(c.behind, d.differs(l))
 	return l.Functions
+}
+
+// differs says how a bucket differs from that of the table.
+func (b Bucket) differs(live Bucket) string {
+	return "bucket " + b.Column + " is " + live.called() + " in the table's fingerprint and " + b.called() + " in this process"
 }
 
 // begun says whether a function is in use by now. A time that no declaration writes does not pass for one to come.
@@ -215,7 +220,7 @@ func (c *comparison) sideBySide(d, l Bucket, contradict func(string) []Function)
 	case len(all) > len(l.Functions) || len(extra) == 0 && writes(d) != writes(l):
 		c.ahead = append(c.ahead, "bucket "+d.Column+" has got "+d.called())
 	case len(extra) > 0:
-		c.behind = append(c.behind, "bucket "+d.Column+" is "+l.called()+" in the table's fingerprint and "+d.called()+" in this process")
+		c.behind = append(c.behind, d.differs(l))
 	}
 	return all
 }
