@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/gocql/gocql"
 )
@@ -17,14 +18,8 @@ func (t *Type) Compare(a, b []byte) int {
 		return cmp.Compare(len(a), len(b))
 	}
 	switch t.kind {
-	case gocql.TypeTinyInt:
-		return cmp.Compare(int8(a[0]), int8(b[0]))
-	case gocql.TypeSmallInt:
-		return cmp.Compare(int16(binary.BigEndian.Uint16(a)), int16(binary.BigEndian.Uint16(b)))
-	case gocql.TypeInt:
-		return cmp.Compare(int32(binary.BigEndian.Uint32(a)), int32(binary.BigEndian.Uint32(b)))
-	case gocql.TypeBigInt, gocql.TypeTimestamp, gocql.TypeTime, gocql.TypeCounter:
-		return cmp.Compare(int64(binary.BigEndian.Uint64(a)), int64(binary.BigEndian.Uint64(b)))
+	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeInt, gocql.TypeBigInt, gocql.TypeTimestamp, gocql.TypeTime, gocql.TypeCounter:
+		return cmp.Or(cmp.Compare(int8(a[0]), int8(b[0])), bytes.Compare(a[1:], b[1:])) // the sign is in the first byte
 	case gocql.TypeFloat:
 		return compareFloat(float64(math.Float32frombits(binary.BigEndian.Uint32(a))),
 			float64(math.Float32frombits(binary.BigEndian.Uint32(b))))
@@ -54,16 +49,13 @@ func compareFloat(a, b float64) int {
 	case a > b:
 		return 1
 	}
-	rank := func(f float64) int {
-		switch {
-		case math.IsNaN(f):
-			return 2
-		case f == 0 && math.Signbit(f):
-			return 0
+	bits := func(f float64) int64 {
+		if math.IsNaN(f) {
+			return math.MaxInt64
 		}
-		return 1
+		return int64(math.Float64bits(f))
 	}
-	return cmp.Compare(rank(a), rank(b))
+	return cmp.Compare(bits(a), bits(b))
 }
 
 func twosComplement(data []byte) *big.Int {
@@ -101,29 +93,17 @@ func compareDecimal(a, b []byte) int {
 
 // compareUUID is UUIDType: by version, those of version 1 by time, then by bytes.
 func compareUUID(a, b []byte) int {
-	if c := cmp.Compare(a[6]>>4, b[6]>>4); c != 0 {
-		return c
+	version := cmp.Compare(a[6]>>4, b[6]>>4)
+	if version != 0 || a[6]>>4 != 1 {
+		return cmp.Or(version, bytes.Compare(a, b))
 	}
-	if a[6]>>4 == 1 {
-		if c := cmp.Compare(uuidTime(a), uuidTime(b)); c != 0 {
-			return c
-		}
-		return bytes.Compare(a[8:], b[8:])
-	}
-	return bytes.Compare(a, b)
+	return cmp.Or(cmp.Compare(uuidTime(a), uuidTime(b)), bytes.Compare(a[8:], b[8:]))
 }
 
 // compareTimeUUID is TimeUUIDType: by time, then by bytes as signed numbers, which is a heritage.
 func compareTimeUUID(a, b []byte) int {
-	if c := cmp.Compare(uuidTime(a), uuidTime(b)); c != 0 {
-		return c
-	}
-	for i := 8; i < 16; i++ {
-		if c := cmp.Compare(int8(a[i]), int8(b[i])); c != 0 {
-			return c
-		}
-	}
-	return 0
+	signed := func(x, y byte) int { return cmp.Compare(int8(x), int8(y)) }
+	return cmp.Or(cmp.Compare(uuidTime(a), uuidTime(b)), slices.CompareFunc(a[8:16], b[8:16], signed))
 }
 
 func uuidTime(data []byte) uint64 {
@@ -168,25 +148,18 @@ func (t *Type) compareParts(a, b []byte) int {
 			return c
 		}
 	}
-	switch noneA, noneB := allNull(a), allNull(b); {
-	case noneA && noneB:
-		return 0
-	case noneA:
-		return -1
-	case noneB:
-		return 1
-	}
-	return bytes.Compare(a, b) // fields that are not known here
+	return bytes.Compare(unlessNull(a), unlessNull(b)) // fields that are not known here
 }
 
-func allNull(data []byte) bool {
-	for len(data) > 0 {
-		var value []byte
-		if value, data = cutValue(data); value != nil {
-			return false
+// unlessNull is data, or nil if all values in it are null.
+func unlessNull(data []byte) []byte {
+	var value []byte
+	for rest := data; len(rest) > 0; {
+		if value, rest = cutValue(rest); value != nil {
+			return data
 		}
 	}
-	return true
+	return nil
 }
 
 func cutValue(data []byte) (value, rest []byte) {

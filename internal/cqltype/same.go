@@ -28,7 +28,7 @@ func (t *Type) Exceeds(data []byte) bool {
 			return true
 		}
 	}
-	return !allNull(data)
+	return unlessNull(data) != nil
 }
 
 // sorted is an encoded value with the elements of its sets and maps, and of those inside it, in the order of the server, each once.

@@ -157,31 +157,36 @@ func (t *Type) Matches(info gocql.TypeInfo) bool {
 	if kind != t.kind {
 		return false
 	}
-	switch live := info.(type) {
+	var live []gocql.TypeInfo
+	switch info := info.(type) {
 	case gocql.CollectionType:
-		return t.elems[len(t.elems)-1].Matches(live.Elem) && (kind != gocql.TypeMap || t.elems[0].Matches(live.Key))
+		if kind == gocql.TypeMap {
+			live = append(live, info.Key)
+		}
+		live = append(live, info.Elem)
 	case gocql.TupleTypeInfo:
-		if len(live.Elems) != len(t.elems) {
-			return false
-		}
-		for i, e := range t.elems {
-			if !e.Matches(live.Elems[i]) {
-				return false
-			}
-		}
-		return true
+		live = info.Elems
 	case gocql.UDTTypeInfo:
-		if live.Name != t.user.Name || len(live.Elements) < len(t.user.Fields) {
+		if info.Name != t.user.Name {
 			return false
 		}
-		for i, f := range t.user.Fields {
-			if f.Name != live.Elements[i].Name || !f.Type.Matches(live.Elements[i].Type) {
+		for i, f := range info.Elements {
+			if i < len(t.user.Fields) && f.Name != t.user.Fields[i].Name {
 				return false
 			}
+			live = append(live, f.Type)
 		}
-		return true
 	}
-	return !t.composite()
+	mine := t.Elems()
+	if len(live) < len(mine) || t.user == nil && len(live) > len(mine) {
+		return false
+	}
+	for i, e := range mine {
+		if !e.Matches(live[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Equal says whether both are the same type, frozen and the fields of user-defined types included.

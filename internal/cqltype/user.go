@@ -44,42 +44,26 @@ func (u *UserType) definition() string {
 // With cyclic, one of them is u.
 func (u *UserType) Uses() (uses []*UserType, cyclic bool) {
 	seen := make(map[*UserType]bool)
-	var walk func(*UserType)
-	visit := func(t *Type) bool {
-		return t.walk(func(inner *UserType) bool {
-			if inner == u {
-				cyclic = true
-			} else if !seen[inner] {
-				seen[inner] = true
-				walk(inner)
-				uses = append(uses, inner)
-			}
-			return cyclic
-		})
-	}
-	walk = func(w *UserType) {
-		for _, f := range w.Fields {
-			if visit(f.Type) {
-				return
-			}
+	var visit func(*Type)
+	visit = func(t *Type) {
+		cyclic = cyclic || t.user == u
+		if t.user == u || seen[t.user] {
+			return
+		}
+		if t.user != nil {
+			seen[t.user] = true
+		}
+		for _, e := range t.Elems() {
+			visit(e)
+		}
+		if t.user != nil {
+			uses = append(uses, t.user)
 		}
 	}
-	walk(u)
+	for _, f := range u.Fields {
+		visit(f.Type)
+	}
 	return uses, cyclic
-}
-
-// walk calls visit for the user-defined types that the type names itself, not for those in their fields, until it returns
-// true.
-func (t *Type) walk(visit func(*UserType) bool) bool {
-	if t.user != nil {
-		return visit(t.user)
-	}
-	for _, e := range t.elems {
-		if e.walk(visit) {
-			return true
-		}
-	}
-	return false
 }
 
 // Users are the user-defined types that the type is made of, each after those that it uses itself, without repeats.
