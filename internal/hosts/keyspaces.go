@@ -31,15 +31,16 @@ func (p *Policy) readKeyspaces() {
 func (p *Policy) read(session *gocql.Session) {
 	for p.wanted() {
 		found, err := query(session)
+		pause := readAgain
 		p.mu.Lock()
-		p.readNext.Store(time.Now().Add(readAgain).UnixNano())
 		if err != nil {
-			p.readNext.Store(time.Now().Add(minPause).UnixNano())
+			pause = minPause
 			p.again = p.again && !errors.Is(err, gocql.ErrSessionClosed)
 		} else {
 			p.replications = found
 			p.rebuild()
 		}
+		p.readNext.Store(time.Now().Add(pause).UnixNano())
 		p.mu.Unlock()
 	}
 }

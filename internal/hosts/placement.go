@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -34,10 +35,7 @@ func newReplication(options map[string]string) replication {
 // factor reads a replication factor: "3", or "3/1" of which one is transient.
 func factor(text string) int {
 	all, _, _ := strings.Cut(text, "/")
-	n, err := strconv.Atoi(all)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.Atoi(all) // 0 if it is none
 	return n
 }
 
@@ -87,25 +85,19 @@ func (r *ring) replicas(p placement, token int64, found []*member) []*member {
 
 // takes says whether the next node on the ring is a replica, after those found.
 func (p placement) takes(m *member, found []*member) bool {
+	if p.dcs == nil || slices.Contains(found, m) {
+		return !slices.Contains(found, m)
+	}
 	nodes, repeats, newRack := 0, 0, true
 	for i, f := range found {
-		if f == m {
-			return false
-		}
-		if p.dcs == nil || f.dc != m.dc {
+		if f.dc != m.dc {
 			continue
 		}
 		nodes++
 		newRack = newRack && f.rack != m.rack
-		for _, earlier := range found[:i] {
-			if earlier.dc == f.dc && earlier.rack == f.rack {
-				repeats++
-				break
-			}
+		if slices.ContainsFunc(found[:i], func(earlier *member) bool { return earlier.dc == f.dc && earlier.rack == f.rack }) {
+			repeats++
 		}
-	}
-	if p.dcs == nil {
-		return true
 	}
 	dc := p.dcs[m.dc]
 	return nodes < dc.nodes && (newRack || repeats < dc.repeats)

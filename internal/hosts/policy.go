@@ -111,13 +111,7 @@ func (p *Policy) AddHosts(hosts []*gocql.HostInfo) {
 }
 
 // AddHost implements [gocql.HostStateNotifier]. gocql also calls it for hosts that it has added before.
-func (p *Policy) AddHost(h *gocql.HostInfo) {
-	p.mu.Lock()
-	p.add(h)
-	p.rebuild()
-	p.mu.Unlock()
-	p.wrapped.AddHost(h)
-}
+func (p *Policy) AddHost(h *gocql.HostInfo) { p.AddHosts([]*gocql.HostInfo{h}) }
 
 // RemoveHost implements [gocql.HostStateNotifier].
 func (p *Policy) RemoveHost(h *gocql.HostInfo) {
