@@ -35,13 +35,33 @@ func (c *Cluster) create(statements []string) error {
 	defer c.mu.Unlock()
 	used := ""
 	for _, text := range statements {
-		for _, statement := range cql.Split(text) {
+		for _, statement := range split(text) {
 			if err := c.define(statement, &used); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)
 			}
 		}
 	}
 	return nil
+}
+
+// split gives the statements of a text as they are written, without the semicolons behind them and without comments before
+// them. A text that no statements can be found in is one.
+func split(text string) (statements []string) {
+	s, err := cql.NewScript(text)
+	if err != nil {
+		return []string{text}
+	}
+	for {
+		if _, _, more := s.Next(); !more {
+			break
+		}
+		span := s.Skip()
+		statements = append(statements, text[span.From:span.To])
+	}
+	if statements == nil {
+		return []string{text}
+	}
+	return statements
 }
 
 // define carries out one statement, where the keyspace in use is that of tables without one.

@@ -1,7 +1,6 @@
 package cql
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,7 +37,7 @@ func TestPlannedStatements(t *testing.T) {
 	for _, pattern := range []string{"../../tables/testdata/*.golden", "../../writer/testdata/*.golden"} {
 		for _, file := range files(t, pattern) {
 			for _, s := range planned.FindAllString(file, -1) {
-				if _, err := Parse(s); err != nil {
+				if _, err := Parse(s, nil); err != nil {
 					t.Errorf("%s: %v", s, err)
 				}
 				seen[s] = true
@@ -47,51 +46,6 @@ func TestPlannedStatements(t *testing.T) {
 	}
 	if len(seen) < 50 {
 		t.Errorf("only %d statements", len(seen))
-	}
-}
-
-// script cuts a text at its semicolons.
-func script(t *testing.T, text string) []string {
-	t.Helper()
-	tokens, err := (&lexer{text: text}).scan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var statements []string
-	start := int32(0)
-	for i, token := range tokens {
-		if token.kind == sign && token.text == ";" {
-			if i > 0 && tokens[i-1].text != ";" {
-				statements = append(statements, text[start:token.start])
-			}
-			start = token.end
-		}
-	}
-	return statements
-}
-
-// The schemas of the library's own tests, and the migrations it writes.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	read := 0
-	for _, pattern := range []string{
-		"../../schema/testdata/*.cql", "../../schema/testdata/systems/*.cql", "../../schema/testdata/migration.golden",
-	} {
-		for _, file := range files(t, pattern) {
-			for _, s := range script(t, file) {
-				_, err := Parse(s)
-				if invalid := new(*InvalidError); errors.As(err, invalid) && (*invalid).Text == Unsupported+"ALTER TYPE ... RENAME" {
-					continue
-				}
-				if err != nil {
-					t.Errorf("%s: %v", s, err)
-				}
-				read++
-			}
-		}
-	}
-	if read < 50 {
-		t.Errorf("only %d statements", read)
 	}
 }
 
@@ -123,7 +77,7 @@ func TestDriverStatements(t *testing.T) {
 		"SELECT coordinator, duration FROM system_traces.sessions WHERE session_id = ?",
 		"SELECT event_id, activity, source, source_elapsed, thread FROM system_traces.events WHERE session_id = ?",
 	} {
-		if _, err := Parse(s); err != nil {
+		if _, err := Parse(s, nil); err != nil {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
@@ -154,7 +108,7 @@ func TestBuiltStatements(t *testing.T) {
 	}
 	for _, b := range built {
 		text, names := b.ToCql()
-		s, err := Parse(text)
+		s, err := Parse(text, nil)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if marks := Marks(s); len(marks) != len(names) {

@@ -2,36 +2,36 @@ package cql
 
 import "fmt"
 
-func (p *parser) isModification() bool {
-	return p.isWord(0, "insert") || p.isWord(0, "update") || p.isWord(0, "delete")
+func (p *Parser) isModification() bool {
+	return p.IsWord(0, "insert") || p.IsWord(0, "update") || p.IsWord(0, "delete")
 }
 
 // modification takes INSERT, UPDATE or DELETE, one of which comes next.
-func (p *parser) modification() Statement {
+func (p *Parser) modification() Statement {
 	switch {
-	case p.clause("insert", "into"):
+	case p.Clause("insert", "into"):
 		return p.insert()
-	case p.word("update"):
+	case p.Word("update"):
 		return p.update()
 	}
-	p.words("delete")
+	p.Words("delete")
 	return p.deletion()
 }
 
-func (p *parser) insert() *Insert {
-	s := &Insert{Into: p.name()}
-	if p.word("json") && p.beyond("INSERT JSON") {
+func (p *Parser) insert() *Insert {
+	s := &Insert{Into: p.Name()}
+	if p.Word("json") && p.beyond("INSERT JSON") {
 		p.json()
 	} else {
 		s.Columns = bracketed(p, p.column)
-		p.words("values")
+		p.Words("values")
 		p.expect("(")
 		if p.isSign(0, ")") {
-			p.unexpected("a value")
+			p.Unexpected("a value")
 		}
 		s.Values = p.terms(")")
 	}
-	s.IfNotExists = p.ifNotExists()
+	s.IfNotExists = p.IfNotExists()
 	s.Using = p.using()
 	if p.err == nil && len(s.Columns) != len(s.Values) {
 		p.invalid("Unmatched column names/values")
@@ -40,28 +40,28 @@ func (p *parser) insert() *Insert {
 }
 
 // json takes what follows INSERT INTO t JSON.
-func (p *parser) json() {
+func (p *Parser) json() {
 	switch {
 	case p.isMark():
 		p.mark()
 	case p.token().kind == literalString:
 		p.skip(1)
 	default:
-		p.unexpected("a string or a mark")
+		p.Unexpected("a string or a mark")
 	}
-	if p.word("default") && !p.word("null") {
-		p.words("unset")
+	if p.Word("default") && !p.Word("null") {
+		p.Words("unset")
 	}
 }
 
 // using takes USING TIMESTAMP t AND TTL t, if it comes next.
-func (p *parser) using() (u Using) {
-	for more := p.word("using"); more; more = p.word("and") {
+func (p *Parser) using() (u Using) {
+	for more := p.Word("using"); more; more = p.Word("and") {
 		field := &u.TTL
-		if p.word("timestamp") {
+		if p.Word("timestamp") {
 			field = &u.Timestamp
 		} else {
-			p.words("ttl")
+			p.Words("ttl")
 		}
 		if *field != nil {
 			p.invalid("TIMESTAMP or TTL is given twice after USING")
@@ -71,9 +71,9 @@ func (p *parser) using() (u Using) {
 	return u
 }
 
-func (p *parser) update() *Update {
-	s := &Update{Table: p.name(), Using: p.using()}
-	p.words("set")
+func (p *Parser) update() *Update {
+	s := &Update{Table: p.Name(), Using: p.using()}
+	p.Words("set")
 	for more := true; more; more = p.sign(",") {
 		a := p.assignment()
 		for i := range s.Set {
@@ -83,7 +83,7 @@ func (p *parser) update() *Update {
 		}
 		s.Set = append(s.Set, a)
 	}
-	p.words("where")
+	p.Words("where")
 	s.Where = p.where()
 	s.IfExists, s.If = p.conditions()
 	return s
@@ -105,7 +105,7 @@ func whole(a *Assignment) bool {
 	return a.Operator == Assign && a.Target.Key == nil && a.Target.Field == ""
 }
 
-func (p *parser) assignment() Assignment {
+func (p *Parser) assignment() Assignment {
 	a := Assignment{Target: p.target()}
 	switch plain := a.Target.Key == nil && a.Target.Field == ""; {
 	case plain && p.sign("+="):
@@ -124,7 +124,7 @@ func (p *parser) assignment() Assignment {
 }
 
 // value takes what follows c =.
-func (p *parser) value(a *Assignment) {
+func (p *Parser) value(a *Assignment) {
 	next := p.ahead(1)
 	switch {
 	case !p.isName(0):
@@ -151,7 +151,7 @@ func (p *parser) value(a *Assignment) {
 }
 
 // same takes a name, which must be that of the column.
-func (p *parser) same(column, form string) {
+func (p *Parser) same(column, form string) {
 	if p.token().text != column {
 		p.syntax(fmt.Sprintf("Only expressions of the form X = %s are supported.", form))
 		return
@@ -160,56 +160,56 @@ func (p *parser) same(column, form string) {
 }
 
 // target takes a column, column[key] or column.field.
-func (p *parser) target() Target {
+func (p *Parser) target() Target {
 	t := Target{Column: p.column()}
 	switch {
 	case p.sign("["):
 		t.Key = p.key()
 	case p.sign("."):
-		t.Field = p.identifier()
+		t.Field = p.Identifier()
 	}
 	return t
 }
 
-func (p *parser) deletion() *Delete {
+func (p *Parser) deletion() *Delete {
 	s := &Delete{}
-	if !p.isWord(0, "from") {
-		s.Columns = several(p, ",", p.target)
+	if !p.IsWord(0, "from") {
+		s.Columns = Several(p, ",", p.target)
 	}
-	p.words("from")
-	s.From = p.name()
-	if p.clause("using", "timestamp") {
+	p.Words("from")
+	s.From = p.Name()
+	if p.Clause("using", "timestamp") {
 		s.Using.Timestamp = p.integer()
 	}
-	p.words("where")
+	p.Words("where")
 	s.Where = p.where()
 	s.IfExists, s.If = p.conditions()
 	return s
 }
 
 // conditions takes IF EXISTS or IF with conditions, if it comes next.
-func (p *parser) conditions() (exists bool, conditions []Relation) {
-	if !p.word("if") {
+func (p *Parser) conditions() (exists bool, conditions []Relation) {
+	if !p.Word("if") {
 		return false, nil
 	}
 	// A column may be named exists.
-	if p.isWord(0, "exists") && (p.ahead(1).kind != sign || p.isSign(1, ";")) && !p.isWord(1, "in") && !p.isWord(1, "contains") {
+	if p.IsWord(0, "exists") && (p.ahead(1).kind != sign || p.isSign(1, ";")) && !p.IsWord(1, "in") && !p.IsWord(1, "contains") {
 		p.skip(1)
 		return true, nil
 	}
-	return false, several(p, "and", p.condition)
+	return false, Several(p, "and", p.condition)
 }
 
 // batch takes what follows BEGIN.
-func (p *parser) batch() *Batch {
+func (p *Parser) batch() *Batch {
 	s := &Batch{}
 	switch {
-	case p.word("unlogged"):
+	case p.Word("unlogged"):
 		s.Kind = Unlogged
-	case p.word("counter"):
+	case p.Word("counter"):
 		s.Kind = Counter
 	}
-	p.words("batch")
+	p.Words("batch")
 	s.Using = p.using()
 	for p.isModification() {
 		from := p.at
@@ -219,6 +219,6 @@ func (p *parser) batch() *Batch {
 		}
 		p.sign(";")
 	}
-	p.words("apply", "batch")
+	p.Words("apply", "batch")
 	return s
 }

@@ -22,19 +22,19 @@ var reserved = set(`add allow alter and apply asc authorize batch begin by colum
 var literals, reservedOnce = set("true false nan infinity"), set("default mbean mbeans replace unset")
 
 // isName says whether the token n later is a name.
-func (p *parser) isName(n int) bool {
+func (p *Parser) isName(n int) bool {
 	t := p.ahead(n)
 	return t.kind == quoted && t.text != "" || t.kind == word && !reserved[t.text]
 }
 
-// identifier takes a name.
-func (p *parser) identifier() string {
+// Identifier takes a name.
+func (p *Parser) Identifier() string {
 	if !p.isName(0) {
 		want := "a name"
 		if t := p.token(); reserved[t.text] && t.kind == word {
 			want = "a name, and a reserved word only in double quotes"
 		}
-		p.unexpected(want)
+		p.Unexpected(want)
 		return ""
 	}
 	t := p.token()
@@ -43,35 +43,36 @@ func (p *parser) identifier() string {
 }
 
 // column takes the name of a column that exists: tables of old have one without a name.
-func (p *parser) column() string {
+func (p *Parser) column() string {
 	if t := p.token(); t.kind == quoted && t.text == "" {
 		p.skip(1)
 		return ""
 	}
-	return p.identifier()
+	return p.Identifier()
 }
 
-// name takes the name of a table, a view or an index.
-func (p *parser) name() Name {
+// Name takes the name of a table, a view or an index.
+func (p *Parser) Name() Name {
 	p.noMark("table")
-	n := Name{Name: p.identifier()}
+	n := Name{Name: p.Identifier()}
 	if p.sign(".") {
 		p.noMark("table")
-		n = Name{Keyspace: n.Name, Name: p.identifier()}
+		n = Name{Keyspace: n.Name, Name: p.Identifier()}
 	}
 	return n
 }
 
-func (p *parser) keyspace() string {
+// Keyspace takes the name of a keyspace.
+func (p *Parser) Keyspace() string {
 	p.noMark("keyspace")
-	return p.identifier()
+	return p.Identifier()
 }
 
-func (p *parser) noMark(what string) {
+func (p *Parser) noMark(what string) {
 	if p.isSign(0, "?") {
 		p.syntax("Bind variables cannot be used for " + what + " names")
 	}
 }
 
-// table takes TABLE, if it comes next.
-func (p *parser) table() bool { return p.word("table") || p.word("columnfamily") }
+// Table takes TABLE, if it comes next.
+func (p *Parser) Table() bool { return p.Word("table") || p.Word("columnfamily") }

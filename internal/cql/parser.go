@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or an [InvalidError].
-func Parse(text string) (Statement, error) {
+// Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or an [InvalidError]. Statements other than those
+// of this package are read by more, which has the words that they begin with.
+func Parse(text string, more map[string]func(*Parser) Statement) (Statement, error) {
 	tokens, err := (&lexer{text: text}).scan()
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{text: text, tokens: tokens}
+	p := &Parser{text: text, tokens: tokens, more: more}
 	s := p.statement()
 	for p.sign(";") {
 	}
@@ -24,9 +25,9 @@ func Parse(text string) (Statement, error) {
 	return s, nil
 }
 
-// parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads
+// Parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads
 // after that fails too, and nothing repeats forever.
-type parser struct {
+type Parser struct {
 	text   string
 	tokens []token // the last is the end
 	at     int
@@ -37,29 +38,30 @@ type parser struct {
 	script  bool
 	defines bool // user-defined types are written with their fields
 	selects bool // there may be columns in a term
+	more    map[string]func(*Parser) Statement
 }
 
 // maxDepth bounds what a text makes of the stack.
 const maxDepth = 100
 
 // enter counts a level of nesting; the caller calls p.leave at its end.
-func (p *parser) enter() {
+func (p *Parser) enter() {
 	if p.depth++; p.depth > maxDepth {
 		p.invalid(fmt.Sprintf("nested deeper than %d", maxDepth))
 	}
 }
 
-func (p *parser) leave() { p.depth-- }
+func (p *Parser) leave() { p.depth-- }
 
-func (p *parser) token() *token { return &p.tokens[p.at] }
+func (p *Parser) token() *token { return &p.tokens[p.at] }
 
 // ahead is the token that comes some tokens later.
-func (p *parser) ahead(n int) *token { return &p.tokens[min(p.at+n, len(p.tokens)-1)] }
+func (p *Parser) ahead(n int) *token { return &p.tokens[min(p.at+n, len(p.tokens)-1)] }
 
 // skip passes over tokens, but not over the end.
-func (p *parser) skip(n int) { p.at = min(p.at+n, len(p.tokens)-1) }
+func (p *Parser) skip(n int) { p.at = min(p.at+n, len(p.tokens)-1) }
 
-func (p *parser) fail(err error) {
+func (p *Parser) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
@@ -67,7 +69,7 @@ func (p *parser) fail(err error) {
 }
 
 // syntax fails at the token.
-func (p *parser) syntax(message string) {
+func (p *Parser) syntax(message string) {
 	if t := p.token(); t.kind == end && !p.script {
 		p.fail(&SyntaxError{Line: 0, Column: -1, Text: message})
 	} else {
@@ -76,12 +78,12 @@ func (p *parser) syntax(message string) {
 }
 
 // refuse fails because of an option.
-func (p *parser) refuse(text string) { p.notSyntax(&SyntaxError{Text: text}) }
+func (p *Parser) refuse(text string) { p.notSyntax(&SyntaxError{Text: text}) }
 
-func (p *parser) invalid(text string) { p.notSyntax(&InvalidError{Text: text}) }
+func (p *Parser) invalid(text string) { p.notSyntax(&InvalidError{Text: text}) }
 
 // notSyntax fails without a place, but not in a script.
-func (p *parser) notSyntax(err error) {
+func (p *Parser) notSyntax(err error) {
 	if p.script {
 		p.syntax(err.Error())
 	} else {
@@ -90,15 +92,15 @@ func (p *parser) notSyntax(err error) {
 }
 
 // either fails at the token with Cassandra's message, or in a script with one in plain words.
-func (p *parser) either(message, plain string) {
+func (p *Parser) either(message, plain string) {
 	if p.script {
 		message = plain
 	}
 	p.syntax(message)
 }
 
-// unsupported fails because of something that is CQL.
-func (p *parser) unsupported(what string) {
+// Unsupported fails because of something that is CQL.
+func (p *Parser) Unsupported(what string) {
 	if p.script {
 		p.invalid(what + " is not understood here")
 	} else {
@@ -107,25 +109,25 @@ func (p *parser) unsupported(what string) {
 }
 
 // beyond says whether something that is CQL is read, which is so in scripts only, and fails if not.
-func (p *parser) beyond(what string) bool {
+func (p *Parser) beyond(what string) bool {
 	if !p.script {
-		p.unsupported(what)
+		p.Unsupported(what)
 	}
 	return p.script
 }
 
-// unexpected fails because something else is expected here.
-func (p *parser) unexpected(want string) {
+// Unexpected fails because something else is expected here.
+func (p *Parser) Unexpected(want string) {
 	p.either("no viable alternative at input "+p.input(), p.wanted(want))
 }
 
 // mismatched is unexpected where Cassandra says what it should be, in its own way.
-func (p *parser) mismatched(want, plain string) {
+func (p *Parser) mismatched(want, plain string) {
 	p.either("mismatched input "+p.input()+" expecting "+want, p.wanted(plain))
 }
 
 // wanted says in plain words that something else is expected here.
-func (p *parser) wanted(want string) string {
+func (p *Parser) wanted(want string) string {
 	if p.token().kind == end {
 		return "want " + want + " before the end of the text"
 	}
@@ -136,7 +138,7 @@ func (p *parser) wanted(want string) string {
 const maxInput = 60
 
 // found is what is at the token, for a message; what a string holds is nobody's business.
-func (p *parser) found(quote func(string) string) string {
+func (p *Parser) found(quote func(string) string) string {
 	t := p.token()
 	if t.kind == literalString {
 		return "a string"
@@ -145,28 +147,28 @@ func (p *parser) found(quote func(string) string) string {
 }
 
 // input is what is at the token as Cassandra has it.
-func (p *parser) input() string {
+func (p *Parser) input() string {
 	if p.token().kind == end {
 		return "'<EOF>'"
 	}
 	return p.found(func(s string) string { return "'" + s + "'" })
 }
 
-// isWord says whether the token n later is this keyword.
-func (p *parser) isWord(n int, keyword string) bool {
+// IsWord says whether the token n later is this keyword.
+func (p *Parser) IsWord(n int, keyword string) bool {
 	t := p.ahead(n)
 	return t.kind == word && t.text == keyword
 }
 
 // isSign says whether the token n later is one of these signs.
-func (p *parser) isSign(n int, signs ...string) bool {
+func (p *Parser) isSign(n int, signs ...string) bool {
 	t := p.ahead(n)
 	return t.kind == sign && slices.Contains(signs, t.text)
 }
 
-// word takes a keyword, if it comes next.
-func (p *parser) word(keyword string) bool {
-	taken := p.isWord(0, keyword)
+// Word takes a keyword, if it comes next.
+func (p *Parser) Word(keyword string) bool {
+	taken := p.IsWord(0, keyword)
 	if taken {
 		p.skip(1)
 	}
@@ -174,7 +176,7 @@ func (p *parser) word(keyword string) bool {
 }
 
 // sign takes a sign, if it comes next.
-func (p *parser) sign(s string) bool {
+func (p *Parser) sign(s string) bool {
 	taken := p.isSign(0, s)
 	if taken {
 		p.skip(1)
@@ -182,87 +184,97 @@ func (p *parser) sign(s string) bool {
 	return taken
 }
 
-// words takes all these keywords, which must come next.
-func (p *parser) words(keywords ...string) {
+// Words takes all these keywords, which must come next.
+func (p *Parser) Words(keywords ...string) {
 	for i, k := range keywords {
-		if !p.word(k) {
+		if !p.Word(k) {
 			p.mismatched("K_"+strings.ToUpper(k), strings.ToUpper(strings.Join(keywords[i:], " ")))
 		}
 	}
 }
 
-// clause takes all these keywords, if the first one comes next.
-func (p *parser) clause(first string, more ...string) bool {
-	taken := p.word(first)
+// Clause takes all these keywords, if the first one comes next.
+func (p *Parser) Clause(first string, more ...string) bool {
+	taken := p.Word(first)
 	if taken {
-		p.words(more...)
+		p.Words(more...)
 	}
 	return taken
 }
 
-func (p *parser) ifExists() bool { return p.clause("if", "exists") }
+// IfExists takes IF EXISTS, if it comes next.
+func (p *Parser) IfExists() bool { return p.Clause("if", "exists") }
 
-func (p *parser) ifNotExists() bool { return p.clause("if", "not", "exists") }
+// IfNotExists takes IF NOT EXISTS, if it comes next.
+func (p *Parser) IfNotExists() bool { return p.Clause("if", "not", "exists") }
 
 // expect takes a sign, which must come next.
-func (p *parser) expect(s string) {
+func (p *Parser) expect(s string) {
 	if !p.sign(s) {
 		p.mismatched("'"+s+"'", strconv.Quote(s))
 	}
 }
 
-// several takes one thing or more, with a sign or a keyword between them.
-func several[T any](p *parser, between string, one func() T) []T {
+// Several takes one thing or more, with a sign or a keyword between them.
+func Several[T any](p *Parser, between string, one func() T) []T {
 	all := []T{one()}
-	for p.sign(between) || p.word(between) {
+	for p.sign(between) || p.Word(between) {
 		all = append(all, one())
 	}
 	return all
 }
 
+// PerhapsBracketed takes one thing, or several in brackets.
+func PerhapsBracketed[T any](p *Parser, one func() T) []T {
+	if p.isSign(0, "(") {
+		return bracketed(p, one)
+	}
+	return []T{one()}
+}
+
 // bracketed takes (one, ...).
-func bracketed[T any](p *parser, one func() T) []T {
+func bracketed[T any](p *Parser, one func() T) []T {
 	p.expect("(")
-	all := several(p, ",", one)
+	all := Several(p, ",", one)
 	p.expect(")")
 	return all
 }
 
 // ended fails if anything is left.
-func (p *parser) ended() {
+func (p *Parser) ended() {
 	if p.token().kind != end {
 		p.either("mismatched input "+p.input()+" expecting EOF", "unexpected "+p.found(strconv.Quote))
 	}
 }
 
-func (p *parser) statement() Statement {
+func (p *Parser) statement() Statement {
 	switch {
-	case p.word("select"):
+	case p.Word("select"):
 		return p.selectStatement()
 	case p.isModification():
 		return p.modification()
-	case p.word("begin"):
+	case p.Word("begin"):
 		return p.batch()
-	case p.word("truncate"):
-		p.table()
-		return &Truncate{Table: p.name()}
-	case p.word("use"):
-		return &Use{Keyspace: p.keyspace()}
-	case p.word("create"):
+	case p.Word("truncate"):
+		p.Table()
+		return &Truncate{Table: p.Name()}
+	case p.Word("use"):
+		return &Use{Keyspace: p.Keyspace()}
+	case p.Word("create"):
 		return p.create()
-	case p.word("alter"):
-		return p.alter()
-	case p.word("drop"):
-		return p.drop()
+	}
+	if t := p.token(); t.kind == word && p.more[t.text] != nil {
+		p.skip(1)
+		return p.more[t.text](p)
 	}
 	p.others("", "a statement", "grant", "revoke", "list", "describe", "desc")
 	return nil
 }
 
 // others fails at what is CQL and has no statement here, after a verb, or at what is none.
-func (p *parser) others(verb, want string, known ...string) {
+func (p *Parser) others(verb, want string, known ...string) {
 	if t := p.token(); t.kind == word && slices.Contains(known, t.text) {
-		p.unsupported(verb + strings.ToUpper(t.text))
+		p.Unsupported(verb + strings.ToUpper(t.text))
 	}
-	p.unexpected(want)
+	p.Unexpected(want)
 }

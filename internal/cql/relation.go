@@ -6,14 +6,14 @@ import (
 )
 
 // where takes the conditions after WHERE.
-func (p *parser) where() []Relation { return several(p, "and", p.relation) }
+func (p *Parser) where() []Relation { return Several(p, "and", p.relation) }
 
 // relation takes one condition of WHERE.
-func (p *parser) relation() (r Relation) {
+func (p *Parser) relation() (r Relation) {
 	p.enter()
 	defer p.leave()
 	switch {
-	case p.word("token"):
+	case p.Word("token"):
 		r.Token = true
 		r.Columns = bracketed(p, p.column)
 		p.operator(&r)
@@ -29,10 +29,10 @@ func (p *parser) relation() (r Relation) {
 	case p.sign("("):
 		r = p.relation()
 		p.expect(")")
-	case p.isWord(0, "expr") && p.isSign(1, "("):
+	case p.IsWord(0, "expr") && p.isSign(1, "("):
 		if p.beyond("expr(...)") {
 			p.skip(2)
-			p.identifier()
+			p.Identifier()
 			p.expect(",")
 			p.term()
 			p.expect(")")
@@ -51,7 +51,7 @@ func (p *parser) relation() (r Relation) {
 }
 
 // condition takes one condition of IF.
-func (p *parser) condition() Relation {
+func (p *Parser) condition() Relation {
 	t := p.target()
 	r := Relation{Columns: []string{t.Column}, Key: t.Key, Field: t.Field}
 	if t.Key == nil && t.Field == "" {
@@ -63,20 +63,20 @@ func (p *parser) condition() Relation {
 }
 
 // key takes what is in column[...], after its bracket.
-func (p *parser) key() *Term {
+func (p *Parser) key() *Term {
 	t := p.term()
 	p.expect("]")
 	return &t
 }
 
 // operator takes what a relation has after its columns: a comparison, or one of these words with what follows it.
-func (p *parser) operator(r *Relation, words ...string) {
+func (p *Parser) operator(r *Relation, words ...string) {
 	t := p.token()
 	switch {
 	case p.isSign(0, "=", "<", "<=", ">", ">=", "!="), t.kind == word && slices.Contains(words, t.text):
 		p.skip(1)
 	default:
-		p.unexpected("a comparison")
+		p.Unexpected("a comparison")
 		return
 	}
 	r.Operator = strings.ToUpper(t.text)
@@ -85,11 +85,11 @@ func (p *parser) operator(r *Relation, words ...string) {
 		p.in(r)
 		return
 	case "is":
-		p.words("not", "null")
+		p.Words("not", "null")
 		r.Operator = "IS NOT NULL"
 		return
 	case "contains":
-		if p.word("key") {
+		if p.Word("key") {
 			r.Operator = "CONTAINS KEY"
 		}
 	}
@@ -97,7 +97,7 @@ func (p *parser) operator(r *Relation, words ...string) {
 }
 
 // in takes (v, ...) or a mark, after IN.
-func (p *parser) in(r *Relation) {
+func (p *Parser) in(r *Relation) {
 	if r.Marked = p.isMark(); r.Marked {
 		r.Values = []Term{p.mark()}
 		return

@@ -3,38 +3,38 @@ package cql
 import "slices"
 
 // create takes what follows CREATE.
-func (p *parser) create() Statement {
+func (p *Parser) create() Statement {
 	switch {
-	case p.word("keyspace"):
-		s := &CreateKeyspace{IfNotExists: p.ifNotExists()}
-		p.keyspaceAndOptions(s)
+	case p.Word("keyspace"):
+		s := &CreateKeyspace{IfNotExists: p.IfNotExists()}
+		p.KeyspaceAndOptions(s)
 		return s
-	case p.table():
+	case p.Table():
 		return p.createTable()
-	case p.word("type"):
-		s := &CreateType{IfNotExists: p.ifNotExists()}
-		s.Type = p.userType()
-		p.elements(func() { s.Fields = append(s.Fields, p.field()) })
+	case p.Word("type"):
+		s := &CreateType{IfNotExists: p.IfNotExists()}
+		s.Type = p.UserType()
+		p.elements(func() { s.Fields = append(s.Fields, p.Field()) })
 		return s
-	case p.clause("custom", "index"):
+	case p.Clause("custom", "index"):
 		return p.createIndex(true)
-	case p.word("index"):
+	case p.Word("index"):
 		return p.createIndex(false)
-	case p.clause("materialized", "view"):
+	case p.Clause("materialized", "view"):
 		return p.createView()
 	}
-	p.undefined("CREATE")
+	p.Undefined("CREATE")
 	return nil
 }
 
-// undefined fails at what can be created, altered or dropped, and has no statement here.
-func (p *parser) undefined(verb string) {
+// Undefined fails at what can be created, altered or dropped, and has no statement here.
+func (p *Parser) Undefined(verb string) {
 	p.others(verb+" ", "what to "+verb,
 		"function", "aggregate", "trigger", "role", "user", "identity", "or", "materialized", "index")
 }
 
 // elements takes what is between the brackets of CREATE TABLE and CREATE TYPE; there may be a comma without an element behind it.
-func (p *parser) elements(one func()) {
+func (p *Parser) elements(one func()) {
 	p.expect("(")
 	one()
 	for p.sign(",") {
@@ -45,19 +45,19 @@ func (p *parser) elements(one func()) {
 	p.expect(")")
 }
 
-func (p *parser) createTable() *CreateTable {
-	s := &CreateTable{IfNotExists: p.ifNotExists()}
-	s.Table = p.name()
+func (p *Parser) createTable() *CreateTable {
+	s := &CreateTable{IfNotExists: p.IfNotExists()}
+	s.Table = p.Name()
 	keys := 0
 	p.elements(func() {
-		if p.isWord(0, "primary") {
+		if p.IsWord(0, "primary") {
 			s.Partition, s.Clustering = p.primaryKey()
 			keys++
 			return
 		}
-		column := p.definition()
+		column := p.Definition()
 		s.Columns = append(s.Columns, column)
-		if p.clause("primary", "key") {
+		if p.Clause("primary", "key") {
 			s.Partition, s.Clustering = []string{column.Name}, nil
 			keys++
 		}
@@ -69,40 +69,40 @@ func (p *parser) createTable() *CreateTable {
 	return s
 }
 
-// definition takes a column with its type.
-func (p *parser) definition() ColumnDefinition {
-	d := ColumnDefinition{Name: p.identifier(), Type: p.typeName(), Static: p.word("static")}
-	if p.isWord(0, "masked") {
-		p.unsupported("MASKED WITH")
+// Definition takes a column with its type.
+func (p *Parser) Definition() ColumnDefinition {
+	d := ColumnDefinition{Name: p.Identifier(), Type: p.typeName(), Static: p.Word("static")}
+	if p.IsWord(0, "masked") {
+		p.Unsupported("MASKED WITH")
 	}
 	return d
 }
 
 // primaryKey takes PRIMARY KEY ((a, b), c).
-func (p *parser) primaryKey() (partition, clustering []string) {
-	p.words("primary", "key")
+func (p *Parser) primaryKey() (partition, clustering []string) {
+	p.Words("primary", "key")
 	p.expect("(")
-	partition = perhapsBracketed(p, p.identifier)
+	partition = PerhapsBracketed(p, p.Identifier)
 	if p.sign(",") {
-		clustering = several(p, ",", p.identifier)
+		clustering = Several(p, ",", p.Identifier)
 	}
 	p.expect(")")
 	return partition, clustering
 }
 
-// field takes a field of a type.
-func (p *parser) field() ColumnDefinition {
-	return ColumnDefinition{Name: p.identifier(), Type: p.typeName()}
+// Field takes a field of a type.
+func (p *Parser) Field() ColumnDefinition {
+	return ColumnDefinition{Name: p.Identifier(), Type: p.typeName()}
 }
 
-func (p *parser) createIndex(custom bool) *CreateIndex {
-	s := &CreateIndex{IfNotExists: p.ifNotExists()}
-	if !p.isWord(0, "on") {
+func (p *Parser) createIndex(custom bool) *CreateIndex {
+	s := &CreateIndex{IfNotExists: p.IfNotExists()}
+	if !p.IsWord(0, "on") {
 		p.noMark("index")
-		s.Index = p.identifier()
+		s.Index = p.Identifier()
 	}
-	p.words("on")
-	s.Table = p.name()
+	p.Words("on")
+	s.Table = p.Name()
 	p.expect("(")
 	if t := p.token(); t.kind == word && slices.Contains([]string{"keys", "values", "entries", "full"}, t.text) && p.isSign(1, "(") {
 		p.skip(2)
@@ -113,12 +113,12 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 		p.expect(")")
 	}
 	if p.isSign(0, ",") {
-		p.unsupported("an index of several columns")
+		p.Unsupported("an index of several columns")
 	}
 	p.expect(")")
-	if p.word("using") {
+	if p.Word("using") {
 		if p.token().kind != literalString {
-			p.unexpected("the class of the index in quotes")
+			p.Unexpected("the class of the index in quotes")
 			return s
 		}
 		s.Using = p.literal().Text
@@ -126,7 +126,7 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 	if p.err == nil && custom && s.Using == "" {
 		p.invalid("CUSTOM index requires specifying the index class")
 	}
-	for _, o := range p.options() {
+	for _, o := range p.Options() {
 		if o.Name != "options" || o.Map == nil {
 			p.refuse("Unknown property '" + o.Name + "'")
 		}
@@ -135,19 +135,19 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 	return s
 }
 
-func (p *parser) createView() *CreateView {
-	s := &CreateView{IfNotExists: p.ifNotExists()}
-	s.View = p.name()
-	p.words("as", "select")
+func (p *Parser) createView() *CreateView {
+	s := &CreateView{IfNotExists: p.IfNotExists()}
+	s.View = p.Name()
+	p.Words("as", "select")
 	for _, c := range p.selectors() {
 		if c.Kind != Column || c.Elems != nil || c.Fields != nil || c.As != "" {
 			p.invalid("Can only select columns by name when defining a materialized view")
 		}
 		s.Columns = append(s.Columns, c.Text)
 	}
-	p.words("from")
-	s.From = p.name()
-	if p.word("where") {
+	p.Words("from")
+	s.From = p.Name()
+	if p.Word("where") {
 		from := p.at
 		s.Where = p.where()
 		if p.script {

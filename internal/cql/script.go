@@ -12,7 +12,7 @@ import (
 // Errors name the line, from 1, and say in plain words what is expected there.
 type Script struct {
 	Comments []Comment // in their order
-	p        parser
+	p        Parser
 }
 
 // Comment is a comment of a [Script].
@@ -32,7 +32,7 @@ func NewScript(text string) (*Script, error) {
 	if err != nil {
 		return nil, lined(err)
 	}
-	return &Script{l.comments, parser{text: text, tokens: tokens, script: true}}, nil
+	return &Script{l.comments, Parser{text: text, tokens: tokens, script: true}}, nil
 }
 
 // lined is an error with its line, but not its column.
@@ -61,12 +61,22 @@ func (s *Script) Statement() (Statement, Span, error) {
 	out := s.p.statement()
 	span := s.p.span(from)
 	if s.p.err == nil && s.p.token().kind != end && !s.p.sign(";") {
-		s.p.unexpected(`";"`)
+		s.p.Unexpected(`";"`)
 	}
 	if s.p.err != nil {
 		return nil, Span{}, lined(s.p.err)
 	}
 	return out, span, nil
+}
+
+// Skip passes over the next statement without reading it. A semicolon within a batch ends none.
+func (s *Script) Skip() Span {
+	from, batch := s.p.at, s.p.IsWord(0, "begin")
+	for s.p.token().kind != end && (batch || !s.p.isSign(0, ";")) {
+		batch = batch && !s.p.IsWord(0, "apply")
+		s.p.skip(1)
+	}
+	return s.p.span(from)
 }
 
 // Line is the line, from 1, of a place in the text.
@@ -109,37 +119,8 @@ func (s *Script) in(span Span) []token {
 }
 
 // span is the range of the tokens from one up to the last one taken.
-func (p *parser) span(from int) Span {
+func (p *Parser) span(from int) Span {
 	return Span{int(p.tokens[from].start), int(p.tokens[max(from, p.at-1)].end)}
-}
-
-// Split gives the statements of a text as they are written, without the semicolons behind them and without comments
-// before them. It does not parse them: a semicolon within a batch ends no statement, and a text that no statements can
-// be found in is one.
-func Split(text string) []string {
-	s, err := NewScript(text)
-	if err != nil {
-		return []string{text}
-	}
-	var out []string
-	from, batch := -1, false
-	for i, t := range s.p.tokens {
-		semicolon := t.kind == sign && t.text == ";"
-		switch {
-		case from < 0 && t.kind != end && !semicolon:
-			from, batch = int(t.start), t.kind == word && t.text == "begin"
-		case from >= 0 && batch:
-			batch = t.kind != end && (t.kind != word || t.text != "apply")
-		}
-		if from >= 0 && (t.kind == end || semicolon && !batch) {
-			out = append(out, text[from:s.p.tokens[i-1].end])
-			from = -1
-		}
-	}
-	if out == nil {
-		return []string{text}
-	}
-	return out
 }
 
 // Clause is a text without its comments. It is an error if there is a semicolon in it.
@@ -158,17 +139,17 @@ func Clause(text string) (string, error) {
 
 // ParseOption reads the value of an option of WITH.
 func ParseOption(text string) (Option, error) {
-	return alone(text, func(p *parser) (o Option) {
+	return alone(text, func(p *Parser) (o Option) {
 		p.optionValue(&o)
 		return o
 	})
 }
 
 // alone reads a piece of a statement.
-func alone[T any](text string, take func(*parser) T) (T, error) {
+func alone[T any](text string, take func(*Parser) T) (T, error) {
 	tokens, err := (&lexer{text: text, script: true}).scan()
 	if err == nil {
-		p := &parser{text: text, tokens: tokens, script: true}
+		p := &Parser{text: text, tokens: tokens, script: true}
 		out := take(p)
 		if p.ended(); p.err == nil {
 			return out, nil

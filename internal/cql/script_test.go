@@ -48,26 +48,6 @@ func TestScript(t *testing.T) {
 	}
 }
 
-func TestSplit(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string][]string{
-		"USE k":                               {"USE k"},
-		";; USE k; -- end;\n":                 {"USE k"},
-		"-- a;\nUSE \"k;\" ;\n\nUSE /*;*/ l;": {`USE "k;"`, "USE /*;*/ l"},
-		"UPDATE t SET a = ';' WHERE b = 1; BEGIN BATCH UPDATE a; UPDATE b; APPLY BATCH; USE k": {
-			"UPDATE t SET a = ';' WHERE b = 1", "BEGIN BATCH UPDATE a; UPDATE b; APPLY BATCH", "USE k",
-		},
-		"BEGIN BATCH USE k; USE l": {"BEGIN BATCH USE k; USE l"},
-		"":                         {""},
-		"-- nothing":               {"-- nothing"},
-		"USE k; SELECT 'a":         {"USE k; SELECT 'a"},
-	} {
-		if found := Split(text); !reflect.DeepEqual(found, want) {
-			t.Errorf("%q: got %q, want %q", text, found, want)
-		}
-	}
-}
-
 func TestComments(t *testing.T) {
 	t.Parallel()
 	s, err := NewScript("-- a\nUSE /* b\n*/ k; // c\r/**/ -- ")
@@ -140,7 +120,7 @@ func TestOnlyInScripts(t *testing.T) {
 		"INSERT INTO t JSON ? DEFAULT UNSET IF NOT EXISTS": &Insert{Into: Name{"", "t"}, IfNotExists: true},
 		"INSERT INTO t JSON '{}' USING TTL 1":              &Insert{Into: Name{"", "t"}, Using: Using{TTL: pointer(number("1"))}},
 	} {
-		if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), Unsupported) {
+		if _, err := Parse(text, nil); err == nil || !strings.HasPrefix(err.Error(), Unsupported) {
 			t.Errorf("%s: Parse: %v", text, err)
 		}
 		s, err := NewScript(text)
@@ -255,7 +235,7 @@ func FuzzScript(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		want, err := Parse(text)
+		want, err := Parse(text, nil)
 		found, all := statements(text)
 		if err == nil && (all != nil || len(found) == 0) {
 			t.Fatalf("read as %#v, and as %q, %v", want, found, all)

@@ -1,7 +1,7 @@
 package cql
 
 // selectStatement takes what follows SELECT.
-func (p *parser) selectStatement() *Select {
+func (p *Parser) selectStatement() *Select {
 	s := &Select{}
 	if p.isPrefix("json") && p.beyond("SELECT JSON") {
 		p.skip(1)
@@ -10,57 +10,57 @@ func (p *parser) selectStatement() *Select {
 		p.skip(1)
 	}
 	s.Columns = p.selectors()
-	p.words("from")
-	s.From = p.name()
-	if p.word("where") {
+	p.Words("from")
+	s.From = p.Name()
+	if p.Word("where") {
 		s.Where = p.where()
 	}
-	if p.word("group") && p.beyond("GROUP BY") {
-		p.words("by")
-		s.GroupBy = several(p, ",", p.selector)
+	if p.Word("group") && p.beyond("GROUP BY") {
+		p.Words("by")
+		s.GroupBy = Several(p, ",", p.selector)
 	}
-	if p.clause("order", "by") {
-		s.OrderBy = several(p, ",", p.order)
+	if p.Clause("order", "by") {
+		s.OrderBy = Several(p, ",", p.order)
 	}
-	if p.clause("per", "partition", "limit") {
+	if p.Clause("per", "partition", "limit") {
 		s.PerLimit = p.integer()
 	}
-	if p.word("limit") {
+	if p.Word("limit") {
 		s.Limit = p.integer()
 	}
-	s.Filtering = p.clause("allow", "filtering")
+	s.Filtering = p.Clause("allow", "filtering")
 	return s
 }
 
 // isPrefix says whether this word comes before the selectors, and is not the name of a column.
-func (p *parser) isPrefix(w string) bool {
-	if p.isWord(1, "as") && !p.isWord(2, "from") && !p.isSign(2, ",") {
+func (p *Parser) isPrefix(w string) bool {
+	if p.IsWord(1, "as") && !p.IsWord(2, "from") && !p.isSign(2, ",") {
 		return false
 	}
-	return p.isWord(0, w) && !p.isWord(1, "from") && !p.isSign(1, ",") && !p.isSign(1, ".")
+	return p.IsWord(0, w) && !p.IsWord(1, "from") && !p.isSign(1, ",") && !p.isSign(1, ".")
 }
 
 // selectors takes * or the selectors.
-func (p *parser) selectors() []Selector {
+func (p *Parser) selectors() []Selector {
 	if p.sign("*") {
 		return nil
 	}
-	return several(p, ",", p.aliased)
+	return Several(p, ",", p.aliased)
 }
 
-func (p *parser) aliased() Selector {
+func (p *Parser) aliased() Selector {
 	s := Selector{Term: p.selector()}
-	if p.word("as") {
-		s.As = p.identifier()
+	if p.Word("as") {
+		s.As = p.Identifier()
 	}
 	return s
 }
 
 // selector takes a value with columns in it.
-func (p *parser) selector() Term { return p.within(true) }
+func (p *Parser) selector() Term { return p.within(true) }
 
 // within takes a term of a selection, or of something else in it.
-func (p *parser) within(selection bool) Term {
+func (p *Parser) within(selection bool) Term {
 	outer := p.selects
 	p.selects = selection
 	t := p.term()
@@ -69,7 +69,7 @@ func (p *parser) within(selection bool) Term {
 }
 
 // selected takes a function of selections alone, or a column.
-func (p *parser) selected() Term {
+func (p *Parser) selected() Term {
 	t := p.token()
 	switch called := t.kind == word && p.isSign(1, "("); {
 	case called && t.text == "count" && p.isSign(2, "*"):
@@ -84,7 +84,7 @@ func (p *parser) selected() Term {
 	case called && t.text == "cast":
 		p.skip(2)
 		arg := p.term()
-		p.words("as")
+		p.Words("as")
 		typ := p.nativeType()
 		p.expect(")")
 		return Term{Kind: Cast, Text: typ, Elems: []Term{arg}}
@@ -93,20 +93,20 @@ func (p *parser) selected() Term {
 }
 
 // path takes a column, column[key] or column.field.
-func (p *parser) path() Term {
-	t := Term{Kind: Column, Text: p.identifier()}
+func (p *Parser) path() Term {
+	t := Term{Kind: Column, Text: p.Identifier()}
 	switch {
 	case p.sign("["):
 		t.Elems = []Term{p.slice()}
 	case p.sign("."):
-		t.Fields = []string{p.identifier()}
+		t.Fields = []string{p.Identifier()}
 	}
 	p.noPath()
 	return t
 }
 
 // slice takes key], key..], ..key] or key..key] after its bracket.
-func (p *parser) slice() (key Term) {
+func (p *Parser) slice() (key Term) {
 	if !p.isSign(0, "..") {
 		key = p.within(false)
 	}
@@ -121,10 +121,10 @@ func (p *parser) slice() (key Term) {
 }
 
 // noPath fails at an element or a field of what is no column, or passes over them.
-func (p *parser) noPath() {
+func (p *Parser) noPath() {
 	for p.isSign(0, "[", ".") && p.beyond("an element or a field of what is no column") {
 		if p.sign(".") {
-			p.identifier()
+			p.Identifier()
 		} else {
 			p.skip(1)
 			p.slice()
@@ -133,7 +133,7 @@ func (p *parser) noPath() {
 }
 
 // isCast says whether (type) comes next in a selection, and not a column in brackets.
-func (p *parser) isCast() bool {
+func (p *Parser) isCast() bool {
 	next := 3 // after the closing bracket
 	switch {
 	case !p.isHint():
@@ -143,18 +143,18 @@ func (p *parser) isCast() bool {
 	case p.isSign(2, "."):
 		next = 5
 	}
-	return p.isSign(next, "(", "[", "{", "?", ":") || p.isName(next) && !p.isWord(next, "as") || p.ahead(next).kind >= literalString
+	return p.isSign(next, "(", "[", "{", "?", ":") || p.isName(next) && !p.IsWord(next, "as") || p.ahead(next).kind >= literalString
 }
 
 // order takes one column of ORDER BY.
-func (p *parser) order() Order {
+func (p *Parser) order() Order {
 	o := Order{Column: p.column()}
-	if p.isWord(0, "ann") && p.isWord(1, "of") && p.beyond("ORDER BY ... ANN OF") {
+	if p.IsWord(0, "ann") && p.IsWord(1, "of") && p.beyond("ORDER BY ... ANN OF") {
 		p.skip(2)
 		p.term()
 	}
-	if !p.word("asc") {
-		o.Descending = p.word("desc")
+	if !p.Word("asc") {
+		o.Descending = p.Word("desc")
 	}
 	return o
 }

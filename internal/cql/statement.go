@@ -1,6 +1,6 @@
 package cql
 
-// Statement is a pointer to one of the statements below.
+// Statement is a pointer to one of the statements below, or to what else is given to [Parse].
 type Statement any
 
 // Name is the name of a table, a type or an index. Keyspace is empty where none is written. Unquoted names are in
@@ -214,17 +214,6 @@ type Option struct {
 	Map  map[string]string // nil unless it is one
 }
 
-// AlterTable is ALTER TABLE: one of its parts is set.
-type AlterTable struct {
-	Table       Name
-	IfExists    bool
-	Add         []ColumnDefinition
-	Drop        []string
-	IfNotExists bool        // of ADD; of DROP and RENAME it is IF EXISTS
-	Rename      [][2]string // from, to
-	Options     []Option
-}
-
 // CreateType is CREATE TYPE, or ALTER TYPE ... ADD with Alter.
 type CreateType struct {
 	Type        Name
@@ -257,11 +246,4 @@ type CreateIndex struct {
 	Part        string // keys, values, entries, full; empty without
 	Using       string // the class, as 'sai'; empty without
 	Options     map[string]string
-}
-
-// Drop is DROP.
-type Drop struct {
-	What     string // KEYSPACE, TABLE, TYPE, INDEX, MATERIALIZED VIEW
-	Name     Name   // a keyspace is in Name.Name
-	IfExists bool
 }

@@ -1,7 +1,7 @@
 package cql
 
 // term takes a value.
-func (p *parser) term() Term {
+func (p *Parser) term() Term {
 	t := p.simpleTerm()
 	for p.arithmetic() {
 		if t.Kind != Arithmetic {
@@ -13,17 +13,17 @@ func (p *parser) term() Term {
 }
 
 // terms takes values to a closing sign; there may be none.
-func (p *parser) terms(closing string) []Term {
+func (p *Parser) terms(closing string) []Term {
 	if p.sign(closing) {
 		return nil
 	}
-	ts := several(p, ",", p.term)
+	ts := Several(p, ",", p.term)
 	p.expect(closing)
 	return ts
 }
 
 // arithmetic takes a sign of arithmetic, if it comes next.
-func (p *parser) arithmetic() bool {
+func (p *Parser) arithmetic() bool {
 	if !p.isSign(0, "+", "-", "*", "/", "%") || !p.beyond("arithmetic") {
 		return false
 	}
@@ -32,7 +32,7 @@ func (p *parser) arithmetic() bool {
 }
 
 // simpleTerm takes a value after which a sign of arithmetic may come.
-func (p *parser) simpleTerm() (t Term) {
+func (p *Parser) simpleTerm() (t Term) {
 	p.enter()
 	defer p.leave()
 	switch {
@@ -40,9 +40,9 @@ func (p *parser) simpleTerm() (t Term) {
 		t = p.mark()
 	case p.isLiteral():
 		t = p.literal()
-	case p.word("null"):
+	case p.Word("null"):
 		t.Kind = Null
-	case p.selects && p.isWord(0, "count") && p.isSign(2, "*"):
+	case p.selects && p.IsWord(0, "count") && p.isSign(2, "*"):
 		return p.selected()
 	case p.isFunction():
 		t = p.call()
@@ -56,12 +56,12 @@ func (p *parser) simpleTerm() (t Term) {
 		}
 	case p.selects:
 		return p.selected()
-	case p.isWord(0, "cast") && p.isSign(1, "("):
+	case p.IsWord(0, "cast") && p.isSign(1, "("):
 		if p.beyond("CAST of a value") {
 			return p.selected()
 		}
 	default:
-		p.unexpected("a value")
+		p.Unexpected("a value")
 	}
 	if p.selects {
 		p.noPath()
@@ -70,7 +70,7 @@ func (p *parser) simpleTerm() (t Term) {
 }
 
 // call takes a function.
-func (p *parser) call() Term {
+func (p *Parser) call() Term {
 	t := Term{Kind: Call, Text: p.function()}
 	p.expect("(")
 	t.Elems = p.terms(")")
@@ -82,7 +82,7 @@ func (p *parser) call() Term {
 }
 
 // composite takes a value in brackets, or one with its type in brackets.
-func (p *parser) composite() Term {
+func (p *Parser) composite() Term {
 	isType := p.isHint
 	if p.selects {
 		isType = p.isCast
@@ -102,34 +102,34 @@ func (p *parser) composite() Term {
 	p.expect("(")
 	t := Term{Kind: Tuple, Elems: p.terms(")")}
 	if t.Elems == nil {
-		p.unexpected("a value")
+		p.Unexpected("a value")
 	}
 	return t
 }
 
-func (p *parser) isLiteral() bool { return p.token().kind >= literalString }
+func (p *Parser) isLiteral() bool { return p.token().kind >= literalString }
 
 // literal takes a literal, which comes next. The kinds of their tokens and terms are in the same order.
-func (p *parser) literal() Term {
+func (p *Parser) literal() Term {
 	t := p.token()
 	p.skip(1)
 	return Term{Kind: String + TermKind(t.kind-literalString), Text: t.text}
 }
 
-func (p *parser) isMark() bool { return p.isSign(0, "?", ":") }
+func (p *Parser) isMark() bool { return p.isSign(0, "?", ":") }
 
-func (p *parser) mark() Term {
+func (p *Parser) mark() Term {
 	t := Term{Kind: Mark, Mark: p.marks}
 	p.marks++
 	if !p.sign("?") {
 		p.expect(":")
-		t.Text = p.identifier()
+		t.Text = p.Identifier()
 	}
 	return t
 }
 
 // integer takes an integer or a mark.
-func (p *parser) integer() *Term {
+func (p *Parser) integer() *Term {
 	var t Term
 	switch {
 	case p.isMark():
@@ -137,13 +137,13 @@ func (p *parser) integer() *Term {
 	case p.token().kind == literalInteger:
 		t = p.literal()
 	default:
-		p.unexpected("an integer")
+		p.Unexpected("an integer")
 	}
 	return &t
 }
 
 // braces takes a set, a map or a value of a user-defined type, after its brace.
-func (p *parser) braces() Term {
+func (p *Parser) braces() Term {
 	t := Term{Kind: Set}
 	if p.sign("}") {
 		return t
@@ -153,7 +153,7 @@ func (p *parser) braces() Term {
 	}
 	for more := true; more; more = p.sign(",") {
 		if t.Kind == User {
-			t.Fields = append(t.Fields, p.identifier())
+			t.Fields = append(t.Fields, p.Identifier())
 			p.expect(":")
 		}
 		t.Elems = append(t.Elems, p.term())
@@ -170,7 +170,7 @@ func (p *parser) braces() Term {
 }
 
 // isHint says whether (type) comes next, and not a tuple.
-func (p *parser) isHint() bool {
+func (p *Parser) isHint() bool {
 	if t := p.ahead(1); t.kind != word && t.kind != quoted {
 		return false
 	}
@@ -181,21 +181,21 @@ func (p *parser) isHint() bool {
 var columnFunctions = set("writetime maxwritetime ttl cast key json distinct")
 
 // isFunction says whether a function comes next, perhaps with its keyspace.
-func (p *parser) isFunction() bool {
+func (p *Parser) isFunction() bool {
 	n := 0
 	if p.isName(0) && p.isSign(1, ".") {
 		n = 2
 	}
 	t := p.ahead(n)
-	return p.isSign(n+1, "(") && (p.isWord(n, "token") || p.isName(n) && (t.kind == quoted || !columnFunctions[t.text]))
+	return p.isSign(n+1, "(") && (p.IsWord(n, "token") || p.isName(n) && (t.kind == quoted || !columnFunctions[t.text]))
 }
 
 // function takes the name of a function, without the keyspace of those that Cassandra has of itself.
-func (p *parser) function() string {
-	if p.word("token") {
+func (p *Parser) function() string {
+	if p.Word("token") {
 		return "token"
 	}
-	name := p.identifier()
+	name := p.Identifier()
 	if !p.sign(".") {
 		return name
 	}

@@ -54,26 +54,26 @@ var generics = map[string]struct {
 }
 
 // ParseType reads a type.
-func ParseType(text string) (*Type, error) { return alone(text, (*parser).typeName) }
+func ParseType(text string) (*Type, error) { return alone(text, (*Parser).typeName) }
 
 // ParseDefinition reads a type in which the fields of user-defined types follow their names, as in
 // frozen<place{city text, zip int}>.
 func ParseDefinition(text string) (*Type, error) {
-	return alone(text, func(p *parser) *Type {
+	return alone(text, func(p *Parser) *Type {
 		p.defines = true
 		return p.typeName()
 	})
 }
 
-func (p *parser) nativeType() string {
+func (p *Parser) nativeType() string {
 	if t := p.token(); t.kind != word || natives[t.text] == nil {
-		p.unexpected("a type without parts")
+		p.Unexpected("a type without parts")
 	}
-	return p.identifier()
+	return p.Identifier()
 }
 
 // typeName takes a type.
-func (p *parser) typeName() *Type {
+func (p *Parser) typeName() *Type {
 	p.enter()
 	defer p.leave()
 	t := p.token()
@@ -99,21 +99,21 @@ func (p *parser) typeName() *Type {
 		return natives[t.text]
 	}
 	if !p.isName(0) {
-		p.unexpected("a type")
+		p.Unexpected("a type")
 	}
-	name := p.userType()
+	name := p.UserType()
 	user := &Type{Kind: UserType, Keyspace: name.Keyspace, Name: name.Name}
 	if p.defines && p.sign("{") {
-		user.Fields = several(p, ",", p.field)
+		user.Fields = Several(p, ",", p.Field)
 		p.expect("}")
 	}
 	return user
 }
 
-// userType takes the name of a user-defined type.
-func (p *parser) userType() Name {
+// UserType takes the name of a user-defined type.
+func (p *Parser) UserType() Name {
 	if p.isSign(1, ".") {
-		keyspace := p.keyspace()
+		keyspace := p.Keyspace()
 		p.expect(".")
 		return Name{Keyspace: keyspace, Name: p.typeIdentifier()}
 	}
@@ -121,15 +121,15 @@ func (p *parser) userType() Name {
 }
 
 // typeIdentifier takes a name that a user-defined type can have.
-func (p *parser) typeIdentifier() string {
+func (p *Parser) typeIdentifier() string {
 	if t := p.token(); t.kind == word && (natives[t.text] != nil || reservedTypes[t.text]) {
 		p.syntax("Invalid (reserved) user type name " + t.text)
 	}
-	return p.identifier()
+	return p.Identifier()
 }
 
 // typeArguments takes <type, ...> after a name.
-func (p *parser) typeArguments(name string, arity int) []*Type {
+func (p *Parser) typeArguments(name string, arity int) []*Type {
 	p.expect("<")
 	args := []*Type{p.typeName()}
 	for p.sign(",") {
@@ -139,7 +139,7 @@ func (p *parser) typeArguments(name string, arity int) []*Type {
 		case p.token().kind == literalInteger:
 			args = append(args, &Type{Kind: Dimension, Name: p.literal().Text})
 		default:
-			p.unexpected("the dimension of a vector")
+			p.Unexpected("the dimension of a vector")
 		}
 	}
 	if arity != 0 && len(args) != arity {

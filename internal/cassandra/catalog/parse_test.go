@@ -1,0 +1,149 @@
+package catalog_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cql"
+)
+
+func native(name string) *cql.Type { return &cql.Type{Name: name} }
+
+func named(keyspace, name string) cql.Name { return cql.Name{Keyspace: keyspace, Name: name} }
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		want cql.Statement
+	}{
+		{"ALTER KEYSPACE IF EXISTS ks WITH durable_writes = 'true'", &cql.CreateKeyspace{
+			Keyspace: "ks", IfNotExists: true, Alter: true, Durable: true,
+		}},
+		{
+			"ALTER TABLE t ADD a int",
+			&catalog.AlterTable{Table: named("", "t"), Add: []cql.ColumnDefinition{{Name: "a", Type: native("int")}}},
+		},
+		{"ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS (a int static, b set<text>)", &catalog.AlterTable{
+			Table: named("ks", "t"), IfExists: true, IfNotExists: true,
+			Add: []cql.ColumnDefinition{
+				{Name: "a", Type: native("int"), Static: true},
+				{Name: "b", Type: &cql.Type{Kind: cql.Collection, Name: "set", Args: []*cql.Type{native("text")}}},
+			},
+		}},
+		{"ALTER TABLE t DROP compact", &catalog.AlterTable{Table: named("", "t"), Drop: []string{"compact"}}},
+		{
+			"ALTER TABLE t DROP IF EXISTS (a, b)",
+			&catalog.AlterTable{Table: named("", "t"), Drop: []string{"a", "b"}, IfNotExists: true},
+		},
+		{
+			"ALTER TABLE t RENAME a TO b AND c TO d",
+			&catalog.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}, {"c", "d"}}},
+		},
+		{
+			"ALTER TABLE t RENAME IF EXISTS a TO b",
+			&catalog.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}}, IfNotExists: true},
+		},
+		{"ALTER TABLE t WITH comment = '' AND default_time_to_live = 5", &catalog.AlterTable{
+			Table: named("", "t"),
+			Options: []cql.Option{
+				{Name: "comment", Kind: cql.String}, {Name: "default_time_to_live", Kind: cql.Integer, Text: "5"},
+			},
+		}},
+		{"ALTER TYPE IF EXISTS u ADD IF NOT EXISTS a int", &cql.CreateType{
+			Type: named("", "u"), Alter: true, IfExists: true, IfNotExists: true,
+			Fields: []cql.ColumnDefinition{{Name: "a", Type: native("int")}},
+		}},
+		{"DROP KEYSPACE IF EXISTS ks", &catalog.Drop{What: "KEYSPACE", Name: named("", "ks"), IfExists: true}},
+		{"DROP TABLE ks.t", &catalog.Drop{What: "TABLE", Name: named("ks", "t")}},
+		{"DROP TYPE IF EXISTS u", &catalog.Drop{What: "TYPE", Name: named("", "u"), IfExists: true}},
+		{"DROP INDEX ks.i", &catalog.Drop{What: "INDEX", Name: named("ks", "i")}},
+		{"DROP MATERIALIZED VIEW v", &catalog.Drop{What: "MATERIALIZED VIEW", Name: named("", "v")}},
+	} {
+		if got := parse(t, c.text); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s:\n got %#v\nwant %#v", c.text, got, c.want)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"ALTER TABLE t", "ALTER TABLE t ADD a", "ALTER TABLE t DROP", "ALTER TABLE t RENAME a b", "ALTER TYPE t ADD (a int)",
+		"DROP", "DROP t", "DROP TABLE IF NOT EXISTS t", "DROP TYPE text",
+	} {
+		s, err := catalog.Parse(text)
+		if syntax := new(*cql.SyntaxError); !errors.As(err, syntax) {
+			t.Errorf("%s: %#v, %v", text, s, err)
+		}
+	}
+	for _, c := range []struct{ text, want string }{
+		{"ALTER TABLE t ALTER a TYPE text", cql.Unsupported + "ALTER TABLE ... ALTER"},
+		{"ALTER TABLE t DROP a USING TIMESTAMP 1", cql.Unsupported + "DROP of a column USING TIMESTAMP"},
+		{"ALTER TABLE t DROP COMPACT STORAGE", cql.Unsupported + "DROP COMPACT STORAGE"},
+		{"ALTER TYPE t RENAME a TO b", cql.Unsupported + "ALTER TYPE ... RENAME"},
+		{"ALTER TYPE t ALTER a TYPE text", cql.Unsupported + "ALTER TYPE ... ALTER"},
+		{"ALTER MATERIALIZED VIEW v WITH comment = 'x'", cql.Unsupported + "ALTER MATERIALIZED"},
+		{"DROP ROLE r", cql.Unsupported + "DROP ROLE"},
+	} {
+		s, err := catalog.Parse(c.text)
+		if invalid := new(*cql.InvalidError); !errors.As(err, invalid) || err.Error() != c.want {
+			t.Errorf("%s: %#v, %v, want %s", c.text, s, err, c.want)
+		}
+	}
+}
+
+// The schemas of the library's own tests, and the migrations it writes.
+func TestParseScripts(t *testing.T) {
+	t.Parallel()
+	read := 0
+	for _, pattern := range []string{"*.cql", "systems/*.cql", "migration.golden"} {
+		names, err := filepath.Glob("../../../schema/testdata/" + pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, names, err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, err := cql.NewScript(string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, _, more := script.Next(); more; _, _, more = script.Next() {
+				span := script.Skip()
+				_, err := catalog.Parse(string(text[span.From:span.To]))
+				if err != nil && err.Error() == cql.Unsupported+"ALTER TYPE ... RENAME" {
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s: %v", text[span.From:span.To], err)
+				}
+				read++
+			}
+		}
+	}
+	if read < 50 {
+		t.Errorf("only %d statements", read)
+	}
+}
+
+// Whatever the text: no panic, an end, and either a statement or an error.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"ALTER TABLE t ADD (a int, b text)", "ALTER TABLE t RENAME a TO b AND c TO d", "ALTER TYPE u ADD b text",
+		"ALTER KEYSPACE k WITH durable_writes = false", "DROP TABLE IF EXISTS /* x */ t // y\n;",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if s, err := catalog.Parse(text); (s == nil) == (err == nil) {
+			t.Errorf("%#v and %v", s, err)
+		}
+	})
+}
