@@ -44,7 +44,7 @@ func (m *merger[T]) turn(s *stream[T]) (bool, error) {
 		s.page = nil
 		s.give(p)
 	}
-	p, err := s.wait(m.read)
+	p, err := s.wait()
 	if err != nil {
 		return false, err
 	}
@@ -53,25 +53,19 @@ func (m *merger[T]) turn(s *stream[T]) (bool, error) {
 		return false, nil
 	}
 	if len(m.last) > 0 && !m.rises(m.last, m.key(s)) {
-		return false, s.disorder(m.read)
+		return false, s.fail(errDisorder, 0)
 	}
 	return true, nil
 }
 
 // wait waits for a page.
-func (s *stream[T]) wait(r *read[T]) (*page[T], error) {
+func (s *stream[T]) wait() (*page[T], error) {
 	select {
 	case p := <-s.pages:
 		return p, p.err
-	case <-r.ctx.Done():
+	case <-s.read.ctx.Done():
+		return nil, s.fail(s.read.ctx.Err(), 0)
 	}
-	f := fetcher[T]{read: r, partition: s.partition}
-	return nil, f.fail(r.ctx.Err(), 0)
-}
-
-func (s *stream[T]) disorder(r *read[T]) error {
-	f := fetcher[T]{read: r, partition: s.partition}
-	return f.fail(errDisorder, 0)
 }
 
 func (m *merger[T]) columns() int { return len(m.read.plan.columns) }
@@ -94,7 +88,7 @@ func (m *merger[T]) advance() error {
 	s.pos++
 	if s.pos < len(s.page.rows) {
 		if !m.rises(s.page.key(s.pos-1, m.columns()), m.key(s)) {
-			return s.disorder(m.read)
+			return s.fail(errDisorder, 0)
 		}
 		m.down(0)
 		return nil

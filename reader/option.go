@@ -49,12 +49,6 @@ func (c *config) fail(format string, args ...any) {
 	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
 }
 
-func (c *config) positive(option string, n int) {
-	if n <= 0 {
-		c.fail("%s: %d is not positive", option, n)
-	}
-}
-
 // Retry sets how the request of one page is repeated. Default: that of [retry.Policy], with attempts of up to 5.5 s, none
 // of them begun later than 10 s after the first.
 func Retry(policy retry.Policy) Option {
@@ -102,25 +96,25 @@ func Consistency(level session.Consistency) Option {
 
 // Parallel is how many requests one read has under way at most. Default: 16.
 func Parallel(requests int) Option {
-	return func(c *config) {
-		c.positive("Parallel", requests)
-		c.parallel = requests
-	}
+	return positive("Parallel", requests, func(c *config) *int { return &c.parallel })
 }
 
 // Partitions is how many partitions one query may ask at most; one that would ask more is rejected. Default: 10,000.
 func Partitions(n int) Option {
-	return func(c *config) {
-		c.positive("Partitions", n)
-		c.partitions = n
-	}
+	return positive("Partitions", n, func(c *config) *int { return &c.partitions })
 }
 
 // PageSize is how many rows a request asks for at most. It begins with fewer, and with a limit asks for no more than that. Of
 // each partition that is read at the time, two pages are in memory. Default: 1000.
 func PageSize(rows int) Option {
+	return positive("PageSize", rows, func(c *config) *int { return &c.pageSize })
+}
+
+func positive(option string, n int, field func(*config) *int) Option {
 	return func(c *config) {
-		c.positive("PageSize", rows)
-		c.pageSize = rows
+		if n <= 0 {
+			c.fail("%s: %d is not positive", option, n)
+		}
+		*field(c) = n
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/scylladb/gocqlx/v2/qb"
 )
 
 // plan is what one read asks: partitions in groups, of which one after the other is merged.
@@ -21,7 +20,7 @@ type plan struct {
 	selected   []string // columns to select, the clustering columns first
 	groups     [][]*partition
 	partitions int
-	statements map[string]string
+	head, tail string // of each statement, around its table and conditions
 }
 
 // partition is one partition of a plan.
@@ -50,7 +49,17 @@ func (r *Reader) plan(q *query) (*plan, error) {
 	if err != nil {
 		return nil, b.invalid(b.name, "", "no keyspace: "+err.Error())
 	}
-	p := &plan{bound: b, keyspace: keyspace, selected: b.layout.Columns(), statements: make(map[string]string)}
+	p := &plan{bound: b, keyspace: keyspace, selected: b.layout.Columns()}
+	p.head = "SELECT " + strings.Join(p.selected, ",") + " FROM "
+	if keyspace != "" {
+		p.head += keyspace + "."
+	}
+	if p.reverse { // the first column turns all of them
+		p.tail = " ORDER BY " + p.columns[0] + " DESC"
+		if p.layout.Desc(0) {
+			p.tail = " ORDER BY " + p.columns[0] + " ASC"
+		}
+	}
 	p.mark = b.mark(p.keyspace)
 	if p.from, err = b.position(p.mark); err != nil {
 		return nil, err
@@ -135,20 +144,16 @@ func shown(v *entity.Value) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// relation is a condition of a statement.
-type relation struct {
-	column string
-	op     operator
-	value  any
-}
-
 // scans are the statements that give the rows of a partition in order. From the beginning it is one. What comes after a key
 // (a, b, c) is not one range for Cassandra if the columns are clustered in different directions, so it is read as
 // several: those with a and b and after c, then those with a and after b, then those after a.
 func (p *plan) scans(x *partition) []scan {
-	var fixed []relation
+	var fixed []condition
+	for i, name := range p.partition {
+		fixed = append(fixed, condition{name, eq, x.key[i]})
+	}
 	for _, name := range p.columns[:p.fixed] {
-		fixed = append(fixed, relation{name, eq, p.equal[name]})
+		fixed = append(fixed, condition{name, eq, p.equal[name]})
 	}
 	if p.from == nil {
 		return []scan{p.scan(x, append(fixed, p.limits(true, true)...))}
@@ -162,9 +167,9 @@ func (p *plan) scans(x *partition) []scan {
 	}
 	var out []scan
 	for last := len(p.columns) - 1; last >= p.fixed; last-- {
-		relations := slices.Clone(fixed)
+		conditions := slices.Clone(fixed)
 		for i := p.fixed; i < last; i++ {
-			relations = append(relations, relation{p.columns[i], eq, p.layout.Raw(i, p.from.key[i])})
+			conditions = append(conditions, condition{p.columns[i], eq, p.layout.Raw(i, p.from.key[i])})
 		}
 		op := gt
 		if p.descending(last) {
@@ -173,84 +178,47 @@ func (p *plan) scans(x *partition) []scan {
 		if inclusive && last == len(p.columns)-1 {
 			op += "="
 		}
-		relations = append(relations, relation{p.columns[last], op, p.layout.Raw(last, p.from.key[last])})
+		conditions = append(conditions, condition{p.columns[last], op, p.layout.Raw(last, p.from.key[last])})
 		if last == p.fixed {
-			relations = append(relations, p.limits(p.descending(last), !p.descending(last))...)
+			conditions = append(conditions, p.limits(p.descending(last), !p.descending(last))...)
 		}
-		out = append(out, p.scan(x, relations))
+		out = append(out, p.scan(x, conditions))
 	}
 	return out
 }
 
 // limits are the ends of the query's range.
-func (p *plan) limits(low, high bool) []relation {
-	var out []relation
-	if low && p.low != nil {
-		op := gtOrEq
-		if p.low.Open {
-			op = gt
+func (p *plan) limits(low, high bool) (out []condition) {
+	limit := func(op operator, end *entity.Bound) {
+		if !end.Open {
+			op += "="
 		}
-		out = append(out, relation{p.ranged, op, p.low.Value})
+		out = append(out, condition{p.ranged, op, end.Value})
+	}
+	if low && p.low != nil {
+		limit(gt, p.low)
 	}
 	if high && p.high != nil {
-		op := ltOrEq
-		if p.high.Open {
-			op = lt
-		}
-		out = append(out, relation{p.ranged, op, p.high.Value})
+		limit(lt, p.high)
 	}
 	return out
 }
 
-func (p *plan) scan(x *partition, relations []relation) scan {
-	var values []any
-	for _, v := range x.key {
-		values = append(values, v)
-	}
-	var shape strings.Builder
-	shape.WriteString(x.table)
-	for _, r := range relations {
-		values = append(values, r.value)
-		shape.WriteString(" " + r.column + string(r.op))
-	}
-	statement, ok := p.statements[shape.String()]
-	if !ok {
-		statement = p.compile(x.table, relations)
-		p.statements[shape.String()] = statement
-	}
-	return scan{statement, values}
-}
-
-// compile makes the CQL text. Names in it come from the declaration, which checks them.
-func (p *plan) compile(table string, relations []relation) string {
-	if p.keyspace != "" {
-		table = p.keyspace + "." + table
-	}
-	b := qb.Select(table).Columns(p.selected...)
-	for _, name := range p.partition {
-		b.Where(qb.Eq(name))
-	}
-	for _, r := range relations {
-		switch r.op {
-		case eq:
-			b.Where(qb.Eq(r.column))
-		case gt:
-			b.Where(qb.Gt(r.column))
-		case gtOrEq:
-			b.Where(qb.GtOrEq(r.column))
-		case lt:
-			b.Where(qb.Lt(r.column))
-		case ltOrEq:
-			b.Where(qb.LtOrEq(r.column))
+// scan makes a statement. Names in it come from the declaration, which checks them.
+func (p *plan) scan(x *partition, conditions []condition) scan {
+	var s scan
+	var text strings.Builder
+	text.WriteString(p.head)
+	text.WriteString(x.table)
+	before := " WHERE "
+	for _, c := range conditions {
+		for _, part := range [...]string{before, c.column, string(c.op), "?"} {
+			text.WriteString(part)
 		}
+		s.values = append(s.values, c.value)
+		before = " AND "
 	}
-	if p.reverse { // the first column turns all of them
-		order := qb.DESC
-		if p.layout.Desc(0) {
-			order = qb.ASC
-		}
-		b.OrderBy(p.columns[0], order)
-	}
-	text, _ := b.ToCql()
-	return strings.TrimSpace(text)
+	text.WriteString(p.tail)
+	s.statement = text.String()
+	return s
 }

@@ -22,6 +22,11 @@ type stream[T any] struct {
 	spare     chan *page[T] // pages that the consumer is done with
 	group     *group[T]
 
+	// Of the goroutine that fetches.
+	decoder *decoder[T]
+	key     []byte // of the partition, encoded
+	end     session.RequestEnd
+
 	// Of the consumer.
 	page *page[T]
 	pos  int
@@ -33,21 +38,20 @@ func (s *stream[T]) fetch(ctx context.Context) {
 	if s.read.tracer.Requests() {
 		ctx = s.traced(ctx)
 	}
-	end := session.RequestEnd{}
-	f := fetcher[T]{read: s.read, partition: s.partition, decoder: newDecoder[T](s.read.plan), end: &end}
+	s.decoder, s.key = newDecoder[T](s.read.plan), s.read.plan.layout.PartitionKey(s.partition.key)
 	defer func() {
 		if s.read.stopped() {
-			end.Err, end.Reason = nil, "" // nothing waits for it any more
+			s.end.Err, s.end.Reason = nil, "" // nothing waits for it any more
 		}
-		s.read.tracer.TraceRequestEnd(ctx, end)
+		s.read.tracer.TraceRequestEnd(ctx, s.end)
 	}()
 	var state []byte
 	gone := 0
 	for n := 0; n < len(s.partition.scans); {
 		p := s.next()
 		var err error
-		size := s.size(end.Rows, gone)
-		state, err = f.page(ctx, &s.partition.scans[n], state, size, p)
+		size := s.size(s.end.Rows, gone)
+		state, err = s.fetchPage(ctx, &s.partition.scans[n], state, size, p)
 		if err != nil {
 			p.reset(0)
 			p.err = err
@@ -55,10 +59,10 @@ func (s *stream[T]) fetch(ctx context.Context) {
 		if len(state) == 0 {
 			n++
 		}
-		end.Rows += len(p.rows)
+		s.end.Rows += len(p.rows)
 		gone += p.gone
 		exhausted := err == nil && n == len(s.partition.scans)
-		p.last = exhausted || s.limit > 0 && end.Rows >= s.limit
+		p.last = exhausted || s.limit > 0 && s.end.Rows >= s.limit
 		if exhausted {
 			s.group.exhausted.Add(1)
 		}
@@ -118,61 +122,49 @@ func (s *stream[T]) size(rows, gone int) int {
 // firstPage is the size of the first page where there is no limit.
 const firstPage = 100
 
-// fetcher reads the pages of one partition.
-type fetcher[T any] struct {
-	read      *read[T]
-	partition *partition
-	decoder   *decoder[T]
-	key       []byte // of the partition, encoded
-	end       *session.RequestEnd
-}
-
-// page reads one page, again if need be, and gives where the next one begins: nil at the end.
-func (f *fetcher[T]) page(ctx context.Context, s *scan, state []byte, size int, p *page[T]) ([]byte, error) {
-	r := f.read
+// fetchPage reads one page, again if need be, and gives where the next one begins: nil at the end.
+func (s *stream[T]) fetchPage(ctx context.Context, at *scan, state []byte, size int, p *page[T]) ([]byte, error) {
+	r := s.read
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return nil, f.fail(ctx.Err(), 0)
-	}
-	if f.key == nil {
-		f.key = r.plan.layout.PartitionKey(f.partition.key)
+		return nil, s.fail(ctx.Err(), 0)
 	}
 	var next []byte
-	request := request.New(r.plan.keyspace, f.key, leastSilence)
+	request := request.New(r.plan.keyspace, s.key, leastSilence)
 	outcome, err := request.Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) error {
-		f.end.Attempts++
-		a := r.source.page(ctx, attempt{s.statement, s.values, f.key, size, state, r.consistency})
+		s.end.Attempts++
+		a := r.source.page(ctx, attempt{at.statement, at.values, s.key, size, state, r.consistency})
 		if h := a.Host(); h != nil {
-			f.end.Host = session.HostOf(h)
+			s.end.Host = session.HostOf(h)
 		}
-		f.decoder.decode(a, p)
+		s.decoder.decode(a, p)
 		next = bytes.Clone(a.PageState())
 		return a.Close()
-	}, r.tracer.Observer(ctx, &f.end.Host))
-	f.end.Pages++
+	}, r.tracer.Observer(ctx, &s.end.Host))
+	s.end.Pages++
 	if err != nil {
-		f.end.Reason, f.end.Refused = outcome.Last.Reason, outcome.Refused
-		f.end.Err = f.fail(err, outcome.Attempts)
-		return nil, f.end.Err
+		s.end.Reason, s.end.Refused = outcome.Last.Reason, outcome.Refused
+		s.end.Err = s.fail(err, outcome.Attempts)
+		return nil, s.end.Err
 	}
 	return next, nil
 }
 
 // fail names the partition.
-func (f *fetcher[T]) fail(err error, attempts int) error {
-	p := f.read.plan
+func (s *stream[T]) fail(err error, attempts int) error {
+	p := s.read.plan
 	err = period.Explain(err, func(table string) (keyspace string, rotates bool) {
-		return "", table == f.partition.table && table != p.layout.Name() // the Error names the keyspace
+		return "", table == s.partition.table && table != p.layout.Name() // the Error names the keyspace
 	})
 	var missing *period.MissingError
 	if errors.As(err, &missing) {
 		err = fmt.Errorf("%w; create it, or let the range begin later", err)
 	}
 	return &Error{
-		Op: f.read.op, Keyspace: p.keyspace, Table: f.partition.table, Partition: f.partition.number, Partitions: p.partitions,
-		Buckets: f.partition.shown, Attempts: attempts, Err: err,
+		Op: s.read.op, Keyspace: p.keyspace, Table: s.partition.table, Partition: s.partition.number, Partitions: p.partitions,
+		Buckets: s.partition.shown, Attempts: attempts, Err: err,
 	}
 }
 

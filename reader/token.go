@@ -155,15 +155,12 @@ func (b *bound) holds(key [][]byte) bool {
 			return false
 		}
 	}
-	if b.low != nil {
-		if c := b.layout.Compare(b.fixed, key[b.fixed], b.low.Value.Bytes()); c < 0 || c == 0 && b.low.Open {
+	beyond := func(end *entity.Bound, sign int) bool {
+		if end == nil {
 			return false
 		}
+		c := sign * b.layout.Compare(b.fixed, key[b.fixed], end.Value.Bytes())
+		return c > 0 || c == 0 && end.Open
 	}
-	if b.high != nil {
-		if c := b.layout.Compare(b.fixed, key[b.fixed], b.high.Value.Bytes()); c > 0 || c == 0 && b.high.Open {
-			return false
-		}
-	}
-	return true
+	return !beyond(b.low, -1) && !beyond(b.high, 1)
 }
