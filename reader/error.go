@@ -46,8 +46,8 @@ func (e *optionError) Error() string        { return "denorm: reader: " + e.caus
 func (e *optionError) Is(target error) bool { return target == ErrInvalid }
 func (e *optionError) Unwrap() error        { return e.cause }
 
-func (q *query) invalid(table, column, reason string) error {
-	return &QueryError{Table: table, Column: column, Reason: reason}
+func (q *query) invalid(column, reason string) error {
+	return &QueryError{Table: q.name, Column: column, Reason: reason}
 }
 
 // reason is the sentence of an error of package tables, without what QueryError says itself.

@@ -73,13 +73,12 @@ func (m *merger[T]) columns() int { return len(m.read.plan.columns) }
 // key is that of the next row of a stream.
 func (m *merger[T]) key(s *stream[T]) [][]byte { return s.page.key(s.pos, m.columns()) }
 
-// next gives the next row, in its page, and false at the end of the group. What it gives is good until the next call.
-func (m *merger[T]) next() (s *stream[T], pos int, ok bool) {
+// next gives the stream that has the next row, at its position, and nil at the end of the group. The row is good until advance.
+func (m *merger[T]) next() *stream[T] {
 	if len(m.heap) == 0 {
-		return nil, 0, false
+		return nil
 	}
-	s = m.heap[0]
-	return s, s.pos, true
+	return m.heap[0]
 }
 
 // advance goes on after the row that next gave.

@@ -47,7 +47,7 @@ func (r *Reader) plan(q *query) (*plan, error) {
 	}
 	keyspace, err := r.physical(b.layout.Keyspace())
 	if err != nil {
-		return nil, b.invalid(b.name, "", "no keyspace: "+err.Error())
+		return nil, b.invalid("", "no keyspace: "+err.Error())
 	}
 	p := &plan{bound: b, keyspace: keyspace, selected: b.layout.Columns()}
 	p.head = "SELECT " + strings.Join(p.selected, ",") + " FROM "

@@ -121,20 +121,18 @@ type bound struct {
 
 // bind checks what can be checked without looking at buckets.
 func (q *query) bind() (*bound, error) {
-	if !q.made {
-		return nil, q.invalid(q.name, "", "the Query is a zero value: it is made by reader.From")
-	}
-	if q.unset {
-		return nil, q.invalid(q.name, "", "the set is nil")
-	}
-	if !q.known {
-		return nil, q.invalid(q.name, "", "no table of this name is declared in the set")
+	switch {
+	case !q.made:
+		return nil, q.invalid("", "the Query is a zero value: it is made by reader.From")
+	case q.unset:
+		return nil, q.invalid("", "the set is nil")
+	case !q.known:
+		return nil, q.invalid("", "no table of this name is declared in the set")
+	case q.limit < 0:
+		return nil, q.invalid("", fmt.Sprintf("the limit is %d", q.limit))
 	}
 	b := &bound{
 		query: *q, equal: make(map[string]*entity.Value), partition: q.layout.Partition(), columns: q.layout.Clustering(),
-	}
-	if q.limit < 0 {
-		return nil, q.invalid(q.name, "", fmt.Sprintf("the limit is %d", q.limit))
 	}
 	for _, c := range q.conditions {
 		if err := b.condition(c); err != nil {
@@ -143,7 +141,7 @@ func (q *query) bind() (*bound, error) {
 	}
 	for _, name := range b.partition {
 		if b.equal[name] == nil && !q.layout.Derived(name) {
-			return nil, q.invalid(q.name, name, "is missing: a query gives every column of the partition key with Eq")
+			return nil, q.invalid(name, "is missing: a query gives every column of the partition key with Eq")
 		}
 	}
 	for b.fixed < len(b.columns) && b.equal[b.columns[b.fixed]] != nil {
@@ -151,15 +149,15 @@ func (q *query) bind() (*bound, error) {
 	}
 	for i, name := range b.columns[b.fixed:] {
 		if b.equal[name] != nil || name == b.ranged && i > 0 {
-			return nil, q.invalid(q.name, b.columns[b.fixed], "is missing: it comes before "+name+
+			return nil, q.invalid(b.columns[b.fixed], "is missing: it comes before "+name+
 				" in the clustering key, and a range of it would have to be filtered")
 		}
 	}
 	if b.ranged != "" && slices.Contains(b.columns[:b.fixed], b.ranged) {
-		return nil, q.invalid(q.name, b.ranged, "has a value and a range")
+		return nil, q.invalid(b.ranged, "has a value and a range")
 	}
 	if b.low != nil && b.high != nil && b.swapped() {
-		return nil, q.invalid(q.name, b.ranged, "the lower bound is above the upper one, so there can be no rows: the two are swapped")
+		return nil, q.invalid(b.ranged, "the lower bound is above the upper one, so there can be no rows: the two are swapped")
 	}
 	return b, b.direction()
 }
@@ -168,15 +166,15 @@ func (b *bound) condition(c condition) error {
 	clustering := slices.Contains(b.columns, c.column)
 	switch {
 	case !clustering && !slices.Contains(b.partition, c.column) && !slices.Contains(b.layout.Columns(), c.column):
-		return b.invalid(b.name, c.column, "is no column of the table"+
+		return b.invalid(c.column, "is no column of the table"+
 			cql.Meant(c.column, slices.Concat(b.partition, b.layout.Columns())))
 	case !clustering && !slices.Contains(b.partition, c.column):
-		return b.invalid(b.name, c.column, "is no key column of the table, so rows would have to be filtered by it: "+
+		return b.invalid(c.column, "is no key column of the table, so rows would have to be filtered by it: "+
 			"declare a table keyed by it")
 	case !clustering && c.op != eq:
-		return b.invalid(b.name, c.column, "is a column of the partition key, which has no order: give it with Eq")
+		return b.invalid(c.column, "is a column of the partition key, which has no order: give it with Eq")
 	case b.equal[c.column] != nil:
-		return b.invalid(b.name, c.column, "has two conditions, one of them Eq")
+		return b.invalid(c.column, "has two conditions, one of them Eq")
 	}
 	v, open, err := b.value(c)
 	if err != nil {
@@ -187,7 +185,7 @@ func (b *bound) condition(c condition) error {
 		return nil
 	}
 	if b.ranged != "" && b.ranged != c.column {
-		return b.invalid(b.name, c.column, "has a range, and "+b.ranged+" has one too: rows would have to be filtered by one of them")
+		return b.invalid(c.column, "has a range, and "+b.ranged+" has one too: rows would have to be filtered by one of them")
 	}
 	b.ranged = c.column
 	end := &b.low
@@ -195,7 +193,7 @@ func (b *bound) condition(c condition) error {
 		end = &b.high
 	}
 	if *end != nil {
-		return b.invalid(b.name, c.column, "has two conditions of one kind")
+		return b.invalid(c.column, "has two conditions of one kind")
 	}
 	*end = &entity.Bound{Value: v, Open: open}
 	return nil
@@ -206,7 +204,7 @@ func (b *bound) value(c condition) (v *entity.Value, open bool, err error) {
 	open = c.op == gt || c.op == lt
 	if t, ok := c.value.(time.Time); ok && c.op != eq {
 		if t.IsZero() {
-			return nil, false, b.invalid(b.name, c.column, "the value is the zero time")
+			return nil, false, b.invalid(c.column, "the value is the zero time")
 		}
 		if c.op == lt || c.op == gtOrEq { // the first value that is not before t, the others the last one not after it
 			t = b.layout.Ceil(c.column, t)
@@ -221,7 +219,7 @@ func (b *bound) value(c condition) (v *entity.Value, open bool, err error) {
 		return nil, false, &QueryError{Table: b.name, Column: c.column, Reason: reason(err), cause: err}
 	}
 	if fault := b.layout.BucketFault(c.column, v); fault != "" && c.op == eq {
-		return nil, false, b.invalid(b.name, c.column, fault)
+		return nil, false, b.invalid(c.column, fault)
 	}
 	return v, open, nil
 }
@@ -256,14 +254,14 @@ func (b *bound) direction() error {
 	words := strings.Fields(b.order)
 	desc := len(words) == 2 && strings.EqualFold(words[1], "desc")
 	if len(words) == 0 || len(words) > 2 || len(words) == 2 && !desc && !strings.EqualFold(words[1], "asc") {
-		return b.invalid(b.name, "", fmt.Sprintf("OrderBy(%q): want a column, optionally followed by ASC or DESC", b.order))
+		return b.invalid("", fmt.Sprintf("OrderBy(%q): want a column, optionally followed by ASC or DESC", b.order))
 	}
 	i := slices.Index(b.columns, words[0])
 	switch {
 	case i < 0:
-		return b.invalid(b.name, words[0], "OrderBy: is no clustering column of the table")
+		return b.invalid(words[0], "OrderBy: is no clustering column of the table")
 	case i > b.fixed:
-		return b.invalid(b.name, words[0], "OrderBy: rows come in the order of "+b.columns[b.fixed]+", which comes before it")
+		return b.invalid(words[0], "OrderBy: rows come in the order of "+b.columns[b.fixed]+", which comes before it")
 	}
 	b.reverse = desc != b.layout.Desc(i)
 	return nil
@@ -273,12 +271,13 @@ func (b *bound) direction() error {
 func (b *bound) slots(from *position, limit int) (entity.Slots, error) {
 	bounds := entity.Bounds{Equal: b.equal, Low: make(map[string]entity.Bound), High: make(map[string]entity.Bound)}
 	low, high := b.low, b.high
-	if from != nil && b.ranged != "" {
-		here := &entity.Bound{Value: b.layout.Raw(b.fixed, from.key[b.fixed])}
+	if from != nil && b.ranged != "" { // it narrows the range, if the query has that end at all
+		end := &low
 		if b.descending(b.fixed) {
-			high = narrower(high, here)
-		} else {
-			low = narrower(low, here)
+			end = &high
+		}
+		if *end != nil {
+			*end = &entity.Bound{Value: b.layout.Raw(b.fixed, from.key[b.fixed])}
 		}
 	}
 	if low != nil {
@@ -288,14 +287,6 @@ func (b *bound) slots(from *position, limit int) (entity.Slots, error) {
 		bounds.High[b.ranged] = *high
 	}
 	return b.layout.Slots(bounds, limit)
-}
-
-// narrower is the place where a query continues, if the query has that end at all.
-func narrower(end, here *entity.Bound) *entity.Bound {
-	if end == nil {
-		return nil
-	}
-	return here
 }
 
 // descending says whether rows come with falling values of clustering column i.

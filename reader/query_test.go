@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -283,10 +284,14 @@ func TestBadOptions(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	r, err := New(testsession.New(t, nil, new(gocql.Session)), PageSize(0))
+	if want := "denorm: reader: PageSize: 0 is not positive"; r != nil || !errors.Is(err, ErrInvalid) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 	set, f := filled(t, 1)
-	r := newReader(f, "shop").With(Parallel(0), PageSize(-1), Partitions(0), nil, Consistency(session.Consistency(gocql.Any)),
+	r = newReader(f, "shop").With(Parallel(0), PageSize(-1), Partitions(0), nil, Consistency(session.Consistency(gocql.Any)),
 		shared(session.Keyspaces(map[string]string{"": "a; DROP"})))
-	_, _, err := List(t.Context(), r, "list", lastHours(set, 1))
+	_, _, err = List(t.Context(), r, "list", lastHours(set, 1))
 	if !errors.Is(err, ErrInvalid) {
 		t.Fatal(err)
 	}

@@ -116,11 +116,11 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 		}
 		r.plan = p
 		end.Keyspace, end.Partitions = p.keyspace, p.partitions
-		return newRead[T](ctx, r.reader, r.op, p, &end).run(func(s *stream[T], pos int) bool {
-			r.place(s.page.key(pos, len(p.columns)), s.partition.id)
+		return newRead[T](ctx, r.reader, r.op, p, &end).run(func(s *stream[T]) bool {
+			r.place(s.page.key(s.pos, len(p.columns)), s.partition.id)
 			r.count++
 			end.Rows++
-			return yield(s.page.rows[pos])
+			return yield(s.page.rows[s.pos])
 		})
 	}()
 	end.Err = err
@@ -161,7 +161,7 @@ func newRead[T any](ctx context.Context, r *Reader, op string, p *plan, end *ses
 func (r *read[T]) stopped() bool { return r.ctx.Err() != nil && r.caller.Err() == nil }
 
 // run gives all rows, group after group. When it returns, nothing of it runs any more.
-func (r *read[T]) run(yield func(*stream[T], int) bool) error {
+func (r *read[T]) run(yield func(*stream[T]) bool) error {
 	defer r.wait.Wait()
 	defer r.cancel()
 	ahead := 0 // how many groups are begun before they are needed
@@ -173,15 +173,8 @@ func (r *read[T]) run(yield func(*stream[T], int) bool) error {
 			return err
 		}
 		before := r.end.Rows
-		for {
-			s, pos, ok := m.next()
-			if !ok {
-				break
-			}
-			if !yield(s, pos) {
-				return nil
-			}
-			if r.limit > 0 && r.end.Rows >= r.limit {
+		for s := m.next(); s != nil; s = m.next() {
+			if !yield(s) || r.limit > 0 && r.end.Rows >= r.limit {
 				return nil
 			}
 			r.foresee(n, before)
@@ -202,17 +195,13 @@ func (r *read[T]) run(yield func(*stream[T], int) bool) error {
 
 // foresee begins the next group when all of group n has been fetched and will not do.
 func (r *read[T]) foresee(n, before int) {
-	if len(r.groups) > n+1 {
-		return
-	}
 	g := r.groups[n]
-	if int(g.exhausted.Load()) < len(g.streams) {
+	if len(r.groups) > n+1 || int(g.exhausted.Load()) < len(g.streams) {
 		return
 	}
-	if r.limit > 0 && before+int(g.fetched.Load()) >= r.limit {
-		return
+	if r.limit == 0 || before+int(g.fetched.Load()) < r.limit {
+		r.begin(n + 1)
 	}
-	r.begin(n + 1)
 }
 
 // begin begins all groups up to n that have not begun.
