@@ -79,26 +79,19 @@ func (r *Request) Do(
 	}, observe)
 }
 
-// Deadline implements [context.Context].
-func (r *Request) Deadline() (time.Time, bool) {
+// limit is what ends the attempt.
+func (r *Request) limit() Limit {
 	if r.Limit != nil {
-		return r.Limit.Deadline()
+		return r.Limit
 	}
-	return r.Context.Deadline()
+	return r.Context
 }
+
+// Deadline implements [context.Context].
+func (r *Request) Deadline() (time.Time, bool) { return r.limit().Deadline() }
 
 // Done implements [context.Context].
-func (r *Request) Done() <-chan struct{} {
-	if r.Limit != nil {
-		return r.Limit.Done()
-	}
-	return r.Context.Done()
-}
+func (r *Request) Done() <-chan struct{} { return r.limit().Done() }
 
 // Err implements [context.Context].
-func (r *Request) Err() error {
-	if r.Limit != nil {
-		return r.Limit.Err()
-	}
-	return r.Context.Err()
-}
+func (r *Request) Err() error { return r.limit().Err() }
