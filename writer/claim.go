@@ -44,22 +44,21 @@ func (k *claimKey) Read(ctx context.Context) (out versioned.Claim, err error) {
 }
 
 // Take implements [versioned.Key].
-func (k *claimKey) Take(ctx context.Context, token gocql.UUID) (applied bool, now versioned.Claim, err error) {
-	applied, _, err = k.swap(ctx, k.claim.Take(token))
-	if err != nil || applied {
-		return applied, now, err
+func (k *claimKey) Take(ctx context.Context, token gocql.UUID) (versioned.Claim, error) {
+	if applied, _, err := k.swap(ctx, k.claim.Take(token)); err != nil || applied {
+		return versioned.Claim{Owner: k.own, Token: token}, err
 	}
-	now, err = k.Read(ctx) // a zero claim if it is gone meanwhile
-	return false, now, err
+	return k.Read(ctx) // a zero claim if it is gone meanwhile
 }
 
 // Replace implements [versioned.Key].
-func (k *claimKey) Replace(ctx context.Context, seen, token gocql.UUID) (applied bool, now gocql.UUID, err error) {
+func (k *claimKey) Replace(ctx context.Context, seen, token gocql.UUID) (now gocql.UUID, err error) {
 	applied, row, err := k.swap(ctx, k.claim.Replace(token, seen))
-	if err == nil && !applied {
-		now, _ = row[entity.TokenColumn].(gocql.UUID)
+	if err != nil || applied {
+		return token, err
 	}
-	return applied, now, err
+	now, _ = row[entity.TokenColumn].(gocql.UUID)
+	return now, nil
 }
 
 // Free implements [versioned.Key].

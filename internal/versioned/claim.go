@@ -24,11 +24,13 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 			return err
 		}
 		own, alone := c.Next(0), true
-		applied, now, err := h.take(ctx, c.Store, own)
+		// An attempt whose answer was lost was applied, too, if the next one finds its token.
+		now, _, err := Try(ctx, c.Store, func(ctx context.Context) (Claim, error) { return h.key.Take(ctx, own) })
 		if err != nil {
 			return err
 		}
-		if !applied {
+		token := now.Token
+		if token != own {
 			if now == (Claim{}) {
 				continue // freed meanwhile
 			}
@@ -41,35 +43,17 @@ func (h *holding) claim(ctx context.Context, c *Change) error {
 			} else if !fenced {
 				continue
 			}
-			if applied, err = h.replace(ctx, c.Store, now.Token, own); err != nil {
+			token, _, err = Try(ctx, c.Store, func(ctx context.Context) (gocql.UUID, error) { return h.key.Replace(ctx, now.Token, own) })
+			if err != nil {
 				return err
 			}
 		}
-		if applied {
+		if token == own {
 			h.token, h.alone = own, alone
 			return nil
 		}
 	}
 	return ErrRounds
-}
-
-// take says that an attempt was applied too if its answer was lost and the next one finds its token.
-func (h *holding) take(ctx context.Context, store Store, own gocql.UUID) (applied bool, now Claim, err error) {
-	_, err = store.Try(ctx, func(ctx context.Context) error {
-		applied, now, err = h.key.Take(ctx, own)
-		return err
-	})
-	return applied || now.Token == own, now, err
-}
-
-func (h *holding) replace(ctx context.Context, store Store, seen, own gocql.UUID) (bool, error) {
-	var applied bool
-	var now gocql.UUID
-	_, err := store.Try(ctx, func(ctx context.Context) (err error) {
-		applied, now, err = h.key.Replace(ctx, seen, own)
-		return err
-	})
-	return applied || now == own, err
 }
 
 // evict sees to it that the owner of a claim cannot come to hold the key by that claim any more. It says whether it has,

@@ -37,30 +37,30 @@ func (u *uniqueRow) Read(context.Context) (versioned.Claim, error) {
 	return u.claim, u.note("read key")
 }
 
-func (u *uniqueRow) Take(_ context.Context, token gocql.UUID) (bool, versioned.Claim, error) {
+func (u *uniqueRow) Take(_ context.Context, token gocql.UUID) (versioned.Claim, error) {
 	if u.gone {
 		u.gone = false
-		return false, versioned.Claim{}, u.note("take %d", token)
+		return versioned.Claim{}, u.note("take %d", token)
 	}
-	was := u.claim
-	if was.Owner == "" {
+	if u.claim.Owner == "" {
 		u.claim = versioned.Claim{Owner: "me", Token: token}
 	}
+	now := u.claim
 	if err := u.note("take %d", token); err != nil {
-		return false, versioned.Claim{}, err
+		return versioned.Claim{}, err
 	}
-	return was.Owner == "", was, nil
+	return now, nil
 }
 
-func (u *uniqueRow) Replace(_ context.Context, seen, token gocql.UUID) (bool, gocql.UUID, error) {
-	was := u.claim
-	if was.Token == seen {
+func (u *uniqueRow) Replace(_ context.Context, seen, token gocql.UUID) (gocql.UUID, error) {
+	if u.claim.Token == seen {
 		u.claim = versioned.Claim{Owner: "me", Token: token}
 	}
+	now := u.claim.Token
 	if err := u.note("replace %d by %d", seen, token); err != nil {
-		return false, gocql.UUID{}, err
+		return gocql.UUID{}, err
 	}
-	return was.Token == seen, was.Token, nil
+	return now, nil
 }
 
 func (u *uniqueRow) Free(_ context.Context, token gocql.UUID) error {

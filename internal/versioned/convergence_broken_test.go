@@ -115,22 +115,25 @@ func withKey(f keyFault) func(*key) versioned.Key {
 
 func (k *brokenKey) Held(row versioned.Row) bool { return k.fault != heldByNobody && k.key.Held(row) }
 
-func (k *brokenKey) Take(ctx context.Context, token gocql.UUID) (bool, versioned.Claim, error) {
+func (k *brokenKey) Take(ctx context.Context, token gocql.UUID) (versioned.Claim, error) {
 	if k.fault == neverRenew && k.once {
-		return true, versioned.Claim{}, nil
+		return versioned.Claim{Owner: k.Self(), Token: token}, nil
 	}
-	applied, now, err := k.key.Take(ctx, token)
-	k.once = k.once || applied
-	return applied || k.fault == keepOwn && now.Owner == k.Self(), now, err
+	now, err := k.key.Take(ctx, token)
+	k.once = k.once || now.Token == token
+	if k.fault == keepOwn && now.Owner == k.Self() {
+		now.Token = token
+	}
+	return now, err
 }
 
-func (k *brokenKey) Replace(ctx context.Context, seen, token gocql.UUID) (bool, gocql.UUID, error) {
+func (k *brokenKey) Replace(ctx context.Context, seen, token gocql.UUID) (gocql.UUID, error) {
 	if now := k.p.w.claims[k.u][k.k]; k.fault == replaceAny && now.Owner != "" {
 		seen = now.Token
 	}
-	applied, was, err := k.key.Replace(ctx, seen, token)
-	k.once = k.once || applied
-	return applied, was, err
+	now, err := k.key.Replace(ctx, seen, token)
+	k.once = k.once || now == token
+	return now, err
 }
 
 func (k *brokenKey) Free(ctx context.Context, token gocql.UUID) error {

@@ -162,7 +162,7 @@ func (k *key) Read(context.Context) (versioned.Claim, error) {
 	return out, err
 }
 
-func (k *key) Take(_ context.Context, token gocql.UUID) (bool, versioned.Claim, error) {
+func (k *key) Take(_ context.Context, token gocql.UUID) (versioned.Claim, error) {
 	var applied bool
 	var now versioned.Claim
 	w := k.p.w
@@ -174,14 +174,15 @@ func (k *key) Take(_ context.Context, token gocql.UUID) (bool, versioned.Claim, 
 			w.setClaim(k.u, k.k, versioned.Claim{Owner: k.Self(), Token: token})
 		}
 		w.logf("applied %t, key %d/%d was %q's, token %s", applied, k.u, k.k, now.Owner, now.Token)
+		now = w.claims[k.u][k.k]
 	})
 	if err != nil {
-		return false, versioned.Claim{}, err
+		return versioned.Claim{}, err
 	}
-	return applied, now, nil
+	return now, nil
 }
 
-func (k *key) Replace(_ context.Context, seen, token gocql.UUID) (bool, gocql.UUID, error) {
+func (k *key) Replace(_ context.Context, seen, token gocql.UUID) (gocql.UUID, error) {
 	var applied bool
 	var now versioned.Claim
 	w := k.p.w
@@ -196,11 +197,12 @@ func (k *key) Replace(_ context.Context, seen, token gocql.UUID) (bool, gocql.UU
 			w.setClaim(k.u, k.k, versioned.Claim{Owner: k.Self(), Token: token})
 		}
 		w.logf("applied %t, key %d/%d was %q's, token %s", applied, k.u, k.k, now.Owner, now.Token)
+		now = w.claims[k.u][k.k]
 	})
 	if err != nil {
-		return false, gocql.UUID{}, err
+		return gocql.UUID{}, err
 	}
-	return applied, now.Token, nil
+	return now.Token, nil
 }
 
 func (k *key) Free(_ context.Context, token gocql.UUID) error {
