@@ -10,8 +10,9 @@ import (
 // token is a word, a literal or a sign of the text.
 type token struct {
 	kind       tokenKind
-	start, end int32  // in the text
-	text       string // as it is meant: words in lower case, quoted ones without quotes; literals as in [Term]
+	literal    TermKind // of a literal
+	start, end int32    // in the text
+	text       string   // as it is meant: words in lower case, quoted ones without quotes; literals as in [Term]
 }
 
 type tokenKind uint8
@@ -21,13 +22,7 @@ const (
 	word
 	quoted
 	sign
-	literalString
-	literalInteger
-	literalFloat
-	literalBoolean
-	literalUUID
-	literalBlob
-	literalDuration
+	literal
 )
 
 // lexer cuts a text into tokens.
@@ -55,6 +50,13 @@ func (l *lexer) scan() ([]token, error) {
 			return tokens, nil
 		}
 	}
+}
+
+// constant takes a literal of n bytes.
+func (l *lexer) constant(kind TermKind, n int, text string) token {
+	t := l.cut(literal, n, text)
+	t.literal = kind
+	return t
 }
 
 // cut takes a token of n bytes.
@@ -113,24 +115,24 @@ func (l *lexer) next() token {
 // forms are those of literals, each for what has none of those before it. In durations of ISO 8601 P and the designators are in
 // upper case, and no letter follows.
 var forms = []struct {
-	kind tokenKind
+	kind TermKind
 	form *regexp.Regexp
 }{
-	{literalUUID, regexp.MustCompile(`^[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}`)},
-	{literalDuration, regexp.MustCompile(`^-?P(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|\d+W\b|` +
+	{UUID, regexp.MustCompile(`^[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}`)},
+	{Duration, regexp.MustCompile(`^-?P(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|\d+W\b|` +
 		`\B(\d+Y)?(\d+M)?(\d+D)?(T\B(\d+H)?(\d+M)?(\d+S)?)?\b)`)},
-	{literalBlob, regexp.MustCompile(`^0[xX][[:xdigit:]]*`)},
-	{literalDuration, regexp.MustCompile(`^-?(\d+([mM][sSoO]?|[uUµμΜnN][sS]|[yYwWdDhHsS]))+`)},
-	{literalFloat, regexp.MustCompile(`^-(?i:nan|infinity)\b`)},
-	{literalFloat, regexp.MustCompile(`^-?\d+(\.\d*([eE][+-]?\d+)?|[eE][+-]?\d+)`)},
-	{literalInteger, regexp.MustCompile(`^-?\d+`)},
+	{Blob, regexp.MustCompile(`^0[xX][[:xdigit:]]*`)},
+	{Duration, regexp.MustCompile(`^-?(\d+([mM][sSoO]?|[uUµμΜnN][sS]|[yYwWdDhHsS]))+`)},
+	{Float, regexp.MustCompile(`^-(?i:nan|infinity)\b`)},
+	{Float, regexp.MustCompile(`^-?\d+(\.\d*([eE][+-]?\d+)?|[eE][+-]?\d+)`)},
+	{Integer, regexp.MustCompile(`^-?\d+`)},
 }
 
 // values are the words that are literals, some after a minus, with their texts.
-var values = map[string]token{
-	"true": {kind: literalBoolean, text: "true"}, "false": {kind: literalBoolean, text: "false"},
-	"nan": {kind: literalFloat, text: "NaN"}, "-nan": {kind: literalFloat, text: "NaN"},
-	"infinity": {kind: literalFloat, text: "Infinity"}, "-infinity": {kind: literalFloat, text: "-Infinity"},
+var values = map[string]Term{
+	"true": {Kind: Boolean, Text: "true"}, "false": {Kind: Boolean, Text: "false"},
+	"nan": {Kind: Float, Text: "NaN"}, "-nan": {Kind: Float, Text: "NaN"},
+	"infinity": {Kind: Float, Text: "Infinity"}, "-infinity": {Kind: Float, Text: "-Infinity"},
 }
 
 // token cuts off one token, with which the rest of the text begins.
@@ -143,12 +145,12 @@ func (l *lexer) token(rest string) token {
 			if n == 0 || rest[n-1] == '.' && strings.HasPrefix(rest[n:], ".") { // 1..2 is a slice
 				continue
 			}
-			if f.kind == literalBlob {
+			if f.kind == Blob {
 				text = text[2:]
 			} else if v, ok := values[strings.ToLower(text)]; ok {
-				text = v.text
+				text = v.Text
 			}
-			return l.cut(f.kind, n, text)
+			return l.constant(f.kind, n, text)
 		}
 	}
 	switch {
@@ -159,7 +161,7 @@ func (l *lexer) token(rest string) token {
 		}
 		text := strings.ToLower(rest[:n])
 		if v, ok := values[text]; ok {
-			return l.cut(v.kind, n, v.text)
+			return l.constant(v.Kind, n, v.Text)
 		}
 		return l.cut(word, n, text)
 	case c == '\'' || c == '"':
@@ -169,7 +171,7 @@ func (l *lexer) token(rest string) token {
 		if !ok {
 			return l.fail("mismatched character '<EOF>' expecting '$'", "text without end")
 		}
-		return l.cut(literalString, len(text)+4, text)
+		return l.constant(String, len(text)+4, text)
 	}
 	for _, s := range signs {
 		if strings.HasPrefix(rest, s) {
@@ -197,12 +199,12 @@ func (l *lexer) quoted(rest string, quote byte) token {
 		}
 		n++
 	}
-	kind := literalString
-	if quote == '"' {
-		kind = quoted
-	}
 	q := string(quote)
-	return l.cut(kind, n, strings.ReplaceAll(rest[1:n-1], q+q, q))
+	text := strings.ReplaceAll(rest[1:n-1], q+q, q)
+	if quote == '"' {
+		return l.cut(quoted, n, text)
+	}
+	return l.constant(String, n, text)
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }

@@ -44,7 +44,7 @@ func (p *Parser) json() {
 	switch {
 	case p.isMark():
 		p.mark()
-	case p.token().kind == literalString:
+	case p.token().literal == String:
 		p.skip(1)
 	default:
 		p.Unexpected("a string or a mark")
@@ -134,7 +134,7 @@ func (p *Parser) value(a *Assignment) {
 		a.Operator = map[string]Operator{"+": Add, "-": Remove}[next.text]
 		a.Value = p.term()
 		return
-	case next.kind == literalInteger: // c -3 is a name and a number
+	case next.literal == Integer: // c -3 is a name and a number
 		p.same(a.Target.Column, "X - <value>")
 		a.Operator, a.Value = Add, p.term()
 		return

@@ -58,7 +58,7 @@ func (p *Parser) optionValue(o *Option) {
 		o.Map = p.properties()
 		return
 	}
-	o.Kind = String + TermKind(p.token().kind-literalString)
+	o.Kind = p.token().literal
 	o.Text = p.property()
 }
 

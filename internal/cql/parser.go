@@ -140,7 +140,7 @@ const maxInput = 60
 // found is what is at the token, for a message; what a string holds is nobody's business.
 func (p *Parser) found(quote func(string) string) string {
 	t := p.token()
-	if t.kind == literalString {
+	if t.literal == String {
 		return "a string"
 	}
 	return quote(p.text[t.start:min(t.end, t.start+maxInput)])

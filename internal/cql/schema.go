@@ -117,7 +117,7 @@ func (p *Parser) createIndex(custom bool) *CreateIndex {
 	}
 	p.expect(")")
 	if p.Word("using") {
-		if p.token().kind != literalString {
+		if p.token().literal != String {
 			p.Unexpected("the class of the index in quotes")
 			return s
 		}

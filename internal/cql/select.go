@@ -143,7 +143,7 @@ func (p *Parser) isCast() bool {
 	case p.isSign(2, "."):
 		next = 5
 	}
-	return p.isSign(next, "(", "[", "{", "?", ":") || p.isName(next) && !p.IsWord(next, "as") || p.ahead(next).kind >= literalString
+	return p.isSign(next, "(", "[", "{", "?", ":") || p.isName(next) && !p.IsWord(next, "as") || p.ahead(next).kind == literal
 }
 
 // order takes one column of ORDER BY.

@@ -107,13 +107,13 @@ func (p *Parser) composite() Term {
 	return t
 }
 
-func (p *Parser) isLiteral() bool { return p.token().kind >= literalString }
+func (p *Parser) isLiteral() bool { return p.token().kind == literal }
 
-// literal takes a literal, which comes next. The kinds of their tokens and terms are in the same order.
+// literal takes a literal, which comes next.
 func (p *Parser) literal() Term {
 	t := p.token()
 	p.skip(1)
-	return Term{Kind: String + TermKind(t.kind-literalString), Text: t.text}
+	return Term{Kind: t.literal, Text: t.text}
 }
 
 func (p *Parser) isMark() bool { return p.isSign(0, "?", ":") }
@@ -134,7 +134,7 @@ func (p *Parser) integer() *Term {
 	switch {
 	case p.isMark():
 		t = p.mark()
-	case p.token().kind == literalInteger:
+	case p.token().literal == Integer:
 		t = p.literal()
 	default:
 		p.Unexpected("an integer")

@@ -80,7 +80,7 @@ func (p *Parser) typeName() *Type {
 	generic, ok := generics[t.text]
 	ok = ok && t.kind == word
 	switch {
-	case t.kind == literalString:
+	case t.literal == String:
 		p.skip(1)
 		return &Type{Kind: Class, Name: t.text}
 	case ok && p.isSign(1, "<"):
@@ -136,7 +136,7 @@ func (p *Parser) typeArguments(name string, arity int) []*Type {
 		switch {
 		case name != "vector":
 			args = append(args, p.typeName())
-		case p.token().kind == literalInteger:
+		case p.token().literal == Integer:
 			args = append(args, &Type{Kind: Dimension, Name: p.literal().Text})
 		default:
 			p.Unexpected("the dimension of a vector")
@@ -206,19 +206,6 @@ func (t *Type) Thawed() *Type {
 	out.Frozen, out.Args = false, nil
 	for _, a := range t.Args {
 		out.Args = append(out.Args, a.Thawed())
-	}
-	return &out
-}
-
-// In is the type with keyspace as that of its user-defined types.
-func (t *Type) In(keyspace string) *Type {
-	out := *t
-	out.Args = nil
-	if t.Kind == UserType {
-		out.Keyspace = keyspace
-	}
-	for _, a := range t.Args {
-		out.Args = append(out.Args, a.In(keyspace))
 	}
 	return &out
 }

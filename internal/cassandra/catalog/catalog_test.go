@@ -248,6 +248,10 @@ func TestRefusals(t *testing.T) {
 			Code: gocql.ErrCodeInvalid, Message: "Cannot add new field y of type int to user type ks.p as the type is being used in partition key by the " +
 				"following tables: ks.pairs",
 		},
+		"ALTER TYPE ks.p ADD y frozen<map<int, frozen<p>>>": {
+			Code: gocql.ErrCodeInvalid, Message: "Cannot add new field y of type frozen<map<int, frozen<ks.p>>> to user type ks.p as it would " +
+				"create a circular reference",
+		},
 		"CREATE TABLE ks.t (a int PRIMARY KEY)": {
 			Code: gocql.ErrCodeAlreadyExists, Message: `Cannot add already existing table "t" to keyspace "ks"`, Keyspace: "ks", Table: "t",
 		},

@@ -134,11 +134,11 @@ func (s *Schema) alterType(name cql.Name, stmt *cql.CreateType) (*Change, error)
 		}
 		if uses(old, f.Type, name.Name) {
 			return nil, invalid("Cannot add new field %s of type %s to user type %s.%s as it would create a circular reference",
-				f.Name, f.Type.In(k.Name), k.Name, name.Name)
+				f.Name, k.own(f.Type), k.Name, name.Name)
 		}
 		if tables := old.partitioned(name.Name); len(tables) > 0 {
 			return nil, invalid("Cannot add new field %s of type %s to user type %s.%s as the type is being used in partition key by the following tables: %s",
-				f.Name, f.Type.In(k.Name), k.Name, name.Name, strings.Join(tables, ", "))
+				f.Name, k.own(f.Type), k.Name, name.Name, strings.Join(tables, ", "))
 		}
 		u.fields = append(u.fields, field{f.Name, typ})
 	}
@@ -147,6 +147,19 @@ func (s *Schema) alterType(name cql.Name, stmt *cql.CreateType) (*Change, error)
 	}
 	s.keyspaces[k.Name] = k
 	return &Change{Type: updated, Target: "TYPE", Keyspace: k.Name, Object: name.Name}, nil
+}
+
+// own is a type with the keyspace as that of its user-defined types.
+func (k *Keyspace) own(t *cql.Type) *cql.Type {
+	out := *t
+	out.Args = nil
+	if t.Kind == cql.UserType {
+		out.Keyspace = k.Name
+	}
+	for _, a := range t.Args {
+		out.Args = append(out.Args, k.own(a))
+	}
+	return &out
 }
 
 // partitioned are the tables whose partition key has values of the user-defined type called name: they would have others.
