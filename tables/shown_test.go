@@ -48,7 +48,7 @@ func TestNothingShowsValues(t *testing.T) {
 	things := map[string]any{
 		"Base": *base, "Bound": entity.Bound{Value: value}, "Bounds": entity.Bounds{Equal: map[string]*entity.Value{"id": value}},
 		"Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
-		"Edit": tables.Without("name", hidden), "Frozen": *set.Internal().Freeze(row), "Holder": entity.Holder{Base: base}, "Mutation": rendered.Mutations[0],
+		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base}, "Mutation": rendered.Mutations[0],
 		"Rendered": rendered, "Row": *conditional.Condition.After(), "Statement": statement, "Value": *value,
 	}
 	plain := []string{ // they hold declarations, or nothing of a row

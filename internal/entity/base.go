@@ -54,8 +54,8 @@ func (b *Base) Key() string { return encodedKey(b.key) }
 func (b *Base) Local() bool { return b.set.localSerial }
 
 // Place is where the row is.
-func (b *Base) Place() (keyspace, table string, partitionKey []byte) {
-	return b.keyspace, b.name, partitionKeyOf(b.key[:b.set.tables[0].part])
+func (b *Base) Place() (keyspace, table string, partition []byte) {
+	return b.keyspace, b.name, partitionKey(b.key[:b.set.tables[0].part])
 }
 
 // Unplaced is the name of a table of the set that has no physical keyspace, or "".

@@ -23,7 +23,11 @@ func (b *builder) checkCounters() {
 		return
 	}
 	s.counts = true
-	b.refuseRules("%s in a set of counters", besideCounters)
+	for _, r := range b.rules() {
+		if r.there {
+			b.fault("", "", "%s in a set of counters: %s", r.name, r.counters)
+		}
+	}
 	for i := range s.columns {
 		c := &s.columns[i]
 		switch {
@@ -64,18 +68,6 @@ func (b *builder) readCounters(t *table) {
 	}
 }
 
-// besideCounters are the rules that have no meaning for counters, and why.
-var besideCounters = map[string]string{
-	"OneOf":        "a row of counters cannot move, as what it has counted cannot be set elsewhere",
-	"SingleWriter": "a row of counters cannot move, as what it has counted cannot be set elsewhere",
-	"Stamp":        "Cassandra gives counters their timestamps itself, and nothing orders additions",
-	"ExpiresAt":    "Cassandra rejects a TTL on counters",
-	"Versioned":    "Cassandra rejects conditions on counters",
-	"Compare":      "Cassandra rejects conditions on counters",
-	"SweepInserts": "counters are never inserted, only added to",
-	"Atomic":       "Cassandra rejects counters in a logged batch, whose replay would count twice",
-}
-
 // CheckVerb rejects the verbs that the set does not have.
 func (c Change) CheckVerb() error {
 	switch {
@@ -114,10 +106,6 @@ func (r *renderer) count(t *table) {
 		m.Statement, m.Names = incrementText(qualified(p.keyspace, p.name), names, t.keyNames)
 	}
 	r.out = append(r.out, m)
-}
-
-func (s *Set) nothingToAdd() error {
-	return s.invalid(nil, "", "every counter of the row is zero: there is nothing to add")
 }
 
 // incrementText compiles an Increment.

@@ -136,7 +136,11 @@ func (b *builder) checkConditions() {
 	if !versioned && !compared || len(b.set.tables) == 0 {
 		return
 	}
-	b.refuseRules(what+" with %s", besideConditions)
+	for _, r := range b.rules() {
+		if r.there && r.conditions != "" {
+			b.fault("", "", "%s with %s: %s", what, r.name, r.conditions)
+		}
+	}
 	if compared && len(b.set.tables) > 1 {
 		b.fault(b.set.tables[1].name, "", "a set with Compare has one table: the order of changes, which query tables follow, is known "+
 			"only where rows have versions; declare Versioned")
@@ -147,17 +151,6 @@ func (b *builder) checkConditions() {
 		b.fault("", "", "Compare needs a column that is never absent (no pointer, time, slice or map): a row that does not exist could "+
 			"pass for one in which all columns are null, and would be created")
 	}
-}
-
-// besideConditions are the rules that cannot be combined with Versioned or Compare, and why.
-var besideConditions = map[string]string{
-	"OneOf":        "its key columns may change already, and a sweep is for writers without conditions",
-	"SingleWriter": "its key columns may change already",
-	"Stamp":        "the condition orders the writes",
-	"ExpiresAt": "a TTL covers all that a conditional statement sets, and would take the condition's columns with it; " +
-		"delete the entity instead",
-	"SweepInserts": "an insert is conditional",
-	"Atomic":       "what a client that died has not written, the next one writes",
 }
 
 func (b *builder) checkVersioned() {

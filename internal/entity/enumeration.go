@@ -260,7 +260,7 @@ func (e *enumeration) add(buckets []*Value) error {
 		}
 		s.Table = e.table.rotated(t)
 	}
-	id := s.Table + "\x00" + string(partitionKeyOf(buckets))
+	id := s.Table + "\x00" + string(partitionKey(buckets))
 	if e.seen[id] {
 		// In the same group it is one of two functions without a time; in another, functions of different times
 		// have a bucket in common.
@@ -273,11 +273,4 @@ func (e *enumeration) add(buckets []*Value) error {
 	}
 	e.out = append(e.out, s)
 	return nil
-}
-
-func partitionKeyOf(values []*Value) []byte {
-	if len(values) == 0 {
-		return nil
-	}
-	return partitionKey(values)
 }

@@ -2,31 +2,23 @@ package entity
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"reflect"
 	"slices"
 )
 
-// Freeze encodes at once what the update needs of before, a row of the set. The change that it is for takes it with [Change.Frozen].
-func (s *Set) Freeze(before any) *Frozen {
+// Freeze encodes at once what the update needs of before, a row of the set, and gives what the change that it is for has as Frozen.
+func (s *Set) Freeze(before any) func() ([]Value, error) {
 	if s == nil {
 		return nil
 	}
 	image, err := s.image(reflect.ValueOf(before))
-	return &Frozen{image, err}
-}
-
-// Frozen is the before-image of a change, encoded before the row afterwards was made.
-type Frozen struct {
-	values []Value
-	err    error
+	return func() ([]Value, error) { return image, err }
 }
 
 // image gives the before-image of a change, by column. Of the other columns there is nothing in it.
 func (c Change) image() ([]Value, error) {
 	if c.Frozen != nil {
-		return c.Frozen.values, c.Frozen.err
+		return c.Frozen()
 	}
 	return c.Set.image(reflect.ValueOf(c.Before))
 }
@@ -46,9 +38,3 @@ func (s *Set) image(row reflect.Value) ([]Value, error) {
 	}
 	return values, err
 }
-
-// Format prints no value.
-func (f Frozen) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "before-image") }
-
-// MarshalText prints no value.
-func (f Frozen) MarshalText() ([]byte, error) { return []byte("before-image"), nil }

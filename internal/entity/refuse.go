@@ -199,24 +199,32 @@ func (b *builder) checkSweep() {
 	}
 }
 
-// refuseRules rejects those of the set's rules for which a reason is given. where says what they are rejected in, with %s for
-// the rule.
-func (b *builder) refuseRules(where string, reasons map[string]string) {
-	for _, rule := range []struct {
-		name  string
-		there bool
-	}{
-		{"OneOf", len(b.OneOf) > 0},
-		{"SingleWriter", len(b.SingleWriters) > 0},
-		{"Stamp", len(b.Stamps) > 0},
-		{"ExpiresAt", len(b.Expiries) > 0},
-		{"Versioned", len(b.Versions) > 0},
-		{"Compare", len(b.Compare) > 0},
-		{"SweepInserts", b.SweepInserts},
-		{"Atomic", b.Atomic},
-	} {
-		if reason, ok := reasons[rule.name]; ok && rule.there {
-			b.fault("", "", where+": %s", rule.name, reason)
-		}
+// rule is an option of a set, if it is there, and why it cannot be combined with conditions and with counters, or "".
+type rule struct {
+	name                 string
+	there                bool
+	conditions, counters string
+}
+
+func (b *builder) rules() []rule {
+	const unmoved = "a row of counters cannot move, as what it has counted cannot be set elsewhere"
+	return []rule{
+		{"OneOf", len(b.OneOf) > 0, "its key columns may change already, and a sweep is for writers without conditions", unmoved},
+		{"SingleWriter", len(b.SingleWriters) > 0, "its key columns may change already", unmoved},
+		{
+			"Stamp", len(b.Stamps) > 0, "the condition orders the writes",
+			"Cassandra gives counters their timestamps itself, and nothing orders additions",
+		},
+		{
+			"ExpiresAt", len(b.Expiries) > 0, "a TTL covers all that a conditional statement sets, and would take the condition's columns with it; " +
+				"delete the entity instead", "Cassandra rejects a TTL on counters",
+		},
+		{"Versioned", len(b.Versions) > 0, "", "Cassandra rejects conditions on counters"},
+		{"Compare", len(b.Compare) > 0, "", "Cassandra rejects conditions on counters"},
+		{"SweepInserts", b.SweepInserts, "an insert is conditional", "counters are never inserted, only added to"},
+		{
+			"Atomic", b.Atomic, "what a client that died has not written, the next one writes",
+			"Cassandra rejects counters in a logged batch, whose replay would count twice",
+		},
 	}
 }

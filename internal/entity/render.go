@@ -72,7 +72,7 @@ func (c Change) Render(timestamp int64, keyspace func(string) string) (Rendered,
 		}
 	}
 	if c.Set.counts && len(r.out) == 0 {
-		return Rendered{}, c.Set.nothingToAdd()
+		return Rendered{}, c.Set.invalid(nil, "", "every counter of the row is zero: there is nothing to add")
 	}
 	return Rendered{Mutations: r.out, Key: r.entityKey()}, nil
 }
