@@ -288,8 +288,8 @@ func (b *builder) readDomain(i int, values []any) {
 			b.fault("", c.name, "value %d of OneOf: %s", n+1, cmp.Or(reason, "nil is not listed: a pointer column may always be nil"))
 			continue
 		}
-		encoded := Value{typ: c.cql, data: data}
-		if inDomain(c, &encoded) {
+		encoded := &Value{typ: c.cql, data: data}
+		if inDomain(c, encoded) {
 			b.fault("", c.name, "value %d of OneOf is given twice", n+1)
 			continue
 		}

@@ -21,8 +21,8 @@ func (s *Set) fingerprint(t *table) fingerprint.Fingerprint {
 		}
 		seen = append(seen, i)
 		r := fingerprint.Rule{Column: c.name}
-		for v := range c.domain {
-			r.Values = append(r.Values, c.domain[v].domainText())
+		for _, v := range c.domain {
+			r.Values = append(r.Values, v.domainText())
 		}
 		f.Rules = append(f.Rules, r)
 	}

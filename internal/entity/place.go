@@ -137,15 +137,15 @@ func (r *renderer) removes(p placed, stays []*Value) {
 		}
 		r.out = append(r.out, r.delete(p, key, timestamp))
 	}
-	sweeps := t.sweeps
+	swept := t.swept
 	if !r.replacing && r.after != nil {
-		sweeps = nil // an insert is the first write of its entity, except under another bucket function
+		swept = t.follows // an insert is the first write of its entity, except under another bucket function
 	}
 	if r.before != nil {
-		r.sweep(t, r.before, t.keyOf(r.before), sweeps, remove)
+		r.sweep(t, r.before, t.keyOf(r.before), swept, remove)
 	}
 	if r.after != nil && (r.before == nil || r.moved(t)) {
-		r.sweep(t, r.after, t.keyOf(r.after), sweeps, remove)
+		r.sweep(t, r.after, t.keyOf(r.after), swept, remove)
 	}
 }
 
@@ -154,52 +154,46 @@ func (r *renderer) moved(t *table) bool {
 	return slices.ContainsFunc(t.moves, func(k int) bool { return !bytes.Equal(r.before[t.key[k]].data, r.after[t.key[k]].data) })
 }
 
-// sweep calls visit once for every combination of values of the OneOf columns at positions of key, with key holding
-// the combination, and within that for every value of the derived columns that have several.
+// sweep calls visit once for every combination of values that the columns at positions of key may have had, with key holding it.
 func (r *renderer) sweep(t *table, row []Value, key []*Value, positions []int, visit func([]*Value)) {
-	if len(positions) == 0 {
-		r.rebucket(t, row, key, t.follows, visit)
-		return
-	}
-	k := positions[0]
-	domain := r.set.columns[t.key[k]].domain
-	for d := range domain {
-		key[k] = &domain[d]
-		r.sweep(t, row, key, positions[1:], visit)
-	}
-}
-
-// rebucket calls visit with the derived columns at positions of key computed again, once for every function that they may
-// be computed by. What is in the key has the value that it has there, and the rest that of row.
-func (r *renderer) rebucket(t *table, row []Value, key []*Value, positions []int, visit func([]*Value)) {
 	if len(positions) == 0 {
 		visit(key)
 		return
 	}
 	k := positions[0]
+	for _, v := range r.valuesAt(t, row, key, k) {
+		key[k] = v
+		r.sweep(t, row, key, positions[1:], visit)
+	}
+}
+
+// valuesAt are those of the column at position k of key: the domain of a OneOf column, and of a derived one what its functions give.
+// What these follow from has the value that it has in the key, and the rest that of row.
+func (r *renderer) valuesAt(t *table, row []Value, key []*Value, k int) []*Value {
 	c := &r.set.columns[t.key[k]]
+	if c.derived == nil {
+		return c.domain
+	}
 	of := func(i int) *Value {
 		if at := slices.Index(t.key, i); at >= 0 {
 			return key[at]
 		}
 		return &row[i]
 	}
-	var seen [][]byte
+	var out []*Value
 	add := func(data []byte, err error) {
-		if err != nil || slices.ContainsFunc(seen, func(s []byte) bool { return bytes.Equal(s, data) }) {
-			return // absent, or in no bucket: there is no row to remove
-		}
-		seen = append(seen, data)
-		key[k] = &Value{typ: c.cql, data: data}
-		r.rebucket(t, row, key, positions[1:], visit)
+		if err == nil && !slices.ContainsFunc(out, func(v *Value) bool { return bytes.Equal(v.data, data) }) {
+			out = append(out, &Value{typ: c.cql, data: data})
+		} // else absent, or in no bucket: there is no row to remove
 	}
 	if !c.derived.swept() {
 		add(c.derived.value(of))
-		return
+		return out
 	}
 	for v := range c.derived.versions {
 		add(c.derived.under(&c.derived.versions[v], 0, of))
 	}
+	return out
 }
 
 // compare orders key against stays, the key that the row keeps: 0 if they are the same. At a tie of two writers the
@@ -212,11 +206,9 @@ func compare(t *table, key, stays []*Value) int {
 			return -1
 		}
 	}
-	for _, positions := range [][]int{t.sweeps, t.follows} {
-		for _, k := range positions {
-			if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
-				return order
-			}
+	for _, k := range t.swept {
+		if order := bytes.Compare(key[k].data, stays[k].data); order != 0 {
+			return order
 		}
 	}
 	return 0

@@ -179,6 +179,7 @@ func (b *builder) determines(t *table, i int) bool {
 func (b *builder) checkSweep() {
 	total := 0
 	for _, t := range b.set.tables {
+		t.swept = slices.Concat(t.sweeps, t.follows)
 		product := 1
 		for _, k := range t.sweeps {
 			product = min(product*max(1, len(b.set.columns[t.key[k]].domain)), 1<<20)
@@ -189,7 +190,7 @@ func (b *builder) checkSweep() {
 		for _, k := range t.follows {
 			product = min(product*len(b.set.columns[t.key[k]].derived.versions), 1<<20)
 		}
-		if len(t.sweeps)+len(t.follows) > 0 {
+		if len(t.swept) > 0 {
 			total += product - 1
 		}
 	}

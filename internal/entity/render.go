@@ -281,7 +281,7 @@ func (r *renderer) checkKey(i int, c *column) error {
 
 func inDomain(c *column, v *Value) bool {
 	absent := v.data == nil // only a pointer column can be
-	return absent || slices.ContainsFunc(c.domain, func(of Value) bool { return bytes.Equal(of.data, v.data) })
+	return absent || slices.ContainsFunc(c.domain, func(of *Value) bool { return bytes.Equal(of.data, v.data) })
 }
 
 func (s *Set) inBaseKey(i int) bool { return slices.Contains(s.tables[0].key, i) }

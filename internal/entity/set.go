@@ -145,7 +145,7 @@ type column struct {
 	cql      *cqltype.Type
 	key      bool // in the primary key of some table
 	rule     changeRule
-	domain   []Value     // of a oneOf column, in declared order
+	domain   []*Value    // of a oneOf column, in declared order
 	aliases  bool        // the driver's encoding may share memory with the field
 	isTime   bool        // a zero time.Time is absent
 	derived  *derivation // nil for a column of its own

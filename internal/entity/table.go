@@ -17,6 +17,7 @@ type table struct {
 	sweeps         []int       // positions in key of its OneOf columns
 	moves          []int       // positions in key of its SingleWriter columns, and of derived ones that follow from such
 	follows        []int       // positions in key of derived columns that have several values for one row: see sweep
+	swept          []int       // sweeps, then follows
 	columns        []int       // all columns, those of key first
 	counters       []int       // columns that are counters; all but those of key, or none
 	rotation       *derivation // nil if there is one table

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -60,13 +61,12 @@ func escape(b *strings.Builder, r rune, raw string) {
 }
 
 func escapeJSON(b *strings.Builder, r rune, _ string) {
-	const surrogates, bits = 0x10000, 10
-	if r < surrogates {
+	if r <= 0xffff {
 		fmt.Fprintf(b, `\u%04x`, r)
 		return
 	}
-	r -= surrogates
-	fmt.Fprintf(b, `\u%04x\u%04x`, 0xd800+r>>bits, 0xdc00+r&(1<<bits-1))
+	high, low := utf16.EncodeRune(r)
+	fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
 }
 
 // Enum is the name of a constant, or the name of its type with the number of one that has none.
