@@ -65,7 +65,7 @@ func encodeComposite(t *cqltype.Type, v reflect.Value) (out []byte, err error) {
 	return out, nil
 }
 
-// collection says whether t has any number of parts, and says how many in front of them.
+// collection says whether values of t have any number of parts, which they begin with.
 func collection(t *cqltype.Type) bool {
 	return t.Kind() == gocql.TypeList || t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap
 }
