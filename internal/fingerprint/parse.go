@@ -94,18 +94,21 @@ func split(body string) ([][]string, error) {
 // add reads one clause, which has words. None is there twice.
 func (f *Fingerprint) add(words []string) error {
 	kind, args := Kind(words[0]), words[1:]
+	column, rest := "", args
+	if len(args) > 0 && namePattern.MatchString(args[0]) {
+		column, rest = args[0], args[1:]
+	}
 	switch kind {
 	case oneOf, singleWriter:
-		r := Rule{Values: rest(args)}
-		if !named(args, &r.Column) || (kind == oneOf) != (len(r.Values) > 0) || !all(r.Values, valuePattern) ||
-			slices.ContainsFunc(f.Rules, func(o Rule) bool { return o.Column == r.Column }) {
+		r := Rule{Column: column, Values: rest}
+		if column == "" || (kind == oneOf) != (len(r.Values) > 0) || !all(r.Values, valuePattern) ||
+			slices.ContainsFunc(f.Rules, func(o Rule) bool { return o.Column == column }) {
 			return errMalformed
 		}
 		f.Rules = append(f.Rules, r)
 	case bucket:
-		b := Bucket{}
-		if !named(args, &b.Column) || slices.ContainsFunc(f.Buckets, func(o Bucket) bool { return o.Column == b.Column }) ||
-			!b.functions(args[1:]) {
+		b := Bucket{Column: column}
+		if column == "" || slices.ContainsFunc(f.Buckets, func(o Bucket) bool { return o.Column == column }) || !b.functions(rest) {
 			return errMalformed
 		}
 		f.Buckets = append(f.Buckets, b)
@@ -126,16 +129,6 @@ func (f *Fingerprint) add(words []string) error {
 	}
 	return nil
 }
-
-func named(args []string, column *string) bool {
-	if len(args) == 0 || !namePattern.MatchString(args[0]) {
-		return false
-	}
-	*column = args[0]
-	return true
-}
-
-func rest(args []string) []string { return args[min(1, len(args)):] }
 
 func all(words []string, pattern *regexp.Regexp) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !pattern.MatchString(w) })

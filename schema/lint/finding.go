@@ -17,14 +17,11 @@ const (
 	Error                       // loses rows, is rejected, or takes a cluster down as it grows
 )
 
+var severities = map[Severity]string{Note: "note", Warning: "warning", Error: "error"}
+
 func (s Severity) String() string {
-	switch s {
-	case Note:
-		return "note"
-	case Warning:
-		return "warning"
-	case Error:
-		return "error"
+	if name, ok := severities[s]; ok {
+		return name
 	}
 	return fmt.Sprintf("Severity(%d)", uint8(s))
 }
