@@ -88,26 +88,24 @@ $(LINT): internal/tools/go.mod internal/tools/go.sum
 	cd internal/tools && go build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $(LINT)
 
+BENCH = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ../bin/cluster run -nodes 3 -- ../bin/bench
+
 .PHONY: bench
 bench: ## createOrder beside hand-written code on three nodes, into docs/, and the benchmarks that need no cluster
 	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
-	@cd integration && go build -o ../bin/ ./cmd/bench
-	@$(CLUSTER) run -nodes 3 -- ../bin/bench -out ../docs
+	@$(BENCH) create -out ../docs
 
 .PHONY: tombstones
 tombstones: ## what moved rows cost those who read: LIMIT 20 of each status after 200,000 changes, into docs/; half an hour
-	@cd integration && go build -o ../bin/ ./cmd/tombstones
-	@$(CLUSTER) run -nodes 3 -- ../bin/tombstones -out ../docs
+	@$(BENCH) tombstones -out ../docs
 
 .PHONY: readbench
 readbench: ## 1,000,000 rows in 240 buckets read through the library and by hand on three nodes, into docs/reading.md
-	@cd integration && go build -o ../bin/ ./cmd/readbench
-	@$(CLUSTER) run -nodes 3 -- ../bin/readbench -out ../docs
+	@$(BENCH) reads -out ../docs
 
 .PHONY: changes
 changes: ## what inserts and updates cost by the rules of a set, side by side on three nodes, into docs/changes.md
-	@cd integration && go build -o ../bin/ ./cmd/changes
-	@$(CLUSTER) run -nodes 3 -- ../bin/changes -out ../docs
+	@$(BENCH) changes -out ../docs
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

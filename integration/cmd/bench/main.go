@@ -1,10 +1,13 @@
-// Command bench measures createOrder of this library alongside what a service would write by hand, on the cluster in
-// DENORM_TEST_HOSTS, and writes a table and a plot.
+// Command bench measures this library on the cluster in DENORM_TEST_HOSTS, alongside what a service would write by hand, and writes
+// what it finds as Markdown.
 //
-//	make bench
+//	bench create      createOrder alongside the same by hand (make bench)
+//	bench reads       a stream in buckets, merged (make readbench)
+//	bench tombstones  what moving rows costs those who read: LIMIT 20 of each status after many changes of status (make tombstones)
+//	bench changes     what a change costs by the rules that its set declares (make changes)
 //
-// The contenders take turns in random order within each round, so that a slow moment of the machine meets all of them.
-// Shown are medians over the rounds, with the smallest and the largest, and how they compare within a round.
+// Contenders take turns in random order within each round, so that a slow moment of the machine meets all of them. Shown are medians
+// over the rounds, with the smallest and the largest.
 package main
 
 import (
@@ -13,80 +16,84 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/pprof"
-	"slices"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/schema"
 )
+
+// benchmark is a subcommand.
+type benchmark interface {
+	flags(f *flag.FlagSet)
+	schema() *schema.Schema
+	// run gives the files that are written into -out, by name.
+	run(ctx context.Context, p *place) (map[string]string, error)
+}
+
+var benchmarks = map[string]benchmark{
+	"create": &createBench{}, "reads": &readBench{}, "tombstones": &tombstoneBench{}, "changes": &changeBench{},
+}
 
 func main() { os.Exit(start()) }
 
 // start returns the exit code.
 func start() int {
-	rounds := flag.Int("rounds", 15, "how many rounds")
-	dir := flag.String("out", "", "folder for benchmark.md and benchmark.svg; empty prints the table only")
-	profile := flag.String("cpuprofile", "", "file for a CPU profile of all rounds")
-	only := flag.String("only", "", "measure only contenders whose name contains this, and the fan-out by hand")
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *rounds, *dir, *only, *profile); err != nil {
+	if err := run(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		return 1
 	}
 	return 0
 }
 
-func run(ctx context.Context, rounds int, dir, only, profile string) error {
+func run(ctx context.Context, args []string) (err error) {
+	if len(args) == 0 || benchmarks[args[0]] == nil {
+		return fmt.Errorf("bench create, reads, tombstones or changes, not %q", args)
+	}
+	b, flags := benchmarks[args[0]], flag.NewFlagSet(args[0], flag.ExitOnError)
+	dir := flags.String("out", "", "folder for what is written; empty prints it only")
+	keyspace := flags.String("keyspace", "", "use this keyspace, and keep it; empty uses one that is dropped afterwards")
+	b.flags(flags)
+	_ = flags.Parse(args[1:]) // exits
 	hosts := os.Getenv(cluster.TestHostsEnv)
 	if hosts == "" {
-		return fmt.Errorf("%s is not set: make bench", cluster.TestHostsEnv)
+		return fmt.Errorf("%s is not set: make help says how to run this", cluster.TestHostsEnv)
 	}
 	release, err := cluster.Share()
 	if err != nil {
 		return err
 	}
 	defer release()
-	s, err := openShop(ctx, strings.Split(hosts, ","))
+	p, err := open(ctx, strings.Split(hosts, ","), *keyspace, b.schema())
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	contenders, err := s.contenders()
+	defer p.close()
+	files, err := b.run(ctx, p)
 	if err != nil {
 		return err
 	}
-	contenders = slices.DeleteFunc(contenders, func(c contender) bool {
-		return !strings.Contains(c.name, only) && c.name != bare
-	})
-	if profile != "" {
-		stop, err := profileTo(profile)
-		if err != nil {
-			return err
+	for name, text := range files {
+		if strings.HasSuffix(name, ".md") {
+			fmt.Println(text)
 		}
-		defer stop()
+		if *dir != "" && err == nil {
+			err = os.WriteFile(filepath.Join(*dir, name), []byte(text), 0o644)
+		}
 	}
-	results, err := measure(ctx, contenders, rounds)
-	if err != nil {
-		return err
-	}
-	r := report{hosts: len(strings.Split(hosts, ",")), rounds: rounds, results: results}
-	fmt.Println(r.table())
-	if dir == "" {
-		return nil
-	}
-	return r.write(dir)
+	return err
 }
 
-func profileTo(name string) (stop func(), err error) {
-	f, err := os.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, err
-	}
-	return func() { pprof.StopCPUProfile(); _ = f.Close() }, nil
+// progress tells how far it is.
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }
+
+// written ends a file.
+func written(target string) string {
+	return fmt.Sprintf("Written by `make %s` on %s, %s %s/%s.\n", target, time.Now().UTC().Format(time.DateOnly), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -59,15 +58,8 @@ func (st *stream) scanContenders() []scanContender {
 		}},
 		{"one IN an hour", true, func(ctx context.Context, yield func(Measurement) error) error {
 			for h := hours - 1; h >= 0; h-- {
-				iter := st.session.Reads().Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket IN ?
-					ORDER BY ts DESC`, name, st.hour(h), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).PageSize(0).WithContext(ctx).RetryPolicy(nil).Iter()
-				var m Measurement
-				for iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note) {
-					if err := yield(m); err != nil {
-						return err
-					}
-				}
-				if err := iter.Close(); err != nil {
+				q := st.session.Reads().Query(inBuckets, streamName, st.hour(h), allBuckets).PageSize(0).WithContext(ctx)
+				if err := each(q, yield); err != nil {
 					return err
 				}
 			}
@@ -78,15 +70,7 @@ func (st *stream) scanContenders() []scanContender {
 
 // bucket reads one partition with the driver's own paging.
 func (st *stream) bucket(ctx context.Context, h, b int, yield func(Measurement) error) error {
-	iter := st.session.Reads().Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket = ?`,
-		name, st.hour(h), b).PageSize(1000).WithContext(ctx).RetryPolicy(nil).Iter()
-	var m Measurement
-	for iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note) {
-		if err := yield(m); err != nil {
-			return err
-		}
-	}
-	return iter.Close()
+	return each(st.session.Reads().Query(inBucket, streamName, st.hour(h), b).PageSize(1000).WithContext(ctx), yield)
 }
 
 // merged reads the buckets of an hour at once and merges them, as one writes it by hand.
@@ -158,7 +142,7 @@ func (st *stream) measureScans(ctx context.Context) ([]throughput, error) {
 	contenders := st.scanContenders()
 	out := make([]throughput, len(contenders))
 	for round := range st.scanRounds {
-		fmt.Fprintf(os.Stderr, "readbench: scans, round %d of %d\n", round+1, st.scanRounds)
+		progress("scans, round %d of %d", round+1, st.scanRounds)
 		for _, i := range rand.Perm(len(contenders)) {
 			c := contenders[i]
 			out[i].name = c.name
@@ -166,8 +150,8 @@ func (st *stream) measureScans(ctx context.Context) ([]throughput, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
-			out[i].perSecond.rounds = append(out[i].perSecond.rounds, rate)
-			out[i].heap.rounds = append(out[i].heap.rounds, peak)
+			out[i].perSecond.add(rate)
+			out[i].heap.add(peak)
 		}
 	}
 	return out, nil

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -12,21 +11,23 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 )
 
-type report struct {
-	hosts, changes, rounds int
-	busy                   string // the machine's load before the run
-	loaded                 time.Duration
-	results                []result
+// sweeps are what a run has shown.
+type sweeps struct {
+	tombstoneBench
+	hosts   int
+	busy    string // the machine's load before the run
+	loaded  time.Duration
+	results []listed
 }
 
 // table is the result as Markdown, the commonest status first.
-func (r report) table() string {
+func (r sweeps) table() string {
 	var b strings.Builder
 	b.WriteString("| status | share of the orders | `OneOf`: p50, p99 | tombstones | `SingleWriter`: p50, p99 | tombstones | 20 / share |\n")
 	b.WriteString("| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, status := range []orders.Status{orders.Shipped, orders.Paid, orders.Open, orders.Cancelled} {
-		fmt.Fprintf(&b, "| %s | %.1f %% |", status, 100*share(status))
-		for _, set := range sets {
+		fmt.Fprintf(&b, "| %s | %.1f %% |", status, 100*stay(status))
+		for _, set := range ways {
 			x := r.find(set.name, status)
 			fmt.Fprintf(&b, " %.1f ms, %.1f ms", milliseconds(x.quantile(0.5)), milliseconds(x.quantile(0.99)))
 			if x.timeouts > 0 {
@@ -38,23 +39,23 @@ func (r report) table() string {
 			}
 			b.WriteString(" |")
 		}
-		fmt.Fprintf(&b, " %.0f |\n", limit/share(status))
+		fmt.Fprintf(&b, " %.0f |\n", limit/stay(status))
 	}
 	return b.String()
 }
 
-func (r report) find(set string, status orders.Status) result {
+func (r sweeps) find(set string, status orders.Status) listed {
 	for _, x := range r.results {
 		if x.set == set && x.status == status {
 			return x
 		}
 	}
-	return result{}
+	return listed{}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func (r report) text() string {
+func (r sweeps) text() string {
 	return fmt.Sprintf(`# What sweeps cost a reader
 
 A status that is declared `+"`OneOf`"+` is swept: every change of an order deletes its row under all other statuses. Who
@@ -87,17 +88,12 @@ What follows from it:
 Writing took %.0f s, with the changes of %d orders in a logical write, in mode Concurrent. What was written was read as it
 was, with no compaction asked for.
 
-Written by `+"`make tombstones`"+` on %s, %s %s/%s.
-`, r.changes, r.table(), r.rounds, r.timeouts(), r.hosts, runtime.NumCPU(), r.busy, r.judge(), r.loaded.Seconds(), ordersPerWrite,
-		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-func (r report) write(dir string) error {
-	return os.WriteFile(filepath.Join(dir, "tombstones.md"), []byte(r.text()), 0o644)
+%s`, r.changes, r.table(), r.rounds, r.timeouts(), r.hosts, runtime.NumCPU(), r.busy, r.judge(), r.loaded.Seconds(), ordersPerWrite,
+		written("tombstones"))
 }
 
 // timeouts says what they are, where there were any.
-func (r report) timeouts() string {
+func (r sweeps) timeouts() string {
 	for _, x := range r.results {
 		if x.timeouts > 0 {
 			return " A timeout is a read\nthat the server gave up after five seconds."
@@ -107,7 +103,7 @@ func (r report) timeouts() string {
 }
 
 // judge says what the load average means for the latencies.
-func (r report) judge() string {
+func (r sweeps) judge() string {
 	if load, err := strconv.ParseFloat(r.busy, 64); err == nil && load > 1 {
 		return ": it had other work, so the latencies\n" +
 			"are too high, and mean something only compared with each other"

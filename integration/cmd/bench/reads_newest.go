@@ -6,24 +6,14 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/reader"
 )
-
-// figure is one number of a contender, once a round.
-type figure struct{ rounds []float64 }
-
-func (f figure) median() float64 {
-	sorted := slices.Sorted(slices.Values(f.rounds))
-	return sorted[len(sorted)/2]
-}
-
-func (f figure) least() float64 { return slices.Min(f.rounds) }
-func (f figure) most() float64  { return slices.Max(f.rounds) }
 
 // latency is what a contender for the newest rows needs, in milliseconds.
 type latency struct {
@@ -38,17 +28,35 @@ const (
 	oneAtATime = "one partition after the other"
 )
 
-const oneBucket = `SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket = ? LIMIT 10`
+const (
+	inBucket  = `SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket = ?`
+	inBuckets = `SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket IN ? ORDER BY ts DESC`
+)
+
+var allBuckets = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+
+// each reads the rows of a query by hand.
+func each(q *gocql.Query, yield func(Measurement) error) error {
+	iter := q.RetryPolicy(nil).Iter()
+	for m := (Measurement{}); iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note); {
+		if err := yield(m); err != nil {
+			return err
+		}
+	}
+	return iter.Close()
+}
+
+func all(q *gocql.Query) (rows []Measurement, err error) {
+	err = each(q, func(m Measurement) error {
+		rows = append(rows, m)
+		return nil
+	})
+	return rows, err
+}
 
 // newestOf reads the ten newest rows of one bucket of the last hour.
 func (st *stream) newestOf(ctx context.Context, bucket int) ([]Measurement, error) {
-	iter := st.session.Reads().Query(oneBucket, name, st.hour(hours-1), bucket).WithContext(ctx).RetryPolicy(nil).Iter()
-	var out []Measurement
-	var m Measurement
-	for iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note) {
-		out = append(out, m)
-	}
-	return out, iter.Close()
+	return all(st.session.Reads().Query(inBucket+" LIMIT 10", streamName, st.hour(hours-1), bucket).WithContext(ctx))
 }
 
 // concurrently reads all buckets of the last hour at once.
@@ -87,15 +95,7 @@ func (st *stream) newestContenders() []newestContender {
 			return rows[:min(wanted, len(rows))], err
 		}, wanted},
 		{"one IN of ten buckets", func(ctx context.Context) ([]Measurement, error) {
-			iter := st.session.Reads().Query(`SELECT stream, ts, value, note FROM measurements WHERE stream = ? AND hour = ? AND bucket IN ?
-				ORDER BY ts DESC LIMIT 10`, name, st.hour(hours-1), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}).PageSize(0).WithContext(ctx).
-				RetryPolicy(nil).Iter()
-			var out []Measurement
-			var m Measurement
-			for iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note) {
-				out = append(out, m)
-			}
-			return out, iter.Close()
+			return all(st.session.Reads().Query(inBuckets+" LIMIT 10", streamName, st.hour(hours-1), allBuckets).PageSize(0).WithContext(ctx))
 		}, wanted},
 		{"one read of one bucket", func(ctx context.Context) ([]Measurement, error) { return st.newestOf(ctx, 0) }, wanted},
 	}
@@ -106,7 +106,7 @@ func (st *stream) measureNewest(ctx context.Context) ([]latency, error) {
 	out := make([]latency, len(contenders))
 	var first []Measurement
 	for round := range st.newestRounds + 1 {
-		fmt.Fprintf(os.Stderr, "readbench: newest, round %d of %d\n", round, st.newestRounds)
+		progress("newest, round %d of %d", round, st.newestRounds)
 		took := make([][]time.Duration, len(contenders))
 		for range st.times { // a turn of each, not many of one: what the machine does meanwhile meets them all
 			for _, i := range rand.Perm(len(contenders)) {
@@ -136,8 +136,8 @@ func (st *stream) measureNewest(ctx context.Context) ([]latency, error) {
 			ms := func(share float64) float64 {
 				return float64(took[i][int(share*float64(len(took[i])))].Microseconds()) / 1000
 			}
-			out[i].p50.rounds = append(out[i].p50.rounds, ms(0.5))
-			out[i].p95.rounds = append(out[i].p95.rounds, ms(0.95))
+			out[i].p50.add(ms(0.5))
+			out[i].p95.add(ms(0.95))
 		}
 	}
 	return out, nil

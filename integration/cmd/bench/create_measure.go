@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"runtime/pprof"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,30 +16,8 @@ import (
 	"github.com/denorm-go/denorm/examples/orders"
 )
 
-// figure is one number of a contender, once a round.
-type figure struct{ rounds []float64 }
-
-func (f *figure) add(x float64) { f.rounds = append(f.rounds, x) }
-
-func (f figure) median() float64 {
-	sorted := slices.Sorted(slices.Values(f.rounds))
-	return sorted[len(sorted)/2]
-}
-
-// times says how often f is the other, as the median over the rounds: the two of one round have had the same machine.
-func (f figure) times(other figure) float64 {
-	var ratios figure
-	for i := range f.rounds {
-		ratios.add(f.rounds[i] / other.rounds[i])
-	}
-	return ratios.median()
-}
-
-func (f figure) least() float64 { return slices.Min(f.rounds) }
-func (f figure) most() float64  { return slices.Max(f.rounds) }
-
-// result is what was measured of a contender.
-type result struct {
+// created is what was measured of a contender.
+type created struct {
 	name        string
 	alone, four figure // p50 in milliseconds with 1 and 4 writes at a time
 	cpu         figure // client CPU a write in microseconds, with 64 writes at a time
@@ -67,10 +42,10 @@ type tally struct {
 	cpu, took   time.Duration // with 64 writes at a time
 }
 
-func measure(ctx context.Context, contenders []contender, rounds int) ([]result, error) {
-	results := make([]result, len(contenders))
-	for round := range rounds + 1 {
-		fmt.Fprintf(os.Stderr, "bench: round %d of %d\n", round, rounds)
+func (b *createBench) measure(ctx context.Context, contenders []creator) ([]created, error) {
+	results := make([]created, len(contenders))
+	for round := range b.rounds + 1 {
+		progress("round %d of %d", round, b.rounds)
 		tallies := make([]tally, len(contenders))
 		for range turns {
 			for _, i := range rand.Perm(len(contenders)) {
@@ -94,7 +69,7 @@ func measure(ctx context.Context, contenders []contender, rounds int) ([]result,
 	return results, nil
 }
 
-func (r *result) add(t *tally) {
+func (r *created) add(t *tally) {
 	r.alone.add(p50(t.alone))
 	r.four.add(p50(t.four))
 	r.cpu.add(float64(t.cpu.Microseconds()) / (turns * cpuWrites))
@@ -109,23 +84,23 @@ func p50(latencies []time.Duration) float64 {
 }
 
 // turn measures a contender once.
-func (t *tally) turn(ctx context.Context, c contender) error {
+func (t *tally) turn(ctx context.Context, c creator) error {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	latencies, _, err := load(ctx, c, 1, aloneWrites)
+	latencies, _, err := createAll(ctx, c, 1, aloneWrites)
 	if err != nil {
 		return err
 	}
 	runtime.ReadMemStats(&after)
 	t.alone = append(t.alone, latencies...)
 	t.mallocs += after.Mallocs - before.Mallocs
-	if latencies, _, err = load(ctx, c, 4, fourWrites); err != nil {
+	if latencies, _, err = createAll(ctx, c, 4, fourWrites); err != nil {
 		return err
 	}
 	t.four = append(t.four, latencies...)
 	cpu := cpuTime()
-	_, took, err := load(ctx, c, 64, cpuWrites)
+	_, took, err := createAll(ctx, c, 64, cpuWrites)
 	if err != nil {
 		return err
 	}
@@ -133,42 +108,21 @@ func (t *tally) turn(ctx context.Context, c contender) error {
 	return nil
 }
 
-// load creates orders, clients at a time, and gives their latencies, and how long all took. The orders are made before, and
+// createAll creates orders, clients at a time, and gives their latencies, and how long all took. The orders are made before, and
 // latencies kept in place, so that what is counted is the contender's.
-func load(ctx context.Context, c contender, clients, writes int) (latencies []time.Duration, took time.Duration, err error) {
+func createAll(ctx context.Context, c creator, clients, writes int) (latencies []time.Duration, took time.Duration, err error) {
 	list := make([]orders.Order, writes)
 	for i := range list {
 		list[i] = orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2))
 	}
 	latencies = make([]time.Duration, writes)
-	var next atomic.Int64
-	var failed atomic.Pointer[error]
-	var wg sync.WaitGroup
 	begin := time.Now()
-	for range clients {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= writes || failed.Load() != nil {
-					return
-				}
-				start := time.Now()
-				if err := c.create(ctx, list[i]); err != nil {
-					failed.Store(&err)
-					return
-				}
-				latencies[i] = time.Since(start)
-			}
-		}()
-	}
-	wg.Wait()
-	took = time.Since(begin)
-	if err := failed.Load(); err != nil {
-		return nil, 0, *err
-	}
-	return latencies, took, nil
+	err = share(clients, writes, func(i int) error {
+		start := time.Now()
+		defer func() { latencies[i] = time.Since(start) }()
+		return c.create(ctx, list[i])
+	})
+	return latencies, time.Since(begin), err
 }
 
 // cpuTime is what this process has used, in user and kernel mode.

@@ -3,29 +3,30 @@ package main
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 )
 
 // plot draws the latencies of one write at a time as bars, with the range over the rounds.
-func (r report) plot() string {
+func plot(results []created) string {
 	const left, width, row = 230, 520, 34
 	most := 0.0
-	for _, x := range r.results {
-		most = max(most, x.alone.most())
+	for _, x := range results {
+		most = max(most, slices.Max(x.alone))
 	}
 	scale := width / most
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="13">`,
-		left+width+80, row*len(r.results)+50)
+		left+width+80, row*len(results)+50)
 	b.WriteString(`<rect width="100%" height="100%" fill="white"/>`)
 	fmt.Fprintf(&b, `<text x="%d" y="20">createOrder, p50 of one write at a time, in ms (bar: median; line: range over rounds)</text>`, 10)
-	for i, x := range r.results {
+	for i, x := range results {
 		y := 36 + row*i
 		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`, left-10, y+16, html.EscapeString(x.name))
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="20" fill="#4a7ab5"/>`, left, y+2, x.alone.median()*scale)
-		fmt.Fprintf(&b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="black"/>`, left+x.alone.least()*scale, y+12,
-			left+x.alone.most()*scale, y+12)
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%.2f</text>`, left+x.alone.most()*scale+6, y+16, x.alone.median())
+		fmt.Fprintf(&b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="black"/>`, left+slices.Min(x.alone)*scale, y+12,
+			left+slices.Max(x.alone)*scale, y+12)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%.2f</text>`, left+slices.Max(x.alone)*scale+6, y+16, x.alone.median())
 	}
 	b.WriteString("</svg>\n")
 	return b.String()

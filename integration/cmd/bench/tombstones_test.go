@@ -37,7 +37,7 @@ func TestLives(t *testing.T) {
 		changes += len(life) - 1
 	}
 	for _, status := range orders.Statuses {
-		want := share(status) * draws
+		want := stay(status) * draws
 		if got := float64(ends[status]); got < 0.8*want || got > 1.2*want || want == 0 {
 			t.Errorf("%s: %v of %d orders, want about %v", status, got, draws, want)
 		}
@@ -49,14 +49,14 @@ func TestLives(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	t.Parallel()
-	r := report{hosts: 3, changes: 200_000, rounds: 300, busy: "0.10", loaded: time.Minute, results: []result{
+	r := sweeps{tombstoneBench: tombstoneBench{changes: 200_000, rounds: 300}, hosts: 3, busy: "0.10", loaded: time.Minute, results: []listed{
 		{set: "OneOf", status: orders.Cancelled, rows: 7, scan: scan{live: 7, tombstones: 5274}, latencies: []time.Duration{
 			time.Millisecond, 3 * time.Millisecond, 2 * time.Millisecond,
 		}},
 	}}
-	for _, set := range sets {
+	for _, set := range ways {
 		for _, status := range orders.Statuses {
-			r.results = append(r.results, result{set: set.name, status: status, rows: limit, latencies: []time.Duration{time.Second}})
+			r.results = append(r.results, listed{set: set.name, status: status, rows: limit, latencies: []time.Duration{time.Second}})
 		}
 	}
 	want := "| cancelled | 0.1 % | 2.0 ms, 3.0 ms | 5274, 7 rows | 1000.0 ms, 1000.0 ms | 0 | 20000 |\n"

@@ -16,8 +16,11 @@ import (
 // limit is how many orders a reader wants.
 const limit = 20
 
-// result is what reading one status of one set is like.
-type result struct {
+// reads are those of one who lists orders.
+type reads struct{ session *gocql.Session }
+
+// listed is what reading one status of one set is like.
+type listed struct {
 	set       string
 	status    orders.Status
 	rows      int // that the reader gets: limit, or all there are
@@ -26,19 +29,19 @@ type result struct {
 	scan      scan
 }
 
-func (r result) quantile(q float64) time.Duration {
+func (r listed) quantile(q float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(r.latencies))
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
 // measure reads each status of each set in turn, in random order within a round, so that a slow moment of the machine
 // meets all of them.
-func (s *shop) measure(ctx context.Context, rounds int) ([]result, error) {
-	var results []result
+func (s reads) measure(ctx context.Context, rounds int) ([]listed, error) {
+	var results []listed
 	var statements []string
-	for _, set := range sets {
+	for _, set := range ways {
 		for _, status := range orders.Statuses {
-			results = append(results, result{set: set.name, status: status})
+			results = append(results, listed{set: set.name, status: status})
 			statements = append(statements, fmt.Sprintf(
 				`SELECT order_id, total, updated_at FROM %s WHERE status = ? LIMIT %d`, set.status, limit))
 		}
@@ -48,7 +51,7 @@ func (s *shop) measure(ctx context.Context, rounds int) ([]result, error) {
 		for _, i := range rand.Perm(len(results)) {
 			r := &results[i]
 			begin := time.Now()
-			iter := s.session.Reads().Query(statements[i], r.status).WithContext(ctx).Iter()
+			iter := s.session.Query(statements[i], r.status).WithContext(ctx).Iter()
 			rows := iter.NumRows()
 			err := iter.Close()
 			var timeout *gocql.RequestErrReadTimeout

@@ -2,60 +2,34 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
-	"time"
 )
 
-type report struct {
-	settings
-	hosts  int
-	newest []latency
-	scans  []throughput
-}
-
-func (r report) text() string { return r.newestTable() + "\n" + r.scanTable() }
-
-func (r report) newestTable() string {
-	var base latency
-	for _, x := range r.newest {
-		if x.name == unmerged {
-			base = x
-		}
-	}
+func newestTable(newest []latency) string {
+	base := newest[slices.IndexFunc(newest, func(x latency) bool { return x.name == unmerged })]
 	var b strings.Builder
 	b.WriteString("| newest 10 | p50 | of the ten reads | p95 |\n| --- | --- | --- | --- |\n")
-	for _, x := range r.newest {
-		fmt.Fprintf(&b, "| %s | %s | %.2f x | %s |\n", x.name, cell(x.p50, "%.2f ms"), x.p50.median()/base.p50.median(), cell(x.p95, "%.2f ms"))
+	for _, x := range newest {
+		fmt.Fprintf(&b, "| %s | %s | %.2f x | %s |\n", x.name, x.p50.cell("%.2f ms"), x.p50.median()/base.p50.median(), x.p95.cell("%.2f ms"))
 	}
 	return b.String()
 }
 
-func (r report) scanTable() string {
-	var base throughput
-	for _, x := range r.scans {
-		if x.name == oneAtATime {
-			base = x
-		}
-	}
+func scanTable(scans []throughput) string {
+	base := scans[slices.IndexFunc(scans, func(x throughput) bool { return x.name == oneAtATime })]
 	var b strings.Builder
 	b.WriteString("| all rows | rows a second | of one after the other | heap, at most |\n| --- | --- | --- | --- |\n")
-	for _, x := range r.scans {
-		fmt.Fprintf(&b, "| %s | %s | %.0f %% | %s |\n", x.name, cell(x.perSecond, "%.0f"),
-			100*x.perSecond.median()/base.perSecond.median(), cell(x.heap, "%.0f MB"))
+	for _, x := range scans {
+		fmt.Fprintf(&b, "| %s | %s | %.0f %% | %s |\n", x.name, x.perSecond.cell("%.0f"),
+			100*x.perSecond.median()/base.perSecond.median(), x.heap.cell("%.0f MB"))
 	}
 	return b.String()
 }
 
-// cell is a median with its range.
-func cell(f figure, format string) string {
-	return fmt.Sprintf("**"+format+"** ("+format+" to "+format+")", f.median(), f.least(), f.most())
-}
-
-func (r report) write() error {
-	text := fmt.Sprintf(`# Reading a bucketed stream
+func (b *readBench) report(hosts int, newest []latency, scans []throughput) string {
+	return fmt.Sprintf(`# Reading a bucketed stream
 
 A stream of %d rows of about 100 bytes over %d hours by %d hash buckets, so %d partitions, at LOCAL_QUORUM on %d real
 Cassandra nodes on this machine. Contenders take turns in random order; medians over the rounds, in brackets the smallest
@@ -77,8 +51,6 @@ the ten buckets of an hour with goroutines and merges them with a heap. "One IN 
 would have to sort: an hour is one answer. The heap is that of the whole process, looked at every 20 ms.
 
 %s
-Written by `+"`make readbench`"+` on %s, %s %s/%s.
-`, r.rows, hours, buckets, hours*buckets, r.hosts, runtime.NumCPU(), r.newestRounds, r.times, r.newestTable(), r.scanRounds, r.scanTable(),
-		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return os.WriteFile(filepath.Join(r.out, "reading.md"), []byte(text), 0o644)
+%s`, b.rows, hours, buckets, hours*buckets, hosts, runtime.NumCPU(), b.newestRounds, b.times, newestTable(newest), b.scanRounds,
+		scanTable(scans), written("readbench"))
 }

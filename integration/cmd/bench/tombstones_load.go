@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
 )
 
 const (
@@ -23,43 +21,21 @@ const (
 )
 
 // load creates orders and changes their status as often as wanted, give or take a worker's last chunk.
-func (s *shop) load(ctx context.Context, set set, changes int) error {
+func (y way) load(ctx context.Context, w *writer.Writer, changes int) error {
 	chunks := int(float64(changes)/changesPerOrder())/ordersPerWrite + 1
-	var next, done atomic.Int64
-	var failed atomic.Pointer[error]
-	var wg sync.WaitGroup
+	var done atomic.Int64
 	begin := time.Now()
-	for range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for {
-				chunk := next.Add(1)
-				if chunk > int64(chunks) || failed.Load() != nil {
-					return
-				}
-				if err := s.loadChunk(ctx, set, uint64(chunk), &done); err != nil {
-					failed.Store(&err)
-					return
-				}
-				if chunk%(int64(chunks)/10+1) == 0 {
-					fmt.Fprintf(os.Stderr, "tombstones: %s: %d of %d changes after %.0f s\n", set.name, done.Load(), changes,
-						time.Since(begin).Seconds())
-				}
-			}
-		}()
-	}
-	wg.Wait()
-	if err := failed.Load(); err != nil {
-		return *err
-	}
-	fmt.Fprintf(os.Stderr, "tombstones: %s: %d changes of %d orders in %.0f s\n", set.name, done.Load(), chunks*ordersPerWrite,
-		time.Since(begin).Seconds())
-	return nil
+	return share(workers, chunks, func(i int) error {
+		err := y.loadChunk(ctx, w, uint64(i+1), &done)
+		if (i+1)%(chunks/10+1) == 0 || i == chunks-1 {
+			progress("%s: %d of %d changes after %.0f s", y.name, done.Load(), changes, time.Since(begin).Seconds())
+		}
+		return err
+	})
 }
 
-// loadChunk lets some orders live. Both sets get the same lives.
-func (s *shop) loadChunk(ctx context.Context, set set, chunk uint64, done *atomic.Int64) error {
+// loadChunk lets some orders live. They live alike in both sets.
+func (y way) loadChunk(ctx context.Context, w *writer.Writer, chunk uint64, done *atomic.Int64) error {
 	random := rand.New(rand.NewPCG(1, chunk))
 	rows := make([]order, ordersPerWrite)
 	lives := make([][]orders.Status, ordersPerWrite)
@@ -67,9 +43,9 @@ func (s *shop) loadChunk(ctx context.Context, set set, chunk uint64, done *atomi
 	for i := range rows {
 		rows[i] = order{OrderID: gocql.TimeUUID(), Status: orders.Open, Total: random.IntN(100_000)}
 		lives[i] = drawLife(random)
-		inserts = append(inserts, set.orders.Insert(rows[i]))
+		inserts = append(inserts, y.orders.Insert(rows[i]))
 	}
-	res, err := s.w.Write(ctx, "createOrders", inserts...)
+	res, err := w.Write(ctx, "createOrders", inserts...)
 	if err != nil {
 		return err
 	}
@@ -82,14 +58,14 @@ func (s *shop) loadChunk(ctx context.Context, set set, chunk uint64, done *atomi
 			if step < len(lives[i]) {
 				changed := rows[i]
 				changed.Status = lives[i][step]
-				updates = append(updates, set.orders.Update(rows[i], changed))
+				updates = append(updates, y.orders.Update(rows[i], changed))
 				rows[i] = changed
 			}
 		}
 		if len(updates) == 0 {
 			return nil
 		}
-		res, err := s.w.Write(ctx, "changeOrders", updates...)
+		res, err := w.Write(ctx, "changeOrders", updates...)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ type traced struct{ id []byte }
 func (t *traced) Trace(id []byte) { t.id = id }
 
 // scan reads with request tracing on, once more if the server gives up.
-func (s *shop) scan(ctx context.Context, statement string, status orders.Status) (result scan, err error) {
+func (s reads) scan(ctx context.Context, statement string, status orders.Status) (result scan, err error) {
 	for range 10 {
 		var timeout *gocql.RequestErrReadTimeout
 		if result, err = s.scanOnce(ctx, statement, status); !errors.As(err, &timeout) {
@@ -33,11 +33,11 @@ func (s *shop) scan(ctx context.Context, statement string, status orders.Status)
 	return result, err
 }
 
-func (s *shop) scanOnce(ctx context.Context, statement string, status orders.Status) (scan, error) {
+func (s reads) scanOnce(ctx context.Context, statement string, status orders.Status) (scan, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var t traced
-	if err := s.session.Reads().Query(statement, status).WithContext(ctx).Trace(&t).Iter().Close(); err != nil {
+	if err := s.session.Query(statement, status).WithContext(ctx).Trace(&t).Iter().Close(); err != nil {
 		return scan{}, err
 	}
 	ticker := time.NewTicker(100 * time.Millisecond)
@@ -58,9 +58,9 @@ func (s *shop) scanOnce(ctx context.Context, statement string, status orders.Sta
 	}
 }
 
-func (s *shop) traceDone(ctx context.Context, id []byte) (bool, error) {
+func (s reads) traceDone(ctx context.Context, id []byte) (bool, error) {
 	var duration *int
-	err := s.session.Reads().Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, id).WithContext(ctx).Scan(&duration)
+	err := s.session.Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, id).WithContext(ctx).Scan(&duration)
 	if errors.Is(err, gocql.ErrNotFound) {
 		return false, nil
 	}
@@ -68,10 +68,10 @@ func (s *shop) traceDone(ctx context.Context, id []byte) (bool, error) {
 }
 
 // largestScan is that of the replica that read most: they differ by what has not arrived yet.
-func (s *shop) largestScan(ctx context.Context, id []byte) (scan, error) {
+func (s reads) largestScan(ctx context.Context, id []byte) (scan, error) {
 	var largest scan
 	found := false
-	events := s.session.Reads().Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, id).WithContext(ctx).Iter()
+	events := s.session.Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, id).WithContext(ctx).Iter()
 	for activity := ""; events.Scan(&activity); {
 		if read, ok := parseActivity(activity); ok && (!found || read.tombstones > largest.tombstones) {
 			largest, found = read, true

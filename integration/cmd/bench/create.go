@@ -1,0 +1,142 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"os"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tracing"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// createBench has each contender create orders.
+type createBench struct {
+	rounds        int
+	profile, only string
+}
+
+func (b *createBench) flags(f *flag.FlagSet) {
+	f.IntVar(&b.rounds, "rounds", 15, "how many rounds")
+	f.StringVar(&b.profile, "cpuprofile", "", "file for a CPU profile of all rounds")
+	f.StringVar(&b.only, "only", "", "measure only contenders whose name contains this, and the fan-out by hand")
+}
+
+func (b *createBench) schema() *schema.Schema { return orders.Schema }
+
+func (b *createBench) run(ctx context.Context, p *place) (map[string]string, error) {
+	contenders, err := byHand{p.session.Writes()}.contenders(p.session)
+	if err != nil {
+		return nil, err
+	}
+	contenders = slices.DeleteFunc(contenders, func(c creator) bool {
+		return !strings.Contains(c.name, b.only) && c.name != bare
+	})
+	if b.profile != "" {
+		f, err := os.Create(b.profile)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	results, err := b.measure(ctx, contenders)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"benchmark.md": b.report(p.hosts, results), "benchmark.svg": plot(results)}, nil
+}
+
+// creator is one way to create an order.
+type creator struct {
+	name   string
+	create func(context.Context, orders.Order) error
+}
+
+// bare is what the others are compared with.
+const bare = "fan-out by hand"
+
+// byHand has the statements of a service that writes by hand, with the timestamp pinned as it must be.
+type byHand struct{ session *gocql.Session }
+
+func (s byHand) contenders(of *session.Session) ([]creator, error) {
+	w, err := writer.New(of)
+	if err != nil {
+		return nil, err
+	}
+	traced := w.With(writer.Trace(tracing.New(
+		tracing.WithTracerProvider(sdktrace.NewTracerProvider()), // records, exports nowhere
+		tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))),
+	)))
+	with := func(w *writer.Writer) func(context.Context, orders.Order) error {
+		return func(ctx context.Context, o orders.Order) error {
+			_, err := w.Write(ctx, "createOrder", orders.Orders.Insert(o))
+			return err
+		}
+	}
+	return []creator{
+		{"one insert by hand (the floor)", s.single},
+		{bare, s.fanOut},
+		{"denorm fan-out", with(w)},
+		{"denorm fan-out, traced", with(traced)},
+		{"logged batch by hand", s.batch},
+		{"denorm logged batch", with(w.With(writer.Logged()))},
+	}, nil
+}
+
+var statements = []string{
+	`INSERT INTO orders_by_id (order_id, user_id, status, total, updated_at) VALUES (?, ?, ?, ?, ?)`,
+	`INSERT INTO orders_by_user (order_id, user_id, status, total, updated_at) VALUES (?, ?, ?, ?, ?)`,
+	`INSERT INTO orders_by_status (order_id, user_id, status, total, updated_at) VALUES (?, ?, ?, ?, ?)`,
+}
+
+func (s byHand) insert(ctx context.Context, statement string, o orders.Order, at int64) error {
+	return s.session.Query(statement, o.OrderID, o.UserID, o.Status, o.Total, at).WithTimestamp(at).Idempotent(true).
+		WithContext(ctx).Exec()
+}
+
+func (s byHand) single(ctx context.Context, o orders.Order) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return s.insert(ctx, statements[0], o, time.Now().UnixMicro())
+}
+
+// fanOut has no retry and no bookkeeping: which table failed is forgotten.
+func (s byHand) fanOut(ctx context.Context, o orders.Order) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	at := time.Now().UnixMicro()
+	var failed [3]error
+	var wg sync.WaitGroup
+	for i, statement := range statements {
+		wg.Go(func() { failed[i] = s.insert(ctx, statement, o, at) })
+	}
+	wg.Wait()
+	return cmp.Or(failed[:]...)
+}
+
+func (s byHand) batch(ctx context.Context, o orders.Order) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	at := time.Now().UnixMicro()
+	b := s.session.NewBatch(gocql.LoggedBatch).WithTimestamp(at).WithContext(ctx)
+	for _, statement := range statements {
+		b.Query(statement, o.OrderID, o.UserID, o.Status, o.Total, at)
+	}
+	return s.session.ExecuteBatch(b)
+}
