@@ -3,48 +3,33 @@ package tables_test
 import (
 	"testing"
 
+	example "github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/internal/testutil/shop"
+
 	"github.com/denorm-go/denorm/tables"
-	"github.com/gocql/gocql"
-	"gopkg.in/inf.v0"
 )
 
-type Status string
+type (
+	Status = example.Status
+	Order  = example.Order // stands in three tables, one of them by a status that changes
+)
 
 const (
-	Open      Status = "open"
-	Paid      Status = "paid"
-	Shipped   Status = "shipped"
-	Cancelled Status = "cancelled"
+	Open      = example.Open
+	Paid      = example.Paid
+	Shipped   = example.Shipped
+	Cancelled = example.Cancelled
 )
-
-type Order struct {
-	OrderID   gocql.UUID
-	UserID    gocql.UUID
-	Status    Status
-	Total     *inf.Dec
-	UpdatedAt int64
-}
 
 func orders(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
 	tb.Helper()
-	s, err := tables.New[Order]("order", append([]tables.Option{
-		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
-		tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
-		tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id DESC"}},
-		tables.OneOf("status", Open, Paid, Shipped, Cancelled),
-		tables.Stamp("updated_at"),
-		tables.Type("order_id", "timeuuid"),
-	}, more...)...)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
+	return shop.Orders(tb, more...)
 }
 
 func order() Order {
-	return Order{
-		OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, Total: inf.NewDec(1995, 2), UpdatedAt: now - 5,
-	}
+	o := shop.NewOrder()
+	o.UpdatedAt = now - 5
+	return o
 }
 
 func BenchmarkRenderInsert(b *testing.B) {

@@ -5,48 +5,37 @@ import (
 	"testing"
 	"time"
 
-	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/internal/testutil/shop"
+
 	"github.com/gocql/gocql"
-	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/tables"
 )
 
-type Status string
+type (
+	Status = orders.Status
+	Order  = orders.Order // stands in three tables, one of them by a status that changes
+)
 
 const (
-	Open      Status = "open"
-	Paid      Status = "paid"
-	Shipped   Status = "shipped"
-	Cancelled Status = "cancelled"
+	Open      = orders.Open
+	Paid      = orders.Paid
+	Shipped   = orders.Shipped
+	Cancelled = orders.Cancelled
 )
-
-// Order stands in three tables, one of them by a status that changes.
-type Order struct {
-	OrderID   gocql.UUID
-	UserID    gocql.UUID
-	Status    Status
-	Total     *inf.Dec
-	UpdatedAt int64
-}
 
 func orderSet(tb testing.TB, more ...tables.Option) *tables.Set[Order] {
 	tb.Helper()
-	return mustSet[Order](tb, "order", append([]tables.Option{
-		tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
-		tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id DESC"}},
-		tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id DESC"}},
-		tables.OneOf("status", Open, Paid, Shipped, Cancelled),
-		tables.Stamp("updated_at"),
-		tables.Type("order_id", "timeuuid"),
-	}, more...)...)
+	return shop.Orders(tb, more...)
 }
 
 // newOrder is an order as it was read, with a stamp that is not ahead of virtual time.
 func newOrder(status Status) Order {
-	return Order{
-		UpdatedAt: earliest,
-		OrderID:   mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), UserID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"),
-		Status: status, Total: inf.NewDec(1995, 2),
-	}
+	o := shop.NewOrder()
+	o.OrderID, o.UserID = mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab")
+	o.Status, o.UpdatedAt = status, earliest
+	return o
 }
 
 // move is an order before and after it is paid.

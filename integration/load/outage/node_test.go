@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/testutil/shop"
+
 	"github.com/gocql/gocql"
-	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/cluster"
@@ -25,8 +26,6 @@ func newWriter(t *testing.T, writes, reads *gocql.Session) *writer.Writer {
 	return w
 }
 
-func newOrder() orders.Order { return orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2)) }
-
 // One node of three falls silent under a steady load of createOrder, alongside the same with the driver's host policy. The
 // figures are reported; what is compared with the policy is how often it still has to ask twice once it should know.
 func TestNodeSilent(t *testing.T) {
@@ -34,7 +33,7 @@ func TestNodeSilent(t *testing.T) {
 	connect := open(t)
 	create := func(w *writer.Writer) func(context.Context) (int, error) {
 		return func(ctx context.Context) (int, error) {
-			result, err := w.Write(ctx, "createOrder", orders.Orders.Insert(newOrder()))
+			result, err := w.Write(ctx, "createOrder", orders.Orders.Insert(shop.NewOrder()))
 			return result.Attempts, err
 		}
 	}
@@ -65,7 +64,7 @@ func TestNodeKilled(t *testing.T) {
 	connect := open(t)
 	w := newWriter(t, connect(), connect())
 	ours := &contender{name: "denorm", write: func(ctx context.Context) (int, error) {
-		o := newOrder()
+		o := shop.NewOrder()
 		created, err := w.Write(ctx, "createOrder", orders.Orders.Insert(o))
 		if err != nil {
 			return created.Attempts, err
@@ -80,7 +79,7 @@ func TestNodeKilled(t *testing.T) {
 	theirs := &contender{name: "logged batches by hand", write: func(ctx context.Context) (int, error) {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
-		o := newOrder()
+		o := shop.NewOrder()
 		if err := byHand.ExecuteBatch(batch(ctx, byHand, o, o.Status)); err != nil {
 			return 1, err
 		}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/testutil/shop"
+
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
@@ -86,7 +88,7 @@ func TestResumeInAnotherProcess(t *testing.T) {
 		"logged batch": w.With(writer.Logged()),
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := suite.NewOrder()
+			o := shop.NewOrder()
 			s.ChangeSchema(t, s.Keyspace, "DROP TABLE orders_by_user")
 			failed := fail(t, w, orders.Orders.Insert(o))
 			if w != nil && failed.Mode == writer.FanOut {

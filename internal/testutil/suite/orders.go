@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gopkg.in/inf.v0"
+	"github.com/denorm-go/denorm/internal/testutil/shop"
 
 	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/tables"
@@ -30,9 +30,6 @@ func OpenOrders(t *testing.T, c Cassandra) Orders {
 }
 
 type orderTests struct{ Orders }
-
-// NewOrder is one of a user of its own.
-func NewOrder() orders.Order { return orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2)) }
 
 // orderRows is what the three tables hold of one order: by table, the WRITETIME of every row, and the rows as text.
 type orderRows struct {
@@ -122,7 +119,7 @@ func try(ctx context.Context, w *writer.Writer, changes ...tables.Change) error 
 
 func createOrder(t *testing.T, w *writer.Writer) orders.Order {
 	t.Helper()
-	o := NewOrder()
+	o := shop.NewOrder()
 	res, err := w.Write(context.Background(), "createOrder", orders.Orders.Insert(o))
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +132,7 @@ func (s orderTests) CreateOrder(t *testing.T) {
 	want := map[string]writer.Mode{"auto": writer.FanOut, "logged": writer.LoggedBatch, "concurrent": writer.FanOut}
 	for name, w := range orderModes(s.Writer) {
 		t.Run(name, func(t *testing.T) {
-			o := NewOrder()
+			o := shop.NewOrder()
 			res, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(o))
 			if err != nil {
 				t.Fatal(err)
@@ -257,7 +254,7 @@ func (s orderTests) RetriesKeepTheTimestamp(t *testing.T) {
 	for name, w := range orderModes(lossy) {
 		t.Run(name, func(t *testing.T) {
 			createOrder(t, w) // statements are prepared now, so that the lost replies are those of writes
-			before := NewOrder()
+			before := shop.NewOrder()
 			dialer.LoseReplies(1)
 			res, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(before))
 			if err != nil {
@@ -281,7 +278,7 @@ func (s orderTests) LostReplyIsUnknownUntilResumed(t *testing.T) {
 	for name, w := range orderModes(lossy) {
 		t.Run(name, func(t *testing.T) {
 			createOrder(t, w.With(writer.Retry(retry.Policy{})))
-			o := NewOrder()
+			o := shop.NewOrder()
 			dialer.LoseReplies(1)
 			res, err := w.Write(t.Context(), "createOrder", orders.Orders.Insert(o))
 			var failed *writer.Error
@@ -308,7 +305,7 @@ func (s orderTests) BadInputSendsNothing(t *testing.T) {
 	o := createOrder(t, s.Writer)
 	other, user, lost := o, o, o
 	other.OrderID, user.UserID, lost.Status = gocql.TimeUUID(), gocql.MustRandomUUID(), "lost"
-	random := NewOrder()
+	random := shop.NewOrder()
 	random.OrderID = gocql.MustRandomUUID() // not a timeuuid
 	for name, write := range map[string]func(context.Context) error{
 		"zero id": func(ctx context.Context) error {

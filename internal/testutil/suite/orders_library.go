@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/testutil/shop"
+
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
@@ -30,7 +32,7 @@ func (s orderTests) Modify(t *testing.T) {
 	}
 	s.WantEverywhere(t, paid)
 
-	_, err = writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, NewOrder(), pay)
+	_, err = writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, shop.NewOrder(), pay)
 	if !errors.Is(err, writer.ErrNotFound) {
 		t.Errorf("an order that is not there: %v, want ErrNotFound", err)
 	}
@@ -120,7 +122,7 @@ func (s orderTests) BucketedOrders(t *testing.T) {
 	buckets := make(map[int]bool)
 	start := time.Now()
 	for i := range 20 {
-		o := NewOrder()
+		o := shop.NewOrder()
 		o.OrderID = gocql.UUIDFromTime(start.Add(time.Duration(i) * time.Second))
 		res, err := s.Writer.Write(t.Context(), "createOrder", orders.Bucketed.Insert(o))
 		if err != nil {
