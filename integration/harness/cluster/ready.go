@@ -20,6 +20,22 @@ type probe struct {
 	session *gocql.Session
 }
 
+// OneNode is a configuration that reaches one node and lets the driver look for no other: it must answer for itself.
+func OneNode(host string) *gocql.ClusterConfig {
+	config := gocql.NewCluster(host)
+	config.ProtoVersion = 4
+	config.NumConns = 1
+	config.Timeout = 3 * time.Second
+	config.ConnectTimeout = 3 * time.Second
+	config.DisableInitialHostLookup = true
+	config.Events.DisableNodeStatusEvents = true
+	config.Events.DisableSchemaEvents = true
+	config.Events.DisableTopologyEvents = true
+	config.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: 100 * time.Millisecond}
+	config.Logger = stdlog.New(io.Discard, "", 0)
+	return config
+}
+
 // openProbe does not let the driver look for other nodes: each must answer for itself.
 func openProbe(ctx context.Context, host string, changes ...func(*gocql.ClusterConfig)) (*probe, error) {
 	if err := context.Cause(ctx); err != nil {
@@ -32,17 +48,7 @@ func openProbe(ctx context.Context, host string, changes ...func(*gocql.ClusterC
 	}
 	_ = conn.Close()
 
-	config := gocql.NewCluster(host)
-	config.ProtoVersion = 4
-	config.NumConns = 1
-	config.Timeout = 3 * time.Second
-	config.ConnectTimeout = 3 * time.Second
-	config.DisableInitialHostLookup = true
-	config.Events.DisableNodeStatusEvents = true
-	config.Events.DisableSchemaEvents = true
-	config.Events.DisableTopologyEvents = true
-	config.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: 100 * time.Millisecond}
-	config.Logger = stdlog.New(io.Discard, "", 0)
+	config := OneNode(host)
 	for _, change := range changes {
 		change(config)
 	}

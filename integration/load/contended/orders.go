@@ -5,6 +5,7 @@ package contended
 import (
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -24,10 +25,6 @@ var Orders = tables.Must(tables.New[Order]("order",
 ))
 
 // Schema creates the tables in the keyspace of the session, and those of the code by hand.
-var Schema = []string{
-	`CREATE TABLE IF NOT EXISTS orders_by_id (order_id uuid PRIMARY KEY, status text, changes int, version timeuuid,
-		pending map<timeuuid, blob>)`,
-	`CREATE TABLE IF NOT EXISTS orders_by_status (status text, order_id uuid, changes int, version timeuuid, PRIMARY KEY (status, order_id))`,
-	`CREATE TABLE IF NOT EXISTS hand_by_id (order_id uuid PRIMARY KEY, status text, changes int, version timeuuid)`,
-	`CREATE TABLE IF NOT EXISTS hand_by_status (status text, order_id uuid, changes int, version timeuuid, PRIMARY KEY (status, order_id))`,
-}
+var Schema = append(schema.Must(schema.Declare(schema.Sets(Orders))).Statements(),
+	`CREATE TABLE hand_by_id (order_id uuid PRIMARY KEY, status text, changes int, version timeuuid)`,
+	`CREATE TABLE hand_by_status (status text, order_id uuid, changes int, version timeuuid, PRIMARY KEY (status, order_id))`)

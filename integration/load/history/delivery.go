@@ -1,9 +1,7 @@
 package history
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -56,48 +54,31 @@ func (d *Deliveries) append(line delivery) {
 func (h *History[T]) Deliver(in io.Reader, name string, first int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	lines := bufio.NewReader(in)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("history: deliveries: %w", err)
-		}
-		var d delivery
-		if err := json.Unmarshal(line, &d); err != nil {
-			return fmt.Errorf("history: line %d of the deliveries: %w", n, err)
-		}
+	return readLines(in, "deliveries", func(d delivery) error {
 		if d.Of.History != name {
-			continue
+			return nil
 		}
 		at := first + d.Of.N
 		if at < first || at >= len(h.writes) {
-			return fmt.Errorf("history: line %d of the deliveries is of a write that did not begin", n)
+			return errNotBegun
 		}
 		if w := &h.writes[at]; d.End == nil {
 			w.again()
 		} else {
 			w.recordOutcome(said{d.End.Timestamp, d.End.Outcome, d.End.Tables})
 		}
-	}
+		return nil
+	})
 }
 
 // Delivered lists the writes of which a journal notes that they were about to be sent again, each as often as it does.
 func Delivered(in io.Reader) ([]Place, error) {
 	var places []Place
-	decoder := json.NewDecoder(in)
-	for {
-		var d delivery
-		err := decoder.Decode(&d)
-		switch {
-		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return places, nil
-		case err != nil:
-			return nil, fmt.Errorf("history: deliveries: %w", err)
-		case d.End == nil:
+	err := readLines(in, "deliveries", func(d delivery) error {
+		if d.End == nil {
 			places = append(places, d.Of)
 		}
-	}
+		return nil
+	})
+	return places, err
 }

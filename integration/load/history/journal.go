@@ -77,19 +77,7 @@ func (h *History[T]) Load(in io.Reader) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	first := len(h.writes)
-	lines := bufio.NewReader(in)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("history: journal: %w", err)
-		}
-		var e entry[T]
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("history: line %d of the journal: %w", n, err)
-		}
+	return readLines(in, "journal", func(e entry[T]) error {
 		at := first + e.N
 		switch {
 		case e.Begin != nil && at == len(h.writes):
@@ -100,7 +88,31 @@ func (h *History[T]) Load(in io.Reader) error {
 		case e.Again && at >= first && at < len(h.writes):
 			h.writes[at].again()
 		default:
-			return fmt.Errorf("history: line %d of the journal is of a write that did not begin there", n)
+			return errNotBegun
+		}
+		return nil
+	})
+}
+
+var errNotBegun = errors.New("it is of a write that did not begin there")
+
+// readLines reads lines of JSON. A last one that was cut off by the end of its process is left out.
+func readLines[T any](in io.Reader, what string, read func(T) error) error {
+	lines := bufio.NewReader(in)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		var entry T
+		if err == nil {
+			err = json.Unmarshal(line, &entry)
+		}
+		if err == nil {
+			err = read(entry)
+		}
+		if err != nil {
+			return fmt.Errorf("history: line %d of the %s: %w", n, what, err)
 		}
 	}
 }

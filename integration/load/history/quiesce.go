@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	stdlog "log"
 	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
@@ -161,17 +160,8 @@ func (n *node) open(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	config := gocql.NewCluster(n.host)
-	config.ProtoVersion = 4
-	config.NumConns = 1
+	config := cluster.OneNode(n.host)
 	config.Timeout = 10 * time.Second
-	config.ConnectTimeout = 3 * time.Second
-	config.DisableInitialHostLookup = true
-	config.Events.DisableNodeStatusEvents = true
-	config.Events.DisableSchemaEvents = true
-	config.Events.DisableTopologyEvents = true
-	config.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: 100 * time.Millisecond}
-	config.Logger = stdlog.New(io.Discard, "", 0)
 	session, err := config.CreateSession()
 	n.session = session
 	if err != nil {

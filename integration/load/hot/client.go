@@ -41,24 +41,62 @@ func (m Mode) Option() writer.Option {
 	panic(fmt.Sprintf("hot: no mode %q", string(m)))
 }
 
+// Process is what each client has that runs in a process of its own. All fields but Skew are required.
+type Process struct {
+	Hosts    []string      `json:"hosts"`
+	Keyspace string        `json:"keyspace"`
+	Journal  string        `json:"journal"`
+	Skew     time.Duration `json:"skew"` // of its clock
+}
+
+// Running is a process that has its journal and its sessions.
+type Running struct {
+	Journal *os.File
+	Session *session.Session
+	Writer  *writer.Writer
+}
+
+// Now is the time by its clock.
+func (p *Process) Now() time.Time { return time.Now().Add(p.Skew) }
+
+// Do runs the process. The context of do ends a few minutes after it is over.
+func (p *Process) Do(
+	ctx context.Context, over <-chan struct{}, do func(context.Context, Running) error, options ...writer.NewOption,
+) error {
+	journal, err := os.OpenFile(p.Journal, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = journal.Close() }()
+	ctx, cancel := until(ctx, over)
+	defer cancel()
+	s, err := open(ctx, p.Hosts, p.Keyspace)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	w, err := writer.New(s, append(options, writer.WithClock(writer.NewClock(p.Now)))...)
+	if err != nil {
+		return err
+	}
+	return do(ctx, Running{journal, s, w})
+}
+
 // Client is a load for a process of its own, which keeps a journal of what it writes: it can be killed at any moment. All
 // fields above Pinned are required.
 type Client struct {
-	Name     string         `json:"name"`
-	Hosts    []string       `json:"hosts"`
-	Keyspace string         `json:"keyspace"`
-	Mode     Mode           `json:"mode"`
-	Journal  string         `json:"journal"`
-	First    int64          `json:"first"`
-	Writers  int            `json:"writers"`
-	Orders   []orders.Order `json:"orders"`
+	Process
+	Name    string         `json:"name"`
+	Mode    Mode           `json:"mode"`
+	First   int64          `json:"first"`
+	Writers int            `json:"writers"`
+	Orders  []orders.Order `json:"orders"`
 
 	Pinned    bool          `json:"pinned"`
 	Leave     bool          `json:"leave"`
 	Impatient bool          `json:"impatient"` // see [Impatient]: every other writer is
 	Pause     time.Duration `json:"pause"`
 	Length    time.Duration `json:"length"`
-	Skew      time.Duration `json:"skew"`   // of its clock
 	Outbox    outbox.Box    `json:"outbox"` // takes every other write that failed and is not to be left. Empty: none
 }
 
@@ -71,8 +109,8 @@ func Impatient() writer.Option {
 // patience is how long a client takes at most to finish its writes after the end of its load.
 const patience = 4 * time.Minute
 
-// Until is a context for a client to finish its writes in: it ends a few minutes after the load is over.
-func Until(ctx context.Context, over <-chan struct{}) (context.Context, context.CancelFunc) {
+// until is a context for a client to finish its writes in: it ends a few minutes after the load is over.
+func until(ctx context.Context, over <-chan struct{}) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
@@ -86,27 +124,14 @@ func Until(ctx context.Context, over <-chan struct{}) (context.Context, context.
 
 // Run runs the load until it is over.
 func (c *Client) Run(ctx context.Context, over <-chan struct{}) error {
-	journal, err := os.OpenFile(c.Journal, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = journal.Close() }()
-	ctx, cancel := Until(ctx, over)
-	defer cancel()
-	s, err := Open(ctx, c.Hosts, c.Keyspace)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	now := func() time.Time { return time.Now().Add(c.Skew) }
-	w, err := writer.New(s, writer.WithClock(writer.NewClock(now)), c.Mode.Option())
-	if err != nil {
-		return err
-	}
+	return c.Do(ctx, over, func(ctx context.Context, p Running) error { return c.run(ctx, over, p) }, c.Mode.Option())
+}
+
+func (c *Client) run(ctx context.Context, over <-chan struct{}, p Running) error {
 	load := Load{
-		Name: c.Name, Set: orders.Orders, Orders: c.Orders, Reader: orders.NewReader(s.Reads()),
-		History: history.New[orders.Order](journal), First: c.First,
-		Length: c.Length, Over: over, Pause: c.Pause, Pinned: c.Pinned, Leave: c.Leave, Now: now,
+		Name: c.Name, Set: orders.Orders, Orders: c.Orders, Reader: orders.NewReader(p.Session.Reads()),
+		History: history.New[orders.Order](p.Journal), First: c.First,
+		Length: c.Length, Over: over, Pause: c.Pause, Pinned: c.Pinned, Leave: c.Leave, Now: c.Now,
 	}
 	if c.Outbox != "" {
 		load.Store = func(noted int, failed *writer.Error) (bool, error) {
@@ -118,18 +143,18 @@ func (c *Client) Run(ctx context.Context, over <-chan struct{}) error {
 	}
 	for n := range c.Writers {
 		if c.Impatient && n%2 == 1 {
-			load.Writers = append(load.Writers, w.With(Impatient()))
+			load.Writers = append(load.Writers, p.Writer.With(Impatient()))
 			continue
 		}
-		load.Writers = append(load.Writers, w)
+		load.Writers = append(load.Writers, p.Writer)
 	}
-	_, err = load.Run(ctx)
+	_, err := load.Run(ctx)
 	return err
 }
 
-// Open opens the sessions of a service. The driver gives up when the node that it asks first for the others is silent; so it is
+// open opens the sessions of a service. The driver gives up when the node that it asks first for the others is silent; so it is
 // tried again until the context ends, as who runs a service would start it again.
-func Open(ctx context.Context, hosts []string, keyspace string) (*session.Session, error) {
+func open(ctx context.Context, hosts []string, keyspace string) (*session.Session, error) {
 	config := gocql.NewCluster(hosts...)
 	config.Keyspace = keyspace
 	for {

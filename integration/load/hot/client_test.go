@@ -30,7 +30,8 @@ func (m *market) killedClients(mode hot.Mode) {
 				lives[n]++
 				name := fmt.Sprintf("client%d-%d", n, lives[n])
 				m.live(hot.Client{
-					Name: name, Hosts: cluster.Hosts(m), Keyspace: m.keyspace, Mode: mode, Journal: filepath.Join(dir, name),
+					Process: hot.Process{Hosts: cluster.Hosts(m), Keyspace: m.keyspace, Journal: filepath.Join(dir, name)},
+					Name:    name, Mode: mode,
 					First: int64(n*1000+lives[n]) * 1_000_000, Writers: writers / clients, Length: time.Minute, Orders: m.orders,
 				})
 			}

@@ -24,12 +24,3 @@ var Accounts = tables.Must(tables.New[Account]("account",
 	tables.Versioned("version"),
 	tables.Type("changes", "frozen<list<bigint>>"),
 ))
-
-// accountSchema creates their tables in the keyspace of the session.
-var accountSchema = []string{
-	`CREATE TABLE IF NOT EXISTS accounts (account_id uuid PRIMARY KEY, email text, status text, changes frozen<list<bigint>>,
-		version timeuuid, pending map<timeuuid, blob>)`,
-	`CREATE TABLE IF NOT EXISTS accounts_by_status (status text, account_id uuid, email text, changes frozen<list<bigint>>,
-		version timeuuid, PRIMARY KEY (status, account_id))`,
-	`CREATE TABLE IF NOT EXISTS accounts_by_email (email text PRIMARY KEY, account_id uuid, claim timeuuid)`,
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -34,43 +33,27 @@ func Address(n int) string { return fmt.Sprintf("%d@example.org", n) }
 
 // AccountClient changes accounts, in a process of its own that can be killed at any moment. All fields are required.
 type AccountClient struct {
+	hot.Process
 	Name     string        `json:"name"`
-	Hosts    []string      `json:"hosts"`
-	Keyspace string        `json:"keyspace"`
-	Journal  string        `json:"journal"`
 	First    int64         `json:"first"` // number of a range of changes that no other client makes
 	Writers  int           `json:"writers"`
 	Accounts []gocql.UUID  `json:"accounts"`
 	Pause    time.Duration `json:"pause"`
-	Skew     time.Duration `json:"skew"`
 	Outbox   outbox.Box    `json:"outbox"` // of changes that failed
 }
 
 // Run changes accounts until it is over.
 func (c *AccountClient) Run(ctx context.Context, over <-chan struct{}) error {
-	journal, err := os.OpenFile(c.Journal, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = journal.Close() }()
-	ctx, cancel := hot.Until(ctx, over)
-	defer cancel()
-	s, err := hot.Open(ctx, c.Hosts, c.Keyspace)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	clock := writer.NewClock(func() time.Time { return time.Now().Add(c.Skew) })
-	w, err := writer.New(s, writer.WithClock(clock), writer.ClaimGrace(Grace))
-	if err != nil {
-		return err
-	}
-	l := accountLoad{AccountClient: c, history: history.New[Account](journal)}
+	return c.Do(ctx, over, func(ctx context.Context, p hot.Running) error { return c.run(ctx, over, p) }, writer.ClaimGrace(Grace))
+}
+
+func (c *AccountClient) run(ctx context.Context, over <-chan struct{}, p hot.Running) error {
+	l := accountLoad{AccountClient: c, history: history.New[Account](p.Journal)}
 	l.number.Store(c.First)
 	failed := make([]error, c.Writers)
 	var wg sync.WaitGroup
 	for n := range c.Writers {
-		w := w
+		w := p.Writer
 		if n%2 == 1 {
 			w = w.With(hot.Impatient())
 		}

@@ -40,19 +40,20 @@ func (s *run) slots() {
 	for n := range each * (len(soak.Services) + 2) {
 		skew := time.Duration(n%each*2-1) * 500 * time.Millisecond
 		l := &slot{kill: make(chan struct{}), service: soak.AccountService}
+		process := func(journal string) hot.Process {
+			return hot.Process{Hosts: s.hosts, Keyspace: s.keyspace, Journal: journal, Skew: skew}
+		}
 		first := func(life int) int64 { return int64(n*1000+life) * 1_000_000 }
 		l.client = func(name, journal string, life int) told {
 			return told{Accounts: &soak.AccountClient{
-				Name: name, Hosts: s.hosts, Keyspace: s.keyspace, Journal: journal, First: first(life), Writers: writers,
-				Accounts: s.accounts, Pause: pause(), Skew: skew, Outbox: s.outbox,
+				Process: process(journal), Name: name, First: first(life), Writers: writers,
+				Accounts: s.accounts, Pause: pause(), Outbox: s.outbox,
 			}}
 		}
 		if n/each > len(soak.Services) {
 			l.service = soak.ConsumerService
 			l.client = func(_, journal string, _ int) told {
-				return told{Consumer: &soak.Consumer{
-					Hosts: s.hosts, Keyspace: s.keyspace, Outbox: s.outbox, Journal: journal, Pause: pause() / 10, Skew: skew,
-				}}
+				return told{Consumer: &soak.Consumer{Process: process(journal), Outbox: s.outbox, Pause: pause() / 10}}
 			}
 		}
 		if n/each < len(soak.Services) {
@@ -63,8 +64,8 @@ func (s *run) slots() {
 			}
 			l.client = func(name, journal string, life int) told {
 				return told{Orders: &hot.Client{
-					Name: name, Hosts: s.hosts, Keyspace: s.keyspace, Mode: service.Mode, Journal: journal, First: first(life),
-					Writers: writers, Orders: s.orders[service.Name], Pause: pause(), Skew: skew,
+					Process: process(journal), Name: name, Mode: service.Mode, First: first(life),
+					Writers: writers, Orders: s.orders[service.Name], Pause: pause(),
 					Pinned: service.Mode != hot.Logged, Leave: service.Leave,
 					Impatient: true, Outbox: s.outbox,
 				}}

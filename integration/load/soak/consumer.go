@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	"github.com/denorm-go/denorm/integration/harness/outbox"
@@ -20,34 +19,18 @@ const ConsumerService = "consumers of stored errors"
 // Consumer resumes writes that other processes have failed with, in a process of its own that can be killed at any moment. All
 // fields are required.
 type Consumer struct {
-	Hosts    []string      `json:"hosts"`
-	Keyspace string        `json:"keyspace"`
-	Outbox   outbox.Box    `json:"outbox"`
-	Journal  string        `json:"journal"` // of deliveries
-	Pause    time.Duration `json:"pause"`
-	Skew     time.Duration `json:"skew"`
+	hot.Process               // its journal is of deliveries
+	Outbox      outbox.Box    `json:"outbox"`
+	Pause       time.Duration `json:"pause"`
 }
 
 // Run resumes until it is over. What is left then stays stored.
 func (c *Consumer) Run(ctx context.Context, over <-chan struct{}) error {
-	journal, err := os.OpenFile(c.Journal, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = journal.Close() }()
-	ctx, cancel := hot.Until(ctx, over)
-	defer cancel()
-	s, err := hot.Open(ctx, c.Hosts, c.Keyspace)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	clock := writer.NewClock(func() time.Time { return time.Now().Add(c.Skew) })
-	w, err := writer.New(s, writer.WithClock(clock), writer.ClaimGrace(Grace))
-	if err != nil {
-		return err
-	}
-	noted := history.NewDeliveries(journal)
+	return c.Do(ctx, over, func(ctx context.Context, p hot.Running) error { return c.run(ctx, over, p) }, writer.ClaimGrace(Grace))
+}
+
+func (c *Consumer) run(ctx context.Context, over <-chan struct{}, p hot.Running) error {
+	noted := history.NewDeliveries(p.Journal)
 	for n := 0; ; n++ {
 		select {
 		case <-over:
@@ -61,9 +44,9 @@ func (c *Consumer) Run(ctx context.Context, over <-chan struct{}) error {
 		if !ok {
 			continue
 		}
-		with := w
+		with := p.Writer
 		if n%2 == 1 {
-			with = w.With(hot.Impatient())
+			with = with.With(hot.Impatient())
 		}
 		if _, err := Deliver(ctx, with, c.Outbox, m, noted, rand.IntN(3) == 0); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/load/hot"
+	"github.com/denorm-go/denorm/schema"
 )
 
 // Service is one way to run the orders. Its clients are killed now and then, and started again.
@@ -40,4 +41,4 @@ var Services = []Service{
 }
 
 // Tables creates the tables of orders and accounts in the keyspace of the session.
-var Tables = slices.Concat(orders.Schema.Statements(), accountSchema)
+var Tables = slices.Concat(orders.Schema.Statements(), schema.Must(schema.Declare(schema.Sets(Accounts))).Statements())
