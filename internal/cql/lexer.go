@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // token is a word, a literal or a sign of the text.
@@ -34,20 +35,30 @@ type lexer struct {
 	err      error
 }
 
-// scan gives the tokens of a text; the last is its end.
-func (l *lexer) scan() ([]token, error) {
-	if len(l.text) > math.MaxInt32 {
-		return nil, &InvalidError{Text: "the statement is too long"}
+// rooms have space for tokens, which are needed until a statement is read.
+var rooms = sync.Pool{New: func() any { return &[]token{} }}
+
+// giveBack takes a room back, unless it is large.
+func giveBack(room *[]token) {
+	clear(*room) // or it would keep texts
+	if *room = (*room)[:0]; cap(*room) <= 1<<16 {
+		rooms.Put(room)
 	}
-	tokens := make([]token, 0, len(l.text)/4+4)
+}
+
+// scan puts the tokens of a text into room; the last is its end.
+func (l *lexer) scan(room *[]token) error {
+	if len(l.text) > math.MaxInt32 {
+		return &InvalidError{Text: "the statement is too long"}
+	}
 	for {
 		t := l.next()
 		if l.err != nil {
-			return nil, l.err
+			return l.err
 		}
-		tokens = append(tokens, t)
+		*room = append(*room, t)
 		if t.kind == end {
-			return tokens, nil
+			return nil
 		}
 	}
 }

@@ -10,11 +10,12 @@ import (
 // Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or an [InvalidError]. Statements other than those
 // of this package are read by more, which has the words that they begin with.
 func Parse(text string, more map[string]func(*Parser) Statement) (Statement, error) {
-	tokens, err := (&lexer{text: text}).scan()
-	if err != nil {
+	room := rooms.Get().(*[]token)
+	defer giveBack(room)
+	if err := (&lexer{text: text}).scan(room); err != nil {
 		return nil, err
 	}
-	p := &Parser{text: text, tokens: tokens, more: more}
+	p := &Parser{text: text, tokens: *room, more: more}
 	s := p.statement()
 	for p.sign(";") {
 	}

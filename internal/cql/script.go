@@ -28,8 +28,8 @@ type Span struct{ From, To int }
 // NewScript reads the tokens of a text, but no statement yet.
 func NewScript(text string) (*Script, error) {
 	l := lexer{text: text, script: true}
-	tokens, err := l.scan()
-	if err != nil {
+	var tokens []token
+	if err := l.scan(&tokens); err != nil {
 		return nil, lined(err)
 	}
 	return &Script{l.comments, Parser{text: text, tokens: tokens, script: true}}, nil
@@ -147,9 +147,11 @@ func ParseOption(text string) (Option, error) {
 
 // alone reads a piece of a statement.
 func alone[T any](text string, take func(*Parser) T) (T, error) {
-	tokens, err := (&lexer{text: text, script: true}).scan()
+	room := rooms.Get().(*[]token)
+	defer giveBack(room)
+	err := (&lexer{text: text, script: true}).scan(room)
 	if err == nil {
-		p := &Parser{text: text, tokens: tokens, script: true}
+		p := &Parser{text: text, tokens: *room, script: true}
 		out := take(p)
 		if p.ended(); p.err == nil {
 			return out, nil
