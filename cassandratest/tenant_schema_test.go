@@ -67,10 +67,17 @@ func TestSchemaOfATenant(t *testing.T) {
 		_, unmapped := rotation.New(s, "", records, "audit")
 		_, compared := schema.Differences(context.Background(), s, declared)
 		invalid := schema.Ensure(t.Context(), s.With(session.Keyspaces(map[string]string{"": "a b"})), declared)
+		other, err := session.Open(config, session.Keyspaces(map[string]string{"shop": "tenant"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(other.Close)
+		stray := schema.Validate(t.Context(), other, declared)
 		for want, err := range map[string]error{
 			"rotation: table audit has no keyspace: the one it is declared in is not in the map of session.Keyspaces":            unmapped,
 			"schema: what is declared in \"\" has no keyspace: the one it is declared in is not in the map of session.Keyspaces": compared,
 			"schema: Keyspaces: \"a b\" is not a name": invalid,
+			"schema: session.Keyspaces maps \"shop\", and no table of the schema is declared in that keyspace, but in [\"\"]": stray,
 		} {
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)

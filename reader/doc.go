@@ -36,9 +36,10 @@
 //
 // # Continuing
 //
-// [Rows.Token] continues a query after the last row, in any process, as long as the query is the same, its bounds too; the limit may be
-// another. Bounds that follow from the clock, such as the last 24 hours, are computed for page 1 and kept with the token. It is the place in the order, not a state of the server: it never expires, and rows that came or went meanwhile
-// are there or not there as if the query began at this row.
+// [Rows.Token] continues a query after the last row, in any process, as long as the query is the same, its bounds too; the limit
+// may be another. The token does not hold the bounds: a service that computes them from the clock, such as the last 24 hours, does
+// so for page 1 and keeps them with the token. The token is the place in the order, not a state of the server: it never expires,
+// and rows that came or went meanwhile are there or not there as if the query began at this row.
 //
 // # Errors
 //

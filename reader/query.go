@@ -55,7 +55,9 @@ const (
 	ltOrEq operator = "<="
 )
 
-// From begins a query of the table declared under name in the set: of all its rows under the partition key that Eq gives.
+// From begins a query of the table declared under name in the set: of all its rows under the partition key that Eq gives. Of a table
+// with tables.Table.Columns the rows have zero values in the fields of the other columns: do not give them to Set.Update, which would
+// write these zeros to every table; writer.Modify reads the whole row.
 func From[T any](set *tables.Set[T], name string) Query[T] {
 	layout, ok := set.Internal().Layout(name)
 	return Query[T]{query{layout: layout, name: name, known: ok, unset: set == nil, made: true}}

@@ -104,6 +104,32 @@ func TestRefusedQueries(t *testing.T) {
 	}
 }
 
+// A bucket of a time that is in no key can only be given itself: a range of the time would have to be filtered.
+func TestBucketOfNoKey(t *testing.T) {
+	t.Parallel()
+	type message struct {
+		User   string
+		MsgID  gocql.UUID
+		SentAt time.Time
+	}
+	set := tables.Must(tables.New[message]("message", tables.Table{Name: "messages", PartKey: []string{"user", "day"}, SortKey: []string{"msg_id"}},
+		tables.Type("msg_id", "timeuuid"), tables.Derive("day", tables.Day("sent_at"))))
+	r := newReader(newFake(set.Internal().Describe()), "shop")
+	for want, q := range map[string]Query[message]{
+		`column day: it follows from sent_at, which is not in the key of the table, so no range of its values can be asked: give one value with ` +
+			`Eq("day", ...)`: From(set, "messages").Eq("user", "u").GtOrEq("msg_id", midnight),
+		"a value of Go type string, it must be gocql.UUID, or for the end of a range a time.Time": From(set, "messages").Eq("user", "u").
+			Eq("day", "2024-05-01").GtOrEq("msg_id", "2024-05-01T00:00:00Z"),
+	} {
+		if _, _, err := List(t.Context(), r, "list", q); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, _, err := List(t.Context(), r, "list", From(set, "messages").Eq("user", "u").Eq("day", "2024-05-01")); err != nil {
+		t.Error(err)
+	}
+}
+
 // Bounds are swapped where the lower one is above the upper one in the order of the column, whichever way it is clustered. Equal ones
 // are a query of an empty stretch, however they are rounded to what the column can say; the query can be continued.
 func TestSwappedBounds(t *testing.T) {

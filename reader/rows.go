@@ -38,7 +38,7 @@ func Read[T any](ctx context.Context, r *Reader, op string, q Query[T]) *Rows[T]
 	return &Rows[T]{ctx: ctx, reader: r, op: op, query: q.query}
 }
 
-// List reads a query that has few rows, or a limit, into a slice. The token continues it, and is empty if there are no more
+// List reads a query that has few rows, or a limit, into a slice; see [From] for what is in the rows. The token continues it, and is empty if there are no more
 // rows; with a limit that was met there may be none after all. On an error the rows before it are returned with it, and
 // the token that continues after them.
 func List[T any](ctx context.Context, r *Reader, op string, q Query[T]) ([]T, Token, error) {

@@ -23,7 +23,8 @@ const (
 // The wait before attempt n+1 is drawn uniformly from [0, min(InitialInterval * Multiplier^(n-1), MaxInterval)), which
 // is full jitter: clients that failed together do not come back together.
 //
-// A write takes at most MaxElapsedTime + AttemptTimeout, or as long as the caller's context lets it.
+// The attempts of a request take at most MaxElapsedTime + AttemptTimeout. The call that they are part of ends earlier if its context or
+// the Timeout of the writer says so.
 type Policy struct {
 	// MaxAttempts is the number of attempts, the first included; 1 means no retry, 0 means 4.
 	MaxAttempts int

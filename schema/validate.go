@@ -112,6 +112,9 @@ func physical(s *session.Session, declared *Schema) (*Schema, error) {
 	if settings.Err != nil {
 		return nil, fmt.Errorf("schema: %w", settings.Err)
 	}
+	if err := settings.Stray(slices.Clone(names), "the schema", "declare all sets in one schema"); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
 	for _, name := range names {
 		physical, err := settings.Physical(name, own)
 		switch {

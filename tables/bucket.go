@@ -39,8 +39,11 @@ func Every(d time.Duration, column string) Bucket { return Bucket{entity.Every(d
 // Hash spreads rows over n buckets, 0 to n-1, by the values of columns. It is the same in every version of this library
 // and easy to compute elsewhere: the first 8 bytes, most significant first, of the SHA-256 of the columns as Cassandra
 // encodes a partition key of them, modulo n. For one column that is its encoded value alone (a uuid its 16 bytes, a text
-// its UTF-8); for several, each value has its length before it, as two bytes, and a zero byte behind. A user-defined type has no hash: its bytes are others
-// once it gets a field.
+// its UTF-8); for several, each value has its length before it, as two bytes, and a zero byte behind. A user-defined type has
+// no hash: its bytes are others once it gets a field.
+//
+// To split a partition, hash a column that differs within it, such as the id of the row: a hash of columns of the partition
+// key alone splits nothing.
 func Hash(n int, columns ...string) Bucket { return Bucket{entity.Hash(n, columns...)} }
 
 // String is the function as it is declared, for example hour(ts).
@@ -49,7 +52,7 @@ func (b Bucket) String() string { return b.bucket.String() }
 // Derive declares a key column whose value follows from other columns of the row:
 //
 //	tables.Derive("hour", tables.Hour("ts"))
-//	tables.Derive("bucket", tables.Hash(10, "sensor_id"))
+//	tables.Derive("bucket", tables.Hash(10, "message_id"))
 //
 // It need not be a field of the entity. Where it is, the library fills the column and what the field holds is ignored. Two
 // writes with one timestamp mix cell by cell: the base row may then hold the derived value of the one and what it follows from of
@@ -60,11 +63,12 @@ func (b Bucket) String() string { return b.bucket.String() }
 //
 // # Another function
 //
-// A function that has rows must not be replaced, nor taken out of the list: they would not be found. writer.Check rejects a function
-// in place of another one. Where the list lacks one of those in the table's fingerprint it says so in a note and no more, as a process that
-// does not know a new one yet looks the same. later lists what came after the first function, each with the time from which on it is
-// valid. That is the row's own time, not the time of writing, so the bucket of a row
-// never changes, and a reader knows which buckets can hold a range:
+// A function that has rows must not be replaced, nor taken out of the list: they would not be found. writer.Check rejects a
+// function in place of another one. If the list only lacks one of those in the table's fingerprint, that is a note: a process
+// that does not know a new function yet looks the same.
+//
+// later lists what came after the first function, each with the time from which on it is valid. That is the row's own time, not
+// the time of writing, so the bucket of a row never changes, and a reader knows which buckets can hold a range:
 //
 //	tables.Derive("bucket", tables.Every(10*24*time.Hour, "message_time"),
 //		tables.Since{Time: march, Bucket: tables.Every(24*time.Hour, "message_time")})
@@ -75,7 +79,7 @@ func (b Bucket) String() string { return b.bucket.String() }
 // one in use; the others are, or were, in use elsewhere, and every write deletes what is stored under them, inserts included.
 // Deletes travel in a logged batch, so writes are dearer as long as there are several:
 //
-//	tables.Derive("bucket", tables.Hash(10, "user_id"), tables.Since{Bucket: tables.Hash(40, "user_id")})
+//	tables.Derive("bucket", tables.Hash(10, "message_id"), tables.Since{Bucket: tables.Hash(40, "message_id")})
 //
 // Deploy the list everywhere with the new function first, then with the new function last. Reads ask the buckets of all
 // functions listed. Rows that are never written again stay where they are.
@@ -92,11 +96,11 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 // Since is a bucket function that took the place of another one; see [Derive].
 type Since struct {
 	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for
-	// none. It must be later than every row's time when the first process that declares it starts: a row of since
-	// then that a process without it has written is not found. So first run the statement of writer.Differences, or
-	// of denorm ddl --migrate, which puts the Since into the table's fingerprint: until then writer.Check and
-	// schema.Validate of a process with the Since return an error. Once the Since has begun, those of a process
-	// without it do.
+	// none. Choose it later than the time of every row that exists when the first process that declares it
+	// starts. A process that does not declare it puts rows of that time and after into the old buckets, where the others do not look
+	// for them. So first run the statement of writer.Differences, or of denorm ddl --migrate, which puts the Since into
+	// the table's fingerprint: until then writer.Check and schema.Validate of a process with the Since return an error.
+	// From Time on, those of a process without it do.
 	Time time.Time
 	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out where a time bucket is among
 	// the functions.

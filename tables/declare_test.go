@@ -271,6 +271,14 @@ func TestDeclareTables(t *testing.T) {
 			`table t: column second: SortKey names a column that is no field of struct { ID gocql.UUID; Key string "cql:\"name\""; ` +
 				`Two string "db:\"two\" cql:\"second\"" }: field Two has it in a cql tag, and columns are named by the db tag: tag it db:"second"`,
 		}},
+		{"cql in place of db, of no key", declare[struct {
+			ID    gocql.UUID
+			Total int64  `cql:"total_cents"`
+			Owner string `cql:"owner"`
+		}](base), []string{
+			`column total: field Total has the name "total_cents" in a cql tag, and columns are named by the db tag: tag it db:"total_cents", ` +
+				`or db:"total" if that is its column`,
+		}},
 		{"column twice", declare[thing](base, tables.Table{Name: "t", PartKey: []string{"id"}, SortKey: []string{"id DESC"}}), []string{
 			"table t: column id: is in the primary key twice",
 		}},

@@ -93,11 +93,17 @@
 //
 // For a set of [OneOf] and immutable key columns, any updates and deletes, and at most one insert, whose timestamp is
 // the smallest, from any before-images, with distinct timestamps, delivered in any order, each at least once: every
-// table ends as the projection of the row with the largest timestamp, or without it if that was a delete. At equal
-// timestamps, without expiry and with the insert's strictly the smallest, keys agree in every table whose key holds at
-// most one OneOf column; a derived column is as it follows from the others there, and may be a mixture in the base row. Sets with [SweepInserts] need no rule for inserts. In a set that can be patched, any inserts, updates,
-// patches and deletes at distinct timestamps leave every table as if they had come in the order of their timestamps, those that
-// expire too, whether they come before their expiry or after it. It holds while all processes know the same domain, the immutable key columns of an id agree in all changes (a created_at = now in a
-// repeated request is a ghost: derive it from the id), and delivery ends within gc_grace_seconds. TestConvergence
-// holds the code to it.
+// table ends as the projection of the row with the largest timestamp, or without it if that was a delete. Sets with
+// [SweepInserts] need no rule for inserts.
+//
+// If two writers share a timestamp, which no insert does, and rows do not expire, then every table whose key has at most one
+// OneOf column still has the row under the key that the base row names, and under no other. The other columns may be a mixture of
+// the two writes; a derived column is right in keys, and may be a mixture in the base row.
+//
+// In a set that can be patched, any inserts, updates, patches and deletes at distinct timestamps leave every table as if they had
+// come in the order of their timestamps, those that expire too, whether they come before their expiry or after it.
+//
+// All this holds while all processes know the same domain, the immutable key columns of an id agree in all changes (a
+// created_at = now in a repeated request makes a ghost: derive it from the id), and delivery ends within gc_grace_seconds.
+// TestConvergence, TestConvergenceTies and TestConvergencePatch test it.
 package tables

@@ -55,12 +55,16 @@ func Must[T any](s *Set[T], err error) *Set[T] {
 func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 
 // Update replaces the row before, as it was read or last written, by after. The whole row is written to every table;
-// absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Of before the base key,
-// the other key columns and the stamp are used, which must not be zero in a set with [OneOf]: a row that this process has
-// inserted gets it from Result.Timestamp; in a set with conditions also the version, or the compared columns. Both rows are
-// encoded by the write, so before must be what was read until then: a row that was changed in place, behind a pointer or in a
-// slice or map that its copy shares, says nothing of what it was. In a [Versioned] set the write is then rejected as invalid; in others the
-// row under its former key stays. Give the fields of after memory of their own, or use [Set.Updating].
+// absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Both must be whole rows: one that
+// was read from a table with [Table.Columns] has zero values for the other columns, which would be written to every table.
+//
+// Of before these are used: the base key, the other key columns, the stamp, and in a set with conditions the version or the
+// compared columns. In a set with [OneOf] the stamp must not be zero; a row that this process has inserted gets it from
+// Result.Timestamp.
+//
+// Both rows are encoded by the write, so before must be what was read until then: a row that was changed in place, behind a
+// pointer or in a slice or map that its copy shares, says nothing of what it was. In a [Versioned] set the write is then rejected
+// as invalid; in others the row under its former key stays. Give the fields of after memory of their own, or use [Set.Updating].
 //
 // An Update is no optimistic lock: before is not compared with the row, and of two Updates from one before-image the
 // later one wins, column by column. Where the second one has to fail, declare [Versioned] or [Compare].

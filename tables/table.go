@@ -15,8 +15,8 @@ type Table struct {
 	// SortKey names the clustering columns, in order, each optionally followed by ASC (the default) or DESC.
 	SortKey []string
 	// Columns names the columns that the table holds alongside its key. Nil stands for all columns of the entity. The base
-	// table holds all of them. In a row read from such a table the other fields are zero: it is no before-image, and no row to write,
-	// which would make them null or zero in every table. Read the base row, or use writer.Modify.
+	// table holds all of them. In a row read from such a table the fields of the other columns are zero. Do not give it to
+	// Update, as before or after: the write would make these columns null or zero in every table. Read the base row, or use writer.Modify.
 	Columns []string
 	// Rotate, if given, is a time bucket function, and the table is one of many, a table a bucket: Name is followed by the
 	// text of the bucket, as in events_2024_01 for Month. Its column has to be in the key of the table. Package

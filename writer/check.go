@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,15 +56,21 @@ func (e *CheckError) Error() string { return compare.Texts("denorm", e.Differenc
 // within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and SweepInserts. The table
 // has it as a fingerprint at the end of its comment, which schema.Ensure and the command write. Where it contradicts
 // the set that is a difference, and so is a table of a Versioned set, or of unique keys, that the set takes for a
-// plain one. A Since that was added is one until it is in the fingerprint: run the statement that the error names
-// before a process with the Since starts, and before it begins; from then on a process without it does not pass. A
-// domain that has grown is no difference: older and newer processes both pass while a declaration is rolled out. Nor
-// is a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint; run that statement when all
-// processes declare it. What there is to do then, or for a table without a fingerprint, is a note of
-// [Writer.Differences]. With notes only Check returns nil. Sets that declare one table are compared with each other,
-// too, and their columns: rows that a set without one of them moves, deletes or lets expire are not kept in step. It
-// is an error if the map of [session.Keyspaces] names a keyspace in which no given set has a table, while a table of
-// theirs is in one the map does not name: most likely a misspelt name. So give all sets to one Check.
+// plain one.
+//
+// A declaration that is rolled out differs from the fingerprint for a while:
+//   - A Since that was added is a difference until the fingerprint has it. Run the statement that the error names before the
+//     first process that declares the Since starts, and before the time of the Since. From then on a process that does not
+//     declare it does not pass.
+//   - A domain that has grown is no difference: older and newer processes both pass.
+//   - A Stamp, ExpiresAt or SweepInserts that was added is no difference while the fingerprint lacks it. Run the statement
+//     when all processes declare it.
+//
+// What there is to do, also for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check
+// returns nil. Sets that declare one table are compared with each other, too, and their columns: rows that a set without
+// one of them moves, deletes or lets expire are not kept in step. It is an error if the map of [session.Keyspaces] names a
+// keyspace in which no given set has a table, while a table of theirs is in one the map does not name: most likely a
+// misspelt name. So give all sets to one Check.
 //
 // Three things are not compared, so that they can be added while older processes write. Atomic holds for the writes of
 // processes that declare it. A column that another process declares, and this one does not, is one that the set does
@@ -135,23 +140,13 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 // strayKeyspaces rejects a map of [session.Keyspaces] that names a keyspace in which none of the sets has a table, while a table of theirs is in
 // one that it does not name.
 func (w *Writer) strayKeyspaces(sets []tables.Described) error {
-	declared := make(map[string]bool)
-	unmapped := false
+	var declared []string
 	for _, set := range sets {
 		for _, t := range set.Internal().Describe().Tables {
-			declared[t.Keyspace] = true
-			if _, ok := w.shared.Keyspaces[t.Keyspace]; !ok {
-				unmapped = true
-			}
+			declared = append(declared, t.Keyspace)
 		}
 	}
-	for _, from := range slices.Sorted(maps.Keys(w.shared.Keyspaces)) {
-		if unmapped && !declared[from] {
-			return fmt.Errorf("session.Keyspaces maps %q, and no table of these sets is declared in that keyspace, but in %q: name one of these "+
-				"(the empty name is that of tables without a keyspace), or check all sets together", from, slices.Sorted(maps.Keys(declared)))
-		}
-	}
-	return nil
+	return w.shared.Stray(declared, "these sets", "check all sets together")
 }
 
 // withDeadline gives a context without a deadline one.

@@ -41,6 +41,7 @@ type config struct {
 	hedge       time.Duration
 	tracer      req.Tracers
 	traced      bool // by an option of the New or With at hand
+	retried     bool // by Retry in the New or With at hand
 	choice      choice
 	chosen      choice // by Logged or Concurrent in the New or With at hand
 	at          int64
@@ -120,14 +121,14 @@ func MaxClockSkew(d time.Duration) NewOption {
 }
 
 // Retry sets the retry policy of every request. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s
-// (but see [Timeout]). [New] rejects an AttemptTimeout that is not below Timeout, but for a policy of one attempt: an
-// attempt without an answer would be the only one.
+// (but see [Timeout]). An AttemptTimeout that is not below Timeout is an error, but for a policy of one attempt: an
+// attempt without an answer would be the only one. So is a MaxElapsedTime above Timeout.
 func Retry(p retry.Policy) Option {
 	return option(func(c *config) {
 		if err := p.Validate(); err != nil {
 			c.fail("Retry: %w", err)
 		}
-		c.policy = p
+		c.policy, c.retried = p, true
 	})
 }
 
@@ -194,9 +195,10 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 // and the repeat would bring the row back. An insert with a condition is rejected when its timestamp is more than 12
 // hours old.
 //
-// One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp and in
-// Versioned ones an update or delete is rejected whose before-image has this very stamp, but for an update that changes nothing else, the
-// repeat that reads what its first try has written. Changes without a before-image, such as a Patch of what was inserted, do not tell.
+// One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp
+// and in Versioned ones the writer notices that by the before-image, and rejects an update or delete of a row that has this very
+// timestamp as its stamp. An update to the same row is allowed: it is a repeat that has read what its first try wrote. Changes
+// without a before-image, such as a Patch of what was inserted, are not noticed.
 //
 // In a Versioned set, and with Compare and Mark, the version or mark of the write is made of this timestamp and of what the change
 // writes, to be the same in every process. A repeat, which takes the before-image of the first try, too, then finds what that has
@@ -206,9 +208,10 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 // An earlier try may have been applied whatever befalls this one, so a write with a condition that fails with At is Unknown and
 // never NotApplied: with ErrConflict, and Current, once others have changed the row. Of other sets NotApplied is said of this call
 // alone. Where a repeat is not recognised, let the row say which request has made it, and look for that:
-//   - with Compare and no Mark, in the Current row of a conflict. With a Mark, name it among the compared columns as well if their
-//     values can come back to what they were: a repeat would be carried out again then, and that of an insert is wherever the row
-//     has been deleted. The repeat of a delete finds no row, and so no Mark: ErrConflict without a Current row.
+//   - with Compare and no Mark, in the Current row of a conflict.
+//   - with Compare and Mark: if the compared columns can come back to former values, compare the Mark too, or a repeat is carried
+//     out again once they have. The repeat of an insert is carried out again once the row was deleted. The repeat of a delete
+//     finds no row, and so no Mark: it is ErrConflict without a Current row.
 //   - in the function of [Modify], which reads the row again and so makes another change of it. With At it does not begin again
 //     after a conflict.
 func At(timestamp int64) Option {

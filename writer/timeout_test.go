@@ -33,6 +33,21 @@ func TestAttemptsAreShorterThanCalls(t *testing.T) {
 			t.Errorf("%s: %v", name, w.err)
 		}
 	}
+	for name, policy := range map[string]retry.Policy{
+		"(AttemptTimeout), and a call 5s": {AttemptTimeout: 10 * time.Second},
+		"(MaxElapsedTime), and a call":    {MaxAttempts: 30, MaxElapsedTime: 30 * time.Second},
+	} {
+		for how, w := range map[string]*Writer{
+			"New": fakeWriter(&fakeExecutor{}, Retry(policy)), "With": fakeWriter(&fakeExecutor{}).With(Retry(policy)),
+		} {
+			if w.err == nil || !strings.Contains(w.err.Error(), name) {
+				t.Errorf("%s: %s: %v", how, name, w.err)
+			}
+		}
+		if w := fakeWriter(&fakeExecutor{}).With(Retry(policy), Timeout(time.Minute)); w.err != nil {
+			t.Error(w.err)
+		}
+	}
 	w := fakeWriter(&fakeExecutor{}, Retry(retry.Policy{AttemptTimeout: time.Second})).With(Timeout(300 * time.Millisecond))
 	if w.err != nil {
 		t.Error(w.err)

@@ -58,10 +58,7 @@ func newWriter(
 		w.session, w.odd = "", session // unquoted, MyShop would be another keyspace: myshop
 	}
 	apply(&w.config, options)
-	if limit := w.policy.AttemptTimeout; limit > 0 && limit >= w.timeout && w.policy.MaxAttempts != 1 {
-		w.fail("Retry: an attempt may last %v (AttemptTimeout), and a call %v (Timeout), so one that gets no answer leaves no time for another: "+
-			"make AttemptTimeout less, Timeout more, or MaxAttempts 1", limit, w.timeout)
-	}
+	w.retried = true // a Timeout alone is compared with the policy too
 	if w.hedge > 0 && w.hedge >= w.timeout {
 		w.fail("Hedge: %v is not below the Timeout of a call, %v, so no request would be sent once more: make Hedge less, near the 99th "+
 			"percentile of the latency, or 0 to turn it off", w.hedge, w.timeout)
@@ -85,7 +82,10 @@ func (w *Writer) With(options ...Option) *Writer {
 
 // prepare makes what follows from the options.
 func (w *Writer) prepare() {
-	w.traced, w.chosen = false, auto
+	if w.retried {
+		w.checkPolicy()
+	}
+	w.traced, w.chosen, w.retried = false, auto, false
 	shared, session := w.shared, w.session
 	w.physical = func(logical string) string {
 		physical, _ := shared.Physical(logical, session) // if it is empty, what asks for it says so
@@ -95,6 +95,23 @@ func (w *Writer) prepare() {
 	if limit := w.retrier.AttemptTimeout(); w.err == nil && w.hedge > 0 && w.hedge >= limit {
 		w.fail("Hedge: %v is not below the limit of an attempt, %v (AttemptTimeout of Retry), so no request would be sent once more: make Hedge "+
 			"less, near the 99th percentile of the latency, or 0 to turn it off", w.hedge, limit)
+	}
+}
+
+// checkPolicy rejects a policy whose attempts do not fit into a call.
+func (w *Writer) checkPolicy() {
+	p := w.policy
+	if p.MaxAttempts == 1 {
+		return
+	}
+	if p.AttemptTimeout > 0 && p.AttemptTimeout >= w.timeout {
+		w.fail("Retry: an attempt may last %v (AttemptTimeout), and a call %v (Timeout), so one that gets no answer leaves no time for another: "+
+			"make AttemptTimeout less, Timeout more, or MaxAttempts 1", p.AttemptTimeout, w.timeout)
+		return
+	}
+	if p.MaxElapsedTime > w.timeout {
+		w.fail("Retry: attempts may begin for %v (MaxElapsedTime), and a call ends after %v (Timeout), so the later ones are never made: "+
+			"make Timeout more, or MaxElapsedTime less", p.MaxElapsedTime, w.timeout)
 	}
 }
 

@@ -60,6 +60,7 @@ type builder struct {
 	stop   bool // after the types were read
 
 	cqlTags   map[string]string // the cql tag of a field -> the field
+	misnamed  []Fault           // columns whose field has another name in a cql tag
 	unknown   bool              // a rule names a column that there is not
 	unparsed  map[int]bool      // columns with a fault in their Type
 	underived map[string]bool   // columns with a fault in their Derive
@@ -70,6 +71,9 @@ func (b *builder) fault(table, column, format string, args ...any) {
 }
 
 func (b *builder) err() error {
+	if len(b.faults) == 0 {
+		b.faults = b.misnamed // others name the tag where it matters
+	}
 	if len(b.faults) == 0 {
 		return nil
 	}

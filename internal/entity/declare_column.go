@@ -43,6 +43,10 @@ func (b *builder) readColumns() {
 		}
 		if tag, _, _ := strings.Cut(f.Field.Tag.Get("cql"), ","); tag != "" {
 			b.cqlTags[tag] = f.Field.Name
+			if tag != name && f.Field.Tag.Get("db") == "" {
+				b.misnamed = append(b.misnamed, Fault{Column: name, Reason: fmt.Sprintf("field %s has the name %q in a cql tag, and columns are "+
+					"named by the db tag: tag it db:%q, or db:%q if that is its column", f.Field.Name, tag, tag, name)})
+			}
 		}
 		b.of[name] = len(b.set.columns)
 		b.set.columns = append(b.set.columns, column{name: name, index: f.Index, goType: f.Field.Type})

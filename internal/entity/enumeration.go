@@ -134,6 +134,19 @@ func (e *enumeration) clock(n int) error {
 	return nil
 }
 
+// bucketOf is a bucket of the partition key that follows from a time which the table has not in its key, empty if the time is there.
+func (e *enumeration) bucketOf(clock int) string {
+	if slices.Contains(e.table.key, clock) {
+		return ""
+	}
+	for _, i := range e.table.key[:e.table.part] {
+		if d := e.set.columns[i].derived; d != nil && d.clock == clock {
+			return e.set.columns[i].name
+		}
+	}
+	return ""
+}
+
 // span is the first and the last millisecond that a time column can have.
 func (e *enumeration) span(i int) (first, last int64, err error) {
 	c := &e.set.columns[i]
@@ -141,6 +154,10 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 		return instantOf(v), instantOf(v), nil
 	}
 	missing := func(what string) error {
+		if of := e.bucketOf(i); of != "" {
+			return &MissingError{e.table.name, of, fmt.Sprintf("it follows from %s, which is not in the key of the table, so no range of its values "+
+				"can be asked: give one value with Eq(%q, ...)", c.name, of)}
+		}
 		return &MissingError{e.table.name, c.name, what + ": which buckets hold the rows follows from it"}
 	}
 	low, ok := e.bounds.Low[c.name]

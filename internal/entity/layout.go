@@ -147,7 +147,11 @@ func (l Layout) Encode(column string, value any) (*Value, error) {
 		v = v.Elem()
 	}
 	if !v.IsValid() || !like(v, want) {
-		return nil, l.set.invalid(l.table, column, fmt.Sprintf("a value of Go type %T, it must be %s", value, want))
+		wanted := want.String()
+		if c.cql.Kind() == gocql.TypeTimeUUID {
+			wanted += ", or for the end of a range a time.Time"
+		}
+		return nil, l.set.invalid(l.table, column, fmt.Sprintf("a value of Go type %T, it must be %s", value, wanted))
 	}
 	data, err := encodeAs(c, v)
 	if err != nil {

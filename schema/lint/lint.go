@@ -100,13 +100,14 @@ func (r *review) accepted(t *schema.Table) string {
 func unused(r *review) {
 	for i, ignore := range r.schema.Ignores {
 		if !r.used[i] {
-			where := "there any more"
+			where, fix := "there any more", "remove the suppression"
 			if _, _, known := r.table(ignore.Table); !known && ignore.Table.Name != "" {
 				where = "in it: the schema does not have the table" + r.meant(ignore.Table)
+				fix = "correct the name of the table, with its keyspace, or remove the suppression"
 			}
 			r.found = append(r.found, Finding{
 				Code: r.rule.Code, Rule: r.rule.Name, Severity: r.rule.Severity, Table: ignore.Table, At: ignore.At,
-				Reason: fmt.Sprintf("nothing of %s is found %s", ignore.Code, where), Fix: "remove the suppression",
+				Reason: fmt.Sprintf("nothing of %s is found %s", ignore.Code, where), Fix: fix,
 			})
 		}
 	}

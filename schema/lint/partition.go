@@ -3,16 +3,28 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/estimate"
 )
 
+// partOf is the partition key without hash buckets of its other columns: rows that have these have the same bucket.
+func partOf(t *schema.Table) []schema.Column {
+	all := t.Of(schema.PartitionKey)
+	return slices.DeleteFunc(slices.Clone(all), func(c schema.Column) bool {
+		_, of, isHash := strings.Cut(strings.TrimSuffix(c.Derived, ")"), ", ") // hash(4, user_id)
+		return isHash && !slices.ContainsFunc(strings.Split(of, ", "), func(name string) bool {
+			return !slices.ContainsFunc(all, func(c schema.Column) bool { return c.Name == name })
+		})
+	})
+}
+
 // rolesOf counts what the columns of a partition key do.
 func rolesOf(t *schema.Table) map[role]int {
 	n := make(map[role]int)
-	for _, c := range t.Of(schema.PartitionKey) {
+	for _, c := range partOf(t) {
 		n[roleOf(c)]++
 	}
 	return n
@@ -29,7 +41,7 @@ func (r *review) clustered(yield func(*schema.Table, map[role]int) bool) {
 
 func lowCardinality(r *review) {
 	for t, n := range r.clustered {
-		if n[few] > 0 && n[few] == len(t.Of(schema.PartitionKey)) {
+		if n[few] > 0 && n[few] == len(partOf(t)) {
 			r.finding(t, "add a bucket to the partition key, a stable hash of the row's id modulo 16 or so, and read the buckets side by side",
 				"the partition key (%s) has few values", key(t))
 		}
@@ -38,7 +50,7 @@ func lowCardinality(r *review) {
 
 func hotPartition(r *review) {
 	for t, n := range r.clustered {
-		if n[moment] > 0 && n[moment] == len(t.Of(schema.PartitionKey)) && instant(t.Of(schema.Clustering)[0]) {
+		if n[moment] > 0 && n[moment] == len(partOf(t)) && instant(t.Of(schema.Clustering)[0]) {
 			r.finding(t, "put what the rows are about into the partition key before the time, for example ((sensor_id, day), ts), or a bucket",
 				"the partition key (%s) is only a time and rows arrive in the order of %s: every write of the moment goes to one partition",
 				key(t), t.Of(schema.Clustering)[0].Name)
@@ -49,7 +61,7 @@ func hotPartition(r *review) {
 func timeOnly(r *review) {
 	for t, n := range r.clustered {
 		mixed := n[moment] > 0 && n[few] > 0
-		if n[moment] == 0 || n[moment]+n[few] < len(t.Of(schema.PartitionKey)) || !mixed && instant(t.Of(schema.Clustering)[0]) {
+		if n[moment] == 0 || n[moment]+n[few] < len(partOf(t)) || !mixed && instant(t.Of(schema.Clustering)[0]) {
 			continue
 		}
 		r.finding(t, "add to the partition key what queries know besides the time, or a bucket; if rows are few, state their volume and accept this",

@@ -125,6 +125,7 @@ func TestExitCodes(t *testing.T) {
 		{"lint --hosts 127.0.0.1:1 --tls-ca= " + clean, 2, "--tls-ca is empty"},
 		{"lint --ignore= " + clean, 0, ""},
 		{"lint --keyspace shop testdata/qualified.cql", 2, "--keyspace is for tables that name no keyspace, and all of them name one"},
+		{"ddl --migrate --hosts 127.0.0.1:1 --keyspace shop_staging testdata/qualified.cql", 2, "--keyspace is for tables that name no keyspace, and all of them name one"},
 		{"lint --color always --format json " + clean, 2, "--color always is for --format text, not json"},
 		{"ddl --hosts 127.0.0.1:1 " + clean, 2, "leave out the files, or add --migrate"},
 		{"ddl --hosts 127.0.0.1:1 --keyspace a,b --migrate " + clean, 2, "--migrate compares the keyspaces that are declared"},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,6 +59,21 @@ func (s *source) nothing(files []string) error {
 	return fmt.Errorf("nothing is created in %s: name a CQL file with CREATE TABLE", s.origin(files))
 }
 
+// in names the keyspaces that are compared.
+func in(declared *schema.Schema) string {
+	var names []string
+	for _, t := range declared.Tables {
+		if t.Keyspace != "" {
+			names = append(names, t.Keyspace)
+		}
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 0 {
+		return ""
+	}
+	return " in " + strings.Join(names, ", ")
+}
+
 func (s *source) migrate(c *cobra.Command, files []string) error {
 	if len(s.hosts) == 0 || len(files) == 0 && s.config.declared == nil {
 		return errors.New("--migrate needs a cluster (--hosts) and what is declared (files)")
@@ -64,7 +81,7 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 	if len(s.keyspaces) > 1 {
 		return errors.New("--migrate compares the keyspaces that are declared: --keyspace is one, that of tables which name none")
 	}
-	declared, err := s.known(files)
+	declared, err := s.known(files, true)
 	if err != nil {
 		return err
 	}
@@ -83,7 +100,7 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 		return err
 	}
 	breaking := schema.Breaking(found)
-	text := fmt.Sprintf("-- %d differences, of which %d matter.\n\n%s", len(found), len(breaking), schema.Migration(found))
+	text := fmt.Sprintf("-- %d differences%s, of which %d matter.\n\n%s", len(found), in(declared), len(breaking), schema.Migration(found))
 	if err := s.config.writeText(c, text); err != nil {
 		return err
 	}

@@ -61,9 +61,9 @@ func (s *source) unused(c *cobra.Command) error {
 // errNoSource is returned when there is nothing to work on.
 var errNoSource = errors.New("name a CQL file, or a cluster with --hosts")
 
-// known is what files and the binary itself say. Names without a keyspace are put into the one of --keyspace, if that
-// is one.
-func (s *source) known(files []string) (*schema.Schema, error) {
+// known is what files and the binary itself say. Names without a keyspace are put into the one of --keyspace, if that is one. If nothing
+// else is done with --keyspace, there have to be such names.
+func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	var parts []*schema.Schema
 	if s.config.declared != nil {
 		parts = append(parts, s.config.declared)
@@ -83,7 +83,7 @@ func (s *source) known(files []string) (*schema.Schema, error) {
 	if len(s.keyspaces) != 1 {
 		return out, nil
 	}
-	if len(s.hosts) == 0 && len(out.Tables)+len(out.Queries) > 0 &&
+	if only && len(out.Tables)+len(out.Queries) > 0 &&
 		!slices.ContainsFunc(out.Tables, func(t schema.Table) bool { return t.Keyspace == "" }) &&
 		!slices.ContainsFunc(out.Queries, func(q schema.Query) bool { return q.Table.Keyspace == "" }) {
 		return nil, errors.New("--keyspace is for tables that name no keyspace, and all of them name one; leave it out")
@@ -151,7 +151,7 @@ func (s *source) tables(ctx context.Context, files []string) (*schema.Schema, er
 // schema is what a command works on: the live tables if there are hosts, with what is known of their use; otherwise what
 // is known.
 func (s *source) schema(ctx context.Context, files []string) (*schema.Schema, error) {
-	known, err := s.known(files)
+	known, err := s.known(files, len(s.hosts) == 0)
 	if err != nil {
 		return nil, err
 	}
