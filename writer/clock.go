@@ -25,8 +25,8 @@ func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
 var systemClock = NewClock(time.Now)
 
-// jitter spreads timestamps that follow the stamp of one before-image: two processes that read the same row would
-// otherwise pick the same one.
+// jitter spreads timestamps above a stamp that is ahead of the clock: two processes that read the same row would otherwise pick the
+// same one.
 const jitter = 1000
 
 // next is the timestamp of a write that follows a row with the given stamp, 0 for none. The stamp moves only this one
@@ -48,8 +48,8 @@ func (c *Clock) next(stamp int64, skew time.Duration) int64 {
 			break
 		}
 	}
-	if stamp > 0 {
-		t = max(t, stamp+1+rand.Int64N(jitter)) //nolint:gosec // it spreads, it does not hide
+	if t <= stamp {
+		t = stamp + 1 + rand.Int64N(jitter) //nolint:gosec // it spreads, it does not hide
 	}
 	return t
 }

@@ -118,6 +118,11 @@ func TestStamp(t *testing.T) {
 	if got := write(set.Update(stamped(-time.Hour), newOrder(Paid))); got != now.UnixMicro() {
 		t.Errorf("an old stamp: %d, want now", got)
 	}
+	// The order of the clock holds for two writes from one before-image that is only a moment old.
+	young := stamped(-time.Microsecond)
+	if paid, gone := write(set.Update(young, newOrder(Paid))), write(set.Delete(young)); paid != now.UnixMicro()+1 || gone != paid+1 {
+		t.Errorf("after a young stamp: %d and %d, want the next two of the clock", paid-now.UnixMicro(), gone-now.UnixMicro())
+	}
 	ahead, seen := stamped(9*time.Second), make(map[int64]bool)
 	for range 200 {
 		got := write(set.Update(ahead, newOrder(Paid)))
