@@ -58,7 +58,7 @@ func TestDoSticky(t *testing.T) {
 			if rank[v.Outcome] >= rank[worst] {
 				worst = v.Outcome
 			}
-			if i < made-1 && (!v.Retry || (!(v.Outcome == retry.NotApplied) && !kind.Idempotent())) {
+			if i < made-1 && (!v.Retry || (v.Outcome != retry.NotApplied && !kind.Idempotent())) {
 				rt.Fatalf("%v: attempt %d follows %v", kind, i+2, e)
 			}
 			if onceAt > 0 && i > onceAt {

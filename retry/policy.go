@@ -62,8 +62,10 @@ func (p Policy) Validate() error {
 		value    time.Duration
 		interval bool
 	}{
-		{"MaxElapsedTime", p.MaxElapsedTime, false}, {"AttemptTimeout", p.AttemptTimeout, false},
-		{"InitialInterval", p.InitialInterval, true}, {"MaxInterval", p.MaxInterval, true},
+		{"MaxElapsedTime", p.MaxElapsedTime, false},
+		{"AttemptTimeout", p.AttemptTimeout, false},
+		{"InitialInterval", p.InitialInterval, true},
+		{"MaxInterval", p.MaxInterval, true},
 	} {
 		switch d := f.value; {
 		case d < 0:

@@ -37,9 +37,6 @@ type Options struct {
 // NoGCGrace is gc_grace_seconds = 0. A table with it must be in no logged batch, which the batchlog would drop.
 const NoGCGrace time.Duration = -1
 
-// defaultGCGrace is the gc_grace_seconds of a table for which no other was chosen.
-const defaultGCGrace = 10 * 24 * time.Hour
-
 // TimeWindow is the compaction of time series: rows of one window end up in one file, which is dropped as a whole when
 // all of it has expired. The window must be whole minutes, or what it is given to is an error; a thirtieth of the TTL
 // is a good one.

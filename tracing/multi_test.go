@@ -197,7 +197,7 @@ func TestMultiWithoutContext(t *testing.T) {
 		session.Tracer
 		session.RequestTracer
 	})
-	none, _ := tracing.Multi(contextless{}).(session.Tracer)
+	none := tracing.Multi(contextless{})
 	for name, c := range map[string]struct {
 		got  context.Context //nolint:containedctx // it is what is tested
 		want string

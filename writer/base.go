@@ -41,13 +41,13 @@ func (r *transactions) begin(ctx context.Context) context.Context {
 // swap makes one attempt at a transaction.
 func (r *transactions) swap(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
 	applied, row, err = r.w.transact.swap(r.begin(ctx), statements, r.o)
-	return applied, row, r.partition.End(err)
+	return applied, row, r.partition.End(err) //nolint:contextcheck // it is that of begin
 }
 
 // read makes one attempt at reading a row.
 func (r *transactions) read(ctx context.Context, s entity.Statement, dest []any, plain bool) (found bool, err error) {
 	found, err = r.w.transact.read(r.begin(ctx), s, dest, plain, r.o)
-	return found, r.partition.End(err)
+	return found, r.partition.End(err) //nolint:contextcheck // it is that of begin
 }
 
 // Try implements [versioned.Store].
@@ -165,7 +165,8 @@ func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql
 // Clear implements [versioned.Store].
 func (s *baseStore) Clear(ctx context.Context, versions []gocql.UUID) error {
 	for _, v := range versions {
-		if err := s.partition.End(s.w.transact.exec(s.begin(ctx), s.base.Clear(v, s.w.clock.now()), s.o)); err != nil {
+		err := s.w.transact.exec(s.begin(ctx), s.base.Clear(v, s.w.clock.now()), s.o)
+		if err = s.partition.End(err); err != nil { //nolint:contextcheck // it is that of begin
 			return err
 		}
 	}

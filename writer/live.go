@@ -117,7 +117,7 @@ func readLive(session *gocql.Session) func(context.Context, string, string) (liv
 			for iter.Scan(dest...) {
 				row()
 			}
-			err = r.End(iter.Close())
+			err = r.End(iter.Close()) //nolint:contextcheck // it is that of Begin
 		}
 		scan(`SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
 			[]any{keyspace, table}, func() { found = true }, &seconds, &t.ttl)

@@ -111,7 +111,7 @@ func TestOnlyInScripts(t *testing.T) {
 		),
 		"SELECT (int), (int, text) FROM t": selects(call(Tuple, "", column("int")), call(Tuple, "", column("int"), column("text"))),
 		"SELECT a.b.c, f(a).b[1], a[1..2], a[..2], a[1..] FROM t": selects(
-			field("a", "b"), call(Call, "f", column("a")), element("a", number("1")), element("a", Term{}), element("a", number("1")),
+			field("a", "b"), call(Call, "f", column("a")), element(number("1")), element(Term{}), element(number("1")),
 		),
 		"SELECT * FROM t WHERE expr(i, 'x') AND a = -? * 2 + CAST(1 AS text) % 3": &Select{From: Name{"", "t"}, Where: []Relation{
 			{Operator: "EXPR"},

@@ -12,8 +12,8 @@ func columns(names ...string) []Selector {
 	return ss
 }
 
-func element(column string, key Term) Term {
-	return Term{Kind: Column, Text: column, Elems: []Term{key}}
+func element(key Term) Term {
+	return Term{Kind: Column, Text: "a", Elems: []Term{key}}
 }
 
 func field(column, name string) Term { return Term{Kind: Column, Text: column, Fields: []string{name}} }
@@ -61,8 +61,8 @@ func TestSelectors(t *testing.T) {
 		want Selector
 	}{
 		{"a AS b", Selector{column("a"), "b"}},
-		{"a[?]", Selector{Term: element("a", mark(0))}},
-		{"a['x'] AS x", Selector{element("a", text("x")), "x"}},
+		{"a[?]", Selector{Term: element(mark(0))}},
+		{"a['x'] AS x", Selector{element(text("x")), "x"}},
 		{"a.b", Selector{Term: field("a", "b")}},
 		{"count(*)", Selector{Term: call(Call, "count", Term{Kind: All})}},
 		{"COUNT(1) as n", Selector{call(Call, "count", Term{Kind: All}), "n"}},
@@ -70,7 +70,7 @@ func TestSelectors(t *testing.T) {
 		{"count(?)", Selector{Term: call(Call, "count", mark(0))}},
 		{"count()", Selector{Term: call(Call, "count")}},
 		{"writetime(a)", Selector{Term: call(ColumnCall, "writetime", column("a"))}},
-		{"WriteTime(a[1])", Selector{Term: call(ColumnCall, "writetime", element("a", number("1")))}},
+		{"WriteTime(a[1])", Selector{Term: call(ColumnCall, "writetime", element(number("1")))}},
 		{"maxwritetime(a)", Selector{Term: call(ColumnCall, "maxwritetime", column("a"))}},
 		{"ttl(a.f)", Selector{Term: call(ColumnCall, "ttl", field("a", "f"))}},
 		{"token(a, b)", Selector{Term: call(Call, "token", column("a"), column("b"))}},

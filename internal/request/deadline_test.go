@@ -39,7 +39,7 @@ func TestDoContextDoneBefore(t *testing.T) {
 				return nil
 			}, func(request.Event) { t.Error("observed") })
 			want := request.Result{Outcome: retry.NotApplied, Last: retry.Verdict{Outcome: retry.NotApplied, Reason: c.reason}}
-			if out != want || !errors.Is(err, c.cause) || !(out.Outcome == retry.NotApplied) {
+			if out != want || !errors.Is(err, c.cause) || out.Outcome != retry.NotApplied {
 				t.Errorf("%v: %+v, %v", kind, out, err)
 			}
 		}

@@ -114,7 +114,7 @@ func (r *Retrier) GoOn(
 	run.record(first.Context, first.Err) //nolint:contextcheck // the attempt's is made from ctx
 	for next := jitter(r.policy); ; {
 		wait := next()
-		if !run.again(wait) { //nolint:contextcheck // run has it
+		if !run.again(wait) {
 			return run.result, run.failure()
 		}
 		if observe != nil {
