@@ -61,8 +61,8 @@ func (s *source) unused(c *cobra.Command) error {
 // errNoSource is returned when there is nothing to work on.
 var errNoSource = errors.New("name a CQL file, or a cluster with --hosts")
 
-// known is what files and the binary itself say. Names without a keyspace are put into the one of --keyspace, if that is one. If nothing
-// else is done with --keyspace, there have to be such names.
+// known is what files and the binary itself say. Names without a keyspace are put into the one of --keyspace, if that is one. If --keyspace
+// is for nothing else, there have to be such names, or with a cluster some of that keyspace.
 func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	var parts []*schema.Schema
 	if s.config.declared != nil {
@@ -83,9 +83,10 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	if len(s.keyspaces) != 1 {
 		return out, nil
 	}
+	used := func(keyspace string) bool { return keyspace == "" || len(s.hosts) > 0 && keyspace == s.keyspaces[0] }
 	if only && len(out.Tables)+len(out.Queries) > 0 &&
-		!slices.ContainsFunc(out.Tables, func(t schema.Table) bool { return t.Keyspace == "" }) &&
-		!slices.ContainsFunc(out.Queries, func(q schema.Query) bool { return q.Table.Keyspace == "" }) {
+		!slices.ContainsFunc(out.Tables, func(t schema.Table) bool { return used(t.Keyspace) }) &&
+		!slices.ContainsFunc(out.Queries, func(q schema.Query) bool { return used(q.Table.Keyspace) }) {
 		return nil, errors.New("--keyspace is for tables that name no keyspace, and all of them name one; leave it out")
 	}
 	return out.In(map[string]string{"": s.keyspaces[0]}), nil

@@ -56,7 +56,7 @@ func declarations(keyspace string) map[string]tables.Described {
 		"unique":       account(tables.Versioned("version"), email),
 		"not unique":   account(tables.Versioned("version")),
 		"plain":        account(),
-		"plain email":  account(by("accounts_by_email", "email")),
+		"plain email":  account(tables.Versioned("version"), by("accounts_by_email", "email")),
 	}
 }
 
