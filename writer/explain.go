@@ -100,7 +100,7 @@ func (p *Plan) String() string {
 	line("mode", "%s: %s", p.Mode, p.Reason)
 	p.Condition.write(line)
 	if len(p.Requests) == 0 && p.Condition != nil {
-		line("requests", "none besides its it")
+		line("requests", "none besides the transaction")
 		line("time limit", "%v for all of it, or the deadline of the call's context if that is earlier", p.Timeout)
 		return b.String()
 	}
