@@ -160,3 +160,33 @@ func (p process) comesBack(c *cassandratest.Cluster, set *tables.Set[parcel]) {
 		p.Errorf("%+v, %v, want %+v", got, err, row)
 	}
 }
+
+type widerDimensions struct {
+	Width  int    `cql:"width"`
+	Colour string `cql:"colour"`
+}
+
+type crateOfParcels struct {
+	CrateID gocql.UUID
+	Size    widerDimensions
+}
+
+// Sets that declare a user-defined type with other fields are each compared with the live type, whichever comes first.
+func TestTypeOfTwoSets(t *testing.T) {
+	t.Parallel()
+	narrow := parcels(tables.UserType[dimensions]("dimensions"), tables.Type("parcel_id", "timeuuid"))
+	wide := tables.Must(tables.New[crateOfParcels]("crate_of_parcels", tables.UserType[widerDimensions]("dimensions"),
+		tables.Table{Name: "crates_of_parcels", Keyspace: "mall", PartKey: []string{"crate_id"}}))
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		c.Create("CREATE KEYSPACE mall WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3}",
+			"CREATE TYPE mall.dimensions (width bigint)",
+			"CREATE TABLE mall.parcels (parcel_id timeuuid PRIMARY KEY, weight bigint, counts map<text, bigint>, label text, size frozen<dimensions>)",
+			"CREATE TABLE mall.crates_of_parcels (crate_id uuid PRIMARY KEY, size frozen<dimensions>)")
+		p := startProcess(t, c)
+		for _, sets := range [][]tables.Described{{narrow, wide}, {wide, narrow}, {wide}} {
+			if err := p.w.Check(t.Context(), sets...); err == nil || strings.Count(err.Error(), "colour") == 0 {
+				t.Errorf("%d sets: %v", len(sets), err)
+			}
+		}
+	})
+}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/request"
-	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -65,7 +65,7 @@ func (r *Reader) apply(options []Option) {
 		o(&r.config)
 	}
 	if r.shared.Budget == nil {
-		r.shared.Budget = retry.NewBudget(0, 0)
+		r.shared.Budget = settings.NewBudget(0, 0)
 	}
 	r.retrier = request.NewRetrier(r.policy, r.shared.Budget)
 }

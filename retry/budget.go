@@ -16,10 +16,12 @@ var ErrBudget = errors.New("retry: the budget for retries is spent")
 // that, while scattered errors are retried as long as successes pay for them.
 //
 // It is safe for concurrent use. It is made by [NewBudget].
-type Budget = settings.Budget
+type Budget settings.Budget
 
 // NewBudget makes a full bucket of size tokens, into which each success puts earned tokens. 0 means the default: 1000
 // tokens, and 0.25 a success, which pays for retries as long as at most one attempt in five fails, or one in nine times
 // out. Negative values are taken for 0; NaN is, too. earned is a fraction and no percentage: more than 1, which is a
 // retry for every success, is taken for 1.
-func NewBudget(size int, earned float64) *Budget { return settings.NewBudget(size, earned) }
+func NewBudget(size int, earned float64) *Budget {
+	return (*Budget)(settings.NewBudget(size, earned))
+}

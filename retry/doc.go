@@ -35,6 +35,6 @@
 // # What is retried
 //
 // A write with a pinned timestamp is idempotent, so it may be repeated after any failure that repeating may cure. A
-// counter and a lightweight transaction are repeated here only if surely not applied. gocql's own retry has to be off:
+// counter and a lightweight transaction may be repeated only if surely not applied. gocql's own retry has to be off:
 // it does not look at idempotence in 1.7, it hides the errors of earlier attempts, and retries at two layers multiply.
 package retry

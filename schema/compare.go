@@ -17,7 +17,7 @@ import (
 // Compare holds a live schema against a declared one and gives all differences, in the order of the declaration. Both
 // name physical keyspaces, see [Schema.In]. Of live keyspaces that the declaration has nothing in nothing is said.
 func Compare(declared, live *Schema) []Difference {
-	c := &comparison{declared: declared, live: live, unversioned: make(map[tables.Described]bool)}
+	c := &comparison{declared: declared, live: live, unversioned: make(map[*entity.Set]bool)}
 	c.noKeyspaces()
 	for _, k := range declared.Keyspaces {
 		c.keyspace(&k)
@@ -48,8 +48,8 @@ func Breaking(differences []Difference) []Difference {
 
 type comparison struct {
 	declared, live *Schema
-	absent         []string                  // keyspaces that nothing is said of alongside their absence
-	unversioned    map[tables.Described]bool // sets of which nothing is said but that they have to be Versioned
+	absent         []string             // keyspaces that nothing is said of alongside their absence
+	unversioned    map[*entity.Set]bool // sets of which nothing is said but that they have to be Versioned
 	found          []Difference
 }
 
@@ -140,7 +140,7 @@ func (c *comparison) typ(t *Type) {
 		c.add(t.ID, compare.Difference{Reason: "the type does not exist", Fix: "CREATE TYPE " + t.body()})
 		return
 	}
-	c.add(t.ID, compare.Fields(internal(t.set), t.String(), t.Name, t.described(), live.described())...)
+	c.add(t.ID, compare.Fields(internal(t.set), t.String(), t.Name, t.described(), live.described(), false)...)
 }
 
 // internal is what a set declares, nil if there is none.
@@ -193,14 +193,14 @@ func (c *comparison) table(t *Table) {
 
 // exists compares a table that is there.
 func (c *comparison) exists(t, live *Table) {
-	if c.unversioned[t.set] {
+	if c.unversioned[internal(t.set)] {
 		return
 	}
 	declared, is := t.described(), live.described()
 	found := compare.Columns(internal(t.set), declared, is)
 	c.add(t.ID, found...)
 	if len(found) > 0 && found[0].Unversioned {
-		c.unversioned[t.set] = t.set != nil
+		c.unversioned[internal(t.set)] = t.set != nil
 		return
 	}
 	c.options(t, live)
@@ -211,7 +211,8 @@ func (c *comparison) exists(t, live *Table) {
 }
 
 func (c *comparison) options(t, live *Table) {
-	all := maps.Clone(live.Options)
+	all := make(map[string]string)
+	maps.Copy(all, live.Options)
 	maps.Copy(all, t.Options)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		want, got := t.option(name), live.option(name)

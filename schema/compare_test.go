@@ -83,3 +83,14 @@ func TestReplication(t *testing.T) {
 		}
 	}
 }
+
+// A schema is plain data, and one made by hand may lack what a read one has.
+func TestCompareByHand(t *testing.T) {
+	t.Parallel()
+	declared := parse(t, "CREATE TABLE shop.orders (id uuid PRIMARY KEY) WITH comment = 'orders'")
+	live := parse(t, "CREATE TABLE shop.orders (id uuid PRIMARY KEY)")
+	live.Tables[0].Options = nil
+	if found := schema.Compare(declared, live); len(found) != 1 || !strings.Contains(found[0].String(), "comment") {
+		t.Error(found)
+	}
+}

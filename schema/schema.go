@@ -95,8 +95,8 @@ type Table struct {
 	with     bool             // it has its options from With
 }
 
-// Rotates says whether name is that of one of the tables that this is the pattern of: they follow each other in time. A pattern is compared
-// with all of those that exist. Package rotation creates them, and [Ensure] that of the present period.
+// Rotates says whether name is one of the tables, a table a period, that a table declared with tables.Table.Rotate stands for. All of
+// them that exist are compared with the declaration. Package rotation creates them, and [Ensure] that of the present period.
 func (t *Table) Rotates(name string) bool {
 	if t.rotation == nil {
 		return false

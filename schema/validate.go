@@ -112,7 +112,7 @@ func physical(s *session.Session, declared *Schema) (*Schema, error) {
 	if settings.Err != nil {
 		return nil, fmt.Errorf("schema: %w", settings.Err)
 	}
-	if err := settings.Stray(slices.Clone(names), "the schema", "declare all sets in one schema"); err != nil {
+	if err := settings.Stray(slices.DeleteFunc(slices.Clone(names), settings.Owns), "the schema", "declare all sets in one schema"); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	for _, name := range names {

@@ -79,12 +79,12 @@ func (c *config) onlyOpen(option string) {
 // many requests. Default: each writer and each reader has one of its own, as retry.NewBudget(0, 0) makes it.
 func Budget(b *retry.Budget) Option {
 	return func(c *config) {
+		c.Budget = (*settings.Budget)(b)
 		if b == nil {
 			c.fail("Budget: the budget is nil")
-		} else if !b.Made() {
+		} else if !c.Budget.Made() {
 			c.fail("Budget: retry: the budget was not made by NewBudget")
 		}
-		c.Budget = b
 	}
 }
 

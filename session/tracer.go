@@ -7,10 +7,10 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// Tracer is told of every operation of a writer or reader. It may also implement [RequestTracer] and [RetryTracer];
-// writer and reader look once, when they are made. Methods are called on the goroutines of the operation and must be
-// safe for concurrent use. What they are told never holds a bound value, buckets of a read excepted; errors are those
-// of the driver. A nil context that one returns stands for the one it was given.
+// Tracer is told of every Write, Resume and Modify of a writer and of every query of a reader. It is not told of Load, Check and
+// Explain. It may also implement [RequestTracer] and [RetryTracer]; writer and reader look once, when they are made. Methods are
+// called on the goroutines of the operation and must be safe for concurrent use. No field but Err and Buckets holds a value of
+// a row. A nil context that a method returns stands for the one it was given.
 type Tracer interface {
 	// TraceStart is called when an operation begins: that of a read when its rows are ranged over. The context it
 	// returns is that of the operation and of TraceEnd.
@@ -19,7 +19,8 @@ type Tracer interface {
 }
 
 // RequestTracer is told of every request with all its attempts: mutations of a write that travel together, or the pages
-// of one partition of a read.
+// of one partition of a read. The lightweight transaction of a set with conditions is a request of the base table alone; its Host
+// is not known, its repetitions are not told, and OperationEnd.Requests does not count it.
 type RequestTracer interface {
 	// TraceRequestStart is called before the first attempt of a request, on its goroutine. The context it returns is
 	// that of the request's attempts, retries and TraceRequestEnd.
@@ -42,7 +43,7 @@ const (
 	OperationRead
 )
 
-// OperationStart is what is known when an operation begins.
+// OperationStart is what is known when an operation begins. Of a Modify that is Operation and Op. Fields of other operations are zero.
 type OperationStart struct {
 	Operation Operation
 	Op        string // its name, such as createOrder
@@ -59,22 +60,22 @@ type OperationStart struct {
 	Continued bool   // it continues at a token
 }
 
-// OperationEnd is what is known when an operation has ended.
+// OperationEnd is what is known when an operation has ended. Fields of other operations are zero.
 type OperationEnd struct {
 	Operation Operation
 	Op        string
-	Err       error
+	Err       error // that of the call: nil, a *writer.Error, a *reader.Error and so on
 
 	// Of a write:
 
 	Timestamp int64  // microseconds; 0 if the write was rejected before it had one
-	Mode      string // as writer.Mode has it
+	Mode      string // text of writer.Mode, such as fan-out
 	Requests  int
 	Counters  int // requests of counters among them; in a Resume they are not sent
 	Attempts  int // over all requests
 	// Stragglers is how many requests had not ended when the call did: the driver does not look at the context
-	// everywhere, and a busy process may not come to run a request at all, which then sends nothing. Their
-	// TraceRequestEnd comes later, and of the latter perhaps TraceRequestStart too.
+	// everywhere. Their TraceRequestEnd comes later. A busy process may not even have begun a request; it sends nothing then, and its
+	// TraceRequestStart may come later, too.
 	Stragglers int
 
 	// Of a Modify:
@@ -99,7 +100,7 @@ type RequestStart struct {
 	Statements  []string // CQL texts with ? for every value; of a read the first one
 	Consistency Consistency
 
-	Mode string // of a write: as writer.Mode has it, or that of counters
+	Mode string // of a write: text of writer.Mode, or counter
 
 	// Of a read:
 
@@ -115,7 +116,7 @@ type RequestEnd struct {
 	Refused  bool   // another attempt was due, but the retry budget was spent
 	Err      error
 
-	// Outcome is what the attempts of a request of a write say. Where a condition comes first, the error may know more:
+	// Outcome is what the attempts of a request of a write say; of a read it is always Unknown. Where a condition comes first, the error may know more:
 	// a query table that was not reached is Pending as soon as its entity's base row has the change.
 	Outcome retry.Outcome
 

@@ -119,7 +119,7 @@ var lines = [...]struct{ done, failed string }{
 // TraceEnd implements [session.Tracer].
 func (t *SlogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 	o := find[loggedOperation](ctx, t)
-	if o == nil {
+	if o == nil || o.Operation != data.Operation {
 		return
 	}
 	_, reason := o.requests.end(data)

@@ -37,7 +37,7 @@ func (t *Tracer) TraceStart(ctx context.Context, data session.OperationStart) co
 		options = append(slices.Clip(options), trace.WithAttributes(limitKey.Int(data.Limit)))
 	}
 	ctx, span := t.startSpan(ctx, name, options)
-	if span == nil && (t.metrics == nil || modify) {
+	if span == nil && (t.metrics == nil || modify) && find[operation](ctx, t) == nil { // or the Modify around it would have what this one ends with
 		return ctx
 	}
 	return &following[Tracer, operation]{ctx, t, operation{OperationStart: data, span: span, start: time.Now()}}

@@ -1,6 +1,8 @@
 package tracing_test
 
 import (
+	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -169,3 +171,33 @@ func TestRequestsAlone(t *testing.T) {
 		t.Errorf("got %v", spans)
 	}
 }
+
+// A sampler may drop the writes of a Modify and keep the Modify: what a write ends with is not that of the Modify around it.
+func TestModifyWithoutItsWrites(t *testing.T) {
+	t.Parallel()
+	provider, exporter := recorder(t, sdktrace.WithSampler(notWrites{}))
+	var lines strings.Builder
+	tracer := tracing.Multi(tracing.New(tracing.WithTracerProvider(provider)), tracing.Slog(slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	modify := tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationModify, Op: "pay"})
+	write := tracer.TraceStart(modify, session.OperationStart{Operation: session.OperationWrite, Op: "pay", Changes: 1})
+	tracer.TraceEnd(write, session.OperationEnd{Operation: session.OperationWrite, Op: "pay", Mode: "single"})
+	tracer.TraceEnd(modify, session.OperationEnd{Operation: session.OperationModify, Op: "pay", Rounds: 3})
+	spans := exporter.GetSpans()
+	if len(spans) != 1 || !slices.Contains(spans[0].Attributes, attribute.Int("denorm.rounds", 3)) {
+		t.Errorf("%+v", spans)
+	}
+	if !strings.Contains(lines.String(), "rounds=3") {
+		t.Error(lines.String())
+	}
+}
+
+type notWrites struct{}
+
+func (notWrites) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	if strings.HasPrefix(p.Name, "Modify") {
+		return sdktrace.SamplingResult{Decision: sdktrace.RecordAndSample}
+	}
+	return sdktrace.SamplingResult{Decision: sdktrace.Drop}
+}
+
+func (notWrites) Description() string { return "no writes" }

@@ -28,7 +28,8 @@ type CheckError struct {
 
 // Difference is one disagreement of a live table with its declaration.
 type Difference struct {
-	// Physical names. Table may be that of a user-defined type. Column is empty if the table as a whole is meant, and Table if the keyspace is.
+	// Physical names. Column is empty if the table as a whole is meant, and Table if the keyspace is. For a user-defined type they
+	// are its name and the field's.
 	Keyspace, Table, Column string
 	Reason                  string
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or
@@ -36,8 +37,10 @@ type Difference struct {
 	// writes of this set, or of another one, do not fill.
 	Note bool
 	// Fix is the statement that puts the table right, empty where there is none. It is for a person to read
-	// and to run: nothing in it hides from a terminal or from cqlsh. Impossible then says why, and what to do instead, where Reason does not.
-	Fix, Impossible string
+	// and to run: nothing in it hides from a terminal or from cqlsh.
+	Fix string
+	// Impossible says, where no statement puts the table right, why, and what to do instead; empty if Reason says that.
+	Impossible string
 }
 
 // String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
@@ -121,7 +124,7 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 	if err := w.strayKeyspaces(sets); err != nil {
 		return nil, refuse("Check", err)
 	}
-	c := checker{ctx: ctx, w: w.patient(), session: w.reads, declared: make(map[cql.Name]declaration), typesSeen: make(map[cql.Name]bool)}
+	c := checker{ctx: ctx, w: w.patient(), session: w.reads, declared: make(map[cql.Name]declaration), typesSeen: make(map[string]bool)}
 	for _, set := range sets {
 		c.set, c.d, c.base, c.unversioned = set.Internal(), set.Internal().Describe(), nil, false
 		c.alike(c.d)
@@ -166,7 +169,7 @@ type checker struct {
 	unversioned bool                     // its tables are those of a Versioned set, and no more is said of them
 	base        *liveTable               // of the set at hand, nil before it was read, and where there is none
 	declared    map[cql.Name]declaration // by physical name
-	typesSeen   map[cql.Name]bool
+	typesSeen   map[string]bool          // types with their fields
 	differences []Difference
 }
 
@@ -308,10 +311,11 @@ func (c *checker) expiry(live liveTable, id cql.Name, t entity.TableDescription)
 func (c *checker) types(keyspace string, declared []entity.TypeDescription) error {
 	for _, t := range declared {
 		id := cql.Name{Keyspace: keyspace, Name: t.Name}
-		if c.typesSeen[id] {
+		seen := fmt.Sprint(id, t.Fields) // other sets may declare other fields
+		if c.typesSeen[seen] {
 			continue
 		}
-		c.typesSeen[id] = true
+		c.typesSeen[seen] = true
 		live, err := ask(c, id, c.fields)
 		switch {
 		case err != nil:
@@ -319,7 +323,7 @@ func (c *checker) types(keyspace string, declared []entity.TypeDescription) erro
 		case live == nil:
 			c.add(id, compare.Difference{Reason: "the type does not exist"})
 		default:
-			c.add(id, compare.Fields(c.set, id.String(), id.Name, t.Fields, live)...)
+			c.add(id, compare.Fields(c.set, id.String(), id.Name, t.Fields, live, true)...)
 		}
 	}
 	return nil

@@ -29,27 +29,29 @@ var systemClock = NewClock(time.Now)
 // same one.
 const jitter = 1000
 
-// next is the timestamp of a write that follows a row with the given stamp, 0 for none. The stamp moves only this one
-// timestamp, not the clock: one bad stamp must not carry over to other rows.
+// next is the timestamp of a write that follows a row with the given stamp, 0 for none. A stamp that is more than a
+// moment ahead moves only this one timestamp, not the clock: one bad stamp must not carry over to other rows.
 //
 // If the last timestamp is further ahead of the clock than skew, the clock had been wrong and was put right: it is
 // followed again, or every row written would shut out other writers until their clocks get there. Rows that were written
 // meanwhile are recognised by their stamps.
 func (c *Clock) next(stamp int64, skew time.Duration) int64 {
 	now := c.now().UnixMicro()
-	var t int64
 	for {
 		last := c.last.Load()
-		t = max(now, last+1)
+		t := max(now, last+1)
 		if t-now > skew.Microseconds() {
 			t = now
 		}
+		given := t
+		if stamp > 0 && t <= stamp {
+			given = stamp + 1 + rand.Int64N(jitter) //nolint:gosec // it spreads, it does not hide
+			if given-now <= 2*jitter {
+				t = given // the next write from the same before-image must not be the earlier one
+			}
+		}
 		if c.last.CompareAndSwap(last, t) {
-			break
+			return given
 		}
 	}
-	if t <= stamp {
-		t = stamp + 1 + rand.Int64N(jitter) //nolint:gosec // it spreads, it does not hide
-	}
-	return t
 }

@@ -118,6 +118,12 @@ func TestStamp(t *testing.T) {
 	if got := write(set.Update(stamped(-time.Hour), newOrder(Paid))); got != now.UnixMicro() {
 		t.Errorf("an old stamp: %d, want now", got)
 	}
+	near := stamped(500 * time.Microsecond) // another process's, a moment ahead
+	if paid, gone := write(set.Update(near, newOrder(Paid))), write(set.Delete(near)); paid <= near.UpdatedAt || gone <= paid {
+		t.Errorf("after a stamp a moment ahead: %d and %d", paid-near.UpdatedAt, gone-near.UpdatedAt)
+	}
+	w = fakeWriter(nopExecutor{}, WithClock(fixed(now)))
+	write(set.Insert(newOrder(Open)))
 	// The order of the clock holds for two writes from one before-image that is only a moment old.
 	young := stamped(-time.Microsecond)
 	if paid, gone := write(set.Update(young, newOrder(Paid))), write(set.Delete(young)); paid != now.UnixMicro()+1 || gone != paid+1 {

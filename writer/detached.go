@@ -23,7 +23,7 @@ func errStraggler(ctx context.Context) error {
 var errUnbegun = errors.New("not begun")
 
 // runDetached does something, and leaves it to itself if it is not done a moment after the end of ctx. If it has not even begun by then,
-// wrapTimeout the process is too busy, it never will, and the error is errUnbegun.
+// because the process is too busy, it never will, and the error is errUnbegun.
 func runDetached[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -71,13 +71,13 @@ func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table 
 func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
 	t, err := runDetached(ctx, func() (t liveTable, err error) {
 		missing := false
-		_, err = retrier.Do(ctx, retry.Partition, func(ctx context.Context, _ int) (err error) {
+		err = askSchema(ctx, retrier, func(ctx context.Context) (err error) {
 			t, err = l.read(ctx, keyspace, table)
 			if missing = errors.Is(err, errNoTable); missing {
 				return nil
 			}
 			return err
-		}, nil)
+		})
 		if missing {
 			err = errNoTable
 		}
@@ -95,13 +95,13 @@ func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table
 	return t, nil
 }
 
-// askSchema reads from the schema tables, of which every node has a copy.
+// askSchema reads from the schema tables, of which every node has a copy. What it reads is one request: the next attempt is at another node.
 func askSchema(ctx context.Context, retrier *req.Retrier, read func(context.Context) error) error {
 	_, err := req.New("", nil, leastSilence).Do(ctx, retrier, retry.Partition, read, nil)
 	return err
 }
 
-// readLive reads from the schema tables of a coordinator, each by a request of its own.
+// readLive reads from the schema tables of a coordinator.
 func readLive(session *gocql.Session) func(context.Context, string, string) (liveTable, error) {
 	return func(ctx context.Context, keyspace, table string) (t liveTable, err error) {
 		var name string
@@ -111,13 +111,11 @@ func readLive(session *gocql.Session) func(context.Context, string, string) (liv
 			if err != nil {
 				return
 			}
-			r := req.New("", nil, leastSilence)
-			r.Begin(ctx)
-			iter := session.Query(query, names...).WithContext(r).Consistency(gocql.One).RetryPolicy(nil).Iter() //nolint:contextcheck // r is ctx now
+			iter := session.Query(query, names...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
 			for iter.Scan(dest...) {
 				row()
 			}
-			err = r.End(iter.Close()) //nolint:contextcheck // it is that of Begin
+			err = iter.Close()
 		}
 		scan(`SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`,
 			[]any{keyspace, table}, func() { found = true }, &seconds, &t.ttl)

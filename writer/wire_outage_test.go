@@ -69,6 +69,30 @@ func (s *wireShop) sentWrites() int {
 	})))
 }
 
+// Schema reads that meet a silent node go on at another one: a process starts, and its first logged batch is sent, while one node of
+// three does not answer.
+func TestWireSchemaWithASilentNode(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWire(t, cassandratest.Start, 3)
+		<-time.After(time.Second) // for the pools to be full
+		s.Node(2).Silence()
+		for range 6 {
+			w, err := newOf(s.session, Timeout(30*time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Check(t.Context(), orderSet(t)); err != nil {
+				t.Error(err)
+			}
+			if _, err := w.With(Logged()).Write(t.Context(), "createOrder", orderSet(t).Insert(newOrder(Open))); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // A total outage at 200 writes a second, seen from the nodes: they get at most 1.1 attempts for each request of the writes
 // attempted in the first minute, and at most 1.05 after it.
 func TestWireOutage(t *testing.T) {

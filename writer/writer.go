@@ -7,6 +7,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cql"
 	req "github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -64,7 +65,7 @@ func newWriter(
 			"percentile of the latency, or 0 to turn it off", w.hedge, w.timeout)
 	}
 	if w.shared.Budget == nil {
-		w.shared.Budget = retry.NewBudget(0, 0)
+		w.shared.Budget = settings.NewBudget(0, 0)
 	}
 	w.prepare()
 	return w

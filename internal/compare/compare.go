@@ -153,18 +153,19 @@ func direction(desc bool) string {
 	return "ascending"
 }
 
-// Fields compares the fields of a user-defined type, whose name in CQL is id. Inside a frozen value everything is frozen, whether it says so
-// or not.
-func Fields(set *entity.Set, id, name string, declared, live []entity.FieldDescription) []Difference {
+// Fields compares the fields of a user-defined type, whose name in CQL is id. With frozen, its values are frozen, and inside of these
+// everything is, whether it says so or not.
+func Fields(set *entity.Set, id, name string, declared, live []entity.FieldDescription, frozen bool) []Difference {
 	var found []Difference
 	add := func(field, fix, impossible, reason string, args ...any) {
 		found = append(found, Difference{Column: field, Reason: fmt.Sprintf(reason, args...), Fix: fix, Impossible: impossible})
 	}
+	same := func(a, b string) bool { return a == b || frozen && thawed(a) == thawed(b) }
 	at := func(fields []entity.FieldDescription, name string) int {
 		return slices.IndexFunc(fields, func(f entity.FieldDescription) bool { return f.Name == name })
 	}
 	renamed := func(n int) bool { // the n-th field has another name in the declaration
-		return n < len(live) && n < len(declared) && thawed(live[n].Type) == thawed(declared[n].Type) &&
+		return n < len(live) && n < len(declared) && same(live[n].Type, declared[n].Type) &&
 			at(declared, live[n].Name) < 0 && at(live, declared[n].Name) < 0
 	}
 	for n, f := range declared {
@@ -175,7 +176,7 @@ func Fields(set *entity.Set, id, name string, declared, live []entity.FieldDescr
 			add(f.Name, fmt.Sprintf("ALTER TYPE %s RENAME %s TO %s", id, was, cql.Quote(f.Name)), "", "the field is called %s", was)
 		case i < 0:
 			add(f.Name, fmt.Sprintf("ALTER TYPE %s ADD %s %s", id, cql.Quote(f.Name), f.Type), "", "the field does not exist")
-		case thawed(live[i].Type) != thawed(f.Type):
+		case !same(live[i].Type, f.Type):
 			impossible := "the type of a field cannot change: make another field or type, and copy"
 			add(f.Name, "", advised(set, name, f.Name, live[i].Type, impossible), "the field is %s, declared %s", live[i].Type, f.Type)
 		case i != n:

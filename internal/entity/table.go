@@ -69,6 +69,9 @@ func (t *table) statements(keyspace, name string) *statements {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if s := t.compiled[id]; s != nil { // by another goroutine meanwhile
+		return s
+	}
 	if len(t.compiled) >= maxTexts {
 		for other := range t.compiled {
 			delete(t.compiled, other)

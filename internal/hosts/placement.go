@@ -35,7 +35,10 @@ func newReplication(options map[string]string) replication {
 // factor reads a replication factor: "3", or "3/1" of which one is transient.
 func factor(text string) int {
 	all, _, _ := strings.Cut(text, "/")
-	n, _ := strconv.Atoi(all) // 0 if it is none
+	n, err := strconv.Atoi(all)
+	if err != nil {
+		return 0
+	}
 	return n
 }
 

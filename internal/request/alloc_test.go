@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -14,7 +15,7 @@ func TestDoAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun cou
 	ctx := context.Background()
 	attempt := func(context.Context, int) error { return nil }
 	observe := func(request.Event) {}
-	retrier := request.NewRetrier(retry.Policy{}, retry.NewBudget(0, 0))
+	retrier := request.NewRetrier(retry.Policy{}, settings.NewBudget(0, 0))
 	context2500 := testing.AllocsPerRun(1000, func() {
 		own, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
 		_ = attempt(own, 1)
@@ -33,7 +34,7 @@ func TestDoAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun cou
 func BenchmarkDoSuccess(b *testing.B) {
 	ctx := context.Background()
 	attempt := func(context.Context, int) error { return nil }
-	retrier := request.NewRetrier(retry.Policy{}, retry.NewBudget(0, 0))
+	retrier := request.NewRetrier(retry.Policy{}, settings.NewBudget(0, 0))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := retrier.Do(ctx, retry.LoggedBatch, attempt, nil); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
 )
@@ -36,7 +37,7 @@ func TestBudgetPrices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				retrier := request.NewRetrier(retry.Policy{}, retry.NewBudget(test.tokens, 0.1))
+				retrier := request.NewRetrier(retry.Policy{}, settings.NewBudget(test.tokens, 0.1))
 				retries, refusals := 0, 0
 				for range 20 {
 					outcome, err := retrier.Do(t.Context(), retry.Partition, func(ctx context.Context, _ int) error {
@@ -69,7 +70,7 @@ func TestBudgetPrices(t *testing.T) {
 func TestBudgetEarns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, retry.NewBudget(2, 0.5))
+		retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, settings.NewBudget(2, 0.5))
 		ctx := t.Context()
 		run := func(errs ...error) (request.Result, error) {
 			return retrier.Do(ctx, retry.Partition, func(_ context.Context, n int) error { return errs[n-1] }, nil)
@@ -122,7 +123,7 @@ func TestBudgetGivesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, retry.NewBudget(2, 0.001))
+				retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, settings.NewBudget(2, 0.001))
 				do := func(ctx context.Context, wait func(request.Event)) request.Result {
 					o, _ := retrier.Do(ctx, retry.Partition, func(context.Context, int) error { return failure }, wait)
 					return o
@@ -149,7 +150,7 @@ func TestBudgetGivesBack(t *testing.T) {
 func TestBudgetIsShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		retrier := request.NewRetrier(retry.Policy{}, retry.NewBudget(100, 1))
+		retrier := request.NewRetrier(retry.Policy{}, settings.NewBudget(100, 1))
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		retries := 0
@@ -182,7 +183,7 @@ func TestBudgetSizes(t *testing.T) {
 	}{{0, 0, 1000}, {-5, math.NaN(), 1000}, {7, -1, 7}, {math.MaxInt, math.Inf(1), 2000}} {
 		t.Run(fmt.Sprint(test.size, test.earned), func(t *testing.T) {
 			t.Parallel()
-			retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, retry.NewBudget(test.size, test.earned))
+			retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, settings.NewBudget(test.size, test.earned))
 			got := 0
 			for got < 2000 && retrier.Spend() {
 				got++
@@ -198,7 +199,7 @@ func TestBudgetSizes(t *testing.T) {
 func TestBudgetEarnsAtMostOne(t *testing.T) {
 	t.Parallel()
 	for _, earned := range []float64{1, 25, math.Inf(1)} {
-		retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, retry.NewBudget(10, earned))
+		retrier := request.NewRetrier(retry.Policy{MaxAttempts: 2}, settings.NewBudget(10, earned))
 		for retrier.Spend() { // until it is empty
 		}
 		if _, err := retrier.Do(t.Context(), retry.Partition, func(context.Context, int) error { return nil }, nil); err != nil {

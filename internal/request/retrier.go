@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 )
@@ -14,11 +15,11 @@ import (
 // Retrier carries out requests by a policy, with a budget that they share. It is safe for concurrent use.
 type Retrier struct {
 	policy retry.Policy // with defaults
-	budget *retry.Budget
+	budget *settings.Budget
 }
 
 // NewRetrier makes a Retrier of a policy that is valid. A nil budget stands for one without limit.
-func NewRetrier(policy retry.Policy, budget *retry.Budget) Retrier {
+func NewRetrier(policy retry.Policy, budget *settings.Budget) Retrier {
 	return Retrier{policy.WithDefaults(), budget}
 }
 

@@ -37,7 +37,7 @@ func (s *Shared) Stray(declared []string, things, advice string) error {
 	declared = slices.Compact(declared)
 	unmapped := slices.ContainsFunc(declared, func(name string) bool {
 		_, ok := s.Keyspaces[name]
-		return !ok && !s.Owns(name)
+		return !ok
 	})
 	for _, from := range slices.Sorted(maps.Keys(s.Keyspaces)) {
 		if unmapped && !slices.Contains(declared, from) {
