@@ -27,17 +27,39 @@ func Exercise(t *testing.T, c Cassandra) {
 	for _, s := range systems {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			tests := reflect.ValueOf(s.open(t, c))
+			tests, found := reflect.ValueOf(s.open(t, c)), 0
 			for i := range tests.NumMethod() {
-				if test, ok := tests.Method(i).Interface().(func(*testing.T)); ok {
-					t.Run(tests.Type().Method(i).Name, func(t *testing.T) {
-						t.Parallel()
-						test(t)
-					})
+				name := tests.Type().Method(i).Name
+				test, ok := tests.Method(i).Interface().(func(*testing.T))
+				if promoted(tests.Type(), name) {
+					continue
 				}
+				if !ok {
+					t.Fatalf("method %s is no test: it would never run", name)
+				}
+				found++
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					test(t)
+				})
+			}
+			if found == 0 {
+				t.Error("no test: methods of a pointer are not found in a value")
 			}
 		})
 	}
+}
+
+// promoted says whether a method is that of an embedded field.
+func promoted(t reflect.Type, name string) bool {
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Anonymous {
+			if _, ok := f.Type.MethodByName(name); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // systems are all of them: what opens the keyspace, and what has the tests.
