@@ -7,12 +7,15 @@ import (
 )
 
 // Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, each above the
-// last. Only a write that follows a row with a stamp ahead of the clock gets one above that stamp instead, which
-// moves neither the clock nor other writes. All rows of that write share this future timestamp. Until the clock
-// reaches it, an insert or patch of any of them, which has no stamp to go by, gets a smaller one: it is acknowledged
-// and has no effect. So where clocks may be apart, write a row that others change without its stamp, as a patch or an
-// insert does, in a write of its own. It is safe for concurrent use. All writers of a process that do not name one
-// share one, so that they share its order; a Clock of one's own is for tests of skew.
+// last. Only a write that follows a row with a stamp ahead of the clock gets one above that stamp instead. If the stamp is
+// ahead by more than a millisecond, that moves neither the clock nor other writes.
+//
+// All rows of such a write share this future timestamp. Until the clock reaches it, an insert or patch of any of them,
+// which has no stamp to go by, gets a smaller one: it is acknowledged and has no effect. So where clocks may be apart, write a
+// row that others change without its stamp, as a patch or an insert does, in a write of its own.
+//
+// It is safe for concurrent use. All writers of a process that do not name one share one, so that they share its order; a
+// Clock of one's own is for tests of skew.
 type Clock struct {
 	now  func() time.Time
 	last atomic.Int64
