@@ -38,7 +38,7 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"a row that moves is removed only where its writer has seen it", "internal/entity/place.go",
-		"\tsweeps := t.sweeps\n", "\tsweeps := t.sweeps[:0]\n",
+		"\tswept := t.swept\n", "\tswept := t.follows\n",
 		"ghost",
 	},
 	{
@@ -83,14 +83,14 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 	},
 	{
 		"a patch that comes after its end deletes the row", "internal/entity/patch.go",
-		"\tm.expired = &Mutation{Args: mergeArgs(empty, key, at, false)}\n\tm.expired.Statement, m.expired.Names = mergeText(qualified, ended, keys, false)\n",
-		"\t_ = ended\n\tm.expired = &Mutation{Args: mergeArgs(nil, key, at, false)}\n" +
-			"\tm.expired.Statement, m.expired.Names = trimmed(qb.Delete(qualified).TimestampNamed(timestampName).Where(where(keys)...).ToCql())\n",
+		"\tm.expired = new(Mutation)\n\tm.compileMerge(m.expired, keys, key, at, ended)\n",
+		"\t_ = ended\n\tm.expired = &Mutation{Args: appendValues([]any{at}, key)}\n\tgone := qb.Delete(qualified(m.Keyspace, m.Table))\n" +
+			"\tm.expired.Statement, m.expired.Names = trimmed(gone.TimestampNamed(timestampName).Where(where(keys)...).ToCql())\n",
 		"ExpiresAt, Patch: login",
 	},
 	{
 		"a bucket stays when what it follows from goes", "internal/entity/place.go",
-		"\tif c.derived != nil {\n\t\tchanges", "\tif c.derived != nil && c.key && c.rule != immutable {\n\t\tchanges",
+		"r.set.changes(i))", "r.set.columns[i].rule != immutable)",
 		"phantom",
 	},
 	{
