@@ -86,7 +86,7 @@ func (e *CheckError) Error() string { return compare.Texts("denorm", e.Differenc
 // ends with ctx, or if that has no deadline after 30 s, and repeats reads that fail as the retry policy says.
 func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 	if ctx == nil {
-		return refuse("Check", errNoContext)
+		return reject("Check", errNoContext)
 	}
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
@@ -107,22 +107,22 @@ func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 // that each asks for. A service logs them at its start, or leaves them to denorm ddl --migrate.
 func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]Difference, error) {
 	if ctx == nil {
-		return nil, refuse("Check", errNoContext)
+		return nil, reject("Check", errNoContext)
 	}
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
 	w = w.made()
 	if w.err != nil {
-		return nil, refuse("Check", w.err)
+		return nil, reject("Check", w.err)
 	}
 	if len(sets) == 0 {
-		return nil, refuse("Check", errors.New("no set is given, so nothing would be checked"))
+		return nil, reject("Check", errors.New("no set is given, so nothing would be checked"))
 	}
 	if err := missingSet(sets); err != nil {
-		return nil, refuse("Check", err)
+		return nil, reject("Check", err)
 	}
 	if err := w.strayKeyspaces(sets); err != nil {
-		return nil, refuse("Check", err)
+		return nil, reject("Check", err)
 	}
 	c := checker{ctx: ctx, w: w.patient(), session: w.reads, declared: make(map[cql.Name]declaration), typesSeen: make(map[string]bool)}
 	for _, set := range sets {

@@ -155,7 +155,7 @@ func TestDamagedError(t *testing.T) {
 	open, paid := move()
 	data := storedError(t, orderSet(t).Update(open, paid))
 	e := &Error{Op: "mine"}
-	refuse := func(data []byte, what string, args ...any) {
+	wrong := func(data []byte, what string, args ...any) {
 		t.Helper()
 		if err := e.UnmarshalBinary(data); err == nil {
 			t.Errorf(what+": read without error", args...)
@@ -165,14 +165,14 @@ func TestDamagedError(t *testing.T) {
 		for _, flip := range []byte{1, 0x80, 0xff} {
 			damaged := slices.Clone(data)
 			damaged[i] ^= flip
-			refuse(damaged, "byte %d flipped by %x", i, flip)
+			wrong(damaged, "byte %d flipped by %x", i, flip)
 		}
-		refuse(data[:i], "cut at %d", i)
-		refuse(slices.Delete(slices.Clone(data), i, i+1), "byte %d missing", i)
-		refuse(slices.Insert(slices.Clone(data), i, 0), "a byte more at %d", i)
+		wrong(data[:i], "cut at %d", i)
+		wrong(slices.Delete(slices.Clone(data), i, i+1), "byte %d missing", i)
+		wrong(slices.Insert(slices.Clone(data), i, 0), "a byte more at %d", i)
 	}
-	refuse(nil, "nothing")
-	refuse(append(slices.Clone(data), data...), "twice")
+	wrong(nil, "nothing")
+	wrong(append(slices.Clone(data), data...), "twice")
 	if e.Op != "mine" || e.requests != nil {
 		t.Error("a failed UnmarshalBinary has changed the error")
 	}

@@ -54,8 +54,8 @@ var (
 	_ json.Marshaler = Error{}
 )
 
-// refuse is the error of a write of which nothing was sent because it is not valid.
-func refuse(op string, cause error) *Error { return &Error{Op: op, refusal: cause} }
+// reject is the error of a write of which nothing was sent because it is not valid.
+func reject(op string, cause error) *Error { return &Error{Op: op, refusal: cause} }
 
 // unread is the error of a read before which, and after which, nothing was written.
 func unread(op, keyspace, table string, attempts int, cause error) *Error {

@@ -63,7 +63,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	w = w.made()
 	p, err := w.plan(op, changes, 0)
 	if err != nil {
-		return nil, refuse(op, err)
+		return nil, reject(op, err)
 	}
 	out := &Plan{
 		Op: op, Mode: p.mode, Reason: p.reason, Strict: p.strict, BatchLimit: w.batchLimit, Policy: w.attempts().WithDefaults(),
@@ -83,7 +83,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		if request.kind == retry.LoggedBatch {
 			out.BatchBytes = request.size()
 			if err := w.guardSize(&request, p.atomic); err != nil {
-				return nil, refuse(op, err)
+				return nil, reject(op, err)
 			}
 		}
 	}
@@ -145,12 +145,12 @@ func (p *Plan) counts() bool {
 
 // counters is what differs for them.
 func (p *Plan) counters() string {
-	beside := ""
+	others := ""
 	if p.Mode != Counter {
-		beside = "the above applies to the other tables; "
+		others = "the above applies to the other tables; "
 	}
 	return fmt.Sprintf("%sa request of counters is sent again, in all up to %d times, only while it surely was not counted; after a lost answer "+
-		"it may have been, Write says unknown, and neither it nor Resume sends it again", beside, p.Policy.MaxAttempts)
+		"it may have been, Write says unknown, and neither it nor Resume sends it again", others, p.Policy.MaxAttempts)
 }
 
 func (p *Plan) has(kind entity.MutationKind) bool {

@@ -40,10 +40,10 @@ func Modify[T any](
 ) (T, error) {
 	w = w.made()
 	if err := missing(ctx, op, set); err != nil {
-		return *new(T), refuse(op, err)
+		return *new(T), reject(op, err)
 	}
 	if change == nil {
-		return *new(T), refuse(op, errors.New("the function that changes the row is nil"))
+		return *new(T), reject(op, errors.New("the function that changes the row is nil"))
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
@@ -70,10 +70,10 @@ func modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
 	if err := cmp.Or(w.err, inKeyspaces(w, set)); err != nil {
-		return *new(T), refuse(op, err)
+		return *new(T), reject(op, err)
 	}
 	if err := set.Update(key, key).Internal().CheckVerb(); err != nil { // not only once a row was found
-		return *new(T), refuse(op, err)
+		return *new(T), reject(op, err)
 	}
 	before, failed := read(ctx, w, op, set, key, true)
 	end := time.Now().Add(w.policy.WithDefaults().MaxElapsedTime)
@@ -87,7 +87,7 @@ func modify[T any](
 			return before, err
 		}
 		if _, err := set.Key(after); err != nil {
-			return after, refuse(op, fmt.Errorf("the row that the function returned: %w", err))
+			return after, reject(op, fmt.Errorf("the row that the function returned: %w", err))
 		}
 		result, err := w.Write(ctx, op, update(after))
 		if set.Internal().Conditional() {
@@ -129,7 +129,7 @@ func read[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	}
 	base, err := set.Internal().Base(key, w.physical)
 	if err != nil {
-		return row, refuse(op, err)
+		return row, reject(op, err)
 	}
 	return readBase[T](ctx, w, op, base, plain)
 }
@@ -140,7 +140,7 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 	keyspace := w.physical(base.Keyspace)
 	statement, _, values, err := set.SelectRow(keyspace, key)
 	if err != nil {
-		return row, refuse(op, err)
+		return row, reject(op, err)
 	}
 	layout, _ := set.Internal().Layout(base.Name)
 	part := make([]*entity.Value, len(layout.Partition()))
@@ -237,12 +237,12 @@ func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], 
 	var none T
 	w = w.made()
 	if err := missing(ctx, op, set); err != nil {
-		return none, refuse(op, err)
+		return none, reject(op, err)
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
 	if err := cmp.Or(w.err, inKeyspaces(w, set)); err != nil {
-		return none, refuse(op, err)
+		return none, reject(op, err)
 	}
 	return read(ctx, w, op, set, key, true)
 }

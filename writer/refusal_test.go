@@ -221,7 +221,7 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := damaged.MarshalBinary(); !errors.Is(err, errNotDecoded) {
 		t.Errorf("MarshalBinary of what was not decoded: %v", err)
 	}
-	_, err = w.Resume(t.Context(), refuse("createOrder", errors.New("cause")))
+	_, err = w.Resume(t.Context(), reject("createOrder", errors.New("cause")))
 	wantRefusal(t, "Resume of a refusal", err)
 	e := failed(t, fakeWriter(&fakeExecutor{answer: fail("", errSyntax)}), orderSet(t).Insert(newOrder(Open)))
 	// What is known of the tables stays known.

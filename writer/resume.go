@@ -68,7 +68,7 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	empty := len(failed.requests) == 0 && failed.condition == nil
 	if ctx == nil {
 		if empty {
-			return Result{}, refuse(failed.Op, errNoContext)
+			return Result{}, reject(failed.Op, errNoContext)
 		}
 		return Result{Timestamp: failed.Timestamp, Mode: failed.Mode}, w.keep(failed.doubted(), errNoContext)
 	}

@@ -33,11 +33,11 @@ type Writer struct {
 // of the option [Consistency]. The error names every option that is not valid.
 func New(s *session.Session, options ...NewOption) (*Writer, error) {
 	if s == nil || s.Reads() == nil {
-		return nil, refuse("New", errors.New("the session is nil or a zero value: session.Open makes one"))
+		return nil, reject("New", errors.New("the session is nil or a zero value: session.Open makes one"))
 	}
 	writes, reads := s.Writes(), s.Reads()
 	if writes == nil {
-		return nil, refuse("New", errors.New("the session only reads: session.New was given no session for writes"))
+		return nil, reject("New", errors.New("the session only reads: session.New was given no session for writes"))
 	}
 	in := newOption(func(c *config) {
 		c.writes, c.reads = writes, reads
@@ -46,7 +46,7 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
 	w.deep, w.transact = true, gocqlTransactor{writes, reads}
 	if w.err != nil {
-		return nil, refuse("New", w.err)
+		return nil, reject("New", w.err)
 	}
 	return w, nil
 }
@@ -162,7 +162,7 @@ type Result struct {
 func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
 	w = w.made()
 	if ctx == nil {
-		return Result{}, refuse(op, errNoContext)
+		return Result{}, reject(op, errNoContext)
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
@@ -201,7 +201,7 @@ func (w *Writer) unsent(ctx context.Context, op string, p *plan, err error) (Res
 }
 
 func (w *Writer) refused(ctx context.Context, op string, cause error) (Result, error) {
-	err := refuse(op, cause)
+	err := reject(op, cause)
 	w.tracer.TraceEnd(ctx, session.OperationEnd{Op: op, Mode: None.String(), Err: err})
 	return Result{}, err
 }
