@@ -45,12 +45,12 @@ integration: $(if $(RACE),compiler) ## tests on three real Cassandra nodes, whic
 	@cd integration && go run ./cmd/jaeger -build # first: go test has a time limit
 	@$(CLUSTER) run -nodes 3 -volatile -- go test $(RACE) -count=1 -p 2 -timeout 30m -skip '$(SKIP)' $$(go list ./... | grep -v /simulation)
 
-# make proofs has all: also a node away from hot orders, one killed under creates and changes, and the soak.
+# make proofs has all: also a node away from hot orders, one killed under creates and changes, the soak, and a repair whose process is killed.
 FAULTS = NodeStop|NodeSilent|NodeWith
 
 .PHONY: faults
 faults: ## tests that stop nodes under load, on local nodes; make faults FAULTS=Node ARGS=-long for all of them at full length
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- sh -c "$(FAULTS_OF) ./suite/reading && $(FAULTS_OF) ./orderservice ./load/hot ./load/outage ./load/soak $(ARGS)"
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- sh -c "$(FAULTS_OF) ./suite/reading && $(FAULTS_OF) ./orderservice ./load/hot ./load/outage ./load/soak ./load/drift $(ARGS)"
 FAULTS_OF = go test -tags faults -count=1 -p 1 -timeout 30m -v -run '$(FAULTS)'
 
 .PHONY: soak
@@ -77,6 +77,10 @@ lint: $(LINT) tidy ## linters of .golangci.yml, over all modules; go.mod of each
 .PHONY: tidy
 tidy: ## go.mod and go.sum of each module are what go mod tidy makes of them
 	@for m in $$(find . -name go.mod); do (cd $$(dirname $$m) && go mod tidy -diff) || { echo "$$m: run go mod tidy"; exit 1; }; done
+
+.PHONY: rules
+rules: ## alert rules and dashboard of docs/operations; needs promtool, and says where it comes from
+	@internal/tools/rules.sh
 
 PLATFORMS := linux/386 linux/arm linux/arm64 windows/amd64 darwin/arm64
 
@@ -106,6 +110,10 @@ readbench: ## 1,000,000 rows in 240 buckets read through the library and by hand
 .PHONY: changes
 changes: ## what inserts and updates cost by the rules of a set, side by side on three nodes, into docs/changes.md
 	@$(BENCH) changes -out ../docs
+
+.PHONY: reconcilebench
+reconcilebench: ## Verify of 200,000 orders compared with a scan of their tables by hand on three nodes, into docs/reconcile-benchmark.md
+	@$(BENCH) reconcile -out ../docs
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

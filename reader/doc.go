@@ -23,7 +23,13 @@
 // and version are null. It is no row here: not given, and not counted by a limit. It is read, though, as a tombstone is.
 //
 // Rows of a table that is Unique are claims, also of writes that are not finished or never will be: the base row of the owner says
-// whether it has the key. See tables.Table.
+// whether it has the key, and [Query.Confirm] asks it. See tables.Table.
+//
+// # Confirmed rows
+//
+// A query table may have rows that the base table does not confirm: those of a move that ended half-way, or of two at a time in a set with
+// tables.SingleWriter, and unfinished claims. [Query.Confirm] checks each row against its base row, leaves such rows out, and gives the values
+// of the base row. It costs a read of the base table a row; docs/tombstones.md in the repository has it measured.
 //
 // # Streams
 //

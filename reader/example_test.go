@@ -113,3 +113,68 @@ func ExampleQueryError() {
 	// Output:
 	// denorm: allReadings: invalid query: table readings: column ts: a lower bound is missing: which buckets hold the rows follows from it
 }
+
+type parcel struct {
+	ID    int
+	State string
+	City  string
+}
+
+// One process moves the parcels, by agreement: nothing sweeps the states that a parcel is not in.
+var parcels = tables.Must(tables.New[parcel]("parcel",
+	tables.Table{Name: "parcels", PartKey: []string{"id"}},
+	tables.Table{Name: "parcels_by_state", PartKey: []string{"state"}, SortKey: []string{"id"}},
+	tables.SingleWriter("state"),
+))
+
+// Two processes moved one parcel from what both had read, so it has a row under two states. A confirmed query gives it under the one that
+// its base row has, and hands over the other row.
+func ExampleQuery_Confirm() {
+	s, w, end := openParcels()
+	defer end()
+	r, err := reader.New(s)
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	was := parcel{7, "packed", "Oslo"}
+	for _, change := range []tables.Change{
+		parcels.Insert(was),
+		parcels.Update(was, parcel{7, "lost", "Oslo"}),
+		parcels.Update(was, parcel{7, "sent", "Oslo"}),
+	} {
+		if _, err := w.Write(ctx, "move", change); err != nil {
+			panic(err)
+		}
+	}
+	for _, state := range []string{"lost", "sent"} {
+		query := reader.From(parcels, "parcels_by_state").Eq("state", state)
+		plain, _, err := reader.List(ctx, r, "parcels", query)
+		confirmed, _, errConfirmed := reader.List(ctx, r, "parcels", query.Confirm(func(ghost parcel) {
+			fmt.Println("ghost:", ghost)
+		}))
+		fmt.Println(state, plain, err, "confirmed:", confirmed, errConfirmed)
+	}
+	// Output:
+	// ghost: {7 lost Oslo}
+	// lost [{7 lost Oslo}] <nil> confirmed: [] <nil>
+	// sent [{7 sent Oslo}] <nil> confirmed: [{7 sent Oslo}] <nil>
+}
+
+func openParcels() (s *session.Session, w *writer.Writer, end func()) {
+	cluster := cassandratest.New(3)
+	cluster.Create(schema.Must(schema.Declare(schema.Sets(parcels))).In(map[string]string{"": "post"}).Statements()...)
+	config := cluster.Config()
+	config.Keyspace, config.NumConns = "post", 1
+	s, err := session.Open(config, session.LocalDC("dc1"))
+	if err != nil {
+		panic(err)
+	}
+	if w, err = writer.New(s); err != nil {
+		panic(err)
+	}
+	return s, w, func() {
+		s.Close()
+		cluster.Close()
+	}
+}

@@ -40,7 +40,7 @@ func (m *merger[T]) turn(s *stream[T]) (bool, error) {
 		if p.last {
 			return false, nil
 		}
-		m.last = append(m.last, p.key(len(p.rows)-1, m.columns())...) // the bytes outlive the page
+		m.last = append(m.last, p.key(len(p.rows)-1, m.read.plan.kept)...) // the bytes outlive the page
 		s.page = nil
 		s.give(p)
 	}
@@ -68,10 +68,8 @@ func (s *stream[T]) wait() (*page[T], error) {
 	}
 }
 
-func (m *merger[T]) columns() int { return len(m.read.plan.columns) }
-
 // key is that of the next row of a stream.
-func (m *merger[T]) key(s *stream[T]) [][]byte { return s.page.key(s.pos, m.columns()) }
+func (m *merger[T]) key(s *stream[T]) [][]byte { return s.page.key(s.pos, m.read.plan.kept) }
 
 // next gives the stream that has the next row, at its position, and nil at the end of the group. The row is good until advance.
 func (m *merger[T]) next() *stream[T] {
@@ -86,7 +84,7 @@ func (m *merger[T]) advance() error {
 	s := m.heap[0]
 	s.pos++
 	if s.pos < len(s.page.rows) {
-		if !m.rises(s.page.key(s.pos-1, m.columns()), m.key(s)) {
+		if !m.rises(s.page.key(s.pos-1, m.read.plan.kept), m.key(s)) {
 			return s.fail(errDisorder, 0)
 		}
 		m.down(0)

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
@@ -11,16 +12,27 @@ import (
 // page is some rows of one partition, in order, with the clustering keys they are merged by.
 type page[T any] struct {
 	rows []T
-	keys [][]byte // of row i from i times the number of clustering columns on
+	keys [][]byte // of row i from i times the number of columns on that are kept: the clustering columns, and what else is wanted
 	gone int      // how many rows of deleted entities were left out
 	last bool     // nothing comes after it
 	err  error    // the partition cannot be read on; there are no rows
+
+	// Of a confirmed query:
+
+	unconfirmed []bool // by row; nil in other queries
+	dropped     int    // how many of them are true
 }
 
-// key is the clustering key of row i.
+// key is the clustering key of row i, then what else is kept of it. columns is how many are kept.
 func (p *page[T]) key(i, columns int) [][]byte {
 	return p.keys[i*columns : (i+1)*columns : (i+1)*columns]
 }
+
+// good is how many rows are to be given.
+func (p *page[T]) good() int { return len(p.rows) - p.dropped }
+
+// drops says whether row i is left out.
+func (p *page[T]) drops(i int) bool { return p.unconfirmed != nil && p.unconfirmed[i] }
 
 // reset makes room for n rows. What the rows refer to was given away with them.
 func (p *page[T]) reset(n int) {
@@ -29,22 +41,23 @@ func (p *page[T]) reset(n int) {
 		p.rows = make([]T, 0, n)
 	}
 	p.rows, p.keys, p.gone, p.last, p.err = p.rows[:0], p.keys[:0], 0, false, nil
+	p.unconfirmed, p.dropped = p.unconfirmed[:0], 0
 }
 
 // decoder scans answers into pages. It belongs to one goroutine.
 type decoder[T any] struct {
-	columns int     // clustering columns, which are selected first
-	fields  [][]int // by selected column; nil for one that is no field
-	cells   []cell  // by selected column
-	tells   []int   // the selected columns of which one at least is not null in a row; none where every row is one
-	dest    []any
+	kept   int     // columns that are selected first, of which the bytes are kept
+	fields [][]int // by selected column; nil for one that is no field
+	cells  []cell  // by selected column
+	tells  []int   // the selected columns of which one at least is not null in a row; none where every row is one
+	dest   []any
 }
 
-func newDecoder[T any](p *plan) *decoder[T] {
-	d := &decoder[T]{columns: len(p.columns), cells: make([]cell, len(p.selected)), dest: make([]any, len(p.selected))}
-	tells := p.layout.Tells()
-	for i, name := range p.selected {
-		d.fields, d.cells[i].name, d.dest[i] = append(d.fields, p.layout.Field(name)), name, &d.cells[i]
+func newDecoder[T any](layout entity.Layout, selected []string, kept int) *decoder[T] {
+	d := &decoder[T]{kept: kept, cells: make([]cell, len(selected)), dest: make([]any, len(selected))}
+	tells := layout.Tells()
+	for i, name := range selected {
+		d.fields, d.cells[i].name, d.dest[i] = append(d.fields, layout.Field(name)), name, &d.cells[i]
 		if slices.Contains(tells, name) {
 			d.tells = append(d.tells, i)
 		}
@@ -79,7 +92,11 @@ func (d *decoder[T]) decode(a answer, p *page[T]) {
 			p.gone++
 			continue
 		}
-		for i := range d.columns {
+		for i := range d.kept {
+			if d.cells[i].data == nil {
+				p.keys = append(p.keys, nil)
+				continue
+			}
 			start := len(arena)
 			arena = append(arena, d.cells[i].data...)
 			p.keys = append(p.keys, arena[start:len(arena):len(arena)])

@@ -18,6 +18,8 @@ type plan struct {
 	mark       []byte
 	from       *position
 	selected   []string // columns to select, the clustering columns first
+	kept       int      // how many of them are kept as bytes alongside the row
+	confirm    *confirmation
 	groups     [][]*partition
 	partitions int
 	head, tail string // of each statement, around its table and conditions
@@ -49,11 +51,14 @@ func (r *Reader) plan(q *query) (*plan, error) {
 	if err != nil {
 		return nil, b.invalid("", "no keyspace: "+err.Error())
 	}
-	p := &plan{bound: b, keyspace: keyspace, selected: b.layout.Columns()}
-	p.head = "SELECT " + strings.Join(p.selected, ",") + " FROM "
-	if keyspace != "" {
-		p.head += keyspace + "."
+	p := &plan{bound: b, keyspace: keyspace, selected: b.layout.Columns(), kept: len(b.columns)}
+	if b.confirmed {
+		if p.confirm, err = r.confirmation(b); err != nil {
+			return nil, err
+		}
+		p.selected, p.kept = p.confirm.selected, p.confirm.kept
 	}
+	p.head = selectFrom(keyspace, p.selected)
 	if p.reverse { // the first column turns all of them
 		p.tail = " ORDER BY " + p.columns[0] + " DESC"
 		if p.layout.Desc(0) {
@@ -91,6 +96,15 @@ func (r *Reader) plan(q *query) (*plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// selectFrom begins a statement, up to the name of the table.
+func selectFrom(keyspace string, columns []string) string {
+	head := "SELECT " + strings.Join(columns, ",") + " FROM "
+	if keyspace != "" {
+		head += keyspace + "."
+	}
+	return head
 }
 
 func slotsError(table string, err error) error {

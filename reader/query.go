@@ -15,7 +15,10 @@ import (
 // Query says which rows of a declared table to read, in which order, and how many. It is made by [From]. Its methods give
 // another query and leave the one they are called on as it is. What is wrong with it is reported when it is read. The zero
 // value is a query of nothing, which is rejected.
-type Query[T any] struct{ query }
+type Query[T any] struct {
+	query
+	unconfirmed []func(T)
+}
 
 // query is a Query without its row type.
 type query struct {
@@ -28,6 +31,7 @@ type query struct {
 	order      string
 	limit      int
 	token      Token
+	confirmed  bool
 }
 
 // String names the table of the query.
@@ -60,7 +64,7 @@ const (
 // write these zeros to every table; writer.Modify reads the whole row.
 func From[T any](set *tables.Set[T], name string) Query[T] {
 	layout, ok := set.Internal().Layout(name)
-	return Query[T]{query{layout: layout, name: name, known: ok, unset: set == nil, made: true}}
+	return Query[T]{query: query{layout: layout, name: name, known: ok, unset: set == nil, made: true}}
 }
 
 // Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value
@@ -101,6 +105,25 @@ func (q Query[T]) Limit(rows int) Query[T] {
 	return q
 }
 
+// Confirm checks each row of a query table against the base row of its entity before it is given. A row that the base row does not confirm
+// is a ghost, or one of a write under way, and is left out: there is no base row, or the entity has another key in this table, or none, or
+// it is one that a Versioned set has deleted. So a set with [tables.SingleWriter] shows no ghosts. Rows that a write has not put into this
+// table yet, or that one which ended half-way never put, are not found. What is given are the values of the base row, in all
+// fields, so the row may be given to Set.Update. Limits and tokens count what is given.
+//
+// Each function is called with each row that is left out, as this table has it, on the goroutine of the loop, in its place in the order.
+// It may repair the entity, after another look: the row may be of a write under way. nil is no function.
+//
+// It costs a read of the base table for each row that is fetched, at the reader's consistency, and with pages and within [Parallel] as these
+// are; base rows of one partition are read together. A base row that cannot be read is an [*Error]. A
+// query of the base table, of counters, or of a table whose rows may be under several bucket functions ([tables.Since] without a time) is
+// rejected.
+func (q Query[T]) Confirm(unconfirmed ...func(row T)) Query[T] {
+	q.confirmed = true
+	q.unconfirmed = append(slices.Clip(q.unconfirmed), unconfirmed...)
+	return q
+}
+
 // After continues a query: it begins behind the last row before [Rows.Token] was taken. An empty token stands for the
 // beginning. The query has to be that of page 1 but for its limit, with the same bounds; another one is [ErrToken], and the error says
 // what differs.
@@ -130,6 +153,9 @@ func (q *query) bind() (*bound, error) {
 		return nil, q.invalid("", "the set is nil")
 	case !q.known:
 		return nil, q.invalid("", "no table of this name is declared in the set")
+	case q.layout.Hidden():
+		return nil, q.invalid("", "the table is Hidden until its backfill is complete: read another table until then, and remove Hidden "+
+			"from its declaration once Reconciler.Backfill has returned no error")
 	case q.limit < 0:
 		return nil, q.invalid("", fmt.Sprintf("the limit is %d", q.limit))
 	}

@@ -18,6 +18,8 @@ import (
 func TestRefusedQueries(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 1)
+	hidden := tables.Must(tables.New[line]("line", tables.Table{Name: "lines", PartKey: []string{"host"}, SortKey: []string{"at", "n"}},
+		tables.Table{Name: "new_lines", PartKey: []string{"host"}, SortKey: []string{"n", "at"}, Hidden: true}))
 	all := From(set, "logs").Eq("host", "h").GtOrEq("at", midnight).Lt("at", midnight.Add(time.Hour))
 	tests := []struct {
 		name string
@@ -77,6 +79,7 @@ func TestRefusedQueries(t *testing.T) {
 		{"negative bucket", all.Eq("bucket", int32(-1)), "column bucket: no bucket of hash(4, n)"},
 		{"misspelt hour", From(set, "logs").Eq("host", "h").Eq("hour", "2024-5-1-0"), "column hour: no bucket of hour(at): want text as in 1970-01-01-00"},
 		{"zero query", Query[line]{}, "the Query is a zero value: it is made by reader.From"},
+		{"hidden", From(hidden, "new_lines").Eq("host", "h"), "table new_lines: the table is Hidden until its backfill is complete"},
 		{"limit", all.Limit(-1), "the limit is -1"},
 		{
 			"too many partitions", From(set, "logs").Eq("host", "h").Gt("at", midnight).Lt("at", midnight.AddDate(1, 0, 0)),

@@ -16,7 +16,7 @@ type Rows[T any] struct {
 	ctx    context.Context //nolint:containedctx // of the one call that All makes
 	reader *Reader
 	op     string
-	query  query
+	query  Query[T]
 	plan   *plan
 	given  *position // the last row that was given; nil for none
 	count  int
@@ -35,7 +35,7 @@ func (r Rows[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil 
 // Nothing is sent before the rows are ranged over. ctx limits the whole of it; without a deadline only the requests are
 // limited, by the retry policy.
 func Read[T any](ctx context.Context, r *Reader, op string, q Query[T]) *Rows[T] {
-	return &Rows[T]{ctx: ctx, reader: r, op: op, query: q.query}
+	return &Rows[T]{ctx: ctx, reader: r, op: op, query: q}
 }
 
 // List reads a query that has few rows, or a limit, into a slice; see [From] for what is in the rows. The token continues it, and is empty if there are no more
@@ -106,7 +106,7 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 		if r.reader.err != nil {
 			return &QueryError{Op: r.op, Table: q.name, Reason: r.reader.err.Error(), cause: r.reader.err}
 		}
-		p, err := r.reader.plan(&q)
+		p, err := r.reader.plan(&q.query)
 		if err != nil {
 			var refused *QueryError
 			if errors.As(err, &refused) {
@@ -117,10 +117,20 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 		r.plan = p
 		end.Keyspace, end.Partitions = p.keyspace, p.partitions
 		return newRead[T](ctx, r.reader, r.op, p, &end).run(func(s *stream[T]) bool {
-			r.place(s.page.key(s.pos, len(p.columns)), s.partition.id)
+			row := s.page.rows[s.pos]
+			if s.page.drops(s.pos) {
+				end.Unconfirmed++
+				for _, tell := range q.unconfirmed {
+					if tell != nil {
+						tell(row)
+					}
+				}
+				return true
+			}
+			r.place(s.page.key(s.pos, p.kept)[:len(p.columns)], s.partition.id)
 			r.count++
 			end.Rows++
-			return yield(s.page.rows[s.pos])
+			return yield(row)
 		})
 	}()
 	end.Err = err

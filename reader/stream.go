@@ -38,7 +38,8 @@ func (s *stream[T]) fetch(ctx context.Context) {
 	if s.read.tracer.Requests() {
 		ctx = s.traced(ctx)
 	}
-	s.decoder, s.key = newDecoder[T](s.read.plan), s.read.plan.layout.PartitionKey(s.partition.key)
+	p := s.read.plan
+	s.decoder, s.key = newDecoder[T](p.layout, p.selected, p.kept), p.layout.PartitionKey(s.partition.key)
 	defer func() {
 		if s.read.stopped() {
 			s.end.Err, s.end.Reason = nil, "" // nothing waits for it any more
@@ -52,6 +53,9 @@ func (s *stream[T]) fetch(ctx context.Context) {
 		var err error
 		size := s.size(s.end.Rows, gone)
 		state, err = s.fetchPage(ctx, &s.partition.scans[n], state, size, p)
+		if err == nil && s.read.plan.confirm != nil && len(p.rows) > 0 {
+			err = s.confirm(ctx, p)
+		}
 		if err != nil {
 			p.reset(0)
 			p.err = err
@@ -59,14 +63,14 @@ func (s *stream[T]) fetch(ctx context.Context) {
 		if len(state) == 0 {
 			n++
 		}
-		s.end.Rows += len(p.rows)
-		gone += p.gone
+		s.end.Rows += p.good()
+		gone += p.gone + p.dropped
 		exhausted := err == nil && n == len(s.partition.scans)
 		p.last = exhausted || s.limit > 0 && s.end.Rows >= s.limit
 		if exhausted {
 			s.group.exhausted.Add(1)
 		}
-		s.group.fetched.Add(int64(len(p.rows)))
+		s.group.fetched.Add(int64(p.good()))
 		if len(p.rows) == 0 && !p.last && p.err == nil {
 			s.give(p)
 			continue
@@ -125,31 +129,43 @@ const firstPage = 100
 // fetchPage reads one page, again if need be, and gives where the next one begins: nil at the end.
 func (s *stream[T]) fetchPage(ctx context.Context, at *scan, state []byte, size int, p *page[T]) ([]byte, error) {
 	r := s.read
+	next, attempts, err := r.send(ctx, r.plan.keyspace, attempt{at.statement, at.values, s.key, size, state, r.consistency}, &s.end,
+		func(a answer) { s.decoder.decode(a, p) })
+	if err != nil {
+		err = s.fail(err, attempts)
+		if s.end.Err != nil {
+			s.end.Err = err
+		}
+	}
+	return next, err
+}
+
+// send asks for a page, again if need be, and gives where the next one begins: nil at the end. It tells end of what was sent.
+func (r *read[T]) send(
+	ctx context.Context, keyspace string, page attempt, end *session.RequestEnd, decode func(answer),
+) (next []byte, attempts int, err error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return nil, s.fail(ctx.Err(), 0)
+		return nil, 0, ctx.Err()
 	}
-	var next []byte
-	request := request.New(r.plan.keyspace, s.key, leastSilence)
-	outcome, err := request.Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) error {
-		s.end.Attempts++
-		a := r.source.page(ctx, attempt{at.statement, at.values, s.key, size, state, r.consistency})
+	outcome, err := request.New(keyspace, page.key, leastSilence).Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) error {
+		end.Attempts++
+		a := r.source.page(ctx, page)
 		if h := a.Host(); h != nil {
-			s.end.Host = session.HostOf(h)
+			end.Host = session.HostOf(h)
 		}
-		s.decoder.decode(a, p)
+		decode(a)
 		next = bytes.Clone(a.PageState())
 		return a.Close()
-	}, r.tracer.Observer(ctx, &s.end.Host))
-	s.end.Pages++
+	}, r.tracer.Observer(ctx, &end.Host))
+	end.Pages++
 	if err != nil {
-		s.end.Reason, s.end.Refused = outcome.Last.Reason, outcome.Refused
-		s.end.Err = s.fail(err, outcome.Attempts)
-		return nil, s.end.Err
+		end.Reason, end.Refused, end.Err = outcome.Last.Reason, outcome.Refused, err
+		return nil, outcome.Attempts, err
 	}
-	return next, nil
+	return next, outcome.Attempts, nil
 }
 
 // fail names the partition.

@@ -133,6 +133,17 @@ func Sets(sets ...tables.Described) Declaration {
 	})
 }
 
+// Sets gives the sets that were declared with [Sets], in that order. A schema that was parsed, or read from a cluster, has none.
+func (s *Schema) Sets() []tables.Described {
+	var out []tables.Described
+	for _, t := range s.Tables {
+		if t.set != nil && !slices.Contains(out, t.set) {
+			out = append(out, t.set)
+		}
+	}
+	return out
+}
+
 func (s *Schema) set(set tables.Described) error {
 	d := set.Internal().Describe()
 	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional}

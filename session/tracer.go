@@ -19,7 +19,7 @@ type Tracer interface {
 }
 
 // RequestTracer is told of every request with all its attempts: mutations of a write that travel together, or the pages
-// of one partition of a read. The lightweight transaction of a set with conditions is a request of the base table alone; its Host
+// of one partition of a read; of a read with Confirm also the reads of base rows for a page, together, within that of the partition. The lightweight transaction of a set with conditions is a request of the base table alone; its Host
 // is not known, its repetitions are not told, and OperationEnd.Requests does not count it.
 type RequestTracer interface {
 	// TraceRequestStart is called before the first attempt of a request, on its goroutine. The context it returns is
@@ -90,6 +90,8 @@ type OperationEnd struct {
 	Keyspace   string // physical; empty if the query was rejected
 	Partitions int    // of the query; not all need have been asked
 	Rows       int    // given
+	// Unconfirmed is how many rows a query with Confirm has left out, up to the last one that was given.
+	Unconfirmed int
 }
 
 // RequestStart is what is known when a request begins. Slices must not be changed.
@@ -120,7 +122,7 @@ type RequestEnd struct {
 	// a query table that was not reached is Pending as soon as its entity's base row has the change.
 	Outcome retry.Outcome
 
-	Rows, Pages int // of a read: fetched, which may be more than was given
+	Rows, Pages int // of a read: fetched, which may be more than was given; with Confirm, rows that are confirmed
 }
 
 // Retry is what is known when an attempt has failed and another will follow.

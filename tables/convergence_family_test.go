@@ -31,6 +31,7 @@ type lawFamily struct {
 
 	upserts   bool // has Upsert, and its Insert, if a column moves, sweeps
 	clustered bool // a OneOf column stands in a clustering position
+	patched   bool // inserts of a part of the columns
 	subset    bool // a query table holds a part of the columns
 
 	change func(kind tables.Kind, world, before, after int) tables.Change

@@ -27,7 +27,7 @@ type lawReplica struct {
 type lawStatement struct {
 	text           string
 	table          int
-	insert         bool
+	insert, update bool  // else a delete
 	slots          []int // by mark: the model's column, or slotKey
 	timestamp, ttl int   // marks, ttl -1 for none
 }
@@ -82,7 +82,7 @@ func (r *lawReplica) apply(m *entity.Mutation, second int64) error {
 		}
 	}
 	row := r.tables[s.table].Row(r.key)
-	if !s.insert {
+	if !s.insert && !s.update {
 		row.Delete(timestamp)
 		return nil
 	}
@@ -97,7 +97,9 @@ func (r *lawReplica) apply(m *entity.Mutation, second int64) error {
 		}
 		expires = second + ttl
 	}
-	row.Mark(merge.Liveness{Timestamp: timestamp, Expires: expires})
+	if s.insert {
+		row.Mark(merge.Liveness{Timestamp: timestamp, Expires: expires})
+	}
 	for i, slot := range s.slots {
 		if slot < 0 {
 			continue
@@ -141,6 +143,7 @@ func (r *lawReplica) statement(text string) (*lawStatement, error) {
 
 var (
 	insertText = regexp.MustCompile(`^INSERT INTO (\w+) \(([\w,]+)\) VALUES \(([?,]+)\) USING (TTL \? AND )?TIMESTAMP \?$`)
+	nullText   = regexp.MustCompile(`^UPDATE (\w+) USING TIMESTAMP \? SET (\w+)=\? WHERE ((?:\w+=\?(?: AND )?)+)$`)
 	deleteText = regexp.MustCompile(`^DELETE FROM (\w+) USING TIMESTAMP \? WHERE ((?:\w+=\?(?: AND )?)+)$`)
 )
 
@@ -159,6 +162,9 @@ func (r *lawReplica) parse(text string) (lawStatement, error) {
 		s.timestamp, names = len(names), append(names, "")
 	} else if del := deleteText.FindStringSubmatch(text); del != nil {
 		table, names = del[1], append([]string{""}, strings.Split(strings.ReplaceAll(del[2], "=?", ""), " AND ")...)
+	} else if set := nullText.FindStringSubmatch(text); set != nil {
+		s.update, table = true, set[1]
+		names = append([]string{"", set[2]}, strings.Split(strings.ReplaceAll(set[3], "=?", ""), " AND ")...)
 	} else {
 		return s, fmt.Errorf("not understood: %s", text)
 	}
@@ -173,7 +179,7 @@ func (r *lawReplica) parse(text string) (lawStatement, error) {
 		switch n := slices.Index(t.columns, column); {
 		case slices.Contains(t.key, column):
 			s.slots, key = append(s.slots, slotKey), append(key, column)
-		case n >= 0 && s.insert:
+		case n >= 0 && (s.insert || s.update):
 			s.slots, columns = append(s.slots, n), append(columns, column)
 		case name == "":
 			s.slots = append(s.slots, slotOther)
@@ -181,7 +187,7 @@ func (r *lawReplica) parse(text string) (lawStatement, error) {
 			return s, fmt.Errorf("no column %s in the table: %s", name, text)
 		}
 	}
-	if !slices.Equal(key, t.key) || s.insert && len(columns) != len(t.columns) {
+	if !slices.Equal(key, t.key) || s.insert && !r.family.patched && len(columns) != len(t.columns) {
 		return s, fmt.Errorf("want the key in order, and all columns in an INSERT: %s", text)
 	}
 	return s, nil

@@ -22,12 +22,7 @@ var lawFamilies = sync.OnceValue(func() []*lawFamily {
 			tables.OneOf("status", lawOpen, lawPaid, lawShipped, lawCancelled),
 			tables.Stamp("updated_at"),
 			tables.Type("order_id", "timeuuid"),
-		)), []string{"status"}, 1, func(r *rand.Rand, _ int) lawOrder {
-			return lawOrder{
-				lawUUID(1), lawUUID(2), one(r, lawOpen, lawPaid, lawShipped, lawCancelled),
-				one(r, nil, inf.NewDec(1995, 2), inf.NewDec(-1, 0)), r.Int64(),
-			}
-		}),
+		)), []string{"status"}, 1, drawOrder),
 		// Two OneOf columns in different tables; -1 sorts above 7; three values that may be absent.
 		newFamily("parcels", tables.Must(tables.New[lawParcel]("parcel",
 			tables.Table{Name: "parcels", PartKey: []string{"id"}},
@@ -241,3 +236,9 @@ func drawChore(r *rand.Rand, _ int) lawChore {
 }
 
 var lawDays = []time.Time{time.UnixMilli(-5), time.UnixMilli(0), time.UnixMilli(5)}
+
+func drawOrder(r *rand.Rand, _ int) lawOrder {
+	return lawOrder{
+		lawUUID(1), lawUUID(2), one(r, lawOpen, lawPaid, lawShipped, lawCancelled), one(r, nil, inf.NewDec(1995, 2), inf.NewDec(-1, 0)), r.Int64(),
+	}
+}

@@ -37,9 +37,10 @@ type lawStep struct {
 // lawPlan says how cases are drawn.
 type lawPlan struct {
 	families   []*lawFamily
-	ties       bool // most changes share their timestamp with another one
-	tieInsert  bool // with the insert, too
-	lateInsert bool // the insert's timestamp is not the smallest
+	ties       bool  // most changes share their timestamp with another one
+	tieInsert  bool  // with the insert, too
+	lateInsert bool  // the insert's timestamp is not the smallest
+	spread     int64 // changes follow each other by up to so many microseconds, 0: mostly by one
 	// corrupt breaks the mutations of a change on purpose.
 	corrupt func(r *rand.Rand, tr *lawTrial, c *lawChange)
 }
@@ -127,6 +128,9 @@ func (tr *lawTrial) drawTimestamps(r *rand.Rand, p *lawPlan) {
 	timestamp := int64(lawEpoch * 1_000_000)
 	for i := range tr.changes {
 		gap := one[int64](r, 1, 1, 1, 1, 2, 3, 1000)
+		if p.spread > 0 {
+			gap = 1 + r.Int64N(p.spread)
+		}
 		alone := i == 1 && tr.changes[0].kind == tables.Insert && !tr.family.insertSweeps() && !p.tieInsert
 		if p.ties && r.IntN(3) > 0 && !alone {
 			gap = 0

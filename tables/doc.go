@@ -78,6 +78,15 @@
 // To remove a column, take it out of the declaration, and drop it from the tables when every process has that release. Until
 // then a deleted entity of a Versioned set that has a value in it keeps its base row.
 //
+// # Another table
+//
+// A query table is added to an entity that has rows in four steps. Create it, and deploy the set with it everywhere, with [Table.Hidden], so that
+// writers write it and nobody reads it. Once the last process without it has ended, and the errors that such processes stored have been
+// resumed or discarded, Backfill of package reconcile puts the rows of the base table into it, each at its own time, while
+// writers go on. When that has returned no error, remove Hidden.
+//
+// To remove a table, stop reading it, deploy the set without it, and drop it once no stored error names it any more.
+//
 // # Buckets
 //
 // A key column can follow from other columns of the row, see [Derive]: from a time or from a hash. Package reader reads all

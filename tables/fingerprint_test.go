@@ -1,12 +1,46 @@
 package tables_test
 
 import (
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
+
+// Processes of a rollout differ in Hidden: neither the fingerprint nor what is written tells. The base table cannot be hidden.
+func TestHiddenChangesNoWrite(t *testing.T) {
+	t.Parallel()
+	type item struct{ ID, City string }
+	declare := func(base, query bool) (*tables.Set[item], error) {
+		return tables.New[item]("item", tables.Table{Name: "items", PartKey: []string{"id"}, Hidden: base},
+			tables.Table{Name: "items_by_city", PartKey: []string{"city"}, SortKey: []string{"id"}, Hidden: query})
+	}
+	shown, hidden := tables.Must(declare(false, false)), tables.Must(declare(false, true))
+	if a, b := shown.Internal().Describe(), hidden.Internal().Describe(); !reflect.DeepEqual(a, b) {
+		t.Errorf("described as %v and %v", a, b)
+	}
+	written := func(s *tables.Set[item]) []string {
+		r, err := s.Insert(item{"a", "Bonn"}).Internal().Render(1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, m := range r.Mutations {
+			out = append(out, m.Statement)
+		}
+		return out
+	}
+	if a, b := written(shown), written(hidden); len(a) != 2 || !slices.Equal(a, b) {
+		t.Errorf("written as %v and %v", a, b)
+	}
+	if _, err := declare(true, false); err == nil || !strings.Contains(err.Error(), "the base table cannot be Hidden") {
+		t.Errorf("a hidden base table: %v", err)
+	}
+}
 
 // A table's fingerprint says what concerns its own key, and the conditions of its set.
 func TestFingerprint(t *testing.T) {

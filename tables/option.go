@@ -35,7 +35,8 @@ func OneOf[V any](column string, values ...V) Option {
 // SingleWriter lets a key column change, moved by the before-image alone. It promises no ghost only while each move of
 // an entity is completed before the next one starts, wherever the writers run; two concurrent movers leave a ghost
 // although both writes are acknowledged. Two writers that each move another such column of one key count as well. Where
-// that cannot be ruled out use [OneOf]. A before-image with another value than the row was written with leaves a ghost, too.
+// that cannot be ruled out use [OneOf], or read with Confirm of reader.Query, which leaves ghosts out. A before-image with another value than
+// the row was written with leaves a ghost, too.
 func SingleWriter(column string) Option {
 	return optionFunc(func(d *entity.Declaration) { d.SingleWriters = append(d.SingleWriters, column) })
 }

@@ -45,16 +45,21 @@ func TestNothingShowsValues(t *testing.T) {
 	}
 	conditional := claiming(t)
 	statement, _, _ := base.Select()
+	read, err := set.Internal().TableRow(row)
+	if err != nil {
+		t.Fatal(err)
+	}
 	things := map[string]any{
 		"Base": *base, "Bound": entity.Bound{Value: value}, "Bounds": entity.Bounds{Equal: map[string]*entity.Value{"id": value}},
 		"Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
 		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base}, "Mutation": rendered.Mutations[0],
 		"Rendered": rendered, "Row": *conditional.Condition.After(), "Statement": statement, "Value": *value,
+		"TableRow": read,
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
 		"Bucket", "ColumnDescription", "Declaration", "DeclarationError", "Decoder", "Derive", "Described", "Description", "EditKind", "Fault", "FieldDescription", "InvalidError",
-		"Kind", "Layout", "MissingError", "MutationKind", "OneOf", "Option", "Rotation", "Set", "Since", "Slot", "Slots", "Table", "TableDescription",
-		"TooManyError", "TypeDescription", "TypeOption", "UserType",
+		"Kind", "Layout", "MissingError", "MutationKind", "OneOf", "Option", "Pairing", "Rotation", "Set", "Since", "Slot", "Slots", "Table", "TableDescription",
+		"TooManyError", "TypeDescription", "TypeOption", "UserType", "Written",
 	}
 	for _, name := range append(exported(t, "."), exported(t, "../internal/entity")...) {
 		if _, ok := things[name]; !ok && !slices.Contains(plain, name) {

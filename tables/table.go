@@ -40,10 +40,14 @@ type Table struct {
 	// has a claim made by hand, while nothing else writes the entity, as with INSERT INTO users_by_email (email,
 	// user_id, claim) VALUES (?, ?, now()) IF NOT EXISTS.
 	Unique bool
+	// Hidden makes package reader reject queries of the table, while writers write it as any other. It is for a table that is new to an
+	// entity with rows, and stays until these are in it; see the package documentation. Processes may differ in it.
+	Hidden bool
 }
 
 func (t Table) apply(d *entity.Declaration) {
 	d.Tables = append(d.Tables, entity.Table{
 		Name: t.Name, Keyspace: t.Keyspace, PartKey: t.PartKey, SortKey: t.SortKey, Columns: t.Columns, Rotate: t.Rotate.bucket, Unique: t.Unique,
+		Hidden: t.Hidden,
 	})
 }

@@ -29,6 +29,7 @@ const (
 	retryWaitKey    = attribute.Key("denorm.retry.wait_ms")
 	retryRefusedKey = attribute.Key("denorm.retry.refused")
 	stragglersKey   = attribute.Key("denorm.stragglers")
+	unconfirmedKey  = attribute.Key("denorm.unconfirmed")
 	rowsKey         = attribute.Key("denorm.rows")
 	pagesKey        = attribute.Key("denorm.pages")
 	limitKey        = attribute.Key("denorm.limit")

@@ -69,6 +69,7 @@
 //	db.client.operation.duration  requests, with their retries
 //	denorm.write.duration         logical writes, by mode and outcome
 //	denorm.read.duration          reads
+//	denorm.read.unconfirmed       rows that queries with Confirm left out, as their base rows do not confirm them
 //	denorm.retries                attempts that were followed by another
 //	denorm.retry.refusals         requests that were given up because the retry budget was spent: an outage
 //	denorm.stragglers             requests that had not ended when the call did
@@ -81,7 +82,8 @@
 //
 // A Tracer is one for [reader.Trace], too. A read has a span named by its op, from the first row to the last, so with
 // what the caller does meanwhile; below it, each partition that was asked has one named by its query summary, SELECT
-// and the table, until its last page. Retries are events as of requests.
+// and the table, until its last page. Below the span of a partition, the reads of base rows that confirm a page have one.
+// Retries are events as of requests.
 //
 // # Reference
 //

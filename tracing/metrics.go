@@ -19,6 +19,7 @@ import (
 const (
 	writeDurationName = "denorm.write.duration"
 	readDurationName  = "denorm.read.duration"
+	unconfirmedName   = "denorm.read.unconfirmed"
 	retriesName       = "denorm.retries"
 	refusalsName      = "denorm.retry.refusals"
 	stragglersName    = "denorm.stragglers"
@@ -30,7 +31,7 @@ var buckets = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1,
 
 // metrics is the instruments.
 type metrics struct {
-	requestDuration, writeDuration, readDuration, retries, refusals, stragglers, outcomes instrument
+	requestDuration, writeDuration, readDuration, unconfirmed, retries, refusals, stragglers, outcomes instrument
 }
 
 // instrument is a histogram or counter, with the sets of attributes it was used with, which are limited in number. One
@@ -80,9 +81,10 @@ func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 			"Duration of logical writes, over all their tables and with retries."),
 		readDuration: histogram(readDurationName, "s",
 			"Duration of reads, over all their partitions, with what the caller does with the rows."),
-		retries:    counter(retriesName, "{retry}", "Attempts that failed and were followed by another."),
-		refusals:   counter(refusalsName, "{path}", "Requests given up because the budget for retries was spent."),
-		stragglers: counter(stragglersName, "{path}", "Requests that had not ended when the write did."),
+		unconfirmed: counter(unconfirmedName, "{row}", "Rows that a query with Confirm left out, as their base rows do not confirm them."),
+		retries:     counter(retriesName, "{retry}", "Attempts that failed and were followed by another."),
+		refusals:    counter(refusalsName, "{path}", "Requests given up because the budget for retries was spent."),
+		stragglers:  counter(stragglersName, "{path}", "Requests that had not ended when the write did."),
 		outcomes: counter(outcomesName, "{table}",
 			"Tables of logical writes by what is known of them when the write ends."),
 	}
@@ -147,6 +149,10 @@ func (m *metrics) operationEnd(
 	case session.OperationRead:
 		l := labels{op: data.Op, namespace: data.Keyspace, table: o.Table, errorType: errorType}
 		m.readDuration.since(ctx, o.start, l)
+		if data.Unconfirmed > 0 {
+			l.errorType = ""
+			m.unconfirmed.add(ctx, data.Unconfirmed, l)
+		}
 		return
 	}
 	m.writeDuration.since(ctx, o.start, labels{op: data.Op, mode: data.Mode, outcome: outcome, errorType: errorType})

@@ -44,7 +44,7 @@ func readTo(ctx context.Context, t readTracer) {
 		})
 		t.TraceRequestEnd(p, session.RequestEnd{Attempts: 2, Reason: "unavailable", Refused: true, Err: failed})
 	}
-	t.TraceEnd(ctx, session.OperationEnd{Operation: session.OperationRead, Op: "newest", Keyspace: "shop", Partitions: 2, Rows: 5, Err: failed})
+	t.TraceEnd(ctx, session.OperationEnd{Operation: session.OperationRead, Op: "newest", Keyspace: "shop", Partitions: 2, Rows: 5, Unconfirmed: 3, Err: failed})
 }
 
 // A read is a span with one of each partition below it, and counts as one read.

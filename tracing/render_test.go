@@ -86,10 +86,21 @@ func points(data metricdata.Aggregation) (kind string, series []string) {
 		for _, p := range data.DataPoints {
 			series = append(series, fmt.Sprintf("  %d%s\n", p.Value, labelled(p.Attributes)))
 		}
+	case metricdata.Gauge[int64]:
+		return "gauge", values(data.DataPoints)
+	case metricdata.Gauge[float64]:
+		return "gauge", values(data.DataPoints)
 	default:
 		kind = fmt.Sprintf("%T", data)
 	}
 	return kind, series
+}
+
+func values[N int64 | float64](points []metricdata.DataPoint[N]) (series []string) {
+	for _, p := range points {
+		series = append(series, fmt.Sprintf("  %v%s\n", p.Value, labelled(p.Attributes)))
+	}
+	return series
 }
 
 func labelled(set attribute.Set) string {

@@ -37,7 +37,8 @@ var (
 //	"modify applied"          debug  op, rounds, duration_ms
 //	"modify failed"           info,  those of "modify applied", outcome, reason; never error, as a write that failed has a line
 //	                          warn   of its own
-//	"read done"               debug  op, keyspace, table, partitions, rows, duration_ms, continued if it is by a token
+//	"read done"               debug  op, keyspace, table, partitions, rows, unconfirmed if rows were left out by Confirm,
+//	                                 duration_ms, continued if it is by a token
 //	"request failed"          warn   op, keyspace, table, partition (its number), attempt, class, reason, status_code, wait_ms,
 //	                                 address, port, dc
 //	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, refused, address, port,
@@ -138,6 +139,9 @@ func (t *SlogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 	case session.OperationRead:
 		attributes = append(attributes, slog.String("keyspace", data.Keyspace), slog.String("table", o.Table),
 			slog.Int("partitions", data.Partitions), slog.Int("rows", data.Rows))
+		if data.Unconfirmed > 0 {
+			attributes = append(attributes, slog.Int("unconfirmed", data.Unconfirmed))
+		}
 	}
 	attributes = append(attributes, sinceAttr(o.start))
 	if data.Counters > 0 {

@@ -75,6 +75,7 @@ func (t *Tracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 		attributes = append(attributes, roundsKey.Int(data.Rounds))
 	case session.OperationRead:
 		attributes = append(attributes, partitionsKey.Int(data.Partitions), rowsKey.Int(data.Rows))
+		attributes = appendCounts(attributes, unconfirmedKey.Int(data.Unconfirmed))
 		attributes, status = appendTexts(attributes, semconv.DBNamespace(data.Keyspace)), statusCode(data.Err)
 	}
 	endSpan(o.span, attributes, outcome, errorType, status)

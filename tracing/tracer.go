@@ -1,6 +1,7 @@
 package tracing
 
 import (
+	"errors"
 	"runtime/debug"
 
 	req "github.com/denorm-go/denorm/internal/request"
@@ -22,6 +23,7 @@ type Tracer struct {
 	statements bool
 	operations *cache[session.OperationStart, operationShape]
 	requests   *cache[requestKey, *requestShape]
+	runs       *runMetrics // nil if there are to be no metrics
 	err        error
 }
 
@@ -56,7 +58,10 @@ func New(options ...Option) *Tracer {
 	}
 	if c.meters != nil {
 		meter := c.meters.Meter(Scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(SchemaURL))
-		t.metrics, t.err = newMetrics(meter, c)
+		var errs [2]error
+		t.metrics, errs[0] = newMetrics(meter, c)
+		t.runs, errs[1] = newRunMetrics(meter)
+		t.err = errors.Join(errs[:]...)
 	}
 	return t
 }

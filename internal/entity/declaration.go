@@ -31,7 +31,7 @@ type Table struct {
 	PartKey, SortKey []string
 	Columns          []string
 	Rotate           Bucket
-	Unique           bool
+	Unique, Hidden   bool
 }
 
 // TypeOption is a tables.Type.

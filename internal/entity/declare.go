@@ -95,7 +95,7 @@ func (b *builder) readTables() {
 	}
 	seen := make(map[string]bool)
 	for n, decl := range b.Tables {
-		t := &table{name: decl.Name, keyspace: decl.Keyspace}
+		t := &table{name: decl.Name, keyspace: decl.Keyspace, hidden: decl.Hidden}
 		if !cql.IsTable(decl.Name) {
 			advice := ""
 			if strings.Contains(decl.Name, ".") {
@@ -110,6 +110,9 @@ func (b *builder) readTables() {
 			b.fault(decl.Name, "", "declared twice")
 		} else {
 			seen[id] = true
+		}
+		if decl.Hidden && n == 0 {
+			b.fault(decl.Name, "", "the base table cannot be Hidden: the others are filled from it")
 		}
 		b.readKey(t, decl)
 		if decl.Unique {

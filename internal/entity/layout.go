@@ -36,6 +36,9 @@ func (l Layout) Entity() string { return l.set.entity }
 // Name and Keyspace are as declared.
 func (l Layout) Name() string { return l.table.name }
 
+// Hidden says whether package reader must not read the table.
+func (l Layout) Hidden() bool { return l.table.hidden }
+
 // Keyspace is the logical keyspace, empty for the session's.
 func (l Layout) Keyspace() string { return l.table.keyspace }
 

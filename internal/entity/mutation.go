@@ -69,12 +69,15 @@ func (m *Mutation) ExpiresAt() (time.Time, bool) {
 
 // At is the statement to send at an attempt made at now, with what to bind to it. It differs from Statement and Args
 // only for a row that expires: the TTL is what remains, rounded up to seconds, and once nothing remains the statement
-// is a delete, because TTL 0 would mean forever.
+// is a delete, because TTL 0 would mean forever. It is empty where nothing is to be sent then: see [TableRow.Redeliver].
 func (m *Mutation) At(now time.Time) (statement string, args []any) {
 	if m.expiresAt == 0 {
 		return m.Statement, m.Args
 	}
 	remaining := (m.expiresAt - now.UnixMilli() + 999) / 1000
+	if remaining <= 0 && m.expired == nil {
+		return "", nil
+	}
 	if remaining <= 0 {
 		return m.expired.Statement, m.expired.Args
 	}

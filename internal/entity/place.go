@@ -2,7 +2,6 @@ package entity
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 
 	"github.com/gocql/gocql"
@@ -248,8 +247,7 @@ func partitionKey(values []*Value) []byte {
 	}
 	out := make([]byte, 0, size)
 	for _, v := range values {
-		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) // keys are at most maxKeyBytes
-		out = append(out, v.data...)
+		out = appendKeyColumn(out, v.data)
 		out = append(out, 0)
 	}
 	return out
@@ -282,8 +280,7 @@ func (r *renderer) entityKey() string {
 func encodedKey(key []*Value) string {
 	var out []byte
 	for _, v := range key {
-		out = binary.BigEndian.AppendUint16(out, uint16(len(v.data))) // keys are at most maxKeyBytes
-		out = append(out, v.data...)
+		out = appendKeyColumn(out, v.data)
 	}
 	return string(out)
 }

@@ -24,6 +24,7 @@ type table struct {
 	columnNames    []string
 	fieldNames     []string // of the columns that are fields
 	keyNames       []string
+	hidden         bool // from readers
 
 	// The CQL texts by physical keyspace and table: a service has one keyspace, or one a tenant, and a table that rotates a few
 	// names. first are those that were needed first; most services need no other.

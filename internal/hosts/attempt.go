@@ -16,6 +16,7 @@ type Attempt struct {
 
 	Keyspace string // of the partition, as Cassandra knows it
 	Key      []byte // the encoded partition key; nil means that no replica is preferred
+	Token    *int64 // in place of Key, of a request for a range of tokens
 
 	picked *gocql.HostInfo
 	node   atomic.Pointer[node] // that was picked; nil for a host of which the policy knows nothing
@@ -61,7 +62,7 @@ func (a *Attempt) end(r Result) {
 
 // Fork makes other another attempt of the same request, on another goroutine. It avoids the hosts that a has tried.
 func (a *Attempt) Fork(other *Attempt) {
-	other.Context, other.Keyspace, other.Key = a.Context, a.Keyspace, a.Key
+	other.Context, other.Keyspace, other.Key, other.Token = a.Context, a.Keyspace, a.Key, a.Token
 	if a.past != nil {
 		other.past = &history{tried: a.past.tried, count: a.past.count}
 	}

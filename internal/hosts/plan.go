@@ -64,11 +64,18 @@ func (s *plan) route() {
 	} else if k, err := s.request.GetRoutingKey(); err == nil {
 		keyspace, key = s.request.Keyspace(), k
 	}
-	if key == nil || len(s.ring.owners) == 0 {
+	var token int64
+	switch {
+	case len(s.ring.owners) == 0:
+		return
+	case key != nil:
+		token = murmur3.Token(key)
+	case s.attempt != nil && s.attempt.Token != nil:
+		token = *s.attempt.Token
+	default:
 		return
 	}
-	place := s.policy.known(s.ring, keyspace)
-	s.count = len(s.ring.replicas(place, murmur3.Token(key), s.replicas[:0]))
+	s.count = len(s.ring.replicas(s.policy.known(s.ring, keyspace), token, s.replicas[:0]))
 	for i := s.count - 1; i > 0; i-- { // as rand.Shuffle, which would cost an allocation
 		j := rand.IntN(i + 1) //nolint:gosec // it spreads load, it guards nothing
 		s.replicas[i], s.replicas[j] = s.replicas[j], s.replicas[i]

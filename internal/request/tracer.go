@@ -15,6 +15,7 @@ type Tracers struct {
 	operations []session.Tracer
 	requests   []session.RequestTracer
 	retries    []session.RetryTracer
+	runs       []session.RunTracer
 }
 
 // NewTracers leaves out tracers that are nil, also as a nil pointer.
@@ -42,6 +43,9 @@ func (t *Tracers) add(tracer session.Tracer) {
 	}
 	if r, ok := tracer.(session.RetryTracer); ok {
 		t.retries = append(t.retries, r)
+	}
+	if r, ok := tracer.(session.RunTracer); ok {
+		t.runs = append(t.runs, r)
 	}
 }
 

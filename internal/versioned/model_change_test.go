@@ -15,6 +15,10 @@ import (
 func (p *process) operate() {
 	w, e := p.w, p.w.rand.IntN(entities)
 	p.deadline = w.now + lifetime
+	if w.plan.repair != nil && w.chance(400) {
+		p.repair(e)
+		return
+	}
 	if w.chance(128) {
 		p.skew = -p.skew // the clock is put right, or wrong
 	}

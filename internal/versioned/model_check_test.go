@@ -23,6 +23,9 @@ func (w *world) conclude() {
 	for e := range w.rows {
 		w.settle(p, e)
 	}
+	if w.plan.repair != nil && w.plan.repair.damage {
+		w.repairAll(p)
+	}
 	w.judgeTables()
 	for e := range w.rows {
 		w.rewrite(p, e)

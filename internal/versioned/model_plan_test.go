@@ -13,6 +13,8 @@ type modelPlan struct {
 	store func(versioned.Store) versioned.Store // what changes and reads work on
 	base  func(versioned.Store) versioned.Store // what claimers fence
 	key   func(*key) versioned.Key              // what claims work on
+
+	repair *repairPlan // nil: nobody repairs
 }
 
 func (p *modelPlan) kept() int64 {

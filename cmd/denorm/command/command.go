@@ -24,7 +24,8 @@ type config struct {
 }
 
 // Declared makes the commands know what the service declares: without files and hosts they are about that, and with
-// hosts they review the live tables with the declared entities, queries and suppressions.
+// hosts they review the live tables with the declared entities, queries and suppressions. verify, repair and backfill work on the
+// declared sets.
 func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s } }
 
 // New makes the command denorm with its subcommands.
@@ -35,13 +36,32 @@ func New(options ...Option) *cobra.Command {
 	}
 	root := &cobra.Command{
 		Use:           "denorm",
-		Short:         "Review, draw and write the schema of Cassandra tables",
+		Short:         "Review, draw and write the schema of Cassandra tables, compare, repair and backfill their rows",
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Args: func(c *cobra.Command, args []string) error { // an unknown command is an error in a binary of one's own, too
+			c.SilenceErrors = !c.HasParent()
+			return cobra.NoArgs(c, args)
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(newLint(&c), newDiagram(&c), newDDL(&c))
+	root.AddCommand(newLint(&c), newDiagram(&c), newDDL(&c), newVerify(&c), newRepair(&c), newBackfill(&c))
+	for _, c := range root.Commands() {
+		quiet(c)
+	}
 	return root
+}
+
+// quiet keeps cobra from writing, in a binary of one's own, the usage after each error, and an error that only stands for an exit code.
+func quiet(c *cobra.Command) {
+	run := c.RunE
+	c.SilenceUsage = true
+	c.RunE = func(c *cobra.Command, args []string) error {
+		err := run(c, args)
+		c.SilenceErrors = errors.Is(err, errFound)
+		return err
+	}
 }
 
 // version is that of this module, also in the binary of another one.
@@ -62,7 +82,7 @@ func version() string {
 const (
 	ExitFine  = 0
 	ExitFound = 1 // findings, or differences
-	ExitError = 2 // it could not be done
+	ExitError = 2 // it could not be done, or not all of it
 )
 
 // errFound is returned when a command found something. What, it has said already, so it has no text.

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
@@ -184,6 +187,32 @@ func TestMounted(t *testing.T) {
 		schema.Accept("DN101", "jobs", "a dozen a day")))
 	if out, code, _ := run(t, []command.Option{command.Declared(declared)}, "lint"); code != 0 || !strings.Contains(out, "1 suppressed") {
 		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+// In a binary of one's own, what cobra writes of an error is the error alone, of findings nothing, and a misspelt command is no success.
+func TestMountedErrors(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]struct {
+		code int
+		errs string
+	}{
+		"denorm lint " + shop:       {command.ExitFound, ""},
+		"denorm lint testdata/none": {command.ExitError, "Error: open testdata/none: no such file or directory\n"},
+		"denorm lint --bogus":       {command.ExitError, "Error: unknown flag: --bogus\n"},
+		"denorm verify":             {command.ExitError, "Error: this binary declares no sets: mount package command in the one of the service (docs/reconcile.md)\n"},
+		"denorm veryfy order":       {command.ExitError, "Error: unknown command \"veryfy\" for \"shop denorm\"\n"},
+		"denorm":                    {command.ExitFine, ""},
+	} {
+		var errs bytes.Buffer
+		root := &cobra.Command{Use: "shop"}
+		root.AddCommand(command.New())
+		root.SetOut(io.Discard)
+		root.SetErr(&errs)
+		root.SetArgs(strings.Fields(args))
+		if code := command.ExitCode(root.ExecuteContext(t.Context())); code != want.code || errs.String() != want.errs {
+			t.Errorf("shop %s: exit code %d, %q", args, code, &errs)
+		}
 	}
 }
 

@@ -67,16 +67,22 @@ func (a *access) apply(config *gocql.ClusterConfig) error {
 	return nil
 }
 
+// cluster is the configuration of a session.
+func (a *access) cluster(hosts []string) (*gocql.ClusterConfig, error) {
+	config := gocql.NewCluster(hosts...)
+	config.Logger = silent{}
+	return config, a.apply(config)
+}
+
 // connect opens a session that only reads. Close its Reads.
 func (s *source) connect() (*session.Session, error) {
-	config := gocql.NewCluster(s.hosts...)
+	config, err := s.access.cluster(s.hosts)
+	if err != nil {
+		return nil, err
+	}
 	config.ProtoVersion = 4
 	config.Timeout, config.ConnectTimeout = s.timeout, s.timeout
 	config.Events.DisableSchemaEvents = true
-	config.Logger = silent{}
-	if err := s.access.apply(config); err != nil {
-		return nil, err
-	}
 	reads, err := session.Connect(config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %v: %w", s.hosts, err)

@@ -5,6 +5,7 @@
 //	bench reads       a stream in buckets, merged (make readbench)
 //	bench tombstones  what moving rows costs those who read: LIMIT 20 of each status after many changes of status (make tombstones)
 //	bench changes     what a change costs by the rules that its set declares (make changes)
+//	bench reconcile   comparing all tables of a set alongside a scan of them by hand (make reconcilebench)
 //
 // Contenders take turns in random order within each round, so that a slow moment of the machine meets all of them. Shown are medians
 // over the rounds, with the smallest and the largest.
@@ -36,6 +37,7 @@ type benchmark interface {
 
 var benchmarks = map[string]benchmark{
 	"create": &createBench{}, "reads": &readBench{}, "tombstones": &tombstoneBench{}, "changes": &changeBench{},
+	"reconcile": &reconcileBench{},
 }
 
 func main() { os.Exit(start()) }
@@ -53,7 +55,7 @@ func start() int {
 
 func run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 || benchmarks[args[0]] == nil {
-		return fmt.Errorf("bench create, reads, tombstones or changes, not %q", args)
+		return fmt.Errorf("bench create, reads, tombstones, changes or reconcile, not %q", args)
 	}
 	b, flags := benchmarks[args[0]], flag.NewFlagSet(args[0], flag.ExitOnError)
 	dir := flags.String("out", "", "folder for what is written; empty prints it only")

@@ -55,7 +55,10 @@ func (b *tombstoneBench) run(ctx context.Context, p *place) (map[string]string, 
 		}
 	}
 	r.loaded = time.Since(begin)
-	r.results, err = reads{p.admin.Reads()}.measure(ctx, b.rounds)
+	if r.results, err = (reads{p.admin.Reads()}).measure(ctx, b.rounds); err != nil {
+		return nil, err
+	}
+	r.confirmed, err = b.confirm(ctx, p)
 	return map[string]string{"tombstones.md": r.text()}, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -27,11 +26,6 @@ type listed struct {
 	latencies []time.Duration
 	timeouts  int // reads that the server gave up on; their latencies are until then
 	scan      scan
-}
-
-func (r listed) quantile(q float64) time.Duration {
-	sorted := slices.Sorted(slices.Values(r.latencies))
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
 // measure reads each status of each set in turn, in random order within a round, so that a slow moment of the machine

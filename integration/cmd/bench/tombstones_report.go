@@ -18,6 +18,8 @@ type sweeps struct {
 	busy    string // the machine's load before the run
 	loaded  time.Duration
 	results []listed
+
+	confirmed []confirmedRead
 }
 
 // table is the result as Markdown, the commonest status first.
@@ -29,7 +31,7 @@ func (r sweeps) table() string {
 		fmt.Fprintf(&b, "| %s | %.1f %% |", status, 100*stay(status))
 		for _, set := range ways {
 			x := r.find(set.name, status)
-			fmt.Fprintf(&b, " %.1f ms, %.1f ms", milliseconds(x.quantile(0.5)), milliseconds(x.quantile(0.99)))
+			b.WriteString(" " + quantiles(x.latencies))
 			if x.timeouts > 0 {
 				fmt.Fprintf(&b, ", timeouts %d", x.timeouts)
 			}
@@ -84,11 +86,11 @@ What follows from it:
 - Old and new orders have the same statuses here. Where the newest orders are the open ones and the newest are read
   first, as most services do, a reader finds its 20 before it meets a tombstone.
 
-%d nodes and the client shared %d cores. The load average of the machine was %s before the run%s.
+%s%d nodes and the client shared %d cores. The load average of the machine was %s before the run%s.
 Writing took %.0f s, with the changes of %d orders in a logical write, in mode Concurrent. What was written was read as it
 was, with no compaction asked for.
 
-%s`, r.changes, r.table(), r.rounds, r.timeouts(), r.hosts, runtime.NumCPU(), r.busy, r.judge(), r.loaded.Seconds(), ordersPerWrite,
+%s`, r.changes, r.table(), r.rounds, r.timeouts(), r.confirmedText(), r.hosts, runtime.NumCPU(), r.busy, r.judge(), r.loaded.Seconds(), ordersPerWrite,
 		written("tombstones"))
 }
 

@@ -66,6 +66,11 @@ func TestReport(t *testing.T) {
 	if text := r.text(); strings.Contains(text, "timeout") {
 		t.Errorf("a run without timeouts speaks of them: %s", text)
 	}
+	r.confirmed = []confirmedRead{{orders.Cancelled, limit, 7, [3][]time.Duration{{9 * time.Millisecond}, {time.Millisecond}, {5 * time.Millisecond}}}}
+	want = "| cancelled | 7 | 9.0 ms, 9.0 ms | 1.0 ms, 1.0 ms | 5.0 ms, 5.0 ms |\n"
+	if text := r.text(); !strings.Contains(text, want) || strings.Contains(text, "%!") {
+		t.Errorf("%s\nwant the line\n%s", text, want)
+	}
 	r.results[0].timeouts = 1
 	if text := r.text(); !strings.Contains(text, "3.0 ms, timeouts 1 |") || !strings.Contains(text, "A timeout is a read") {
 		t.Errorf("a timeout is not told of: %s", text)

@@ -9,6 +9,10 @@
 //
 //	CASSANDRA_PASSWORD=... orderservice -username shop -tls-ca ca.pem -tls-cert shop.pem -tls-key shop-key.pem
 //
+// The commands of denorm are mounted in it, as its binary knows the tables of an order:
+//
+//	orderservice denorm verify order --hosts 127.0.0.1 --keyspace orders
+//
 // SIGTERM stops it gracefully. With OTEL_EXPORTER_OTLP_ENDPOINT in the environment it exports spans, with
 // OTEL_EXPORTER_OTLP_METRICS_ENDPOINT metrics.
 package main
@@ -26,6 +30,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/orderservice"
 	"github.com/denorm-go/denorm/tracing"
 )
@@ -34,6 +42,9 @@ func main() { os.Exit(start()) }
 
 // start returns the exit code.
 func start() int {
+	if len(os.Args) > 1 && os.Args[1] == "denorm" {
+		return operate(os.Args[1:])
+	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -43,6 +54,14 @@ func start() int {
 		return 1
 	}
 	return 0
+}
+
+// operate runs the commands of denorm, which know the tables that the service declares, and returns the exit code.
+func operate(args []string) int {
+	root := &cobra.Command{Use: "orderservice"}
+	root.AddCommand(command.New(command.Declared(orders.Schema)))
+	root.SetArgs(args)
+	return command.ExitCode(root.Execute()) // which has said what is wrong
 }
 
 // settings are the flags.

@@ -76,7 +76,7 @@ func TestWorkflowSteps(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"lint", "platforms", "unit", "race", "integration", "proofs", "long"} {
+	for _, want := range []string{"lint", "rules", "platforms", "unit", "race", "integration", "proofs", "long"} {
 		if !slices.Contains(targets, want) {
 			t.Errorf("no job calls make %s", want)
 		}

@@ -76,3 +76,6 @@ func (r *Row) Visible(now int64) bool {
 	}
 	return false
 }
+
+// WriteTime is WRITETIME of a column: the timestamp of its cell.
+func (r *Row) WriteTime(column int) int64 { return r.cells[column].Timestamp }

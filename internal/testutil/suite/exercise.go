@@ -4,6 +4,7 @@ package suite
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/denorm-go/denorm/examples/accounts"
@@ -77,7 +78,9 @@ var systems = []struct {
 	{"orders", func(t *testing.T, c Cassandra) any { return orderTests{OpenOrders(t, c)} }},
 	{"ordersplit", func(t *testing.T, c Cassandra) any { return orderSplitTests{c.open(t, ordersplit.Schema)} }},
 	{"pageviews", func(t *testing.T, c Cassandra) any { return pageViewTests{c.open(t, pageviews.Schema, hitTables...)} }},
-	{"reading", func(t *testing.T, c Cassandra) any { return readTests{c.Open(t, 3, docTables...)} }},
+	{"reading", func(t *testing.T, c Cassandra) any {
+		return readTests{c.Open(t, 3, slices.Concat(docTables, ticketTables)...)}
+	}},
 	{"sensors", func(t *testing.T, c Cassandra) any { return sensorTests{c.open(t, sensors.Schema)} }},
 	{"slots", func(t *testing.T, c Cassandra) any { return slotTests{OpenSlots(t, c)} }},
 	{"supermarket", openSupermarket},

@@ -15,18 +15,23 @@ type Doc struct {
 	Tenant  string
 	N       int
 	Title   string
+	Label   *string // unique in its tenant, if there is one
 	Version gocql.UUID
 }
 
 var docs = tables.Must(tables.New[Doc]("doc",
 	tables.Table{Name: "docs", PartKey: []string{"tenant"}, SortKey: []string{"n"}},
 	tables.Table{Name: "docs_by_title", PartKey: []string{"title"}, SortKey: []string{"tenant", "n"}},
+	tables.Table{Name: "docs_by_n", PartKey: []string{"n"}, SortKey: []string{"tenant"}},
+	tables.Table{Name: "docs_by_label", PartKey: []string{"tenant"}, SortKey: []string{"label"}, Unique: true},
 	tables.Versioned("version"),
 ))
 
 var docTables = []string{
-	`CREATE TABLE docs (tenant text, n bigint, title text, version timeuuid, pending map<timeuuid, blob>, PRIMARY KEY (tenant, n))`,
-	`CREATE TABLE docs_by_title (title text, tenant text, n bigint, version timeuuid, PRIMARY KEY (title, tenant, n))`,
+	`CREATE TABLE docs (tenant text, n bigint, title text, label text, version timeuuid, pending map<timeuuid, blob>, PRIMARY KEY (tenant, n))`,
+	`CREATE TABLE docs_by_title (title text, tenant text, n bigint, label text, version timeuuid, PRIMARY KEY (title, tenant, n))`,
+	`CREATE TABLE docs_by_n (n bigint, tenant text, title text, label text, version timeuuid, PRIMARY KEY (n, tenant))`,
+	`CREATE TABLE docs_by_label (tenant text, label text, n bigint, claim timeuuid, PRIMARY KEY (tenant, label))`,
 }
 
 // A deleted entity of a Versioned set is no row, and pages and tokens go on behind it.

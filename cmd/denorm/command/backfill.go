@@ -1,0 +1,44 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/tables"
+)
+
+func newBackfill(config *config) *cobra.Command {
+	r := &run{config: config, fills: true}
+	r.call = func(on *reconcile.Reconciler, ctx context.Context, set tables.Described, more ...reconcile.Option) (*reconcile.Report, error) {
+		return on.Backfill(ctx, set, r.table, more...)
+	}
+	c := r.command("backfill SET TABLE", "Fill a query table that is new to a set, and verify it",
+		`Put the rows of the base table into a query table that is new to a set, while the service writes, and then do what verify does.
+
+First create the table, and deploy the set with it, Hidden, to every process that writes. Readers may use the table once this command
+exits with 0. It may be run again at any time. docs/adding-a-table.md has all steps.
+`)
+	c.Flags().StringVar(&r.writers, "writers", "", "when the last process that did not write the table had ended, and the errors that such "+
+		"processes stored had been resumed or discarded, as 2006-01-02T15:04:05Z (RFC 3339); required")
+	return c
+}
+
+// checkWriters reads --writers.
+func (r *run) checkWriters() error {
+	if r.writers == "" {
+		return fmt.Errorf("say with --writers TIME when the last process that did not write %s had ended", r.table)
+	}
+	t, err := time.Parse(time.RFC3339, r.writers)
+	switch {
+	case err != nil || t.IsZero():
+		return fmt.Errorf("--writers %q is not a time: write it as 2006-01-02T15:04:05Z", r.writers)
+	case t.After(time.Now()):
+		return fmt.Errorf("--writers %s is in the future: processes that do not write %s may still write", r.writers, r.table)
+	}
+	r.ended = t
+	return nil
+}

@@ -1,0 +1,266 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// run is a call of package reconcile, by flags.
+type run struct {
+	config *config
+	access access
+
+	hosts     []string
+	keyspace  string
+	keyspaces map[string]string
+	localDC   string
+
+	only        []string
+	settle      time.Duration
+	target      time.Duration
+	rate        int
+	dryRun      bool
+	rewrite     bool
+	writers     string
+	ended       time.Time // writers
+	maxRemovals int
+	removed     string
+	keys        bool
+	format      string
+
+	call  func(*reconcile.Reconciler, context.Context, tables.Described, ...reconcile.Option) (*reconcile.Report, error)
+	set   tables.Described
+	name  string // of the set
+	fills bool   // call needs a table
+	table string
+}
+
+const exits = `
+A run ends early, with what it has found until then, at SIGINT or SIGTERM. Keys of rows are printed with --keys only.
+Exit codes: 0 the tables agree, 1 some rows disagree still, 2 it could not be done or is incomplete.`
+
+func newVerify(config *config) *cobra.Command {
+	r := &run{config: config, call: (*reconcile.Reconciler).Verify}
+	c := r.command("verify SET", "Compare the query tables of a set with its base table",
+		`Compare the query tables of a set with its base table, while the service writes, and change nothing.
+
+It reads all rows. What differs is looked at again, at least --settle apart, until no write in flight can explain it.
+`)
+	r.tablesFlag(c)
+	return c
+}
+
+func newRepair(config *config) *cobra.Command {
+	r := &run{config: config, call: (*reconcile.Reconciler).Repair}
+	c := r.command("repair SET", "Make the query tables of a set agree with its base table",
+		`Do what verify does, and make the tables agree, while the service writes.
+
+It sends mutations of writes that were attempted again, with the same values and timestamps. Rows are removed only with --removed.
+`)
+	r.tablesFlag(c)
+	f := c.Flags()
+	f.BoolVar(&r.dryRun, "dry-run", false, "say how many statements would be sent, and send none")
+	f.BoolVar(&r.rewrite, "rewrite", false, "write an entity again, at a time --settle ago, where a delete covers a row that should be there")
+	f.IntVar(&r.maxRemovals, "max-removals", 0, "end when more rows would be removed or put into the base table "+
+		"(default: 1 in 100 that were read, at least 100, at most 1000)")
+	f.StringVar(&r.removed, "removed", "", "new file for the rows that are removed, one JSON object a line; without it none is removed")
+	return c
+}
+
+// command makes the command of a call.
+func (r *run) command(use, short, long string) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Long: long + exits,
+		Hidden: r.config.declared == nil || len(r.config.declared.Sets()) == 0,
+		RunE:   r.run,
+	}
+	f := c.Flags()
+	f.StringSliceVar(&r.hosts, "hosts", nil, "nodes of the cluster, host or host:port")
+	f.StringVar(&r.keyspace, "keyspace", "", "keyspace of declared tables that name none")
+	f.StringToStringVar(&r.keyspaces, "map", nil, "DECLARED=PHYSICAL names of keyspaces, for one tenant of several")
+	f.StringVar(&r.localDC, "local-dc", "", "datacentre of the service (default: all nodes are equally near)")
+	r.access.flags(f)
+	f.DurationVar(&r.settle, "settle", 90*time.Second, "longer than any write takes; what lasts for less is not reported")
+	f.IntVar(&r.rate, "rate", 0, "at most so many requests a second (default: no bound)")
+	f.DurationVar(&r.target, "target", 0, "how long 95 of 100 requests may take (default: twice what the first ones took)")
+	f.BoolVar(&r.keys, "keys", false, "print the keys of rows; they are as secret as the rows")
+	f.StringVar(&r.format, "format", "text", "text or json")
+	return c
+}
+
+func (r *run) tablesFlag(c *cobra.Command) {
+	c.Flags().StringSliceVar(&r.only, "tables", nil, "query tables to compare with the base table (default: all)")
+}
+
+// check rejects flags and arguments that cannot be meant.
+func (r *run) check(c *cobra.Command, args []string) error {
+	var err error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		switch value := f.Value.String(); {
+		case err != nil:
+		case value == "" || value == "[]":
+			err = fmt.Errorf("--%s is empty", f.Name)
+		case slices.Contains([]string{"settle", "target", "rate", "max-removals"}, f.Name) && (value == "0" || value == "0s" || value[0] == '-'):
+			err = fmt.Errorf("--%s %s is not positive", f.Name, value)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case reportFormats[r.format] == nil:
+		return fmt.Errorf("unknown --format %q: text or json", r.format)
+	case r.dryRun && r.removed != "":
+		return errors.New("--removed with --dry-run: nothing is removed; leave out one of them")
+	}
+	if err := r.choose(args); err != nil {
+		return err
+	}
+	if len(r.hosts) == 0 {
+		return errors.New("name nodes of the cluster with --hosts")
+	}
+	if err := r.placed(); err != nil || !r.fills {
+		return err
+	}
+	return r.checkWriters()
+}
+
+// choose finds the set.
+func (r *run) choose(args []string) error {
+	var sets []tables.Described
+	if r.config.declared != nil {
+		sets = r.config.declared.Sets()
+	}
+	if len(sets) == 0 {
+		return errors.New("this binary declares no sets: mount package command in the one of the service (docs/reconcile.md)")
+	}
+	var names []string
+	for _, s := range sets {
+		names = append(names, s.Internal().Entity())
+		if len(args) > 0 && s.Internal().Entity() == args[0] {
+			if r.set != nil {
+				return fmt.Errorf("two declared sets are named %s: give their entities different names", args[0])
+			}
+			r.set, r.name = s, args[0]
+		}
+	}
+	all := strings.Join(names, ", ")
+	switch {
+	case r.fills && len(args) != 2:
+		return fmt.Errorf("name one set, and its new table; the sets are: %s", all)
+	case !r.fills && len(args) != 1:
+		return fmt.Errorf("name one set: %s", all)
+	case r.set == nil:
+		return fmt.Errorf("no set is named %q: the declared ones are %s", args[0], all)
+	case r.fills:
+		r.table = args[1]
+	}
+	return nil
+}
+
+// placed says whether the keyspaces of all tables are known, and all keyspaces that were named are used.
+func (r *run) placed() error {
+	used, own := make(map[string]bool), ""
+	for _, l := range r.set.Internal().Layouts() {
+		physical, mapped := r.keyspaces[l.Keyspace()]
+		used[l.Keyspace()] = true
+		if !mapped && l.Keyspace() == "" || mapped && physical == "" {
+			own = l.Name()
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.keyspaces)) {
+		if !used[name] {
+			return fmt.Errorf("--map: no table of set %s is declared in keyspace %q", r.name, name)
+		}
+	}
+	switch {
+	case own != "" && r.keyspace == "":
+		return fmt.Errorf("table %s names no keyspace: say which with --keyspace", own)
+	case own == "" && r.keyspace != "":
+		return errors.New("--keyspace is for tables that name no keyspace, and all of the set name one; leave it out, or give --map")
+	}
+	return nil
+}
+
+// options are those of the call.
+func (r *run) options() []reconcile.Option {
+	out := []reconcile.Option{reconcile.Settle(r.settle)}
+	add := func(given bool, o func() reconcile.Option) {
+		if given {
+			out = append(out, o())
+		}
+	}
+	add(len(r.only) > 0, func() reconcile.Option { return reconcile.Tables(r.only...) })
+	add(r.rate > 0, func() reconcile.Option { return reconcile.Rate(r.rate) })
+	add(r.target > 0, func() reconcile.Option { return reconcile.Target(r.target) })
+	add(r.maxRemovals > 0, func() reconcile.Option { return reconcile.MaxRemovals(r.maxRemovals) })
+	add(r.rewrite, reconcile.Rewrite)
+	add(r.fills, func() reconcile.Option { return reconcile.Writers(r.ended) })
+	add(r.dryRun, reconcile.DryRun)
+	add(r.dryRun, func() reconcile.Option { return reconcile.OnRemoval(func(reconcile.Removal) error { return nil }) }) // not called
+	return out
+}
+
+func (r *run) run(c *cobra.Command, args []string) error {
+	if err := r.check(c, args); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	config, err := r.access.cluster(r.hosts)
+	if err != nil {
+		return err
+	}
+	config.Keyspace = r.keyspace
+	s, err := session.Open(config, session.LocalDC(r.localDC), session.Keyspaces(r.keyspaces))
+	if err != nil {
+		return fmt.Errorf("connect to %v: %w", r.hosts, err)
+	}
+	defer s.Close()
+	on, err := reconcile.New(s, r.options()...)
+	if err != nil {
+		return err
+	}
+	var more []reconcile.Option
+	if r.removed != "" {
+		rows, err := newRemovedRows(r.removed)
+		if err != nil {
+			return err
+		}
+		defer rows.close()
+		more = append(more, reconcile.OnRemoval(rows.add))
+	}
+	line := newProgressLine(c.ErrOrStderr(), r.config.terminal, c.Name()+" "+r.name)
+	report, err := r.call(on, ctx, r.set, append(more, reconcile.OnProgress(line.show))...)
+	line.end()
+	if report == nil {
+		return err
+	}
+	if err := reportFormats[r.format](c, r, report); err != nil {
+		return err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted: what was found until then is printed, nothing is known of the rest")
+	case errors.Is(err, reconcile.ErrIncomplete) || errors.Is(err, reconcile.ErrTooMuch):
+		return err
+	case errors.Is(err, reconcile.ErrDrift):
+		return errFound
+	}
+	return err
+}

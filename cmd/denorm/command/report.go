@@ -1,0 +1,165 @@
+package command
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/reconcile"
+)
+
+var reportFormats = map[string]func(*cobra.Command, *run, *reconcile.Report) error{"text": writeReport, "json": writeReportJSON}
+
+// mostKinds bounds the lines of findings that are alike.
+const mostKinds = 20
+
+// writeReport writes a report for people: without keys, findings that are alike are one line.
+func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
+	var b strings.Builder
+	if r.fills {
+		fmt.Fprintf(&b, "rows put into %s: %d\n", r.table, report.Put)
+	}
+	b.WriteString(report.String())
+	kinds, drift := make(map[string]int), false
+	for f := range report.Findings() {
+		drift = drift || f.Outcome != reconcile.Repaired
+		if r.keys {
+			fmt.Fprintf(&b, "%s\n    %s\n", printable.Line(f.String()), printable.Line(f.Key()))
+		} else {
+			kinds[f.String()]++
+		}
+	}
+	sorted := slices.SortedFunc(maps.Keys(kinds), func(x, y string) int { return cmp.Or(kinds[y]-kinds[x], cmp.Compare(x, y)) })
+	for i, kind := range sorted {
+		if i == mostKinds {
+			fmt.Fprintf(&b, "and %d other kinds of findings\n", len(sorted)-mostKinds)
+			break
+		}
+		fmt.Fprintf(&b, "%6d  %s\n", kinds[kind], printable.Line(kind))
+	}
+	switch denorm := c.Parent().CommandPath(); {
+	case drift && c.Name() == "verify":
+		fmt.Fprintf(&b, "%s repair %s --dry-run says what a repair would send\n", denorm, r.name)
+	case drift && r.fills:
+		fmt.Fprintf(&b, "leave %s Hidden, and run this again after %s repair %s --tables %s\n", r.table, denorm, r.name, r.table)
+	}
+	_, err := io.WriteString(c.OutOrStdout(), b.String())
+	return err
+}
+
+// reportJSON is the JSON output of a run.
+type reportJSON struct {
+	Command   string         `json:"command"`
+	Set       string         `json:"set"`
+	Began     time.Time      `json:"began"`
+	Ended     time.Time      `json:"ended"`
+	Tables    []tableJSON    `json:"tables"`
+	Findings  []rowJSON      `json:"findings"`
+	Counts    map[string]int `json:"counts"`        // of findings, by outcome
+	Put       *int           `json:"put,omitempty"` // rows, by backfill
+	InFlight  int            `json:"inFlight"`
+	Uncovered int            `json:"uncovered"`
+	Error     string         `json:"error,omitempty"`
+}
+
+type tableJSON struct {
+	Table string         `json:"table"`
+	Rows  int            `json:"rows"`
+	Found map[string]int `json:"found"`
+}
+
+type rowJSON struct {
+	Class     string    `json:"class"`
+	Certainty string    `json:"certainty"`
+	Table     string    `json:"table"`
+	Column    string    `json:"column,omitempty"`
+	BaseTime  time.Time `json:"baseTime,omitzero"`
+	RowTime   time.Time `json:"rowTime,omitzero"`
+	FirstSeen time.Time `json:"firstSeen"`
+	Outcome   string    `json:"outcome"`
+	Reason    string    `json:"reason,omitempty"`
+	Key       string    `json:"key,omitempty"`
+}
+
+func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
+	out := reportJSON{
+		Command: c.Name(), Set: r.name, Began: report.Began.UTC(), Ended: report.Ended.UTC(), Tables: []tableJSON{}, Findings: []rowJSON{},
+		Counts: map[string]int{}, InFlight: report.InFlight, Uncovered: report.Uncovered,
+	}
+	if r.fills {
+		out.Put = &report.Put
+	}
+	if err := report.Err(); err != nil {
+		out.Error = err.Error()
+	}
+	for _, t := range report.Tables {
+		found := make(map[string]int)
+		for class, n := range t.Found {
+			if n > 0 {
+				found[class.String()] = n
+			}
+		}
+		out.Tables = append(out.Tables, tableJSON{t.Table, t.Rows, found})
+	}
+	for f := range report.Findings() {
+		row := rowJSON{
+			Class: f.Class.String(), Certainty: f.Certainty.String(), Table: f.Table, Column: f.Column, BaseTime: f.BaseTime, RowTime: f.RowTime,
+			FirstSeen: f.FirstSeen.UTC(), Outcome: f.Outcome.String(), Reason: f.Reason,
+		}
+		if r.keys {
+			row.Key = f.Key()
+		}
+		out.Counts[row.Outcome]++
+		out.Findings = append(out.Findings, row)
+	}
+	return writeIndented(c.OutOrStdout(), out)
+}
+
+// removedRows is a new file of rows that are removed.
+type removedRows struct{ file *os.File }
+
+// newRemovedRows creates the file, for its owner alone. One that is there already is not written to: it may have the rows of another run.
+func newRemovedRows(name string) (*removedRows, error) {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600) //nolint:gosec // the user names it
+	if errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("--removed: %s exists, and may have the rows of another run: name a new file", name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--removed: %w", err)
+	}
+	return &removedRows{file}, nil
+}
+
+// add writes a row, and returns when it is on disk. It is safe for concurrent use, as each row is one write to the end of the file.
+func (r *removedRows) add(removed reconcile.Removal) error {
+	line, err := json.Marshal(struct {
+		Class  string            `json:"class"`
+		Table  string            `json:"table"`
+		Values map[string]string `json:"values"`
+	}{removed.Class.String(), removed.Table, removed.Values})
+	if err != nil {
+		return err
+	}
+	if _, err := r.file.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	return r.file.Sync()
+}
+
+// close closes the file, and deletes it if nothing was removed.
+func (r *removedRows) close() {
+	if info, err := r.file.Stat(); err == nil && info.Size() == 0 {
+		_ = os.Remove(r.file.Name())
+	}
+	_ = r.file.Close()
+}

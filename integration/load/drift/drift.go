@@ -1,0 +1,221 @@
+// Package drift plants differences between the tables of orders on real nodes, for package reconcile to find next to a load.
+package drift
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/reconcile"
+)
+
+// Order is the i-th of the orders that [Load] has put, as it was put.
+func Order(i int, at int64) orders.Order {
+	var id, user gocql.UUID
+	random := rand.New(rand.NewPCG(uint64(i), 1))
+	binary.BigEndian.PutUint64(user[:], random.Uint64())
+	user[6], user[8] = 0x40, 0x80
+	id = gocql.TimeUUIDWith(int64(i)*1000+139_000_000_000_000_000, uint32(i), user[:6])
+	return orders.Order{
+		OrderID: id, UserID: user, Status: orders.Statuses[i%len(orders.Statuses)], Total: inf.NewDec(random.Int64N(100_000), 2), UpdatedAt: at,
+	}
+}
+
+// Tables are those of an order, the base table first.
+var Tables = []string{"orders_by_id", "orders_by_user", "orders_by_status"}
+
+// Put puts a row into a table at a time, as a part of a write does.
+func Put(s *gocql.Session, table string, o orders.Order, at int64) error {
+	return s.Query("INSERT INTO "+table+" (order_id,user_id,status,total,updated_at) VALUES (?,?,?,?,?) USING TIMESTAMP ?",
+		o.OrderID, o.UserID, string(o.Status), o.Total, at, at).Idempotent(true).Exec()
+}
+
+// Remove removes the row of an order from a table at a time.
+func Remove(s *gocql.Session, table string, o orders.Order, at int64) error {
+	where, values := "order_id=?", []any{at, o.OrderID}
+	switch table {
+	case "orders_by_user":
+		where, values = "user_id=? AND order_id=?", []any{at, o.UserID, o.OrderID}
+	case "orders_by_status":
+		where, values = "status=? AND order_id=?", []any{at, string(o.Status), o.OrderID}
+	}
+	return s.Query("DELETE FROM "+table+" USING TIMESTAMP ? WHERE "+where, values...).Idempotent(true).Exec()
+}
+
+// Load puts orders into all tables, many at a time.
+func Load(ctx context.Context, s *gocql.Session, count int, at int64) error {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	var failure atomic.Pointer[error]
+	for range 128 {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < count && ctx.Err() == nil && failure.Load() == nil; i = int(next.Add(1)) - 1 {
+				for _, table := range Tables {
+					if err := patiently(func() error { return Put(s, table, Order(i, at), at) }); err != nil {
+						failure.Store(&err)
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := failure.Load(); err != nil {
+		return *err
+	}
+	return ctx.Err()
+}
+
+func patiently(f func() error) (err error) {
+	for range 5 {
+		if err = f(); err == nil {
+			return nil
+		}
+		<-time.After(time.Second)
+	}
+	return err
+}
+
+// Planted is a difference that was planted.
+type Planted struct {
+	Name    string
+	Class   reconcile.Class
+	Order   orders.Order
+	Outcome reconcile.Outcome // of a repair
+	Status  orders.Status     // afterwards, empty if the order is gone
+}
+
+// kinds of differences: what is sent, at a time above that of the order.
+var kinds = []struct {
+	name    string
+	class   reconcile.Class
+	plant   func(put, remove func(table string, o orders.Order), o, moved orders.Order)
+	outcome reconcile.Outcome
+	moves   bool
+	gone    bool
+}{
+	{"a move that wrote the base table alone", reconcile.Missing, func(put, _ func(string, orders.Order), _, moved orders.Order) {
+		put("orders_by_id", moved)
+	}, reconcile.Repaired, true, false},
+	{"differing", reconcile.Differing, func(put, remove func(string, orders.Order), o, moved orders.Order) {
+		put("orders_by_id", moved)
+		put("orders_by_status", moved)
+		remove("orders_by_status", o)
+	}, reconcile.Repaired, true, false},
+	{"ghost", reconcile.Ghost, func(put, _ func(string, orders.Order), _, moved orders.Order) {
+		for _, table := range Tables {
+			put(table, moved)
+		}
+	}, reconcile.Repaired, true, false},
+	{"a delete that wrote the base table alone", reconcile.Orphan, func(_, remove func(string, orders.Order), o, _ orders.Order) {
+		remove("orders_by_id", o)
+	}, reconcile.Repaired, false, true},
+	{"a move that wrote a query table alone", reconcile.Newer, func(put, _ func(string, orders.Order), _, moved orders.Order) {
+		put("orders_by_status", moved)
+	}, reconcile.Repaired, true, false},
+	{"shadowed", reconcile.Missing, func(_, remove func(string, orders.Order), o, _ orders.Order) {
+		remove("orders_by_user", o)
+	}, reconcile.Shadowed, false, false},
+}
+
+// Plant plants so many differences on the first orders of those loaded.
+func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
+	var out []Planted
+	var errs []error
+	for i := range count {
+		k := kinds[i%len(kinds)]
+		o := Order(i, loaded)
+		moved := o
+		moved.Status = orders.Statuses[(i+1)%len(orders.Statuses)]
+		k.plant(
+			func(table string, o orders.Order) {
+				errs = append(errs, patiently(func() error { return Put(s, table, o, at) }))
+			},
+			func(table string, o orders.Order) {
+				errs = append(errs, patiently(func() error { return Remove(s, table, o, at) }))
+			}, o, moved)
+		p := Planted{Name: k.name, Class: k.class, Order: o, Outcome: k.outcome}
+		switch {
+		case k.moves:
+			p.Status = moved.Status
+		case !k.gone:
+			p.Status = o.Status
+		}
+		out = append(out, p)
+	}
+	return out, errors.Join(errs...)
+}
+
+// Contents is what a table has of each order: a digest of its row; several rows, which are not allowed, give another one.
+type Contents map[gocql.UUID]uint64
+
+// Read reads a table at ALL by a plain scan.
+func Read(ctx context.Context, s *gocql.Session, table string) (Contents, error) {
+	out := make(Contents)
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	var failure atomic.Pointer[error]
+	key := map[string]string{"orders_by_id": "order_id", "orders_by_user": "user_id", "orders_by_status": "status"}[table]
+	const parts = 64
+	for part := range parts {
+		group.Go(func() {
+			query, limits := "SELECT order_id, user_id, status, total, updated_at FROM "+table+" WHERE token("+key+") > ?", []any{-1<<63 + part*(1<<58)}
+			if part < parts-1 { // above the last one there is nothing
+				query, limits = query+" AND token("+key+") <= ?", append(limits, -1<<63+(part+1)*(1<<58))
+			}
+			iter := s.Query(query, limits...).Consistency(gocql.All).PageSize(2000).WithContext(ctx).Iter()
+			var o orders.Order
+			for iter.Scan(&o.OrderID, &o.UserID, &o.Status, &o.Total, &o.UpdatedAt) {
+				var total string
+				if o.Total != nil {
+					total = o.Total.String()
+				}
+				d := maphash.String(digestSeed, fmt.Sprint(o.UserID, o.Status, total, o.UpdatedAt))
+				mu.Lock()
+				out[o.OrderID] += d
+				mu.Unlock()
+				o = orders.Order{}
+			}
+			if err := iter.Close(); err != nil {
+				failure.Store(&err)
+			}
+		})
+	}
+	group.Wait()
+	if err := failure.Load(); err != nil {
+		return nil, *err
+	}
+	return out, nil
+}
+
+var digestSeed = maphash.MakeSeed()
+
+// Differ are the orders of which the tables do not have the same, with the number of those that are in any.
+func Differ(ctx context.Context, s *gocql.Session) (differ map[gocql.UUID]bool, all int, err error) {
+	var tables [3]Contents
+	for i, name := range Tables {
+		if tables[i], err = Read(ctx, s, name); err != nil {
+			return nil, 0, err
+		}
+	}
+	differ = make(map[gocql.UUID]bool)
+	seen := make(map[gocql.UUID]bool)
+	for _, t := range tables {
+		for id := range t {
+			seen[id] = true
+			if tables[0][id] != tables[1][id] || tables[0][id] != tables[2][id] {
+				differ[id] = true
+			}
+		}
+	}
+	return differ, len(seen), nil
+}

@@ -1,0 +1,67 @@
+package entity
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/cqltype"
+)
+
+// This file is how rows of a query table are checked against their base rows.
+
+// Base is the layout of the set's base table.
+func (l Layout) Base() Layout { return Layout{l.set, l.set.tables[0]} }
+
+// Unconfirmable says why rows of the table cannot be checked against base rows, and because of which column, if it is one; "" if they can.
+func (l Layout) Unconfirmable() (column, reason string) {
+	switch {
+	case l.table == l.set.tables[0]:
+		return "", "it is the base table, whose rows are the truth: leave Confirm out"
+	case l.set.counts:
+		return "", "its rows are counters, which may be sums of several base rows: leave Confirm out"
+	}
+	for _, i := range l.table.key {
+		if c := &l.set.columns[i]; c.derived != nil && c.derived.swept() {
+			return c.name, "a row may be under any of its functions, as they have no time from which on they are valid, and the base row does not " +
+				"say under which one: give the functions a time, or leave Confirm out"
+		}
+	}
+	return "", ""
+}
+
+// EntityColumns are the columns of the table that say which entity a row is of: its key, then what it has alongside of the base key.
+func (l Layout) EntityColumns() []string {
+	out := slices.Clone(l.table.keyNames)
+	for _, name := range l.Base().table.keyNames {
+		if slices.Contains(l.table.columnNames, name) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// BaseKey is the physical table of the entity's base row, with the primary key of the row, of which the table of this row must have the
+// columns. It is false if one of them is null.
+func (r TableRow) BaseKey() (table string, key []*Value, ok bool) {
+	base, values := r.layout.set.tables[0], r.all()
+	if key = base.keyOf(values); !present(key) {
+		return "", nil, false
+	}
+	if base.rotation == nil {
+		return base.name, key, true
+	}
+	clock := instantOf(&values[base.rotation.clock])
+	if _, err := base.rotation.versions[0].bucket.text(clock); err != nil {
+		return "", nil, false // no table is named so, and no base row can be there
+	}
+	return base.rotated(clock), key, true
+}
+
+// ListOf is a bound list of values of one column, as IN ? takes it.
+func ListOf(values []*Value) *Value {
+	data := binary.BigEndian.AppendUint32(nil, uint32(len(values)))
+	for _, v := range values {
+		data = append(binary.BigEndian.AppendUint32(data, uint32(len(v.data))), v.data...) // keys are at most maxKeyBytes
+	}
+	return &Value{typ: cqltype.ListOf(values[0].typ), data: data}
+}

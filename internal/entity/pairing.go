@@ -1,0 +1,81 @@
+package entity
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Pairing says how rows of a table are compared with those of another table of the set by hashes: of the values of a row it gives
+// what [TableRow.KeyIn] and [TableRow.Differs] look at, without making a [TableRow]. It is immutable.
+type Pairing struct {
+	from, to Layout
+	key      []int // where the columns of to's key are in a row of from; nil if one of them is derived and is not there
+	compared []int // where the columns are that both tables have, in the order of the set's columns
+}
+
+// Pair is how rows of the table are compared with those of another one, or of itself.
+func (l Layout) Pair(to Layout) Pairing {
+	p := Pairing{from: l, to: to}
+	for _, i := range to.table.key {
+		n := slices.Index(l.table.columns, i)
+		if n < 0 {
+			p.key = nil
+			break
+		}
+		p.key = append(p.key, n)
+	}
+	patchable := l.Patchable()
+	for i := range l.set.columns {
+		if n := slices.Index(l.table.columns, i); n >= 0 && slices.Contains(to.table.columns, i) && !l.set.skipsCompare(i, patchable) {
+			p.compared = append(p.compared, n)
+		}
+	}
+	return p
+}
+
+// skipsCompare says whether rows are not compared in column i: a derived one follows from others, and in different tables under different
+// functions; and a patch may make a row without the columns of other tables' keys.
+func (s *Set) skipsCompare(i int, patchable bool) bool {
+	c := &s.columns[i]
+	return c.derived != nil || c.key && patchable
+}
+
+// Key appends the encoded key that [TableRow.KeyIn] gives of the row with these values, which are those of [Layout.AllColumns]. It is
+// false if the row has none.
+func (p Pairing) Key(out []byte, values [][]byte) ([]byte, bool) {
+	if p.key == nil {
+		row, err := p.from.Row(values)
+		if err != nil {
+			return out, false
+		}
+		key, there := row.KeyIn(p.to)
+		return append(out, key...), there
+	}
+	start := len(out)
+	for _, n := range p.key {
+		if values[n] == nil {
+			return out[:start], false
+		}
+		out = appendKeyColumn(out, values[n])
+	}
+	return out, true
+}
+
+// Compared appends the values of a row that [TableRow.Differs] compares. They are equal for two rows if and only if these do not differ.
+func (p Pairing) Compared(out []byte, values [][]byte) []byte {
+	for _, n := range p.compared {
+		if values[n] == nil {
+			out = binary.BigEndian.AppendUint32(out, 0)
+			continue
+		}
+		out = binary.BigEndian.AppendUint32(out, uint32(len(values[n]))+1)
+		out = append(out, values[n]...)
+	}
+	return out
+}
+
+// appendKeyColumn appends a column to an encoded key. Key columns have at most maxKeyBytes.
+func appendKeyColumn(out, data []byte) []byte {
+	out = binary.BigEndian.AppendUint16(out, uint16(len(data)))
+	return append(out, data...)
+}

@@ -1,0 +1,88 @@
+package entity
+
+import (
+	"slices"
+
+	"github.com/gocql/gocql"
+)
+
+// Written says of a value of a row that was read when it was written, and until when it stays.
+type Written struct {
+	At   int64 // its WRITETIME, in microseconds
+	Ends int64 // the second, in milliseconds since the Unix epoch, in which it expires; 0: it does not
+}
+
+// last is the [Mutation.ExpiresAt] with which no table keeps the value for longer than the one that it was read from. A TTL is rounded up
+// when it is sent, and counted by the server from the beginning of the second.
+func (w Written) last() int64 {
+	if w.Ends == 0 {
+		return 0
+	}
+	return max(1, w.Ends-1999)
+}
+
+// Unfillable says why rows of the base table cannot be put into the table at their own times, and is empty if they can.
+func (l Layout) Unfillable() string {
+	switch {
+	case l.set.patchable() != nil:
+	case l.set.expiry >= 0:
+		return "what a Patch with an expiry has written ends by itself, and a row of the base table does not say what that is"
+	case len(l.Regular()) > len(l.Timed()):
+		return "it has a map or set that a Patch may have written, whose elements have times of their own, which cannot be read"
+	}
+	return ""
+}
+
+// Redeliver is [TableRow.Deliver] at the row's own time of a row whose columns were not all written by its last write, as a process that
+// does not know a column yet writes the others alone: such a column is put at its own time, which a write that is in flight may follow.
+// written is by column; one that is not in it is as old as the row, and does not expire unless the set has [ExpiresAt]. A row without an
+// expiry there that expires all the same, as by the table's default, ends in all tables when it ends in its own.
+func (r TableRow) Redeliver(at int64, written map[string]Written, nulls bool, keyspace func(string) string) ([]Mutation, error) {
+	out, err := r.Deliver(at, nulls, keyspace)
+	if err != nil {
+		return nil, err
+	}
+	row := Written{At: at}
+	for _, w := range written {
+		if w.At == at && w.Ends != 0 && (row.Ends == 0 || w.Ends < row.Ends) {
+			row.Ends = w.Ends
+		}
+	}
+	for n := range out { // those that are appended are complete
+		m := &out[n]
+		if m.Kind != Put {
+			continue
+		}
+		t := r.layout.set.tables[slices.IndexFunc(r.layout.set.tables, func(t *table) bool { return t.name == m.Table })]
+		older, err := r.takeOlder(m, t, written, keyspace)
+		if err != nil {
+			return nil, err
+		}
+		if row.Ends != 0 && m.expiresAt == 0 { // once nothing remains it is not sent
+			text := t.statements(m.Keyspace, m.Table)
+			m.Statement, m.Names, m.expiresAt = text.insertTTL, text.ttlNames, row.last()
+			m.Args = slices.Insert(m.Args, len(t.columns), any(encodeInt(maxTTL)))
+		}
+		out = append(out, older...)
+	}
+	return out, nil
+}
+
+// takeOlder takes the columns that are older than a put out of it, and gives a mutation of each.
+func (r TableRow) takeOlder(m *Mutation, t *table, written map[string]Written, keyspace func(string) string) ([]Mutation, error) {
+	var out []Mutation
+	for n, i := range t.columns {
+		w, known := written[t.columnNames[n]]
+		if n < len(t.key) || !known || w.At >= m.Timestamp {
+			continue
+		}
+		x, err := r.renderer(Patch, w.At, keyspace)
+		if err != nil {
+			return nil, err
+		}
+		x.merge(x.place(t), t.keyOf(x.before), []mergeColumn{{t.columnNames[n], PutColumn, &r.values[i]}}, w.last())
+		m.Args[n] = gocql.UnsetValue
+		out = append(out, x.out...)
+	}
+	return out, nil
+}

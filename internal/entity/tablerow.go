@@ -1,0 +1,372 @@
+package entity
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gocql/gocql"
+)
+
+// TableRow is a row of one table of a set as it was read, for comparing tables of the set and repairing them. It is immutable. The zero
+// value is no row; see [Layout.Row].
+type TableRow struct {
+	layout Layout
+	values []Value // by column of the set; typ is nil where the table has no such column
+}
+
+// AllColumns are all columns of the table, those of the key first, derived ones and the version among them.
+func (l Layout) AllColumns() []string { return slices.Clone(l.table.columnNames) }
+
+// Layouts are those of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
+func (s *Set) Layouts() []Layout {
+	out := make([]Layout, len(s.tables))
+	for i, t := range s.tables {
+		out[i] = Layout{s, t}
+	}
+	return out
+}
+
+// Incomparable says why the tables of the set cannot be compared row by row, and is empty if they can.
+func (s *Set) Incomparable() string {
+	switch {
+	case s.counts:
+		return "it has counters, whose tables cannot be compared by the times of writes"
+	case len(s.compare) > 0:
+		return "it has Compare, so it has one table, and nothing to compare"
+	case slices.ContainsFunc(s.tables, func(t *table) bool { return t.rotation != nil }):
+		return "one of its tables rotates, which package reconcile cannot do yet"
+	case len(s.tables) < 2:
+		return "it has one table, and nothing to compare"
+	}
+	return ""
+}
+
+// Timed are the columns of the table that have a WRITETIME: those that are not in its key, and have one cell.
+func (l Layout) Timed() []string {
+	var out []string
+	for n, i := range l.table.columns[len(l.table.key):] {
+		if !l.set.columns[i].cql.MultiCell() {
+			out = append(out, l.table.columnNames[len(l.table.key)+n])
+		}
+	}
+	return out
+}
+
+// Arguments are the values of a key of the table that [TableRow.Key] has encoded, as arguments of a statement, and its partition key.
+func (l Layout) Arguments(key string) (values []any, partition []byte) {
+	all := make([]*Value, len(l.table.key))
+	for k, i := range l.table.key {
+		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
+		all[k] = &Value{typ: l.set.columns[i].cql, data: []byte(key[2:n])}
+		key = key[n:]
+	}
+	return appendValues(nil, all), partitionKey(all[:l.table.part])
+}
+
+// KeyText is a key of the table that [TableRow.Key] has encoded, as CQL text.
+func (l Layout) KeyText(key string) string {
+	values, _ := l.Arguments(key)
+	texts := make([]string, len(values))
+	for k, v := range values {
+		v := v.(*Value) //nolint:forcetypeassert // see Arguments
+		texts[k] = l.table.keyNames[k] + " = " + v.typ.Literal(v.data)
+	}
+	return strings.Join(texts, " AND ")
+}
+
+// Texts are the values of the row that are not null, as CQL text, by column.
+func (r TableRow) Texts() map[string]string {
+	out := make(map[string]string)
+	for i, v := range r.values {
+		if v.data != nil {
+			out[r.layout.set.columns[i].name] = v.typ.Literal(v.data)
+		}
+	}
+	return out
+}
+
+// TableRow is a row of Go as one of the base table. Only what identifies the entity must be valid; other columns that are not are absent.
+func (s *Set) TableRow(row any) (TableRow, error) {
+	values, err := s.identity(row)
+	if err != nil {
+		return TableRow{}, err
+	}
+	for i := range values {
+		if s.columns[i].derived != nil || values[i].typ != nil {
+			continue
+		}
+		if v, err := s.encode(reflect.ValueOf(row), i); err == nil {
+			values[i] = v
+		}
+	}
+	return TableRow{layout: Layout{s, s.tables[0]}, values: values}, nil
+}
+
+// Row is a row of the table: values are the encoded ones of [Layout.AllColumns], nil for null, and belong to the row from then on. It is
+// an [*InvalidError] if one of a key column cannot be of its type: something else than this library has written the row.
+func (l Layout) Row(values [][]byte) (TableRow, error) {
+	r := TableRow{layout: l, values: make([]Value, len(l.set.columns))}
+	for n, i := range l.table.columns {
+		r.values[i] = Value{typ: l.set.columns[i].cql, data: values[n]}
+	}
+	if err := l.CheckKey(values); err != nil {
+		return TableRow{}, err
+	}
+	return r, nil
+}
+
+// CheckKey is the check of [Layout.Row].
+func (l Layout) CheckKey(values [][]byte) error {
+	for k, i := range l.table.key {
+		c := &l.set.columns[i]
+		if reason := malformed(c.cql, values[k]); values[k] == nil || reason != "" {
+			return l.set.invalid(l.table, c.name, "a row has a value in its key that is no "+c.cql.String())
+		}
+	}
+	return nil
+}
+
+// Table is the name of the table, as declared.
+func (r TableRow) Table() string { return r.layout.table.name }
+
+// Layout is that of the table.
+func (r TableRow) Layout() Layout { return r.layout }
+
+// Key is the encoded primary key of the row in its table, and Entity that of the entity in the base table.
+func (r TableRow) Key() string { return encodedKey(r.layout.table.keyOf(r.values)) }
+
+// Entity is empty where the table does not have all columns of the base key.
+func (r TableRow) Entity() string {
+	key := r.layout.set.tables[0].keyOf(r.all())
+	if !present(key) {
+		return ""
+	}
+	return encodedKey(key)
+}
+
+// KeyIn is the encoded primary key that the entity of the row has in another table of the set. It is false if it has none there, or if
+// the table of the row does not have all the columns that it follows from.
+func (r TableRow) KeyIn(l Layout) (string, bool) {
+	key := l.table.keyOf(r.all())
+	if !present(key) {
+		return "", false
+	}
+	return encodedKey(key), true
+}
+
+// Places are the encoded primary keys under which a query table may have rows of the entity: that of the row, and where a column is OneOf
+// those of its other values.
+func (r TableRow) Places(l Layout) ([]string, error) {
+	x, err := r.renderer(Delete, 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	x.removes(x.place(l.table), nil)
+	var out []string
+	for _, m := range x.out {
+		var key []*Value
+		for _, a := range m.Args {
+			if v, ok := a.(*Value); ok && v != x.at {
+				key = append(key, v)
+			}
+		}
+		out = append(out, encodedKey(key))
+	}
+	return out, nil
+}
+
+// Whole says whether the table has all columns of the set, so that the other tables' rows follow from this one.
+func (r TableRow) Whole() bool {
+	for i := range r.layout.set.columns {
+		if c := &r.layout.set.columns[i]; c.derived == nil && r.values[i].typ == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// With adds what another row of the entity has in columns that this one's table lacks. It is for rows that were written together.
+func (r TableRow) With(other TableRow) TableRow {
+	r.values = slices.Clone(r.values)
+	for i := range r.values {
+		if r.values[i].typ == nil {
+			r.values[i] = other.values[i]
+		}
+	}
+	return r
+}
+
+// Differs is the name of a column that both tables have and in which the rows differ, empty if there is none. Derived columns are not
+// looked at: they follow from the others, and in different tables under different functions.
+func (r TableRow) Differs(other TableRow) string {
+	patchable := r.Patchable()
+	for i := range r.values {
+		if r.values[i].typ == nil || other.values[i].typ == nil || r.layout.set.skipsCompare(i, patchable) {
+			continue
+		}
+		a, b := r.values[i].data, other.values[i].data
+		if (a == nil) != (b == nil) || !bytes.Equal(a, b) {
+			return r.layout.set.columns[i].name
+		}
+	}
+	return ""
+}
+
+// all are the values with those of derived columns, as far as they are known.
+func (r TableRow) all() []Value {
+	values := slices.Clone(r.values)
+	for _, i := range r.layout.set.derived {
+		if d := r.layout.set.columns[i].derived; values[i].typ == nil &&
+			!slices.ContainsFunc(d.sources, func(s int) bool { return values[s].data == nil }) {
+			_ = r.layout.set.derive(values, func(n int) bool { return n == i }) // in no bucket: it stays absent
+		}
+	}
+	return values
+}
+
+// Deliver renders the write again that has left this row: what an update of the row by itself puts and removes at that time, in
+// microseconds. At a later time than the row's own it is a new write of the same row. The row must be [TableRow.Whole]. Without nulls,
+// absent columns are left as they are.
+func (r TableRow) Deliver(at int64, nulls bool, keyspace func(string) string) ([]Mutation, error) {
+	if !r.Whole() {
+		return nil, r.layout.set.invalid(r.layout.table, "", "the table lacks columns of the set, from which other tables' rows follow")
+	}
+	x, err := r.renderer(Update, at, keyspace)
+	if err != nil {
+		return nil, err
+	}
+	if i := x.set.stamp; i >= 0 {
+		x.before[i] = *x.at
+	}
+	x.after = x.before
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	out := x.everywhere()
+	for n := range out {
+		if out[n].Kind != Put || nulls {
+			continue
+		}
+		for i, arg := range out[n].Args {
+			if v, ok := arg.(*Value); ok && v.data == nil {
+				out[n].Args[i] = gocql.UnsetValue
+			}
+		}
+	}
+	return out, nil
+}
+
+// Withdraw renders a delete of the entity at a time, in all tables for which the row has the columns of the key.
+func (r TableRow) Withdraw(at int64, keyspace func(string) string) ([]Mutation, error) {
+	x, err := r.renderer(Delete, at, keyspace)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	return x.everywhere(), nil
+}
+
+// Remove renders the delete of this row alone at a time.
+func (r TableRow) Remove(at int64, keyspace func(string) string) (Mutation, error) {
+	x, err := r.renderer(Delete, at, keyspace)
+	if err != nil {
+		return Mutation{}, err
+	}
+	t := r.layout.table
+	return x.delete(x.place(t), t.keyOf(r.values), at), nil
+}
+
+// Cell renders what a patch of one column puts into a table for the entity of the row, which is of a set that takes [Patch]. from has the
+// value; without it the column alone becomes null. Neither this nor a value that expires writes a row marker. A collection that is not
+// frozen cannot be put so.
+func (r TableRow) Cell(name string, from *TableRow, to Layout, as Written, keyspace func(string) string) (Mutation, error) {
+	x, err := r.renderer(Patch, as.At, keyspace)
+	if err != nil {
+		return Mutation{}, err
+	}
+	s, t := r.layout.set, to.table
+	key, c := t.keyOf(x.before), slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
+	p := x.place(t)
+	switch {
+	case from == nil:
+		x.merge(p, key, []mergeColumn{{name, PutColumn, &Value{typ: s.columns[c].cql}}}, 0)
+		return x.out[0], nil
+	case as.Ends != 0:
+		x.merge(p, key, []mergeColumn{{name, PutColumn, &from.values[c]}}, as.last())
+		return x.out[0], nil
+	}
+	m := x.mutation(p, Put, key)
+	m.Statement, m.Names = putText(qualified(p.keyspace, p.name), append(slices.Clone(t.keyNames), name), false)
+	for _, v := range key {
+		m.Args = append(m.Args, v)
+	}
+	m.Args = append(m.Args, &from.values[c], x.at)
+	return m, nil
+}
+
+// Patchable says whether the set takes [Patch]: no key of it moves.
+func (r TableRow) Patchable() bool { return r.layout.Patchable() }
+
+// Patchable is that of rows of the table.
+func (l Layout) Patchable() bool { return l.set.patchable() == nil }
+
+// Expires says whether the set has [ExpiresAt]: a column of the row says when it ends.
+func (r TableRow) Expires() bool { return r.layout.set.expiry >= 0 }
+
+// Regular are the columns of the table that are not in its key, and Value what the row has in one of them, nil for null.
+func (l Layout) Regular() []string { return slices.Clone(l.table.columnNames[len(l.table.key):]) }
+
+// Value is false of a column that the table does not have.
+func (r TableRow) Value(column string) ([]byte, bool) {
+	for i := range r.values {
+		if r.layout.set.columns[i].name == column {
+			return r.values[i].data, r.values[i].typ != nil
+		}
+	}
+	return nil, false
+}
+
+func (r TableRow) renderer(kind Kind, at int64, keyspace func(string) string) (*renderer, error) {
+	if keyspace == nil {
+		keyspace = func(name string) string { return name }
+	}
+	s := r.layout.set
+	x := &renderer{set: s, kind: kind, timestamp: at, keyspace: keyspace, before: r.all()}
+	for i := range x.before {
+		if x.before[i].typ == nil {
+			x.before[i].typ = s.columns[i].cql
+		}
+	}
+	x.at = &Value{typ: bigint, data: encodeInt64(at)}
+	return x, s.deriveRead(x.before)
+}
+
+// everywhere gives the mutations of all tables.
+func (r *renderer) everywhere() []Mutation {
+	r.reserve()
+	for _, t := range r.set.tables {
+		r.table(t)
+	}
+	return r.out
+}
+
+// String is the table, without values.
+func (r TableRow) String() string {
+	if r.layout.table == nil {
+		return "no row"
+	}
+	return "a row of " + r.layout.table.name
+}
+
+// Format prints [TableRow.String] for every verb.
+func (r TableRow) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+
+// MarshalText is [TableRow.String].
+func (r TableRow) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

@@ -1,0 +1,36 @@
+package entity
+
+import (
+	"slices"
+
+	"github.com/gocql/gocql"
+)
+
+// Version is the column with the version of the row in the base table of a [Versioned] set, and empty in other tables.
+func (l Layout) Version() string {
+	if l.set.version < 0 || l.table != l.set.tables[0] {
+		return ""
+	}
+	return l.set.columns[l.set.version].name
+}
+
+// BaseRow is the base row with a key that [TableRow.Key] has encoded. l is the base table.
+func (l Layout) BaseRow(key string, keyspace func(string) string) *Base {
+	row := make([]Value, len(l.set.columns))
+	values, _ := l.Arguments(key)
+	for k, i := range l.table.key {
+		row[i] = *values[k].(*Value) //nolint:forcetypeassert // see Arguments
+	}
+	return l.set.base(orDeclared(keyspace), row)
+}
+
+// TableRow is the row as one of the base table.
+func (b *Base) TableRow(row Row) TableRow {
+	values := slices.Clone(row.values)
+	version := &Value{typ: timeuuid}
+	if row.Version != (gocql.UUID{}) {
+		version = uuidValue(row.Version)
+	}
+	values[b.set.version] = *version
+	return TableRow{layout: Layout{b.set, b.set.tables[0]}, values: values}
+}

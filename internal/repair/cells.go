@@ -1,0 +1,135 @@
+package repair
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/entity"
+)
+
+// cells repairs an entity of a set that takes Patch, whose rows never move, cell by cell: each has a write of its own, and the newer of two
+// goes to the other table. A value that the base table does not have is put there at its own time; if the base table answers, and still
+// has none, a later null or delete covers it, and the other tables get a null at that time.
+func cells(l Look, r Rules) (Repair, error) {
+	c := cellRepair{rules: r, look: l, out: Repair{Promoted: make(map[string]int64)}}
+	if name := c.elements(); name != "" {
+		return Repair{Reason: name + " has elements with times of their own, which cannot be read: read the entity, and Update it by itself"}, nil
+	}
+	for i := range l.Rows {
+		c.row(&l.Rows[i])
+	}
+	for _, f := range l.Findings() {
+		if f.Class == Missing {
+			i := slices.IndexFunc(l.Tables, func(t entity.Layout) bool { return t.Name() == f.Table })
+			before := len(c.out.Send)
+			for _, name := range l.Tables[i].Regular() {
+				c.copy(l.Base, name, l.Base, l.Tables[i])
+			}
+			if len(c.out.Send) == before && len(c.out.Promote) == 0 { // else the next look has values
+				return Repair{Reason: undated}, c.err
+			}
+		}
+	}
+	if len(c.out.Removes) > 0 && !l.All {
+		return Repair{ReadAll: true}, c.err
+	}
+	return c.out, c.err
+}
+
+type cellRepair struct {
+	rules Rules
+	look  Look
+	out   Repair
+	err   error
+}
+
+// elements is a column with a value in some row that has a cell an element: rows of maps and sets are only compared.
+func (c *cellRepair) elements() string {
+	rows := slices.Clone(c.look.Rows)
+	if c.look.Base != nil {
+		rows = append(rows, *c.look.Base)
+	}
+	for _, q := range rows {
+		timed := q.Layout().Timed()
+		for _, name := range q.Layout().Regular() {
+			if v, _ := q.Value(name); v != nil && !slices.Contains(timed, name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+func (c *cellRepair) row(q *Row) {
+	removes := false
+	var first entity.Written // of the values that are put into the base table
+	for _, name := range q.Layout().Regular() {
+		have, _ := q.Value(name)
+		var want []byte
+		var baseAt int64
+		if c.look.Base != nil {
+			want, _ = c.look.Base.Value(name)
+			baseAt = c.look.Base.Written[name].At
+		}
+		switch at := q.Written[name].At; {
+		case bytes.Equal(have, want) && (have == nil) == (want == nil):
+		case want != nil && (have == nil || baseAt > at):
+			c.copy(c.look.Base, name, q, q.Layout())
+		case want != nil:
+			c.copy(q, name, q, c.look.BaseTable)
+			if baseAt == at { // the server decides between the two by their bytes
+				c.copy(c.look.Base, name, q, q.Layout())
+			}
+		case c.look.Promoted[name] >= at, at < c.rules.Promotable && c.rules.Old:
+			removes = true
+			c.add(&c.out.Send)(q.Cell(name, nil, q.Layout(), entity.Written{At: at}, c.rules.Keyspace))
+		case at < c.rules.Promotable:
+			c.out.Reason = purged(at)
+		default:
+			c.add(&c.out.Promote)(q.Cell(name, &q.TableRow, c.look.BaseTable, q.Written[name], c.rules.Keyspace))
+			c.out.Promoted[name] = max(c.out.Promoted[name], at)
+			if first.At == 0 || at < first.At {
+				first = q.Written[name]
+			}
+		}
+	}
+	if first.At != 0 {
+		c.keys(q, first)
+	}
+	if removes {
+		c.out.Removes = append(c.out.Removes, *q)
+	}
+}
+
+// keys puts those columns of a row's key that the base row does not have into the base table, as the earliest of the values that are put
+// there. They never change, so no other write of them has another value; a delete that covers the rest covers them.
+func (c *cellRepair) keys(q *Row, as entity.Written) {
+	for _, name := range c.look.BaseTable.Regular() {
+		if v, _ := q.Value(name); v == nil || slices.Contains(q.Layout().Regular(), name) {
+			continue
+		}
+		if c.look.Base != nil {
+			if v, _ := c.look.Base.Value(name); v != nil {
+				continue
+			}
+		}
+		c.add(&c.out.Promote)(q.Cell(name, &q.TableRow, c.look.BaseTable, as, c.rules.Keyspace))
+	}
+}
+
+// copy puts a value of a row into another table, at its time, under the key that row key has there.
+func (c *cellRepair) copy(from *Row, name string, key *Row, to entity.Layout) {
+	if v, _ := from.Value(name); v != nil {
+		c.add(&c.out.Send)(key.Cell(name, &from.TableRow, to, from.Written[name], c.rules.Keyspace))
+	}
+}
+
+func (c *cellRepair) add(to *[]entity.Mutation) func(entity.Mutation, error) {
+	return func(m entity.Mutation, err error) {
+		if err != nil {
+			c.err = err
+			return
+		}
+		*to = append(*to, m)
+	}
+}

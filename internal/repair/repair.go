@@ -1,0 +1,269 @@
+// Package repair compares what the tables of a set hold of one entity, and says which mutations make them agree. It is pure: no I/O, no
+// clock.
+//
+// A repair invents no writes: it sends mutations of a write that was attempted again, with the same values and the same timestamp. By the
+// convergence law of package tables that changes nothing for a write that is complete, and finishes one that is not, however late the
+// mutations arrive, how often, and from which reads they were computed. The one exception is a row without a base row: it is put into the
+// base table at its own time, and only if the base table then still has no row, because a later delete covers it, is it removed, at
+// that time.
+package repair
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/entity"
+)
+
+// Row is a row as it was read.
+type Row struct {
+	entity.TableRow
+	// At is when it was written, in microseconds: the largest WRITETIME of its columns. 0: nothing says when.
+	At int64
+	// Written is of the columns that are not null and have a WRITETIME.
+	Written map[string]entity.Written
+}
+
+// again renders the write that has left the row again.
+func (q *Row) again(nulls bool, keyspace func(string) string) ([]entity.Mutation, error) {
+	return q.Redeliver(q.At, q.Written, nulls, keyspace)
+}
+
+// Class says in what way a row of a query table disagrees with the base row.
+type Class uint8
+
+// The classes.
+const (
+	Missing   Class = iota + 1 // the base row has a row in the table, and it is not there
+	Differing                  // it is there, as old as the base row or older, with other values
+	Ghost                      // a row as old as the base row or older, under a key that the base row does not have
+	Orphan                     // a row whose entity has no base row
+	Newer                      // a row that is newer than the base row
+	Undatable                  // a row of which nothing says when it was written
+)
+
+func (c Class) String() string {
+	names := [...]string{Missing: "missing", Differing: "differing", Ghost: "ghost", Orphan: "orphan", Newer: "newer", Undatable: "undatable"}
+	if int(c) < len(names) && c > 0 {
+		return names[c]
+	}
+	return fmt.Sprintf("Class(%d)", uint8(c))
+}
+
+// Finding is one disagreement.
+type Finding struct {
+	Class         Class
+	Table         string
+	Key           string // encoded primary key in the table
+	BaseAt, RowAt int64  // of the base row and of the row, 0 where there is none
+	Column        string // of Differing: one that differs
+}
+
+// Look is what was read of one entity.
+type Look struct {
+	Base *Row // nil: there is no base row
+	// Rows are the rows of query tables that have the base key of the entity.
+	Rows []Row
+	// Tables are the query tables that were asked for the row that the base row has there.
+	Tables []entity.Layout
+	// BaseTable is the base table.
+	BaseTable entity.Layout
+	// All says that the base row was read from all replicas. Without it nothing is removed: another data centre may have a base row that
+	// this one does not have yet.
+	All bool
+	// Promoted is that of the repair that was carried out and answered before the base row was read.
+	Promoted map[string]int64
+	// Version is of the base row of a set with Versioned.
+	Version Version
+}
+
+// Findings compares. Of several looks at one entity those agree that give the same findings.
+func (l Look) Findings() []Finding {
+	var out []Finding
+	for _, q := range l.Rows {
+		f := Finding{Table: q.Table(), Key: q.Key(), RowAt: q.At}
+		switch {
+		case l.Base == nil && q.At == 0:
+			f.Class = Undatable
+		case l.Base == nil:
+			f.Class = Orphan
+		case q.At > l.Base.At && !q.Patchable():
+			f.Class = Newer
+		default:
+			f.Class = l.older(&q, &f)
+		}
+		if l.Base != nil {
+			f.BaseAt = l.Base.At
+		}
+		if f.Class != 0 {
+			out = append(out, f)
+		}
+	}
+	if l.Base == nil {
+		return out
+	}
+	for _, t := range l.Tables {
+		key, there := l.Base.KeyIn(t)
+		if there && !slices.ContainsFunc(l.Rows, func(q Row) bool { return q.Table() == t.Name() && q.Key() == key }) {
+			out = append(out, Finding{Class: Missing, Table: t.Name(), Key: key, BaseAt: l.Base.At})
+		}
+	}
+	return out
+}
+
+// older is the class of a row that is not newer than the base row, 0 if it agrees.
+func (l Look) older(q *Row, f *Finding) Class {
+	if key, there := l.Base.KeyIn(q.Layout()); !q.Patchable() && (!there || key != q.Key()) {
+		return Ghost // keys of a set that takes Patch never change, and a patch may make a base row without them
+	}
+	if f.Column = l.Base.Differs(q.TableRow); f.Column != "" {
+		return Differing
+	}
+	return 0
+}
+
+// Rules are what a repair has to know besides the rows.
+type Rules struct {
+	// Old says whether what was found is older than anything that may still be delivered, counted from when it was first seen. Rows that
+	// nothing can prove are removed then, and absent values of rows that are put are left alone, not sent as null.
+	Old bool
+	// Promotable is the time, in microseconds, below which no row is put into the base table: a tombstone that covers it may be purged.
+	Promotable int64
+	Keyspace   func(string) string // physical, of a declared one; nil: as declared
+}
+
+// Repair is what to do about the findings of a look.
+type Repair struct {
+	// Promote are mutations of the base table alone. Send them, wait until they are acknowledged, read the base row again from all
+	// replicas, and decide again with Promoted: what the base row does not have then is covered by a later delete. Promoted are the times
+	// by column, and by "" that of the row.
+	Promote  []entity.Mutation
+	Promoted map[string]int64
+	// Send are mutations to be sent in any order.
+	Send []entity.Mutation
+	// Removes are the rows that Send removes, or of which it removes values.
+	Removes []Row
+	// ReadAll says that there is something to remove: read the base row from all replicas, and decide again with [Look.All].
+	ReadAll bool
+	// RollForward says that a write of the entity is pending: finish it, and look again.
+	RollForward bool
+	// Reason says why something is left as it is.
+	Reason string
+}
+
+// Decide says what to do about the findings of a look. After it has been done, the entity is looked at
+// again: what it leaves may be another finding.
+func Decide(l Look, r Rules) (Repair, error) {
+	rows := merged(l.Rows)
+	switch {
+	case l.BaseTable.Version() != "":
+		return DecideVersioned(l, l.Version, r)
+	case l.Base == nil:
+		return orphan(l, rows, r)
+	case l.Base.Patchable():
+		return cells(l, r)
+	case l.Base.At == 0:
+		return Repair{Reason: undated}, nil
+	}
+	if n := len(rows); n > 0 && rows[n-1].At > l.Base.At {
+		newest := rows[n-1]
+		if !newest.Whole() {
+			return Repair{Reason: "a row is newer than the base row, and its table lacks columns of the set: no row says what the write wrote"}, nil
+		}
+		send, err := newest.again(true, r.Keyspace)
+		return Repair{Send: send}, err
+	}
+	out, nulls := Repair{}, !r.Old
+	for _, f := range l.Findings() {
+		nulls = nulls || f.Class == Differing
+		if f.Class != Ghost {
+			continue
+		}
+		if !l.All {
+			return Repair{ReadAll: true}, nil
+		}
+		i := slices.IndexFunc(l.Rows, func(q Row) bool { return q.Table() == f.Table && q.Key() == f.Key })
+		at := f.RowAt
+		if at == 0 { // the base row has replaced what is older than it
+			at = l.Base.At - 1
+		}
+		m, err := l.Rows[i].Remove(at, r.Keyspace)
+		if err != nil {
+			return out, err
+		}
+		out.Send, out.Removes = append(out.Send, m), append(out.Removes, l.Rows[i])
+	}
+	send, err := l.Base.again(nulls, r.Keyspace)
+	out.Send = append(out.Send, send...)
+	return out, err
+}
+
+// merged are the rows, those of one time as one, which has the columns of all: they were put by one write. The newest is the last.
+func merged(rows []Row) []Row {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(q Row) bool { return q.At == 0 })
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.At, b.At) })
+	var out []Row
+	for _, q := range rows {
+		if n := len(out); n > 0 && out[n-1].At == q.At {
+			out[n-1].TableRow = out[n-1].With(q.TableRow)
+			written := make(map[string]entity.Written)
+			maps.Copy(written, q.Written)
+			maps.Copy(written, out[n-1].Written)
+			out[n-1].Written = written
+			continue
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// orphan decides about rows without a base row, the newest first.
+func orphan(l Look, rows []Row, r Rules) (Repair, error) {
+	if len(rows) == 0 {
+		return Repair{}, nil
+	}
+	newest := rows[len(rows)-1]
+	remove := l.Promoted[""] >= newest.At || r.Old // covered by a delete, or given up by whoever wrote it
+	switch {
+	case remove && !l.All:
+		return Repair{ReadAll: true}, nil
+	case remove:
+		out := Repair{Removes: l.Rows}
+		for _, q := range l.Rows {
+			send, err := q.Withdraw(q.At, r.Keyspace)
+			if err != nil {
+				return out, err
+			}
+			out.Send = append(out.Send, send...)
+		}
+		return out, nil
+	case !newest.Whole() && !newest.Patchable():
+		return Repair{Reason: "no table that has a row has all columns, so the base row cannot be made of them: the rows may be removed once nothing that " +
+			"was sent before can arrive any more"}, nil
+	case newest.At < r.Promotable:
+		return Repair{Reason: purged(newest.At)}, nil
+	}
+	if newest.Patchable() {
+		out, err := cells(l, r)
+		if out.Promoted != nil {
+			out.Promoted[""] = newest.At
+		}
+		return out, err
+	}
+	send, err := newest.again(true, r.Keyspace)
+	if err != nil {
+		return Repair{}, err
+	}
+	promote := slices.DeleteFunc(send, func(m entity.Mutation) bool { return m.Table != l.BaseTable.Name() })
+	return Repair{Promote: promote, Promoted: map[string]int64{"": newest.At}}, nil
+}
+
+const undated = "nothing says when the base row was written, so it cannot be said which row is newer"
+
+func purged(at int64) string {
+	return "what was written at " + time.UnixMicro(at).UTC().Format(time.RFC3339) +
+		" is not put into the base table, which may have purged the tombstone of a later delete: deleted data would be there again"
+}

@@ -1,0 +1,100 @@
+package repair_test
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/tables"
+)
+
+type crate struct {
+	ID        int32
+	Status    string
+	Note      *string
+	Tags      map[string]string
+	UpdatedAt int64
+}
+
+// rowOf is a row of a table of a set, with one time for all of it.
+func rowOf(t *testing.T, set *entity.Set, table string, at int64, values map[string][]byte) repair.Row {
+	t.Helper()
+	l, _ := set.Layout(table)
+	values["updated_at"] = binary.BigEndian.AppendUint64(nil, uint64(at))
+	var ordered [][]byte
+	for _, name := range l.AllColumns() {
+		ordered = append(ordered, values[name])
+	}
+	r, err := l.Row(ordered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := make(map[string]entity.Written)
+	for _, name := range l.Timed() {
+		if values[name] != nil {
+			written[name] = entity.Written{At: at}
+		}
+	}
+	return repair.Row{TableRow: r, At: at, Written: written}
+}
+
+func crates(rule tables.Option) *entity.Set {
+	return tables.Must(tables.New[crate]("crate",
+		tables.Table{Name: "crates", PartKey: []string{"id"}},
+		tables.Table{Name: "crates_by_status", PartKey: []string{"status"}, SortKey: []string{"id"}},
+		tables.Stamp("updated_at"), rule)).Internal()
+}
+
+func lookAt(set *entity.Set, base *repair.Row, rows ...repair.Row) repair.Look {
+	b, _ := set.Layout("crates")
+	q, _ := set.Layout("crates_by_status")
+	return repair.Look{Base: base, BaseTable: b, Tables: []entity.Layout{q}, Rows: rows, All: true}
+}
+
+// notes are what puts say of the column note: null, unset or a value.
+func notes(send []entity.Mutation) []string {
+	var out []string
+	for _, m := range send {
+		i := slices.Index(m.Names, "note")
+		switch {
+		case m.Kind != entity.Put || i < 0:
+		case m.Args[i] == any(gocql.UnsetValue):
+			out = append(out, "unset")
+		default:
+			v, _ := m.Args[i].(*entity.Value)
+			out = append(out, map[bool]string{true: "null", false: "value"}[v.Bytes() == nil])
+		}
+	}
+	return out
+}
+
+// What a base row has as null is sent so to a row that differs, however old it is.
+func TestNulls(t *testing.T) {
+	t.Parallel()
+	set := crates(tables.OneOf("status", "a", "b"))
+	id := []byte{0, 0, 0, 1}
+	without := rowOf(t, set, "crates", 2000, map[string][]byte{"id": id, "status": []byte("a")})
+	older := rowOf(t, set, "crates_by_status", 1000, map[string][]byte{"id": id, "status": []byte("a"), "note": []byte("x")})
+	for _, old := range []bool{false, true} {
+		d, err := repair.Decide(lookAt(set, &without, older), repair.Rules{Old: old})
+		if got := notes(d.Send); err != nil || !slices.Equal(got, []string{"null", "null"}) {
+			t.Errorf("an older row, old %t: %v, note %v", old, err, got)
+		}
+	}
+}
+
+// A row without a base row, with elements whose times cannot be read, is left alone with a reason.
+func TestElementsOfAnOrphan(t *testing.T) {
+	t.Parallel()
+	set := crates(tables.Type("id", "int")) // whose rows never move
+	tags := []byte{0, 0, 0, 1, 0, 0, 0, 1, 'k', 0, 0, 0, 1, 'v'}
+	orphan := rowOf(t, set, "crates_by_status", 1000, map[string][]byte{"id": {0, 0, 0, 1}, "status": []byte("a"), "tags": tags})
+	d, err := repair.Decide(lookAt(set, nil, orphan), repair.Rules{})
+	if err != nil || d.Reason == "" || len(d.Send)+len(d.Promote) > 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

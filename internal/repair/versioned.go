@@ -1,0 +1,58 @@
+package repair
+
+import (
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/entity"
+)
+
+// Version is what a read at SERIAL says of a base row of a set with Versioned, in addition to its columns.
+type Version struct {
+	// At is the time of the version, or of that of a delete that is remembered, in microseconds. 0: there is neither.
+	At int64
+	// Pending says that there are entries of pending, with or without a row.
+	Pending bool
+}
+
+// DecideVersioned is [Decide] for a set with Versioned. The rows of the look were read first, and then the base row: as a row is in a query
+// table only after the transaction that wrote it, no later version explains one that the base row does not.
+func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
+	switch {
+	case v.Pending:
+		return Repair{RollForward: true}, nil
+	case l.Base != nil && v.At == 0:
+		return Repair{Reason: "the base row has no version: a write through the library gives it one"}, nil
+	}
+	out, put := Repair{}, false
+	for _, f := range l.Findings() {
+		if f.Class == Missing || f.Class == Differing {
+			put = true
+			continue
+		}
+		q := l.Rows[slices.IndexFunc(l.Rows, func(q Row) bool { return q.Table() == f.Table && q.Key() == f.Key })]
+		at := v.At
+		switch {
+		case v.At == 0 && q.At == 0:
+			out.Reason = "nothing says when the row was written, nor is the delete of the entity remembered"
+			continue
+		case v.At == 0:
+			at = q.At
+		case q.At > v.At: // of a later version: the next look sees the base row of that
+			continue
+		}
+		m, err := q.Remove(at, r.Keyspace)
+		if err != nil {
+			return Repair{}, err
+		}
+		out.Send, out.Removes = append(out.Send, m), append(out.Removes, q)
+	}
+	if !put {
+		return out, nil
+	}
+	send, err := l.Base.Deliver(v.At, true, r.Keyspace)
+	if err != nil {
+		return Repair{}, err
+	}
+	out.Send = append(out.Send, slices.DeleteFunc(send, func(m entity.Mutation) bool { return m.Table == l.BaseTable.Name() })...)
+	return out, nil
+}

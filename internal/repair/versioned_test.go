@@ -1,0 +1,60 @@
+package repair_test
+
+import (
+	"testing"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/gocql/gocql"
+)
+
+type ticket struct {
+	ID      int32
+	Agent   string
+	Text    *string
+	Open    bool
+	Version gocql.UUID
+}
+
+// TestVersionedNulls: what the base row does not have is sent as null, or a lost null would be a difference for ever, and the base row,
+// which transactions write, is left alone.
+func TestVersionedNulls(t *testing.T) {
+	set := tables.Must(tables.New[ticket]("ticket",
+		tables.Table{Name: "tickets", PartKey: []string{"id"}},
+		tables.Table{Name: "tickets_by_agent", PartKey: []string{"agent"}, SortKey: []string{"id"}},
+		tables.Versioned("version"))).Internal()
+	const at = 1_700_000_000_000_000
+	row := func(table string, text []byte) repair.Row {
+		l, _ := set.Layout(table)
+		version := gocql.TimeUUIDWith(0, 0, []byte("abcdef"))
+		values := map[string][]byte{"id": {0, 0, 0, 1}, "agent": []byte("a"), "text": text, "open": {1}, "version": version.Bytes()}
+		var ordered [][]byte
+		for _, name := range l.AllColumns() {
+			ordered = append(ordered, values[name])
+		}
+		r, err := l.Row(ordered)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return repair.Row{TableRow: r, At: at}
+	}
+	base := row("tickets", nil)
+	query, _ := set.Layout("tickets_by_agent")
+	l := repair.Look{
+		Base: &base, Rows: []repair.Row{row("tickets_by_agent", []byte("x"))}, Tables: []entity.Layout{query}, BaseTable: base.Layout(),
+	}
+	d, err := repair.DecideVersioned(l, repair.Version{At: at}, repair.Rules{})
+	if err != nil || len(d.Send) != 1 || len(d.Removes) > 0 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	m := d.Send[0]
+	if m.Table != "tickets_by_agent" || m.Kind != entity.Put || m.Timestamp != at {
+		t.Errorf("%s at %d", m, m.Timestamp)
+	}
+	for i, name := range m.Names {
+		if v, ok := m.Args[i].(*entity.Value); name == "text" && (!ok || v.Bytes() != nil) {
+			t.Errorf("text is %v, want null", m.Args[i])
+		}
+	}
+}

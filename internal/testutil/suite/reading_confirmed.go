@@ -1,0 +1,289 @@
+package suite
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Ticket moves between states under a single writer, by promise, which the tests break.
+type Ticket struct {
+	Desk  string
+	N     int
+	State string
+	Title string // not in tickets_by_state
+}
+
+var (
+	tickets = declareTickets("tickets", tables.Table{Name: "tickets", PartKey: []string{"desk", "n"}})
+	// Of shelf tickets many have their base rows in one partition.
+	shelfTickets = declareTickets("shelf", tables.Table{Name: "shelf", PartKey: []string{"desk"}, SortKey: []string{"n"}})
+)
+
+var ticketTables = []string{
+	`CREATE TABLE tickets (desk text, n bigint, state text, title text, PRIMARY KEY ((desk, n)))`,
+	`CREATE TABLE tickets_by_state (state text, shard int, n bigint, desk text, PRIMARY KEY ((state, shard), n, desk)) WITH CLUSTERING ORDER BY (n DESC, desk ASC)`,
+	`CREATE TABLE shelf (desk text, n bigint, state text, title text, PRIMARY KEY (desk, n))`,
+	`CREATE TABLE shelf_by_state (state text, shard int, n bigint, desk text, PRIMARY KEY ((state, shard), n, desk)) WITH CLUSTERING ORDER BY (n DESC, desk ASC)`,
+}
+
+func declareTickets(name string, base tables.Table) *tables.Set[Ticket] {
+	return tables.Must(tables.New[Ticket](name, base,
+		tables.Table{Name: name + "_by_state", PartKey: []string{"state", "shard"}, SortKey: []string{"n DESC", "desk"}, Columns: []string{}},
+		tables.SingleWriter("state"), tables.Derive("shard", tables.Hash(3, "n"))))
+}
+
+var ticketStates = []string{"new", "open", "done"}
+
+// inState are those of tickets that are in a state, in the order of the query table.
+func inState(all []Ticket, state string) []Ticket {
+	out := slices.DeleteFunc(slices.Clone(all), func(t Ticket) bool { return t.State != state })
+	slices.SortFunc(out, func(a, b Ticket) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Desk, b.Desk)) })
+	return out
+}
+
+// A SingleWriter set in which ghosts were planted, and tickets moved by two writers at a time, shows no ghost to a confirmed query, and
+// limits and tokens count what is confirmed. What was left out is handed over, once.
+func (p readTests) ConfirmedShowsNoGhosts(t *testing.T) {
+	for name, set := range map[string]*tables.Set[Ticket]{"tickets": tickets, "shelf": shelfTickets} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, ghosts := p.haunt(t, name, set)
+			for _, state := range ticketStates {
+				query := reader.From(set, name+"_by_state").Eq("state", state)
+				plain, _, err := reader.List(t.Context(), p.Reader, "list", query)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := len(inState(want, state)); len(plain) <= n+4 {
+					t.Errorf("%s: %d rows are not confirmed: there are too few ghosts, so the test says nothing", state, len(plain)-n)
+				}
+				for _, limit := range []int{0, 1, 7, 1000} {
+					p.readConfirmed(t, query, state, limit, inState(want, state), ghosts)
+				}
+			}
+		})
+	}
+}
+
+// readConfirmed reads a state page by page.
+func (p readTests) readConfirmed(t *testing.T, query reader.Query[Ticket], state string, limit int, want []Ticket, ghosts int) {
+	t.Helper()
+	var got, left []Ticket
+	query = query.Limit(limit).Confirm(func(row Ticket) { left = append(left, row) })
+	for token, more := reader.Token(""), true; more; more = token != "" {
+		rows, next, err := reader.List(t.Context(), p.Reader.With(reader.PageSize(5)), "list", query.After(token))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) < limit && len(got)+len(rows) < len(want) {
+			t.Errorf("%s, limit %d: a page of %d rows, and more come after it", state, limit, len(rows))
+		}
+		got, token = append(got, rows...), next
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s, limit %d: %v, want %v", state, limit, got, want)
+	}
+	seen := make(map[string]bool)
+	for _, row := range left {
+		key := fmt.Sprint(row.Desk, row.N)
+		if row.State != state || slices.ContainsFunc(want, func(x Ticket) bool { return x.Desk == row.Desk && x.N == row.N }) || seen[key] {
+			t.Errorf("%s, limit %d: %v was handed over as not confirmed", state, limit, row)
+		}
+		seen[key] = true
+	}
+	if len(seen) < 5 || len(seen) > ghosts {
+		t.Errorf("%s, limit %d: %d rows were handed over as not confirmed", state, limit, len(seen))
+	}
+}
+
+// haunt fills the tables, moves tickets by two writers at a time, plants ghosts, and gives the tickets as their base rows have them.
+func (p readTests) haunt(t *testing.T, name string, set *tables.Set[Ticket]) (want []Ticket, ghosts int) {
+	t.Helper()
+	var moves sync.WaitGroup
+	for n := range 45 {
+		was := Ticket{Desk: fmt.Sprintf("%s%d", name, n%2), N: n / 2, State: "new", Title: fmt.Sprint("t", n)}
+		if _, err := p.Writer.Write(t.Context(), "create", set.Insert(was)); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, was)
+		if n%3 == 0 {
+			continue
+		}
+		for _, state := range [][]string{{"open", "done"}, {"open", "new"}}[n%2] {
+			moves.Go(func() {
+				is := was
+				is.State = state
+				if _, err := p.Writer.Write(t.Context(), "move", set.Update(was, is)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	moves.Wait()
+	session := p.Session.Reads()
+	for i := range want {
+		x := &want[i]
+		if err := session.Query(`SELECT state FROM `+name+` WHERE desk = ? AND n = ?`, x.Desk, x.N).Scan(&x.State); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plant := func(state, desk string, n int) {
+		m, err := set.Insert(Ticket{Desk: desk, N: n, State: state}).Internal().Render(1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := m.Mutations[len(m.Mutations)-1] // that of the query table
+		if err := session.Query(last.Statement, last.Args...).Exec(); err != nil {
+			t.Fatal(err)
+		}
+		ghosts++
+	}
+	for n := range 30 {
+		plant(ticketStates[n%3], name+"9", n) // without a base row
+		if x := want[n]; x.State != ticketStates[n%3] {
+			plant(ticketStates[n%3], x.Desk, x.N) // whose base row has another state
+		}
+	}
+	return want, ghosts + len(want)
+}
+
+// The row of a deleted entity is not confirmed while its base row is a fence, nor when that is gone.
+func (p readTests) DeletedEntitiesAreNotConfirmed(t *testing.T) {
+	for n := range 10 {
+		d := Doc{Tenant: "confirmed", N: n, Title: "shared"}
+		result, err := p.Writer.Write(t.Context(), "create", docs.Insert(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%3 == 0 {
+			continue
+		}
+		d.Version = result.Version
+		if _, err := p.Writer.Write(t.Context(), "delete", docs.Delete(d)); err != nil {
+			t.Fatal(err)
+		}
+		late := gocql.TimeUUID() // as of a write that was under way, with a timestamp above that of the delete
+		for _, table := range []string{"docs_by_title", "docs_by_n"} {
+			if err := p.Session.Reads().Query(`INSERT INTO `+table+` (title, tenant, n, version) VALUES (?, ?, ?, ?)`,
+				d.Title, d.Tenant, d.N, late).Exec(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	query := reader.From(docs, "docs_by_title").Eq("title", "shared")
+	plain, _, err := reader.List(t.Context(), p.Reader, "list", query)
+	if err != nil || len(plain) != 10 {
+		t.Fatalf("%d rows that are not confirmed, %v: the test says nothing", len(plain), err)
+	}
+	left := 0
+	rows, _, err := reader.List(t.Context(), p.Reader, "list", query.Confirm(func(Doc) { left++ }))
+	var got []int
+	for _, d := range rows {
+		got = append(got, d.N)
+		if current := (Doc{"confirmed", d.N, "shared", nil, d.Version}); d != current || d.Version == (gocql.UUID{}) {
+			t.Errorf("%+v", d)
+		}
+	}
+	for n := range 10 { // here the key is in the fence, too
+		rows, _, err := reader.List(t.Context(), p.Reader, "list",
+			reader.From(docs, "docs_by_n").Eq("n", n).Eq("tenant", "confirmed").Confirm())
+		if want := n % 3; err != nil || (len(rows) == 1) != (want == 0) {
+			t.Errorf("document %d: %v, %v", n, rows, err)
+		}
+	}
+	if !slices.Equal(got, []int{0, 3, 6, 9}) || left != 6 || err != nil {
+		t.Errorf("documents %v, %d left out, %v", got, left, err)
+	}
+}
+
+// A claim of a Unique table is confirmed if its owner has the key. Those of writes that never finished are not, and pages go on behind them.
+func (p readTests) ClaimsAreConfirmedByTheirOwners(t *testing.T) {
+	var want []string
+	for n := range 20 {
+		label := fmt.Sprintf("l%02d", n)
+		if n%3 == 0 {
+			if _, err := p.Writer.Write(t.Context(), "create", docs.Insert(Doc{Tenant: "claims", N: n, Title: "claimed", Label: &label})); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, label)
+			continue
+		}
+		owner := []int{1000 + n, n - n%3, n - n%3}[n%3] // one that is not there, or has another label
+		if err := p.Session.Reads().Query(`INSERT INTO docs_by_label (tenant, label, n, claim) VALUES (?, ?, ?, now())`,
+			"claims", label, owner).Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for token, more := reader.Token(""), true; more; more = token != "" {
+		rows, next, err := reader.List(t.Context(), p.Reader, "list",
+			reader.From(docs, "docs_by_label").Eq("tenant", "claims").Confirm().Limit(2).After(token))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range rows {
+			if got = append(got, *d.Label); d.Title != "claimed" {
+				t.Errorf("%+v is not the base row", d)
+			}
+		}
+		token = next
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Base rows of one partition cost one request for a page.
+func (p readTests) BaseRowsOfAPartitionAreReadTogether(t *testing.T) {
+	const rows = 120 // more than one request asks for
+	var inserts []tables.Change
+	for n := range rows {
+		inserts = append(inserts, shelfTickets.Insert(Ticket{Desk: "one", N: n, State: "together"}))
+	}
+	if _, err := p.Writer.Write(t.Context(), "create", inserts...); err != nil {
+		t.Fatal(err)
+	}
+	c := &baseReads{table: "shelf"}
+	got, _, err := reader.List(t.Context(), p.Reader.With(reader.Trace(c)), "list",
+		reader.From(shelfTickets, "shelf_by_state").Eq("state", "together").Confirm())
+	if err != nil || len(got) != rows {
+		t.Fatalf("%d rows, %v", len(got), err)
+	}
+	if c.sent < 3 || c.sent > 6 { // of each of three shards there is one page, or two
+		t.Errorf("%d requests for base rows", c.sent)
+	}
+}
+
+// baseReads counts what is sent for rows of a base table.
+type baseReads struct {
+	table string
+	mu    sync.Mutex
+	sent  int
+}
+
+func (c *baseReads) TraceStart(ctx context.Context, _ session.OperationStart) context.Context {
+	return ctx
+}
+func (c *baseReads) TraceEnd(context.Context, session.OperationEnd) {}
+
+func (c *baseReads) TraceRequestStart(ctx context.Context, d session.RequestStart) context.Context {
+	return context.WithValue(ctx, c, d.Tables[0] == c.table)
+}
+
+func (c *baseReads) TraceRequestEnd(ctx context.Context, d session.RequestEnd) {
+	if of, _ := ctx.Value(c).(bool); of {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.sent += d.Pages
+	}
+}

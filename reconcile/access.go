@@ -1,0 +1,305 @@
+package reconcile
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/retry"
+)
+
+// table is a table of a set on the cluster.
+type table struct {
+	entity.Layout
+	keyspace string // physical
+	columns  []string
+	timed    []string
+	selects  string // up to the WHERE
+	ranges   string // all of it, of a range of tokens
+	gcGrace  time.Duration
+	ttl      time.Duration // default_time_to_live
+	part     int           // columns of the partition key, which come first
+	key      int           // of the primary key
+	version  int           // of the base table of a set with Versioned: which column has the version; else -1
+	tells    []int         // of that table: the columns of which a row that is not deleted has one at least
+}
+
+func newTable(l entity.Layout, keyspace string) *table {
+	t := &table{Layout: l, keyspace: keyspace, columns: l.AllColumns(), timed: l.Timed(), part: len(l.Partition())}
+	t.key = t.part + len(l.Clustering())
+	t.version = slices.Index(t.columns, l.Version())
+	for _, name := range l.Tells() {
+		t.tells = append(t.tells, slices.Index(t.columns, name))
+	}
+	selected := t.columns
+	for _, name := range t.timed {
+		selected = append(selected, "WRITETIME("+name+")")
+	}
+	for _, name := range t.timed {
+		selected = append(selected, "TTL("+name+")")
+	}
+	t.selects = "SELECT " + strings.Join(selected, ", ") + " FROM " + t.qualified()
+	key := strings.Join(t.Partition(), ", ")
+	t.ranges = t.selects + " WHERE token(" + key + ") > ? AND token(" + key + ") <= ?"
+	return t
+}
+
+func (t *table) qualified() string {
+	if t.keyspace == "" {
+		return t.Name()
+	}
+	return t.keyspace + "." + t.Name()
+}
+
+// row is a row as it was read.
+type row struct {
+	repair.Row
+	ends time.Time // when the first of its columns expires, zero if none does
+}
+
+// access reads and writes the tables of a set.
+type access struct {
+	reads, writes *gocql.Session
+	retrier       request.Retrier
+	keyspace      func(declared string) string
+	consistency   gocql.Consistency
+	pace          *pace
+}
+
+// leastSilence is how long an attempt must have waited for its end to say something of the host.
+const leastSilence = time.Second
+
+// page reads one page of the rows whose tokens are in a range, and gives where the next one begins: nil at the end.
+func (a *access) page(ctx context.Context, t *table, in segment, size int, state []byte) (rows []row, next []byte, err error) {
+	next, err = a.visit(ctx, t, in, size, state, func(iter *gocql.Iter) (err error) {
+		rows, err = scan(iter, t)
+		return err
+	})
+	return rows, next, err
+}
+
+// visit is page for rows that are not kept. read is called again if reading has failed.
+func (a *access) visit(ctx context.Context, t *table, in segment, size int, state []byte, read func(*gocql.Iter) error) (next []byte, err error) {
+	r := request.New(t.keyspace, nil, leastSilence)
+	r.Token = &in.high
+	err = a.pace.do(ctx, pages, func() error {
+		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
+			iter := a.query(ctx, t.ranges, a.consistency, in.low, in.high).PageSize(size).PageState(state).Iter()
+			next = append([]byte(nil), iter.PageState()...)
+			return read(iter)
+		}, nil)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", t.qualified(), err)
+	}
+	return next, nil
+}
+
+// row reads the row with an encoded key, nil if there is none.
+func (a *access) row(ctx context.Context, t *table, key string, consistency gocql.Consistency) (*row, error) {
+	values, partition := t.Arguments(key)
+	statement := t.selects + " WHERE " + strings.Join(append(t.Partition(), t.Clustering()...), " = ? AND ") + " = ?"
+	r := request.New(t.keyspace, partition, leastSilence)
+	var rows []row
+	err := a.pace.do(ctx, points, func() error {
+		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) (err error) {
+			rows, err = scan(a.query(ctx, statement, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
+			return err
+		}, nil)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		if err != nil {
+			err = fmt.Errorf("read %s: %w", t.qualified(), err)
+		}
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+func (a *access) query(ctx context.Context, statement string, consistency gocql.Consistency, values ...any) *gocql.Query {
+	return a.reads.Query(statement, values...).Consistency(consistency).Idempotent(true).RetryPolicy(nil).WithContext(ctx)
+}
+
+// send sends mutations one after the other, and waits for the answer to each.
+func (a *access) send(ctx context.Context, mutations []entity.Mutation) error {
+	began := time.Now()
+	for i := range mutations {
+		m := &mutations[i]
+		r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
+		err := a.pace.do(ctx, points, func() error {
+			if time.Since(began) > staleAfter {
+				return errStale
+			}
+			_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
+				statement, args := m.At(time.Now())
+				if statement == "" { // the row has expired meanwhile
+					return nil
+				}
+				return a.writes.Query(statement, args...).Consistency(a.consistency).DefaultTimestamp(false).RoutingKey(m.PartitionKey).
+					Idempotent(true).RetryPolicy(nil).WithContext(ctx).Exec()
+			}, nil)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", m, err)
+		}
+	}
+	return nil
+}
+
+// errStale is for what has waited, as in a run that was paused: a tombstone that covers it may be purged meanwhile.
+var errStale = fmt.Errorf("not sent: it was read more than %v before its turn came: look again", staleAfter)
+
+// sendRow sends mutations of one row together, so that a process that dies leaves all of them or none.
+func (a *access) sendRow(ctx context.Context, mutations []entity.Mutation) error {
+	m, began := &mutations[0], time.Now()
+	r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
+	err := a.pace.do(ctx, points, func() error {
+		if time.Since(began) > staleAfter {
+			return errStale
+		}
+		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
+			b := a.writes.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx)
+			b.Cons = a.consistency
+			for i := range mutations {
+				if statement, args := mutations[i].At(time.Now()); statement != "" {
+					b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: true})
+				}
+			}
+			if len(b.Entries) == 0 { // the row has expired meanwhile
+				return nil
+			}
+			return a.writes.ExecuteBatch(b)
+		}, nil)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", m, err)
+	}
+	return nil
+}
+
+// cell keeps the bytes of a column, which are those of the driver's buffer; nil for null.
+type cell []byte
+
+// UnmarshalCQL implements [gocql.Unmarshaler].
+func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	*c = data
+	return nil
+}
+
+// each gives f what was read of each row of a page, the columns of the table first. It is valid until f returns.
+func each(iter *gocql.Iter, t *table, f func(values [][]byte) error) error {
+	values := make([][]byte, len(t.columns)+2*len(t.timed))
+	dest := make([]any, len(values))
+	for i := range values {
+		dest[i] = (*cell)(&values[i])
+	}
+	for iter.Scan(dest...) {
+		if hasStaticsAlone(t, values) || t.deleted(values) {
+			continue
+		}
+		if err := f(values); err != nil {
+			_ = iter.Close()
+			return request.Stop(err)
+		}
+	}
+	return iter.Close()
+}
+
+// scan reads the rows of a page.
+func scan(iter *gocql.Iter, t *table) ([]row, error) {
+	rows := make([]row, 0, iter.NumRows())
+	now := time.Now()
+	err := each(iter, t, func(cells [][]byte) error {
+		size := 0
+		for _, c := range cells[:len(t.columns)] {
+			size += len(c)
+		}
+		arena, values := make([]byte, 0, size), make([][]byte, len(t.columns))
+		for i, c := range cells[:len(t.columns)] {
+			if start := len(arena); c != nil {
+				arena = append(arena, c...)
+				values[i] = arena[start:len(arena):len(arena)]
+			}
+		}
+		read, err := t.Row(values)
+		if err != nil {
+			return err
+		}
+		r := row{Row: repair.Row{TableRow: read}}
+		r.At, r.ends = t.times(cells, now)
+		if t.version < 0 { // else they are times of transactions
+			r.Written = t.written(cells, now)
+		}
+		rows = append(rows, r)
+		return nil
+	})
+	return rows, err
+}
+
+// hasStaticsAlone says whether a row is that of a partition without rows, which has static columns alone: its clustering columns are null.
+func hasStaticsAlone(t *table, values [][]byte) bool {
+	for _, v := range values[t.part:t.key] {
+		if v != nil {
+			return false
+		}
+	}
+	return t.key > t.part
+}
+
+// deleted says whether a row is what remembers that the entity was deleted.
+func (t *table) deleted(values [][]byte) bool {
+	return len(t.tells) > 0 && !slices.ContainsFunc(t.tells, func(i int) bool { return values[i] != nil })
+}
+
+// times are when a row was written, 0 if nothing says so, and when the first of its columns expires, zero if none does.
+func (t *table) times(cells [][]byte, now time.Time) (at int64, ends time.Time) {
+	if t.version >= 0 {
+		id, err := gocql.UUIDFromBytes(cells[t.version])
+		if err != nil || id.Version() != 1 {
+			return 0, time.Time{}
+		}
+		return id.Time().UnixMicro(), time.Time{} // WRITETIME is that of the transaction
+	}
+	for i := range t.timed {
+		w := t.cell(cells, i, now)
+		at = max(at, w.At)
+		if e := time.UnixMilli(w.Ends); w.Ends != 0 && (ends.IsZero() || e.Before(ends)) {
+			ends = e
+		}
+	}
+	return at, ends
+}
+
+// cell says when a column of a row was written and when it expires, and is zero if it is null.
+func (t *table) cell(cells [][]byte, i int, now time.Time) (w entity.Written) {
+	if c := cells[len(t.columns)+i]; len(c) == 8 {
+		w.At = int64(binary.BigEndian.Uint64(c))
+	}
+	if c := cells[len(t.columns)+len(t.timed)+i]; len(c) == 4 {
+		w.Ends = 1000 * (now.Unix() + int64(binary.BigEndian.Uint32(c)))
+	}
+	return w
+}
+
+// written is by column, of those that are not null.
+func (t *table) written(cells [][]byte, now time.Time) map[string]entity.Written {
+	out := make(map[string]entity.Written, len(t.timed))
+	for i, name := range t.timed {
+		if w := t.cell(cells, i, now); w.At != 0 {
+			out[name] = w
+		}
+	}
+	return out
+}

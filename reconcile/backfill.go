@@ -1,0 +1,144 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Writers says when [Reconciler.Backfill] may begin: at t the last process that did not write the new table had ended, and the errors that
+// such processes stored had been resumed or discarded. One process that goes on, or one such error that is resumed later, leaves the new
+// table without rows that it should have, and with rows that it should not have.
+func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
+
+// Backfill puts the rows of the base table into a query table that is new to the set, while writers write, and then verifies that table.
+// When it returns no error, readers may use the table.
+//
+// First create the table, and deploy the set with it, [tables.Table.Hidden], in every process that writes. Then call Backfill with
+// [Writers], which is required. It waits until [Settle] has passed since then, reads the base table, and puts each row into the new table
+// alone, at the time at which the row was written and for as long as it has to live. What writers do meanwhile is newer, and wins. It may
+// be called again at any time, as after it has failed or its process was killed: rows that are put again change nothing.
+//
+// The error matches [ErrIncomplete] if a row could not be read or put: call Backfill again. It matches [ErrDrift] if rows still differ, as
+// that of [Reconciler.Verify] does: repair the table with [Tables], then call Backfill again. The table stays Hidden until it is nil. It is
+// ErrInvalid, and nothing was sent, without Writers or with a time in the future, with [DryRun] (use Verify), for a table with
+// gc_grace_seconds below an hour, with a default_time_to_live that the base table does not have, and for a set that takes Patch and has
+// ExpiresAt, or maps or sets that are not frozen. Option Tables is overridden. The report is that of the verification, or if it did not
+// come to that, of what was put; it is never nil unless the call is not valid. [OnProgress] is told of both, one after the other.
+//
+// Hints and stored errors may still deliver older writes: verify the table once more half of gc_grace_seconds later.
+func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table string, options ...Option) (*Report, error) {
+	options = append(slices.Clone(options), Tables(table))
+	j, err := r.open(ctx, set, options)
+	if err != nil {
+		return nil, err
+	}
+	j.kind, j.fills = "backfill", true
+	if err := j.checkFill(); err != nil {
+		return nil, err
+	}
+	if err := waitUntil(ctx, j.writers.Add(j.settle)); err != nil {
+		j.report.uncovered(err)
+		j.finish()
+		return j.report, err
+	}
+	filled, err := j.run(ctx)
+	if err != nil {
+		return filled, err
+	}
+	report, err := r.Verify(ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}))...)
+	if report == nil {
+		filled.uncovered(err)
+		return filled, err
+	}
+	report.Began, report.Put = filled.Began, filled.Put
+	return report, err
+}
+
+// leastGrace is the gc_grace_seconds of a table below which what writers remove could be purged before an older row is put.
+const leastGrace = time.Hour
+
+func (j *job) checkFill() error {
+	base, t := j.base(), j.queries[0]
+	why := t.Unfillable()
+	switch {
+	case j.writers.IsZero():
+		return invalid("Backfill: say with option Writers when the last process that did not write %s had ended", t.Name())
+	case j.writers.After(time.Now()):
+		return invalid("Backfill: the time of Writers is in the future: processes that do not write %s may still write", t.Name())
+	case j.dryRun:
+		return invalid("Backfill: DryRun has no effect: Verify says what the table lacks")
+	case base.version >= 0:
+		return invalid("Backfill: a set with Versioned cannot be filled yet: use Repair with Tables")
+	case why != "":
+		return invalid("Backfill: table %s cannot be filled: %s", t.Name(), why)
+	case t.gcGrace < leastGrace:
+		return invalid("Backfill: gc_grace_seconds of table %s is less than an hour, so what writers remove could be purged before an older "+
+			"row is put: set it to that of the base table", t.Name())
+	case t.ttl != 0 && t.ttl != base.ttl:
+		return invalid("Backfill: table %s has a default_time_to_live, and the base table another one or none, so its rows would end at other "+
+			"times: give both the same", t.Name())
+	}
+	return nil
+}
+
+func waitUntil(ctx context.Context, t time.Time) error {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// staleAfter is how long after it was read a row may be put: what writers remove must not be purged before that.
+const staleAfter = 10 * time.Minute
+
+// fill puts rows of the base table that have just been read into the new one.
+func (j *job) fill(ctx context.Context, rows []row) error {
+	read := time.Now()
+	return together(rows, func(r *row) error {
+		if time.Since(read) > staleAfter {
+			again, err := j.row(ctx, j.base(), r.Entity(), j.level())
+			if err != nil || again == nil {
+				return err
+			}
+			r = again
+		}
+		return j.fillRow(ctx, r)
+	})
+}
+
+func (j *job) fillRow(ctx context.Context, r *row) error {
+	t := j.queries[0]
+	if r.At == 0 {
+		j.report.uncovered(fmt.Errorf("a row of %s was not put into %s: nothing says when it was written", j.base().qualified(), t.qualified()))
+		return nil
+	}
+	// In a set that takes Patch a column that is null may have been so before the rest was written.
+	nulls := !r.Patchable() && time.Since(time.UnixMicro(r.At)) < j.horizon()
+	send, err := r.Redeliver(r.At, r.Written, nulls, j.keyspace)
+	if err != nil {
+		j.report.uncovered(fmt.Errorf("a row of %s was not put into %s: %w", j.base().qualified(), t.qualified(), err))
+		return nil // the other rows are put
+	}
+	send = slices.DeleteFunc(send, func(m entity.Mutation) bool { return m.Table != t.Name() || m.Kind == entity.Remove })
+	if len(send) == 0 {
+		return nil
+	}
+	if err := j.send(ctx, send); err != nil {
+		return err
+	}
+	j.report.mu.Lock()
+	defer j.report.mu.Unlock()
+	j.report.Put++
+	return nil
+}

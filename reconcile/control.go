@@ -1,0 +1,109 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// RunInfo is a run that [State] has stored.
+type RunInfo struct {
+	Run    gocql.UUID
+	Kind   string // verify or repair
+	Entity string
+	// State is running, interrupted (its process has died, or will find in a moment that it has lost its lease), incomplete (it has ended, and not
+	// read all) or done. All but running can be given to [Resume].
+	State string
+	// Wanted is what the process that runs it does, or is about to do: run, pause or stop.
+	Wanted string
+	Rate   int // the bound of requests a second, 0 for none
+	// Done counts the ranges of tables that are read and settled, of Ranges in all; Rows the rows read. They are a few seconds old.
+	Done, Ranges, Rows, Findings int
+	Began, Ended                 time.Time // Ended is zero while it has not
+
+	job string
+}
+
+// Runs are the stored runs of all sets, the latest first. The error matches ErrInvalid if the Reconciler has no [State].
+func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
+	s, err := r.stored()
+	if err != nil {
+		return nil, err
+	}
+	type held struct {
+		job string
+		run gocql.UUID
+	}
+	leases, err := all(ctx, s, func(row gocql.Scanner, h *held) error { return row.Scan(&h.job, &h.run) },
+		"SELECT job, run FROM "+s.name(leaseTable))
+	if err != nil {
+		return nil, err
+	}
+	runs, err := all(ctx, s, func(row gocql.Scanner, i *RunInfo) error {
+		return row.Scan(&i.job, &i.Run, &i.Kind, &i.Entity, &i.State, &i.Wanted, &i.Rate, &i.Done, &i.Ranges, &i.Rows, &i.Findings, &i.Began, &i.Ended)
+	}, "SELECT job, run, kind, entity, state, wanted, rate, done, segments, rows, findings, started, ended FROM "+s.name(runTable))
+	for i := range runs {
+		if runs[i].State == stateRunning && !slices.Contains(leases, held{runs[i].job, runs[i].Run}) {
+			runs[i].State = "interrupted"
+		}
+	}
+	slices.SortFunc(runs, func(a, b RunInfo) int {
+		return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(b.Run.Timestamp(), a.Run.Timestamp()))
+	})
+	return runs, err
+}
+
+// Pause makes a run send nothing until [Reconciler.Continue], except that it keeps its lease. The process that runs it hears of it within some
+// seconds, and requests in flight end as usual. It is an ErrInvalid if no such run is stored; that of a run that has ended changes nothing.
+func (r *Reconciler) Pause(ctx context.Context, run gocql.UUID) error {
+	return r.want(ctx, run, "wanted", wantPause)
+}
+
+// Continue ends a [Reconciler.Pause]. A run that was stopped, or whose process has died, needs a call with [Resume].
+func (r *Reconciler) Continue(ctx context.Context, run gocql.UUID) error {
+	return r.want(ctx, run, "wanted", wantRun)
+}
+
+// Stop ends a run within some seconds, with [ErrStopped]; it can be resumed.
+func (r *Reconciler) Stop(ctx context.Context, run gocql.UUID) error {
+	return r.want(ctx, run, "wanted", wantStop)
+}
+
+// SetRate bounds the requests a second of a run; 0 is no bound. See [Rate].
+func (r *Reconciler) SetRate(ctx context.Context, run gocql.UUID, requests int) error {
+	if requests < 0 {
+		return invalid("SetRate: %d is negative", requests)
+	}
+	return r.want(ctx, run, "rate", requests)
+}
+
+func (r *Reconciler) want(ctx context.Context, run gocql.UUID, column string, value any) error {
+	s, err := r.stored()
+	if err != nil {
+		return err
+	}
+	runs, err := r.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(runs, func(i RunInfo) bool { return i.Run == run })
+	if i < 0 {
+		return invalid("no run %s is stored in keyspace %s", run, s.keyspace)
+	}
+	return s.exec(ctx, "UPDATE "+s.name(runTable)+" SET "+column+" = ? WHERE job = ? AND run = ?", value, runs[i].job, run)
+}
+
+// stored is the store of the Reconciler itself.
+func (r *Reconciler) stored() (*store, error) {
+	c, err := r.options(nil)
+	if err != nil {
+		return nil, err
+	}
+	if c.state == "" {
+		return nil, invalid("no runs are stored: give New the option State")
+	}
+	return r.store(c.state), nil
+}

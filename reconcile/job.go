@@ -1,0 +1,345 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/repair"
+)
+
+// job is one call.
+type job struct {
+	config
+	*access
+	set     *entity.Set
+	entity  string
+	kind    string
+	tables  []*table // the base table first
+	queries []*table // the query tables that the call is about
+	report  *Report
+	repairs bool
+	one     *entity.TableRow // the entity that the call is about, nil for all
+	digest  *digest          // nil: counterparts of rows are looked up
+	fills   bool             // rows of the base table are put into the one query table, and nothing is compared
+
+	store  *store     // nil without State
+	stored *storedRun // nil without State, and for one entity
+
+	queue   *queue
+	segment atomic.Int64 // ranges done
+	read    atomic.Int64 // rows
+	removed atomic.Int64 // rows removed or put into the base table
+	stop    context.CancelCauseFunc
+}
+
+func (j *job) base() *table { return j.tables[0] }
+
+// segment is a range of tokens: above low, up to high.
+type segment struct{ low, high int64 }
+
+// segments cuts the ring into equal ranges. They do not follow the nodes' own ranges, so that a node that comes or goes changes nothing: a
+// range that several nodes own parts of is read through one that has the last token of it.
+func segments(count int) []segment {
+	width := math.MaxUint64/uint64(count) + 1
+	out := make([]segment, count)
+	low := int64(math.MinInt64)
+	for i := range out {
+		out[i] = segment{low, low + int64(width)} // the last one wraps, and is put right
+		low = out[i].high
+	}
+	out[count-1].high = math.MaxInt64
+	return out
+}
+
+const (
+	segmentsPerTable = 256 // a divisor of 1<<64
+	scanners         = 8
+	digestScanners   = 32
+	pageSize         = 1000
+)
+
+// run scans the tables, looks again at what differs until it agrees or is certain, and completes the report.
+func (j *job) run(ctx context.Context) (*Report, error) {
+	for _, t := range j.compared() {
+		j.report.table(t.qualified())
+	}
+	if err := j.begin(ctx); err != nil {
+		return nil, err
+	}
+	caller := ctx
+	ctx, j.stop = context.WithCancelCause(ctx)
+	defer j.stop(nil)
+	j.queue = newQueue()
+	ctx = j.traced(ctx)
+	var done sync.WaitGroup
+	ended := make(chan struct{})
+	if j.onProgress != nil || j.tracer.Runs() {
+		done.Go(func() { j.tell(ctx, ended) })
+	}
+	if j.stored != nil {
+		done.Go(func() { j.stored.keep(ctx, j, ended) })
+	}
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		j.settleAll(ctx)
+	}()
+	if j.one != nil {
+		j.enqueue(ctx, *j.one)
+	} else {
+		j.scan(ctx)
+	}
+	if j.digest != nil && ctx.Err() == nil {
+		if err := j.digest.join(ctx); err != nil && ctx.Err() == nil {
+			j.report.uncovered(err)
+		}
+	}
+	j.queue.close()
+	<-settled
+	j.report.unsettled(j.queue.len())
+	if ctx.Err() != nil {
+		j.fail(context.Cause(ctx))
+	}
+	close(ended)
+	done.Wait()
+	j.finish()
+	if j.stored != nil {
+		j.stored.storeEnd(ctx, j)
+	}
+	err := caller.Err()
+	if err == nil {
+		err = j.report.Err()
+	}
+	j.tracedEnd(ctx, err)
+	return j.report, err
+}
+
+// enqueue has an entity looked at in all places of a row.
+func (j *job) enqueue(ctx context.Context, r entity.TableRow) {
+	j.queue.add(ctx, r.Entity(), place{j.base(), r.Entity()}, nil)
+	for _, q := range j.queries {
+		keys, err := r.Places(q.Layout)
+		if err != nil {
+			j.report.uncovered(err)
+		}
+		for _, key := range keys {
+			j.queue.add(ctx, r.Entity(), place{q, key}, nil)
+		}
+	}
+}
+
+// fail ends the run.
+func (j *job) fail(err error) {
+	j.report.mu.Lock()
+	if j.report.stopped == nil {
+		j.report.stopped = err
+	}
+	j.report.mu.Unlock()
+	j.stop(err)
+}
+
+func (j *job) finish() {
+	j.report.Ended = time.Now()
+	slices.SortStableFunc(j.report.findings, func(a, b Finding) int { return int(a.Class) - int(b.Class) })
+}
+
+// tell gives the progress about every second.
+func (j *job) tell(ctx context.Context, ended <-chan struct{}) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			j.tellNow(ctx)
+		case <-ended:
+			j.tellNow(ctx)
+			return
+		}
+	}
+}
+
+func (j *job) progress() Progress {
+	p := Progress{Rows: int(j.read.Load()), Waiting: j.queue.len(), InFlight: j.pace.bound()}
+	p.Done = float64(j.segment.Load()) / float64(segmentsPerTable*len(j.scanned()))
+	j.report.mu.Lock()
+	defer j.report.mu.Unlock()
+	p.Findings = len(j.report.findings) + j.report.omitted
+	return p
+}
+
+// scan reads all tables, several ranges at a time.
+func (j *job) scan(ctx context.Context) {
+	todo := make(chan *unit)
+	var workers sync.WaitGroup
+	for range j.scanners() {
+		workers.Go(func() {
+			for u := range todo {
+				j.unit(ctx, u)
+				j.segment.Add(1)
+			}
+		})
+	}
+	for _, t := range j.scanned() {
+		for _, in := range segments(segmentsPerTable) {
+			u := newUnit(t, in)
+			if j.stored != nil && j.stored.skip(j, u) {
+				j.segment.Add(1)
+				continue
+			}
+			todo <- u
+		}
+	}
+	close(todo)
+	workers.Wait()
+}
+
+// scanned are the tables that are read from end to end.
+func (j *job) scanned() []*table {
+	if j.fills {
+		return j.tables[:1]
+	}
+	return j.compared()
+}
+
+// scanners is how many ranges are read at a time, as far as the pace allows. Without a digest, each has lookups besides.
+func (j *job) scanners() int {
+	if j.digest == nil {
+		return scanners
+	}
+	return min(j.inFlight, digestScanners)
+}
+
+// unread notes a range that was not read.
+func (j *job) unread(t *table, in segment, err error) {
+	j.report.uncovered(err)
+	if j.digest == nil {
+		return
+	}
+	j.digest.fails(t, in)
+	if errors.Is(err, errSpool) {
+		j.stop(err) // nothing that is read from now on can be compared
+	}
+}
+
+// scanSegment reads a range, in smaller pages where one cannot be read.
+func (j *job) scanSegment(ctx context.Context, u *unit) error {
+	var state []byte
+	for size := pageSize; ; {
+		var (
+			rows []row
+			n    int
+			next []byte
+			err  error
+		)
+		if j.digest != nil {
+			n, next, err = j.digest.page(ctx, u.t, u.in, size, state)
+		} else {
+			rows, next, err = j.page(ctx, u.t, u.in, size, state)
+			n = len(rows)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && size > 1 && overloaded(err):
+			size = max(1, size/10)
+			continue
+		case err != nil:
+			return err
+		}
+		u.rows.Add(int64(n))
+		j.read.Add(int64(n))
+		j.report.rows(u.t, n)
+		if j.fills {
+			err = j.fill(ctx, rows)
+		} else {
+			err = j.compare(ctx, u, rows)
+		}
+		if err != nil {
+			return err
+		}
+		if state = next; len(state) == 0 {
+			return context.Cause(ctx) // of a row that was not queued
+		}
+	}
+}
+
+// compare reads the counterparts of rows in the other tables, and notes the entities whose rows differ.
+func (j *job) compare(ctx context.Context, u *unit, rows []row) error {
+	return together(rows, func(r *row) error {
+		if j.ending(r) {
+			return nil
+		}
+		same, err := j.agrees(ctx, u.t, r)
+		if err == nil && !same {
+			j.queue.add(ctx, r.Entity(), place{u.t, r.Key()}, u)
+		}
+		return err
+	})
+}
+
+// together calls f of each row, of several at a time, and gives the first error.
+func together(rows []row, f func(*row) error) error {
+	var group sync.WaitGroup
+	room := make(chan struct{}, lookups)
+	var first atomic.Pointer[error]
+	for i := range rows {
+		room <- struct{}{}
+		group.Go(func() {
+			defer func() { <-room }()
+			if err := f(&rows[i]); err != nil {
+				first.CompareAndSwap(nil, &err)
+			}
+		})
+	}
+	group.Wait()
+	if err := first.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// lookups is how many rows of a page are looked up, or put, at a time, as far as the pace allows.
+const lookups = 32
+
+// ending says whether a row is so close to its expiry that another table may have lost it already.
+func (j *job) ending(r *row) bool { return !r.ends.IsZero() && time.Until(r.ends) <= j.settle }
+
+// agrees says whether the counterparts of a row are as they should be. It may be wrong if the entity is being written.
+func (j *job) agrees(ctx context.Context, t *table, r *row) (bool, error) {
+	l := repair.Look{BaseTable: j.base().Layout}
+	if t != j.base() {
+		base, err := j.row(ctx, j.base(), r.Entity(), j.level())
+		if err != nil {
+			return false, err
+		}
+		if l.Rows = []repair.Row{r.Row}; base != nil {
+			l.Base = &base.Row
+		}
+		return len(l.Findings()) == 0, nil
+	}
+	l.Base, l.Tables = &r.Row, j.layouts()
+	for _, q := range j.queries {
+		key, there := r.KeyIn(q.Layout)
+		if !there {
+			continue
+		}
+		have, err := j.row(ctx, q, key, j.level())
+		if err != nil {
+			return false, err
+		}
+		if have != nil {
+			l.Rows = append(l.Rows, have.Row)
+		}
+	}
+	return len(l.Findings()) == 0, nil
+}
+
+func (j *job) level() gocql.Consistency { return j.access.consistency }

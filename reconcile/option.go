@@ -1,0 +1,165 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/session"
+)
+
+// Option is an argument of [New] and of each call of a [Reconciler].
+type Option func(*config)
+
+type config struct {
+	settle      time.Duration
+	at          bool
+	only        []string
+	consistency session.Consistency
+	inFlight    int
+	target      time.Duration
+	rate        int
+	dryRun      bool
+	rewrite     bool
+	maxRemovals int
+	onRemoval   func(Removal) error
+	onProgress  func(Progress)
+	tracer      request.Tracers
+	spool       string
+	writers     time.Time
+	state       string
+	resume      gocql.UUID
+	lookup      bool
+	err         error
+}
+
+const (
+	defaultSettle      = 90 * time.Second
+	defaultMaxRemovals = 1000
+)
+
+func (r *Reconciler) options(more []Option) (config, error) {
+	c := config{
+		settle: defaultSettle, spool: os.TempDir(), consistency: session.Consistency(gocql.LocalQuorum), inFlight: mostLimit,
+	}
+	for _, o := range slices.Concat(r.defaults, more) {
+		if o == nil {
+			c.fail("an option is nil")
+			continue
+		}
+		o(&c)
+	}
+	if c.err != nil {
+		return c, invalid("%w", c.err)
+	}
+	return c, nil
+}
+
+func (c *config) fail(format string, args ...any) {
+	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
+}
+
+// Settle is longer than any write takes, from its timestamp until its last statement is applied: the limit of a call, the server's timeout,
+// a replay of the batchlog after a restart, and how far clocks are apart. What lasts for less is not reported. Default: 90 s. It must be
+// positive.
+func Settle(d time.Duration) Option {
+	return func(c *config) {
+		if c.settle = d; d <= 0 {
+			c.fail("Settle: %v is not positive", d)
+		}
+	}
+}
+
+// OldTimestamps says that the set may be written with writer.At at times long past, as an import does: the age of a row then says nothing of
+// when it was written, and each difference is looked at three times.
+func OldTimestamps() Option { return func(c *config) { c.at = true } }
+
+// Tables are the query tables to compare with the base table. Default: all of the set.
+func Tables(names ...string) Option { return func(c *config) { c.only = names } }
+
+// Consistency is the level of reads and of repairs. It must be that of the service's writes, or rows that these have acknowledged may be
+// missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is read at ALL, whatever this is.
+func Consistency(level session.Consistency) Option {
+	return func(c *config) { c.consistency = level }
+}
+
+// InFlight bounds how many requests are in flight. Within the bound their number grows while all is well, and shrinks when the cluster is
+// slow or rejects requests. Default: 256.
+func InFlight(most int) Option {
+	return func(c *config) {
+		if c.inFlight = most; most < 1 {
+			c.fail("InFlight: %d is less than 1", most)
+		}
+	}
+}
+
+// Target is how long 95 of 100 requests may take: above it, fewer are kept in flight. Default: twice what the first 200 requests took.
+func Target(p95 time.Duration) Option {
+	return func(c *config) {
+		if c.target = p95; p95 <= 0 {
+			c.fail("Target: %v is not positive", p95)
+		}
+	}
+}
+
+// Rate bounds the requests a second. Default: no bound.
+func Rate(requests int) Option {
+	return func(c *config) {
+		if c.rate = requests; requests < 1 {
+			c.fail("Rate: %d is less than 1", requests)
+		}
+	}
+}
+
+// DryRun makes [Reconciler.Repair] say what it would do, and send nothing.
+func DryRun() Option { return func(c *config) { c.dryRun = true } }
+
+// Rewrite makes [Reconciler.Repair] write an entity again, at a time Settle ago, where a delete of a newer write that was never completed
+// covers a row, so that it cannot be put back at its own time ([Shadowed]). All writes that are in flight are newer than that and win. An error
+// of a write of that time that is still to be resumed loses to it.
+func Rewrite() Option { return func(c *config) { c.rewrite = true } }
+
+// MaxRemovals bounds how many rows a run removes or puts into the base table, so that a damaged base table does not make a repair
+// damage the others: it ends with [ErrTooMuch]. Default: 1000, and never more than a hundredth of the rows that were read, or 100 if that
+// is more. A number that is given replaces both.
+func MaxRemovals(rows int) Option {
+	return func(c *config) {
+		if c.maxRemovals = rows; rows < 1 {
+			c.fail("MaxRemovals: %d is less than 1", rows)
+		}
+	}
+}
+
+// OnRemoval is given each row, with all its values, before it is removed. If f fails, the row is left, and the [Finding] says why. Without
+// OnRemoval, [Reconciler.Repair] removes nothing, and says so. f is called by several goroutines at once; a row is removed after f has returned.
+func OnRemoval(f func(Removal) error) Option { return func(c *config) { c.onRemoval = f } }
+
+// Lookup makes [Reconciler.Verify] read the counterparts of each row one by one, as [Reconciler.Repair] does. That takes many times as long,
+// but no temporary file, and a stored run is continued where its process has died: see [Resume].
+func Lookup() Option { return func(c *config) { c.lookup = true } }
+
+// Spool is the folder in which [Reconciler.Verify] keeps hashes and keys of rows, where 96 MiB of memory do not hold them: about 120 bytes
+// for each row of a query table and as many for the row that the base table expects there. The file has mode 0600, and is gone when the
+// call ends or the process dies. Default: [os.TempDir].
+func Spool(dir string) Option {
+	return func(c *config) {
+		c.spool = dir
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			c.fail("Spool: %s is not a folder", dir)
+		}
+	}
+}
+
+// OnProgress is called about every second, and at the end, by one goroutine.
+func OnProgress(f func(Progress)) Option { return func(c *config) { c.onProgress = f } }
+
+// Trace tells a tracer of runs, if it is a [session.RunTracer]: package tracing has one for OpenTelemetry. It replaces an earlier one; nil
+// turns tracing off.
+func Trace(t session.Tracer) Option {
+	return func(c *config) { c.tracer = request.NewTracers(t) }
+}

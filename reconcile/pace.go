@@ -1,0 +1,197 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// pace bounds the requests in flight. The bound grows by one after each window without trouble, and shrinks to 0.7 of itself after one with:
+// timeouts, overload, or answers slower than the target.
+type pace struct {
+	mu       sync.Mutex
+	limit    float64
+	most     float64
+	inFlight int
+	waiting  []chan struct{}
+	target   time.Duration // 0: from the first requests of each kind
+	kinds    [2]window
+	interval time.Duration // between requests, 0 for no limit
+	next     time.Time     // when the next request may begin
+	paused   bool
+}
+
+// kind is what a request reads: rows of a range, or one row. The two are not equally fast.
+type kind uint8
+
+const (
+	pages kind = iota
+	points
+)
+
+// window is what the last requests of a kind took.
+type window struct {
+	took    []time.Duration
+	trouble bool
+	target  time.Duration
+	seen    int
+}
+
+const (
+	firstLimit  = 4
+	mostLimit   = 256
+	windowSize  = 50
+	firstWindow = 200
+)
+
+func newPace(most int, target time.Duration, rate int) *pace {
+	p := &pace{limit: min(firstLimit, float64(most)), most: float64(most), target: target}
+	p.set(false, rate)
+	return p
+}
+
+// set admits no more requests than rate a second, 0 for no bound, or none while it is paused.
+func (p *pace) set(paused bool, rate int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paused, p.interval = paused, 0
+	if rate > 0 {
+		p.interval = time.Second / time.Duration(rate)
+	}
+	p.admit()
+}
+
+// do runs a request when there is room for it.
+func (p *pace) do(ctx context.Context, k kind, f func() error) error {
+	if err := p.acquire(ctx); err != nil {
+		return err
+	}
+	start := time.Now()
+	err := f()
+	p.release(k, time.Since(start), err)
+	return err
+}
+
+func (p *pace) acquire(ctx context.Context) error {
+	p.mu.Lock()
+	var ready chan struct{}
+	if p.inFlight < int(p.limit) && !p.paused {
+		p.inFlight++
+	} else {
+		ready = make(chan struct{})
+		p.waiting = append(p.waiting, ready)
+	}
+	p.mu.Unlock()
+	if ready != nil {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			p.leave(ready)
+			return ctx.Err()
+		}
+	}
+	return p.turn(ctx)
+}
+
+// leave gives up waiting.
+func (p *pace) leave(ready chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.waiting, ready); i >= 0 {
+		p.waiting = slices.Delete(p.waiting, i, i+1)
+		return
+	}
+	p.inFlight-- // it was given room meanwhile
+	p.admit()
+}
+
+// turn waits until the rate allows another request.
+func (p *pace) turn(ctx context.Context) error {
+	p.mu.Lock()
+	if p.interval == 0 {
+		p.mu.Unlock()
+		return nil
+	}
+	now := time.Now()
+	at := p.next
+	if at.Before(now) {
+		at = now
+	}
+	p.next = at.Add(p.interval)
+	p.mu.Unlock()
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.inFlight--
+		p.admit()
+		return ctx.Err()
+	}
+}
+
+func (p *pace) release(k kind, took time.Duration, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.inFlight--
+	w := &p.kinds[k]
+	w.seen++
+	w.took = append(w.took, took)
+	w.trouble = w.trouble || overloaded(err)
+	if len(w.took) >= windowSize {
+		p.adjust(w)
+	}
+	p.admit()
+}
+
+// adjust sets the limit at the end of a window.
+func (p *pace) adjust(w *window) {
+	slices.Sort(w.took)
+	p95 := w.took[len(w.took)*95/100]
+	switch {
+	case p.target > 0:
+		w.target = p.target
+	case w.seen <= firstWindow:
+		w.target = max(w.target, 2*p95)
+	}
+	if w.trouble || p95 > w.target {
+		p.limit = max(1, p.limit*0.7)
+	} else {
+		p.limit = min(p.most, p.limit+1)
+	}
+	w.took, w.trouble = w.took[:0], false
+}
+
+// admit gives room to those that wait.
+func (p *pace) admit() {
+	for len(p.waiting) > 0 && p.inFlight < int(p.limit) && !p.paused {
+		p.inFlight++
+		close(p.waiting[0])
+		p.waiting = p.waiting[1:]
+	}
+}
+
+// overloaded says whether an error tells of a cluster, or a node, with too much to do.
+func overloaded(err error) bool {
+	var (
+		read  *gocql.RequestErrReadTimeout
+		write *gocql.RequestErrWriteTimeout
+		frame gocql.RequestError
+	)
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse) || errors.As(err, &read) ||
+		errors.As(err, &write) || errors.As(err, &frame) && frame.Code() == gocql.ErrCodeOverloaded
+}
+
+// bound is how many requests may be in flight.
+func (p *pace) bound() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return int(p.limit)
+}

@@ -1,0 +1,346 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+var (
+	randomSeed  = flag.Uint64("reconcile.seed", 1, "seed of the first world of TestRandom")
+	randomAcked = flag.Int("reconcile.acked", 0, "acknowledged writes of TestRandom, instead of a few worlds")
+)
+
+// item is an entity of a random world.
+type item struct {
+	ID, Owner gocql.UUID
+	Status    string
+	A, B      *int64
+	UpdatedAt int64
+}
+
+var statuses = []string{"open", "paid", "shipped"}
+
+// rule is how keys of items may change, and how they are written.
+type rule struct {
+	name    string
+	set     *tables.Set[item]
+	moves   bool // updates change the status
+	single  bool // one writer an entity
+	patches bool
+	stamp   bool
+}
+
+func newRule(name string, r rule, more ...tables.Option) rule {
+	options := append([]tables.Option{
+		tables.Table{Name: "items", PartKey: []string{"id"}},
+		tables.Table{Name: "items_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}},
+		tables.Table{Name: "items_by_status", PartKey: []string{"status"}, SortKey: []string{"id"}},
+	}, more...)
+	if r.stamp {
+		options = append(options, tables.Stamp("updated_at"))
+	}
+	r.name, r.set = name, tables.Must(tables.New[item]("item", options...))
+	return r
+}
+
+var rules = []rule{
+	newRule("OneOf", rule{moves: true, stamp: true}, tables.OneOf("status", statuses...)),
+	newRule("SingleWriter", rule{moves: true, single: true, stamp: true}, tables.SingleWriter("status")),
+	newRule("immutable", rule{stamp: true}),
+	newRule("Patch", rule{patches: true}),
+	newRule("Patch and Stamp", rule{patches: true, stamp: true}),
+}
+
+// mood is how a random world is run.
+type mood struct {
+	name   string
+	settle time.Duration
+	late   time.Duration // until what failed is resumed, at most
+	rest   time.Duration // between two writes of a worker, at most
+	gives  bool          // up some of what failed
+}
+
+var moods = []mood{
+	{"repairs that are hasty", time.Second, 20 * time.Second, 100 * time.Millisecond, true},
+	{"repairs that wait, and write again", 90 * time.Second, 45 * time.Second, 2 * time.Second, true},
+	{"writes that all end", 90 * time.Second, 20 * time.Second, 2 * time.Second, false},
+}
+
+const (
+	randomNodes   = 3
+	randomWorkers = 8
+	randomItems   = 16
+	randomWorlds  = 7
+)
+
+// random is a random world: items that are written under faults, while the tables are repaired or verified.
+type random struct {
+	*cassandratest.Cluster
+	rule
+	mood
+	t *testing.T
+	s *session.Session
+	w *writer.Writer
+	r *reconcile.Reconciler
+
+	mu     sync.Mutex
+	rand   *rand.Rand
+	writes int   // of each worker
+	last   int64 // timestamp that was given out
+	items  []*item
+	busy   map[gocql.UUID]bool // entities of a set for a single writer that are being written
+	log    []*logged
+	late   sync.WaitGroup
+	tally  *tally
+}
+
+// tally counts over all worlds.
+type tally struct {
+	mu      sync.Mutex
+	worlds  int
+	acked   int
+	runs    int // repairs and verifications while writers write
+	killed  int // of them
+	planted map[reconcile.Class]int
+	done    map[reconcile.Outcome]int
+	longest int // repairs until nothing was left
+}
+
+// Worlds of all kinds are written under faults, some writes are given up, and others are resumed late, while two repairs at a time run and
+// are killed; then drift is planted. All drift that has settled is found, and nothing else; no acknowledged write is undone, no deleted
+// entity is back, and repairs that go on make the tables agree. While all writes end within Settle, nothing is found.
+func TestRandom(t *testing.T) {
+	t.Parallel()
+	all := &tally{planted: make(map[reconcile.Class]int), done: make(map[reconcile.Outcome]int)}
+	for n := uint64(0); *randomAcked == 0 && n < randomWorlds || all.acked < *randomAcked; n++ {
+		seed := *randomSeed + n
+		r, m := rules[seed%uint64(len(rules))], moods[seed%uint64(len(moods))]
+		t.Run(fmt.Sprintf("%d %s %s", seed, r.name, m.name), func(t *testing.T) {
+			cassandratest.Test(t, randomNodes, func(t *testing.T, c *cassandratest.Cluster) { //nolint:thelper // it is the test
+				x := &random{Cluster: c, rule: r, mood: m, t: t, rand: rand.New(rand.NewPCG(seed, 1)), busy: make(map[gocql.UUID]bool), tally: all}
+				if x.writes = 20; *randomAcked > 0 {
+					x.writes = 300
+				}
+				x.run()
+			})
+		})
+		all.worlds++
+		if t.Failed() {
+			break
+		}
+	}
+	t.Logf("%d worlds, %d writes acknowledged, %d runs meanwhile, %d of them killed; drift %v, outcomes %v; at most %d repairs until all agreed",
+		all.worlds, all.acked, all.runs, all.killed, all.planted, all.done, all.longest)
+}
+
+func (x *random) number(n int) int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.rand.IntN(n)
+}
+
+func (x *random) wait(most time.Duration) { <-time.After(time.Duration(1 + x.number(int(most)))) }
+
+func (x *random) open() {
+	x.Create(schema.Must(schema.Declare(schema.Sets(x.set))).In(map[string]string{"": "shop"}).Statements()...)
+	config := x.Config()
+	config.Keyspace = "shop"
+	var err error
+	if x.s, err = session.Open(config, session.Budget(retry.NewBudget(1<<30, 0))); err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(x.s.Close)
+	if x.w, err = writer.New(x.s); err != nil {
+		x.t.Fatal(err)
+	}
+	if x.r, err = reconcile.New(x.s, reconcile.MaxRemovals(1_000_000)); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func (x *random) run() {
+	x.open()
+	for range randomItems {
+		x.write(x.created(), 0)
+	}
+	x.When(cassandratest.Where(isRead)).Choose(func(cassandratest.Request) []cassandratest.Step { return x.readFault() })
+	x.When().Choose(x.fault)
+	over := make(chan struct{})
+	var beside, workers sync.WaitGroup
+	beside.Go(func() { x.storm(over) })
+	for range 2 {
+		beside.Go(func() { x.reconcile(over) })
+	}
+	for range randomWorkers {
+		workers.Go(func() {
+			for range x.writes {
+				x.wait(x.rest)
+				x.change()
+			}
+		})
+	}
+	workers.Wait()
+	x.late.Wait()
+	close(over)
+	beside.Wait()
+	x.Heal()
+	<-time.After(time.Minute) // what comes late has come
+	if x.gives {
+		x.drift()
+	}
+	x.verify("in the end", 0)
+	x.check()
+}
+
+// reconcile repairs, or verifies, until it is over. Some runs are killed.
+func (x *random) reconcile(over <-chan struct{}) {
+	for {
+		select {
+		case <-over:
+			return
+		default:
+		}
+		ctx, cancel := context.WithCancel(x.t.Context())
+		settle := x.settle
+		if settle == time.Second {
+			settle = time.Duration(1 + x.number(int(5*settle)))
+		}
+		options := []reconcile.Option{reconcile.Settle(settle), reconcile.OnRemoval(func(reconcile.Removal) error { return nil })}
+		if x.settle > time.Second && x.number(2) == 0 {
+			options = append(options, reconcile.Rewrite())
+		}
+		killed := x.number(2) == 0
+		if killed {
+			time.AfterFunc(time.Duration(1+x.number(int(2*settle))), cancel)
+		}
+		run := x.r.Repair
+		if !x.gives {
+			run = x.r.Verify
+		}
+		report, err := run(ctx, x.set, options...)
+		if err != nil && report == nil && ctx.Err() == nil && !strings.Contains(err.Error(), "schema of") {
+			x.t.Errorf("not run: %v", err)
+		}
+		if report != nil {
+			x.count(report, killed)
+			for f := range report.Findings() {
+				if !x.gives {
+					x.t.Errorf("while all writes end: %v, written %v, base row %v, seen %v: %s", f, f.RowTime, f.BaseTime, f.FirstSeen, f.Key())
+				}
+			}
+		}
+		cancel()
+		x.wait(2 * settle)
+	}
+}
+
+func (x *random) count(report *reconcile.Report, killed bool) {
+	x.tally.mu.Lock()
+	defer x.tally.mu.Unlock()
+	x.tally.runs++
+	if killed {
+		x.tally.killed++
+	}
+	for f := range report.Findings() {
+		x.tally.done[f.Outcome]++
+	}
+}
+
+// drift plants what writers leave that die, compares what is found with what is there, and repairs it: at first by repairs that are killed.
+func (x *random) drift() {
+	for range 3 * randomItems {
+		x.plant()
+	}
+	const settle = 30 * time.Second
+	<-time.After(settle + time.Second)
+	want := x.differences()
+	report, err := x.r.Verify(x.t.Context(), x.set, reconcile.Settle(settle))
+	if err != nil && !errors.Is(err, reconcile.ErrDrift) {
+		x.t.Fatal(err)
+	}
+	var got []string
+	for f := range report.Findings() {
+		got = append(got, strings.TrimPrefix(f.Table, "shop.")+": "+f.Key())
+		x.tally.mu.Lock()
+		x.tally.planted[f.Class]++
+		x.tally.mu.Unlock()
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		without := func(a, b []string) string {
+			return strings.Join(slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) }), "\n")
+		}
+		x.t.Errorf("%d differences, %d findings; not found:\n%s\nfound, and no difference:\n%s", len(want), len(got), without(want, got), without(got, want))
+	}
+	x.repairKilled(settle)
+	for n := 1; ; n++ {
+		report, err = x.r.Repair(x.t.Context(), x.set, reconcile.Settle(settle), reconcile.Rewrite(), reconcile.OnRemoval(func(reconcile.Removal) error { return nil }))
+		x.count(report, false)
+		if err == nil && x.patches { // where a patch has made a base row alone, it does not say where the entity's other rows are
+			report, err = x.r.Verify(x.t.Context(), x.set, reconcile.Settle(settle))
+		}
+		if err == nil {
+			x.tally.mu.Lock()
+			x.tally.longest = max(x.tally.longest, n)
+			x.tally.mu.Unlock()
+			return
+		}
+		if n == 5 {
+			x.t.Fatalf("it is not repaired: %v\n%v\n%v", err, report, slices.Collect(report.Findings()))
+		}
+	}
+}
+
+// repairKilled runs two repairs at a time, which are killed after some of their writes.
+func (x *random) repairKilled(settle time.Duration) {
+	for range 3 {
+		var both sync.WaitGroup
+		ctx, cancel := context.WithCancel(x.t.Context())
+		left := x.number(20)
+		kill := x.When(cassandratest.Where(func(r cassandratest.Request) bool { return !isRead(r) && !r.System() })).Choose(
+			func(cassandratest.Request) []cassandratest.Step {
+				if left--; left > 0 {
+					return nil
+				}
+				cancel()
+				return [][]cassandratest.Step{nil, {cassandratest.Drop}, {cassandratest.Apply, cassandratest.Drop}}[x.number(3)]
+			})
+		for range 2 {
+			both.Go(func() {
+				report, _ := x.r.Repair(ctx, x.set, reconcile.Settle(settle), reconcile.Rewrite(), reconcile.OnRemoval(func(reconcile.Removal) error { return nil }))
+				if report != nil {
+					x.count(report, true)
+				}
+			})
+		}
+		both.Wait()
+		kill.End()
+		cancel()
+	}
+}
+
+func (x *random) verify(when string, want int) {
+	x.t.Helper()
+	report, err := x.r.Verify(x.t.Context(), x.set, reconcile.Settle(30*time.Second))
+	if found := slices.Collect(report.Findings()); err != nil && want == 0 || len(found) != want {
+		x.t.Errorf("%s: %v\n%v\n%v", when, err, report, found)
+	}
+}

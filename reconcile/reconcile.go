@@ -1,0 +1,171 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/internal/settings"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Reconciler compares and repairs the tables of sets. It is made by [New], and is safe for concurrent use. It starts no goroutine that
+// outlives a call, and needs no Close.
+type Reconciler struct {
+	session  *session.Session
+	shared   settings.Shared
+	defaults []Option
+}
+
+// New makes a Reconciler of a session that can read and write. It works in the keyspaces of the session, but within a budget of retries of
+// its own, so that a run does not use up that of the service. The options are the defaults of all calls. The error names each option that is
+// not valid, and matches [ErrInvalid].
+func New(s *session.Session, options ...Option) (*Reconciler, error) {
+	if s == nil || s.Reads() == nil || s.Writes() == nil {
+		return nil, invalid("the session is nil, cannot write, or is a zero value: session.Open makes one")
+	}
+	r := &Reconciler{session: s, shared: s.Settings(), defaults: options}
+	if err := r.shared.Err; err != nil {
+		return nil, invalid("%w", err)
+	}
+	if _, err := r.options(nil); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// ErrInvalid is matched by errors of calls that are not valid. Nothing was sent.
+var ErrInvalid = errors.New("denorm: reconcile: invalid")
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
+}
+
+// keyspace is the physical keyspace of a declared one, empty for that of the session.
+func (r *Reconciler) keyspace(declared string) (string, error) {
+	own := r.session.Reads().Query("").Keyspace()
+	physical, err := r.shared.Physical(declared, own)
+	if err == nil && physical == "" {
+		err = errors.New("the session has no keyspace: set ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces")
+	}
+	return physical, err
+}
+
+// open prepares a call: it checks the set and the options, and reads what has to be known of the live tables.
+func (r *Reconciler) open(ctx context.Context, set tables.Described, options []Option) (*job, error) {
+	if ctx == nil {
+		return nil, invalid("the context is nil")
+	}
+	if set == nil || set.Internal() == nil {
+		return nil, invalid("the set is nil")
+	}
+	s := set.Internal()
+	if why := s.Incomparable(); why != "" {
+		return nil, invalid("set %s: %s", s.Entity(), why)
+	}
+	c, err := r.options(options)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{config: c, set: s, entity: s.Entity(), report: &Report{Entity: s.Entity(), Began: time.Now()}}
+	j.access = &access{
+		reads: r.session.Reads(), writes: r.session.Writes(), consistency: gocql.Consistency(c.consistency), pace: newPace(c.inFlight, c.target, c.rate),
+		retrier: request.NewRetrier(retry.Policy{AttemptTimeout: attemptTimeout, MaxElapsedTime: maxElapsed}, settings.NewBudget(0, 0)),
+		keyspace: func(declared string) string {
+			physical, _ := r.keyspace(declared) // of a table of the set, which is checked below
+			return physical
+		},
+	}
+	if c.state != "" {
+		j.store = r.store(c.state)
+	}
+	for _, l := range s.Layouts() {
+		physical, err := r.keyspace(l.Keyspace())
+		if err != nil {
+			return nil, invalid("table %s: %w", l.Name(), err)
+		}
+		j.tables = append(j.tables, newTable(l, physical))
+	}
+	if err := j.choose(); err != nil {
+		return nil, err
+	}
+	return j, j.readSchema(ctx)
+}
+
+// Above the server's own limits, or slow requests would end without its answer.
+const (
+	attemptTimeout = 12 * time.Second
+	maxElapsed     = time.Minute
+)
+
+// choose marks the tables that the call is about.
+func (j *job) choose() error {
+	wanted := make(map[string]bool)
+	for _, name := range j.only {
+		wanted[name] = true
+	}
+	for i, t := range j.tables {
+		if i > 0 && (len(j.only) == 0 || wanted[t.Name()]) {
+			j.queries = append(j.queries, t)
+		}
+		delete(wanted, t.Name())
+	}
+	for name := range wanted {
+		return invalid("Tables: set %s has no table %s", j.entity, name)
+	}
+	if len(j.queries) == 0 {
+		return invalid("Tables: %s is the base table alone: name query tables, which are compared with it", j.tables[0].Name())
+	}
+	return nil
+}
+
+// readSchema reads what has to be known of all tables, and so finds those that do not exist.
+func (j *job) readSchema(ctx context.Context) error {
+	for _, t := range j.tables {
+		var grace, ttl int
+		err := j.pace.do(ctx, points, func() error {
+			_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) error {
+				err := j.query(ctx, "SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND "+
+					"table_name = ?", gocql.One, t.keyspace, t.Name()).Scan(&grace, &ttl)
+				if errors.Is(err, gocql.ErrNotFound) {
+					return request.Stop(err)
+				}
+				return err
+			}, nil)
+			return err
+		})
+		if errors.Is(err, gocql.ErrNotFound) {
+			return invalid("the cluster has no table %s: create it, or give the session the right keyspace", t.qualified())
+		}
+		if err != nil {
+			return fmt.Errorf("denorm: reconcile: schema of %s not read: %w", t.qualified(), err)
+		}
+		t.gcGrace, t.ttl = time.Duration(grace)*time.Second, time.Duration(ttl)*time.Second
+	}
+	return nil
+}
+
+// horizon is how long something that was sent may still be delivered.
+func (j *job) horizon() time.Duration {
+	least := j.tables[0].gcGrace
+	for _, t := range j.tables {
+		least = min(least, t.gcGrace)
+	}
+	return max(least/2, time.Hour)
+}
+
+// layouts are those of the query tables that the call is about.
+func (j *job) layouts() []entity.Layout {
+	out := make([]entity.Layout, len(j.queries))
+	for i, t := range j.queries {
+		out[i] = t.Layout
+	}
+	return out
+}

@@ -1,0 +1,243 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/session"
+)
+
+// promotable is the part of gc_grace_seconds below which a row is young enough to be put into the base table: a tombstone that covers it is
+// not purged yet.
+const promotable = 0.75
+
+// rounds bounds how often one repair leads to another: a row that completes a move shows rows under former keys.
+const rounds = 5
+
+// repair makes the tables agree about an entity, and says of each finding what came of it.
+func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Finding) {
+	unit := session.UnitStart{Kind: j.kind, Table: j.base().qualified(), Repair: true}
+	ctx = j.tracer.TraceUnitStart(ctx, unit)
+	outcome, reason := j.repairEntity(ctx, s, l, found[0].Certainty)
+	j.tracer.TraceUnitEnd(ctx, session.UnitEnd{Kind: unit.Kind, Table: unit.Table, Outcome: outcome.String()})
+	for i := range found {
+		found[i].Outcome, found[i].Reason = outcome, reason
+	}
+}
+
+func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c repair.Certainty) (Outcome, string) {
+	rules := repair.Rules{
+		Old: c == repair.Proven, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),
+		Keyspace: j.keyspace,
+	}
+	before := l.Findings()
+	for range rounds {
+		rules.Old = rules.Old && sameFindings(l.Findings(), s.sighting.Findings) // what is new is not proven
+		if why := j.unrepairable(l); why != "" {
+			return Found, why
+		}
+		sent, why, err := j.step(ctx, s, l, rules)
+		switch {
+		case err != nil:
+			return Failed, err.Error()
+		case why != "":
+			return Found, why
+		case j.dryRun:
+			return Found, fmt.Sprintf("DryRun: would send %d statements", sent)
+		}
+		looked := time.Now()
+		if l, err = j.look(ctx, s, j.level()); err != nil {
+			return Failed, err.Error()
+		}
+		after := l.Findings()
+		switch {
+		case len(after) == 0:
+			return Repaired, ""
+		case !sameFindings(before, after):
+			before = after
+			continue
+		case slices.ContainsFunc(after, func(f repair.Finding) bool { return f.Class == repair.Ghost && f.RowAt == 0 }):
+			return Found, "a row with a key alone, of which nothing says when it was written, is newer than what the base row has replaced"
+		case j.base().version >= 0:
+			return Shadowed, "a delete covers the row: Modify the entity through its set, with no change, which writes it again"
+		case !j.rewrite || l.Base == nil:
+			return Shadowed, "it was sent again at its own time, and is not there: a delete of a newer write, which was never completed, covers it; " +
+				"option Rewrite (--rewrite) writes the entity again"
+		}
+		if why, err = j.writeAgain(ctx, l, looked.Add(-j.settle)); err != nil || why != "" {
+			return Failed, why + errorText(err)
+		}
+		if l, err = j.look(ctx, s, j.level()); err != nil {
+			return Failed, err.Error()
+		}
+		if before = l.Findings(); len(before) == 0 {
+			return Repaired, ""
+		}
+	}
+	return Changed, "the entity was written meanwhile"
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// unrepairable says why rows cannot be repaired whatever the rules say.
+func (j *job) unrepairable(l repair.Look) string {
+	for _, f := range l.Findings() {
+		if f.Class == repair.Undatable {
+			return "nothing says when the row was written, so it cannot be said which row is newer"
+		}
+	}
+	return ""
+}
+
+// step carries out what the rules say of a look. It gives how many statements were sent, or would be, or why nothing is done.
+func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.Rules) (sent int, why string, err error) {
+	d, err := repair.Decide(l, rules)
+	if d.ReadAll {
+		if l, why = j.lookAtAll(ctx, s); why != "" || len(l.Findings()) == 0 {
+			return 0, why, nil
+		}
+		rules.Old = rules.Old && sameFindings(l.Findings(), s.sighting.Findings)
+		d, err = repair.Decide(l, rules)
+	}
+	if err != nil || d.Reason != "" {
+		return 0, d.Reason, err
+	}
+	if d.RollForward {
+		if j.dryRun {
+			return 1, "", nil
+		}
+		return 1, "", j.rollForward(ctx, s.entity)
+	}
+	if len(d.Promote) > 0 {
+		if j.dryRun {
+			return len(d.Promote), "", nil
+		}
+		if why = j.brake(1); why != "" {
+			return 0, why, nil
+		}
+		if err = j.sendRow(ctx, d.Promote); err != nil {
+			return 0, "", err
+		}
+		sent = len(d.Promote)
+		promoted := d.Promoted
+		if l, why = j.lookAtAll(ctx, s); why != "" {
+			return sent, why, nil
+		}
+		l.Promoted, rules.Old = promoted, false
+		if d, err = repair.Decide(l, rules); err != nil || d.Reason != "" {
+			return sent, d.Reason, err
+		}
+	}
+	if why = j.handOut(l, d.Removes); why != "" {
+		return sent, why, nil
+	}
+	if j.dryRun {
+		return len(d.Send), "", nil
+	}
+	if l.Base != nil && slices.ContainsFunc(d.Send, func(m entity.Mutation) bool {
+		return m.Table == j.base().Name() && m.Kind == entity.Put && m.Timestamp > l.Base.At
+	}) {
+		if why = j.brake(1); why != "" { // another base row takes the place of this one
+			return sent, why, nil
+		}
+	}
+	return sent + len(d.Send), "", j.send(ctx, d.Send)
+}
+
+// lookAtAll looks with the base row as all replicas have it, or says why it cannot.
+func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, why string) {
+	l, err := j.look(ctx, s, gocql.All)
+	if err != nil {
+		why = "rows are removed only when all replicas of the base row have answered: " + err.Error()
+	}
+	return l, why
+}
+
+// handOut gives the rows that are about to be removed, or to lose values, to the caller, or says why they cannot be removed.
+func (j *job) handOut(l repair.Look, rows []repair.Row) (why string) {
+	findings := l.Findings()
+	for _, q := range rows {
+		if j.onRemoval == nil {
+			return "rows are removed only if they are handed out before: give OnRemoval, or --removed of the command"
+		}
+		if j.dryRun {
+			continue
+		}
+		if why := j.brake(1); why != "" {
+			return why
+		}
+		class := repair.Differing // also where it only has a column of another table's key that the base row does not have
+		if i := slices.IndexFunc(findings, func(f repair.Finding) bool { return f.Table == q.Table() && f.Key == q.Key() }); i >= 0 {
+			class = findings[i].Class
+		}
+		if err := j.onRemoval(Removal{Class: class, Table: j.table(q.Table()).qualified(), Values: q.Texts()}); err != nil {
+			return "the row is not removed, as it could not be handed out before: " + err.Error()
+		}
+	}
+	return ""
+}
+
+// brake counts rows that are removed or put into the base table, and ends the run when there are too many.
+func (j *job) brake(rows int64) (why string) {
+	most := int64(j.maxRemovals)
+	if most == 0 {
+		most = min(defaultMaxRemovals, max(100, j.read.Load()/100))
+	}
+	if j.removed.Add(rows) <= most {
+		return ""
+	}
+	err := fmt.Errorf("%w: %d so far; look at the base table first, and raise MaxRemovals (--max-removals) if it is right", ErrTooMuch, most)
+	j.fail(err)
+	return err.Error()
+}
+
+// writeAgain writes the base row to all tables at a time Settle before it was read: all writes of before then, it shows.
+func (j *job) writeAgain(ctx context.Context, l repair.Look, then time.Time) (why string, err error) {
+	at := then.UnixMicro()
+	if expires(l.Base) {
+		return "the row expires, and the set has no ExpiresAt: written again it would stay for good", nil
+	}
+	if at <= l.Base.At {
+		return "the entity was written less than Settle ago: repair it again later", nil
+	}
+	mutations, err := l.Base.Deliver(at, true, j.keyspace)
+	if err != nil {
+		return "", err
+	}
+	return "", j.send(ctx, mutations)
+}
+
+// expires says whether a row has values that expire, other than by ExpiresAt.
+func expires(r *repair.Row) bool {
+	for _, w := range r.Written {
+		if w.Ends != 0 && !r.Expires() {
+			return true
+		}
+	}
+	return false
+}
+
+func sameFindings(a, b []repair.Finding) bool {
+	key := func(x, y repair.Finding) int {
+		if x.Table != y.Table {
+			return cmp.Compare(x.Table, y.Table)
+		}
+		return cmp.Compare(x.Key, y.Key)
+	}
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.SortFunc(a, key)
+	slices.SortFunc(b, key)
+	return slices.Equal(a, b)
+}

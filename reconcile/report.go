@@ -1,0 +1,288 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/repair"
+)
+
+// Errors of a [Report].
+var (
+	// ErrDrift says that tables disagree, and were not repaired.
+	ErrDrift = errors.New("denorm: reconcile: tables disagree")
+	// ErrIncomplete says that not all was read: nothing is known of the rest.
+	ErrIncomplete = errors.New("denorm: reconcile: not all rows were compared")
+	// ErrTooMuch says that a repair ended as it would have removed more rows, or put more into the base table, than [MaxRemovals] allows.
+	ErrTooMuch = errors.New("denorm: reconcile: more rows would be removed or put back than MaxRemovals allows")
+)
+
+// Class says in what way a row disagrees with the base row.
+type Class = repair.Class
+
+// The classes of findings.
+const (
+	Missing   = repair.Missing   // the base row has a row in the table, and it is not there
+	Differing = repair.Differing // it is there, not newer than the base row, and has other values
+	Ghost     = repair.Ghost     // a row that is not newer than the base row, under a key that the base row does not have
+	Orphan    = repair.Orphan    // a row of an entity that has no base row
+	Newer     = repair.Newer     // a row that is newer than the base row
+	Undatable = repair.Undatable // a row of which nothing says when it was written
+)
+
+// Certainty says how sure it is that a finding is no write in flight.
+type Certainty = repair.Certainty
+
+// The certainties of findings.
+const (
+	Settled = repair.Settled // it has lasted for longer than Settle: only a queued Resume, a hint or a stuck batchlog may still explain it
+	Proven  = repair.Proven  // nothing that is still to be delivered explains it
+)
+
+// Outcome says what a repair did about a finding.
+type Outcome uint8
+
+// The outcomes of findings.
+const (
+	Found    Outcome = iota // nothing was tried: the call only looks, or Reason says why
+	Repaired                // the tables agree now, as was read back
+	Shadowed                // a delete covers the row: it was sent again at its own time, and is not there; see [Rewrite]
+	Changed                 // the entity was written meanwhile: look again
+	Failed                  // requests failed; Reason says which
+)
+
+func (o Outcome) String() string {
+	return [...]string{"found", "repaired", "shadowed", "changed", "failed"}[min(o, Failed)]
+}
+
+// Finding is a row that disagrees with its base row.
+type Finding struct {
+	Class     Class
+	Certainty Certainty
+	Table     string // physical, with its keyspace
+	Column    string // of Differing: one that differs
+	// BaseTime and RowTime are when the base row and the row were written; zero where there is none.
+	BaseTime, RowTime time.Time
+	// FirstSeen is when it was seen first in this state.
+	FirstSeen time.Time
+	Outcome   Outcome
+	Reason    string // why it was left as it is, if it was
+
+	key string
+	t   *table
+}
+
+// Key is the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave it out.
+func (f Finding) Key() string { return f.t.KeyText(f.key) }
+
+// String is the finding without the key.
+func (f Finding) String() string {
+	out := fmt.Sprintf("%s: %s (%s)", f.Table, f.Class, f.Certainty)
+	if f.Column != "" {
+		out += ", column " + f.Column
+	}
+	if f.Outcome != Found {
+		out += ": " + f.Outcome.String()
+	}
+	if f.Reason != "" {
+		out += ": " + f.Reason
+	}
+	return out
+}
+
+// Format prints [Finding.String] for every verb.
+func (f Finding) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, f.String()) }
+
+// Report is what a call has found. It is complete when the call has returned.
+type Report struct {
+	Entity       string
+	Run          gocql.UUID // zero without [State]
+	Began, Ended time.Time
+	// Tables are the tables that were compared, the base table first.
+	Tables []TableReport
+	// InFlight counts entities whose tables differed at first and agreed later, or changed: writes in flight explain them.
+	InFlight int
+	// Put counts the rows that [Reconciler.Backfill] has put into its table.
+	Put int
+	// Uncovered counts ranges of the ring that could not be read, and entities that differed and could not be looked at again; Err says why.
+	Uncovered int
+
+	mu       sync.Mutex
+	findings []Finding
+	places   map[place]int // of findings: where they are
+	omitted  int           // findings beyond maxFindings
+	stopped  error
+	failures []error
+}
+
+// TableReport is what was found in one table.
+type TableReport struct {
+	Table string // physical, with its keyspace
+	Rows  int    // read
+	Found map[Class]int
+}
+
+// maxFindings bounds the findings that a report keeps; all are counted.
+const maxFindings = 100_000
+
+// Findings are the rows that disagree, the first 100,000 of them; [TableReport] counts all.
+func (r *Report) Findings() iter.Seq[Finding] { return slices.Values(r.findings) }
+
+// Err is nil if all rows were read, and agree now. It matches [ErrDrift] if some disagree and were not repaired, [ErrIncomplete] if some could
+// not be read, [ErrTooMuch] if a repair has stopped, and [ErrStopped] or [ErrRunning] if a stored run ended early.
+func (r *Report) Err() error {
+	var errs []error
+	if r.stopped != nil {
+		errs = append(errs, r.stopped)
+	}
+	if r.Uncovered > 0 {
+		errs = append(errs, fmt.Errorf("%w: %d ranges of the ring or entities: %w", ErrIncomplete, r.Uncovered, errors.Join(r.failures...)))
+	}
+	left := r.omitted
+	for _, f := range r.findings {
+		if f.Outcome != Repaired {
+			left++
+		}
+	}
+	if left > 0 {
+		errs = append(errs, fmt.Errorf("%w: %d findings", ErrDrift, left))
+	}
+	return errors.Join(errs...)
+}
+
+// String is the report as a table, without keys. Why something is missing in it, Err says.
+func (r *Report) String() string {
+	var b strings.Builder
+	for _, t := range r.Tables {
+		fmt.Fprintf(&b, "%-30s %9d rows", t.Table, t.Rows)
+		agree := true
+		for class := Missing; class <= Undatable; class++ {
+			if n := t.Found[class]; n > 0 {
+				fmt.Fprintf(&b, "   %s %d", class, n)
+				agree = false
+			}
+		}
+		switch complete := r.Uncovered == 0 && r.stopped == nil; {
+		case agree && complete:
+			b.WriteString("   agrees")
+		case agree:
+			b.WriteString("   nothing found in what was compared")
+		}
+		b.WriteByte('\n')
+	}
+	outcomes := make(map[Outcome]int)
+	for _, f := range r.findings {
+		outcomes[f.Outcome]++
+	}
+	fmt.Fprintf(&b, "%d %s", len(r.findings)+r.omitted, plural(len(r.findings)+r.omitted, "finding"))
+	for o := Repaired; o <= Failed; o++ {
+		if outcomes[o] > 0 {
+			fmt.Fprintf(&b, ", %d %s", outcomes[o], o)
+		}
+	}
+	fmt.Fprintf(&b, "; %d %s explained by writes in flight; in %s\n", r.InFlight, plural(r.InFlight, "difference"), r.Ended.Sub(r.Began).Round(time.Millisecond))
+	if r.Uncovered > 0 {
+		fmt.Fprintf(&b, "%d ranges of the ring, or entities, could not be read: nothing is known of them\n", r.Uncovered)
+	}
+	if r.stopped != nil {
+		b.WriteString("the run stopped before it was done\n")
+	}
+	return b.String()
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return what
+	}
+	return what + "s"
+}
+
+func (r *Report) table(name string) *TableReport {
+	for i := range r.Tables {
+		if r.Tables[i].Table == name {
+			return &r.Tables[i]
+		}
+	}
+	r.Tables = append(r.Tables, TableReport{Table: name, Found: make(map[Class]int)})
+	return &r.Tables[len(r.Tables)-1]
+}
+
+func (r *Report) add(found []Finding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range found {
+		at := place{f.t, f.key}
+		if i, known := r.places[at]; known {
+			r.table(f.Table).Found[r.findings[i].Class]--
+			r.table(f.Table).Found[f.Class]++
+			r.findings[i] = f
+			continue
+		}
+		r.table(f.Table).Found[f.Class]++
+		if len(r.findings) == maxFindings {
+			if f.Outcome != Repaired {
+				r.omitted++
+			}
+			continue
+		}
+		if r.places == nil {
+			r.places = make(map[place]int)
+		}
+		r.places[at] = len(r.findings)
+		r.findings = append(r.findings, f)
+	}
+}
+
+func (r *Report) rows(t *table, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.table(t.qualified()).Rows += n
+}
+
+func (r *Report) uncovered(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	same := func(other error) bool { return other.Error() == err.Error() }
+	if r.Uncovered++; len(r.failures) < 3 && !slices.ContainsFunc(r.failures, same) {
+		r.failures = append(r.failures, err)
+	}
+}
+
+// unsettled notes entities that differed when the run ended early, and were not looked at again.
+func (r *Report) unsettled(entities int) {
+	for range entities {
+		r.uncovered(errUnsettled)
+	}
+}
+
+var errUnsettled = errors.New("the run ended before entities that differed were looked at again")
+
+func (r *Report) inFlight(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.InFlight += n
+}
+
+// Removal is a row that is about to be removed.
+type Removal struct {
+	Class  Class
+	Table  string            // physical, with its keyspace
+	Values map[string]string // by column, as CQL text; null columns are left out
+}
+
+// Progress is how far a call is.
+type Progress struct {
+	Done     float64 // of the ring, over all tables: 0 to 1
+	Rows     int     // read
+	Findings int
+	Waiting  int // entities to be looked at again
+	InFlight int // requests that may be in flight
+}

@@ -1,0 +1,268 @@
+package reconcile
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// ErrRunning says that another run of the same kind, over the same set and keyspaces, is under way. Its text names that run. If its process
+// has died, a call succeeds a minute later.
+var ErrRunning = errors.New("denorm: reconcile: another run of the set is under way")
+
+// ErrStopped says that the run was stopped by [Reconciler.Stop].
+var ErrStopped = errors.New("denorm: reconcile: the run was stopped; option Resume continues it")
+
+// State stores runs in the tables of [StateSchema], in a physical keyspace, where they outlive their process: one that has died is continued
+// with [Resume], only one of a kind runs at a time ([ErrRunning]), others see and steer it ([Reconciler.Runs]), and a finding keeps the time
+// when the first run saw it, so that it can become [Proven]. Without State, or with an empty name, all of that is in memory and ends with the call.
+func State(keyspace string) Option { return func(c *config) { c.state = keyspace } }
+
+// Resume continues a run that [State] has stored, which is [Report.Run] or listed by [Reconciler.Runs]. What it has done is not done again,
+// and the report has all that it found. But a Verify without [Lookup] reads all tables again, as its hashes are lost with its process. It must
+// be of the same call, with the same declaration, [Tables], [Lookup] and [DryRun], or the error matches [ErrInvalid]. What was repaired in the moment when the process died may be missing in the report. The [Rate] is that of the
+// stored run unless another one is given.
+func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
+
+// storedRun is a run in the tables of StateSchema.
+type storedRun struct {
+	lease
+	began   time.Time
+	covered map[coveredKey]covered // by an earlier process
+	fail    func(error)
+	ended   atomic.Int64 // units that are stored
+	lost    bool         // the lease is another's
+}
+
+type coveredKey struct {
+	table     string // as declared
+	low, high int64
+}
+
+type covered struct {
+	coveredKey
+	rows, inFlight int64
+}
+
+// The states of runs.
+const (
+	stateRunning    = "running"
+	stateIncomplete = "incomplete"
+	stateDone       = "done"
+)
+
+// What others want of a run.
+const (
+	wantRun   = "run"
+	wantPause = "pause"
+	wantStop  = "stop"
+)
+
+// subject is the set on the cluster, whatever is done with it.
+func (j *job) subject() string {
+	var keyspaces []string
+	for _, t := range j.tables {
+		keyspaces = append(keyspaces, t.keyspace)
+	}
+	slices.Sort(keyspaces)
+	return strings.Join(slices.Compact(keyspaces), ",") + " " + j.entity
+}
+
+// plan is a hash of what must be equal for a run to be continued.
+func (j *job) plan() ([]byte, error) {
+	var names []string
+	for _, t := range j.compared() {
+		names = append(names, t.qualified())
+	}
+	text, err := json.Marshal([]any{j.kind, j.dryRun, j.lookup, segmentsPerTable, names, j.set.Describe()})
+	sum := sha256.Sum256(text)
+	return sum[:], err
+}
+
+// begin takes the lease of the run, stores its plan, and reads what an earlier process has done.
+func (j *job) begin(ctx context.Context) error {
+	switch {
+	case j.resume != gocql.UUID{} && (j.store == nil || j.one != nil):
+		return invalid("Resume: no run is stored: runs of all entities are, by a Reconciler with State")
+	case j.store == nil || j.one != nil:
+		return nil
+	}
+	plan, err := j.plan()
+	if err != nil {
+		return err
+	}
+	r := &storedRun{
+		lease: lease{store: j.store, job: j.kind + " " + j.subject(), owner: gocql.MustRandomUUID(), run: j.resume},
+		began: j.report.Began, fail: j.fail,
+	}
+	if j.resume == (gocql.UUID{}) {
+		r.run = gocql.TimeUUID()
+	} else if err := r.check(ctx, j, plan); err != nil {
+		return err
+	}
+	held, other, err := r.take(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !held:
+		return fmt.Errorf("%w: %s", ErrRunning, other)
+	}
+	if err = r.load(ctx, j, plan); err != nil {
+		return errors.Join(err, r.release(ctx))
+	}
+	j.stored, j.report.Run = r, r.run
+	return nil
+}
+
+// check rejects a run that is not the same as the one that is stored.
+func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
+	type row struct {
+		plan    []byte
+		rate    int
+		started time.Time
+	}
+	rows, err := all(ctx, r.store, func(s gocql.Scanner, row *row) error { return s.Scan(&row.plan, &row.rate, &row.started) },
+		"SELECT plan, rate, started FROM "+r.name(runTable)+" WHERE job = ? AND run = ?", r.job, r.run)
+	switch {
+	case err != nil:
+		return err
+	case len(rows) == 0:
+		return invalid("Resume: no run %s to %s set %s in these keyspaces is stored", r.run, j.kind, j.entity)
+	case string(rows[0].plan) != string(plan):
+		return invalid("Resume: run %s was begun with another declaration of set %s, or with other Tables, Lookup or DryRun: begin a new run", r.run, j.entity)
+	}
+	r.began, j.report.Began = rows[0].started, rows[0].started
+	if j.rate == 0 {
+		j.rate = rows[0].rate
+		j.pace.set(false, j.rate)
+	}
+	return nil
+}
+
+// load stores the run as running, and reads what an earlier process has done. The plan of the run is this one row: its segments follow from it,
+// so there is none of which a part is stored.
+func (r *storedRun) load(ctx context.Context, j *job, plan []byte) error {
+	err := r.exec(ctx, "INSERT INTO "+r.name(runTable)+" (job, run, kind, entity, plan, state, wanted, rate, segments, started, ended) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		r.job, r.run, j.kind, j.entity, plan, stateRunning, wantRun, j.rate, segmentsPerTable*len(j.scanned()), r.began, nil)
+	if err != nil || j.resume == (gocql.UUID{}) {
+		return err
+	}
+	r.covered = make(map[coveredKey]covered)
+	for _, t := range j.compared() {
+		rows, err := all(ctx, r.store, func(s gocql.Scanner, c *covered) error { return s.Scan(&c.low, &c.high, &c.rows, &c.inFlight) },
+			"SELECT low, high, rows, in_flight FROM "+r.name(segmentTable)+" WHERE run = ? AND tbl = ?", r.run, t.Name())
+		if err != nil {
+			return err
+		}
+		for _, c := range rows {
+			c.table = t.Name()
+			r.covered[c.coveredKey] = c
+		}
+	}
+	return j.restore(ctx, r.began)
+}
+
+// skip says whether an earlier process has done a unit, and adds what it counted.
+func (r *storedRun) skip(j *job, u *unit) bool {
+	c, ok := r.covered[coveredKey{u.t.Name(), u.in.low, u.in.high}]
+	if ok {
+		r.ended.Add(1)
+		j.read.Add(c.rows)
+		j.report.rows(u.t, int(c.rows))
+		j.report.inFlight(int(c.inFlight))
+	}
+	return ok
+}
+
+// done stores that a unit is done.
+func (r *storedRun) done(ctx context.Context, u *unit) {
+	err := r.exec(ctx, "INSERT INTO "+r.name(segmentTable)+" (run, tbl, low, high, rows, in_flight) VALUES (?, ?, ?, ?, ?, ?)",
+		r.run, u.t.Name(), u.in.low, u.in.high, u.rows.Load(), u.inFlight.Load())
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	r.ended.Add(1)
+}
+
+// pollWanted is how often a run asks what others want of it.
+const pollWanted = 5 * time.Second
+
+// keep renews the lease, and does what others want of the run.
+func (r *storedRun) keep(ctx context.Context, j *job, ended <-chan struct{}) {
+	ticker := time.NewTicker(pollWanted)
+	defer ticker.Stop()
+	for renewed := time.Now(); ; {
+		select {
+		case <-ended:
+			return
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if time.Since(renewed) >= leaseRenewal {
+			held, other, err := r.renew(ctx)
+			if err == nil && !held {
+				r.lost = true
+				j.fail(fmt.Errorf("%w: %s has taken over", ErrRunning, other))
+				return
+			}
+			renewed = time.Now()
+		}
+		r.obey(ctx, j)
+	}
+}
+
+// obey does what others want, and tells them how far the run is. What fails is tried again a moment later.
+func (r *storedRun) obey(ctx context.Context, j *job) {
+	type order struct {
+		wanted string
+		rate   int
+	}
+	orders, err := all(ctx, r.store, func(s gocql.Scanner, o *order) error { return s.Scan(&o.wanted, &o.rate) },
+		"SELECT wanted, rate FROM "+r.name(runTable)+" WHERE job = ? AND run = ?", r.job, r.run)
+	if err != nil || len(orders) == 0 {
+		return
+	}
+	if orders[0].wanted == wantStop {
+		j.fail(ErrStopped)
+		return
+	}
+	j.pace.set(orders[0].wanted == wantPause, orders[0].rate)
+	_ = r.tell(ctx, j, stateRunning, nil)
+}
+
+// tell stores how far the run is.
+func (r *storedRun) tell(ctx context.Context, j *job, state string, ended any) error {
+	p := j.progress()
+	return r.exec(ctx, "UPDATE "+r.name(runTable)+" SET state = ?, done = ?, rows = ?, findings = ?, ended = ? WHERE job = ? AND run = ?",
+		state, r.ended.Load(), p.Rows, p.Findings, ended, r.job, r.run)
+}
+
+// storeEnd stores the end of the run, and gives back its lease. If it fails, the run can be resumed a minute later.
+func (r *storedRun) storeEnd(ctx context.Context, j *job) {
+	if r.lost {
+		return
+	}
+	complete := ctx.Err() == nil && j.report.stopped == nil && j.report.Uncovered == 0
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
+	defer cancel()
+	state := stateIncomplete
+	if complete {
+		state = stateDone
+		if !j.fills && j.forget(ctx, r.began) != nil {
+			state = stateIncomplete
+		}
+	}
+	_ = r.tell(ctx, j, state, j.report.Ended)
+	_ = r.release(ctx)
+}

@@ -1,0 +1,176 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/repair"
+)
+
+// lookers is how many suspects are looked at at a time, as far as the pace allows.
+const lookers = 64
+
+// settleAll looks at suspects until the scan has ended and none is left.
+func (j *job) settleAll(ctx context.Context) {
+	for {
+		due := j.queue.take(ctx, lookers)
+		if len(due) == 0 {
+			return
+		}
+		var group sync.WaitGroup
+		for _, s := range due {
+			group.Go(func() { j.settleOne(ctx, s) })
+		}
+		group.Wait()
+	}
+}
+
+// settleOne looks at a suspect once.
+func (j *job) settleOne(ctx context.Context, s *suspect) {
+	began := time.Now()
+	l, err := j.look(ctx, s, j.level())
+	if err != nil {
+		if ctx.Err() == nil {
+			j.report.uncovered(err)
+		}
+		j.settled(ctx, s, false, err)
+		return
+	}
+	certainty, next := s.sighting.Look(began, time.Now(), l.Findings(), j.patience(l))
+	switch {
+	case certainty == repair.Agrees:
+		j.settled(ctx, s, true, nil)
+	case certainty == repair.InFlight && s.tries >= mostTries:
+		j.report.uncovered(errBusy)
+		j.settled(ctx, s, false, errBusy)
+	case certainty == repair.InFlight:
+		s.tries++
+		j.queue.again(s, next)
+	default:
+		err := j.conclude(ctx, s, l, began, certainty)
+		if err != nil && ctx.Err() == nil {
+			j.fail(err)
+		}
+		j.settled(ctx, s, false, err)
+	}
+}
+
+var errBusy = fmt.Errorf("an entity differed at each of %d looks, and was written between them: repair it by Entity when it rests", mostTries)
+
+// conclude reports what a suspect's looks agree on, and repairs it.
+func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began time.Time, c repair.Certainty) (err error) {
+	if j.store != nil {
+		if c, err = j.recall(ctx, s, began, c); err != nil {
+			return err
+		}
+	}
+	found := j.found(s, c)
+	if j.repairs {
+		j.repair(ctx, s, l, found)
+	}
+	j.report.add(found)
+	j.tracedFindings(ctx, found)
+	if j.store == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return j.remember(ctx, s, began, found)
+}
+
+// mostTries bounds how often an entity that is written all the time is looked at.
+const mostTries = 20
+
+func (j *job) patience(l repair.Look) repair.Patience {
+	versioned := j.base().version >= 0 && !l.Version.Pending
+	return repair.Patience{Settle: j.settle, Horizon: j.horizon(), At: j.at, Versioned: versioned}
+}
+
+// found makes findings of what a suspect's looks agree on.
+func (j *job) found(s *suspect, c repair.Certainty) []Finding {
+	var out []Finding
+	for _, f := range s.sighting.Findings {
+		t := j.table(f.Table)
+		out = append(out, Finding{
+			Class: f.Class, Certainty: c, Table: t.qualified(), Column: f.Column, BaseTime: moment(f.BaseAt), RowTime: moment(f.RowAt),
+			FirstSeen: s.sighting.First, key: f.Key, t: t,
+		})
+	}
+	return out
+}
+
+func moment(microseconds int64) time.Time {
+	if microseconds == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(microseconds).UTC()
+}
+
+func (j *job) table(name string) *table {
+	return j.tables[slices.IndexFunc(j.tables, func(t *table) bool { return t.Name() == name })]
+}
+
+// look reads what all tables have of an entity: the base row, at a level of its own, the rows that a scan has found, and those that may be
+// where these rows say, also under the other values of columns that are OneOf. The next look reads all of these, too: once the entity has
+// moved, no row may say where it was.
+func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (repair.Look, error) {
+	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All}
+	b, err := j.row(ctx, j.base(), s.entity, base)
+	if err != nil {
+		return l, err
+	}
+	delete(s.places, place{j.base(), s.entity})
+	todo := slices.Collect(maps.Keys(s.places))
+	if b != nil {
+		if l.Base = &b.Row; j.ending(b) {
+			return repair.Look{BaseTable: l.BaseTable}, nil
+		}
+		if todo, err = j.places(b, s.places, todo); err != nil {
+			return l, err
+		}
+	}
+	for len(todo) > 0 {
+		p := todo[0]
+		todo = todo[1:]
+		r, err := j.row(ctx, p.t, p.key, j.level())
+		switch {
+		case err != nil:
+			return l, err
+		case r == nil || r.Entity() != s.entity:
+			continue
+		case j.ending(r):
+			l.Tables = slices.DeleteFunc(l.Tables, func(t entity.Layout) bool { return t.Name() == p.t.Name() })
+			continue
+		}
+		l.Rows = append(l.Rows, r.Row)
+		if todo, err = j.places(r, s.places, todo); err != nil {
+			return l, err
+		}
+	}
+	if j.base().version >= 0 {
+		err = j.lookVersioned(ctx, s.entity, &l)
+	}
+	return l, err
+}
+
+// places adds the places in which query tables may have rows of the entity of a row to those that are known, and to be read.
+func (j *job) places(r *row, known map[place]bool, todo []place) ([]place, error) {
+	for _, q := range j.queries {
+		keys, err := r.Places(q.Layout)
+		if err != nil {
+			return nil, fmt.Errorf("a row of %s cannot be placed in %s: %w", r.Table(), q.qualified(), err)
+		}
+		for _, key := range keys {
+			if p := (place{q, key}); !known[p] {
+				known[p] = true
+				todo = append(todo, p)
+			}
+		}
+	}
+	return todo, nil
+}

@@ -1,0 +1,157 @@
+package reconcile
+
+import (
+	"context"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/repair"
+)
+
+// slices of the findings of a set, so that no partition of them becomes large.
+const findingSlices = 64
+
+func sliceOf(entity string) int16 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(entity))
+	return int16(h.Sum32() % findingSlices)
+}
+
+// sighting is a finding as it is stored.
+type sighting struct {
+	entity                    []byte
+	table                     string // as declared
+	key                       []byte
+	class, differs, certainty string
+	baseAt, rowAt             int64
+	first, last               time.Time
+	outcome, reason           string
+}
+
+const sightingColumns = "entity, tbl, row_key, class, differs, certainty, base_at, row_at, first_seen, last_seen, outcome, reason"
+
+func scanSighting(s gocql.Scanner, f *sighting) error {
+	return s.Scan(&f.entity, &f.table, &f.key, &f.class, &f.differs, &f.certainty, &f.baseAt, &f.rowAt, &f.first, &f.last, &f.outcome, &f.reason)
+}
+
+// finding is what repair says of a row, and of no use if another version of the library has stored a class that this one does not know.
+func (f *sighting) finding() repair.Finding {
+	return repair.Finding{
+		Class: named(f.class, repair.Missing, repair.Undatable), Table: f.table, Key: string(f.key), BaseAt: f.baseAt, RowAt: f.rowAt, Column: f.differs,
+	}
+}
+
+// named is the value that has a name, zero if none has.
+func named[T interface {
+	~uint8
+	String() string
+}](name string, from, to T) T {
+	for v := from; v <= to; v++ {
+		if v.String() == name {
+			return v
+		}
+	}
+	return 0
+}
+
+// recall gives a suspect the time when an earlier run saw it first in the same state, and with it another certainty.
+func (j *job) recall(ctx context.Context, s *suspect, began time.Time, c repair.Certainty) (repair.Certainty, error) {
+	stored, err := all(ctx, j.store, scanSighting, "SELECT "+sightingColumns+" FROM "+j.store.name(findingTable)+
+		" WHERE subject = ? AND slice = ? AND entity = ?", j.subject(), sliceOf(s.entity), []byte(s.entity))
+	if err != nil {
+		return c, err
+	}
+	var same []repair.Finding
+	var first time.Time
+	for _, f := range stored {
+		if f.outcome == Repaired.String() || !j.compares(f.table) {
+			continue
+		}
+		same = append(same, f.finding())
+		if f.first.After(first) {
+			first = f.first
+		}
+	}
+	if len(same) == 0 || !sameFindings(same, s.sighting.Findings) || !first.Before(s.sighting.First) {
+		return c, nil
+	}
+	if s.sighting.First = first; !began.Before(first.Add(j.horizon())) {
+		c = repair.Proven
+	}
+	return c, nil
+}
+
+// compares says whether a query table is one that the call is about.
+func (j *job) compares(name string) bool {
+	return slices.ContainsFunc(j.queries, func(t *table) bool { return t.Name() == name })
+}
+
+// remember stores findings.
+func (j *job) remember(ctx context.Context, s *suspect, seen time.Time, found []Finding) error {
+	for i, f := range found {
+		state := s.sighting.Findings[i]
+		err := j.store.exec(ctx, "INSERT INTO "+j.store.name(findingTable)+" (subject, slice, "+sightingColumns+
+			") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?",
+			j.subject(), sliceOf(s.entity), []byte(s.entity), f.t.Name(), []byte(f.key), f.Class.String(), f.Column, f.Certainty.String(),
+			state.BaseAt, state.RowAt, f.FirstSeen, seen, f.Outcome.String(), f.Reason, seen.UnixMilli()*1000)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sightings reads what is stored of the set, a slice at a time.
+func (j *job) sightings(ctx context.Context, f func(slice int16, stored *sighting) error) error {
+	for slice := range int16(findingSlices) {
+		stored, err := all(ctx, j.store, scanSighting, "SELECT "+sightingColumns+" FROM "+j.store.name(findingTable)+
+			" WHERE subject = ? AND slice = ?", j.subject(), slice)
+		if err != nil {
+			return err
+		}
+		for i := range stored {
+			if !j.compares(stored[i].table) {
+				continue
+			}
+			if err := f(slice, &stored[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// restore adds to the report what was found since a run began.
+func (j *job) restore(ctx context.Context, began time.Time) error {
+	return j.sightings(ctx, func(_ int16, f *sighting) error {
+		if f.last.Before(began) {
+			return nil
+		}
+		t, outcome := j.table(f.table), named(f.outcome, Found, Failed)
+		j.report.add([]Finding{{
+			Class: named(f.class, repair.Missing, repair.Undatable), Certainty: named(f.certainty, repair.Agrees, repair.Proven),
+			Table: t.qualified(), Column: f.differs, BaseTime: moment(f.baseAt), RowTime: moment(f.rowAt), FirstSeen: f.first,
+			Outcome: outcome, Reason: f.reason, key: string(f.key), t: t,
+		}})
+		if outcome == Repaired && (f.class == Ghost.String() || f.class == Orphan.String()) {
+			j.removed.Add(1)
+		}
+		return nil
+	})
+}
+
+// forget deletes what no longer differs: a run that has read everything since began has not seen it. The timestamp leaves what another run
+// has seen meanwhile.
+func (j *job) forget(ctx context.Context, began time.Time) error {
+	return j.sightings(ctx, func(slice int16, f *sighting) error {
+		if !f.last.Before(began) {
+			return nil
+		}
+		return j.store.exec(ctx, "DELETE FROM "+j.store.name(findingTable)+
+			" USING TIMESTAMP ? WHERE subject = ? AND slice = ? AND entity = ? AND tbl = ? AND row_key = ?",
+			f.last.UnixMilli()*1000, j.subject(), slice, f.entity, f.table, f.key)
+	})
+}

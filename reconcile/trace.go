@@ -1,0 +1,66 @@
+package reconcile
+
+import (
+	"context"
+
+	"github.com/denorm-go/denorm/session"
+)
+
+// compared are the tables that the run reads.
+func (j *job) compared() []*table { return append([]*table{j.base()}, j.queries...) }
+
+// traced tells of the beginning of the run.
+func (j *job) traced(ctx context.Context) context.Context {
+	start := session.RunStart{Kind: j.kind, Entity: j.entity}
+	for _, t := range j.compared() {
+		start.Tables = append(start.Tables, t.qualified())
+	}
+	return j.tracer.TraceRunStart(ctx, start)
+}
+
+func (j *job) tracedEnd(ctx context.Context, err error) {
+	if !j.tracer.Runs() {
+		return
+	}
+	end := session.RunEnd{Kind: j.kind, Entity: j.entity, Err: err, Complete: j.one == nil && !j.fills && ctx.Err() == nil && j.report.Uncovered == 0}
+	left := make(map[string]int)
+	for _, f := range j.report.findings {
+		if f.Outcome != Repaired {
+			left[f.Table]++
+		}
+	}
+	for _, t := range j.report.Tables {
+		end.Tables = append(end.Tables, session.RunTable{Table: t.Table, Rows: t.Rows, Findings: left[t.Table]})
+	}
+	j.tracer.TraceRunEnd(ctx, end)
+}
+
+// unit reads a range of a table as a part of the run.
+func (j *job) unit(ctx context.Context, u *unit) {
+	unit := session.UnitStart{Kind: j.kind, Table: u.t.qualified()}
+	ctx = j.tracer.TraceUnitStart(ctx, unit)
+	err := j.scanSegment(ctx, u)
+	if err != nil {
+		j.unread(u.t, u.in, err)
+		u.failed.Store(true)
+	}
+	j.tracer.TraceUnitEnd(ctx, session.UnitEnd{Kind: unit.Kind, Table: unit.Table, Rows: int(u.rows.Load()), Err: err})
+	j.release(ctx, u)
+}
+
+func (j *job) tracedFindings(ctx context.Context, found []Finding) {
+	for _, f := range found {
+		j.tracer.TraceFinding(ctx, session.RunFinding{
+			Kind: j.kind, Table: f.Table, Class: f.Class.String(), Certainty: f.Certainty.String(), Outcome: f.Outcome.String(), FirstSeen: f.FirstSeen,
+		})
+	}
+}
+
+// tellNow tells how far the run is.
+func (j *job) tellNow(ctx context.Context) {
+	p := j.progress()
+	if j.onProgress != nil {
+		j.onProgress(p)
+	}
+	j.tracer.TraceRun(ctx, session.RunState{Kind: j.kind, Entity: j.entity, Done: p.Done, Waiting: p.Waiting, Limit: p.InFlight})
+}

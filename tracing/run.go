@@ -1,0 +1,207 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/denorm-go/denorm/session"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Names of the instruments of runs of package reconcile.
+const (
+	runRowsName     = "denorm.reconcile.rows"
+	runFindingsName = "denorm.reconcile.findings"
+	runRepairsName  = "denorm.reconcile.repairs"
+	runInFlightName = "denorm.reconcile.in_flight"
+	runLimitName    = "denorm.reconcile.limit"
+	runProgressName = "denorm.reconcile.progress"
+	driftRatioName  = "denorm.drift.ratio"
+	coverageAgeName = "denorm.drift.coverage.age"
+
+	kindKey      = attribute.Key("denorm.reconcile.kind")
+	setKey       = attribute.Key("denorm.set")
+	classKey     = attribute.Key("denorm.reconcile.class")
+	certaintyKey = attribute.Key("denorm.reconcile.certainty")
+)
+
+var _ session.RunTracer = (*Tracer)(nil)
+
+// runMetrics is the instruments of runs.
+type runMetrics struct {
+	rows, findings, repairs metric.Int64Counter
+	inFlight, limit         metric.Int64Gauge
+	progress, ratio         metric.Float64Gauge
+
+	mu      sync.Mutex
+	covered map[string]time.Time // when a table was read to the end last, or a run of it began first
+}
+
+// newRunMetrics makes all instruments, and says which of them are rejected: those record nothing.
+func newRunMetrics(meter metric.Meter) (*runMetrics, error) {
+	m := &runMetrics{covered: make(map[string]time.Time)}
+	_, err := meter.Float64ObservableGauge(coverageAgeName, metric.WithUnit("s"),
+		metric.WithDescription("Time since all rows of the table were compared last, or since the first run began."),
+		metric.WithFloat64Callback(m.ages))
+	if err != nil {
+		err = fmt.Errorf("denorm: instrument %s: %w", coverageAgeName, err)
+	}
+	errs := []error{err}
+	counter := func(name, unit, description string) metric.Int64Counter {
+		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+		return made(c, metric.Int64Counter(noop.Int64Counter{}), name, err, &errs)
+	}
+	count := func(name, unit, description string) metric.Int64Gauge {
+		g, err := meter.Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
+		return made(g, metric.Int64Gauge(noop.Int64Gauge{}), name, err, &errs)
+	}
+	share := func(name, description string) metric.Float64Gauge {
+		g, err := meter.Float64Gauge(name, metric.WithUnit("1"), metric.WithDescription(description))
+		return made(g, metric.Float64Gauge(noop.Float64Gauge{}), name, err, &errs)
+	}
+	m.rows = counter(runRowsName, "{row}", "Rows that runs of reconcile have read.")
+	m.findings = counter(runFindingsName, "{row}", "Rows that disagree with their base row.")
+	m.repairs = counter(runRepairsName, "{row}", "Rows that disagreed, by what a repair did about them.")
+	m.inFlight = count(runInFlightName, "{entity}", "Entities that are to be looked at again.")
+	m.limit = count(runLimitName, "{path}", "Requests that a run may have in flight.")
+	m.progress = share(runProgressName, "How much of a run is done.")
+	m.ratio = share(driftRatioName, "Rows that disagree, of all rows of the table: the upper bound of the interval of 95 %, from the last complete run.")
+	return m, errors.Join(errs...)
+}
+
+func made[T any](instrument, nothing T, name string, err error, errs *[]error) T {
+	if err != nil {
+		*errs = append(*errs, fmt.Errorf("denorm: instrument %s: %w", name, err))
+		return nothing
+	}
+	return instrument
+}
+
+func (m *runMetrics) ages(_ context.Context, o metric.Float64Observer) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, table := range slices.Sorted(maps.Keys(m.covered)) {
+		o.Observe(time.Since(m.covered[table]).Seconds(), metric.WithAttributes(semconv.DBCollectionName(table)))
+	}
+	return nil
+}
+
+// run is a run under way, and unit a part of one.
+type (
+	run  struct{ span trace.Span }
+	unit struct{ span trace.Span }
+)
+
+// TraceRunStart implements [session.RunTracer].
+func (t *Tracer) TraceRunStart(ctx context.Context, data session.RunStart) context.Context {
+	if t.runs != nil {
+		m := t.runs
+		m.mu.Lock()
+		for _, table := range data.Tables {
+			if m.covered[table].IsZero() {
+				m.covered[table] = time.Now()
+			}
+		}
+		m.mu.Unlock()
+	}
+	ctx, span := t.startSpan(ctx, data.Kind+" "+data.Entity, []trace.SpanStartOption{trace.WithAttributes(append(
+		[]attribute.KeyValue{semconv.DBSystemNameCassandra, kindKey.String(data.Kind), setKey.String(data.Entity)}, t.attributes...)...)})
+	return &following[Tracer, run]{ctx, t, run{span}}
+}
+
+// TraceRunEnd implements [session.RunTracer].
+func (t *Tracer) TraceRunEnd(ctx context.Context, data session.RunEnd) {
+	if t.runs != nil && data.Complete {
+		t.runs.mu.Lock()
+		for _, table := range data.Tables {
+			t.runs.covered[table.Table] = time.Now()
+		}
+		t.runs.mu.Unlock()
+		for _, table := range data.Tables {
+			t.runs.ratio.Record(ctx, driftBound(table.Findings, table.Rows), metric.WithAttributes(semconv.DBCollectionName(table.Table)))
+		}
+	}
+	if r := find[run](ctx, t); r != nil && r.span != nil {
+		endRun(r.span, data.Err)
+	}
+}
+
+// endRun ends a span. Its status has no text of the error, which may hold more than a trace should.
+func endRun(span trace.Span, err error, attributes ...attribute.KeyValue) {
+	span.SetAttributes(attributes...)
+	if err != nil {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End()
+}
+
+// driftBound is the upper bound of the share of rows that disagree: three of as many rows where none was found (the rule of three), else
+// that of the normal approximation. It is 1 for an empty table.
+func driftBound(findings, rows int) float64 {
+	if rows == 0 {
+		return 1
+	}
+	n := float64(rows)
+	if findings == 0 {
+		return min(1, 3/n)
+	}
+	p := float64(findings) / n
+	return min(1, p+1.96*math.Sqrt(p*(1-min(p, 1))/n))
+}
+
+// TraceRun implements [session.RunTracer].
+func (t *Tracer) TraceRun(ctx context.Context, data session.RunState) {
+	if t.runs == nil {
+		return
+	}
+	of := metric.WithAttributes(kindKey.String(data.Kind), setKey.String(data.Entity))
+	t.runs.inFlight.Record(ctx, int64(data.Waiting), of)
+	t.runs.limit.Record(ctx, int64(data.Limit), of)
+	t.runs.progress.Record(ctx, data.Done, of)
+}
+
+// TraceUnitStart implements [session.RunTracer].
+func (t *Tracer) TraceUnitStart(ctx context.Context, data session.UnitStart) context.Context {
+	name := "scan " + data.Table
+	if data.Repair {
+		name = "repair " + data.Table
+	}
+	ctx, span := t.startSpan(ctx, name, []trace.SpanStartOption{trace.WithAttributes(append([]attribute.KeyValue{
+		semconv.DBSystemNameCassandra, kindKey.String(data.Kind), semconv.DBCollectionName(data.Table),
+	}, t.attributes...)...)})
+	return &following[Tracer, unit]{ctx, t, unit{span}}
+}
+
+// TraceUnitEnd implements [session.RunTracer].
+func (t *Tracer) TraceUnitEnd(ctx context.Context, data session.UnitEnd) {
+	if t.runs != nil && data.Rows > 0 {
+		t.runs.rows.Add(ctx, int64(data.Rows), metric.WithAttributes(kindKey.String(data.Kind), semconv.DBCollectionName(data.Table)))
+	}
+	if u := find[unit](ctx, t); u != nil && u.span != nil {
+		attributes := appendCounts(nil, rowsKey.Int(data.Rows))
+		endRun(u.span, data.Err, appendTexts(attributes, outcomeKey.String(data.Outcome))...)
+	}
+}
+
+// TraceFinding implements [session.RunTracer].
+func (t *Tracer) TraceFinding(ctx context.Context, data session.RunFinding) {
+	if t.runs == nil {
+		return
+	}
+	table := semconv.DBCollectionName(data.Table)
+	t.runs.findings.Add(ctx, 1, metric.WithAttributes(table, classKey.String(data.Class), certaintyKey.String(data.Certainty)))
+	if data.Kind != "verify" {
+		t.runs.repairs.Add(ctx, 1, metric.WithAttributes(table, outcomeKey.String(data.Outcome)))
+	}
+}

@@ -1,0 +1,43 @@
+package tracing_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/testutil/golden"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tracing"
+)
+
+// The golden files hold the spans and metrics of runs: of one that has read everything, and of one that has failed.
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, testRuns)
+}
+
+func testRuns(t *testing.T) {
+	t.Helper()
+	provider, exporter := recorder(t)
+	meters, reader := meter(t)
+	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters))
+	for _, failure := range []error{nil, errors.New("user 'ada' was not read")} {
+		ctx := tracer.TraceRunStart(t.Context(), session.RunStart{Kind: "repair", Entity: "order", Tables: []string{"shop.a", "shop.b"}})
+		unit := tracer.TraceUnitStart(ctx, session.UnitStart{Kind: "repair", Table: "shop.a"})
+		tracer.TraceUnitEnd(unit, session.UnitEnd{Kind: "repair", Table: "shop.a", Rows: 300, Err: failure})
+		unit = tracer.TraceUnitStart(ctx, session.UnitStart{Kind: "repair", Table: "shop.a", Repair: true})
+		tracer.TraceUnitEnd(unit, session.UnitEnd{Kind: "repair", Table: "shop.a", Outcome: "repaired"})
+		tracer.TraceFinding(ctx, session.RunFinding{
+			Kind: "repair", Table: "shop.b", Class: "missing", Certainty: "settled", Outcome: "repaired", FirstSeen: time.Now(),
+		})
+		tracer.TraceRun(ctx, session.RunState{Kind: "repair", Entity: "order", Done: 0.5, Waiting: 2, Limit: 40})
+		tracer.TraceRunEnd(ctx, session.RunEnd{
+			Kind: "repair", Entity: "order", Complete: failure == nil, Err: failure,
+			Tables: []session.RunTable{{Table: "shop.a", Rows: 300}, {Table: "shop.b", Rows: 300, Findings: 3}},
+		})
+	}
+	<-time.After(time.Minute)
+	golden.Check(t, "run.golden", tree(exporter.GetSpans()))
+	golden.Check(t, "run_metrics.golden", table(collect(t, reader)))
+}
