@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 )
 
 // Option is an argument of [New].
@@ -21,6 +22,7 @@ type Option func(*config)
 type config struct {
 	declared *schema.Schema
 	terminal func(io.Writer) bool
+	session  []session.Option // of tests
 }
 
 // Declared makes the commands know what the service declares: without files and hosts they are about that, and with

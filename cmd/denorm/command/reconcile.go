@@ -227,7 +227,7 @@ func (r *run) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	config.Keyspace = r.keyspace
-	s, err := session.Open(config, session.LocalDC(r.localDC), session.Keyspaces(r.keyspaces))
+	s, err := session.Open(config, append(r.config.session, session.LocalDC(r.localDC), session.Keyspaces(r.keyspaces))...)
 	if err != nil {
 		return fmt.Errorf("connect to %v: %w", r.hosts, err)
 	}

@@ -8,12 +8,14 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,10 +28,11 @@ import (
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
-// shopOfOrders is a cluster with orders, on a socket.
+// shopOfOrders is a cluster with orders.
 type shopOfOrders struct {
 	t       *testing.T
 	cluster *cassandratest.Cluster
@@ -37,9 +40,8 @@ type shopOfOrders struct {
 	session *gocql.Session
 }
 
-func newShopOfOrders(t *testing.T) *shopOfOrders {
+func newShopOfOrders(t *testing.T, c *cassandratest.Cluster) *shopOfOrders {
 	t.Helper()
-	c := cassandratest.Listen(t, 1)
 	c.Create(orders.Schema.In(map[string]string{"": "shop"}).Statements()...)
 	config := c.Config()
 	config.Keyspace = "shop"
@@ -82,16 +84,27 @@ func (x *shopOfOrders) ghost() {
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-`)
 
+// inShop runs a test on a shop, in virtual time: what a run says depends on how long Settle is compared to a scan.
+func inShop(t *testing.T, test func(t *testing.T, x *shopOfOrders)) {
+	t.Helper()
+	t.Parallel()
+	signal.Notify(make(chan os.Signal), syscall.SIGWINCH) // starts the goroutine of package signal, which never ends, outside of the bubble
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) { test(t, newShopOfOrders(t, c)) })
+}
+
 // run runs a command on the shop. Nothing it says may have a key, unless it is asked for.
 func (x *shopOfOrders) run(args ...string) (out, errs string, code int) {
 	x.t.Helper()
-	return x.runOn(x.t.Context(), io.Discard, append(args, "--hosts", x.host, "--keyspace", "shop", "--settle", "100ms")...)
+	return x.runOn(x.t.Context(), io.Discard, append(args, "--hosts", x.host, "--keyspace", "shop", "--settle", "8s")...) // less than until a line of progress
 }
 
 func (x *shopOfOrders) runOn(ctx context.Context, progress io.Writer, args ...string) (out, errs string, code int) {
 	x.t.Helper()
 	var stdout, stderr bytes.Buffer
-	root := New(Declared(orders.Schema), func(c *config) { c.terminal = func(out io.Writer) bool { return progress != io.Discard } })
+	root := New(Declared(orders.Schema), func(c *config) {
+		c.terminal = func(io.Writer) bool { return progress != io.Discard }
+		c.session = append(c.session, session.Adjust(func(c *gocql.ClusterConfig) { c.Dialer = x.cluster.Config().Dialer }))
+	})
 	root.SetOut(&stdout)
 	root.SetErr(io.MultiWriter(&stderr, progress))
 	root.SetArgs(args)
@@ -113,9 +126,9 @@ func without(out string) string {
 
 // Tables that agree, drift that is found, a repair without the file of removed rows and one with it: the output, exit codes, and what is
 // in the tables afterwards.
-func TestVerifyAndRepair(t *testing.T) {
-	t.Parallel()
-	x := newShopOfOrders(t)
+func TestVerifyAndRepair(t *testing.T) { inShop(t, verifyAndRepair) }
+
+func verifyAndRepair(t *testing.T, x *shopOfOrders) {
 	want := func(step string, code int, args ...string) string {
 		t.Helper()
 		out, errs, got := x.run(args...)
@@ -172,15 +185,15 @@ func TestVerifyAndRepair(t *testing.T) {
 }
 
 // A table is filled, filled again, and has a row that filling it does not remove. A run that waits for --settle can be interrupted.
-func TestBackfill(t *testing.T) {
-	t.Parallel()
-	x := newShopOfOrders(t)
+func TestBackfill(t *testing.T) { inShop(t, backfill) }
+
+func backfill(t *testing.T, x *shopOfOrders) {
 	if err := x.session.Query("TRUNCATE orders_by_user").Exec(); err != nil {
 		t.Fatal(err)
 	}
 	want := func(step string, code int, more ...string) {
 		t.Helper()
-		began := time.Now().Add(-time.Second).Format(time.RFC3339)
+		began := time.Now().Add(-time.Minute).Format(time.RFC3339)
 		out, errs, got := x.run(append([]string{"backfill", "order", "orders_by_user", "--writers", began}, more...)...)
 		if got != code || errs != "" {
 			t.Errorf("%s: exit code %d, want %d: %s", step, got, code, errs)
@@ -208,7 +221,7 @@ func TestBackfill(t *testing.T) {
 
 func TestReconcileErrors(t *testing.T) {
 	t.Parallel()
-	x := newShopOfOrders(t)
+	x := newShopOfOrders(t, cassandratest.Listen(t, 1))
 	if err := x.session.Query("DROP TABLE orders_by_user").Exec(); err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +339,7 @@ func (s *signalled) Write(p []byte) (int, error) {
 
 // A run that is interrupted prints what it has, and does not say that the tables agree.
 func TestInterruptedRun(t *testing.T) { //nolint:paralleltest // a signal is for all tests that run
-	x := newShopOfOrders(t)
+	x := newShopOfOrders(t, cassandratest.Listen(t, 1))
 	x.missing()
 	on := []string{"--hosts", x.host, "--keyspace", "shop"}
 	for name, c := range map[string]struct{ args, wait string }{
