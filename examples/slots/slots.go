@@ -106,10 +106,11 @@ func Release(ctx context.Context, w *writer.Writer, slot Slot, customer gocql.UU
 }
 
 // Move gives the customer of one slot another of the same day in its place, both as they were read: both change, or neither. A day is
-// one partition, so one transaction can hold the conditions of both.
-func Move(ctx context.Context, w *writer.Writer, from, to Slot) error {
+// one partition, so one transaction can hold the conditions of both. Let no two moves have the same until: then a move never finds the
+// slots as an earlier one did, and one whose answer was lost is not made a second time, see [tables.Compare].
+func Move(ctx context.Context, w *writer.Writer, from, to Slot, until time.Time) error {
 	moved, left := to, from
-	moved.CustomerID, moved.Confirmed, moved.ReservationExpiry = from.CustomerID, from.Confirmed, from.ReservationExpiry
+	moved.CustomerID, moved.Confirmed, moved.ReservationExpiry = from.CustomerID, from.Confirmed, &until
 	left.CustomerID, left.Confirmed, left.ReservationExpiry = nil, false, nil
 	_, err := w.Write(ctx, "moveReservation", Slots.Update(from, left), Slots.Update(to, moved))
 	return err

@@ -8,7 +8,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 )
 
-// A read that has timed out is asked again. No other is, nor is a write.
+// A read that has timed out is asked again, also where it has completed a transaction and that timed out. No other is, nor is a write.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	const read, write = `SELECT k FROM t`, `INSERT INTO t (k) VALUES (1)`
@@ -17,10 +17,11 @@ func TestPatience(t *testing.T) {
 		statement string
 		want      int // requests
 	}{
-		"read":          {cassandratest.ReadTimeout(1, 2), read, 6},
-		"wrong read":    {cassandratest.Code(gocql.ErrCodeInvalid), read, 1},
-		"write":         {cassandratest.WriteTimeout("SIMPLE", 1, 2), write, 1},
-		"read of a CAS": {cassandratest.ReadTimeout(1, 2), write + ` IF NOT EXISTS`, 1},
+		"read":                      {cassandratest.ReadTimeout(1, 2), read, 9},
+		"read that completes a CAS": {cassandratest.WriteTimeout("CAS", 1, 2), read, 9},
+		"wrong read":                {cassandratest.Code(gocql.ErrCodeInvalid), read, 1},
+		"write":                     {cassandratest.WriteTimeout("SIMPLE", 1, 2), write, 1},
+		"read of a CAS":             {cassandratest.ReadTimeout(1, 2), write + ` IF NOT EXISTS`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
