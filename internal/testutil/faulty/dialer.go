@@ -21,7 +21,12 @@ type Dialer struct {
 	dying atomic.Bool
 	sends atomic.Int64 // writes until death
 	dead  atomic.Bool
+	lost  atomic.Int64
 }
+
+// Lost is how many writes were applied whose reply was lost, the one with which the client died included. On a busy machine it can be less
+// than was asked for: a server that gives up replies with an error, or later than the client waits.
+func (d *Dialer) Lost() int { return int(d.lost.Load()) }
 
 // DieAfter kills the client, as far as the cluster can tell, when n more writes have been sent: nothing that comes after
 // them is sent, and no answer arrives, the last write's included. It is for good.
@@ -79,6 +84,7 @@ type conn struct {
 	net.Conn
 	dialer *Dialer
 	broken atomic.Bool
+	fatal  atomic.Bool // its last write was that of the client
 }
 
 // Opcodes of native protocol requests, the fifth byte of a frame.
@@ -87,6 +93,9 @@ const (
 	opBatch   = 0x0D
 )
 
+// opResult is that of a reply that is no error.
+const opResult = 0x08
+
 // Write is called by gocql with one frame at a time.
 func (c *conn) Write(frame []byte) (int, error) {
 	if c.dialer.dead.Load() {
@@ -94,6 +103,7 @@ func (c *conn) Write(frame []byte) (int, error) {
 		return 0, errDead
 	}
 	if c.dialer.dying.Load() && isWrite(frame) && c.dialer.sends.Add(-1) <= 0 {
+		c.fatal.Store(true)
 		c.dialer.dead.Store(true)
 	}
 	if isWrite(frame) && c.dialer.lose.Load() > 0 && c.dialer.skip.Add(-1) < 0 &&
@@ -123,6 +133,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err == nil && (c.broken.Load() || c.dialer.dead.Load()) {
 		_ = c.Close()
+		if (c.broken.Load() || c.fatal.Load()) && n > 4 && p[4] == opResult {
+			c.dialer.lost.Add(1)
+		}
 		return 0, io.EOF
 	}
 	return n, err

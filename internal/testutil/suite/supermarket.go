@@ -2,6 +2,7 @@ package suite
 
 import (
 	"errors"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -47,7 +48,8 @@ type purchase struct {
 
 func (s supermarketTests) prepare(t *testing.T) purchase {
 	t.Helper()
-	day := time.Date(2026, time.December, 24, 0, 0, 0, 0, time.UTC)
+	// A day is a partition: transactions of purchases that run at the same time would get in each other's way.
+	day := dayOf(int(rand.Int32N(1_000_000)))
 	p := purchase{
 		order: supermarket.Order{OrderID: gocql.MustRandomUUID(), SubmissionTime: time.Now().UTC().Truncate(time.Millisecond), DeliveryAddressKey: "home"},
 		basket: baskets.Basket{
@@ -160,20 +162,10 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 		1: {confirmed: true, basket: true}, // the slot's condition, and nothing after it
 		2: everythingSeen,                  // the batchlog completes the rest
 	} {
-		p := s.prepare(t)
-		w, dialer := s.client(t, writer.Timeout(2*time.Second))
-		warm := s.prepare(t)
-		if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
-			t.Fatal(err)
-		}
-		dialer.DieAfter(steps)
-		_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
-		if err == nil || !dialer.Dead() {
-			t.Fatalf("the client lives: %v", err)
-		}
+		p, _, err := s.interrupted(t, retry.Policy{MaxAttempts: 3}, min(steps, 1), func(d *faulty.Dialer) { d.DieAfter(steps) })
 		var failed *writer.Error
 		if !errors.As(err, &failed) || steps > 0 && failed.NotApplied() {
-			t.Errorf("after %d steps the client would have been told: %v", steps, err)
+			t.Fatalf("after %d steps the client would have been told: %v", steps, err)
 		}
 		if v := s.view(t, p); v != want {
 			t.Errorf("the client dies after %d steps, and readers see %+v, want %+v", steps, v, want)
@@ -192,20 +184,35 @@ func (s supermarketTests) ClientDiesAfterEachStep(t *testing.T) {
 	}
 }
 
+// interrupted submits a purchase, by a client of its own whose connections fail as is said, so that the replies of lost writes that were
+// applied do not arrive. Where the servers were too busy for that, it is done again.
+func (s supermarketTests) interrupted(t *testing.T, policy retry.Policy, lost int, fail func(*faulty.Dialer)) (purchase, *writer.Writer, error) {
+	t.Helper()
+	for range 10 {
+		p, warm := s.prepare(t), s.prepare(t)
+		w, dialer := s.client(t, writer.Retry(policy))
+		if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
+			t.Log("not the premise:", err)
+			continue
+		}
+		fail(dialer)
+		_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
+		if dialer.Lost() == lost {
+			return p, w, err
+		}
+		t.Log("not the premise:", err)
+	}
+	t.Fatal("the servers are too busy for this test")
+	return purchase{}, nil, nil
+}
+
 // An answer is lost after each step: the condition's, or the batch's. If nothing is tried again the error says what is known,
 // and Resume finishes; otherwise the writer does.
 func (s supermarketTests) AnswerLostAfterEachStep(t *testing.T) {
 	confirmed := seen{confirmed: true, basket: true}
 	for step, seen := range []seen{confirmed, everythingSeen} {
 		for name, policy := range map[string]retry.Policy{"one attempt": {MaxAttempts: 1}, "the default policy": {}} {
-			p := s.prepare(t)
-			w, dialer := s.client(t, writer.Retry(policy))
-			warm := s.prepare(t)
-			if _, err := supermarket.Submit(t.Context(), w, warm.order, warm.basket, warm.slot); err != nil {
-				t.Fatal(err)
-			}
-			dialer.LoseRepliesAfter(step, 1)
-			_, err := supermarket.Submit(t.Context(), w, p.order, p.basket, p.slot)
+			p, w, err := s.interrupted(t, policy, 1, func(d *faulty.Dialer) { d.LoseRepliesAfter(step, 1) })
 			var failed *writer.Error
 			if policy.MaxAttempts == 1 {
 				if !errors.Is(err, writer.ErrUnknown) {
