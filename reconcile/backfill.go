@@ -30,7 +30,8 @@ func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 // ErrInvalid, and nothing was sent, without Writers or with a time in the future, with [DryRun] (use Verify), for a table with
 // gc_grace_seconds below an hour, with a default_time_to_live that the base table does not have, and for a set that takes Patch and has
 // ExpiresAt, or maps or sets that are not frozen. Option Tables is overridden. The report is that of the verification, or if it did not
-// come to that, of what was put; it is never nil unless the call is not valid. [OnProgress] is told of both, one after the other.
+// come to that, of what was put; it is never nil unless the call is not valid. [OnProgress] is told of both, one after the other. With [State]
+// both are stored, and the report has the run of what was put: [Resume] of it goes on there, or verifies again.
 //
 // Hints and stored errors may still deliver older writes: verify the table once more half of gc_grace_seconds later.
 func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table string, options ...Option) (*Report, error) {
@@ -57,7 +58,7 @@ func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table s
 		filled.uncovered(err)
 		return filled, err
 	}
-	report.Began, report.Put = filled.Began, filled.Put
+	report.Began, report.Run, report.Put = filled.Began, filled.Run, filled.Put
 	return report, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -12,15 +13,18 @@ import (
 // RunInfo is a run that [State] has stored.
 type RunInfo struct {
 	Run    gocql.UUID
-	Kind   string // verify or repair
+	Kind   string // verify, repair or backfill
 	Entity string
+	// Keyspaces are the physical keyspaces of the tables, separated by commas.
+	Keyspaces string
 	// State is running, interrupted (its process has died, or will find in a moment that it has lost its lease), incomplete (it has ended, and not
 	// read all) or done. All but running can be given to [Resume].
 	State string
 	// Wanted is what the process that runs it does, or is about to do: run, pause or stop.
 	Wanted string
 	Rate   int // the bound of requests a second, 0 for none
-	// Done counts the ranges of tables that are read and settled, of Ranges in all; Rows the rows read. They are a few seconds old.
+	// Done counts the ranges of tables that are read and settled, of Ranges in all, or those read by a Verify without [Lookup]; Rows the rows
+	// read. They are a few seconds old.
 	Done, Ranges, Rows, Findings int
 	Began, Ended                 time.Time // Ended is zero while it has not
 
@@ -46,8 +50,11 @@ func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
 		return row.Scan(&i.job, &i.Run, &i.Kind, &i.Entity, &i.State, &i.Wanted, &i.Rate, &i.Done, &i.Ranges, &i.Rows, &i.Findings, &i.Began, &i.Ended)
 	}, "SELECT job, run, kind, entity, state, wanted, rate, done, segments, rows, findings, started, ended FROM "+s.name(runTable))
 	for i := range runs {
+		if parts := strings.SplitN(runs[i].job, " ", 3); len(parts) == 3 {
+			runs[i].Keyspaces = parts[1]
+		}
 		if runs[i].State == stateRunning && !slices.Contains(leases, held{runs[i].job, runs[i].Run}) {
-			runs[i].State = "interrupted"
+			runs[i].State = stateInterrupted
 		}
 	}
 	slices.SortFunc(runs, func(a, b RunInfo) int {
@@ -57,22 +64,24 @@ func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
 }
 
 // Pause makes a run send nothing until [Reconciler.Continue], except that it keeps its lease. The process that runs it hears of it within some
-// seconds, and requests in flight end as usual. It is an ErrInvalid if no such run is stored; that of a run that has ended changes nothing.
+// seconds, and requests in flight end as usual. It is an ErrInvalid if no such run is stored, or if it has ended. An interrupted run, whose process
+// may only be slow, hears of it if it is alive.
 func (r *Reconciler) Pause(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantPause)
 }
 
-// Continue ends a [Reconciler.Pause]. A run that was stopped, or whose process has died, needs a call with [Resume].
+// Continue ends a [Reconciler.Pause], with the errors of it. A run that was stopped, or whose process has died, needs a call with [Resume].
 func (r *Reconciler) Continue(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantRun)
 }
 
-// Stop ends a run within some seconds, with [ErrStopped]; it can be resumed.
+// Stop ends a run within some seconds, with [ErrStopped]; it can be resumed. It has the errors of [Reconciler.Pause].
 func (r *Reconciler) Stop(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantStop)
 }
 
-// SetRate bounds the requests a second of a run; 0 is no bound. See [Rate].
+// SetRate bounds the requests a second of a run, within some seconds; 0 is no bound. See [Rate]. An interrupted run has the rate once it is
+// resumed. It has the errors of [Reconciler.Pause].
 func (r *Reconciler) SetRate(ctx context.Context, run gocql.UUID, requests int) error {
 	if requests < 0 {
 		return invalid("SetRate: %d is negative", requests)
@@ -92,6 +101,10 @@ func (r *Reconciler) want(ctx context.Context, run gocql.UUID, column string, va
 	i := slices.IndexFunc(runs, func(i RunInfo) bool { return i.Run == run })
 	if i < 0 {
 		return invalid("no run %s is stored in keyspace %s", run, s.keyspace)
+	}
+	if state := runs[i].State; state == stateDone || state == stateIncomplete {
+		return invalid("run %s has ended, and is %s: only a run that is under way can be changed; option Resume (--resume of the command) "+
+			"continues one that is incomplete", run, state)
 	}
 	return s.exec(ctx, "UPDATE "+s.name(runTable)+" SET "+column+" = ? WHERE job = ? AND run = ?", value, runs[i].job, run)
 }

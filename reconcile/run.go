@@ -19,7 +19,7 @@ import (
 var ErrRunning = errors.New("denorm: reconcile: another run of the set is under way")
 
 // ErrStopped says that the run was stopped by [Reconciler.Stop].
-var ErrStopped = errors.New("denorm: reconcile: the run was stopped; option Resume continues it")
+var ErrStopped = errors.New("denorm: reconcile: the run was stopped; option Resume (--resume) continues it")
 
 // State stores runs in the tables of [StateSchema], in a physical keyspace, where they outlive their process: one that has died is continued
 // with [Resume], only one of a kind runs at a time ([ErrRunning]), others see and steer it ([Reconciler.Runs]), and a finding keeps the time
@@ -28,8 +28,8 @@ func State(keyspace string) Option { return func(c *config) { c.state = keyspace
 
 // Resume continues a run that [State] has stored, which is [Report.Run] or listed by [Reconciler.Runs]. What it has done is not done again,
 // and the report has all that it found. But a Verify without [Lookup] reads all tables again, as its hashes are lost with its process. It must
-// be of the same call, with the same declaration, [Tables], [Lookup] and [DryRun], or the error matches [ErrInvalid]. What was repaired in the moment when the process died may be missing in the report. The [Rate] is that of the
-// stored run unless another one is given.
+// be of the same call, with the same declaration, [Tables], [Lookup] and [DryRun], or the error matches [ErrInvalid]. What was repaired in the
+// moment when the process died may be missing in the report. The [Rate] is that of the stored run unless another one is given.
 func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
 
 // storedRun is a run in the tables of StateSchema.
@@ -54,9 +54,10 @@ type covered struct {
 
 // The states of runs.
 const (
-	stateRunning    = "running"
-	stateIncomplete = "incomplete"
-	stateDone       = "done"
+	stateRunning     = "running"
+	stateIncomplete  = "incomplete"
+	stateDone        = "done"
+	stateInterrupted = "interrupted" // as Runs says; it is not stored
 )
 
 // What others want of a run.
@@ -243,9 +244,12 @@ func (r *storedRun) obey(ctx context.Context, j *job) {
 
 // tell stores how far the run is.
 func (r *storedRun) tell(ctx context.Context, j *job, state string, ended any) error {
-	p := j.progress()
+	p, done := j.progress(), r.ended.Load()
+	if j.digest != nil {
+		done = j.segment.Load()
+	}
 	return r.exec(ctx, "UPDATE "+r.name(runTable)+" SET state = ?, done = ?, rows = ?, findings = ?, ended = ? WHERE job = ? AND run = ?",
-		state, r.ended.Load(), p.Rows, p.Findings, ended, r.job, r.run)
+		state, done, p.Rows, p.Findings, ended, r.job, r.run)
 }
 
 // storeEnd stores the end of the run, and gives back its lease. If it fails, the run can be resumed a minute later.

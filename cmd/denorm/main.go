@@ -6,6 +6,11 @@
 //	denorm ddl --hosts 10.0.0.1 --keyspace shop
 //	denorm ddl --hosts 10.0.0.1 --keyspace shop --migrate schema.cql
 //
+// It also lists the runs of verify, repair and backfill that a service's own binary has stored, and changes those under way:
+//
+//	denorm runs --hosts 10.0.0.1 --state shop
+//	denorm pause RUN --hosts 10.0.0.1 --state shop
+//
 // A user name is given with --username, its password in DENORM_PASSWORD. Both are sent over TLS only, unless
 // --plaintext-credentials says otherwise: --tls verifies the nodes against the authorities of the system, --tls-ca against those
 // of a file, and --tls-cert with --tls-key is the certificate of this client.

@@ -24,6 +24,7 @@ exits with 0. It may be run again at any time. docs/adding-a-table.md has all st
 `)
 	c.Flags().StringVar(&r.writers, "writers", "", "when the last process that did not write the table had ended, and the errors that such "+
 		"processes stored had been resumed or discarded, as 2006-01-02T15:04:05Z (RFC 3339); required")
+	r.methodFlags(c)
 	return c
 }
 

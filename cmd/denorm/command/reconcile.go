@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gocql/gocql"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -43,6 +44,14 @@ type run struct {
 	keys        bool
 	format      string
 
+	state       string
+	resume      string
+	resumed     gocql.UUID // resume
+	method      string
+	spool       string
+	consistency string
+	level       session.Consistency // consistency
+
 	call  func(*reconcile.Reconciler, context.Context, tables.Described, ...reconcile.Option) (*reconcile.Report, error)
 	set   tables.Described
 	name  string // of the set
@@ -62,6 +71,7 @@ func newVerify(config *config) *cobra.Command {
 It reads all rows. What differs is looked at again, at least --settle apart, until no write in flight can explain it.
 `)
 	r.tablesFlag(c)
+	r.methodFlags(c)
 	return c
 }
 
@@ -98,9 +108,20 @@ func (r *run) command(use, short, long string) *cobra.Command {
 	f.DurationVar(&r.settle, "settle", 90*time.Second, "longer than any write takes; what lasts for less is not reported")
 	f.IntVar(&r.rate, "rate", 0, "at most so many requests a second (default: no bound)")
 	f.DurationVar(&r.target, "target", 0, "how long 95 of 100 requests may take (default: twice what the first ones took)")
+	f.StringVar(&r.consistency, "consistency", "LOCAL_QUORUM", "level of reads and repairs: that of the service's writes")
+	f.StringVar(&r.state, "state", "", "keyspace in which the run is stored, to be listed, paused, slowed down, stopped and continued (default: nowhere)")
+	f.StringVar(&r.resume, "resume", "", "continue a stored run: its id, which runs lists")
 	f.BoolVar(&r.keys, "keys", false, "print the keys of rows; they are as secret as the rows")
 	f.StringVar(&r.format, "format", "text", "text or json")
 	return c
+}
+
+// methodFlags are those of commands that verify.
+func (r *run) methodFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&r.method, "method", "digest", "digest: read each table once, and compare hashes of the rows; lookup: read the counterparts of each row, which "+
+		"takes many times as long, but --resume does not begin again")
+	f.StringVar(&r.spool, "spool", "", "folder for the temporary file of hashes and keys of --method digest (default: that of the system)")
 }
 
 func (r *run) tablesFlag(c *cobra.Command) {
@@ -109,12 +130,10 @@ func (r *run) tablesFlag(c *cobra.Command) {
 
 // check rejects flags and arguments that cannot be meant.
 func (r *run) check(c *cobra.Command, args []string) error {
-	var err error
+	err := emptyFlag(c)
 	c.Flags().Visit(func(f *pflag.Flag) {
 		switch value := f.Value.String(); {
 		case err != nil:
-		case value == "" || value == "[]":
-			err = fmt.Errorf("--%s is empty", f.Name)
 		case slices.Contains([]string{"settle", "target", "rate", "max-removals"}, f.Name) && (value == "0" || value == "0s" || value[0] == '-'):
 			err = fmt.Errorf("--%s %s is not positive", f.Name, value)
 		}
@@ -130,6 +149,9 @@ func (r *run) check(c *cobra.Command, args []string) error {
 	if err := r.choose(args); err != nil {
 		return err
 	}
+	if err := r.checkStored(c.Parent().CommandPath()); err != nil {
+		return err
+	}
 	if len(r.hosts) == 0 {
 		return errors.New("name nodes of the cluster with --hosts")
 	}
@@ -137,6 +159,40 @@ func (r *run) check(c *cobra.Command, args []string) error {
 		return err
 	}
 	return r.checkWriters()
+}
+
+// emptyFlag rejects flags without a value, as of a variable of the shell that is not set.
+func emptyFlag(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if value := f.Value.String(); err == nil && (value == "" || value == "[]") {
+			err = fmt.Errorf("--%s is empty", f.Name)
+		}
+	})
+	return err
+}
+
+// levels are those of --consistency: EACH_QUORUM is for writes alone.
+var levels = []session.Consistency{
+	session.One, session.Two, session.Three, session.Quorum, session.All, session.LocalQuorum, session.LocalOne,
+}
+
+// checkStored reads --resume, --method and --consistency.
+func (r *run) checkStored(denorm string) (err error) {
+	i := slices.IndexFunc(levels, func(l session.Consistency) bool { return l.String() == strings.ToUpper(r.consistency) })
+	switch {
+	case i < 0:
+		return fmt.Errorf("--consistency %s is not a level of reads: give one of %v", r.consistency, levels)
+	case r.method != "" && r.method != "digest" && r.method != "lookup":
+		return fmt.Errorf("unknown --method %q: digest or lookup", r.method)
+	case r.method == "lookup" && r.spool != "":
+		return errors.New("--spool is for --method digest: leave out one of them")
+	case r.resume != "" && r.state == "":
+		return errors.New("--resume needs --state, the keyspace in which the run is stored")
+	case r.resume != "":
+		r.resumed, err = parseRun(r.resume, denorm)
+	}
+	r.level = levels[max(i, 0)]
+	return err
 }
 
 // choose finds the set.
@@ -198,7 +254,7 @@ func (r *run) placed() error {
 
 // options are those of the call.
 func (r *run) options() []reconcile.Option {
-	out := []reconcile.Option{reconcile.Settle(r.settle)}
+	out := []reconcile.Option{reconcile.Settle(r.settle), reconcile.Consistency(r.level)}
 	add := func(given bool, o func() reconcile.Option) {
 		if given {
 			out = append(out, o())
@@ -210,6 +266,10 @@ func (r *run) options() []reconcile.Option {
 	add(r.maxRemovals > 0, func() reconcile.Option { return reconcile.MaxRemovals(r.maxRemovals) })
 	add(r.rewrite, reconcile.Rewrite)
 	add(r.fills, func() reconcile.Option { return reconcile.Writers(r.ended) })
+	add(r.state != "", func() reconcile.Option { return reconcile.State(r.state) })
+	add(r.resume != "", func() reconcile.Option { return reconcile.Resume(r.resumed) })
+	add(r.method == "lookup", reconcile.Lookup)
+	add(r.spool != "", func() reconcile.Option { return reconcile.Spool(r.spool) })
 	add(r.dryRun, reconcile.DryRun)
 	add(r.dryRun, func() reconcile.Option { return reconcile.OnRemoval(func(reconcile.Removal) error { return nil }) }) // not called
 	return out
@@ -254,10 +314,13 @@ func (r *run) run(c *cobra.Command, args []string) error {
 	if err := reportFormats[r.format](c, r, report); err != nil {
 		return err
 	}
+	early := func(e error) bool { return errors.Is(err, e) }
 	switch {
+	case ctx.Err() != nil && report.Run != gocql.UUID{}:
+		return fmt.Errorf("interrupted: what was found until then is printed; --resume %s continues the run", report.Run)
 	case ctx.Err() != nil:
 		return errors.New("interrupted: what was found until then is printed, nothing is known of the rest")
-	case errors.Is(err, reconcile.ErrIncomplete) || errors.Is(err, reconcile.ErrTooMuch):
+	case slices.ContainsFunc([]error{reconcile.ErrIncomplete, reconcile.ErrTooMuch, reconcile.ErrStopped, reconcile.ErrRunning}, early):
 		return err
 	case errors.Is(err, reconcile.ErrDrift):
 		return errFound

@@ -8,215 +8,106 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gocql/gocql"
-	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
-// shopOfOrders is a cluster with orders.
-type shopOfOrders struct {
-	t       *testing.T
-	cluster *cassandratest.Cluster
-	host    string
-	session *gocql.Session
-}
-
-func newShopOfOrders(t *testing.T, c *cassandratest.Cluster) *shopOfOrders {
-	t.Helper()
-	c.Create(orders.Schema.In(map[string]string{"": "shop"}).Statements()...)
-	config := c.Config()
-	config.Keyspace = "shop"
-	s, err := config.CreateSession()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	x := &shopOfOrders{t, c, net.JoinHostPort(config.Hosts[0], strconv.Itoa(config.Port)), s}
-	for range 10 {
-		x.put(orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2)), "orders_by_id", "orders_by_user", "orders_by_status")
-	}
-	return x
-}
-
-// put puts an order into some tables, an hour ago.
-func (x *shopOfOrders) put(o orders.Order, into ...string) {
-	x.t.Helper()
-	at := time.Now().Add(-time.Hour).UnixMicro() + o.UpdatedAt
-	for _, table := range into {
-		if err := x.session.Query("INSERT INTO "+table+" (order_id,user_id,status,total,updated_at) VALUES (?,?,?,?,?) USING TIMESTAMP ?",
-			o.OrderID, o.UserID, string(o.Status), o.Total, at, at).DefaultTimestamp(false).Exec(); err != nil {
-			x.t.Fatal(err)
-		}
-	}
-}
-
-// missing is an order that one table lacks.
-func (x *shopOfOrders) missing() {
-	x.put(orders.New(gocql.MustRandomUUID(), nil), "orders_by_id", "orders_by_status")
-}
-
-// ghost is an order that was paid, and that is also among the open ones.
-func (x *shopOfOrders) ghost() {
-	o := orders.New(gocql.MustRandomUUID(), nil)
-	x.put(o, "orders_by_status")
-	o.Status, o.UpdatedAt = orders.Paid, time.Minute.Microseconds()
-	x.put(o, "orders_by_id", "orders_by_user", "orders_by_status")
-}
-
-var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-`)
-
-// inShop runs a test on a shop, in virtual time: what a run says depends on how long Settle is compared to a scan.
-func inShop(t *testing.T, test func(t *testing.T, x *shopOfOrders)) {
-	t.Helper()
-	t.Parallel()
-	signal.Notify(make(chan os.Signal), syscall.SIGWINCH) // starts the goroutine of package signal, which never ends, outside of the bubble
-	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) { test(t, newShopOfOrders(t, c)) })
-}
-
-// run runs a command on the shop. Nothing it says may have a key, unless it is asked for.
-func (x *shopOfOrders) run(args ...string) (out, errs string, code int) {
-	x.t.Helper()
-	return x.runOn(x.t.Context(), io.Discard, append(args, "--hosts", x.host, "--keyspace", "shop", "--settle", "8s")...) // less than until a line of progress
-}
-
-func (x *shopOfOrders) runOn(ctx context.Context, progress io.Writer, args ...string) (out, errs string, code int) {
-	x.t.Helper()
-	var stdout, stderr bytes.Buffer
-	root := New(Declared(orders.Schema), func(c *config) {
-		c.terminal = func(io.Writer) bool { return progress != io.Discard }
-		c.session = append(c.session, session.Adjust(func(c *gocql.ClusterConfig) { c.Dialer = x.cluster.Config().Dialer }))
-	})
-	root.SetOut(&stdout)
-	root.SetErr(io.MultiWriter(&stderr, progress))
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err != nil {
-		fmt.Fprint(&stderr, err)
-	}
-	if !slices.Contains(args, "--keys") && uuid.MatchString(stdout.String()+stderr.String()) {
-		x.t.Errorf("%v: a key in\n%s%s", args, &stdout, &stderr)
-	}
-	return stdout.String(), stderr.String(), ExitCode(err)
-}
-
-// without replaces what is different in each run.
-func without(out string) string {
-	out = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[0-9:.]*Z"`).ReplaceAllString(out, `"TIME"`)
-	return regexp.MustCompile(`in [0-9.]+m?s\n`).ReplaceAllString(out, "in TIME\n")
-}
-
 // Tables that agree, drift that is found, a repair without the file of removed rows and one with it: the output, exit codes, and what is
 // in the tables afterwards.
-func TestVerifyAndRepair(t *testing.T) { inShop(t, verifyAndRepair) }
+func TestVerifyAndRepair(t *testing.T) {
+	t.Parallel()
+	startSignals()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newShopOfOrders(t, c)
+		want := x.want
+		want("agree.text", ExitFine, "verify", "order")
+		want("agree.json", ExitFine, "verify", "order", "--format", "json")
+		x.missing()
+		x.ghost()
+		want("drift.text", ExitFound, "verify", "order")
+		var report struct{ Findings []struct{ Key string } }
+		if err := json.Unmarshal([]byte(want("drift.json", ExitFound, "verify", "order", "--format", "json")), &report); err != nil || len(report.Findings) != 2 {
+			t.Errorf("%v, %d findings", err, len(report.Findings))
+		}
+		for _, format := range []string{"text", "json"} {
+			if out, _, _ := x.run("verify", "order", "--keys", "--format", format); len(uuid.FindAllString(out, -1)) != 3 {
+				t.Errorf("--keys, %s: want both keys, which have three UUIDs:\n%s", format, out)
+			}
+		}
+		want("one_table.text", ExitFound, "verify", "order", "--tables", "orders_by_user", "--rate", "100000", "--target", "1s")
+		want("dry_run.text", ExitFound, "repair", "order", "--dry-run")
+		want("not_removed.text", ExitFound, "repair", "order")
+		want("left.text", ExitFound, "verify", "order")
 
-func verifyAndRepair(t *testing.T, x *shopOfOrders) {
-	want := func(step string, code int, args ...string) string {
-		t.Helper()
-		out, errs, got := x.run(args...)
-		if got != code || errs != "" {
-			t.Errorf("%s: exit code %d, want %d: %s", step, got, code, errs)
+		file := filepath.Join(t.TempDir(), "removed.jsonl")
+		want("repaired.text", ExitFine, "repair", "order", "--removed", file)
+		rows, err := os.ReadFile(file)
+		var removed struct {
+			Class, Table string
+			Values       map[string]string
 		}
-		if step != "" {
-			golden.Check(t, "reconcile/"+step, without(out))
+		if err != nil || json.Unmarshal(rows, &removed) != nil || bytes.Count(rows, []byte("\n")) != 1 || removed.Class != "ghost" ||
+			removed.Table != "shop.orders_by_status" || removed.Values["status"] != "'open'" {
+			t.Errorf("%v, %s", err, rows)
 		}
-		return out
-	}
-	want("agree.text", ExitFine, "verify", "order")
-	want("agree.json", ExitFine, "verify", "order", "--format", "json")
-	x.missing()
-	x.ghost()
-	want("drift.text", ExitFound, "verify", "order")
-	var report struct{ Findings []struct{ Key string } }
-	if err := json.Unmarshal([]byte(want("drift.json", ExitFound, "verify", "order", "--format", "json")), &report); err != nil || len(report.Findings) != 2 {
-		t.Errorf("%v, %d findings", err, len(report.Findings))
-	}
-	for _, format := range []string{"text", "json"} {
-		if out, _, _ := x.run("verify", "order", "--keys", "--format", format); len(uuid.FindAllString(out, -1)) != 3 {
-			t.Errorf("--keys, %s: want both keys, which have three UUIDs:\n%s", format, out)
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, mode %v", err, info.Mode())
 		}
-	}
-	want("one_table.text", ExitFound, "verify", "order", "--tables", "orders_by_user", "--rate", "100000", "--target", "1s")
-	want("dry_run.text", ExitFound, "repair", "order", "--dry-run")
-	want("not_removed.text", ExitFound, "repair", "order")
-	want("left.text", ExitFound, "verify", "order")
-
-	file := filepath.Join(t.TempDir(), "removed.jsonl")
-	want("repaired.text", ExitFine, "repair", "order", "--removed", file)
-	rows, err := os.ReadFile(file)
-	var removed struct {
-		Class, Table string
-		Values       map[string]string
-	}
-	if err != nil || json.Unmarshal(rows, &removed) != nil || bytes.Count(rows, []byte("\n")) != 1 || removed.Class != "ghost" ||
-		removed.Table != "shop.orders_by_status" || removed.Values["status"] != "'open'" {
-		t.Errorf("%v, %s", err, rows)
-	}
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, mode %v", err, info.Mode())
-	}
-	want("agree_again.text", ExitFine, "verify", "order")
-	if _, errs, code := x.run("repair", "order", "--removed", file); code != ExitError || !strings.Contains(errs, "name a new file") {
-		t.Errorf("a file with rows is used again: exit code %d, %s", code, errs)
-	}
-	unused := filepath.Join(t.TempDir(), "none.jsonl")
-	want("", ExitFine, "repair", "order", "--removed", unused)
-	if _, err := os.Stat(unused); !os.IsNotExist(err) {
-		t.Errorf("a file without rows is left: %v", err)
-	}
+		want("agree_again.text", ExitFine, "verify", "order")
+		if _, errs, code := x.run("repair", "order", "--removed", file); code != ExitError || !strings.Contains(errs, "name a new file") {
+			t.Errorf("a file with rows is used again: exit code %d, %s", code, errs)
+		}
+		unused := filepath.Join(t.TempDir(), "none.jsonl")
+		want("", ExitFine, "repair", "order", "--removed", unused)
+		if _, err := os.Stat(unused); !os.IsNotExist(err) {
+			t.Errorf("a file without rows is left: %v", err)
+		}
+	})
 }
 
 // A table is filled, filled again, and has a row that filling it does not remove. A run that waits for --settle can be interrupted.
-func TestBackfill(t *testing.T) { inShop(t, backfill) }
-
-func backfill(t *testing.T, x *shopOfOrders) {
-	if err := x.session.Query("TRUNCATE orders_by_user").Exec(); err != nil {
-		t.Fatal(err)
-	}
-	want := func(step string, code int, more ...string) {
-		t.Helper()
-		began := time.Now().Add(-time.Minute).Format(time.RFC3339)
-		out, errs, got := x.run(append([]string{"backfill", "order", "orders_by_user", "--writers", began}, more...)...)
-		if got != code || errs != "" {
-			t.Errorf("%s: exit code %d, want %d: %s", step, got, code, errs)
+func TestBackfill(t *testing.T) {
+	t.Parallel()
+	startSignals()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newShopOfOrders(t, c)
+		if err := x.session.Query("TRUNCATE orders_by_user").Exec(); err != nil {
+			t.Fatal(err)
 		}
-		golden.Check(t, "reconcile/"+step, without(out))
-	}
-	want("backfill.text", ExitFine)
-	want("backfill_again.json", ExitFine, "--format", "json")
-	o := orders.New(gocql.MustRandomUUID(), nil)
-	x.put(o, "orders_by_user")
-	o.UserID, o.UpdatedAt = gocql.MustRandomUUID(), time.Minute.Microseconds()
-	x.put(o, "orders_by_id", "orders_by_status")
-	want("backfill_drift.text", ExitFound)
-	want("backfill_drift.json", ExitFound, "--format", "json")
+		fill := []string{"backfill", "order", "orders_by_user", "--writers", time.Now().Add(-time.Minute).Format(time.RFC3339)}
+		want := func(step string, code int, more ...string) { x.want(step, code, append(fill, more...)...) }
+		want("backfill.text", ExitFine)
+		want("backfill_again.json", ExitFine, "--format", "json")
+		o := orders.New(gocql.MustRandomUUID(), nil)
+		x.put(o, "orders_by_user")
+		o.UserID, o.UpdatedAt = gocql.MustRandomUUID(), time.Minute.Microseconds()
+		x.put(o, "orders_by_id", "orders_by_status")
+		want("backfill_drift.text", ExitFound)
+		want("backfill_drift.json", ExitFound, "--format", "json")
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	args := []string{"backfill", "order", "orders_by_user", "--writers", time.Now().Format(time.RFC3339), "--settle", "1h"}
-	out, errs, code := x.runOn(ctx, io.Discard, append(args, "--hosts", x.host, "--keyspace", "shop")...)
-	if code != ExitError || !strings.Contains(out, "rows put into orders_by_user: 0\n") || strings.Contains(out, "in -") ||
-		!strings.Contains(errs, "interrupted: ") {
-		t.Errorf("interrupted while it waits: exit code %d: %s\n%s", code, errs, out)
-	}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		args := []string{"backfill", "order", "orders_by_user", "--writers", time.Now().Format(time.RFC3339), "--settle", "1h"}
+		out, errs, code := x.runOn(ctx, io.Discard, append(args, "--hosts", x.host, "--keyspace", "shop")...)
+		if code != ExitError || !strings.Contains(out, "rows put into orders_by_user: 0\n") || strings.Contains(out, "in -") ||
+			!strings.Contains(errs, "interrupted: ") {
+			t.Errorf("interrupted while it waits: exit code %d: %s\n%s", code, errs, out)
+		}
+	})
 }
 
 func TestReconcileErrors(t *testing.T) {
@@ -266,6 +157,14 @@ func TestReconcileErrors(t *testing.T) {
 		"backfill order orders_by_day --writers " + past + at: "set order has no table orders_by_day",
 		"backfill order orders_by_id --writers " + past + at:  "orders_by_id is the base table alone",
 		"verify order --writers " + past:                      "unknown flag: --writers",
+		"verify order" + at + " --resume x":                   "--resume needs --state",
+		"verify order" + at + " --state=":                     "--state is empty",
+		"verify order" + at + " --state shop --resume x":      `"x" is not the id of a run: denorm runs lists them`,
+		"verify order" + at + " --method hash":                `unknown --method "hash": digest or lookup`,
+		"verify order" + at + " --method lookup --spool /tmp": "--spool is for --method digest",
+		"verify order" + at + " --spool /nowhere":             "Spool: /nowhere is not a folder",
+		"repair order" + at + " --method lookup":              "unknown flag: --method",
+		"verify order" + at + " --consistency each_quorum":    "--consistency each_quorum is not a level of reads: give one of [ONE TWO THREE QUORUM ALL",
 		"verify order --hosts 127.0.0.1:1 --keyspace s":       "connect to [127.0.0.1:1]",
 		"verify order --keyspace nothing --hosts " + x.host:   "nothing",
 	} {

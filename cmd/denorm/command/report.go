@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gocql/gocql"
 	"github.com/spf13/cobra"
 
 	"github.com/denorm-go/denorm/internal/printable"
@@ -47,6 +48,9 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 		}
 		fmt.Fprintf(&b, "%6d  %s\n", kinds[kind], printable.Line(kind))
 	}
+	if report.Run != (gocql.UUID{}) {
+		fmt.Fprintf(&b, "run %s\n", report.Run)
+	}
 	switch denorm := c.Parent().CommandPath(); {
 	case drift && c.Name() == "verify":
 		fmt.Fprintf(&b, "%s repair %s --dry-run says what a repair would send\n", denorm, r.name)
@@ -61,6 +65,7 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 type reportJSON struct {
 	Command   string         `json:"command"`
 	Set       string         `json:"set"`
+	Run       string         `json:"run,omitempty"` // if it is stored
 	Began     time.Time      `json:"began"`
 	Ended     time.Time      `json:"ended"`
 	Tables    []tableJSON    `json:"tables"`
@@ -98,6 +103,9 @@ func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 	}
 	if r.fills {
 		out.Put = &report.Put
+	}
+	if report.Run != (gocql.UUID{}) {
+		out.Run = report.Run.String()
 	}
 	if err := report.Err(); err != nil {
 		out.Error = err.Error()
