@@ -12,6 +12,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
@@ -92,7 +93,7 @@ func differences(r *reconcile.Report, err error) (out []string) {
 	return out
 }
 
-// Verify, by digests, finds in any drift what Repair finds by looking each row up.
+// Verify, by digests, finds in any drift what it finds by looking each row up.
 func TestDigestFindsWhatLookupsFind(t *testing.T) {
 	t.Parallel()
 	for name, set := range things {
@@ -120,7 +121,7 @@ func TestDigestFindsWhatLookupsFind(t *testing.T) {
 					}
 				}
 				<-time.After(time.Hour / 2)
-				want := differences(r.Repair(t.Context(), set, reconcile.DryRun()))
+				want := differences(r.Verify(t.Context(), set, reconcile.Lookup()))
 				got := differences(r.Verify(t.Context(), set))
 				if !slices.Equal(got, want) || len(want) < entities/4 {
 					t.Errorf("digests found %d, lookups %d\n%s\n\n%s", len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -177,4 +178,26 @@ func TestDigestOfUnreadRanges(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A repair of tables that agree reads each of them once, and no row by itself.
+func TestRepairReadsTablesOnce(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 30)
+		rows := func(options ...reconcile.Option) int {
+			of := []cassandratest.Matcher{cassandratest.Text(" = ?"), cassandratest.Where(func(r cassandratest.Request) bool { return isRead(r) && !r.System() })}
+			before := len(c.Journal(of...))
+			if report, err := x.r.Repair(t.Context(), orders.Orders, options...); err != nil || report.Tables[2].Rows != 30 {
+				t.Errorf("%v\n%v", err, report)
+			}
+			return len(c.Journal(of...)) - before
+		}
+		if n := rows(); n > 0 {
+			t.Errorf("%d rows are read one by one", n)
+		}
+		if n := rows(reconcile.Lookup()); n < 4*30 { // two of each base row, one of each row of a query table
+			t.Errorf("with Lookup %d rows are read one by one", n)
+		}
+	})
 }

@@ -35,7 +35,8 @@ func noteSet(more ...tables.Option) *tables.Set[note] {
 }
 
 // planted runs a repair of what statements have left, half an hour later. It gives what was found.
-func planted[T any](t *testing.T, c *cassandratest.Cluster, set *tables.Set[T], statements []string, options ...reconcile.Option) (*world, []reconcile.Finding) {
+func planted[T any](t *testing.T, c *cassandratest.Cluster, set *tables.Set[T], statements []string, options ...reconcile.Option,
+) (*world, []reconcile.Finding) {
 	t.Helper()
 	c.Create(schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
 	config := c.Config()
@@ -99,6 +100,15 @@ func TestPatchedRows(t *testing.T) {
 			rows: map[string]int{
 				"SELECT id FROM notes WHERE owner=" + anOwner + " AND text='x' ALLOW FILTERING": 1, "SELECT id FROM notes_by_status WHERE status='s'": 1,
 			},
+		},
+		{
+			name: "a base row without the columns of other tables' keys", set: noteSet(),
+			plant: []string{
+				"INSERT INTO notes (id,text) VALUES (" + anID + ",'x') USING TIMESTAMP ?", byOwner + anOwner + "," + anID + ",'s','x') USING TIMESTAMP ?",
+				"INSERT INTO notes_by_status (status,id,owner,text) VALUES ('s'," + anID + "," + anOwner + ",'x') USING TIMESTAMP ?",
+			},
+			outcome: reconcile.Repaired,
+			rows:    map[string]int{"SELECT id FROM notes WHERE owner=" + anOwner + " AND status='s' ALLOW FILTERING": 1},
 		},
 		{
 			name: "one that expires", set: noteSet(),

@@ -139,13 +139,13 @@ func MaxRemovals(rows int) Option {
 // OnRemoval, [Reconciler.Repair] removes nothing, and says so. f is called by several goroutines at once; a row is removed after f has returned.
 func OnRemoval(f func(Removal) error) Option { return func(c *config) { c.onRemoval = f } }
 
-// Lookup makes [Reconciler.Verify] read the counterparts of each row one by one, as [Reconciler.Repair] does. That takes many times as long,
-// but no temporary file, and a stored run is continued where its process has died: see [Resume].
+// Lookup makes [Reconciler.Verify] and [Reconciler.Repair] read the counterparts of each row one by one. That takes many times as long, but
+// no temporary file, and a stored run is continued where its process has died: see [Resume].
 func Lookup() Option { return func(c *config) { c.lookup = true } }
 
-// Spool is the folder in which [Reconciler.Verify] keeps hashes and keys of rows, where 96 MiB of memory do not hold them: about 120 bytes
-// for each row of a query table and as many for the row that the base table expects there. The file has mode 0600, and is gone when the
-// call ends or the process dies. Default: [os.TempDir].
+// Spool is the folder in which [Reconciler.Verify] and [Reconciler.Repair] keep hashes and keys of rows, where 96 MiB of memory do not
+// hold them: about 120 bytes for each row of a query table and as many for the row that the base table expects there. The file has mode
+// 0600, and is gone when the call ends or the process dies. Default: [os.TempDir].
 func Spool(dir string) Option {
 	return func(c *config) {
 		c.spool = dir

@@ -27,9 +27,10 @@ var ErrStopped = errors.New("denorm: reconcile: the run was stopped; option Resu
 func State(keyspace string) Option { return func(c *config) { c.state = keyspace } }
 
 // Resume continues a run that [State] has stored, which is [Report.Run] or listed by [Reconciler.Runs]. What it has done is not done again,
-// and the report has all that it found. But a Verify without [Lookup] reads all tables again, as its hashes are lost with its process. It must
-// be of the same call, with the same declaration, [Tables], [Lookup] and [DryRun], or the error matches [ErrInvalid]. What was repaired in the
-// moment when the process died may be missing in the report. The [Rate] is that of the stored run unless another one is given.
+// and the report has all that it found. But Verify and Repair without [Lookup] read all tables again, as their hashes are lost with the
+// process. It must be of the same call, with the same declaration, [Tables], [Lookup] and [DryRun], or the error matches [ErrInvalid]. What
+// was repaired in the moment when the process died may be missing in the report. The [Rate] is that of the stored run unless another one is
+// given.
 func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
 
 // storedRun is a run in the tables of StateSchema.

@@ -26,18 +26,19 @@ func (l Layout) Pair(to Layout) Pairing {
 	}
 	patchable := l.Patchable()
 	for i := range l.set.columns {
-		if n := slices.Index(l.table.columns, i); n >= 0 && slices.Contains(to.table.columns, i) && !l.set.skipsCompare(i, patchable) {
+		if n := slices.Index(l.table.columns, i); n >= 0 && slices.Contains(to.table.columns, i) && !l.skipsCompare(i, to, patchable) {
 			p.compared = append(p.compared, n)
 		}
 	}
 	return p
 }
 
-// skipsCompare says whether rows are not compared in column i: a derived one follows from others, and in different tables under different
-// functions; and a patch may make a row without the columns of other tables' keys.
-func (s *Set) skipsCompare(i int, patchable bool) bool {
-	c := &s.columns[i]
-	return c.derived != nil || c.key && patchable
+// skipsCompare says whether a row of the table is not compared with one of another table in column i: a derived column follows from others,
+// and in different tables under different functions; and a patch of an entity without a row makes a row in each table that has the columns of
+// its own key and no other table's, so a column that is in the key of one of the two may be null in the other. A column that is in neither
+// key is written to both by the same writes, whatever other tables have it in their keys.
+func (l Layout) skipsCompare(i int, to Layout, patchable bool) bool {
+	return l.set.columns[i].derived != nil || patchable && (slices.Contains(l.table.key, i) || slices.Contains(to.table.key, i))
 }
 
 // Key appends the encoded key that [TableRow.KeyIn] gives of the row with these values, which are those of [Layout.AllColumns]. It is

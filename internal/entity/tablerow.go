@@ -206,7 +206,7 @@ func (r TableRow) With(other TableRow) TableRow {
 func (r TableRow) Differs(other TableRow) string {
 	patchable := r.Patchable()
 	for i := range r.values {
-		if r.values[i].typ == nil || other.values[i].typ == nil || r.layout.set.skipsCompare(i, patchable) {
+		if r.values[i].typ == nil || other.values[i].typ == nil || r.layout.skipsCompare(i, other.layout, patchable) {
 			continue
 		}
 		a, b := r.values[i].data, other.values[i].data

@@ -60,8 +60,11 @@ func (b *reconcileBench) run(ctx context.Context, p *place) (map[string]string, 
 		{name: "Verify", rounds: b.rounds, read: func(ctx context.Context) (int, error) {
 			return counted(r.Verify(ctx, orders.Orders))
 		}},
-		{name: "Repair, DryRun", rounds: b.lookups, read: func(ctx context.Context) (int, error) {
+		{name: "Repair, DryRun", rounds: b.rounds, read: func(ctx context.Context) (int, error) {
 			return counted(r.Repair(ctx, orders.Orders, reconcile.DryRun()))
+		}},
+		{name: "Repair, DryRun, Lookup", rounds: b.lookups, read: func(ctx context.Context) (int, error) {
+			return counted(r.Repair(ctx, orders.Orders, reconcile.DryRun(), reconcile.Lookup()))
 		}},
 	}
 	for round := range b.rounds + 1 {

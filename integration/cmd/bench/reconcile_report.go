@@ -22,7 +22,7 @@ the machine did: compare the lines with each other, not with another run.
 
 "Scan by hand" is what a service would write: gocql, 5000 rows a page, the columns of the rows and nothing else, which are decoded
 and forgotten. It compares nothing. The second line also asks for the WRITETIME of each column and the TTL, without which nobody
-can say which of two rows is newer, as Verify does. "Repair, DryRun" looks the counterparts of each row up one by one. The heap is
+can say which of two rows is newer, as Verify does. With "Lookup" the counterparts of each row are looked up one by one. The heap is
 what was live after a collection, the most in a round.
 
 | all rows of all tables | rounds | rows a second | of the scan by hand | live heap |
