@@ -143,7 +143,7 @@ func (s *stream[T]) confirm(ctx context.Context, p *page[T]) error {
 		}()
 	}
 	if err := s.lookUp(ctx, lookups, p, &end); err != nil {
-		s.end.Err, s.end.Reason, s.end.Refused = err, end.Reason, end.Refused
+		s.end.Err, s.end.Reason, s.end.BudgetSpent = err, end.Reason, end.BudgetSpent
 		return err
 	}
 	for _, dropped := range p.unconfirmed {
@@ -182,7 +182,7 @@ func (s *stream[T]) lookUp(ctx context.Context, lookups []*lookup, p *page[T], e
 			end.Attempts, end.Pages = end.Attempts+one.Attempts, end.Pages+one.Pages
 			if err != nil && failed == nil {
 				failed = err
-				end.Err, end.Reason, end.Refused, end.Host = err, one.Reason, one.Refused, one.Host
+				end.Err, end.Reason, end.BudgetSpent, end.Host = err, one.Reason, one.BudgetSpent, one.Host
 				cancel()
 			}
 		}

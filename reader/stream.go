@@ -162,7 +162,7 @@ func (r *read[T]) send(
 	}, r.tracer.Observer(ctx, &end.Host))
 	end.Pages++
 	if err != nil {
-		end.Reason, end.Refused, end.Err = outcome.Last.Reason, outcome.Refused, err
+		end.Reason, end.BudgetSpent, end.Err = outcome.Last.Reason, outcome.BudgetSpent, err
 		return nil, outcome.Attempts, err
 	}
 	return next, outcome.Attempts, nil

@@ -112,11 +112,11 @@ type RequestStart struct {
 
 // RequestEnd is what is known when a request has ended.
 type RequestEnd struct {
-	Attempts int
-	Host     Host   // coordinator of the last attempt; zero if none was reached, see also writer.Trace
-	Reason   string // of the last failure, as retry.Verdict has it, or "conflict"; empty if there was none
-	Refused  bool   // another attempt was due, but the retry budget was spent
-	Err      error
+	Attempts    int
+	Host        Host   // coordinator of the last attempt; zero if none was reached, see also writer.Trace
+	Reason      string // of the last failure, as retry.Verdict has it, or "conflict"; empty if there was none
+	BudgetSpent bool   // another attempt was due, but the retry budget was spent
+	Err         error
 
 	// Outcome is what the attempts of a request of a write say; of a read it is always Unknown. Where a condition comes first, the error may know more:
 	// a query table that was not reached is Pending as soon as its entity's base row has the change.

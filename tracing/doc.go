@@ -42,7 +42,7 @@
 //	applied      every table has acknowledged it                                             debug  unset
 //	conflict     another writer came first, and nothing was applied: writer.ErrConflict      info   unset
 //	taken        another entity has a Unique key: writer.ErrTaken                            info   unset
-//	refused      writer.Invalid: the call or a row is not valid, and nothing was sent        info   error
+//	rejected     writer.Invalid: the call or a row is not valid, and nothing was sent        info   error
 //	not applied  no table has it                                                             warn   error
 //	unknown      some table is unknown or pending, whatever else is known                    error  error
 //	partial      some table has it, and the others have not                                  error  error
@@ -71,7 +71,7 @@
 //	denorm.read.duration          reads
 //	denorm.read.unconfirmed       rows that queries with Confirm left out, as their base rows do not confirm them
 //	denorm.retries                attempts that were followed by another
-//	denorm.retry.refusals         requests that were given up because the retry budget was spent: an outage
+//	denorm.retry.rejections         requests that were given up because the retry budget was spent: an outage
 //	denorm.stragglers             requests that had not ended when the call did
 //	denorm.outcomes               tables of writes, by what is known of them
 //

@@ -76,7 +76,7 @@ func ExampleSlog() {
 	}}
 	tracer.TraceEnd(ctx, session.OperationEnd{Op: "createOrder", Mode: writer.FanOut.String(), Requests: 2, Attempts: 5, Err: err})
 	// Output:
-	// level=ERROR msg="write failed" op=createOrder mode=fan-out attempts=5 paths=2 outcome=unknown reason=no_response open=[orders_by_user]
+	// level=ERROR msg="write failed" op=createOrder mode=fan-out attempts=5 requests=2 outcome=unknown reason=no_response open=[orders_by_user]
 }
 
 // Spans for those who look into a slow order, and a log of what failed.

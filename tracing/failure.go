@@ -15,7 +15,7 @@ import (
 
 // Outcomes alongside those of package writer, see the package documentation.
 const (
-	outcomeRefused  = "refused"
+	outcomeRejected = "rejected"
 	outcomeExpired  = "expired"
 	outcomePartial  = "partial"
 	outcomeDeclined = "declined"
@@ -47,7 +47,7 @@ func writeOutcome(err error) string {
 	outcome := writer.OutcomeOf(err)
 	switch {
 	case outcome == writer.Invalid:
-		return outcomeRefused
+		return outcomeRejected
 	case outcome == writer.Unknown && errors.Is(err, writer.ErrExpired):
 		return outcomeExpired
 	case outcome == writer.Unknown && errors.Is(err, writer.ErrPartial) && !errors.Is(err, writer.ErrUnknown):

@@ -52,7 +52,7 @@ func TestMetrics(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, w := range []func(testing.TB) told{
-				fanOut, fanOut, failing, stillFailing, resumed, moved, fallenBack, spent, left, refused,
+				fanOut, fanOut, failing, stillFailing, resumed, moved, fallenBack, spent, left, rejected,
 			} {
 				w(t).to(t.Context(), tracer)
 			}
@@ -120,7 +120,7 @@ func TestRefusedInstruments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"db.client.operation.duration", "denorm.write.duration", "denorm.retries", "denorm.retry.refusals", "denorm.stragglers",
+		"db.client.operation.duration", "denorm.write.duration", "denorm.retries", "denorm.retry.rejections", "denorm.stragglers",
 		"denorm.outcomes",
 	} {
 		if !strings.Contains(err.Error(), name) {
@@ -129,7 +129,7 @@ func TestRefusedInstruments(t *testing.T) {
 	}
 }
 
-var errRefused = errors.New("refused")
+var errRefused = errors.New("rejected")
 
 type refusing struct{ noop.MeterProvider }
 

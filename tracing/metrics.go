@@ -21,7 +21,7 @@ const (
 	readDurationName  = "denorm.read.duration"
 	unconfirmedName   = "denorm.read.unconfirmed"
 	retriesName       = "denorm.retries"
-	refusalsName      = "denorm.retry.refusals"
+	rejectionsName    = "denorm.retry.rejections"
 	stragglersName    = "denorm.stragglers"
 	outcomesName      = "denorm.outcomes"
 )
@@ -31,7 +31,7 @@ var buckets = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.05, 0.1,
 
 // metrics is the instruments.
 type metrics struct {
-	requestDuration, writeDuration, readDuration, unconfirmed, retries, refusals, stragglers, outcomes instrument
+	requestDuration, writeDuration, readDuration, unconfirmed, retries, rejections, stragglers, outcomes instrument
 }
 
 // instrument is a histogram or counter, with the sets of attributes it was used with, which are limited in number. One
@@ -83,8 +83,8 @@ func newMetrics(meter metric.Meter, c config) (*metrics, error) {
 			"Duration of reads, over all their partitions, with what the caller does with the rows."),
 		unconfirmed: counter(unconfirmedName, "{row}", "Rows that a query with Confirm left out, as their base rows do not confirm them."),
 		retries:     counter(retriesName, "{retry}", "Attempts that failed and were followed by another."),
-		refusals:    counter(refusalsName, "{path}", "Requests given up because the budget for retries was spent."),
-		stragglers:  counter(stragglersName, "{path}", "Requests that had not ended when the write did."),
+		rejections:  counter(rejectionsName, "{request}", "Requests given up because the budget for retries was spent."),
+		stragglers:  counter(stragglersName, "{request}", "Requests that had not ended when the write did."),
 		outcomes: counter(outcomesName, "{table}",
 			"Tables of logical writes by what is known of them when the write ends."),
 	}
@@ -178,14 +178,14 @@ func (m *metrics) operationEnd(
 	}
 }
 
-// requestEnd records a request; of a read, only that it was refused another attempt.
-func (m *metrics) requestEnd(ctx context.Context, r *request, refused bool, errorType, status string) {
+// requestEnd records a request; of a read, only that no other attempt was allowed.
+func (m *metrics) requestEnd(ctx context.Context, r *request, budgetSpent bool, errorType, status string) {
 	l := r.shape.labels
 	if !r.read {
 		l.errorType, l.status = errorType, status
 		m.requestDuration.since(ctx, r.start, l)
 	}
-	if refused {
-		m.refusals.add(ctx, 1, labels{op: l.op, namespace: l.namespace, table: l.table, errorType: errorType})
+	if budgetSpent {
+		m.rejections.add(ctx, 1, labels{op: l.op, namespace: l.namespace, table: l.table, errorType: errorType})
 	}
 }

@@ -200,7 +200,7 @@ func TestLevels(t *testing.T) {
 			{"applied", write(guests.Insert(ann)), "", cassandratest.Answer},
 			{"conflict", write(guests.Insert(ann)), "", cassandratest.Answer},
 			{"taken", write(guests.Insert(guest{GuestID: bob.GuestID, Name: "ann"})), "", cassandratest.Answer},
-			{"refused", write(guests.Insert(guest{})), "", cassandratest.Answer},
+			{"rejected", write(guests.Insert(guest{})), "", cassandratest.Answer},
 			{"not applied", write(guests.Insert(bob)), "guests", unauthorized},
 			{"Modify: applied", modify(visit), "", cassandratest.Answer},
 			{"Modify: declined", modify(func(g guest) (guest, error) { return g, errors.New("closed") }), "", cassandratest.Answer},

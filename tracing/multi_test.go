@@ -95,27 +95,27 @@ func (k keeper) TraceRequestEnd(_ context.Context, d session.RequestEnd) {
 	*k.requests = append(*k.requests, d)
 }
 
-// All of a Multi are told all of it: of refusals and stragglers, too.
+// All of a Multi are told all of it: of rejections and stragglers, too.
 func TestMultiTellsAll(t *testing.T) {
 	t.Parallel()
 	var writes, wantWrites []session.OperationEnd
 	var requests, wantRequests []session.RequestEnd
 	k := keeper{notes{"k", new([]string)}, &writes, &requests}
 	both := tracing.Multi(k, k)
-	refusals, stragglers := 0, 0
+	rejections, stragglers := 0, 0
 	for _, w := range []told{spent(t), left(t)} {
 		w.to(t.Context(), both)
 		wantWrites = append(wantWrites, w.end, w.end)
 		stragglers += w.end.Stragglers
 		for _, p := range w.requests {
 			wantRequests = append(wantRequests, p.end, p.end)
-			if p.end.Refused {
-				refusals++
+			if p.end.BudgetSpent {
+				rejections++
 			}
 		}
 	}
-	if refusals != 2 || stragglers != 2 {
-		t.Fatalf("%d refusals and %d stragglers were fed", refusals, stragglers)
+	if rejections != 2 || stragglers != 2 {
+		t.Fatalf("%d rejections and %d stragglers were fed", rejections, stragglers)
 	}
 	if !reflect.DeepEqual(writes, wantWrites) || !reflect.DeepEqual(requests, wantRequests) {
 		t.Errorf("told of\n%+v\n%+v", writes, requests)

@@ -42,7 +42,7 @@ func readTo(ctx context.Context, t readTracer) {
 		t.TraceRetry(p, session.Retry{
 			Attempt: 1, Verdict: retry.Verdict{Outcome: retry.NotApplied, Reason: "unavailable"}, Wait: 1500 * time.Microsecond, Err: failed.Err,
 		})
-		t.TraceRequestEnd(p, session.RequestEnd{Attempts: 2, Reason: "unavailable", Refused: true, Err: failed})
+		t.TraceRequestEnd(p, session.RequestEnd{Attempts: 2, Reason: "unavailable", BudgetSpent: true, Err: failed})
 	}
 	t.TraceEnd(ctx, session.OperationEnd{Operation: session.OperationRead, Op: "newest", Keyspace: "shop", Partitions: 2, Rows: 5, Unconfirmed: 3, Err: failed})
 }
@@ -57,10 +57,10 @@ func TestReads(t *testing.T) {
 	golden.Check(t, "read.golden", tree(exporter.GetSpans()))
 	golden.Check(t, "read_metrics.golden", table(collect(t, metrics)))
 	readTo(t.Context(), tracing.New()) // nobody listens
-	refused := tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationRead, Op: "refused"})
-	tracer.TraceEnd(refused, session.OperationEnd{Operation: session.OperationRead, Op: "refused", Err: &reader.QueryError{Table: "logs"}})
+	rejected := tracer.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationRead, Op: "rejected"})
+	tracer.TraceEnd(rejected, session.OperationEnd{Operation: session.OperationRead, Op: "rejected", Err: &reader.QueryError{Table: "logs"}})
 	if got := table(collect(t, metrics)); !strings.Contains(got, "denorm.invalid") {
-		t.Errorf("a refused query counts as\n%s", got)
+		t.Errorf("a rejected query counts as\n%s", got)
 	}
 }
 

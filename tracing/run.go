@@ -74,7 +74,7 @@ func newRunMetrics(meter metric.Meter) (*runMetrics, error) {
 	m.findings = counter(runFindingsName, "{row}", "Rows that disagree with their base row.")
 	m.repairs = counter(runRepairsName, "{row}", "Rows that disagreed, by what a repair did about them.")
 	m.inFlight = count(runInFlightName, "{entity}", "Entities that are to be looked at again.")
-	m.limit = count(runLimitName, "{path}", "Requests that a run may have in flight.")
+	m.limit = count(runLimitName, "{request}", "Requests that a run may have in flight.")
 	m.progress = share(runProgressName, "How much of a run is done.")
 	m.ratio = share(driftRatioName, "Rows that disagree, of all rows of the table: the upper bound of the interval of 95 %, from the last complete run.")
 	return m, errors.Join(errs...)

@@ -25,7 +25,7 @@ func TestNoValues(t *testing.T) {
 	)
 	fed := ""
 	for _, w := range []func(testing.TB) told{
-		fanOut, failing, stillFailing, resumed, moved, fallenBack, spent, left, refused,
+		fanOut, failing, stillFailing, resumed, moved, fallenBack, spent, left, rejected,
 	} {
 		w := w(t)
 		fed += fmt.Sprint(w.end.Err, w.end.Timestamp)

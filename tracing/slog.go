@@ -25,11 +25,11 @@ var (
 // Slog makes a tracer for [writer.Trace] and [reader.Trace] that logs to logger:
 //
 //	message                   level  attributes
-//	"write applied"           debug  op, mode, attempts, paths, duration_ms, resume if it is one
-//	"path applied"            debug  op, mode, keyspace, tables, attempts, duration_ms, address, port, dc
+//	"write applied"           debug  op, mode, attempts, requests, duration_ms, resume if it is one
+//	"request applied"         debug  op, mode, keyspace, tables, attempts, duration_ms, address, port, dc
 //	"attempt failed"          warn   op, mode, keyspace, tables, attempt, class, reason, status_code, wait_ms, address, port,
 //	                                 dc
-//	"path failed"             warn   those of "path applied", outcome, reason, status_code, refused if the retry budget
+//	"request failed"          warn   those of "request applied", outcome, reason, status_code, budget_spent if the retry budget
 //	                                 was spent; debug if it met a conflict
 //	"write failed"            info,  those of "write applied", outcome, reason, open: the tables not known to have it,
 //	                          warn,  stragglers if there were any; the level is that of the outcome, see the package
@@ -39,17 +39,16 @@ var (
 //	                          warn   of its own
 //	"read done"               debug  op, keyspace, table, partitions, rows, unconfirmed if rows were left out by Confirm,
 //	                                 duration_ms, continued if it is by a token
-//	"request failed"          warn   op, keyspace, table, partition (its number), attempt, class, reason, status_code, wait_ms,
+//	"attempt failed"          warn   op, keyspace, table, partition (its number), attempt, class, reason, status_code, wait_ms,
 //	                                 address, port, dc
-//	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, refused, address, port,
+//	"partition failed"        warn   op, keyspace, table, partition, attempts, reason, status_code, budget_spent, address, port,
 //	                                 dc
 //	"read failed"             error  those of "read done", reason, status_code; info if the query was rejected
 //
 // After an attempt that failed another follows, and after a request that failed the write may still succeed, where a
 // logged batch is replaced by a fan-out. The request of a straggler has its message when the driver returns, which is
 // after that of the write and may say that it was applied. duration_ms and wait_ms are milliseconds, as floating-point
-// numbers. In messages and attributes, path is a request of a write. Outcomes and reasons are the denorm.outcome and
-// error.type of the package documentation. address, port and dc are those of the coordinator, where known.
+// numbers. Outcomes and reasons are the denorm.outcome and error.type of the package documentation. address, port and dc are those of the coordinator, where known.
 //
 // No value and no text of an error is logged. The handler gets the context of write or request, so a handler that joins
 // logs to traces finds the span, if [Multi] has the tracer that makes it before this one. A nil logger logs nothing.
@@ -133,7 +132,7 @@ func (t *SlogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 	switch o.Operation {
 	case session.OperationWrite:
 		attributes = append(attributes,
-			slog.String("mode", data.Mode), slog.Int("attempts", data.Attempts), slog.Int("paths", data.Requests))
+			slog.String("mode", data.Mode), slog.Int("attempts", data.Attempts), slog.Int("requests", data.Requests))
 	case session.OperationModify:
 		attributes = append(attributes, slog.Int("rounds", data.Rounds))
 	case session.OperationRead:
@@ -170,7 +169,7 @@ func (t *SlogTracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 		if data.Stragglers > 0 {
 			attributes = append(attributes, slog.Int("stragglers", data.Stragglers))
 		}
-	case outcome != outcomeRefused:
+	case outcome != outcomeRejected:
 		attributes = append(attributes, slog.String("reason", reason))
 	}
 	t.logger.LogAttrs(ctx, level, message, attributes...)
@@ -206,15 +205,15 @@ func (t *SlogTracer) TraceRequestEnd(ctx context.Context, data session.RequestEn
 	if read && data.Err == nil || !t.logs(ctx, level) {
 		return
 	}
-	attributes, message := append(r.attributes(), slog.Int("attempts", data.Attempts)), "path applied"
+	attributes, message := append(r.attributes(), slog.Int("attempts", data.Attempts)), "request applied"
 	if !read {
 		attributes = append(attributes, sinceAttr(r.start))
 	}
 	if data.Err != nil {
-		message = r.text("path failed", "partition failed")
+		message = r.text("request failed", "partition failed")
 		attributes = appendReason(appendTextAttrs(attributes, slog.String("outcome", outcome)), data.Err, data.Reason)
-		if data.Refused {
-			attributes = append(attributes, slog.Bool("refused", true))
+		if data.BudgetSpent {
+			attributes = append(attributes, slog.Bool("budget_spent", true))
 		}
 	}
 	t.logger.LogAttrs(ctx, level, message, appendHost(attributes, data.Host)...)
@@ -230,7 +229,7 @@ func (t *SlogTracer) TraceRetry(ctx context.Context, data session.Retry) {
 	attributes := append(r.attributes(), slog.Int("attempt", data.Attempt), slog.String("class", class))
 	attributes = appendReason(attributes, data.Err, data.Verdict.Reason)
 	attributes = append(attributes, slog.Float64("wait_ms", milliseconds(data.Wait)))
-	t.logger.LogAttrs(ctx, t.retry, r.text("attempt failed", "request failed"), appendHost(attributes, data.Host)...)
+	t.logger.LogAttrs(ctx, t.retry, "attempt failed", appendHost(attributes, data.Host)...)
 }
 
 // enabled says whether anything may have to be logged.
@@ -248,7 +247,7 @@ func (t *SlogTracer) level(of session.Operation, outcome, reason string) slog.Le
 	switch {
 	case reason == "" && (outcome == "" || outcome == writer.Applied.String()):
 		return t.success
-	case reason == "", outcome == outcomeRefused, outcome == "" && reason == typeInvalid:
+	case reason == "", outcome == outcomeRejected, outcome == "" && reason == typeInvalid:
 		return slog.LevelInfo
 	case outcome == writer.NotApplied.String(), of == session.OperationModify: // its write has a line of its own
 		return t.retry

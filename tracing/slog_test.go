@@ -34,7 +34,7 @@ func TestSlog(t *testing.T) {
 				var out bytes.Buffer
 				logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: test.least}))
 				tracer := tracing.Slog(logger, test.options...)
-				for _, w := range []func(testing.TB) told{fanOut, failing, resumed, moved, fallenBack, spent, left, refused} {
+				for _, w := range []func(testing.TB) told{fanOut, failing, resumed, moved, fallenBack, spent, left, rejected} {
 					slowly := waits{tracer}
 					w(t).to(t.Context(), slowly)
 				}

@@ -155,7 +155,7 @@ func (t *Tracer) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
 		r.operation.requests.failed(errorType)
 	}
 	if t.metrics != nil {
-		t.metrics.requestEnd(ctx, r, data.Refused, errorType, status)
+		t.metrics.requestEnd(ctx, r, data.BudgetSpent, errorType, status)
 	}
 	if r.span == nil {
 		return
@@ -164,8 +164,8 @@ func (t *Tracer) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
 	if r.read {
 		attributes = append(attributes, rowsKey.Int(data.Rows), pagesKey.Int(data.Pages))
 	}
-	if data.Refused {
-		attributes = append(attributes, retryRefusedKey.Bool(true))
+	if data.BudgetSpent {
+		attributes = append(attributes, budgetSpentKey.Bool(true))
 	}
 	endSpan(r.span, appendCoordinator(attributes, data.Host), outcome, errorType, status)
 }

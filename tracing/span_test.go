@@ -31,7 +31,7 @@ func TestSpans(t *testing.T) {
 		"fallen_back":   {write: fallenBack},
 		"spent":         {write: spent},
 		"left":          {write: left},
-		"refused":       {write: refused},
+		"rejected":      {write: rejected},
 		"counted":       {write: counted},
 		"several_kinds": {write: severalKinds},
 		"statement_text": {

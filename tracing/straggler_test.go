@@ -70,7 +70,7 @@ func TestStragglersEndLate(t *testing.T) {
 	}
 }
 
-// Requests are told of on goroutines of their own, and those of stragglers go on while the write ends and after it. One may
+// Requests are traced on goroutines of their own, and those of stragglers go on while the write ends and after it. One may
 // not even have begun by then.
 func TestStragglersRunOn(t *testing.T) {
 	t.Parallel()
@@ -124,7 +124,7 @@ func TestStragglersRunOn(t *testing.T) {
 		t.Errorf("%d of %d writes are logged with their stragglers", got, writes)
 	}
 	if got := log.count("keyspace=shop"); got != 4*writes { // with one retry each
-		t.Errorf("%d messages of paths, want %d", got, 4*writes)
+		t.Errorf("%d messages of requests, want %d", got, 4*writes)
 	}
 }
 
@@ -164,12 +164,12 @@ func TestStragglersReason(t *testing.T) {
 		request *session.RequestEnd
 		want    string
 	}{
-		"nothing else, deadline":  {context.DeadlineExceeded, nil, "deadline_exceeded"},
-		"nothing else, canceled":  {context.Canceled, nil, "canceled"},
-		"beside a success":        {context.DeadlineExceeded, &applied, "deadline_exceeded"},
-		"beside the same":         {context.DeadlineExceeded, &overrun, "deadline_exceeded"},
-		"beside another failure":  {context.DeadlineExceeded, &unavailable, "several"},
-		"canceled beside a limit": {context.Canceled, &limit, "several"},
+		"nothing else, deadline": {context.DeadlineExceeded, nil, "deadline_exceeded"},
+		"nothing else, canceled": {context.Canceled, nil, "canceled"},
+		"with a success":         {context.DeadlineExceeded, &applied, "deadline_exceeded"},
+		"with the same":          {context.DeadlineExceeded, &overrun, "deadline_exceeded"},
+		"with another failure":   {context.DeadlineExceeded, &unavailable, "several"},
+		"canceled with a limit":  {context.Canceled, &limit, "several"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

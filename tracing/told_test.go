@@ -224,10 +224,10 @@ func spent(tb testing.TB) told {
 	differing := errors.Join(
 		errors.Join(answer(gocql.ErrCodeUnavailable), answer(gocql.ErrCodeWriteTimeout)), retry.ErrBudget)
 	w.requests[1].end = session.RequestEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "unavailable", Refused: true, Err: alike,
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "unavailable", BudgetSpent: true, Err: alike,
 	}
 	w.requests[2].end = session.RequestEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[2].end.Host, Reason: "several", Refused: true, Err: differing,
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[2].end.Host, Reason: "several", BudgetSpent: true, Err: differing,
 	}
 	w.end.Attempts = 5
 	w.end.Err = &writer.Error{
@@ -264,8 +264,8 @@ func left(tb testing.TB) told {
 	return w
 }
 
-// refused is a write of which nothing was sent.
-func refused(tb testing.TB) told {
+// rejected is a write of which nothing was sent.
+func rejected(tb testing.TB) told {
 	tb.Helper()
 	_, err := writer.New(nil) // the one way to such an error from outside
 	var refusal *writer.Error

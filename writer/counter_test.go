@@ -33,27 +33,27 @@ func TestCountersTravel(t *testing.T) {
 	}{
 		"alone":      {[]tables.Change{count}, Auto(), Counter, nil},
 		"concurrent": {[]tables.Change{count}, Concurrent(), Counter, nil},
-		"beside a fan-out": {
+		"with a fan-out": {
 			[]tables.Change{count, orderSet(t).Insert(open)},
 			Auto(), FanOut,
 			[]string{"partition: put orders_by_id", "partition: put orders_by_status", "partition: put orders_by_user"},
 		},
-		"beside a logged batch": {
+		"with a logged batch": {
 			[]tables.Change{orderSet(t).Update(open, paid), count},
 			Auto(), LoggedBatch,
 			[]string{"logged batch: put orders_by_id, put orders_by_status, put orders_by_user, remove orders_by_status"},
 		},
-		"beside an Atomic set": {
+		"with an Atomic set": {
 			[]tables.Change{orderSet(t, tables.Atomic()).Insert(open), count},
 			Auto(), LoggedBatch,
 			[]string{"logged batch: put orders_by_id, put orders_by_status, put orders_by_user"},
 		},
-		"beside two entities": {
+		"with two entities": {
 			[]tables.Change{orderSet(t).Insert(open), count, noteSet(t).Insert(newNote())},
 			Auto(), LoggedBatch,
 			[]string{"logged batch: put notes, put notes_by_time, put orders_by_id, put orders_by_status, put orders_by_user"},
 		},
-		"beside one partition": {
+		"with one partition": {
 			[]tables.Change{count, noteSet(t).Insert(newNote())}, Auto(), SamePartition, []string{"partition: put notes, put notes_by_time"},
 		},
 	} {
@@ -78,7 +78,7 @@ func TestCountersTravel(t *testing.T) {
 			}
 			for _, tables := range viewTables {
 				if !slices.Contains(r.lines, fmt.Sprintf("op: start shop.%s counter LOCAL_QUORUM, %d statements", strings.Join(tables, "+"), len(tables))) {
-					t.Errorf("%v is not told of as counters:\n%s", tables, strings.Join(r.lines, "\n"))
+					t.Errorf("%v is not explained as counters:\n%s", tables, strings.Join(r.lines, "\n"))
 				}
 			}
 			plan, err := w.Explain("op", test.changes...)
@@ -114,7 +114,7 @@ func TestCounterOutcomes(t *testing.T) {
 		"unavailable":                {[]error{errUnavailable}, 2, Applied},
 		"unavailable, lost":          {[]error{errUnavailable, gocql.ErrTimeoutNoResponse}, 2, Unknown},
 		"unavailable to the end":     {[]error{errUnavailable, errUnavailable, errUnavailable, errUnavailable}, 4, NotApplied},
-		"refused":                    {[]error{errSyntax}, 1, NotApplied},
+		"rejected":                   {[]error{errSyntax}, 1, NotApplied},
 		"no stream, then overloaded": {[]error{gocql.ErrNoStreams, errOverloaded}, 2, Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -340,8 +340,8 @@ func TestForeignCounters(t *testing.T) {
 		requests []wirePath
 		ok       bool
 	}{
-		"beside a batch":        {LoggedBatch, []wirePath{request(put, put), request(count), request(count)}, true},
-		"beside a fan-out":      {FanOut, []wirePath{request(put), request(put), request(count)}, true},
+		"with a batch":          {LoggedBatch, []wirePath{request(put, put), request(count), request(count)}, true},
+		"with a fan-out":        {FanOut, []wirePath{request(put), request(put), request(count)}, true},
 		"alone":                 {Counter, []wirePath{request(count)}, true},
 		"in a batch":            {LoggedBatch, []wirePath{request(put, count)}, false},
 		"before a batch":        {LoggedBatch, []wirePath{request(count), request(put)}, false},

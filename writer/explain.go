@@ -40,7 +40,7 @@ type PlannedCondition struct {
 	Versioned       bool
 	Claims          []string // Unique tables in which a key is taken before
 	Releases        []string // and given up at the end
-	Beside          bool     // other entities are written after it
+	OthersFollow    bool     // other entities are written after it
 }
 
 // PlannedRequest is one request of a [Plan].
@@ -71,7 +71,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	}
 	out.Condition = p.condition.planned()
 	if out.Condition != nil {
-		out.Condition.Beside = len(changes) > len(p.condition.all())
+		out.Condition.OthersFollow = len(changes) > len(p.condition.all())
 	}
 	for _, request := range slices.Concat(p.requests, p.counters) {
 		r := PlannedRequest{Partitions: len(group(request.mutations)), Counter: request.kind == retry.Counter}

@@ -44,7 +44,7 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 	} else {
 		line("", "if the columns are not as they were read: %v, with the row as it is", ErrConflict)
 	}
-	if c.Beside {
+	if c.OthersFollow {
 		line("between", "a client that dies after the condition and before the rest leaves its row alone with the write; Resume finishes it")
 	}
 	if len(c.Releases) > 0 {

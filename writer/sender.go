@@ -178,6 +178,6 @@ func (f *sender) recordOutcome(ctx context.Context, result *req.Result, err erro
 		p.err = p.explain(wrapTimeout(ctx, err))
 	}
 	f.s.w.tracer.TraceRequestEnd(ctx, session.RequestEnd{
-		Outcome: p.outcome, Attempts: sent, Host: p.host, Reason: result.Last.Reason, Refused: result.Refused, Err: err,
+		Outcome: p.outcome, Attempts: sent, Host: p.host, Reason: result.Last.Reason, BudgetSpent: result.BudgetSpent, Err: err,
 	})
 }

@@ -48,13 +48,13 @@ func TestBudgetPrices(t *testing.T) {
 						return test.err
 					}, nil)
 					retries += outcome.Attempts - 1
-					if outcome.Refused != errors.Is(err, retry.ErrBudget) {
+					if outcome.BudgetSpent != errors.Is(err, retry.ErrBudget) {
 						t.Errorf("outcome %+v, error %v", outcome, err)
 					}
 					if !errors.Is(err, test.err) {
 						t.Errorf("the last error is lost: %v", err)
 					}
-					if outcome.Refused {
+					if outcome.BudgetSpent {
 						refusals++
 					}
 				}
@@ -130,7 +130,7 @@ func TestBudgetGivesBack(t *testing.T) {
 				}
 				for range 10 {
 					ctx, leave := context.WithCancel(t.Context())
-					if o := do(ctx, func(request.Event) { leave() }); o.Attempts != 1 || o.Refused {
+					if o := do(ctx, func(request.Event) { leave() }); o.Attempts != 1 || o.BudgetSpent {
 						t.Fatalf("outcome %+v of a caller that leaves", o)
 					}
 				}

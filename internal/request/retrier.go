@@ -38,8 +38,8 @@ type Result struct {
 	// Batchlog reports that some attempt failed at the batchlog, even if a later one succeeded.
 	Batchlog bool
 
-	// Refused reports that another attempt was due but the budget was spent.
-	Refused bool
+	// BudgetSpent reports that another attempt was due but the budget was spent.
+	BudgetSpent bool
 }
 
 // Event tells the observer of [Retrier.Do] that an attempt failed and that another one follows after a wait. It has no host.

@@ -104,8 +104,8 @@ func (r *run) again(wait time.Duration) bool {
 	if deadline, ok := r.ctx.Deadline(); ok && wait >= time.Until(deadline) {
 		return false
 	}
-	r.result.Refused = !r.budget.Take(price(r.result.Last))
-	return !r.result.Refused
+	r.result.BudgetSpent = !r.budget.Take(price(r.result.Last))
+	return !r.result.BudgetSpent
 }
 
 // sleep waits, and says whether the next attempt may be made: the wait may have ended together with ctx, and the timer may
@@ -139,7 +139,7 @@ func (r *run) failure() error {
 	if ended != nil && !errors.Is(last, ended) {
 		last = &endedError{last: last, ended: ended}
 	}
-	if r.result.Refused {
+	if r.result.BudgetSpent {
 		last = &endedError{last: last, ended: retry.ErrBudget}
 	}
 	return last

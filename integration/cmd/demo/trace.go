@@ -150,7 +150,7 @@ func describe(s sdktrace.ReadOnlySpan) string {
 		return ""
 	}
 	text := outcome.AsString()
-	if _, isWrite := tags["denorm.paths"]; isWrite {
+	if _, isWrite := tags["denorm.requests"]; isWrite {
 		text = tags["denorm.mode"].AsString() + ", " + text
 	}
 	if n := tags["denorm.attempts"].AsInt64(); n > 1 {

@@ -37,7 +37,7 @@ func slowWrite() tracetest.SpanStubs {
 		attribute.String("denorm.retry.class", "unknown"), attribute.String("error.type", "eof"),
 		attribute.Float64("denorm.retry.wait_ms", 6.25),
 	}}}
-	write := append(applied(4), attribute.String("denorm.mode", "fan-out"), attribute.Int("denorm.paths", 3))
+	write := append(applied(4), attribute.String("denorm.mode", "fan-out"), attribute.Int("denorm.requests", 3))
 	return tracetest.SpanStubs{
 		spanOf("INSERT orders_by_status", 4, 2, 2, 2, applied(1)...),
 		spanOf("INSERT orders_by_id", 5, 2, 0, 4, applied(1)...),

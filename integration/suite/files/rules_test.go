@@ -200,7 +200,7 @@ func operate(t *testing.T, tracer *tracing.Tracer) {
 			})
 			tracer.TraceRetry(request, session.Retry{Attempt: 1, Verdict: retry.Verdict{Reason: "unavailable"}, Err: end})
 			refused := end != nil
-			result := session.RequestEnd{Outcome: writer.Applied, Attempts: 2, Refused: refused}
+			result := session.RequestEnd{Outcome: writer.Applied, Attempts: 2, BudgetSpent: refused}
 			if refused {
 				result.Outcome, result.Reason, result.Err = writer.Unknown, "unavailable", end
 			}

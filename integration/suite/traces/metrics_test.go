@@ -134,7 +134,7 @@ func TestMetrics(t *testing.T) {
 			"denorm.outcome", "applied", "error.type", ""), 5},
 		"logged batches": {writes.count("denorm.op", "cancelOrder", "denorm.mode", "logged-batch",
 			"denorm.outcome", "applied"), 1},
-		"refused writes":    {writes.count("denorm.outcome", "refused", "error.type", "denorm.invalid"), 1},
+		"rejected writes":   {writes.count("denorm.outcome", "rejected", "error.type", "denorm.invalid"), 1},
 		"partial writes":    {writes.count("denorm.outcome", "partial", "error.type", "invalid"), 1},
 		"tables":            {outcomes.count("db.namespace", shop.keyspace), 7 * 3},
 		"tables applied":    {outcomes.count("denorm.outcome", "applied"), 7*3 - 1},

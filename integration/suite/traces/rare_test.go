@@ -90,19 +90,19 @@ func TestRefusedRetries(t *testing.T) {
 		want[r.Table] = errors.Is(r.Err, retry.ErrBudget)
 	}
 	paths, _ := spans.untilWrite(t)
-	refusals := collect(t, reader)["denorm.retry.refusals"]
-	if refusals.unit != "{path}" {
-		t.Errorf("unit %q", refusals.unit)
+	rejections := collect(t, reader)["denorm.retry.rejections"]
+	if rejections.unit != "{request}" {
+		t.Errorf("unit %q", rejections.unit)
 	}
 	for _, p := range paths {
 		table := attributeOf(p, "db.collection.name").AsString()
-		if got := attributeOf(p, "denorm.retry.refused").AsBool(); got != want[table] {
+		if got := attributeOf(p, "denorm.retry.budget_spent").AsBool(); got != want[table] {
 			t.Errorf("%s: refused %v, want %v", table, got, want[table])
 		}
-		got := refusals.count("db.namespace", shop.keyspace, "db.collection.name", table, "denorm.op", "createOrder",
+		got := rejections.count("db.namespace", shop.keyspace, "db.collection.name", table, "denorm.op", "createOrder",
 			"error.type", attributeOf(p, "error.type").AsString())
 		if (got == 1) != want[table] {
-			t.Errorf("%s: %d refusals in\n%v", table, got, refusals)
+			t.Errorf("%s: %d rejections in\n%v", table, got, rejections)
 		}
 	}
 	if len(paths) != 3 {
@@ -175,7 +175,7 @@ func TestStragglers(t *testing.T) {
 		t.Errorf("error.type %q", got)
 	}
 	before := collect(t, reader)
-	if i := before["denorm.stragglers"]; i.unit != "{path}" || i.count("denorm.op", "createOrder") != left {
+	if i := before["denorm.stragglers"]; i.unit != "{request}" || i.count("denorm.op", "createOrder") != left {
 		t.Errorf("the metric is %v, want %d", i, left)
 	}
 	close(dialer.freed)
