@@ -44,7 +44,7 @@ func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table s
 	if err := j.checkFill(); err != nil {
 		return nil, err
 	}
-	if err := waitUntil(ctx, j.writers.Add(j.settle)); err != nil {
+	if err := j.waitForWriters(ctx); err != nil {
 		j.report.uncovered(err)
 		j.finish()
 		return j.report, err
@@ -87,6 +87,21 @@ func (j *job) checkFill() error {
 			"times: give both the same", t.Name())
 	}
 	return nil
+}
+
+// waitForWriters waits until what old writers have sent is applied, and says so about every second.
+func (j *job) waitForWriters(ctx context.Context) error {
+	until := j.writers.Add(j.settle)
+	why := "writes that began before Writers may be applied until " + until.UTC().Format(time.RFC3339)
+	for wait := time.Until(until); wait > 0; wait = time.Until(until) {
+		if j.onProgress != nil {
+			j.onProgress(Progress{InFlight: j.pace.bound(), Waits: why})
+		}
+		if err := waitUntil(ctx, time.Now().Add(min(wait, time.Second))); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 func waitUntil(ctx context.Context, t time.Time) error {

@@ -168,7 +168,15 @@ func (j *job) tell(ctx context.Context, ended <-chan struct{}) {
 
 func (j *job) progress() Progress {
 	p := Progress{Rows: int(j.read.Load()), Waiting: j.queue.len(), InFlight: j.pace.bound()}
-	p.Done = float64(j.segment.Load()) / float64(segmentsPerTable*len(j.scanned()))
+	if j.pace.waits() {
+		p.Waits = "the run is paused"
+	}
+	switch {
+	case j.one == nil:
+		p.Done = float64(j.segment.Load()) / float64(segmentsPerTable*len(j.scanned()))
+	case p.Waiting == 0:
+		p.Done = 1
+	}
 	j.report.mu.Lock()
 	defer j.report.mu.Unlock()
 	p.Findings = len(j.report.findings) + j.report.omitted

@@ -21,8 +21,10 @@ type pace struct {
 	target   time.Duration // 0: from the first requests of each kind
 	kinds    [2]window
 	interval time.Duration // between requests, 0 for no limit
-	next     time.Time     // when the next request may begin
+	last     time.Time     // when the last request began
+	next     time.Time     // when the next request may begin that has no turn yet
 	paused   bool
+	changed  chan struct{} // closed and replaced when interval or paused changes
 }
 
 // kind is what a request reads: rows of a range, or one row. The two are not equally fast.
@@ -49,19 +51,25 @@ const (
 )
 
 func newPace(most int, target time.Duration, rate int) *pace {
-	p := &pace{limit: min(firstLimit, float64(most)), most: float64(most), target: target}
+	p := &pace{limit: min(firstLimit, float64(most)), most: float64(most), target: target, changed: make(chan struct{})}
 	p.set(false, rate)
 	return p
 }
 
-// set admits no more requests than rate a second, 0 for no bound, or none while it is paused.
+// set admits no more requests than rate a second, 0 for no bound, or none while it is paused. It is also for those that wait already.
 func (p *pace) set(paused bool, rate int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.paused, p.interval = paused, 0
+	var interval time.Duration
 	if rate > 0 {
-		p.interval = time.Second / time.Duration(rate)
+		interval = time.Second / time.Duration(rate)
 	}
+	if paused == p.paused && interval == p.interval {
+		return
+	}
+	p.paused, p.interval, p.next = paused, interval, p.last.Add(interval)
+	close(p.changed)
+	p.changed = make(chan struct{})
 	p.admit()
 }
 
@@ -109,32 +117,58 @@ func (p *pace) leave(ready chan struct{}) {
 	p.admit()
 }
 
-// turn waits until the rate allows another request.
+// turn waits until the rate allows another request, anew when the rate changes.
 func (p *pace) turn(ctx context.Context) error {
-	p.mu.Lock()
-	if p.interval == 0 {
-		p.mu.Unlock()
-		return nil
-	}
-	now := time.Now()
-	at := p.next
-	if at.Before(now) {
-		at = now
-	}
-	p.next = at.Add(p.interval)
-	p.mu.Unlock()
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	for {
 		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.inFlight--
-		p.admit()
-		return ctx.Err()
+		changed, now := p.changed, time.Now()
+		var due <-chan time.Time
+		if !p.paused {
+			at := p.next
+			if p.interval == 0 || at.Before(now) {
+				at = now
+			}
+			p.next = at.Add(p.interval)
+			if !at.After(now) {
+				p.last = now
+				p.mu.Unlock()
+				return nil
+			}
+			due = time.After(at.Sub(now))
+		}
+		p.mu.Unlock()
+		select {
+		case <-due:
+			if p.begin(changed) {
+				return nil
+			}
+		case <-changed:
+		case <-ctx.Done():
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.inFlight--
+			p.admit()
+			return ctx.Err()
+		}
 	}
+}
+
+// begin takes a turn, if nothing has changed since it was given.
+func (p *pace) begin(changed chan struct{}) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.changed != changed {
+		return false
+	}
+	p.last = time.Now()
+	return true
+}
+
+// waits says whether it is paused.
+func (p *pace) waits() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.paused
 }
 
 func (p *pace) release(k kind, took time.Duration, err error) {

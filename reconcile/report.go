@@ -241,6 +241,22 @@ func (r *Report) add(found []Finding) {
 	}
 }
 
+// drop takes a finding out.
+func (r *Report) drop(at place) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, known := r.places[at]
+	if !known {
+		return
+	}
+	r.table(r.findings[i].Table).Found[r.findings[i].Class]--
+	last := len(r.findings) - 1
+	r.findings[i] = r.findings[last]
+	r.places[place{r.findings[i].t, r.findings[i].key}] = i
+	r.findings = r.findings[:last]
+	delete(r.places, at)
+}
+
 func (r *Report) rows(t *table, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -280,9 +296,11 @@ type Removal struct {
 
 // Progress is how far a call is.
 type Progress struct {
-	Done     float64 // of the ring, over all tables: 0 to 1
+	Done     float64 // of the ring, over all tables, or of the one entity: 0 to 1
 	Rows     int     // read
 	Findings int
 	Waiting  int // entities to be looked at again
 	InFlight int // requests that may be in flight
+	// Waits says why nothing is read at the moment: it was paused, or [Reconciler.Backfill] waits for writers. Else it is empty.
+	Waits string
 }

@@ -38,6 +38,7 @@ type storedRun struct {
 	lease
 	began   time.Time
 	covered map[coveredKey]covered // by an earlier process
+	earlier earlier
 	fail    func(error)
 	ended   atomic.Int64 // units that are stored
 	lost    bool         // the lease is another's
@@ -170,7 +171,7 @@ func (r *storedRun) load(ctx context.Context, j *job, plan []byte) error {
 			r.covered[c.coveredKey] = c
 		}
 	}
-	return j.restore(ctx, r.began)
+	return j.restore(ctx, r)
 }
 
 // skip says whether an earlier process has done a unit, and adds what it counted.
@@ -264,7 +265,7 @@ func (r *storedRun) storeEnd(ctx context.Context, j *job) {
 	state := stateIncomplete
 	if complete {
 		state = stateDone
-		if !j.fills && j.forget(ctx, r.began) != nil {
+		if !j.fills && j.forget(ctx, r) != nil {
 			state = stateIncomplete
 		}
 	}

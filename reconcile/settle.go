@@ -46,6 +46,9 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 	certainty, next := s.sighting.Look(began, time.Now(), l.Findings(), j.patience(l))
 	switch {
 	case certainty == repair.Agrees:
+		if j.stored != nil {
+			j.stored.looked(j.report, s.entity, nil)
+		}
 		j.settled(ctx, s, true, nil)
 	case certainty == repair.InFlight && s.tries >= mostTries:
 		j.report.uncovered(errBusy)
@@ -74,6 +77,9 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 	found := j.found(s, c)
 	if j.repairs {
 		j.repair(ctx, s, l, found)
+	}
+	if j.stored != nil {
+		j.stored.looked(j.report, s.entity, found)
 	}
 	j.report.add(found)
 	j.tracedFindings(ctx, found)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"hash/fnv"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/repair"
 )
 
@@ -28,13 +30,14 @@ type sighting struct {
 	class, differs, certainty string
 	baseAt, rowAt             int64
 	first, last               time.Time
+	run                       gocql.UUID // that saw it last, zero of one entity
 	outcome, reason           string
 }
 
-const sightingColumns = "entity, tbl, row_key, class, differs, certainty, base_at, row_at, first_seen, last_seen, outcome, reason"
+const sightingColumns = "entity, tbl, row_key, class, differs, certainty, base_at, row_at, first_seen, last_seen, run, outcome, reason"
 
 func scanSighting(s gocql.Scanner, f *sighting) error {
-	return s.Scan(&f.entity, &f.table, &f.key, &f.class, &f.differs, &f.certainty, &f.baseAt, &f.rowAt, &f.first, &f.last, &f.outcome, &f.reason)
+	return s.Scan(&f.entity, &f.table, &f.key, &f.class, &f.differs, &f.certainty, &f.baseAt, &f.rowAt, &f.first, &f.last, &f.run, &f.outcome, &f.reason)
 }
 
 // finding is what repair says of a row, and of no use if another version of the library has stored a class that this one does not know.
@@ -91,12 +94,16 @@ func (j *job) compares(name string) bool {
 
 // remember stores findings.
 func (j *job) remember(ctx context.Context, s *suspect, seen time.Time, found []Finding) error {
+	var run *gocql.UUID // null of one entity
+	if j.stored != nil {
+		run = &j.stored.run
+	}
 	for i, f := range found {
 		state := s.sighting.Findings[i]
 		err := j.store.exec(ctx, "INSERT INTO "+j.store.name(findingTable)+" (subject, slice, "+sightingColumns+
-			") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?",
+			") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?",
 			j.subject(), sliceOf(s.entity), []byte(s.entity), f.t.Name(), []byte(f.key), f.Class.String(), f.Column, f.Certainty.String(),
-			state.BaseAt, state.RowAt, f.FirstSeen, seen, f.Outcome.String(), f.Reason, seen.UnixMilli()*1000)
+			state.BaseAt, state.RowAt, f.FirstSeen, seen, run, f.Outcome.String(), f.Reason, seen.UnixMilli()*1000)
 		if err != nil {
 			return err
 		}
@@ -124,30 +131,78 @@ func (j *job) sightings(ctx context.Context, f func(slice int16, stored *sightin
 	return nil
 }
 
-// restore adds to the report what was found since a run began.
-func (j *job) restore(ctx context.Context, began time.Time) error {
+// earlier is what an earlier process has found in a run that is continued.
+type earlier struct {
+	mu     sync.Mutex
+	report map[string][]place // by entity: findings that the report has
+	gone   map[place]bool     // rows that are read again, and were not found to disagree
+}
+
+// restore adds to the report what was found since a run began, by whichever run, except for rows that the run reads again.
+func (j *job) restore(ctx context.Context, r *storedRun) error {
+	r.earlier = earlier{report: make(map[string][]place), gone: make(map[place]bool)}
 	return j.sightings(ctx, func(_ int16, f *sighting) error {
-		if f.last.Before(began) {
+		if f.last.Before(r.began) {
 			return nil
 		}
 		t, outcome := j.table(f.table), named(f.outcome, Found, Failed)
+		if f.run == r.run && outcome == Repaired && (f.class == Ghost.String() || f.class == Orphan.String()) {
+			j.removed.Add(1)
+		}
+		at := place{t, string(f.key)}
+		if outcome != Repaired && r.again(j, f) {
+			r.earlier.gone[at] = true
+			return nil
+		}
 		j.report.add([]Finding{{
 			Class: named(f.class, repair.Missing, repair.Undatable), Certainty: named(f.certainty, repair.Agrees, repair.Proven),
 			Table: t.qualified(), Column: f.differs, BaseTime: moment(f.baseAt), RowTime: moment(f.rowAt), FirstSeen: f.first,
 			Outcome: outcome, Reason: f.reason, key: string(f.key), t: t,
 		}})
-		if outcome == Repaired && (f.class == Ghost.String() || f.class == Orphan.String()) {
-			j.removed.Add(1)
+		if outcome != Repaired {
+			r.earlier.report[string(f.entity)] = append(r.earlier.report[string(f.entity)], at)
 		}
 		return nil
 	})
 }
 
-// forget deletes what no longer differs: a run that has read everything since began has not seen it. The timestamp leaves what another run
-// has seen meanwhile.
-func (j *job) forget(ctx context.Context, began time.Time) error {
+// again says whether the run reads a range again in which it finds a row that disagrees still. A digest reads all of them again.
+func (r *storedRun) again(j *job, f *sighting) bool {
+	class := named(f.class, repair.Missing, repair.Undatable)
+	there, expected := class != Missing, class != Ghost && class != Orphan
+	return there && !r.covers(j.table(f.table), string(f.key)) || expected && !r.covers(j.base(), string(f.entity))
+}
+
+// covers says whether the range of a row was done by an earlier process.
+func (r *storedRun) covers(t *table, key string) bool {
+	_, partition := t.Arguments(key)
+	token := murmur3.Token(partition)
+	all := segments(segmentsPerTable)
+	in := all[slices.IndexFunc(all, func(s segment) bool { return token <= s.high })]
+	_, ok := r.covered[coveredKey{t.Name(), in.low, in.high}]
+	return ok
+}
+
+// looked corrects what an earlier process has found of an entity, which was looked at again.
+func (r *storedRun) looked(report *Report, entity string, found []Finding) {
+	e := &r.earlier
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, at := range e.report[entity] {
+		report.drop(at)
+		e.gone[at] = true
+	}
+	delete(e.report, entity)
+	for i := range found {
+		delete(e.gone, place{found[i].t, found[i].key})
+	}
+}
+
+// forget deletes what no longer differs: the run has read everything since it began, and has not seen it. The timestamp leaves what another
+// run has seen meanwhile.
+func (j *job) forget(ctx context.Context, r *storedRun) error {
 	return j.sightings(ctx, func(slice int16, f *sighting) error {
-		if !f.last.Before(began) {
+		if !r.outdated(f) && !r.earlier.gone[place{j.table(f.table), string(f.key)}] {
 			return nil
 		}
 		return j.store.exec(ctx, "DELETE FROM "+j.store.name(findingTable)+
@@ -155,3 +210,7 @@ func (j *job) forget(ctx context.Context, began time.Time) error {
 			f.last.UnixMilli()*1000, j.subject(), slice, f.entity, f.table, f.key)
 	})
 }
+
+// outdated says whether a sighting is of before the run. What the run has seen itself is not, whatever the clocks say: stored times are in
+// milliseconds.
+func (r *storedRun) outdated(f *sighting) bool { return f.run != r.run && f.last.Before(r.began) }

@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS %s (
 
 CREATE TABLE IF NOT EXISTS %s (
     subject text, slice smallint, entity blob, tbl text, row_key blob, class text, differs text, certainty text,
-    base_at bigint, row_at bigint, first_seen timestamp, last_seen timestamp, outcome text, reason text,
+    base_at bigint, row_at bigint, first_seen timestamp, last_seen timestamp, run timeuuid, outcome text, reason text,
     PRIMARY KEY ((subject, slice), entity, tbl, row_key)
 ) WITH default_time_to_live = 7776000;
 `, name(runTable), name(segmentTable), name(leaseTable), name(findingTable))

@@ -9,9 +9,12 @@ import (
 // compared are the tables that the run reads.
 func (j *job) compared() []*table { return append([]*table{j.base()}, j.queries...) }
 
+// full says whether all rows of the tables are compared.
+func (j *job) full() bool { return j.one == nil && !j.fills }
+
 // traced tells of the beginning of the run.
 func (j *job) traced(ctx context.Context) context.Context {
-	start := session.RunStart{Kind: j.kind, Entity: j.entity}
+	start := session.RunStart{Kind: j.kind, Entity: j.entity, Began: j.report.Began, Full: j.full()}
 	for _, t := range j.compared() {
 		start.Tables = append(start.Tables, t.qualified())
 	}
@@ -22,7 +25,7 @@ func (j *job) tracedEnd(ctx context.Context, err error) {
 	if !j.tracer.Runs() {
 		return
 	}
-	end := session.RunEnd{Kind: j.kind, Entity: j.entity, Err: err, Complete: j.one == nil && !j.fills && ctx.Err() == nil && j.report.Uncovered == 0}
+	end := session.RunEnd{Kind: j.kind, Entity: j.entity, Err: err, Complete: j.full() && ctx.Err() == nil && j.report.Uncovered == 0}
 	left := make(map[string]int)
 	for _, f := range j.report.findings {
 		if f.Outcome != Repaired {
@@ -61,6 +64,9 @@ func (j *job) tellNow(ctx context.Context) {
 	p := j.progress()
 	if j.onProgress != nil {
 		j.onProgress(p)
+	}
+	if j.one != nil {
+		return // there is nothing to watch, and a gauge would keep its last value
 	}
 	j.tracer.TraceRun(ctx, session.RunState{Kind: j.kind, Entity: j.entity, Done: p.Done, Waiting: p.Waiting, Limit: p.InFlight})
 }

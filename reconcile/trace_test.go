@@ -45,6 +45,7 @@ type told struct {
 	mu                           sync.Mutex
 	lines                        []string
 	open, rows, repaired, states int
+	full                         bool
 }
 
 func (o *told) say(format string, args ...any) {
@@ -59,6 +60,7 @@ func (o *told) all() []string {
 
 func (o *told) TraceRunStart(ctx context.Context, data session.RunStart) context.Context {
 	o.say("start %s %s %d", data.Kind, data.Entity, len(data.Tables))
+	o.full = data.Full
 	return ctx
 }
 

@@ -12,7 +12,7 @@ type RunTracer interface {
 	// TraceRunStart is called when a run begins. The context it returns is that of all that follows of the run.
 	TraceRunStart(ctx context.Context, data RunStart) context.Context
 	TraceRunEnd(ctx context.Context, data RunEnd)
-	// TraceRun is called about every second while the run goes on, and once at its end.
+	// TraceRun is called about every second while the run goes on, and once at its end; not of a run that is about one entity.
 	TraceRun(ctx context.Context, data RunState)
 	// TraceUnitStart is called when a part of the run begins. The context it returns is that of TraceUnitEnd.
 	TraceUnitStart(ctx context.Context, data UnitStart) context.Context
@@ -26,6 +26,8 @@ type RunStart struct {
 	Kind   string // verify, repair, backfill and so on
 	Entity string // the name of the set
 	Tables []string
+	Began  time.Time // of a run that is continued, when its first process began it
+	Full   bool      // all rows of the tables are compared: it is not about one entity, and does not fill a table
 }
 
 // RunEnd is what is known when a run has ended.

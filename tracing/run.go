@@ -71,7 +71,7 @@ func newRunMetrics(meter metric.Meter) (*runMetrics, error) {
 		return made(g, metric.Float64Gauge(noop.Float64Gauge{}), name, err, &errs)
 	}
 	m.rows = counter(runRowsName, "{row}", "Rows that runs of reconcile have read.")
-	m.findings = counter(runFindingsName, "{row}", "Rows that disagree with their base row.")
+	m.findings = counter(runFindingsName, "{row}", "Rows that disagree with their base row, and were not repaired.")
 	m.repairs = counter(runRepairsName, "{row}", "Rows that disagreed, by what a repair did about them.")
 	m.inFlight = count(runInFlightName, "{entity}", "Entities that are to be looked at again.")
 	m.limit = count(runLimitName, "{request}", "Requests that a run may have in flight.")
@@ -105,12 +105,12 @@ type (
 
 // TraceRunStart implements [session.RunTracer].
 func (t *Tracer) TraceRunStart(ctx context.Context, data session.RunStart) context.Context {
-	if t.runs != nil {
+	if t.runs != nil && data.Full {
 		m := t.runs
 		m.mu.Lock()
 		for _, table := range data.Tables {
 			if m.covered[table].IsZero() {
-				m.covered[table] = time.Now()
+				m.covered[table] = data.Began
 			}
 		}
 		m.mu.Unlock()
@@ -200,8 +200,10 @@ func (t *Tracer) TraceFinding(ctx context.Context, data session.RunFinding) {
 		return
 	}
 	table := semconv.DBCollectionName(data.Table)
-	t.runs.findings.Add(ctx, 1, metric.WithAttributes(table, classKey.String(data.Class), certaintyKey.String(data.Certainty)))
-	if data.Kind != "verify" {
+	if data.Outcome != "repaired" {
+		t.runs.findings.Add(ctx, 1, metric.WithAttributes(table, classKey.String(data.Class), certaintyKey.String(data.Certainty)))
+	}
+	if data.Kind == "repair" {
 		t.runs.repairs.Add(ctx, 1, metric.WithAttributes(table, outcomeKey.String(data.Outcome)))
 	}
 }

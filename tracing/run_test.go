@@ -22,14 +22,21 @@ func testRuns(t *testing.T) {
 	provider, exporter := recorder(t)
 	meters, reader := meter(t)
 	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters))
+	one := tracer.TraceRunStart(t.Context(), session.RunStart{Kind: "repair", Entity: "order", Tables: []string{"shop.c"}, Began: time.Now()})
+	tracer.TraceRunEnd(one, session.RunEnd{Kind: "repair", Entity: "order", Tables: []session.RunTable{{Table: "shop.c"}}})
 	for _, failure := range []error{nil, errors.New("user 'ada' was not read")} {
-		ctx := tracer.TraceRunStart(t.Context(), session.RunStart{Kind: "repair", Entity: "order", Tables: []string{"shop.a", "shop.b"}})
+		ctx := tracer.TraceRunStart(t.Context(), session.RunStart{
+			Kind: "repair", Entity: "order", Tables: []string{"shop.a", "shop.b"}, Began: time.Now().Add(-time.Hour), Full: true,
+		})
 		unit := tracer.TraceUnitStart(ctx, session.UnitStart{Kind: "repair", Table: "shop.a"})
 		tracer.TraceUnitEnd(unit, session.UnitEnd{Kind: "repair", Table: "shop.a", Rows: 300, Err: failure})
 		unit = tracer.TraceUnitStart(ctx, session.UnitStart{Kind: "repair", Table: "shop.a", Repair: true})
 		tracer.TraceUnitEnd(unit, session.UnitEnd{Kind: "repair", Table: "shop.a", Outcome: "repaired"})
 		tracer.TraceFinding(ctx, session.RunFinding{
 			Kind: "repair", Table: "shop.b", Class: "missing", Certainty: "settled", Outcome: "repaired", FirstSeen: time.Now(),
+		})
+		tracer.TraceFinding(ctx, session.RunFinding{
+			Kind: "verify", Table: "shop.b", Class: "orphan", Certainty: "settled", Outcome: "found", FirstSeen: time.Now(),
 		})
 		tracer.TraceRun(ctx, session.RunState{Kind: "repair", Entity: "order", Done: 0.5, Waiting: 2, Limit: 40})
 		tracer.TraceRunEnd(ctx, session.RunEnd{

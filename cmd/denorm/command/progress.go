@@ -50,6 +50,9 @@ func (l *progressLine) end() {
 func (l *progressLine) text(p reconcile.Progress, passed time.Duration) string {
 	out := fmt.Sprintf("%s  %.1f %%  %s rows  found %d  suspects %d  limit %d",
 		l.what, p.Done*100, grouped(p.Rows), p.Findings, p.Waiting, p.InFlight)
+	if p.Waits != "" {
+		return out + "  waits: " + p.Waits
+	}
 	if seconds := passed.Seconds(); p.Done < 1 && seconds >= 1 {
 		out += "  " + grouped(int(float64(p.Rows)/seconds)) + "/s"
 		if p.Done > 0.01 {

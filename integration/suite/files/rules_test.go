@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	promexporter "go.opentelemetry.io/otel/exporters/prometheus"
@@ -217,7 +218,7 @@ func reconciled(t *testing.T, tracer *tracing.Tracer) {
 	t.Helper()
 	const set, table = "order", "shop.orders_by_user"
 	for _, kind := range []string{"verify", "repair"} {
-		ctx := tracer.TraceRunStart(t.Context(), session.RunStart{Kind: kind, Entity: set, Tables: []string{table}})
+		ctx := tracer.TraceRunStart(t.Context(), session.RunStart{Kind: kind, Entity: set, Tables: []string{table}, Began: time.Now(), Full: true})
 		unit := tracer.TraceUnitStart(ctx, session.UnitStart{Kind: kind, Table: table})
 		tracer.TraceUnitEnd(unit, session.UnitEnd{Kind: kind, Table: table, Rows: 1})
 		for outcome := reconcile.Found; outcome <= reconcile.Failed; outcome++ {

@@ -1,0 +1,182 @@
+package reconcile_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/internal/murmur3"
+	"github.com/denorm-go/denorm/reconcile"
+)
+
+// early are orders whose base rows are in the first half of a scan.
+func (x *world) early(count int) []orders.Order {
+	x.t.Helper()
+	var out []orders.Order
+	for _, o := range x.orders {
+		if murmur3.Token(o.OrderID.Bytes()) < 0 && len(out) < count {
+			out = append(out, o)
+		}
+	}
+	if len(out) < count {
+		x.t.Fatalf("%d orders", len(out))
+	}
+	return out
+}
+
+// differ gives the table orders_by_user an old row of an order.
+func (x *world) differ(o orders.Order) {
+	x.put("orders_by_id", paid(o), o.UpdatedAt+9)
+	x.put("orders_by_status", paid(o), o.UpdatedAt+9)
+	x.remove("orders_by_status", o, o.UpdatedAt+9)
+}
+
+// A run that is resumed keeps what an earlier process has found, except for rows that it reads again and that agree by now.
+func TestResumedRunForgetsWhatAgrees(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 40)
+		x.Create(reconcile.StateSchema("shop"))
+		drifted := x.early(3)
+		mended, missing, other := drifted[0], drifted[1], drifted[2]
+		x.differ(mended) // found by its base row, and again in orders_by_user
+		x.remove("orders_by_user", missing, missing.UpdatedAt)
+		x.remove("orders_by_user", other, other.UpdatedAt)
+		<-time.After(time.Minute)
+		steering := x.storing()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := x.storing(reconcile.Settle(time.Second), reconcile.Rate(5)).Verify(t.Context(), orders.Orders)
+			ended <- err
+		}()
+		var run reconcile.RunInfo
+		for run.Findings < 3 {
+			<-time.After(time.Second)
+			if runs, err := steering.Runs(t.Context()); err == nil && len(runs) > 0 {
+				run = runs[0]
+			}
+		}
+		if err := steering.Stop(t.Context(), run.Run); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.Is(err, reconcile.ErrStopped) {
+			t.Fatal(err)
+		}
+		x.put("orders_by_user", paid(mended), mended.UpdatedAt+9)
+		x.put("orders_by_user", other, other.UpdatedAt+1) // not read again
+		x.put("orders_by_id", other, other.UpdatedAt+1)   // so that a delete does not cover it
+		x.put("orders_by_status", other, other.UpdatedAt+1)
+		x.put("orders_by_status", paid(other), other.UpdatedAt) // a ghost, for which the entity is looked at
+		report, err := x.storing(reconcile.Rate(1000)).Verify(t.Context(), orders.Orders, reconcile.Resume(run.Run))
+		found := slices.Collect(report.Findings())
+		if !errors.Is(err, reconcile.ErrDrift) || len(found) != 2 || !strings.Contains(found[0].Key(), missing.OrderID.String()) || found[1].Class != reconcile.Ghost ||
+			report.Tables[1].Found[reconcile.Differing] != 0 || report.Tables[1].Found[reconcile.Missing] != 1 {
+			t.Errorf("%v\n%v%v", err, report, found)
+		}
+		if n := x.count("SELECT entity FROM denorm_finding"); n != 2 {
+			t.Errorf("%d findings are stored", n)
+		}
+	})
+}
+
+// A digest reads everything again.
+func TestResumedDigestForgetsWhatAgrees(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 2)
+		x.Create(reconcile.StateSchema("shop"))
+		o := x.orders[0]
+		x.differ(o)
+		<-time.After(time.Minute)
+		r, err := reconcile.New(x.s, reconcile.State("shop"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := r.Verify(t.Context(), orders.Orders)
+		if !errors.Is(err, reconcile.ErrDrift) {
+			t.Fatal(err)
+		}
+		x.put("orders_by_user", paid(o), o.UpdatedAt+9)
+		if report, err = r.Verify(t.Context(), orders.Orders, reconcile.Resume(report.Run)); err != nil {
+			t.Errorf("%v\n%v", err, report)
+		}
+		if n := x.count("SELECT entity FROM denorm_finding"); n != 0 {
+			t.Errorf("%d findings are stored", n)
+		}
+	})
+}
+
+// Of one entity there is no progress to watch, and it covers no table.
+func TestEntityIsNoFullRun(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 2)
+		x.differ(x.orders[0])
+		<-time.After(time.Minute)
+		told, last := &told{}, reconcile.Progress{}
+		if _, err := reconcile.Entity(t.Context(), x.r, orders.Orders, x.orders[0], reconcile.Trace(told),
+			reconcile.OnProgress(func(p reconcile.Progress) { last = p })); err != nil {
+			t.Fatal(err)
+		}
+		if told.states > 0 || told.full || last.Done != 1 {
+			t.Errorf("told %d times how far it is, full %t, at the end %+v", told.states, told.full, last)
+		}
+		if _, err := x.r.Verify(t.Context(), orders.Orders, reconcile.Trace(told)); err != nil || !told.full {
+			t.Errorf("%v, full %t", err, told.full)
+		}
+	})
+}
+
+// Progress says what a run waits for.
+func TestProgressSaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 2)
+		x.Create(reconcile.StateSchema("shop"))
+		var mu sync.Mutex
+		waits := make(map[string]int)
+		last := ""
+		progress := reconcile.OnProgress(func(p reconcile.Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			waits[p.Waits]++
+			last = p.Waits
+		})
+		writers := time.Now()
+		if _, err := x.r.Backfill(t.Context(), orders.Orders, "orders_by_user", reconcile.Writers(writers), progress); err != nil {
+			t.Fatal(err)
+		}
+		until := "writes that began before Writers may be applied until " + writers.Add(30*time.Second).UTC().Format(time.RFC3339)
+		if waits[until] < 25 || last != "" {
+			t.Errorf("%v, at the end %q", waits, last)
+		}
+		other := x.storing()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := x.storing(reconcile.Rate(10), progress).Verify(t.Context(), orders.Orders)
+			ended <- err
+		}()
+		<-time.After(10 * time.Second)
+		runs, err := other.Runs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Pause(t.Context(), runs[0].Run); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute)
+		mu.Lock()
+		if waits["the run is paused"] < 50 {
+			t.Errorf("%v", waits)
+		}
+		mu.Unlock()
+		if err := errors.Join(other.Continue(t.Context(), runs[0].Run), <-ended); err != nil {
+			t.Error(err)
+		}
+	})
+}
