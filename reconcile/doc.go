@@ -54,5 +54,6 @@
 // A row that is newer than its base row is put into all tables whole, with null where it has nothing. So while a column is rolled out, do
 // not repair: a process that does not know the column may have written the row, and an older value would go with it.
 //
-// A run reads everything once. It keeps as many requests in flight as the cluster answers without slowing down ([InFlight], [Target], [Rate]).
+// A run reads everything once, and [Reconciler.Estimate] says how much that is. It keeps as many requests in flight as the cluster answers
+// without slowing down ([InFlight], [Target], [Rate]).
 package reconcile

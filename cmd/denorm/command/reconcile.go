@@ -99,12 +99,8 @@ func (r *run) command(use, short, long string) *cobra.Command {
 		Hidden: r.config.declared == nil || len(r.config.declared.Sets()) == 0,
 		RunE:   r.run,
 	}
+	r.clusterFlags(c)
 	f := c.Flags()
-	f.StringSliceVar(&r.hosts, "hosts", nil, "nodes of the cluster, host or host:port")
-	f.StringVar(&r.keyspace, "keyspace", "", "keyspace of declared tables that name none")
-	f.StringToStringVar(&r.keyspaces, "map", nil, "DECLARED=PHYSICAL names of keyspaces, for one tenant of several")
-	f.StringVar(&r.localDC, "local-dc", "", "datacentre of the service (default: all nodes are equally near)")
-	r.access.flags(f)
 	f.DurationVar(&r.settle, "settle", 90*time.Second, "longer than any write takes; what lasts for less is not reported")
 	f.IntVar(&r.rate, "rate", 0, "at most so many requests a second (default: no bound)")
 	f.DurationVar(&r.target, "target", 0, "how long 95 of 100 requests may take (default: twice what the first ones took)")
@@ -112,8 +108,18 @@ func (r *run) command(use, short, long string) *cobra.Command {
 	f.StringVar(&r.state, "state", "", "keyspace in which the run is stored, to be listed, paused, slowed down, stopped and continued (default: nowhere)")
 	f.StringVar(&r.resume, "resume", "", "continue a stored run: its id, which runs lists")
 	f.BoolVar(&r.keys, "keys", false, "print the keys of rows; they are as secret as the rows")
-	f.StringVar(&r.format, "format", "text", "text or json")
 	return c
+}
+
+// clusterFlags are those of all commands about a set on a cluster.
+func (r *run) clusterFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringSliceVar(&r.hosts, "hosts", nil, "nodes of the cluster, host or host:port")
+	f.StringVar(&r.keyspace, "keyspace", "", "keyspace of declared tables that name none")
+	f.StringToStringVar(&r.keyspaces, "map", nil, "DECLARED=PHYSICAL names of keyspaces, for one tenant of several")
+	f.StringVar(&r.localDC, "local-dc", "", "datacentre of the service (default: all nodes are equally near)")
+	r.access.flags(f)
+	f.StringVar(&r.format, "format", "text", "text or json")
 }
 
 // methodFlags are those of commands that verify.
@@ -275,6 +281,19 @@ func (r *run) options() []reconcile.Option {
 	return out
 }
 
+func (r *run) connect() (*session.Session, error) {
+	config, err := r.access.cluster(r.hosts)
+	if err != nil {
+		return nil, err
+	}
+	config.Keyspace = r.keyspace
+	s, err := session.Open(config, append(r.config.session, session.LocalDC(r.localDC), session.Keyspaces(r.keyspaces))...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %v: %w", r.hosts, err)
+	}
+	return s, nil
+}
+
 func (r *run) run(c *cobra.Command, args []string) error {
 	if err := r.check(c, args); err != nil {
 		return err
@@ -282,14 +301,9 @@ func (r *run) run(c *cobra.Command, args []string) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	config, err := r.access.cluster(r.hosts)
+	s, err := r.connect()
 	if err != nil {
 		return err
-	}
-	config.Keyspace = r.keyspace
-	s, err := session.Open(config, append(r.config.session, session.LocalDC(r.localDC), session.Keyspaces(r.keyspaces))...)
-	if err != nil {
-		return fmt.Errorf("connect to %v: %w", r.hosts, err)
 	}
 	defer s.Close()
 	on, err := reconcile.New(s, r.options()...)

@@ -52,18 +52,23 @@ func Remove(s *gocql.Session, table string, o orders.Order, at int64) error {
 	return s.Query("DELETE FROM "+table+" USING TIMESTAMP ? WHERE "+where, values...).Idempotent(true).Exec()
 }
 
+// ordersPerBatch is how many orders are put by a request. The rows of one status are then few mutations, as they are one partition.
+const ordersPerBatch = 20
+
 // Load puts orders into all tables, many at a time.
 func Load(ctx context.Context, s *gocql.Session, count int, at int64) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	var failure atomic.Pointer[error]
-	for range 128 {
+	for range 32 {
 		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < count && ctx.Err() == nil && failure.Load() == nil; i = int(next.Add(1)) - 1 {
-				for _, table := range Tables {
-					if err := patiently(func() error { return Put(s, table, Order(i, at), at) }); err != nil {
-						failure.Store(&err)
-					}
+			for ctx.Err() == nil && failure.Load() == nil {
+				first := (int(next.Add(1)) - 1) * ordersPerBatch
+				if first >= count {
+					return
+				}
+				if err := patiently(func() error { return loadBatch(ctx, s, first, min(count, first+ordersPerBatch), at) }); err != nil {
+					failure.Store(&err)
 				}
 			}
 		})
@@ -73,6 +78,20 @@ func Load(ctx context.Context, s *gocql.Session, count int, at int64) error {
 		return *err
 	}
 	return ctx.Err()
+}
+
+func loadBatch(ctx context.Context, s *gocql.Session, first, end int, at int64) error {
+	b := s.NewBatch(gocql.UnloggedBatch).WithTimestamp(at).WithContext(ctx)
+	for i := first; i < end; i++ {
+		o := Order(i, at)
+		for _, table := range Tables {
+			b.Entries = append(b.Entries, gocql.BatchEntry{
+				Stmt: "INSERT INTO " + table + " (order_id,user_id,status,total,updated_at) VALUES (?,?,?,?,?)",
+				Args: []any{o.OrderID, o.UserID, string(o.Status), o.Total, at}, Idempotent: true,
+			})
+		}
+	}
+	return s.ExecuteBatch(b)
 }
 
 func patiently(f func() error) (err error) {
@@ -175,11 +194,7 @@ func Read(ctx context.Context, s *gocql.Session, table string) (Contents, error)
 			iter := s.Query(query, limits...).Consistency(gocql.All).PageSize(2000).WithContext(ctx).Iter()
 			var o orders.Order
 			for iter.Scan(&o.OrderID, &o.UserID, &o.Status, &o.Total, &o.UpdatedAt) {
-				var total string
-				if o.Total != nil {
-					total = o.Total.String()
-				}
-				d := maphash.String(digestSeed, fmt.Sprint(o.UserID, o.Status, total, o.UpdatedAt))
+				d := Digest(o)
 				mu.Lock()
 				out[o.OrderID] += d
 				mu.Unlock()
@@ -195,6 +210,15 @@ func Read(ctx context.Context, s *gocql.Session, table string) (Contents, error)
 		return nil, *err
 	}
 	return out, nil
+}
+
+// Digest is what [Contents] has of an order with one row.
+func Digest(o orders.Order) uint64 {
+	var total string
+	if o.Total != nil {
+		total = o.Total.String()
+	}
+	return maphash.String(digestSeed, fmt.Sprint(o.UserID, o.Status, total, o.UpdatedAt))
 }
 
 var digestSeed = maphash.MakeSeed()

@@ -1,0 +1,207 @@
+package reconcile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Estimate is what runs over a set have to read and send, by the sizes of its tables that nodes report.
+type Estimate struct {
+	Entity string
+	// Tables are those that a run compares, the base table first.
+	Tables []TableEstimate
+	// Spool is how many bytes a Verify writes to temporary files ([Spool]); 0 if its records fit into memory.
+	Spool int64
+}
+
+// TableEstimate is what nodes report of a table.
+type TableEstimate struct {
+	Table string // physical, with its keyspace
+	// Rows of the base table are its partitions, or where it has clustering columns as many for each as a sample of rows shows. Of a query
+	// table they are the same, as each base row has one row there, or none.
+	Rows int64
+	// Bytes are those of one replica, before compression. Rows that were written in parts, or several times, count several times until they
+	// are compacted. 0 is not known: no node reports the table, or it has so few partitions that nodes cannot tell how many.
+	Bytes int64
+}
+
+// ErrUnknown is matched by the error of [Reconciler.Estimate] where no node reports the size of the base table.
+var ErrUnknown = errors.New("denorm: reconcile: the size is not known")
+
+// Estimate asks the nodes what they report of the sizes of the tables of a set (system.size_estimates), and changes nothing. Option [Tables] is
+// that of the run. Nodes report what is in their data files, a few minutes after it was flushed; what nodes own that do not answer is taken to be
+// as much as others have. The error matches [ErrUnknown] if the base table is not reported, and ErrInvalid as that of [Reconciler.Verify].
+//
+// How large partitions become is another question, which package schema/estimate answers from the declaration.
+func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options ...Option) (Estimate, error) {
+	j, err := r.open(ctx, set, options)
+	if err != nil {
+		return Estimate{}, err
+	}
+	e := Estimate{Entity: j.entity}
+	for _, t := range j.compared() {
+		s, err := j.sizes(ctx, t)
+		if err != nil {
+			return Estimate{}, fmt.Errorf("denorm: reconcile: sizes of %s not read: %w", t.qualified(), err)
+		}
+		partitions, size := s.total()
+		e.Tables = append(e.Tables, TableEstimate{Table: t.qualified(), Bytes: int64(size)})
+		if t != j.base() {
+			continue
+		}
+		if partitions == 0 {
+			return Estimate{}, fmt.Errorf("%w: no node reports anything of table %s. It is empty, or its rows are not in data files yet: run nodetool "+
+				"flush and nodetool refreshsizeestimates on each node, or try again some minutes later", ErrUnknown, t.qualified())
+		}
+		each, err := j.rowsPerPartition(ctx)
+		if err != nil {
+			return Estimate{}, fmt.Errorf("denorm: reconcile: %w", err)
+		}
+		e.Tables[0].Rows = int64(partitions * each)
+	}
+	for i := range e.Tables {
+		e.Tables[i].Rows = e.Tables[0].Rows
+	}
+	if spool := 2 * recordSize * e.Rows() / int64(len(e.Tables)) * int64(len(j.queries)); spool > spoolParts*spoolChunk {
+		e.Spool = spool
+	}
+	return e, nil
+}
+
+// recordSize is about what a row takes in a spool.
+const recordSize = 120
+
+// Rows are those of all tables, which a Verify reads.
+func (e Estimate) Rows() (rows int64) {
+	for _, t := range e.Tables {
+		rows += t.Rows
+	}
+	return rows
+}
+
+// Requests are those in which a Verify reads all tables, at least. What differs needs more.
+func (e Estimate) Requests() int64 { return e.reading(len(e.Tables)) }
+
+// Puts are the requests in which a Backfill of one query table reads the base table and puts each row, at least. Then it verifies the table.
+func (e Estimate) Puts() int64 {
+	if len(e.Tables) == 0 {
+		return 0
+	}
+	return e.reading(1) + e.Tables[0].Rows
+}
+
+// reading is in how many requests the first tables are read.
+func (e Estimate) reading(tables int) (requests int64) {
+	for _, t := range e.Tables[:tables] {
+		requests += segmentsPerTable + t.Rows/pageSize
+	}
+	return requests
+}
+
+// sizes are what nodes report of a table.
+type sizes struct {
+	ranges map[[2]string]size // by range of tokens
+	// A node counts at least one partition a file in each of its ranges. Where it counts as many in all of them, there may be fewer.
+	vague bool
+}
+
+type size struct{ partitions, mean int64 }
+
+// sizes asks as many nodes as there are, each but once if all goes well.
+func (j *job) sizes(ctx context.Context, t *table) (sizes, error) {
+	// The request goes to nodes that it has not gone to before.
+	r := request.New("", nil, leastSilence)
+	var peers int
+	ask := func(f func(context.Context) error) error {
+		return j.pace.do(ctx, points, func() error {
+			_, err := r.Do(ctx, &j.retrier, retry.Partition, f, nil)
+			return err
+		})
+	}
+	err := ask(func(ctx context.Context) error {
+		return j.query(ctx, "SELECT count(*) FROM system.peers", gocql.One).Scan(&peers)
+	})
+	out := sizes{ranges: make(map[[2]string]size)}
+	for n := 0; n <= peers && err == nil; n++ {
+		err = ask(func(ctx context.Context) error {
+			iter := j.query(ctx, "SELECT range_start, range_end, partitions_count, mean_partition_size FROM system.size_estimates "+
+				"WHERE keyspace_name = ? AND table_name = ?", gocql.One, t.keyspace, t.Name()).Iter()
+			var limits [2]string
+			counts := make(map[int64]bool)
+			for s := (size{}); iter.Scan(&limits[0], &limits[1], &s.partitions, &s.mean); {
+				out.ranges[limits] = s
+				counts[s.partitions] = true
+			}
+			out.vague = out.vague || iter.NumRows() > 1 && len(counts) == 1
+			return iter.Close()
+		})
+	}
+	return out, err
+}
+
+// total is what all nodes have, by the part of the ring that is reported; 0 is not known.
+func (s sizes) total() (partitions, size float64) {
+	var share float64
+	for limits, r := range s.ranges {
+		share += shareOfRing(limits[0], limits[1])
+		partitions += float64(r.partitions)
+		size += float64(r.partitions) * float64(r.mean)
+	}
+	switch share = min(share, 1); {
+	case share == 0:
+		return 0, 0
+	case s.vague:
+		size = 0
+	}
+	return partitions / share, size / share
+}
+
+// shareOfRing is the part of the ring between two tokens.
+func shareOfRing(low, high string) float64 {
+	a, errA := strconv.ParseInt(low, 10, 64)
+	b, errB := strconv.ParseInt(high, 10, 64)
+	if errA != nil || errB != nil {
+		return 0
+	}
+	return float64(uint64(b)-uint64(a)) / math.Pow(2, 64) // around the end of the ring too
+}
+
+// samples is of how many parts of the ring the first page is read.
+const samples = 8
+
+// rowsPerPartition is how many rows a partition of the base table has, by a sample. What a partition has beyond a page is
+// not counted.
+func (j *job) rowsPerPartition(ctx context.Context) (float64, error) {
+	t := j.base()
+	if t.key == t.part {
+		return 1, nil
+	}
+	var rows, partitions float64
+	for _, in := range segments(samples) {
+		var last []byte
+		_, err := j.visit(ctx, t, in, pageSize, nil, func(iter *gocql.Iter) error {
+			return each(iter, t, func(values [][]byte) error {
+				rows++
+				if key := bytes.Join(values[:t.part], []byte{0}); partitions == 0 || !bytes.Equal(key, last) {
+					partitions++
+					last = key
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return max(1, rows) / max(1, partitions), nil
+}
