@@ -112,7 +112,7 @@ changes: ## what inserts and updates cost by the rules of a set, side by side on
 	@$(BENCH) changes -out ../docs
 
 .PHONY: reconcilebench
-reconcilebench: ## Verify of 200,000 orders compared with a scan of their tables by hand on three nodes, into docs/reconcile-benchmark.md
+reconcilebench: ## Verify, Repair and Backfill of 200,000 orders compared with the same by hand on three nodes, into docs/reconcile-benchmark.md
 	@$(BENCH) reconcile -out ../docs
 
 .PHONY: up

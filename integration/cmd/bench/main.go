@@ -5,7 +5,7 @@
 //	bench reads       a stream in buckets, merged (make readbench)
 //	bench tombstones  what moving rows costs those who read: LIMIT 20 of each status after many changes of status (make tombstones)
 //	bench changes     what a change costs by the rules that its set declares (make changes)
-//	bench reconcile   comparing all tables of a set alongside a scan of them by hand (make reconcilebench)
+//	bench reconcile   package reconcile alongside scan, copy and diff job by hand, and next to a service (make reconcilebench)
 //
 // Contenders take turns in random order within each round, so that a slow moment of the machine meets all of them. Shown are medians
 // over the rounds, with the smallest and the largest.

@@ -2,15 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
-	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/reconcile"
 )
 
 var orderTables = []struct {
@@ -23,32 +24,68 @@ var orderTables = []struct {
 }
 
 const (
-	ordersPerBatch = 10
-	rangesByHand   = 256
+	inFlight     = 8 // requests of readers of all tables
+	rangesByHand = 256
+	lookupRounds = 3
 )
 
-// load creates the orders, in all statuses, with one timestamp in all tables.
-func (b *reconcileBench) load(ctx context.Context, p *place) error {
-	begin := time.Now()
-	var done atomic.Int64
-	session := p.admin.Writes()
-	return share(inFlight, (b.orders+ordersPerBatch-1)/ordersPerBatch, func(i int) error {
-		at := time.Now().Add(-time.Hour).UnixMicro()
-		batch := session.NewBatch(gocql.UnloggedBatch).RetryPolicy(&gocql.SimpleRetryPolicy{NumRetries: 20}).WithTimestamp(at).WithContext(ctx)
-		for n := i * ordersPerBatch; n < min(b.orders, (i+1)*ordersPerBatch); n++ {
-			o := orders.New(gocql.MustRandomUUID(), inf.NewDec(int64(n), 2))
-			o.Status, o.UpdatedAt = orders.Statuses[n%len(orders.Statuses)], at
-			for _, statement := range statements {
-				batch.Entries = append(batch.Entries, gocql.BatchEntry{
-					Stmt: statement, Args: []any{o.OrderID, o.UserID, o.Status, o.Total, o.UpdatedAt}, Idempotent: true,
-				})
-			}
+// runScan compares Verify with a scan by hand.
+func (b *reconcileBench) runScan(ctx context.Context, p *place) (string, error) {
+	r, err := reconcile.New(p.admin, reconcile.InFlight(inFlight), reconcile.Target(time.Minute))
+	if err != nil {
+		return "", err
+	}
+	all := b.orders * len(orderTables)
+	list := []*rowReader{
+		{name: "scan by hand", rounds: b.rounds, want: all, read: byHandReader(p.admin.Reads(), false)},
+		{name: "scan by hand, with WRITETIMEs and TTL", rounds: b.rounds, want: all, read: byHandReader(p.admin.Reads(), true)},
+		{name: "Verify", rounds: b.rounds, want: all, read: whole(verify(r))},
+		{name: "Repair, DryRun", rounds: b.rounds, want: all, read: whole(repair(r), reconcile.DryRun())},
+		{name: "Verify, Lookup", rounds: min(b.rounds-1, lookupRounds), read: func(ctx context.Context) (int, error) {
+			return b.limited(ctx, verify(r))
+		}},
+	}
+	if err := b.takeTurns(ctx, list); err != nil {
+		return "", err
+	}
+	return b.scanSection(list), nil
+}
+
+// whole gives how many rows a run reads.
+func whole(run reconcileRun, options ...reconcile.Option) func(context.Context) (int, error) {
+	return func(ctx context.Context) (rows int, _ error) {
+		report, err := run(ctx, options...)
+		if err != nil {
+			return 0, err
 		}
-		if n := done.Add(ordersPerBatch); n%20_000 == 0 {
-			progress("%d orders after %.0f s", n, time.Since(begin).Seconds())
+		for _, t := range report.Tables {
+			rows += t.Rows
 		}
-		return session.ExecuteBatch(batch)
-	})
+		return rows, nil
+	}
+}
+
+// limited gives how many rows a run reads until the limit, looking them up one by one.
+func (b *reconcileBench) limited(ctx context.Context, run reconcileRun) (rows int, _ error) {
+	ctx, cancel := context.WithTimeout(ctx, b.limit)
+	defer cancel()
+	_, err := run(ctx, reconcile.Lookup(), reconcile.OnProgress(func(p reconcile.Progress) { rows = p.Rows }))
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	return rows, err
+}
+
+// byHandRange is the WHERE of a range of tokens, with its limits.
+func byHandRange(token string, i int) (where string, low, high int64) {
+	const width = math.MaxUint64/rangesByHand + 1
+	low = int64(math.MinInt64) + int64(uint64(i)*width)
+	high = low + width
+	if i == rangesByHand-1 {
+		high = math.MaxInt64
+	}
+	key := "token(" + token + ")"
+	return " WHERE " + key + " > ? AND " + key + " <= ?", low, high
 }
 
 // byHandReader is the scan that a service would write: ranges of tokens, some at a time, with the paging of the driver.
@@ -70,15 +107,8 @@ func byHandReader(session *gocql.Session, dated bool) func(context.Context) (int
 				columns = append(columns, "TTL("+t.dated[0]+")")
 				dest = append(dest, &ttl)
 			}
-			const width = math.MaxUint64/rangesByHand + 1
-			low := int64(math.MinInt64) + int64(uint64(i%rangesByHand)*width)
-			high := low + width
-			if i%rangesByHand == rangesByHand-1 {
-				high = math.MaxInt64
-			}
-			key := "token(" + t.token + ")"
-			statement := "SELECT " + strings.Join(columns, ", ") + " FROM " + t.name + " WHERE " + key + " > ? AND " + key + " <= ?"
-			iter := session.Query(statement, low, high).WithContext(ctx).Iter()
+			where, low, high := byHandRange(t.token, i%rangesByHand)
+			iter := session.Query("SELECT "+strings.Join(columns, ", ")+" FROM "+t.name+where, low, high).WithContext(ctx).Iter()
 			n := 0
 			for iter.Scan(dest...) {
 				n++
