@@ -13,12 +13,12 @@ import (
 // RunInfo is a run that [State] has stored.
 type RunInfo struct {
 	Run    gocql.UUID
-	Kind   string // verify, repair or backfill
+	Kind   string // verify, repair, backfill or watch
 	Entity string
 	// Keyspaces are the physical keyspaces of the tables, separated by commas.
 	Keyspaces string
 	// State is running, interrupted (its process has died, or will find in a moment that it has lost its lease), incomplete (it has ended, and not
-	// read all) or done. All but running can be given to [Resume].
+	// read all) or done. All but running can be given to [Resume]; [Reconciler.Watch] continues its own.
 	State string
 	// Wanted is what the process that runs it does, or is about to do: run, pause or stop.
 	Wanted string

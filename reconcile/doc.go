@@ -43,6 +43,8 @@
 // the first run saw it: once that is longer ago than anything that was sent may still be delivered, it is [Proven], and a repair may remove
 // what nothing else can prove. Whoever may read the table denorm_finding reads keys of rows: it needs the same care as the rows.
 //
+// [Reconciler.Watch] verifies a set again and again, in one of all replicas of a service.
+//
 // # Limits
 //
 // A set whose rows never move takes patches, and is repaired column by column: after two writes that were never completed, a row may have

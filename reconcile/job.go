@@ -28,6 +28,7 @@ type job struct {
 	repairs bool
 	one     *entity.TableRow // the entity that the call is about, nil for all
 	digest  *digest          // nil: counterparts of rows are looked up
+	spread  time.Duration    // how long the reads are to take, 0: no longer than they need
 	fills   bool             // rows of the base table are put into the one query table, and nothing is compared
 
 	store  *store     // nil without State
@@ -195,12 +196,18 @@ func (j *job) scan(ctx context.Context) {
 			}
 		})
 	}
+	step := j.spread / time.Duration(segmentsPerTable*len(j.scanned()))
+	var due time.Time // of the next range
 	for _, t := range j.scanned() {
 		for _, in := range segments(segmentsPerTable) {
 			u := newUnit(t, in)
 			if j.stored != nil && j.stored.skip(j, u) {
 				j.segment.Add(1)
 				continue
+			}
+			if j.spread > 0 {
+				_ = waitUntil(ctx, due) // if ctx ends, what was not read is noted
+				due = time.Now().Add(step)
 			}
 			todo <- u
 		}

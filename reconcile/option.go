@@ -35,6 +35,8 @@ type config struct {
 	state       string
 	resume      gocql.UUID
 	lookup      bool
+	every       time.Duration
+	onReport    func(*Report, error)
 	err         error
 }
 
@@ -46,6 +48,7 @@ const (
 func (r *Reconciler) options(more []Option) (config, error) {
 	c := config{
 		settle: defaultSettle, spool: os.TempDir(), consistency: session.Consistency(gocql.LocalQuorum), inFlight: mostLimit,
+		every: defaultEvery,
 	}
 	for _, o := range slices.Concat(r.defaults, more) {
 		if o == nil {

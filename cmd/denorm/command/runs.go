@@ -38,11 +38,12 @@ Exit codes: 0 done, 2 it could not be done.`
 
 func newRuns(config *config) *cobra.Command {
 	s := &steer{config: config}
-	return s.command("runs", "List stored runs of verify, repair and backfill",
-		`List the runs of verify, repair and backfill that --state has stored, the latest first.
+	return s.command("runs", "List stored runs of verify, repair, backfill and watch",
+		`List the stored runs of verify, repair and backfill, and the passes of watching services, the latest first.
 
 A run is running, paused or stopping while its process works on it, or is about to hear of an order. One that is interrupted has lost its
-process, and one that is incomplete has ended before all was read: the command that began it continues it with --state and --resume RUN.
+process, and one that is incomplete has ended before all was read: the command that began it continues it with --state and --resume RUN, a
+watching service by itself.
 `)
 }
 
@@ -71,6 +72,9 @@ verify SET --state KEYSPACE --resume RUN.
 func newStop(config *config) *cobra.Command {
 	s := &steer{config: config, order: func(ctx context.Context, on *reconcile.Reconciler, run gocql.UUID) error { return on.Stop(ctx, run) }}
 	s.says = func(run reconcile.RunInfo, denorm string) string {
+		if run.Kind == kindWatch {
+			return "ends after some seconds; the next pass begins when it is due"
+		}
 		return fmt.Sprintf("ends after some seconds; %s %s continues it with --resume %s", denorm, run.Kind+" "+run.Entity, run.Run)
 	}
 	return s.command("stop RUN", "End a run", "End a run, with what it has found until then. Its process hears of the order within some seconds.\n")
@@ -95,8 +99,9 @@ func newRate(config *config) *cobra.Command {
 		"Change how many requests a second a run may send; 0 is no bound. Its process hears of the order within some seconds.\n")
 }
 
-// The states of runs that package reconcile names.
+// The states and a kind of runs, as package reconcile names them.
 const (
+	kindWatch        = "watch"
 	stateRunning     = "running"
 	stateInterrupted = "interrupted"
 )
@@ -226,6 +231,10 @@ func (s *steer) ordered(c *cobra.Command, runs []reconcile.RunInfo) error {
 		}
 	}
 	denorm := c.Parent().CommandPath()
+	if r.State == stateInterrupted && r.Kind == kindWatch && c.Name() != "rate" {
+		return fmt.Errorf("the process of run %s has died, or could not renew its lease, and then does not hear of this: another process that "+
+			"watches the set continues the run by itself", r.Run)
+	}
 	if r.State == stateInterrupted && c.Name() != "rate" {
 		return fmt.Errorf("the process of run %s has died, or could not renew its lease, and then does not hear of this: continue the run with "+
 			"%s %s %s --state %s --resume %s", r.Run, denorm, printable.Line(r.Kind), printable.Line(r.Entity), s.state, r.Run)

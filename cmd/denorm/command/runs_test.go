@@ -171,6 +171,12 @@ func TestRunThatDied(t *testing.T) {
 				t.Errorf("%s: exit code %d: %s", order, code, errs)
 			}
 		}
+		if err := x.session.Query("UPDATE denorm_run SET kind = 'watch' WHERE job = 'repair shop order' AND run = ?", run).Exec(); err != nil {
+			t.Fatal(err)
+		}
+		if _, errs, code := x.command("stop", run); code != ExitError || !strings.Contains(errs, "another process that watches the set continues the run by itself") {
+			t.Errorf("stop of a watching service: exit code %d: %s", code, errs)
+		}
 		out, errs, code := x.command("rate", run, "0")
 		if code != ExitFine || !strings.HasSuffix(out, "sends requests without a bound of their rate once it is continued: its process has died\n") {
 			t.Errorf("rate: exit code %d: %s\n%s", code, errs, out)

@@ -1,0 +1,127 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+const defaultEvery = 7 * 24 * time.Hour
+
+// Every is how long a pass of [Reconciler.Watch] takes, and how long after one has begun the next begins. Default: 7 days. It must be positive.
+func Every(period time.Duration) Option {
+	return func(c *config) {
+		if c.every = period; period <= 0 {
+			c.fail("Every: %v is not positive", period)
+		}
+	}
+}
+
+// OnReport is given what each pass of [Reconciler.Watch] has found, and the error of [Report.Err]. Where a pass could not begin, the report is
+// nil. f is called by one goroutine.
+func OnReport(f func(*Report, error)) Option { return func(c *config) { c.onReport = f } }
+
+// Watch verifies a set again and again, until ctx ends, whose error it returns: rows that come to disagree are found within about two periods
+// ([Every]). It changes nothing. The reads of a pass are spread over the period, so that the service does not notice them. Neither findings nor
+// the errors of a pass end Watch: [OnReport] and [Trace] are told of them.
+//
+// With [State] all replicas of a service may call Watch: one works, and the others stand by. If it ends or dies, another one continues its
+// pass, some minutes later; a pass that could not read all tries the rest again. So a pass goes on over deployments, which is why Watch reads
+// the counterparts of each row ([Lookup]). [Reconciler.Stop] ends a pass for good; the next begins when it is due. Without State each
+// process begins anew.
+//
+// It is an ErrInvalid, and Watch returns at once, if the first pass cannot begin as the call is not valid, or with [Resume].
+func (r *Reconciler) Watch(ctx context.Context, set tables.Described, options ...Option) error {
+	if ctx == nil {
+		return invalid("the context is nil")
+	}
+	c, err := r.options(options)
+	switch {
+	case err != nil:
+		return err
+	case c.resume != gocql.UUID{}:
+		return invalid("Watch: leave out Resume: the last pass is continued by itself")
+	}
+	for valid := false; ; {
+		report, next, err := r.pass(ctx, set, options)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !valid && errors.Is(err, ErrInvalid):
+			return err
+		case c.onReport != nil && (report != nil || err != nil && !errors.Is(err, ErrRunning)):
+			c.onReport(report, err)
+		}
+		valid = true
+		if err := waitUntil(ctx, next); err != nil {
+			return err
+		}
+	}
+}
+
+// pass verifies the set once if that is due, and says when to look again whether it is.
+func (r *Reconciler) pass(ctx context.Context, set tables.Described, options []Option) (report *Report, next time.Time, err error) {
+	j, err := r.open(ctx, set, options)
+	if err != nil {
+		return nil, time.Now().Add(leaseTTL * time.Second), err
+	}
+	j.kind, j.lookup, j.spread = "watch", true, j.every
+	if j.store != nil {
+		next, err = j.continueLast(ctx)
+		if err != nil || next.After(time.Now()) {
+			return nil, later(next, time.Now().Add(leaseRenewal)), err
+		}
+	}
+	report, err = j.run(ctx)
+	switch {
+	case report == nil || errors.Is(err, ErrRunning):
+		next = time.Now().Add(leaseRenewal)
+	case j.store == nil:
+		next = report.Began.Add(j.every)
+	default:
+		next = time.Now() // what is stored says
+	}
+	return report, next, err
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// continueLast makes the job continue the last stored pass if that was not done, or gives when the next one is due.
+func (j *job) continueLast(ctx context.Context) (next time.Time, err error) {
+	type row struct {
+		run            gocql.UUID
+		plan           []byte
+		state, wanted  string
+		started, ended time.Time
+	}
+	rows, err := all(ctx, j.store, func(s gocql.Scanner, r *row) error {
+		return s.Scan(&r.run, &r.plan, &r.state, &r.wanted, &r.started, &r.ended)
+	}, "SELECT run, plan, state, wanted, started, ended FROM "+j.store.name(runTable)+" WHERE job = ? LIMIT 1", j.kind+" "+j.subject())
+	if err != nil || len(rows) == 0 {
+		return time.Time{}, err
+	}
+	plan, err := j.plan()
+	last := rows[0]
+	switch due := last.started.Add(j.every); {
+	case err != nil:
+		return time.Time{}, err
+	case last.state == stateDone, last.state == stateIncomplete && last.wanted == wantStop:
+		return due, nil
+	case string(last.plan) != string(plan), time.Now().After(due.Add(j.every)):
+		return time.Time{}, nil // a new pass: it is of another declaration, or has a range that cannot be read
+	}
+	j.resume = last.run
+	if last.ended.IsZero() {
+		return time.Time{}, nil
+	}
+	return last.ended.Add(max(leaseTTL*time.Second, j.every/1000)), nil // what could not be read may be readable by then
+}
