@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -38,14 +39,12 @@ func (b *reconcileBench) runDiff(ctx context.Context, p *place) (string, error) 
 	}{
 		{"Verify", func(ctx context.Context) (int, int, error) { return judge(ctx, s, verify(r)) }},
 		{"Repair", func(ctx context.Context) (int, int, error) { return judge(ctx, s, repair(r)) }},
-		{"the job by hand, looking only", func(ctx context.Context) (int, int, error) { return job.run(ctx, false) }},
-		{"the job by hand, repairing", func(ctx context.Context) (int, int, error) { return job.run(ctx, true) }},
+		{"the job by hand, looking only", func(ctx context.Context) (int, int, error) { return job.run(ctx, b.limit, false) }},
+		{"the job by hand, repairing", func(ctx context.Context) (int, int, error) { return job.run(ctx, b.limit, true) }},
 	} {
-		limited, cancel := context.WithTimeout(ctx, b.limit)
 		before, closeShop := s.writes, s.open(ctx, b.rate)
-		rows, alarms, err := c.run(limited)
+		rows, alarms, err := c.run(ctx)
 		closeShop()
-		cancel()
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -62,7 +61,7 @@ func (b *reconcileBench) runDiff(ctx context.Context, p *place) (string, error) 
 // judge counts the findings of a run that are about writes that were acknowledged.
 func judge(ctx context.Context, s *shop, run reconcileRun) (rows, alarms int, _ error) {
 	report, err := run(ctx, reconcile.OnProgress(func(p reconcile.Progress) { rows = p.Rows }))
-	if report == nil || err != nil && ctx.Err() == nil && !errors.Is(err, reconcile.ErrDrift) {
+	if report == nil || err != nil && !errors.Is(err, reconcile.ErrDrift) {
 		return 0, 0, err
 	}
 	s.mu.Lock()
@@ -90,7 +89,9 @@ type diffJob struct {
 
 const jobInFlight = 32
 
-func (d *diffJob) run(ctx context.Context, repairs bool) (rows, alarms int, err error) {
+func (d *diffJob) run(ctx context.Context, limit time.Duration, repairs bool) (rows, alarms int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	d.repairs = repairs
 	d.rows.Store(0)
 	d.alarms.Store(0)
