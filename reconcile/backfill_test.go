@@ -16,7 +16,6 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -60,21 +59,8 @@ type desk struct {
 
 func newDesk(t *testing.T, c *cassandratest.Cluster) *desk {
 	t.Helper()
-	c.Create(schema.Must(schema.Declare(schema.Sets(newTickets))).In(map[string]string{"": "shop"}).Statements()...)
-	config := c.Config()
-	config.Keyspace = "shop"
-	s, err := session.Open(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	d := &desk{Cluster: c, t: t, s: s, attempted: make(map[gocql.UUID]map[int64]*ticketRow), done: make(map[gocql.UUID]int64)}
-	if d.w, err = writer.New(s); err != nil {
-		t.Fatal(err)
-	}
-	if d.r, err = reconcile.New(s, reconcile.Settle(30*time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	d := &desk{Cluster: c, t: t, attempted: make(map[gocql.UUID]map[int64]*ticketRow), done: make(map[gocql.UUID]int64)}
+	d.s, d.w, d.r = openSet(t, c, newTickets, reconcile.Settle(30*time.Second))
 	return d
 }
 

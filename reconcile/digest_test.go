@@ -14,6 +14,7 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -100,11 +101,7 @@ func TestDigestFindsWhatLookupsFind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-				s, r := openThings(t, c, set)
-				w, err := writer.New(s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s, w, r := openSet(t, c, set, reconcile.Settle(30*time.Second), reconcile.Spool(t.TempDir()))
 				const entities = 150
 				owner := "x"
 				for id := range entities {
@@ -131,25 +128,27 @@ func TestDigestFindsWhatLookupsFind(t *testing.T) {
 	}
 }
 
-func openThings(t *testing.T, c *cassandratest.Cluster, set *tables.Set[thing]) (*session.Session, *reconcile.Reconciler) {
+// openSet creates the tables of a set in keyspace shop, and opens a session with all that works on them.
+func openSet(t *testing.T, c *cassandratest.Cluster, set tables.Described, options ...reconcile.Option,
+) (*session.Session, *writer.Writer, *reconcile.Reconciler) {
 	t.Helper()
-	declared, err := schema.Declare(schema.Sets(set))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Create(declared.In(map[string]string{"": "shop"}).Statements()...)
+	c.Create(schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
 	config := c.Config()
 	config.Keyspace = "shop"
-	s, err := session.Open(config)
+	s, err := session.Open(config, session.Budget(retry.NewBudget(1<<30, 0)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	r, err := reconcile.New(s, reconcile.Settle(30*time.Second), reconcile.Spool(t.TempDir()))
+	w, err := writer.New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, r
+	r, err := reconcile.New(s, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, w, r
 }
 
 // Rows whose counterparts could not be read are not taken for differences: the report is incomplete, and nobody looks at each of them.
@@ -159,11 +158,7 @@ func TestDigestOfUnreadRanges(t *testing.T) {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()
 			cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-				s, r := openThings(t, c, things["in buckets"])
-				w, err := writer.New(s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				_, w, r := openSet(t, c, things["in buckets"], reconcile.Settle(30*time.Second), reconcile.Spool(t.TempDir()))
 				const entities, ranges = 300, 256
 				for id := range entities {
 					if _, err := w.Write(t.Context(), "create", things["in buckets"].Insert(thing{ThingID: id, Status: "a"})); err != nil {

@@ -12,8 +12,6 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -38,22 +36,12 @@ func noteSet(more ...tables.Option) *tables.Set[note] {
 func planted[T any](t *testing.T, c *cassandratest.Cluster, set *tables.Set[T], statements []string, options ...reconcile.Option,
 ) (*world, []reconcile.Finding) {
 	t.Helper()
-	c.Create(schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
-	config := c.Config()
-	config.Keyspace = "shop"
-	s, err := session.Open(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	x := &world{Cluster: c, t: t, s: s}
+	x := &world{Cluster: c, t: t}
+	x.s, x.w, x.r = openSet(t, c, set, reconcile.Settle(30*time.Second))
 	for n, statement := range statements {
 		x.exec(statement, time.Now().UnixMicro()+int64(n))
 	}
 	<-time.After(time.Hour / 2)
-	if x.r, err = reconcile.New(s, reconcile.Settle(30*time.Second)); err != nil {
-		t.Fatal(err)
-	}
 	report, err := x.r.Repair(t.Context(), set, options...)
 	if err != nil && !errors.Is(err, reconcile.ErrDrift) {
 		t.Fatal(err)

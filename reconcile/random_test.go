@@ -16,8 +16,6 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -160,20 +158,8 @@ func (x *random) number(n int) int {
 func (x *random) wait(most time.Duration) { <-time.After(time.Duration(1 + x.number(int(most)))) }
 
 func (x *random) open() {
-	x.Create(schema.Must(schema.Declare(schema.Sets(x.set))).In(map[string]string{"": "shop"}).Statements()...)
-	config := x.Config()
-	config.Keyspace = "shop"
-	var err error
-	if x.s, err = session.Open(config, session.Budget(retry.NewBudget(1<<30, 0))); err != nil {
-		x.t.Fatal(err)
-	}
-	x.t.Cleanup(x.s.Close)
-	if x.w, err = writer.New(x.s); err != nil {
-		x.t.Fatal(err)
-	}
-	if x.r, err = reconcile.New(x.s, reconcile.MaxRemovals(1_000_000)); err != nil {
-		x.t.Fatal(err)
-	}
+	x.s, x.w, x.r = openSet(x.t, x.Cluster, x.set, reconcile.MaxRemovals(1_000_000))
+	x.Create(reconcile.StateSchema("shop"))
 }
 
 func (x *random) run() {
@@ -197,6 +183,9 @@ func (x *random) run() {
 			}
 		})
 	}
+	for range 2 * randomItems {
+		x.clash()
+	}
 	workers.Wait()
 	x.late.Wait()
 	close(over)
@@ -205,6 +194,7 @@ func (x *random) run() {
 	<-time.After(time.Minute) // what comes late has come
 	if x.gives {
 		x.drift()
+		x.unreachable()
 	}
 	x.verify("in the end", 0)
 	x.check()
@@ -223,7 +213,10 @@ func (x *random) reconcile(over <-chan struct{}) {
 		if settle == time.Second {
 			settle = time.Duration(1 + x.number(int(5*settle)))
 		}
-		options := []reconcile.Option{reconcile.Settle(settle), reconcile.OnRemoval(func(reconcile.Removal) error { return nil })}
+		options := []reconcile.Option{reconcile.Settle(settle), handed}
+		if x.number(4) == 0 {
+			options = append(options, reconcile.Lookup())
+		}
 		if x.settle > time.Second && x.number(2) == 0 {
 			options = append(options, reconcile.Rewrite())
 		}
@@ -292,7 +285,7 @@ func (x *random) drift() {
 	}
 	x.repairKilled(settle)
 	for n := 1; ; n++ {
-		report, err = x.r.Repair(x.t.Context(), x.set, reconcile.Settle(settle), reconcile.Rewrite(), reconcile.OnRemoval(func(reconcile.Removal) error { return nil }))
+		report, err = x.r.Repair(x.t.Context(), x.set, reconcile.Settle(settle), reconcile.Rewrite(), handed)
 		x.count(report, false)
 		if err == nil && x.patches { // where a patch has made a base row alone, it does not say where the entity's other rows are
 			report, err = x.r.Verify(x.t.Context(), x.set, reconcile.Settle(settle))
@@ -325,7 +318,7 @@ func (x *random) repairKilled(settle time.Duration) {
 			})
 		for range 2 {
 			both.Go(func() {
-				report, _ := x.r.Repair(ctx, x.set, reconcile.Settle(settle), reconcile.Rewrite(), reconcile.OnRemoval(func(reconcile.Removal) error { return nil }))
+				report, _ := x.r.Repair(ctx, x.set, reconcile.Settle(settle), reconcile.Rewrite(), handed)
 				if report != nil {
 					x.count(report, true)
 				}

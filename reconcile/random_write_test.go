@@ -3,12 +3,14 @@ package reconcile_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -151,11 +153,14 @@ func (x *random) created() *logged {
 	return l
 }
 
-// changed is a write of an item, which for a set of a single writer must not be busy; it then is.
-func (x *random) changed() *logged {
+// changed is a write of an item, or of the one that is given, which for a set of a single writer must not be busy; it then is.
+func (x *random) changed(of *item) *logged {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	n := x.rand.IntN(len(x.items))
+	if of != nil {
+		n = slices.IndexFunc(x.items, func(i *item) bool { return i.ID == of.ID })
+	}
 	before := *x.items[n]
 	if x.busy[before.ID] {
 		return nil
@@ -193,11 +198,15 @@ func (x *random) changed() *logged {
 
 // change makes a random write.
 func (x *random) change() {
+	if x.number(16) == 0 {
+		x.clash()
+		return
+	}
 	if x.number(8) == 0 {
 		x.write(x.created(), x.number(4))
 		return
 	}
-	if l := x.changed(); l != nil {
+	if l := x.changed(nil); l != nil {
 		x.write(l, x.number(4))
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -279,32 +288,53 @@ func (x *random) resume(l *logged, failed *writer.Error) {
 	}
 }
 
-// plant makes a part of a write.
+// plant sends a part of a write.
 func (x *random) plant() {
-	var l *logged
-	if x.number(5) == 0 {
-		l = x.created()
-	} else if l = x.changed(); l == nil {
+	l := x.next(nil)
+	if l == nil {
 		return
+	}
+	for _, m := range x.rendered(l) {
+		if x.number(2) == 0 {
+			x.send(m)
+		}
 	}
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	delete(x.busy, l.row.ID)
+}
+
+// next is a write of a new item or of one that is there, nil if that is busy. Of an item that is given, it is a write of that one.
+func (x *random) next(of *item) *logged {
+	if of == nil && x.number(2) == 0 {
+		return x.created()
+	}
+	return x.changed(of)
+}
+
+// rendered are the mutations of a write, which gets its timestamp.
+func (x *random) rendered(l *logged) []entity.Mutation {
+	x.mu.Lock()
 	above := l.row.UpdatedAt
 	x.mu.Unlock()
-	l.at = x.clock(above)
-	l.row.UpdatedAt = l.at
-	r, err := l.Change.Internal().Render(l.at, func(string) string { return "shop" })
+	at := x.clock(above)
+	x.mu.Lock()
+	l.at, l.row.UpdatedAt = at, at
+	x.mu.Unlock()
+	r, err := l.Change.Internal().Render(at, func(string) string { return "shop" })
 	if err != nil {
 		x.t.Error(err)
-		return
 	}
-	for i := range r.Mutations {
-		if x.number(2) == 0 {
-			continue
+	return r.Mutations
+}
+
+// send sends a mutation until it is acknowledged.
+func (x *random) send(m entity.Mutation) {
+	for {
+		statement, args := m.At(time.Now())
+		if x.s.Writes().Query(statement, args...).DefaultTimestamp(false).Exec() == nil {
+			return
 		}
-		statement, args := r.Mutations[i].At(time.Now())
-		if err := x.s.Writes().Query(statement, args...).DefaultTimestamp(false).Exec(); err != nil {
-			x.t.Error(err)
-		}
+		x.wait(time.Second)
 	}
 }

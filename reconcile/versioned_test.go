@@ -15,8 +15,6 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -39,22 +37,7 @@ var tickets = tables.Must(tables.New[ticket]("ticket",
 func TestVersioned(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		c.Create(schema.Must(schema.Declare(schema.Sets(tickets))).In(map[string]string{"": "desk"}).Statements()...)
-		config := c.Config()
-		config.Keyspace = "desk"
-		s, err := session.Open(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
-		w, err := writer.New(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := reconcile.New(s, reconcile.OnRemoval(func(reconcile.Removal) error { return nil }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, w, r := openSet(t, c, tickets, handed)
 		exec := func(statement string, values ...any) {
 			t.Helper()
 			if err := s.Writes().Query(statement, values...).DefaultTimestamp(false).Exec(); err != nil {
@@ -148,23 +131,8 @@ func TestVersioned(t *testing.T) {
 func TestVersionedNextToWriters(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
-		c.Create(schema.Must(schema.Declare(schema.Sets(tickets))).In(map[string]string{"": "desk"}).Statements()...)
-		config := c.Config()
-		config.Keyspace = "desk"
-		s, err := session.Open(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
-		w, err := writer.New(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := reconcile.New(s, reconcile.Settle(3*time.Second))
-		if err != nil {
-			t.Fatal(err)
-		}
-		late := c.When(cassandratest.Execute, cassandratest.Text("INSERT INTO desk.tickets_by_agent")).Do(cassandratest.Delay(300 * time.Millisecond))
+		_, w, r := openSet(t, c, tickets, reconcile.Settle(3*time.Second))
+		late := c.When(cassandratest.Execute, cassandratest.Text("INSERT INTO shop.tickets_by_agent")).Do(cassandratest.Delay(300 * time.Millisecond))
 		over := make(chan struct{})
 		var writers sync.WaitGroup
 		var writes atomic.Int32
