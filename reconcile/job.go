@@ -106,6 +106,9 @@ func (j *job) run(ctx context.Context) (*Report, error) {
 	j.queue.close()
 	<-settled
 	j.report.unsettled(j.queue.len())
+	if j.stored != nil {
+		j.stored.endFindings(ctx, j) // while the lease is renewed
+	}
 	if ctx.Err() != nil {
 		j.fail(context.Cause(ctx))
 	}

@@ -52,8 +52,8 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		case j.dryRun:
 			return Found, fmt.Sprintf("DryRun: would send %d statements", sent)
 		}
-		looked := time.Now()
-		if l, err = j.look(ctx, s, j.level()); err != nil {
+		var looked time.Time
+		if l, looked, err = j.lookSoon(ctx, s, j.level()); err != nil {
 			return Failed, err.Error()
 		}
 		after := l.Findings()
@@ -74,7 +74,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		if why, err = j.writeAgain(ctx, l, looked.Add(-j.settle)); err != nil || why != "" {
 			return Failed, why + errorText(err)
 		}
-		if l, err = j.look(ctx, s, j.level()); err != nil {
+		if l, _, err = j.lookSoon(ctx, s, j.level()); err != nil {
 			return Failed, err.Error()
 		}
 		if before = l.Findings(); len(before) == 0 {
@@ -158,7 +158,7 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 
 // lookAtAll looks with the base row as all replicas have it, or says why it cannot.
 func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, why string) {
-	l, err := j.look(ctx, s, gocql.All)
+	l, _, err := j.lookSoon(ctx, s, gocql.All)
 	if err != nil {
 		why = "rows are removed only when all replicas of the base row have answered: " + err.Error()
 	}

@@ -42,6 +42,7 @@ type storedRun struct {
 	fail    func(error)
 	ended   atomic.Int64 // units that are stored
 	lost    bool         // the lease is another's
+	whole   bool         // all was read, and the findings are stored
 }
 
 type coveredKey struct {
@@ -254,20 +255,24 @@ func (r *storedRun) tell(ctx context.Context, j *job, state string, ended any) e
 		state, done, p.Rows, p.Findings, ended, r.job, r.run)
 }
 
+// endFindings deletes the stored findings that a run which has read all has not seen. There may be many.
+func (r *storedRun) endFindings(ctx context.Context, j *job) {
+	if ctx.Err() == nil && j.report.Uncovered == 0 {
+		r.whole = j.fills || j.forget(ctx, r) == nil
+	}
+}
+
 // storeEnd stores the end of the run, and gives back its lease. If it fails, the run can be resumed a minute later.
 func (r *storedRun) storeEnd(ctx context.Context, j *job) {
 	if r.lost {
 		return
 	}
-	complete := ctx.Err() == nil && j.report.stopped == nil && j.report.Uncovered == 0
+	complete := r.whole && ctx.Err() == nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
 	defer cancel()
 	state := stateIncomplete
 	if complete {
 		state = stateDone
-		if !j.fills && j.forget(ctx, r) != nil {
-			state = stateIncomplete
-		}
 	}
 	_ = r.tell(ctx, j, state, j.report.Ended)
 	_ = r.release(ctx)

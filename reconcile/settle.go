@@ -34,8 +34,7 @@ func (j *job) settleAll(ctx context.Context) {
 
 // settleOne looks at a suspect once.
 func (j *job) settleOne(ctx context.Context, s *suspect) {
-	began := time.Now()
-	l, err := j.look(ctx, s, j.level())
+	l, began, err := j.lookSoon(ctx, s, j.level())
 	if err != nil {
 		if ctx.Err() == nil {
 			j.report.uncovered(err)
@@ -179,4 +178,15 @@ func (j *job) places(r *row, known map[place]bool, todo []place) ([]place, error
 		}
 	}
 	return todo, nil
+}
+
+// lookSoon is look, and says when it began. One that took so long, as in a run that was paused, is repeated: what it has read first may have been
+// deleted since, and the tombstones be purged.
+func (j *job) lookSoon(ctx context.Context, s *suspect, base gocql.Consistency) (l repair.Look, began time.Time, err error) {
+	for {
+		began = time.Now()
+		if l, err = j.look(ctx, s, base); err != nil || time.Since(began) <= staleAfter {
+			return l, began, err
+		}
+	}
 }

@@ -84,7 +84,7 @@ func (s *spool) flush(p *spoolPart) error {
 	return nil
 }
 
-var errSpool = errors.New("the temporary file of Digest cannot be written or read; option Spool gives another folder")
+var errSpool = errors.New("the temporary file of hashes cannot be written or read; option Spool (--spool) gives another folder")
 
 // reserve gives the file, and room in it.
 func (s *spool) reserve(size int) (*os.File, int64, error) {

@@ -83,6 +83,7 @@ func newRepair(config *config) *cobra.Command {
 It sends mutations of writes that were attempted again, with the same values and timestamps. Rows are removed only with --removed.
 `)
 	r.tablesFlag(c)
+	r.methodFlags(c)
 	f := c.Flags()
 	f.BoolVar(&r.dryRun, "dry-run", false, "say how many statements would be sent, and send none")
 	f.BoolVar(&r.rewrite, "rewrite", false, "write an entity again, at a time --settle ago, where a delete covers a row that should be there")
@@ -122,7 +123,7 @@ func (r *run) clusterFlags(c *cobra.Command) {
 	f.StringVar(&r.format, "format", "text", "text or json")
 }
 
-// methodFlags are those of commands that verify.
+// methodFlags are those of commands that compare all rows.
 func (r *run) methodFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&r.method, "method", "digest", "digest: read each table once, and compare hashes of the rows; lookup: read the counterparts of each row, which "+
