@@ -36,6 +36,11 @@
 // [Reconciler.Backfill] puts the rows of the base table into a query table that is new to the set, and verifies it. Until it returns no error,
 // the table is declared Hidden, so that nobody reads it.
 //
+// # Tables from before the library
+//
+// [Reconciler.Adopt] takes over tables that were written without the library, whose rows have no stamp and in each table a time of their
+// own: it compares them by value, gives them stamps, and makes them agree with the base table.
+//
 // # Stored runs
 //
 // With [State] runs are stored in tables of their own ([StateSchema]). One whose process has died is continued with [Resume], one process at
@@ -50,8 +55,8 @@
 // A set whose rows never move takes patches, and is repaired column by column: after two writes that were never completed, a row may have
 // columns of both. Its maps and sets that are not frozen are compared, and not repaired.
 //
-// Sets with counters or with Compare, or with tables that rotate, are rejected with [ErrInvalid]. Tables must be written by this
-// library, or by code that gives all tables of a write one timestamp.
+// Sets with counters or with Compare, or with tables that rotate, are rejected with [ErrInvalid]. But for Adopt, tables must be written by
+// this library, or by code that gives all tables of a write one timestamp. Adopt rejects sets with Versioned, and those without Stamp.
 //
 // A row that is newer than its base row is put into all tables whole, with null where it has nothing. So while a column is rolled out, do
 // not repair: a process that does not know the column may have written the row, and an older value would go with it.

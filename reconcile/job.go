@@ -30,6 +30,7 @@ type job struct {
 	digest  *digest          // nil: counterparts of rows are looked up
 	spread  time.Duration    // how long the reads are to take, 0: no longer than they need
 	fills   bool             // rows of the base table are put into the one query table, and nothing is compared
+	adopt   int64            // of Adopt: the time, in microseconds, until when rows may have been written without the library; else 0
 
 	store  *store     // nil without State
 	stored *storedRun // nil without State, and for one entity
@@ -295,8 +296,15 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row) error {
 		if j.ending(r) {
 			return nil
 		}
-		same, err := j.agrees(ctx, u.t, r)
-		if err == nil && !same {
+		l, err := j.first(ctx, u.t, r)
+		if err != nil {
+			return err
+		}
+		agrees := len(l.Findings()) == 0
+		if agrees && j.adopt != 0 && u.t == j.base() {
+			agrees, err = j.stampScanned(ctx, u, l)
+		}
+		if !agrees {
 			j.queue.add(ctx, r.Entity(), place{u.t, r.Key()}, u)
 		}
 		return err
@@ -330,18 +338,16 @@ const lookups = 32
 // ending says whether a row is so close to its expiry that another table may have lost it already.
 func (j *job) ending(r *row) bool { return !r.ends.IsZero() && time.Until(r.ends) <= j.settle }
 
-// agrees says whether the counterparts of a row are as they should be. It may be wrong if the entity is being written.
-func (j *job) agrees(ctx context.Context, t *table, r *row) (bool, error) {
-	l := repair.Look{BaseTable: j.base().Layout}
+// first is a look at a row that a scan has found, and its counterparts alone: of one of the base table those that it should have, else the
+// base row. It may be wrong if the entity is being written.
+func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) {
+	l := repair.Look{BaseTable: j.base().Layout, Adopt: j.adopt}
 	if t != j.base() {
 		base, err := j.row(ctx, j.base(), r.Entity(), j.level())
-		if err != nil {
-			return false, err
-		}
 		if l.Rows = []repair.Row{r.Row}; base != nil {
 			l.Base = &base.Row
 		}
-		return len(l.Findings()) == 0, nil
+		return l, err
 	}
 	l.Base, l.Tables = &r.Row, j.layouts()
 	for _, q := range j.queries {
@@ -351,13 +357,13 @@ func (j *job) agrees(ctx context.Context, t *table, r *row) (bool, error) {
 		}
 		have, err := j.row(ctx, q, key, j.level())
 		if err != nil {
-			return false, err
+			return l, err
 		}
 		if have != nil {
 			l.Rows = append(l.Rows, have.Row)
 		}
 	}
-	return len(l.Findings()) == 0, nil
+	return l, nil
 }
 
 func (j *job) level() gocql.Consistency { return j.access.consistency }

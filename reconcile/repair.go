@@ -35,6 +35,7 @@ func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Fin
 func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c repair.Certainty) (Outcome, string) {
 	rules := repair.Rules{
 		Old: c == repair.Proven, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),
+		Before:   time.Now().Add(-j.settle).UnixMicro(),
 		Keyspace: j.keyspace,
 	}
 	before := l.Findings()
@@ -59,7 +60,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		after := l.Findings()
 		switch {
 		case len(after) == 0:
-			return Repaired, ""
+			return j.agreed(ctx, l)
 		case !sameFindings(before, after):
 			before = after
 			continue
@@ -78,10 +79,24 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 			return Failed, err.Error()
 		}
 		if before = l.Findings(); len(before) == 0 {
-			return Repaired, ""
+			return j.agreed(ctx, l)
 		}
 	}
-	return Changed, "the entity was written meanwhile"
+	return Changed, changed
+}
+
+const changed = "the entity was written meanwhile"
+
+// agreed is what has become of an entity in which nothing differs any more.
+func (j *job) agreed(ctx context.Context, l repair.Look) (Outcome, string) {
+	next, err := j.stamp(ctx, l)
+	switch {
+	case err != nil:
+		return Failed, err.Error()
+	case !next.IsZero():
+		return Changed, changed
+	}
+	return Repaired, ""
 }
 
 func errorText(err error) string {
@@ -93,6 +108,12 @@ func errorText(err error) string {
 
 // unrepairable says why rows cannot be repaired whatever the rules say.
 func (j *job) unrepairable(l repair.Look) string {
+	if l.Unended() {
+		return errUnended.Error()
+	}
+	if l.Adopt != 0 {
+		return ""
+	}
 	for _, f := range l.Findings() {
 		if f.Class == repair.Undatable {
 			return "nothing says when the row was written, so it cannot be said which row is newer"

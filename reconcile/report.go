@@ -112,6 +112,9 @@ type Report struct {
 	InFlight int
 	// Put counts the rows that [Reconciler.Backfill] has put into its table.
 	Put int
+	// Stamped counts the entities that [Reconciler.Adopt] has given a stamp, and OtherTimes the rows of query tables among them that had
+	// another time than the base row, which is no difference.
+	Stamped, OtherTimes int
 	// Uncovered counts ranges of the ring that could not be read, and entities that differed and could not be looked at again; Err says why.
 	Uncovered int
 

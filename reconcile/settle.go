@@ -45,10 +45,19 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 	certainty, next := s.sighting.Look(began, time.Now(), l.Findings(), j.patience(l))
 	switch {
 	case certainty == repair.Agrees:
-		if j.stored != nil {
+		next, err = j.stamp(ctx, l)
+		if !next.IsZero() && s.tries < mostTries {
+			s.tries++
+			j.queue.again(s, next)
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			j.report.uncovered(err)
+		}
+		if err == nil && j.stored != nil {
 			j.stored.looked(j.report, s.entity, nil)
 		}
-		j.settled(ctx, s, true, nil)
+		j.settled(ctx, s, true, err)
 	case certainty == repair.InFlight && s.tries >= mostTries:
 		j.report.uncovered(errBusy)
 		j.settled(ctx, s, false, errBusy)
@@ -124,7 +133,7 @@ func (j *job) table(name string) *table {
 // where these rows say, also under the other values of columns that are OneOf. The next look reads all of these, too: once the entity has
 // moved, no row may say where it was.
 func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (repair.Look, error) {
-	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All}
+	l := repair.Look{BaseTable: j.base().Layout, Tables: j.layouts(), All: base == gocql.All, Adopt: j.adopt}
 	b, err := j.row(ctx, j.base(), s.entity, base)
 	if err != nil {
 		return l, err

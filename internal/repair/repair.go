@@ -78,6 +78,8 @@ type Look struct {
 	Promoted map[string]int64
 	// Version is of the base row of a set with Versioned.
 	Version Version
+	// Adopt is, in an adoption, the time until when rows may have been written without the library; else 0. Such rows are compared by value.
+	Adopt int64
 }
 
 // Findings compares. Of several looks at one entity those agree that give the same findings.
@@ -90,7 +92,7 @@ func (l Look) Findings() []Finding {
 			f.Class = Undatable
 		case l.Base == nil:
 			f.Class = Orphan
-		case q.At > l.Base.At && !q.Patchable():
+		case q.At > l.Base.At && !q.Patchable() && !l.foreign(&q):
 			f.Class = Newer
 		default:
 			f.Class = l.older(&q, &f)
@@ -119,7 +121,11 @@ func (l Look) older(q *Row, f *Finding) Class {
 	if key, there := l.Base.KeyIn(q.Layout()); !q.Patchable() && (!there || key != q.Key()) {
 		return Ghost // keys of a set that takes Patch never change, and a patch may make a base row without them
 	}
-	if f.Column = l.Base.Differs(q.TableRow); f.Column != "" {
+	row := q.TableRow
+	if l.Adopt != 0 {
+		row = row.Unstamped()
+	}
+	if f.Column = l.Base.Differs(row); f.Column != "" {
 		return Differing
 	}
 	return 0
@@ -132,7 +138,10 @@ type Rules struct {
 	Old bool
 	// Promotable is the time, in microseconds, below which no row is put into the base table: a tombstone that covers it may be purged.
 	Promotable int64
-	Keyspace   func(string) string // physical, of a declared one; nil: as declared
+	// Before is a time, in an adoption, before all writes that may be in flight: rows of which nothing says when they were written are
+	// removed at it.
+	Before   int64
+	Keyspace func(string) string // physical, of a declared one; nil: as declared
 }
 
 // Repair is what to do about the findings of a look.
@@ -157,10 +166,12 @@ type Repair struct {
 // Decide says what to do about the findings of a look. After it has been done, the entity is looked at
 // again: what it leaves may be another finding.
 func Decide(l Look, r Rules) (Repair, error) {
-	rows := merged(l.Rows)
+	rows := merged(l.own())
 	switch {
 	case l.BaseTable.Version() != "":
 		return DecideVersioned(l, l.Version, r)
+	case l.Base == nil && l.Adopt != 0 && len(rows) == 0:
+		return l.abandoned(r)
 	case l.Base == nil:
 		return orphan(l, rows, r)
 	case l.Base.Patchable():
@@ -187,7 +198,10 @@ func Decide(l Look, r Rules) (Repair, error) {
 		}
 		i := slices.IndexFunc(l.Rows, func(q Row) bool { return q.Table() == f.Table && q.Key() == f.Key })
 		at := f.RowAt
-		if at == 0 { // the base row has replaced what is older than it
+		switch {
+		case at == 0 && l.foreign(&l.Rows[i]):
+			at = r.Before
+		case at == 0: // the base row has replaced what is older than it
 			at = l.Base.At - 1
 		}
 		m, err := l.Rows[i].Remove(at, r.Keyspace)

@@ -22,23 +22,31 @@ func newBackfill(config *config) *cobra.Command {
 First create the table, and deploy the set with it, Hidden, to every process that writes. Readers may use the table once this command
 exits with 0. It may be run again at any time. docs/adding-a-table.md has all steps.
 `)
-	c.Flags().StringVar(&r.writers, "writers", "", "when the last process that did not write the table had ended, and the errors that such "+
-		"processes stored had been resumed or discarded, as 2006-01-02T15:04:05Z (RFC 3339); required")
+	r.writersFlag(c, "when the last process that did not write the table had ended, and the errors that such processes stored had been resumed or "+
+		"discarded")
 	r.methodFlags(c)
 	return c
 }
 
+func (r *run) writersFlag(c *cobra.Command, usage string) {
+	c.Flags().StringVar(&r.writers, "writers", "", usage+", as 2006-01-02T15:04:05Z (RFC 3339); required")
+}
+
 // checkWriters reads --writers.
 func (r *run) checkWriters() error {
+	wrong := "do not write " + r.table
+	if r.adopts {
+		wrong = "write without the library"
+	}
 	if r.writers == "" {
-		return fmt.Errorf("say with --writers TIME when the last process that did not write %s had ended", r.table)
+		return fmt.Errorf("say with --writers TIME when the last of the processes that %s had ended", wrong)
 	}
 	t, err := time.Parse(time.RFC3339, r.writers)
 	switch {
 	case err != nil || t.IsZero():
 		return fmt.Errorf("--writers %q is not a time: write it as 2006-01-02T15:04:05Z", r.writers)
 	case t.After(time.Now()):
-		return fmt.Errorf("--writers %s is in the future: processes that do not write %s may still write", r.writers, r.table)
+		return fmt.Errorf("--writers %s is in the future: processes that %s may still write", r.writers, wrong)
 	}
 	r.ended = t
 	return nil

@@ -48,8 +48,8 @@ func New(options ...Option) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(newLint(&c), newDiagram(&c), newDDL(&c), newVerify(&c), newRepair(&c), newBackfill(&c), newEstimate(&c),
-		newRuns(&c), newPause(&c), newResume(&c), newRate(&c), newStop(&c))
+	root.AddCommand(newLint(&c), newDiagram(&c), newDDL(&c), newVerify(&c), newRepair(&c), newBackfill(&c), newAdopt(&c),
+		newEstimate(&c), newRuns(&c), newPause(&c), newResume(&c), newRate(&c), newStop(&c))
 	for _, c := range root.Commands() {
 		quiet(c)
 	}

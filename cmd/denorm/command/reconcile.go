@@ -57,6 +57,8 @@ type run struct {
 	name  string // of the set
 	fills bool   // call needs a table
 	table string
+
+	adopts bool
 }
 
 const exits = `
@@ -84,13 +86,18 @@ It sends mutations of writes that were attempted again, with the same values and
 `)
 	r.tablesFlag(c)
 	r.methodFlags(c)
+	r.repairFlags(c)
+	c.Flags().BoolVar(&r.rewrite, "rewrite", false, "write an entity again, at a time --settle ago, where a delete covers a row that should be there")
+	return c
+}
+
+// repairFlags are those of what sends repairs.
+func (r *run) repairFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&r.dryRun, "dry-run", false, "say how many statements would be sent, and send none")
-	f.BoolVar(&r.rewrite, "rewrite", false, "write an entity again, at a time --settle ago, where a delete covers a row that should be there")
 	f.IntVar(&r.maxRemovals, "max-removals", 0, "end when more rows would be removed or put into the base table "+
 		"(default: 1 in 100 that were read, at least 100, at most 1000)")
 	f.StringVar(&r.removed, "removed", "", "new file for the rows that are removed, one JSON object a line; without it none is removed")
-	return c
 }
 
 // command makes the command of a call.
@@ -162,7 +169,7 @@ func (r *run) check(c *cobra.Command, args []string) error {
 	if len(r.hosts) == 0 {
 		return errors.New("name nodes of the cluster with --hosts")
 	}
-	if err := r.placed(); err != nil || !r.fills {
+	if err := r.placed(); err != nil || !r.fills && !r.adopts {
 		return err
 	}
 	return r.checkWriters()
@@ -272,7 +279,7 @@ func (r *run) options() []reconcile.Option {
 	add(r.target > 0, func() reconcile.Option { return reconcile.Target(r.target) })
 	add(r.maxRemovals > 0, func() reconcile.Option { return reconcile.MaxRemovals(r.maxRemovals) })
 	add(r.rewrite, reconcile.Rewrite)
-	add(r.fills, func() reconcile.Option { return reconcile.Writers(r.ended) })
+	add(r.fills || r.adopts, func() reconcile.Option { return reconcile.Writers(r.ended) })
 	add(r.state != "", func() reconcile.Option { return reconcile.State(r.state) })
 	add(r.resume != "", func() reconcile.Option { return reconcile.Resume(r.resumed) })
 	add(r.method == "lookup", reconcile.Lookup)

@@ -30,6 +30,13 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 	if r.fills {
 		fmt.Fprintf(&b, "rows put into %s: %d\n", r.table, report.Put)
 	}
+	if r.adopts {
+		got := "got"
+		if r.dryRun {
+			got = "would get"
+		}
+		fmt.Fprintf(&b, "entities that %s a stamp: %d; their rows with another time than the base row: %d\n", got, report.Stamped, report.OtherTimes)
+	}
 	b.WriteString(report.String())
 	kinds, drift := make(map[string]int), false
 	for f := range report.Findings() {
@@ -70,8 +77,10 @@ type reportJSON struct {
 	Ended     time.Time      `json:"ended"`
 	Tables    []tableJSON    `json:"tables"`
 	Findings  []rowJSON      `json:"findings"`
-	Counts    map[string]int `json:"counts"`        // of findings, by outcome
-	Put       *int           `json:"put,omitempty"` // rows, by backfill
+	Counts    map[string]int `json:"counts"`               // of findings, by outcome
+	Put       *int           `json:"put,omitempty"`        // rows, by backfill
+	Stamped   *int           `json:"stamped,omitempty"`    // entities, by adopt
+	Others    *int           `json:"otherTimes,omitempty"` // rows of these with another time than the base row
 	InFlight  int            `json:"inFlight"`
 	Uncovered int            `json:"uncovered"`
 	Error     string         `json:"error,omitempty"`
@@ -103,6 +112,9 @@ func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 	}
 	if r.fills {
 		out.Put = &report.Put
+	}
+	if r.adopts {
+		out.Stamped, out.Others = &report.Stamped, &report.OtherTimes
 	}
 	if report.Run != (gocql.UUID{}) {
 		out.Run = report.Run.String()

@@ -1,0 +1,165 @@
+package contended_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/load/contended"
+	"github.com/denorm-go/denorm/integration/suite/nodes"
+	"github.com/denorm-go/denorm/internal/testutil/suite"
+	"github.com/denorm-go/denorm/internal/testutil/testsession"
+	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+const (
+	handContend = 300 // orders
+	settle      = 15 * time.Second
+)
+
+// handRows are the orders of the base table by hand, as all replicas have them.
+func handRows(t *testing.T, p *suite.Place) map[gocql.UUID]contended.Order {
+	t.Helper()
+	out := make(map[gocql.UUID]contended.Order)
+	iter := p.Session.Reads().Query("SELECT order_id, status, changes, version FROM hand_by_id").Consistency(gocql.All).Iter()
+	for o := (contended.Order{}); iter.Scan(&o.OrderID, &o.Status, &o.Changes, &o.Version); {
+		out[o.OrderID] = o
+	}
+	if err := iter.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// disagree is how many rows of the tables by hand disagree, at ALL.
+func disagree(t *testing.T, p *suite.Place) contended.Findings {
+	t.Helper()
+	found, err := contended.Check(t.Context(), p.Session.Reads(), new(contended.Tally), "hand_by_id", "hand_by_status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.Lost, found.Excess = 0, 0 // they are not counted here
+	return found
+}
+
+// move moves orders with the library until stop ends, and gives of each the row that was acknowledged last.
+func move(ctx, stop context.Context, w *writer.Writer, set *tables.Set[contended.HandOrder], ids []gocql.UUID) (map[gocql.UUID]contended.Order, error) {
+	out := make(map[gocql.UUID]contended.Order)
+	for stop.Err() == nil {
+		var key contended.HandOrder
+		key.OrderID = ids[rand.IntN(len(ids))]
+		before, err := writer.Load(ctx, w, "load", set, key)
+		if err != nil {
+			return out, err
+		}
+		after := before
+		after.Status = "status " + string(rune('0'+rand.IntN(10)))
+		after.Changes++
+		_, err = w.Write(ctx, "move", set.Update(before, after))
+		for failed := (*writer.Error)(nil); errors.As(err, &failed) && failed.Resumable() && ctx.Err() == nil; {
+			_, err = w.Resume(ctx, failed)
+		}
+		if err != nil {
+			return out, err
+		}
+		out[after.OrderID] = after.Order
+	}
+	return out, nil
+}
+
+// Orders that sixteen clients have moved by hand, one in twenty of whose changes ended in the middle, are adopted while others are moved with
+// the library: afterwards the tables are equal at ALL, each order that the library has moved is as it was acknowledged, and each other one as
+// the base table had it.
+func TestAdoptContendedOrders(t *testing.T) {
+	p := nodes.Cassandra.Open(t, 3, contended.Schema...)
+	var orders []gocql.UUID
+	for range handContend {
+		id := gocql.MustRandomUUID()
+		for _, statement := range []string{
+			"INSERT INTO hand_by_id (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
+			"INSERT INTO hand_by_status (order_id, status, changes, version) VALUES (?, 'new', 0, ?)",
+		} {
+			if err := p.Session.Writes().Query(statement, id, gocql.TimeUUID()).Exec(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		orders = append(orders, id)
+	}
+	var hand []contended.Client
+	for range writers / 4 {
+		client := testsession.New(t, p.Connect(t), p.Session.Reads())
+		for range 4 {
+			hand = append(hand, contended.Few{Client: contended.Hand{Writes: client.Writes(), Reads: client.Reads()}})
+		}
+	}
+	tally := contended.Run(t.Context(), hand, orders, length(10*time.Second, time.Minute), 20)
+	p.ChangeSchema(t, p.Keyspace, contended.AddStamp...)
+	ended := time.Now()
+	before, drifted := handRows(t, p), disagree(t, p)
+
+	meanwhile, adopted := contended.HandOrders(tables.UnstampedRows()), contended.HandOrders()
+	stop, end := context.WithCancel(t.Context())
+	defer end()
+	moved := make([]map[gocql.UUID]contended.Order, 4)
+	var group sync.WaitGroup
+	for i := range moved {
+		group.Go(func() {
+			var err error
+			if moved[i], err = move(t.Context(), stop, p.Writer, meanwhile, orders[10*i:10*i+10]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	removed := new(atomic.Int64)
+	r, err := reconcile.New(p.Session, reconcile.Settle(settle), reconcile.OnRemoval(func(reconcile.Removal) error { removed.Add(1); return nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := r.Adopt(t.Context(), meanwhile, reconcile.Writers(ended), reconcile.MaxRemovals(handContend))
+	end()
+	group.Wait()
+	if err != nil {
+		t.Fatalf("%v\n%v", err, report)
+	}
+	verified, err := r.Verify(t.Context(), adopted)
+	if err != nil {
+		t.Errorf("%v\n%v", err, verified)
+	}
+	repaired, err := r.Repair(t.Context(), adopted)
+	if err != nil {
+		t.Errorf("%v\n%v", err, repaired)
+	}
+	if left := disagree(t, p); left != (contended.Findings{}) {
+		t.Errorf("afterwards %v", left)
+	}
+	have, made := handRows(t, p), 0
+	for _, rows := range moved {
+		for id, row := range rows {
+			made += int(row.Changes - before[id].Changes)
+			before[id] = row
+		}
+	}
+	wrong := 0
+	for id, row := range before {
+		if have[id] != row {
+			wrong++
+		}
+	}
+	if wrong > 0 || len(have) != len(before) {
+		t.Errorf("%d of %d orders are not as they were written, of %d", wrong, len(have), len(before))
+	}
+	t.Logf("%d changes by hand, %d clients killed: %v; adopted in %v: %d orders stamped, %d rows with other times, %d rows removed; meanwhile %d moves with "+
+		"the library\n%v", tally.Acknowledged.Load(), tally.Killed.Load(), drifted, report.Ended.Sub(report.Began).Round(time.Second), report.Stamped,
+		report.OtherTimes, removed.Load(), made, report)
+	if drifted == (contended.Findings{}) || made == 0 {
+		t.Error("nothing differed, or nothing was written meanwhile")
+	}
+}

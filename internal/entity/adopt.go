@@ -1,0 +1,51 @@
+package entity
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Stamped says whether the set has [Stamp].
+func (s *Set) Stamped() bool { return s.stamp >= 0 }
+
+// HasStamp says whether the table has the stamp of a set with [Stamp].
+func (l Layout) HasStamp() bool {
+	return l.set.stamp >= 0 && slices.Contains(l.table.columns, l.set.stamp)
+}
+
+// StampColumn is the column of [Stamp], empty without one.
+func (l Layout) StampColumn() string {
+	if l.set.stamp < 0 {
+		return ""
+	}
+	return l.set.columns[l.set.stamp].name
+}
+
+// Stamp is that of the row in microseconds, 0 if it has none.
+func (r TableRow) Stamp() int64 {
+	if i := r.layout.set.stamp; i >= 0 && len(r.values[i].data) == 8 {
+		return int64(binary.BigEndian.Uint64(r.values[i].data))
+	}
+	return 0
+}
+
+// Unstamped is the row without its stamp, for comparing what else it has.
+func (r TableRow) Unstamped() TableRow {
+	if i := r.layout.set.stamp; i >= 0 {
+		r.values = slices.Clone(r.values)
+		r.values[i] = Value{}
+	}
+	return r
+}
+
+// Restamp renders the stamp of this row alone, written at as.At with that time as its value, in a table that [Layout.HasStamp]. It writes no
+// row marker, so a delete or an expiry that removes the rest of the row removes it too.
+func (r TableRow) Restamp(as Written, keyspace func(string) string) (Mutation, error) {
+	x, err := r.renderer(Patch, as.At, keyspace)
+	if err != nil {
+		return Mutation{}, err
+	}
+	t, s := r.layout.table, r.layout.set
+	x.merge(x.place(t), t.keyOf(x.before), []mergeColumn{{s.columns[s.stamp].name, PutColumn, x.at}}, as.last())
+	return x.out[0], nil
+}

@@ -1,0 +1,100 @@
+package repair
+
+import (
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/entity"
+)
+
+// Adoption: tables whose rows were written without the library have no stamps, and each table has times of its own, so that a row of a query
+// table may be newer than the base row although it is of an earlier write. Of such rows the values are compared, and the base table is right.
+
+// foreign says whether something other than the library has written the row, or a part of it: its stamp is not its largest WRITETIME. A
+// table without the stamp has only its times to tell by.
+func (l Look) foreign(q *Row) bool {
+	switch {
+	case l.Adopt == 0:
+		return false
+	case q.Layout().HasStamp():
+		return q.Stamp() == 0 || q.Stamp() != q.At
+	}
+	return q.At != 0 && q.At <= l.Adopt
+}
+
+// own are the rows that the library has written.
+func (l Look) own() []Row {
+	return slices.DeleteFunc(slices.Clone(l.Rows), func(q Row) bool { return l.foreign(&q) })
+}
+
+// Unended says whether an adoption has met a row that was written without the library when nobody was to do so any more.
+func (l Look) Unended() bool {
+	late := func(q *Row) bool { return l.foreign(q) && q.At > l.Adopt }
+	return l.Base != nil && late(l.Base) || slices.ContainsFunc(l.Rows, func(q Row) bool { return late(&q) })
+}
+
+// Stamps are the mutations that give the rows of an entity without findings one stamp, where they have none or others, and its time. That
+// is the largest WRITETIME of the rows, so that the next write, which is ordered after the stamp, is newer than all of them. They are
+// written at that time, so that a write or delete that is newer wins.
+func (l Look) Stamps(keyspace func(string) string) (at int64, send []entity.Mutation, err error) {
+	if l.Adopt == 0 || l.Base == nil || len(l.Findings()) > 0 {
+		return 0, nil, nil
+	}
+	rows := append([]Row{*l.Base}, l.Rows...)
+	for i := range rows {
+		at = max(at, rows[i].At)
+	}
+	for i := range rows {
+		q := &rows[i]
+		if !q.Layout().HasStamp() || at != 0 && q.Stamp() == at {
+			continue
+		}
+		ends, known := q.ends()
+		if !known { // it has a key alone, and was put with the base row
+			ends, _ = l.Base.ends()
+		}
+		m, err := q.Restamp(entity.Written{At: at, Ends: ends}, keyspace)
+		if err != nil {
+			return 0, nil, err
+		}
+		send = append(send, m)
+	}
+	return at, send, nil
+}
+
+// ends is when the last value of the row expires, 0 if one does not: the stamp must not outlive the row. It is false of a row without values.
+func (q *Row) ends() (last int64, known bool) {
+	for name, w := range q.Written {
+		if name == q.Layout().StampColumn() {
+			continue
+		}
+		if known = true; w.Ends == 0 {
+			return 0, true
+		}
+		last = max(last, w.Ends)
+	}
+	return last, known
+}
+
+// abandoned removes the rows of an entity that has no base row, none of which the library has written.
+func (l Look) abandoned(r Rules) (Repair, error) {
+	if !l.All {
+		return Repair{ReadAll: true}, nil
+	}
+	var out Repair
+	for i := range l.Rows {
+		q := &l.Rows[i]
+		if !l.foreign(q) {
+			return Repair{Reason: undated}, nil
+		}
+		at := q.At
+		if at == 0 {
+			at = r.Before
+		}
+		m, err := q.Remove(at, r.Keyspace)
+		if err != nil {
+			return out, err
+		}
+		out.Send, out.Removes = append(out.Send, m), append(out.Removes, *q)
+	}
+	return out, nil
+}

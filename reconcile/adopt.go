@@ -1,0 +1,113 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Adopt takes over tables that were written without the library, and with it alone: it gives their rows stamps, and makes tables that
+// disagree agree, while the service writes through the library. After it, [Reconciler.Verify] and Repair know when each row was written.
+//
+// First add the column of [tables.Stamp] to the tables, and deploy the set in every process that writes; a set with OneOf declares
+// [tables.UnstampedRows] until Adopt has returned no error. Then call Adopt with [Writers], which is required: the time when the last process
+// that wrote without the library had ended. Adopt waits until [Settle] has passed since then. It may be called again at any time, as after
+// it has failed or its process was killed; with [State] it is continued by [Resume].
+//
+// Rows that were written without the library are compared with the base row by their values alone, since each table has timestamps of its
+// own. Rows that agree get a stamp, which is the largest WRITETIME that any of them has, and is written at that time: a write or delete that
+// is newer wins. Where they disagree, the base row is right. After the looks of [Reconciler.Repair] it is put into the other tables at its
+// own time, and if their rows are newer than that, by [Rewrite], which is implied. A row that the base row does not name is removed at its own
+// time, and so is a row without a base row. Rows that the library has written are repaired as Repair does. [OnRemoval], [MaxRemovals] and
+// [DryRun] are as for Repair.
+//
+// The error is that of [Report.Err]: ErrDrift where something was left, and the [Finding] says why; ErrIncomplete if rows could not be
+// read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with
+// a time in the future, with [Tables], and for a set without Stamp or with Versioned: Modify each entity of the latter once, with no change.
+// The report is nil only if the call is not valid, or another run is under way.
+func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
+	j, err := r.open(ctx, set, options)
+	if err != nil {
+		return nil, err
+	}
+	j.kind, j.repairs, j.rewrite = "adopt", true, true
+	if err := j.checkAdopt(); err != nil {
+		return nil, err
+	}
+	ended := j.writers.Add(j.settle)
+	j.adopt = ended.UnixMicro()
+	if err := waitUntil(ctx, ended); err != nil {
+		j.report.uncovered(err)
+		j.finish()
+		return j.report, err
+	}
+	return j.run(ctx)
+}
+
+func (j *job) checkAdopt() error {
+	switch {
+	case j.writers.IsZero():
+		return invalid("Adopt: say with option Writers when the last process that wrote without the library had ended")
+	case j.writers.After(time.Now()):
+		return invalid("Adopt: the time of Writers is in the future: processes that write without the library may still write")
+	case j.base().version >= 0:
+		return invalid("Adopt: a set with Versioned cannot be adopted: Modify each entity once, with no change, which gives it a version; then call Repair")
+	case !j.set.Stamped():
+		return invalid("Adopt: set %s has no Stamp, which is what Adopt writes: declare it, and add its column to the tables", j.entity)
+	case len(j.only) > 0:
+		return invalid("Adopt: the stamp of a row follows from all tables of the set: leave out option Tables")
+	}
+	return nil
+}
+
+// stamp gives rows that agree their stamps. Where that would make the base row newer than it is, it waits until no write that is in flight can be
+// older: next says until when.
+func (j *job) stamp(ctx context.Context, l repair.Look) (next time.Time, err error) {
+	at, send, err := l.Stamps(j.keyspace)
+	switch settled := time.UnixMicro(at).Add(j.settle); {
+	case err != nil || len(send) == 0:
+		return next, err
+	case at == 0:
+		return next, unstampable("a row of " + j.base().qualified() + " got no stamp: nothing says when it was written")
+	case l.Unended():
+		return next, errUnended
+	case at > l.Base.At && time.Now().Before(settled):
+		return settled, nil
+	}
+	if !j.dryRun {
+		if err := j.send(ctx, send); err != nil {
+			return next, err
+		}
+	}
+	j.report.mu.Lock()
+	defer j.report.mu.Unlock()
+	j.report.Stamped++
+	for _, q := range l.Rows {
+		if q.At != l.Base.At {
+			j.report.OtherTimes++
+		}
+	}
+	return next, nil
+}
+
+// unstampable says why a row cannot get a stamp.
+type unstampable string
+
+func (u unstampable) Error() string { return string(u) }
+
+const errUnended = unstampable("a row was written without the library after the time of Writers, or by a clock that was ahead: find the process that " +
+	"wrote it, and adopt again")
+
+// stampScanned is stamp of a row that a unit has found. It says whether that is done; else the entity is looked at later.
+func (j *job) stampScanned(ctx context.Context, u *unit, l repair.Look) (bool, error) {
+	next, err := j.stamp(ctx, l)
+	if no := unstampable(""); errors.As(err, &no) { // the rows after it get theirs
+		u.failed.Store(true)
+		j.report.uncovered(err)
+		err = nil
+	}
+	return next.IsZero(), err
+}
