@@ -41,6 +41,7 @@ type storedRun struct {
 	earlier earlier
 	fail    func(error)
 	ended   atomic.Int64 // units that are stored
+	paused  bool         // it was when its process ended
 	lost    bool         // the lease is another's
 	whole   bool         // all was read, and the findings are stored
 }
@@ -130,11 +131,12 @@ func (j *job) begin(ctx context.Context) error {
 func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 	type row struct {
 		plan    []byte
+		wanted  string
 		rate    int
 		started time.Time
 	}
-	rows, err := all(ctx, r.store, func(s gocql.Scanner, row *row) error { return s.Scan(&row.plan, &row.rate, &row.started) },
-		"SELECT plan, rate, started FROM "+r.name(runTable)+" WHERE job = ? AND run = ?", r.job, r.run)
+	rows, err := all(ctx, r.store, func(s gocql.Scanner, row *row) error { return s.Scan(&row.plan, &row.wanted, &row.rate, &row.started) },
+		"SELECT plan, wanted, rate, started FROM "+r.name(runTable)+" WHERE job = ? AND run = ?", r.job, r.run)
 	switch {
 	case err != nil:
 		return err
@@ -146,17 +148,22 @@ func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 	r.began, j.report.Began = rows[0].started, rows[0].started
 	if j.rate == 0 {
 		j.rate = rows[0].rate
-		j.pace.set(false, j.rate)
 	}
+	r.paused = j.kind == kindWatch && rows[0].wanted == wantPause // other runs are continued by a person, so that they go on
+	j.pace.set(r.paused, j.rate)
 	return nil
 }
 
 // load stores the run as running, and reads what an earlier process has done. The plan of the run is this one row: its segments follow from it,
 // so there is none of which a part is stored.
 func (r *storedRun) load(ctx context.Context, j *job, plan []byte) error {
+	wanted := wantRun
+	if r.paused {
+		wanted = wantPause
+	}
 	err := r.exec(ctx, "INSERT INTO "+r.name(runTable)+" (job, run, kind, entity, plan, state, wanted, rate, segments, started, ended) "+
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		r.job, r.run, j.kind, j.entity, plan, stateRunning, wantRun, j.rate, segmentsPerTable*len(j.scanned()), r.began, nil)
+		r.job, r.run, j.kind, j.entity, plan, stateRunning, wanted, j.rate, segmentsPerTable*len(j.scanned()), r.began, nil)
 	if err != nil || j.resume == (gocql.UUID{}) {
 		return err
 	}

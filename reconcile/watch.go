@@ -10,13 +10,18 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-const defaultEvery = 7 * 24 * time.Hour
+const (
+	defaultEvery = 7 * 24 * time.Hour
+	mostEvery    = 45 * 24 * time.Hour
+	kindWatch    = "watch"
+)
 
-// Every is how long a pass of [Reconciler.Watch] takes, and how long after one has begun the next begins. Default: 7 days. It must be positive.
+// Every is how long a pass of [Reconciler.Watch] takes, and how long after one has begun the next begins. Default: 7 days. It must be positive,
+// and at most 45 days: what is stored of a pass expires after 90.
 func Every(period time.Duration) Option {
 	return func(c *config) {
-		if c.every = period; period <= 0 {
-			c.fail("Every: %v is not positive", period)
+		if c.every = period; period <= 0 || period > mostEvery {
+			c.fail("Every: %v is not between 0 and 45 days", period)
 		}
 	}
 }
@@ -31,7 +36,8 @@ func OnReport(f func(*Report, error)) Option { return func(c *config) { c.onRepo
 //
 // With [State] all replicas of a service may call Watch: one works, and the others stand by. If it ends or dies, another one continues its
 // pass, some minutes later; a pass that could not read all tries the rest again. So a pass goes on over deployments, which is why Watch reads
-// the counterparts of each row ([Lookup]). [Reconciler.Stop] ends a pass for good; the next begins when it is due. Without State each
+// the counterparts of each row ([Lookup]). [Reconciler.Stop] ends a pass for good, and the next begins when it is due;
+// one that is paused stays so until [Reconciler.Continue]. Without State each
 // process begins anew.
 //
 // It is an ErrInvalid, and Watch returns at once, if the first pass cannot begin as the call is not valid, or with [Resume].
@@ -69,7 +75,7 @@ func (r *Reconciler) pass(ctx context.Context, set tables.Described, options []O
 	if err != nil {
 		return nil, time.Now().Add(leaseTTL * time.Second), err
 	}
-	j.kind, j.lookup, j.spread = "watch", true, j.every
+	j.kind, j.lookup, j.spread = kindWatch, true, j.every
 	if j.store != nil {
 		next, err = j.continueLast(ctx)
 		if err != nil || next.After(time.Now()) {
@@ -114,7 +120,7 @@ func (j *job) continueLast(ctx context.Context) (next time.Time, err error) {
 	switch due := last.started.Add(j.every); {
 	case err != nil:
 		return time.Time{}, err
-	case last.state == stateDone, last.state == stateIncomplete && last.wanted == wantStop:
+	case last.state == stateDone, last.wanted == wantStop:
 		return due, nil
 	case string(last.plan) != string(plan), time.Now().After(due.Add(j.every)):
 		return time.Time{}, nil // a new pass: it is of another declaration, or has a range that cannot be read

@@ -139,6 +139,39 @@ func TestWatchStopped(t *testing.T) {
 	})
 }
 
+// A pass that is paused stays so when its process ends and another one continues it, and one that was to be stopped does not go on.
+func TestWatchStaysPaused(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 3)
+		x.Create(reconcile.StateSchema("shop"))
+		first := x.watch(reconcile.State("shop"))
+		<-time.After(period / 4)
+		run := x.stored()[0].Run
+		if err := x.storing().Pause(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		first.cancel()
+		<-first.ended
+		second := x.watch(reconcile.State("shop"))
+		<-time.After(period / 4)
+		before := x.stored()[0]
+		<-time.After(period / 4)
+		if now := x.stored()[0]; now.Run != run || now.State != "running" || now.Wanted != "pause" || now.Done != before.Done {
+			t.Errorf("%+v\nthen %+v", before, now)
+		}
+		if err := x.storing().Stop(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		second.cancel()
+		<-second.ended
+		third := x.watch(reconcile.State("shop"))
+		if next := third.next(t); next.err != nil || next.report.Run == run {
+			t.Errorf("%v\n%v", next.err, next.report)
+		}
+	})
+}
+
 // Without State there is nothing to continue, and a call that is not valid ends at once.
 func TestWatchAlone(t *testing.T) {
 	t.Parallel()

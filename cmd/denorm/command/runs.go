@@ -71,11 +71,11 @@ verify SET --state KEYSPACE --resume RUN.
 
 func newStop(config *config) *cobra.Command {
 	s := &steer{config: config, order: func(ctx context.Context, on *reconcile.Reconciler, run gocql.UUID) error { return on.Stop(ctx, run) }}
-	s.says = func(run reconcile.RunInfo, denorm string) string {
+	s.says = func(run reconcile.RunInfo, _ string) string {
 		if run.Kind == kindWatch {
 			return "ends after some seconds; the next pass begins when it is due"
 		}
-		return fmt.Sprintf("ends after some seconds; %s %s continues it with --resume %s", denorm, run.Kind+" "+run.Entity, run.Run)
+		return fmt.Sprintf("ends after some seconds; to continue it, repeat the command that began it, with --state %s --resume %s", s.state, run.Run)
 	}
 	return s.command("stop RUN", "End a run", "End a run, with what it has found until then. Its process hears of the order within some seconds.\n")
 }
@@ -236,8 +236,8 @@ func (s *steer) ordered(c *cobra.Command, runs []reconcile.RunInfo) error {
 			"watches the set continues the run by itself", r.Run)
 	}
 	if r.State == stateInterrupted && c.Name() != "rate" {
-		return fmt.Errorf("the process of run %s has died, or could not renew its lease, and then does not hear of this: continue the run with "+
-			"%s %s %s --state %s --resume %s", r.Run, denorm, printable.Line(r.Kind), printable.Line(r.Entity), s.state, r.Run)
+		return fmt.Errorf("the process of run %s has died, or could not renew its lease, and then does not hear of this: to continue the run, "+
+			"repeat the command that began it, with --state %s --resume %s", r.Run, s.state, r.Run)
 	}
 	if s.format == "json" {
 		return nil

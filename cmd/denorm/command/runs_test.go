@@ -167,7 +167,7 @@ func TestRunThatDied(t *testing.T) {
 		}
 		for _, order := range []string{"pause", "resume", "stop"} {
 			_, errs, code := x.command(order, run)
-			if code != ExitError || !strings.HasSuffix(errs, "denorm repair order --state shop --resume "+run) {
+			if code != ExitError || !strings.HasSuffix(errs, "with --state shop --resume "+run) {
 				t.Errorf("%s: exit code %d: %s", order, code, errs)
 			}
 		}
