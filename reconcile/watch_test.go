@@ -152,7 +152,9 @@ func TestWatchStaysPaused(t *testing.T) {
 			t.Fatal(err)
 		}
 		first.cancel()
-		<-first.ended
+		if err := <-first.ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 		second := x.watch(reconcile.State("shop"))
 		<-time.After(period / 4)
 		before := x.stored()[0]
@@ -164,7 +166,9 @@ func TestWatchStaysPaused(t *testing.T) {
 			t.Fatal(err)
 		}
 		second.cancel()
-		<-second.ended
+		if err := <-second.ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 		third := x.watch(reconcile.State("shop"))
 		if next := third.next(t); next.err != nil || next.report.Run == run {
 			t.Errorf("%v\n%v", next.err, next.report)
