@@ -73,24 +73,29 @@ func TestNodeGoneUnderRepair(t *testing.T) {
 	}
 	stop := serve(t, p, count, planted, loaded)
 
-	worker := func() (*child.Child, string) {
-		file := filepath.Join(t.TempDir(), "report")
-		c, err := child.Start(drift.Worker{Hosts: cluster.Hosts(t), Keyspace: p.Keyspace, Settle: settle, Report: file})
+	worker := func() (*child.Child, drift.Worker) {
+		w := drift.Worker{Hosts: cluster.Hosts(t), Keyspace: p.Keyspace, Settle: settle, Report: filepath.Join(t.TempDir(), "report")}
+		c, err := child.Start(w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c, file
+		return c, w
 	}
-	killed, _ := worker()
-	select { // after the first repairs, if all goes as it should
-	case <-killed.Ended():
-	case <-time.After(settle + 5*time.Second):
+	killed, first := worker()
+	for repairing := false; !repairing; {
+		select {
+		case <-killed.Ended():
+			t.Fatalf("nothing was removed: %v", killed.End())
+		case <-time.After(10 * time.Millisecond):
+			_, err := os.Stat(first.Repairing())
+			repairing = err == nil
+		}
 	}
 	if err := killed.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	node := cluster.Nodes(t)[2]
-	second, file := worker()
+	second, w := worker()
 	if err := node.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +103,7 @@ func TestNodeGoneUnderRepair(t *testing.T) {
 	if err := second.End(); err != nil {
 		t.Errorf("with a node away: %v", err)
 	}
-	while := read(t, file)
+	while := read(t, w.Report)
 	if err := node.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +111,11 @@ func TestNodeGoneUnderRepair(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(10 * time.Second) // hints
-	last, file := worker()
+	last, w := worker()
 	if err := last.End(); err != nil {
 		t.Fatal(err)
 	}
-	after := read(t, file)
+	after := read(t, w.Report)
 	writes, failed := stop()
 	t.Logf("meanwhile %d writes of the service, %d not acknowledged; findings with a node away: %s; afterwards: %s", writes, failed, summary(while), summary(after))
 

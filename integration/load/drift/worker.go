@@ -23,6 +23,9 @@ type Worker struct {
 	Report   string        `json:"report"` // the file that it is written to at the end
 }
 
+// Repairing is the file that is there as soon as the worker is about to remove a row.
+func (w *Worker) Repairing() string { return w.Report + ".repairing" }
+
 // Done is what a worker reports of a finding.
 type Done struct {
 	Class    reconcile.Class
@@ -43,7 +46,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := r.Repair(ctx, orders.Orders, reconcile.OnRemoval(func(reconcile.Removal) error { return nil }), reconcile.MaxRemovals(10_000))
+	report, err := r.Repair(ctx, orders.Orders, reconcile.MaxRemovals(10_000),
+		reconcile.OnRemoval(func(reconcile.Removal) error { return os.WriteFile(w.Repairing(), nil, 0o600) }))
 	if err != nil && !errors.Is(err, reconcile.ErrDrift) {
 		return fmt.Errorf("%w\n%v", err, report)
 	}
