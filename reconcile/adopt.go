@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/repair"
@@ -26,7 +27,8 @@ import (
 //
 // The error is that of [Report.Err]: ErrDrift where something was left, and the [Finding] says why; ErrIncomplete if rows could not be
 // read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with
-// a time in the future, with [Tables], and for a set without Stamp or with Versioned: Modify each entity of the latter once, with no change.
+// a time in the future, with [Tables], for tables with gc_grace_seconds below an hour, and for a set without Stamp or with Versioned: Modify
+// each entity of the latter once, with no change.
 // The report is nil only if the call is not valid, or another run is under way.
 func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
@@ -37,9 +39,8 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 	if err := j.checkAdopt(); err != nil {
 		return nil, err
 	}
-	ended := j.writers.Add(j.settle)
-	j.adopt = ended.UnixMicro()
-	if err := waitUntil(ctx, ended); err != nil {
+	j.adopt = j.writers.Add(j.settle).UnixMicro()
+	if err := j.waitForWriters(ctx); err != nil {
 		j.report.uncovered(err)
 		j.finish()
 		return j.report, err
@@ -57,6 +58,8 @@ func (j *job) checkAdopt() error {
 		return invalid("Adopt: a set with Versioned cannot be adopted: Modify each entity once, with no change, which gives it a version; then call Repair")
 	case !j.set.Stamped():
 		return invalid("Adopt: set %s has no Stamp, which is what Adopt writes: declare it, and add its column to the tables", j.entity)
+	case slices.ContainsFunc(j.tables, func(t *table) bool { return t.gcGrace < leastGrace }):
+		return invalid("Adopt: gc_grace_seconds of a table is less than an hour, so a delete could be purged before the stamp of its row is put: raise it first")
 	case len(j.only) > 0:
 		return invalid("Adopt: the stamp of a row follows from all tables of the set: leave out option Tables")
 	}
@@ -71,7 +74,8 @@ func (j *job) stamp(ctx context.Context, l repair.Look) (next time.Time, err err
 	case err != nil || len(send) == 0:
 		return next, err
 	case at == 0:
-		return next, unstampable("a row of " + j.base().qualified() + " got no stamp: nothing says when it was written")
+		return next, unstampable("a row of " + j.base().qualified() + " got no stamp: it has a key alone, so nothing says when it was written: Update it through " +
+			"its set, which gives it one")
 	case l.Unended():
 		return next, errUnended
 	case at > l.Base.At && time.Now().Before(settled):

@@ -15,7 +15,7 @@ import (
 // Writers says when [Reconciler.Backfill] may begin: at t the last process that did not write the new table had ended, and the errors that
 // such processes stored had been resumed or discarded. One process that goes on, or one such error that is resumed later, leaves the new
 // table without rows that it should have, and with rows that it should not have. For [Reconciler.Adopt] it is the last process that wrote
-// without the library.
+// without the library, and errors that processes with the library have stored must be resumed or discarded as well.
 func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 
 // Backfill puts the rows of the base table into a query table that is new to the set, while writers write, and then verifies that table.

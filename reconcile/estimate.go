@@ -111,9 +111,12 @@ func (e Estimate) reading(tables int) (requests int64) {
 // sizes are what nodes report of a table.
 type sizes struct {
 	ranges map[[2]string]size // by range of tokens
-	// A node counts at least one partition a file in each of its ranges. Where it counts as many in all of them, there may be fewer.
+	// A node counts partitions by samples, and at least one a file in each of its ranges. Where all ranges have that few, there may be fewer.
 	vague bool
 }
+
+// sampled is of how many partitions a node samples one (min_index_interval).
+const sampled = 128
 
 type size struct{ partitions, mean int64 }
 
@@ -137,12 +140,12 @@ func (j *job) sizes(ctx context.Context, t *table) (sizes, error) {
 			iter := j.query(ctx, "SELECT range_start, range_end, partitions_count, mean_partition_size FROM system.size_estimates "+
 				"WHERE keyspace_name = ? AND table_name = ?", gocql.One, t.keyspace, t.Name()).Iter()
 			var limits [2]string
-			counts := make(map[int64]bool)
+			most, least := int64(0), int64(math.MaxInt64)
 			for s := (size{}); iter.Scan(&limits[0], &limits[1], &s.partitions, &s.mean); {
 				out.ranges[limits] = s
-				counts[s.partitions] = true
+				most, least = max(most, s.partitions), min(least, s.partitions)
 			}
-			out.vague = out.vague || iter.NumRows() > 1 && len(counts) == 1
+			out.vague = out.vague || iter.NumRows() > 1 && most == least && most < sampled
 			return iter.Close()
 		})
 	}

@@ -123,8 +123,9 @@ func Rate(requests int) Option {
 func DryRun() Option { return func(c *config) { c.dryRun = true } }
 
 // Rewrite makes [Reconciler.Repair] write an entity again, at a time Settle ago, where a delete of a newer write that was never completed
-// covers a row, so that it cannot be put back at its own time ([Shadowed]). All writes that are in flight are newer than that and win. An error
-// of a write of that time that is still to be resumed loses to it.
+// covers a row, so that it cannot be put back at its own time ([Shadowed]). All writes that are in flight are newer than that and win. A write
+// of an earlier time that arrives later loses to it: resume stored errors before, and do not import with writer.At meanwhile. It is done only when
+// all replicas of the base row have answered.
 func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 
 // MaxRemovals bounds how many rows a run removes or puts into the base table, so that a damaged base table does not make a repair

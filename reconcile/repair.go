@@ -72,6 +72,13 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 			return Shadowed, "it was sent again at its own time, and is not there: a delete of a newer write, which was never completed, covers it; " +
 				"option Rewrite (--rewrite) writes the entity again"
 		}
+		if l, looked, err = j.lookSoon(ctx, s, gocql.All); err != nil { // what is above another data centre's write must show it
+			return Found, "an entity is written again only when all replicas of the base row have answered: " + err.Error()
+		}
+		if after = l.Findings(); !sameFindings(before, after) {
+			before = after
+			continue
+		}
 		if why, err = j.writeAgain(ctx, l, looked.Add(-j.settle)); err != nil || why != "" {
 			return Failed, why + errorText(err)
 		}

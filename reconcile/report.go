@@ -113,7 +113,7 @@ type Report struct {
 	// Put counts the rows that [Reconciler.Backfill] has put into its table.
 	Put int
 	// Stamped counts the entities that [Reconciler.Adopt] has given a stamp, and OtherTimes the rows of query tables among them that had
-	// another time than the base row, which is no difference.
+	// another time than the base row, which is no difference. Of a run that was continued they are those of the last process.
 	Stamped, OtherTimes int
 	// Uncovered counts ranges of the ring that could not be read, and entities that differed and could not be looked at again; Err says why.
 	Uncovered int

@@ -90,9 +90,9 @@ func (c Change) Key() string {
 	return encodedKey(c.Set.tables[0].keyOf(encoded))
 }
 
-// leastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in another unit. One in
+// LeastStamp is a time of 1973 in microseconds, and one of the year 5138 in milliseconds: a stamp below it is in another unit. One in
 // nanoseconds is ahead of every clock, which a writer rejects.
-const leastStamp = 100_000_000_000_000
+const LeastStamp = 100_000_000_000_000
 
 // checkStamp rejects a before-image that does not say when it was written, in a set with OneOf, which needs to know, and one that was
 // written at the very timestamp of the change.
@@ -103,7 +103,7 @@ func (r *renderer) checkStamp(c Change) error {
 	}
 	name, stamp := s.columns[s.stamp].name, c.StampOf()
 	switch {
-	case stamp != 0 && stamp < leastStamp:
+	case stamp != 0 && stamp < LeastStamp:
 		return s.invalid(nil, name, "the stamp of the before-image is too small, as one in seconds or milliseconds is: it must be in "+
 			"microseconds since the Unix epoch, as in Result.Timestamp")
 	case stamp == 0 && !s.unstamped && slices.ContainsFunc(s.columns, func(c column) bool { return c.rule == oneOf }):

@@ -21,6 +21,12 @@ func (l Look) foreign(q *Row) bool {
 	return q.At != 0 && q.At <= l.Adopt
 }
 
+// foreignCell says whether something other than the library may have written a cell of a row, though a patch of another one has stamped the
+// row since. Without a base row there is nothing that is right instead.
+func (l Look) foreignCell(q *Row, at int64) bool {
+	return l.Adopt != 0 && l.Base != nil && at <= l.Adopt && (l.foreign(q) || at != q.Stamp())
+}
+
 // own are the rows that the library has written.
 func (l Look) own() []Row {
 	return slices.DeleteFunc(slices.Clone(l.Rows), func(q Row) bool { return l.foreign(&q) })
@@ -42,6 +48,9 @@ func (l Look) Stamps(keyspace func(string) string) (at int64, send []entity.Muta
 	rows := append([]Row{*l.Base}, l.Rows...)
 	for i := range rows {
 		at = max(at, rows[i].At)
+	}
+	if at != 0 {
+		at = max(at, entity.LeastStamp) // of rows by hand at times in milliseconds: a write rejects a smaller stamp
 	}
 	for i := range rows {
 		q := &rows[i]

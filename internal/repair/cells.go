@@ -73,14 +73,14 @@ func (c *cellRepair) row(q *Row) {
 		}
 		switch at := q.Written[name].At; {
 		case bytes.Equal(have, want) && (have == nil) == (want == nil):
-		case want != nil && (have == nil || baseAt > at):
-			c.copy(c.look.Base, name, q, q.Layout())
+		case want != nil && (have == nil || baseAt > at || c.look.foreignCell(q, at)):
+			c.copy(c.look.Base, name, q, q.Layout()) // where that is older, and by hand, Rewrite follows
 		case want != nil:
 			c.copy(q, name, q, c.look.BaseTable)
 			if baseAt == at { // the server decides between the two by their bytes
 				c.copy(c.look.Base, name, q, q.Layout())
 			}
-		case c.look.Promoted[name] >= at, at < c.rules.Promotable && c.rules.Old:
+		case c.look.Promoted[name] >= at, at < c.rules.Promotable && c.rules.Old, c.look.foreignCell(q, at):
 			removes = true
 			c.add(&c.out.Send)(q.Cell(name, nil, q.Layout(), entity.Written{At: at}, c.rules.Keyspace))
 		case at < c.rules.Promotable:

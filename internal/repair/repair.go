@@ -261,6 +261,7 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 		return Repair{Reason: purged(newest.At)}, nil
 	}
 	if newest.Patchable() {
+		l.Rows = l.own()
 		out, err := cells(l, r)
 		if out.Promoted != nil {
 			out.Promoted[""] = newest.At
