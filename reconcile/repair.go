@@ -53,8 +53,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		case j.dryRun:
 			return Found, fmt.Sprintf("DryRun: would send %d statements", sent)
 		}
-		var looked time.Time
-		if l, looked, err = j.lookSoon(ctx, s, j.level()); err != nil {
+		if l, _, err = j.lookSoon(ctx, s, j.level()); err != nil {
 			return Failed, err.Error()
 		}
 		after := l.Findings()
@@ -72,6 +71,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 			return Shadowed, "it was sent again at its own time, and is not there: a delete of a newer write, which was never completed, covers it; " +
 				"option Rewrite (--rewrite) writes the entity again"
 		}
+		var looked time.Time
 		if l, looked, err = j.lookSoon(ctx, s, gocql.All); err != nil { // what is above another data centre's write must show it
 			return Found, "an entity is written again only when all replicas of the base row have answered: " + err.Error()
 		}
