@@ -81,7 +81,7 @@ var (
 
 // startSignals starts the goroutine of package os/signal, which never ends, outside of the bubble of a test. These are in virtual time: what a
 // run says depends on how long Settle is compared to a scan.
-func startSignals() { signal.Notify(make(chan os.Signal, 1), syscall.SIGWINCH) }
+func startSignals() { signal.Notify(make(chan os.Signal, 1), syscall.SIGALRM) }
 
 // run runs a command on the shop. Nothing it says may have a key, unless it is asked for.
 func (x *shopOfOrders) run(args ...string) (out, errs string, code int) {
