@@ -37,7 +37,7 @@ race: compiler ## unit tests with the race detector
 	go test -race -cpu 1 -timeout 20m -skip '^TestPlanted$$' ./...
 
 # SKIP names the tests that only make proofs runs. Two packages run at a time, in keyspaces of their own: mostly they wait for nodes.
-SKIP = ^(TestGenerated|TestSystemsRoundTrip)$$
+SKIP = ^(TestGenerated|TestSystemsRoundTrip|TestNewTable)$$
 RACE =
 
 .PHONY: integration

@@ -66,9 +66,9 @@ func (j *job) checkAdopt() error {
 	return nil
 }
 
-// stamp gives rows that agree their stamps. Where that would make the base row newer than it is, it waits until no write that is in flight can be
-// older: next says until when.
-func (j *job) stamp(ctx context.Context, l repair.Look) (next time.Time, err error) {
+// stamp gives rows that agree their stamps. Where that would make the base row newer than it is, a look must have begun when no write in flight
+// could be older: next says when that is.
+func (j *job) stamp(ctx context.Context, l repair.Look, began time.Time) (next time.Time, err error) {
 	at, send, err := l.Stamps(j.keyspace)
 	switch settled := time.UnixMicro(at).Add(j.settle); {
 	case err != nil || len(send) == 0:
@@ -78,7 +78,7 @@ func (j *job) stamp(ctx context.Context, l repair.Look) (next time.Time, err err
 			"its set, which gives it one")
 	case l.Unended():
 		return next, errUnended
-	case at > l.Base.At && time.Now().Before(settled):
+	case at > l.Base.At && began.Before(settled):
 		return settled, nil
 	}
 	if !j.dryRun {
@@ -106,8 +106,8 @@ const errUnended = unstampable("a row was written without the library after the 
 	"wrote it, and adopt again")
 
 // stampScanned is stamp of a row that a unit has found. It says whether that is done; else the entity is looked at later.
-func (j *job) stampScanned(ctx context.Context, u *unit, l repair.Look) (bool, error) {
-	next, err := j.stamp(ctx, l)
+func (j *job) stampScanned(ctx context.Context, u *unit, l repair.Look, began time.Time) (bool, error) {
+	next, err := j.stamp(ctx, l, began)
 	if no := unstampable(""); errors.As(err, &no) { // the rows after it get theirs
 		u.failed.Store(true)
 		j.report.uncovered(err)

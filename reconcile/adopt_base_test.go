@@ -1,7 +1,9 @@
 package reconcile_test
 
 import (
+	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -127,6 +129,41 @@ func TestRewriteNeedsAllReplicas(t *testing.T) {
 		for _, table := range handTables {
 			if got := d.table(table); len(got) != 1 || !strings.Contains(got[0], note) {
 				t.Errorf("the acknowledged write is undone in %s: %v", table, got)
+			}
+		}
+	})
+}
+
+// The stamp of a row whose time is ahead of the clock does not bring back a base row that a write in flight has deleted since it was read.
+func TestStampAfterAllWritesThatAreOlder(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		d := newDesk(t, c)
+		o, begin := ticketBy("deleted"), time.Now()
+		d.insert("tickets", o, begin.UnixMicro(), gocql.UnsetValue)
+		for _, table := range handTables[1:] {
+			d.insert(table, o, begin.Add(20*time.Second).UnixMicro(), gocql.UnsetValue)
+		}
+		d.When(cassandratest.Table("tickets_by_owner"), cassandratest.Where(func(r cassandratest.Request) bool {
+			return isRead(r) && strings.Contains(r.Statements[0].Text, "ticket_id = ?")
+		})).Do(cassandratest.Apply, cassandratest.Delay(5*time.Second))
+		var group sync.WaitGroup
+		group.Go(func() { // 29 s after it was sent the first look is under way, which would set the stamp 51 s after begin
+			<-time.After(48 * time.Second)
+			h := &byHand{desk: d, Rand: rand.New(rand.NewPCG(1, 2)), skew: -29 * time.Second}
+			for _, table := range handTables {
+				h.remove(true, table, o)
+			}
+		})
+		<-time.After(16 * time.Second)
+		report, err := d.r.Adopt(t.Context(), foreign, reconcile.Writers(time.Now()), handed)
+		group.Wait()
+		if err != nil {
+			t.Errorf("%v\n%v", err, report)
+		}
+		for _, table := range handTables {
+			if rows := d.table(table); len(rows) > 0 {
+				t.Errorf("%s has %v", table, rows)
 			}
 		}
 	})

@@ -27,7 +27,9 @@ func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 // be called again at any time, as after it has failed or its process was killed: rows that are put again change nothing.
 //
 // The error matches [ErrIncomplete] if a row could not be read or put: call Backfill again. It matches [ErrDrift] if rows still differ, as
-// that of [Reconciler.Verify] does: repair the table with [Tables], then call Backfill again. The table stays Hidden until it is nil. It is
+// that of [Reconciler.Verify] does: repair the table with [Tables], then call Backfill again. Under load that is usual where processes with
+// and without the table wrote at once, as in a rolling deployment: what those without it moved or deleted has rows left in the new table.
+// The table stays Hidden until the error is nil. It is
 // ErrInvalid, and nothing was sent, without Writers or with a time in the future, with [DryRun] (use Verify), for a table with
 // gc_grace_seconds below an hour, with a default_time_to_live that the base table does not have, and for a set that takes Patch and has
 // ExpiresAt, or maps or sets that are not frozen. Option Tables is overridden. The report is that of the verification, or if it did not

@@ -13,7 +13,7 @@ import (
 // RunInfo is a run that [State] has stored.
 type RunInfo struct {
 	Run    gocql.UUID
-	Kind   string // verify, repair, backfill or watch
+	Kind   string // verify, repair, backfill, adopt or watch
 	Entity string
 	// Keyspaces are the physical keyspaces of the tables, separated by commas.
 	Keyspaces string

@@ -178,7 +178,7 @@ func (j *job) progress() Progress {
 	}
 	switch {
 	case j.one == nil:
-		p.Done = float64(j.segment.Load()) / float64(segmentsPerTable*len(j.scanned()))
+		p.Done = float64(j.segment.Load()) / float64(j.ranges*len(j.scanned()))
 	case p.Waiting == 0:
 		p.Done = 1
 	}
@@ -200,10 +200,13 @@ func (j *job) scan(ctx context.Context) {
 			}
 		})
 	}
-	step := j.spread / time.Duration(segmentsPerTable*len(j.scanned()))
+	if j.stored != nil {
+		j.stored.lookFirst(ctx, j)
+	}
+	step := j.spread / time.Duration(j.ranges*len(j.scanned()))
 	var due time.Time // of the next range
 	for _, t := range j.scanned() {
-		for _, in := range segments(segmentsPerTable) {
+		for _, in := range segments(j.ranges) {
 			u := newUnit(t, in)
 			if j.stored != nil && j.stored.skip(j, u) {
 				j.segment.Add(1)
@@ -258,6 +261,7 @@ func (j *job) scanSegment(ctx context.Context, u *unit) error {
 			next []byte
 			err  error
 		)
+		began := time.Now()
 		if j.digest != nil {
 			n, next, err = j.digest.page(ctx, u.t, u.in, size, state)
 		} else {
@@ -279,7 +283,7 @@ func (j *job) scanSegment(ctx context.Context, u *unit) error {
 		if j.fills {
 			err = j.fill(ctx, rows)
 		} else {
-			err = j.compare(ctx, u, rows)
+			err = j.compare(ctx, u, rows, began)
 		}
 		if err != nil {
 			return err
@@ -290,8 +294,8 @@ func (j *job) scanSegment(ctx context.Context, u *unit) error {
 	}
 }
 
-// compare reads the counterparts of rows in the other tables, and notes the entities whose rows differ.
-func (j *job) compare(ctx context.Context, u *unit, rows []row) error {
+// compare reads the counterparts of rows, which were read since began, in the other tables, and notes the entities whose rows differ.
+func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time) error {
 	return together(rows, func(r *row) error {
 		if j.ending(r) {
 			return nil
@@ -302,10 +306,13 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row) error {
 		}
 		agrees := len(l.Findings()) == 0
 		if agrees && j.adopt != 0 && u.t == j.base() {
-			agrees, err = j.stampScanned(ctx, u, l)
+			agrees, err = j.stampScanned(ctx, u, l, began)
 		}
 		if !agrees {
 			j.queue.add(ctx, r.Entity(), place{u.t, r.Key()}, u)
+			for _, q := range l.Rows { // once the base row is gone, it does not say where they are
+				j.queue.add(ctx, r.Entity(), place{j.table(q.Table()), q.Key()}, u)
+			}
 		}
 		return err
 	})

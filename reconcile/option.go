@@ -34,6 +34,7 @@ type config struct {
 	writers     time.Time
 	state       string
 	resume      gocql.UUID
+	ranges      int // that each table is cut into
 	lookup      bool
 	every       time.Duration
 	onReport    func(*Report, error)
@@ -48,7 +49,7 @@ const (
 func (r *Reconciler) options(more []Option) (config, error) {
 	c := config{
 		settle: defaultSettle, spool: os.TempDir(), consistency: session.Consistency(gocql.LocalQuorum), inFlight: mostLimit,
-		every: defaultEvery,
+		every: defaultEvery, ranges: segmentsPerTable,
 	}
 	for _, o := range slices.Concat(r.defaults, more) {
 		if o == nil {

@@ -38,6 +38,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		Before:   time.Now().Add(-j.settle).UnixMicro(),
 		Keyspace: j.keyspace,
 	}
+	var began time.Time
 	before := l.Findings()
 	for range rounds {
 		rules.Old = rules.Old && sameFindings(l.Findings(), s.sighting.Findings) // what is new is not proven
@@ -53,13 +54,13 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		case j.dryRun:
 			return Found, fmt.Sprintf("DryRun: would send %d statements", sent)
 		}
-		if l, _, err = j.lookSoon(ctx, s, j.level()); err != nil {
+		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
 			return Failed, err.Error()
 		}
 		after := l.Findings()
 		switch {
 		case len(after) == 0:
-			return j.agreed(ctx, l)
+			return j.agreed(ctx, l, began)
 		case !sameFindings(before, after):
 			before = after
 			continue
@@ -71,22 +72,21 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 			return Shadowed, "it was sent again at its own time, and is not there: a delete of a newer write, which was never completed, covers it; " +
 				"option Rewrite (--rewrite) writes the entity again"
 		}
-		var looked time.Time
-		if l, looked, err = j.lookSoon(ctx, s, gocql.All); err != nil { // what is above another data centre's write must show it
+		if l, began, err = j.lookSoon(ctx, s, gocql.All); err != nil { // what is above another data centre's write must show it
 			return Found, "an entity is written again only when all replicas of the base row have answered: " + err.Error()
 		}
 		if after = l.Findings(); !sameFindings(before, after) {
 			before = after
 			continue
 		}
-		if why, err = j.writeAgain(ctx, l, looked.Add(-j.settle)); err != nil || why != "" {
+		if why, err = j.writeAgain(ctx, l, began.Add(-j.settle)); err != nil || why != "" {
 			return Failed, why + errorText(err)
 		}
-		if l, _, err = j.lookSoon(ctx, s, j.level()); err != nil {
+		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
 			return Failed, err.Error()
 		}
 		if before = l.Findings(); len(before) == 0 {
-			return j.agreed(ctx, l)
+			return j.agreed(ctx, l, began)
 		}
 	}
 	return Changed, changed
@@ -95,8 +95,8 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 const changed = "the entity was written meanwhile"
 
 // agreed is what has become of an entity in which nothing differs any more.
-func (j *job) agreed(ctx context.Context, l repair.Look) (Outcome, string) {
-	next, err := j.stamp(ctx, l)
+func (j *job) agreed(ctx context.Context, l repair.Look, began time.Time) (Outcome, string) {
+	next, err := j.stamp(ctx, l, began)
 	switch {
 	case err != nil:
 		return Failed, err.Error()

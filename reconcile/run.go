@@ -27,10 +27,9 @@ var ErrStopped = errors.New("denorm: reconcile: the run was stopped; option Resu
 func State(keyspace string) Option { return func(c *config) { c.state = keyspace } }
 
 // Resume continues a run that [State] has stored, which is [Report.Run] or listed by [Reconciler.Runs]. What it has done is not done again,
-// and the report has all that it found. But Verify and Repair without [Lookup] read all tables again, as their hashes are lost with the
-// process. It must be of the same call, with the same declaration, [Tables], [Lookup] and [DryRun], or the error matches [ErrInvalid]. What
-// was repaired in the moment when the process died may be missing in the report. The [Rate] is that of the stored run unless another one is
-// given.
+// and the report has all that it found; what it was repairing when its process died is looked at first. But Verify and Repair without [Lookup]
+// read all tables again, as their hashes are lost with the process. It must be of the same call, with the same declaration, [Tables], [Lookup]
+// and [DryRun], or the error matches [ErrInvalid]. The [Rate] is that of the stored run unless another one is given.
 func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
 
 // storedRun is a run in the tables of StateSchema.
@@ -39,10 +38,10 @@ type storedRun struct {
 	began   time.Time
 	covered map[coveredKey]covered // by an earlier process
 	earlier earlier
+	former  *gocql.UUID // owner of a run that is continued
 	fail    func(error)
 	ended   atomic.Int64 // units that are stored
 	paused  bool         // it was when its process ended
-	lost    bool         // the lease is another's
 	whole   bool         // all was read, and the findings are stored
 }
 
@@ -87,7 +86,7 @@ func (j *job) plan() ([]byte, error) {
 	for _, t := range j.compared() {
 		names = append(names, t.qualified())
 	}
-	text, err := json.Marshal([]any{j.kind, j.dryRun, j.lookup, segmentsPerTable, names, j.set.Describe()})
+	text, err := json.Marshal([]any{j.kind, j.dryRun, j.lookup, j.ranges, names, j.set.Describe()})
 	sum := sha256.Sum256(text)
 	return sum[:], err
 }
@@ -134,9 +133,12 @@ func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 		wanted  string
 		rate    int
 		started time.Time
+		owner   *gocql.UUID
 	}
-	rows, err := all(ctx, r.store, func(s gocql.Scanner, row *row) error { return s.Scan(&row.plan, &row.wanted, &row.rate, &row.started) },
-		"SELECT plan, wanted, rate, started FROM "+r.name(runTable)+" WHERE job = ? AND run = ?", r.job, r.run)
+	rows, err := all(ctx, r.store, func(s gocql.Scanner, row *row) error {
+		return s.Scan(&row.plan, &row.wanted, &row.rate, &row.started, &row.owner)
+	},
+		"SELECT plan, wanted, rate, started, owner FROM "+r.name(runTable)+" WHERE job = ? AND run = ?", r.job, r.run)
 	switch {
 	case err != nil:
 		return err
@@ -145,7 +147,7 @@ func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 	case string(rows[0].plan) != string(plan):
 		return invalid("Resume: run %s was begun with another declaration of set %s, or with other Tables, Lookup or DryRun: begin a new run", r.run, j.entity)
 	}
-	r.began, j.report.Began = rows[0].started, rows[0].started
+	r.began, j.report.Began, r.former = rows[0].started, rows[0].started, rows[0].owner
 	if j.rate == 0 {
 		j.rate = rows[0].rate
 	}
@@ -161,11 +163,19 @@ func (r *storedRun) load(ctx context.Context, j *job, plan []byte) error {
 	if r.paused {
 		wanted = wantPause
 	}
-	err := r.exec(ctx, "INSERT INTO "+r.name(runTable)+" (job, run, kind, entity, plan, state, wanted, rate, segments, started, ended) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		r.job, r.run, j.kind, j.entity, plan, stateRunning, wanted, j.rate, segmentsPerTable*len(j.scanned()), r.began, nil)
-	if err != nil || j.resume == (gocql.UUID{}) {
+	if j.resume == (gocql.UUID{}) {
+		_, _, err := r.cas(ctx, "INSERT INTO "+r.name(runTable)+" (job, run, kind, entity, plan, state, wanted, rate, segments, started, owner) "+
+			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS",
+			r.job, r.run, j.kind, j.entity, plan, stateRunning, wanted, j.rate, j.ranges*len(j.scanned()), r.began, r.owner)
 		return err
+	}
+	mine, _, err := r.cas(ctx, "UPDATE "+r.name(runTable)+" SET state = ?, wanted = ?, rate = ?, ended = ?, owner = ? WHERE job = ? AND run = ? IF owner = ?",
+		stateRunning, wanted, j.rate, nil, r.owner, r.job, r.run, r.former)
+	switch {
+	case err != nil:
+		return err
+	case !mine:
+		return r.taken(r.run)
 	}
 	r.covered = make(map[coveredKey]covered)
 	for _, t := range j.compared() {
@@ -223,14 +233,25 @@ func (r *storedRun) keep(ctx context.Context, j *job, ended <-chan struct{}) {
 		if time.Since(renewed) >= leaseRenewal {
 			held, other, err := r.renew(ctx)
 			if err == nil && !held {
-				r.lost = true
-				j.fail(fmt.Errorf("%w: %s has taken over", ErrRunning, other))
+				r.lose(other)
 				return
 			}
 			renewed = time.Now()
 		}
 		r.obey(ctx, j)
 	}
+}
+
+// lose ends the run, or what another process has taken for its end.
+func (r *storedRun) lose(other gocql.UUID) {
+	r.fail(r.taken(other))
+}
+
+func (r *storedRun) taken(other gocql.UUID) error {
+	if other == r.run {
+		return fmt.Errorf("%w: this process has not renewed its lease, and another one has continued run %s", ErrRunning, r.run)
+	}
+	return fmt.Errorf("%w: this process has not renewed its lease, and %s has begun", ErrRunning, other)
 }
 
 // obey does what others want, and tells them how far the run is. What fails is tried again a moment later.
@@ -249,17 +270,20 @@ func (r *storedRun) obey(ctx context.Context, j *job) {
 		return
 	}
 	j.pace.set(orders[0].wanted == wantPause, orders[0].rate)
-	_ = r.tell(ctx, j, stateRunning, nil)
+	if mine, err := r.tell(ctx, j, stateRunning, nil); err == nil && !mine {
+		r.lose(r.run)
+	}
 }
 
-// tell stores how far the run is.
-func (r *storedRun) tell(ctx context.Context, j *job, state string, ended any) error {
+// tell stores how far the run is. It says whether the run is this process's still: the lease may be free again after another one has ended the run.
+func (r *storedRun) tell(ctx context.Context, j *job, state string, ended any) (mine bool, err error) {
 	p, done := j.progress(), r.ended.Load()
 	if j.digest != nil {
 		done = j.segment.Load()
 	}
-	return r.exec(ctx, "UPDATE "+r.name(runTable)+" SET state = ?, done = ?, rows = ?, findings = ?, ended = ? WHERE job = ? AND run = ?",
-		state, done, p.Rows, p.Findings, ended, r.job, r.run)
+	mine, _, err = r.cas(ctx, "UPDATE "+r.name(runTable)+" SET state = ?, done = ?, rows = ?, findings = ?, ended = ? WHERE job = ? AND run = ? IF owner = ?",
+		state, done, p.Rows, p.Findings, ended, r.job, r.run, r.owner)
+	return mine, err
 }
 
 // endFindings deletes the stored findings that a run which has read all has not seen. There may be many.
@@ -271,9 +295,6 @@ func (r *storedRun) endFindings(ctx context.Context, j *job) {
 
 // storeEnd stores the end of the run, and gives back its lease. If it fails, the run can be resumed a minute later.
 func (r *storedRun) storeEnd(ctx context.Context, j *job) {
-	if r.lost {
-		return
-	}
 	complete := r.whole && ctx.Err() == nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
 	defer cancel()
@@ -281,6 +302,6 @@ func (r *storedRun) storeEnd(ctx context.Context, j *job) {
 	if complete {
 		state = stateDone
 	}
-	_ = r.tell(ctx, j, state, j.report.Ended)
+	_, _ = r.tell(ctx, j, state, j.report.Ended)
 	_ = r.release(ctx)
 }

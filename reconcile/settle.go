@@ -45,7 +45,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 	certainty, next := s.sighting.Look(began, time.Now(), l.Findings(), j.patience(l))
 	switch {
 	case certainty == repair.Agrees:
-		next, err = j.stamp(ctx, l)
+		next, err = j.stamp(ctx, l, began)
 		if !next.IsZero() && s.tries < mostTries {
 			s.tries++
 			j.queue.again(s, next)
@@ -54,10 +54,16 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 		if err != nil && ctx.Err() == nil {
 			j.report.uncovered(err)
 		}
+		var repaired []Finding
 		if err == nil && j.stored != nil {
 			j.stored.looked(j.report, s.entity, nil)
+			repaired = j.stored.finished(s.entity, nil)
+			j.report.add(repaired)
+			if err = j.remember(ctx, s.entity, began, repaired, stepDone); err != nil && ctx.Err() == nil {
+				j.fail(err)
+			}
 		}
-		j.settled(ctx, s, true, err)
+		j.settled(ctx, s, len(repaired) == 0, err)
 	case certainty == repair.InFlight && s.tries >= mostTries:
 		j.report.uncovered(errBusy)
 		j.settled(ctx, s, false, errBusy)
@@ -84,9 +90,15 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 	}
 	found := j.found(s, c)
 	if j.repairs {
+		if j.stored != nil && !j.dryRun { // or a process that continues the run may not look at what this one has left in the middle
+			if err = j.remember(ctx, s.entity, began, found, stepBegun); err != nil {
+				return err
+			}
+		}
 		j.repair(ctx, s, l, found)
 	}
 	if j.stored != nil {
+		found = append(found, j.stored.finished(s.entity, found)...)
 		j.stored.looked(j.report, s.entity, found)
 	}
 	j.report.add(found)
@@ -94,7 +106,7 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 	if j.store == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return j.remember(ctx, s, began, found)
+	return j.remember(ctx, s.entity, began, found, stepDone)
 }
 
 // mostTries bounds how often an entity that is written all the time is looked at.
@@ -123,6 +135,14 @@ func moment(microseconds int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMicro(microseconds).UTC()
+}
+
+// micros is the inverse of moment.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
 }
 
 func (j *job) table(name string) *table {

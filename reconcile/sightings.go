@@ -92,18 +92,35 @@ func (j *job) compares(name string) bool {
 	return slices.ContainsFunc(j.queries, func(t *table) bool { return t.Name() == name })
 }
 
-// remember stores findings.
-func (j *job) remember(ctx context.Context, s *suspect, seen time.Time, found []Finding) error {
+// A finding is stored when its repair begins, if it is repaired, and when that is done. The steps are microseconds of its timestamp.
+type step int64
+
+const (
+	stepBegun step = iota
+	stepDone
+)
+
+// begun is the stored outcome of a finding whose repair has begun.
+const begun = "begun"
+
+// timestamp is that of a stored finding.
+func (s step) timestamp(seen time.Time) int64 { return seen.UnixMilli()*1000 + int64(s) }
+
+// remember stores findings of an entity.
+func (j *job) remember(ctx context.Context, entity string, seen time.Time, found []Finding, at step) error {
 	var run *gocql.UUID // null of one entity
 	if j.stored != nil {
 		run = &j.stored.run
 	}
-	for i, f := range found {
-		state := s.sighting.Findings[i]
+	for _, f := range found {
+		outcome := f.Outcome.String()
+		if at == stepBegun {
+			outcome = begun
+		}
 		err := j.store.exec(ctx, "INSERT INTO "+j.store.name(findingTable)+" (subject, slice, "+sightingColumns+
 			") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?",
-			j.subject(), sliceOf(s.entity), []byte(s.entity), f.t.Name(), []byte(f.key), f.Class.String(), f.Column, f.Certainty.String(),
-			state.BaseAt, state.RowAt, f.FirstSeen, seen, run, f.Outcome.String(), f.Reason, seen.UnixMilli()*1000)
+			j.subject(), sliceOf(entity), []byte(entity), f.t.Name(), []byte(f.key), f.Class.String(), f.Column, f.Certainty.String(),
+			micros(f.BaseTime), micros(f.RowTime), f.FirstSeen, seen, run, outcome, f.Reason, at.timestamp(seen))
 		if err != nil {
 			return err
 		}
@@ -134,13 +151,15 @@ func (j *job) sightings(ctx context.Context, f func(slice int16, stored *sightin
 // earlier is what an earlier process has found in a run that is continued.
 type earlier struct {
 	mu     sync.Mutex
-	report map[string][]place // by entity: findings that the report has
-	gone   map[place]bool     // rows that are read again, and were not found to disagree
+	report map[string][]place   // by entity: findings that the report has
+	gone   map[place]bool       // rows that are read again, and were not found to disagree
+	begun  map[string][]Finding // by entity: findings whose repair it had begun
+	todo   map[string][]place   // by entity: rows to be looked at first
 }
 
 // restore adds to the report what was found since a run began, by whichever run, except for rows that the run reads again.
 func (j *job) restore(ctx context.Context, r *storedRun) error {
-	r.earlier = earlier{report: make(map[string][]place), gone: make(map[place]bool)}
+	r.earlier = earlier{report: make(map[string][]place), gone: make(map[place]bool), begun: make(map[string][]Finding), todo: make(map[string][]place)}
 	return j.sightings(ctx, func(_ int16, f *sighting) error {
 		if f.last.Before(r.began) {
 			return nil
@@ -150,34 +169,49 @@ func (j *job) restore(ctx context.Context, r *storedRun) error {
 			j.removed.Add(1)
 		}
 		at := place{t, string(f.key)}
-		if outcome != Repaired && r.again(j, f) {
-			r.earlier.gone[at] = true
-			return nil
-		}
-		j.report.add([]Finding{{
+		finding := Finding{
 			Class: named(f.class, repair.Missing, repair.Undatable), Certainty: named(f.certainty, repair.Agrees, repair.Proven),
 			Table: t.qualified(), Column: f.differs, BaseTime: moment(f.baseAt), RowTime: moment(f.rowAt), FirstSeen: f.first,
 			Outcome: outcome, Reason: f.reason, key: string(f.key), t: t,
-		}})
+		}
+		if f.run == r.run && f.outcome == begun {
+			r.earlier.begun[string(f.entity)] = append(r.earlier.begun[string(f.entity)], finding)
+			r.earlier.todo[string(f.entity)] = append(r.earlier.todo[string(f.entity)], at)
+			r.earlier.gone[at] = true
+			return nil
+		}
+		again, maybe := r.again(j, f)
+		if outcome != Repaired && again {
+			r.earlier.gone[at] = true
+			return nil
+		}
+		j.report.add([]Finding{finding})
 		if outcome != Repaired {
+			if maybe {
+				r.earlier.todo[string(f.entity)] = append(r.earlier.todo[string(f.entity)], at)
+			}
 			r.earlier.report[string(f.entity)] = append(r.earlier.report[string(f.entity)], at)
 		}
 		return nil
 	})
 }
 
-// again says whether the run reads a range again in which it finds a row that disagrees still. A digest reads all of them again.
-func (r *storedRun) again(j *job, f *sighting) bool {
+// again says whether the run reads a range again in which it finds a row that disagrees still, or only maybe: from the base row those are seen that
+// are under the key which it has. A digest reads all of them again.
+func (r *storedRun) again(j *job, f *sighting) (again, maybe bool) {
+	base := !r.covers(j.base(), string(f.entity), j.ranges)
 	class := named(f.class, repair.Missing, repair.Undatable)
-	there, expected := class != Missing, class != Ghost && class != Orphan
-	return there && !r.covers(j.table(f.table), string(f.key)) || expected && !r.covers(j.base(), string(f.entity))
+	if class == Missing {
+		return base, false
+	}
+	return !r.covers(j.table(f.table), string(f.key), j.ranges), base && (class == Newer || class == Differing)
 }
 
 // covers says whether the range of a row was done by an earlier process.
-func (r *storedRun) covers(t *table, key string) bool {
+func (r *storedRun) covers(t *table, key string, ranges int) bool {
 	_, partition := t.Arguments(key)
 	token := murmur3.Token(partition)
-	all := segments(segmentsPerTable)
+	all := segments(ranges)
 	in := all[slices.IndexFunc(all, func(s segment) bool { return token <= s.high })]
 	_, ok := r.covered[coveredKey{t.Name(), in.low, in.high}]
 	return ok
@@ -198,6 +232,32 @@ func (r *storedRun) looked(report *Report, entity string, found []Finding) {
 	}
 }
 
+// lookFirst has entities looked at of which no range that is read again says all: one that a repair had begun may have a new base row, in a range
+// that is done.
+func (r *storedRun) lookFirst(ctx context.Context, j *job) {
+	for entity, places := range r.earlier.todo {
+		for _, p := range places {
+			j.queue.add(ctx, entity, p, nil)
+		}
+	}
+}
+
+// finished gives the findings of an entity, whose repair an earlier process has begun, that are no more.
+func (r *storedRun) finished(entity string, found []Finding) (repaired []Finding) {
+	e := &r.earlier
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, f := range e.begun[entity] {
+		if !slices.ContainsFunc(found, func(still Finding) bool { return still.t == f.t && still.key == f.key }) {
+			f.Outcome = Repaired
+			repaired = append(repaired, f)
+			delete(e.gone, place{f.t, f.key})
+		}
+	}
+	delete(e.begun, entity)
+	return repaired
+}
+
 // forget deletes what no longer differs: the run has read everything since it began, and has not seen it. The timestamp leaves what another
 // run has seen meanwhile.
 func (j *job) forget(ctx context.Context, r *storedRun) error {
@@ -207,7 +267,7 @@ func (j *job) forget(ctx context.Context, r *storedRun) error {
 		}
 		return j.store.exec(ctx, "DELETE FROM "+j.store.name(findingTable)+
 			" USING TIMESTAMP ? WHERE subject = ? AND slice = ? AND entity = ? AND tbl = ? AND row_key = ?",
-			f.last.UnixMilli()*1000, j.subject(), slice, f.entity, f.table, f.key)
+			stepDone.timestamp(f.last), j.subject(), slice, f.entity, f.table, f.key)
 	})
 }
 

@@ -29,7 +29,7 @@ func StateSchema(keyspace string) string {
 	name := func(table string) string { return cql.Name{Keyspace: keyspace, Name: table}.String() }
 	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (
     job text, run timeuuid, kind text, entity text, plan blob, state text, wanted text, rate int,
-    segments int, done int, rows bigint, findings int, started timestamp, ended timestamp,
+    segments int, done int, rows bigint, findings int, started timestamp, ended timestamp, owner uuid,
     PRIMARY KEY (job, run)
 ) WITH CLUSTERING ORDER BY (run DESC) AND default_time_to_live = 7776000;
 

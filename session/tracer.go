@@ -70,9 +70,10 @@ type OperationEnd struct {
 
 	Timestamp int64  // microseconds; 0 if the write was rejected before it had one
 	Mode      string // text of writer.Mode, such as fan-out
-	Requests  int
-	Counters  int // requests of counters among them; in a Resume they are not sent
-	Attempts  int // over all requests
+	Requests  int    // in which it was planned; a group is one
+	Groups    int    // of requests that have travelled together: see writer.Group
+	Counters  int    // requests of counters among them; in a Resume they are not sent
+	Attempts  int    // over all requests
 	// Stragglers is how many requests had not ended when the call did: the driver does not look at the context
 	// everywhere. Their TraceRequestEnd comes later. A busy process may not even have begun a request; it sends nothing then, and its
 	// TraceRequestStart may come later, too.

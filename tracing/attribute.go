@@ -18,6 +18,7 @@ const (
 	outcomeKey      = attribute.Key("denorm.outcome")
 	attemptsKey     = attribute.Key("denorm.attempts")
 	requestsKey     = attribute.Key("denorm.requests")
+	groupsKey       = attribute.Key("denorm.groups")
 	countersKey     = attribute.Key("denorm.counters")
 	changesKey      = attribute.Key("denorm.changes")
 	resumeKey       = attribute.Key("denorm.resume")

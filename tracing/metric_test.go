@@ -52,7 +52,7 @@ func TestMetrics(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, w := range []func(testing.TB) told{
-				fanOut, fanOut, failing, stillFailing, resumed, moved, fallenBack, spent, left, rejected,
+				fanOut, fanOut, failing, stillFailing, resumed, moved, fallenBack, spent, left, rejected, grouped, groupSplit,
 			} {
 				w(t).to(t.Context(), tracer)
 			}

@@ -64,7 +64,7 @@ func (t *Tracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 		if !o.Resume {
 			attributes = append(attributes, changesKey.Int(o.Changes))
 		}
-		attributes = appendCounts(attributes, countersKey.Int(data.Counters), stragglersKey.Int(data.Stragglers))
+		attributes = appendCounts(attributes, groupsKey.Int(data.Groups), countersKey.Int(data.Counters), stragglersKey.Int(data.Stragglers))
 		attributes = appendTables(attributes, tables)
 		if errorType != "" {
 			if open := openTables(data.Err); len(open) > 0 {

@@ -26,6 +26,8 @@ func TestSpans(t *testing.T) {
 	}{
 		"fan_out":       {write: fanOut},
 		"failing":       {write: failing},
+		"grouped":       {write: grouped},
+		"group_split":   {write: groupSplit},
 		"resumed":       {write: resumed},
 		"logged_batch":  {write: moved},
 		"fallen_back":   {write: fallenBack},

@@ -131,6 +131,34 @@ func fanOut(tb testing.TB) told {
 	}
 }
 
+// grouped is a fan-out whose requests have travelled together.
+func grouped(tb testing.TB) told {
+	tb.Helper()
+	w := fanOut(tb)
+	w.requests[0].start.Tables, w.requests[0].start.Statements = nil, nil
+	for _, r := range fanOut(tb).requests {
+		w.requests[0].start.Tables = append(w.requests[0].start.Tables, r.start.Tables...)
+		w.requests[0].start.Statements = append(w.requests[0].start.Statements, r.start.Statements...)
+	}
+	w.requests = w.requests[:1]
+	w.end.Requests, w.end.Groups, w.end.Attempts = 1, 1, 1
+	return w
+}
+
+// groupSplit is one whose group has failed, so that each request went on alone.
+func groupSplit(tb testing.TB) told {
+	tb.Helper()
+	w, alone := grouped(tb), fanOut(tb)
+	cause := answer(gocql.ErrCodeUnavailable)
+	w.requests[0].end.Outcome, w.requests[0].end.Reason, w.requests[0].end.Err = writer.Unknown, "unavailable", cause
+	for _, r := range alone.requests {
+		r.end.Attempts, r.retries = 1, nil // the span of the group says why
+		w.requests = append(w.requests, r)
+	}
+	w.end.Attempts = 4
+	return w
+}
+
 // failing is a fan-out of which one table is not known to have the write.
 func failing(tb testing.TB) told {
 	tb.Helper()

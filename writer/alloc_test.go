@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -59,6 +61,9 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 	if got > bare+most {
 		t.Errorf("%v allocations, more than %d above the %v of a bare fan-out", got, most, bare)
 	}
+	if grouped := write(groupedWriter(t)); grouped > got+most {
+		t.Errorf("%v allocations of one request for the three, more than %d above those of three", grouped, most)
+	}
 	if off := write(w.With(Trace(nil))); off > got {
 		t.Errorf("tracing that is off costs %v allocations", off-got)
 	}
@@ -88,5 +93,31 @@ func BenchmarkEncoding(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		encoded(b, set, o)
+	}
+}
+
+// BenchmarkGroupedWrite is BenchmarkWrite where the three requests are one.
+func BenchmarkGroupedWrite(b *testing.B) {
+	w, set, o := groupedWriter(b), orderSet(b), newOrder(Open)
+	b.ReportAllocs()
+	for b.Loop() {
+		if result, err := w.Write(context.Background(), "createOrder", set.Insert(o)); err != nil || result.Groups != 1 {
+			b.Fatal(result, err)
+		}
+	}
+}
+
+// groupedWriter sends nothing, and knows where it would.
+func groupedWriter(tb testing.TB) *Writer {
+	tb.Helper()
+	s := openWire(tb, cassandratest.Listen, 3)
+	set := orderSet(tb)
+	w := fakeWriter(nopExecutor{}, Group(groupBytes))
+	w.hosts = hosts.Of(s.session)
+	for {
+		if result, err := w.Write(context.Background(), "createOrder", set.Insert(newOrder(Open))); err != nil || result.Groups == 1 {
+			return w
+		}
+		time.Sleep(10 * time.Millisecond) // until keyspaces and tables are read
 	}
 }

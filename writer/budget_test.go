@@ -83,7 +83,7 @@ func TestOutageIsNotMultiplied(t *testing.T) {
 					x.requests.Store(0)
 					c.run(t, w, []tables.Change{test.change}, test.requests, time.Minute)
 					ratio := float64(x.requests.Load()) / float64(c.requests)
-					t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes were refused a retry", minute+1, c.writes, ratio, c.refused)
+					t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes had no budget for a retry", minute+1, c.writes, ratio, c.refused)
 					if ratio > most || ratio < 1 {
 						t.Errorf("minute %d: %.3f attempts a request, want at most %v", minute+1, ratio, most)
 					}

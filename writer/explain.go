@@ -23,6 +23,8 @@ type Plan struct {
 	Requests  []PlannedRequest
 
 	Expires bool // some row has a TTL
+	// Grouped says which requests travel together, or why none do; empty unless the writer has the option Group. A group is one of Requests.
+	Grouped string
 
 	// BatchBytes is the estimated size of a LoggedBatch, BatchLimit what it may be.
 	BatchBytes, BatchLimit int
@@ -46,7 +48,7 @@ type PlannedCondition struct {
 // PlannedRequest is one request of a [Plan].
 type PlannedRequest struct {
 	Statements []PlannedStatement
-	Partitions int
+	Partitions int  // of a group or a LoggedBatch more than one
 	Counter    bool // it adds to counters
 }
 
@@ -73,7 +75,8 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	if out.Condition != nil {
 		out.Condition.OthersFollow = len(changes) > len(p.condition.all())
 	}
-	for _, request := range slices.Concat(p.requests, p.counters) {
+	requests := slices.Concat(w.explainGroups(p, out), p.counters)
+	for _, request := range requests {
 		r := PlannedRequest{Partitions: len(group(request.mutations)), Counter: request.kind == retry.Counter}
 		for _, m := range request.mutations {
 			r.Statements = append(r.Statements, PlannedStatement{m.Keyspace, m.Table, m.Kind, m.Statement})
@@ -109,8 +112,14 @@ func (p *Plan) String() string {
 		return b.String()
 	}
 	p.writeRequests(&b)
+	if p.Grouped != "" {
+		line("grouped", "%s", p.Grouped)
+	}
 	g := guarantees[p.Mode]
 	line("acknowledged", "by %v of the replicas of every partition; until then the write is not reported as done", p.Consistency)
+	if p.groups() {
+		g.atomic = "each partition by itself, not all of them together, nor those of a group"
+	}
 	line("atomic", "%s", g.atomic)
 	line("a reader sees", "%s", g.reader)
 	if p.has(entity.Put) && p.has(entity.Remove) {
@@ -120,11 +129,18 @@ func (p *Plan) String() string {
 		line("", "no value after the moment of expiry: each attempt sends the TTL that is left, or deletes if none is")
 	}
 	line("client dies", "%s", g.death)
+	if p.groups() {
+		line("", "of a group all do or none, unless its coordinator dies too or rejects a part")
+	}
 	if p.Mode == LoggedBatch {
 		line("batchlog fails", "%s", p.batchlogFails())
 	}
 	if p.Mode != Counter {
 		line("request fails", "%s", p.requestFails())
+	}
+	if p.groups() {
+		line("group fails", "its partitions are written by a request each at once, at the same timestamp; each is unknown until its own request succeeds, "+
+			"unless the group was rejected before it was executed")
 	}
 	if p.counts() {
 		line("counters", "%s", p.counters())
@@ -141,6 +157,11 @@ func (p *Plan) String() string {
 // counts says whether counters are added to.
 func (p *Plan) counts() bool {
 	return slices.ContainsFunc(p.Requests, func(r PlannedRequest) bool { return r.Counter })
+}
+
+// groups says whether requests travel together.
+func (p *Plan) groups() bool {
+	return p.Mode != LoggedBatch && slices.ContainsFunc(p.Requests, func(r PlannedRequest) bool { return r.Partitions > 1 })
 }
 
 // counters is what differs for them.
@@ -183,6 +204,8 @@ func (p *Plan) writeRequests(b *strings.Builder) {
 			what = fmt.Sprintf("counter batch of %d statements for 1 partition", len(r.Statements))
 		case p.Mode == LoggedBatch && !r.Counter:
 			what = fmt.Sprintf("logged batch of %d statements for %d partitions", len(r.Statements), r.Partitions)
+		case r.Partitions > 1:
+			what = fmt.Sprintf("unlogged batch of %d statements for %d partitions, to a replica of all of them", len(r.Statements), r.Partitions)
 		case len(r.Statements) > 1:
 			what = fmt.Sprintf("batch of %d statements for 1 partition", len(r.Statements))
 		}

@@ -76,8 +76,16 @@ func (w *Writer) startFanOut(ctx context.Context, p *plan, requests []request) *
 		f.current.Keyspace, f.current.Key = f.request.mutations[0].Keyspace, f.request.mutations[0].PartitionKey
 		n++
 	}
+	if w.group > 0 {
+		groups := s.join()
+		for i := range groups {
+			go groups[i].run() //nolint:contextcheck // s has it
+		}
+	}
 	for i := range width {
-		go s.senders[i].run() //nolint:contextcheck // s has it
+		if s.senders[i].group == nil {
+			go s.senders[i].run() //nolint:contextcheck // s has it
+		}
 	}
 	return s
 }
@@ -208,7 +216,12 @@ func (s *fanOut) abandon(requests []request) []request {
 		default:
 			all[i] = f.left(Unknown, errStraggler(s.ctx))
 		}
-		s.p.stragglers++
+		if g := f.group; g == nil {
+			s.p.stragglers++
+		} else if !g.counted { // it is one request
+			g.counted = true
+			s.p.stragglers++
+		}
 	}
 	return all
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	req "github.com/denorm-go/denorm/internal/request"
@@ -28,13 +30,38 @@ const liveAge = time.Minute
 type live struct {
 	read func(ctx context.Context, keyspace, table string) (liveTable, error)
 
-	mu    sync.Mutex
-	known map[[2]string]knownTable
+	mu    sync.Mutex                               // for replacing known
+	known atomic.Pointer[map[[2]string]knownTable] // never changes; another one takes its place
 }
 
+// knownTable is what is remembered of a table. The zero one is that of a table that was never seen.
 type knownTable struct {
 	liveTable
-	at time.Time
+	at       time.Time // when it was read
+	look     time.Time // for groups: when it is looked at again
+	rejected time.Time // until then it is in no group, since it rejected a request
+}
+
+// recall gives what is known of a table.
+func (l *live) recall(keyspace, table string) knownTable {
+	if known := l.known.Load(); known != nil {
+		return (*known)[[2]string{keyspace, table}]
+	}
+	return knownTable{}
+}
+
+// remember changes what is known of a table.
+func (l *live) remember(keyspace, table string, change func(*knownTable)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := make(map[[2]string]knownTable)
+	if old := l.known.Load(); old != nil {
+		maps.Copy(known, *old)
+	}
+	t := known[[2]string{keyspace, table}]
+	change(&t)
+	known[[2]string{keyspace, table}] = t
+	l.known.Store(&known)
 }
 
 // errNoTable is returned for a table that the cluster does not have.
@@ -54,9 +81,8 @@ func (e *unreadError) Unwrap() error { return e.cause }
 // table gives what is known of a table, or reads it. If what is known is old and cannot be read again, it has to do. The
 // error is an [*unreadError].
 func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
-	l.mu.Lock()
-	t, ok := l.known[[2]string{keyspace, table}]
-	l.mu.Unlock()
+	t := l.recall(keyspace, table)
+	ok := !t.at.IsZero()
 	if ok && time.Since(t.at) < liveAge {
 		return t.liveTable, nil
 	}
@@ -86,12 +112,7 @@ func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table
 	if err != nil {
 		return t, &unreadError{keyspace, table, wrapTimeout(ctx, err)}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.known == nil {
-		l.known = make(map[[2]string]knownTable)
-	}
-	l.known[[2]string{keyspace, table}] = knownTable{t, time.Now()}
+	l.remember(keyspace, table, func(k *knownTable) { k.liveTable, k.at = t, time.Now() })
 	return t, nil
 }
 

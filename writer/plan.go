@@ -18,15 +18,16 @@ type plan struct {
 	op        string
 	timestamp int64
 	mode      Mode
-	reason    string     // why the mode
-	strict    bool       // a logged batch stays one
-	atomic    bool       // for a set declared Atomic
-	trial     bool       // it is to show whether the batchlog works again
-	condition *condition // comes first; nil if there is none
-	requests  []request  // of all but counters; a logged batch is the only one
-	counters  []request  // one a partition
-	width     int        // as many requests are under way together; 0 stands for all
-	sent      int        // attempts of this call of requests that are no longer in the plan
+	reason    string        // why the mode
+	strict    bool          // a logged batch stays one
+	atomic    bool          // for a set declared Atomic
+	trial     bool          // it is to show whether the batchlog works again
+	condition *condition    // comes first; nil if there is none
+	requests  []request     // of all but counters; a logged batch is the only one
+	counters  []request     // one a partition
+	groups    []groupSender // of requests that have travelled together
+	width     int           // as many requests are under way together; 0 stands for all
+	sent      int           // attempts of this call of requests that are no longer in the plan
 
 	stragglers int // requests that have not ended with the call
 }

@@ -227,7 +227,7 @@ func TestResumeOfATableThatIsGone(t *testing.T) {
 				_, err := w.Write(t.Context(), "test", test.change)
 				stored := transport(t, asError(t, err))
 				asked, sent := x.asked(), len(e.sent())
-				w.live.known = nil
+				w.live.known.Store(nil)
 				w.live.read = func(_ context.Context, _, table string) (liveTable, error) { return test.live(table) }
 				start := time.Now()
 				for _, age := range []time.Duration{0, test.limit, test.limit + time.Second} {

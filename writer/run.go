@@ -57,18 +57,26 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 			result.Attempts += requests[i].sent
 		}
 	}
+	for i := range p.groups {
+		g := &p.groups[i]
+		if sent := int(g.sent.Load()); sent > 0 {
+			result.Attempts, result.Groups = result.Attempts+sent, result.Groups+1
+			n -= g.members() - 1
+		}
+	}
 	if p.condition != nil {
 		result.Attempts += p.condition.sent
 		result.Version = p.condition.version
 		n, done = n+1, done && p.condition.outcome == Applied
 	}
+	result.Requests = n
 	var err error
 	if !done {
 		err = p.failure()
 	}
 	w.tracer.TraceEnd(ctx, session.OperationEnd{
-		Op: p.op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: n, Counters: result.Counters, Attempts: result.Attempts,
-		Stragglers: p.stragglers, Err: err,
+		Op: p.op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: n, Groups: result.Groups, Counters: result.Counters,
+		Attempts: result.Attempts, Stragglers: p.stragglers, Err: err,
 	})
 	return result, err
 }

@@ -23,6 +23,8 @@ type sender struct {
 	current  try
 	sent     atomic.Int32 // requests
 	stage    atomic.Uint32
+	group    *groupSender // that has its first attempt; nil if it is alone
+	told     bool         // a tracer knows of it: not of a member of a group that sends nothing alone
 }
 
 // The stages of a sender.
@@ -41,11 +43,19 @@ type try struct {
 
 // left is the request as the caller leaves it behind.
 func (f *sender) left(outcome Outcome, err error) request {
-	sent := int(f.sent.Load())
 	return request{
-		kind: f.request.kind, mutations: f.request.mutations, outcome: f.outcome.Then(outcome), attempts: f.attempts + sent,
-		sent: sent, err: err,
+		kind: f.request.kind, mutations: f.request.mutations, outcome: f.outcome.Then(outcome), attempts: f.attempts + f.carried(),
+		sent: int(f.sent.Load()), err: err,
 	}
+}
+
+// carried is how many requests have carried the mutations.
+func (f *sender) carried() int {
+	n := int(f.sent.Load())
+	if f.group != nil {
+		n += int(f.group.sent.Load())
+	}
+	return n
 }
 
 // run is the goroutine of a sender: it sends the request until it is applied or the policy gives up, and goes on with requests that have
@@ -70,17 +80,7 @@ func (f *sender) run() {
 			s.w.retrier.Succeeded()
 			f.recordOutcome(ctx, &succeeded, nil)
 		}
-		f.stage.Store(finished)
-		if s.inFlight.Add(-1) == 0 {
-			s.mu.Lock()
-			if s.done != nil {
-				close(s.done)
-			} else {
-				s.err = context.Canceled
-				close(s.ended)
-			}
-			s.mu.Unlock()
-		}
+		f.done()
 		n := int(s.begun.Add(1))
 		if n > len(s.senders) {
 			return
@@ -89,9 +89,27 @@ func (f *sender) run() {
 	}
 }
 
+// done gives the request back to the caller.
+func (f *sender) done() {
+	s := f.s
+	f.stage.Store(finished)
+	if s.inFlight.Add(-1) > 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done != nil {
+		close(s.done)
+	} else {
+		s.err = context.Canceled
+		close(s.ended)
+	}
+}
+
 //go:noinline
 func (f *sender) traced() context.Context {
 	r := f.request
+	f.told = true
 	return f.s.w.tracer.TraceRequestStart(f.s.ctx, session.RequestStart{
 		Op: f.s.p.op, Mode: r.travels(f.s.mode).String(), Keyspace: r.mutations[0].Keyspace,
 		Tables: r.tables(), Statements: r.statements(), Consistency: session.Consistency(f.s.w.consistency),
@@ -170,12 +188,15 @@ func (f *sender) recordOutcome(ctx context.Context, result *req.Result, err erro
 	}
 	p, sent := f.request, int(f.sent.Load())
 	p.outcome = p.outcome.Then(now)
-	p.attempts += sent
+	p.attempts += f.carried()
 	p.sent = sent
 	p.batchlog = result.Batchlog
 	p.err = nil
 	if err != nil {
 		p.err = p.explain(wrapTimeout(ctx, err))
+	}
+	if !f.told {
+		return
 	}
 	f.s.w.tracer.TraceRequestEnd(ctx, session.RequestEnd{
 		Outcome: p.outcome, Attempts: sent, Host: p.host, Reason: result.Last.Reason, BudgetSpent: result.BudgetSpent, Err: err,

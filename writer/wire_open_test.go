@@ -14,6 +14,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/testutil/streams"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -64,7 +65,7 @@ func openWireConfigured(
 // newOf makes a writer that has one session for everything, so that the writes alone make connections.
 func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
 	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(writes), options...)
-	w.deep, w.reads = true, writes
+	w.deep, w.reads, w.hosts = true, writes, hosts.Of(writes)
 	return w, w.err
 }
 

@@ -110,40 +110,42 @@ func TestWireOutage(t *testing.T) {
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				unwind(t)
-				s := openWire(t, cassandratest.Start, 3, shared(session.Budget(retry.NewBudget(scaled(1000), 0))))
-				set := orderSet(t)
-				write := func(ctx context.Context) error {
-					_, err := s.w.Write(ctx, "createOrder", set.Insert(newOrder(Open)))
-					return err
-				}
-				var before stream
-				before.run(write, scaled(200), 5*time.Second)
-				outage(s)
-				for minute, most := range []float64{1.1, 1.05} {
-					var c stream
-					sent := s.sentWrites()
-					c.run(write, scaled(200), time.Minute)
-					requests, refused := 3*len(c.writes), 0
-					for _, w := range c.writes {
-						if w.err == nil {
-							t.Fatal("a write succeeded in a total outage")
+		for how, option := range map[string]Option{"": Group(0), ", grouped": Group(groupBytes)} {
+			t.Run(name+how, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					unwind(t)
+					s := openWire(t, cassandratest.Start, 3, option, shared(session.Budget(retry.NewBudget(scaled(1000), 0))))
+					set := orderSet(t)
+					write := func(ctx context.Context) error {
+						_, err := s.w.Write(ctx, "createOrder", set.Insert(newOrder(Open)))
+						return err
+					}
+					var before stream
+					before.run(write, scaled(200), 5*time.Second)
+					outage(s)
+					for minute, most := range []float64{1.1, 1.05} {
+						var c stream
+						sent := s.sentWrites()
+						c.run(write, scaled(200), time.Minute)
+						requests, unbudgeted := 3*len(c.writes), 0
+						for _, w := range c.writes {
+							if w.err == nil {
+								t.Fatal("a write succeeded in a total outage")
+							}
+							if errors.Is(w.err, retry.ErrBudget) {
+								unbudgeted++
+							}
 						}
-						if errors.Is(w.err, retry.ErrBudget) {
-							refused++
+						ratio := float64(s.sentWrites()-sent) / float64(requests)
+						t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes had no budget for a retry", minute+1, len(c.writes), ratio, unbudgeted)
+						if ratio > most {
+							t.Errorf("minute %d: %.3f attempts a request, want at most %v", minute+1, ratio, most)
 						}
 					}
-					ratio := float64(s.sentWrites()-sent) / float64(requests)
-					t.Logf("minute %d: %d writes, %.3f attempts a request, %d writes were refused a retry", minute+1, len(c.writes), ratio, refused)
-					if ratio > most {
-						t.Errorf("minute %d: %.3f attempts a request, want at most %v", minute+1, ratio, most)
-					}
-				}
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -172,7 +174,11 @@ func TestWireDeadline(t *testing.T) {
 						"fan-out": func(ctx context.Context) error { _, err := s.w.Write(ctx, "op", orders.Insert(open)); return err },
 						"one":     func(ctx context.Context) error { _, err := s.w.Write(ctx, "op", notes.Insert(newNote())); return err },
 						"batch":   func(ctx context.Context) error { _, err := s.w.Write(ctx, "op", orders.Update(open, paid)); return err },
-						"check":   func(ctx context.Context) error { return s.w.Check(ctx, orders) },
+						"grouped": func(ctx context.Context) error {
+							_, err := s.w.With(Group(groupBytes)).Write(ctx, "op", orders.Insert(open))
+							return err
+						},
+						"check": func(ctx context.Context) error { return s.w.Check(ctx, orders) },
 						"hedged": func(ctx context.Context) error {
 							_, err := s.w.With(Hedge(100*time.Millisecond)).Write(ctx, "op", notes.Insert(newNote()))
 							return err

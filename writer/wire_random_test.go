@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,7 +50,7 @@ func (s *wireStorm) number(n int) int {
 }
 
 // steps are those of a random fault. A wait may be shorter or longer than an attempt and a call.
-func (s *wireStorm) steps(batch bool) []cassandratest.Step {
+func (s *wireStorm) steps(batch, group bool) []cassandratest.Step {
 	delay := cassandratest.Delay(1 + s.unit*time.Duration(s.number(4000))/1000)
 	typ := []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "BATCH_LOG", "VIEW", "CDC"}[s.number(6)]
 	clean := []cassandratest.Error{
@@ -62,6 +63,9 @@ func (s *wireStorm) steps(batch bool) []cassandratest.Step {
 	}
 	if batch {
 		maybe = append(maybe, cassandratest.Overloaded)
+	}
+	if group { // a part of it may have been sent
+		maybe = append(maybe, cassandratest.Overloaded, cassandratest.Unavailable(gocql.LocalQuorum, 2, 1))
 	}
 	if s.number(4) == 0 { // else these would be rare, and false claims are made of them
 		return []cassandratest.Step{cassandratest.Fail(clean[s.number(len(clean))])}
@@ -136,9 +140,10 @@ func (s *wireStorm) change() tables.Change {
 // work writes, and now and then resumes at once what has failed.
 func (s *wireStorm) work() {
 	modes := []Option{Auto(), Auto(), Logged(), Concurrent()}
+	groups := []Option{Group(0), Group(groupBytes)}
 	for range s.writes {
 		change, at := s.change(), s.stamp()
-		w := s.w.With(At(at), modes[s.number(len(modes))], Hedge(s.unit*time.Duration(s.number(2))/2))
+		w := s.w.With(At(at), modes[s.number(len(modes))], groups[s.number(len(groups))], Hedge(s.unit*time.Duration(s.number(2))/2))
 		ctx, cancel := context.WithTimeout(s.counted(s.t.Context()), s.unit*time.Duration(1+s.number(10_000))/1000)
 		_, err := w.Write(ctx, "op", change)
 		cancel()
@@ -196,7 +201,8 @@ func (s *wireStorm) run() {
 		if s.number(20) >= share {
 			return nil
 		}
-		return s.steps(r.Kind == cassandratest.Batch && r.Logged)
+		group := r.Kind == cassandratest.Batch && !r.Logged && slices.ContainsFunc(r.Statements, func(st cassandratest.Statement) bool { return st.Table == "orders_by_id" })
+		return s.steps(r.Kind == cassandratest.Batch && r.Logged, group)
 	})
 	s.When(cassandratest.Prepare).Choose(func(cassandratest.Request) []cassandratest.Step {
 		if s.number(20) > 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/hosts"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
@@ -14,8 +15,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Writer carries out changes. It is made by [New], starts no goroutine that outlives a call, needs no Close, and is
-// safe for concurrent use. The calls of a zero Writer fail.
+// Writer carries out changes. It is made by [New], needs no Close, and is safe for concurrent use. It starts no goroutine that outlives a call,
+// but for one with the option [Group] that looks at a table's schema, for a second at most. The calls of a zero Writer fail.
 type Writer struct {
 	config
 	exec     executor
@@ -26,7 +27,8 @@ type Writer struct {
 	transact transactor
 	batchlog *batchlog // shared with derived writers, as is live
 	live     *live
-	deep     bool // the executor needs a large stack
+	hosts    *hosts.Policy // of the session; nil if it has another one
+	deep     bool          // the executor needs a large stack
 }
 
 // New makes a writer. It works in the keyspaces of the session and within its budget, if it has one. The level of its requests is that
@@ -44,7 +46,7 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 		c.err = c.shared.Use(s.Settings())
 	})
 	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(reads), append([]NewOption{in}, options...)...)
-	w.deep, w.transact = true, gocqlTransactor{writes, reads}
+	w.deep, w.transact, w.hosts = true, gocqlTransactor{writes, reads}, hosts.Of(writes)
 	if w.err != nil {
 		return nil, reject("New", w.err)
 	}
@@ -142,6 +144,8 @@ type Result struct {
 	Mode      Mode // of all but the counters, if there is anything else
 	// Version of the row that a [tables.Versioned] change has made: the version of the next before-image. Zero without one.
 	Version  gocql.UUID
+	Requests int // in which it was planned; a group is one
+	Groups   int // of requests that have travelled together: see [Group]
 	Attempts int // of this call, over all requests
 	Counters int // requests of counters, each of one partition
 }

@@ -1,6 +1,7 @@
 package orderservice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -27,6 +29,8 @@ type Cassandra struct {
 	Hosts    []string
 	Keyspace string
 	LocalDC  string // empty: all nodes are equally near
+	// Orders is the set whose tables have to be there. Nil is orders.Orders.
+	Orders *tables.Set[orders.Order]
 	// CreateSchema creates keyspace and tables if they are not there. For development; several instances that create at
 	// once can make Cassandra disagree about a table.
 	CreateSchema bool
@@ -90,7 +94,7 @@ func (d *Database) open(ctx context.Context, c Cassandra) error {
 	if err != nil {
 		return err
 	}
-	return d.Writer.Check(ctx, orders.Orders)
+	return d.Writer.Check(ctx, cmp.Or(c.Orders, orders.Orders))
 }
 
 // WriterAt is for [Service.WriterAt].

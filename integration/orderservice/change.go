@@ -62,7 +62,7 @@ func (s *Service) change(w http.ResponseWriter, r *http.Request, to orders.Statu
 	// row to every table, and deletes under all other statuses, at this timestamp.
 	after := before
 	after.Status = to
-	if p := s.write(w, r, k, ops[to], orders.Orders.Update(before, after)); p != nil {
+	if p := s.write(w, r, k, ops[to], s.Orders.Update(before, after)); p != nil {
 		return p
 	}
 	after.UpdatedAt = k.timestamp()

@@ -22,7 +22,7 @@ func (s *Service) create(w http.ResponseWriter, r *http.Request) *Problem {
 	if p != nil {
 		return p
 	}
-	if p := s.write(w, r, k, "createOrder", orders.Orders.Insert(order)); p != nil {
+	if p := s.write(w, r, k, "createOrder", s.Orders.Insert(order)); p != nil {
 		return p
 	}
 	w.Header().Set("Location", "/orders/"+order.OrderID.String())

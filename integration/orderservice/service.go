@@ -39,6 +39,8 @@ type Service struct {
 	// WriterAt gives a writer whose writes have this timestamp, in microseconds: w.With(writer.At(timestamp)).
 	WriterAt func(timestamp int64) Writer
 	Reader   Reader
+	// Orders is the set that is written. Nil is orders.Orders.
+	Orders *tables.Set[orders.Order]
 
 	// Log gets a line for each request. Nil logs nothing.
 	Log *slog.Logger
@@ -55,6 +57,9 @@ func (s Service) Handler() http.Handler {
 	}
 	if s.Tracers == nil {
 		s.Tracers = noop.NewTracerProvider()
+	}
+	if s.Orders == nil {
+		s.Orders = orders.Orders
 	}
 	if s.now == nil {
 		s.now = time.Now

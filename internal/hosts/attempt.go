@@ -17,6 +17,7 @@ type Attempt struct {
 	Keyspace string // of the partition, as Cassandra knows it
 	Key      []byte // the encoded partition key; nil means that no replica is preferred
 	Token    *int64 // in place of Key, of a request for a range of tokens
+	Group    *Group // in place of Key, of requests that travel together; then there is one attempt
 
 	picked *gocql.HostInfo
 	node   atomic.Pointer[node] // that was picked; nil for a host of which the policy knows nothing
@@ -30,6 +31,7 @@ type history struct {
 	tried [4]*node // the last ones, in a ring
 	count int      // of nodes tried
 	rival *Attempt // of the same request, sent earlier
+	pause int64    // of groups, that this attempt may end or has begun: its end; 0 for none
 }
 
 // Next begins the next attempt, under ctx. The host that was picked last is remembered as tried.
@@ -62,7 +64,7 @@ func (a *Attempt) end(r Result) {
 
 // Fork makes other another attempt of the same request, on another goroutine. It avoids the hosts that a has tried.
 func (a *Attempt) Fork(other *Attempt) {
-	other.Context, other.Keyspace, other.Key, other.Token = a.Context, a.Keyspace, a.Key, a.Token
+	other.Context, other.Keyspace, other.Key, other.Token, other.Group = a.Context, a.Keyspace, a.Key, a.Token, a.Group
 	if a.past != nil {
 		other.past = &history{tried: a.past.tried, count: a.past.count}
 	}
@@ -98,7 +100,13 @@ func attemptOf(ctx context.Context) *Attempt {
 func (a *Attempt) pick(info *gocql.HostInfo, n *node, trial bool) {
 	a.picked = info
 	a.trial.Store(trial)
+	if a.Group == nil {
+		a.node.Store(n)
+		return
+	}
+	a.count(-1) // that one had no connection
 	a.node.Store(n)
+	a.count(1)
 }
 
 // avoid remembers a node as tried; nil is none.

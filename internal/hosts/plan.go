@@ -60,6 +60,10 @@ func (s *plan) route() {
 	var keyspace string
 	var key []byte
 	if s.attempt != nil {
+		if s.attempt.Group != nil {
+			s.count = copy(s.replicas[:], s.attempt.Group.nodes)
+			return
+		}
 		keyspace, key = s.attempt.Keyspace, s.attempt.Key
 	} else if k, err := s.request.GetRoutingKey(); err == nil {
 		keyspace, key = s.request.Keyspace(), k
@@ -84,10 +88,13 @@ func (s *plan) route() {
 
 // next implements [gocql.NextHost].
 func (s *plan) next() gocql.SelectedHost {
-	if c, ok := s.replica(); ok {
+	if s.attempt != nil && s.attempt.Group != nil {
+		if c, ok := s.shared(); ok {
+			return s.give(c)
+		}
+	} else if c, ok := s.replica(); ok {
 		return s.give(c)
-	}
-	if c, ok := s.other(); ok {
+	} else if c, ok := s.other(); ok {
 		return s.give(c)
 	}
 	if len(s.later) > 0 {

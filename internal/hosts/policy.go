@@ -2,15 +2,18 @@ package hosts
 
 import (
 	"reflect"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/gocql/gocql"
 )
 
 // Policy is a host selection policy for one session of gocql. Its plan for a request is, in this order: replicas of the
 // partition, other hosts, hosts that the path of the request has tried already, hosts of other datacentres, and hosts
-// that are out of rotation. A host is never left out: if all are out of rotation, they are tried all the same.
+// that are out of rotation. A host is never left out: if all are out of rotation, they are tried all the same. That of a [Group] has its
+// nodes alone.
 //
 // Which hosts are near, and the order of those that are not replicas, is up to the policy that it wraps.
 type Policy struct {
@@ -42,6 +45,18 @@ func New(wrapped gocql.HostSelectionPolicy) *Policy {
 	return p
 }
 
+// policies has a weak.Pointer[Policy] for each session by its weak.Pointer[gocql.Session]: gocql does not tell a session's policy, and
+// sessions must not be kept for this.
+var policies sync.Map
+
+// Of is the policy of a session, nil if that has none of this package.
+func Of(session *gocql.Session) *Policy {
+	if p, ok := policies.Load(weak.Make(session)); ok {
+		return p.(weak.Pointer[Policy]).Value() //nolint:forcetypeassert // it has no others
+	}
+	return nil
+}
+
 // Init implements [gocql.HostSelectionPolicy]. As gocql's own policies do, it panics if two sessions share the policy.
 func (p *Policy) Init(session *gocql.Session) {
 	p.mu.Lock()
@@ -50,6 +65,11 @@ func (p *Policy) Init(session *gocql.Session) {
 	p.mu.Unlock()
 	if shared {
 		panic("denorm: two sessions share a host selection policy; call Configure before each NewSession")
+	}
+	if session != nil {
+		key := weak.Make(session)
+		policies.Store(key, weak.Make(p))
+		runtime.AddCleanup(session, func(key weak.Pointer[gocql.Session]) { policies.Delete(key) }, key)
 	}
 	p.wrapped.Init(session)
 }

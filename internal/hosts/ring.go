@@ -13,6 +13,7 @@ import (
 type node struct {
 	info    *gocql.HostInfo
 	breaker breaker
+	groups  nodeGroups
 }
 
 // member is a node and its place in a ring.

@@ -48,6 +48,9 @@ func (r *Request) Begin(ctx context.Context) {
 func (r *Request) End(err error) error {
 	if err == nil {
 		r.Attempt.End(hosts.Answered)
+		if r.Group != nil {
+			r.EndGroup(hosts.Answered, nil)
+		}
 		return nil
 	}
 	return r.fail(err)
@@ -61,6 +64,9 @@ func (r *Request) fail(err error) error {
 		result = hosts.Cancelled
 	}
 	r.Attempt.End(result)
+	if r.Group != nil {
+		r.EndGroup(result, err)
+	}
 	return err
 }
 

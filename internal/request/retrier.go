@@ -87,6 +87,9 @@ func NotAttempted(kind retry.Kind, err error) (Result, error) {
 	return Result{Outcome: retry.NotApplied, Last: last}, fmt.Errorf("retry: not attempted: %w", err)
 }
 
+// Retries says whether a request may have a second attempt.
+func (r *Retrier) Retries() bool { return r.policy.MaxAttempts > 1 }
+
 // AttemptTimeout is the limit of one attempt.
 func (r *Retrier) AttemptTimeout() time.Duration { return r.policy.AttemptTimeout }
 
@@ -102,23 +105,50 @@ type Failed struct {
 	Context context.Context //nolint:containedctx // of the attempt, to tell its limit from the caller's
 	Start   time.Time
 	Err     error
+	// Alone, if not nil, says that other requests travelled with this one, in an unlogged batch. Whatever the error is, it may be due to them: so
+	// the second attempt, of this request alone, is made at once, and the error decides no more than what is known. Alone is called before that
+	// attempt, if there is one, in place of the observer, and gives the context of what follows.
+	Alone func() context.Context
+}
+
+// Judge says what is known of a request after a first attempt that failed, if it is to be the last.
+func (r *Retrier) Judge(ctx context.Context, first Failed, kind retry.Kind) (Result, error) {
+	run := r.after(ctx, first, kind)
+	return run.result, run.failure()
+}
+
+// after is the run of a request after a first attempt.
+func (r *Retrier) after(ctx context.Context, first Failed, kind retry.Kind) *run {
+	run := &run{
+		Retrier: r, ctx: ctx, kind: kind, start: first.Start, limit: r.policy.MaxAttempts, result: Result{Outcome: retry.NotApplied},
+	}
+	if first.Alone != nil {
+		run.kind = retry.UnloggedBatch
+	}
+	run.record(first.Context, first.Err) //nolint:contextcheck // the attempt's is made from ctx
+	if first.Alone != nil {
+		run.kind, run.limit, run.result.Last.Retry = kind, r.policy.MaxAttempts, true
+	}
+	return run
 }
 
 // GoOn is [Retrier.Do] for a write whose first attempt the caller has made, and which failed.
 func (r *Retrier) GoOn(
 	ctx context.Context, first Failed, kind retry.Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
 ) (Result, error) {
-	run := &run{
-		Retrier: r, ctx: ctx, kind: kind, attempt: attempt, start: first.Start, limit: r.policy.MaxAttempts,
-		result: Result{Outcome: retry.NotApplied},
-	}
-	run.record(first.Context, first.Err) //nolint:contextcheck // the attempt's is made from ctx
+	run := r.after(ctx, first, kind)
+	run.attempt = attempt
 	for next := jitter(r.policy); ; {
-		wait := next()
+		wait, alone := next(), first.Alone != nil && run.result.Attempts == 1
+		if alone {
+			wait = 0
+		}
 		if !run.again(wait) {
 			return run.result, run.failure()
 		}
-		if observe != nil {
+		if alone {
+			run.ctx = first.Alone() //nolint:fatcontext // once
+		} else if observe != nil {
 			observe(Event{Attempt: run.result.Attempts, Err: run.err, Verdict: run.result.Last, Wait: wait})
 		}
 		if !run.sleep(wait) {

@@ -98,6 +98,10 @@ func TestBackfill(t *testing.T) {
 		x.put(o, "orders_by_id", "orders_by_status")
 		want("backfill_drift.text", ExitFound)
 		want("backfill_drift.json", ExitFound, "--format", "json")
+		x.put(o, "orders_by_user") // and a process without the table moves it after --writers
+		o.UserID, o.UpdatedAt = gocql.MustRandomUUID(), (59 * time.Minute).Microseconds()
+		x.put(o, "orders_by_id", "orders_by_status")
+		want("backfill_late.text", ExitFound)
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -38,9 +38,12 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 		fmt.Fprintf(&b, "entities that %s a stamp: %d; their rows with another time than the base row: %d\n", got, report.Stamped, report.OtherTimes)
 	}
 	b.WriteString(report.String())
-	kinds, drift := make(map[string]int), false
+	kinds, drift, late := make(map[string]int), false, 0
 	for f := range report.Findings() {
 		drift = drift || f.Outcome != reconcile.Repaired
+		if end := r.ended.Add(r.settle); r.fills && (f.BaseTime.After(end) || f.RowTime.After(end)) {
+			late++
+		}
 		if r.keys {
 			fmt.Fprintf(&b, "%s\n    %s\n", printable.Line(f.String()), printable.Line(f.Key()))
 		} else {
@@ -58,11 +61,14 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 	if report.Run != (gocql.UUID{}) {
 		fmt.Fprintf(&b, "run %s\n", report.Run)
 	}
+	if late > 0 {
+		fmt.Fprintf(&b, "written more than %v after --writers: %d; look for a process that does not write %s\n", r.settle, late, r.table)
+	}
 	switch denorm := c.Parent().CommandPath(); {
 	case drift && c.Name() == "verify":
 		fmt.Fprintf(&b, "%s repair %s --dry-run says what a repair would send\n", denorm, r.name)
 	case drift && r.fills:
-		fmt.Fprintf(&b, "leave %s Hidden, and run this again after %s repair %s --tables %s\n", r.table, denorm, r.name, r.table)
+		fmt.Fprintf(&b, "leave %s Hidden, and run this again after %s repair %s --tables %s --removed FILE\n", r.table, denorm, r.name, r.table)
 	}
 	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err

@@ -37,6 +37,9 @@ func (b *createBench) flags(f *flag.FlagSet) {
 func (b *createBench) schema() *schema.Schema { return orders.Schema }
 
 func (b *createBench) run(ctx context.Context, p *place) (map[string]string, error) {
+	if err := views(ctx, p); err != nil {
+		return nil, err
+	}
 	contenders, err := byHand{p.session.Writes()}.contenders(p.session)
 	if err != nil {
 		return nil, err
@@ -94,9 +97,28 @@ func (s byHand) contenders(of *session.Session) ([]creator, error) {
 		{bare, s.fanOut},
 		{"denorm fan-out", with(w)},
 		{"denorm fan-out, traced", with(traced)},
-		{"logged batch by hand", s.batch},
+		{"unlogged batch by hand", s.batch(gocql.UnloggedBatch)},
+		{"denorm fan-out, grouped", with(w.With(writer.Group(4 << 10)))},
+		{"insert into a table with two materialized views", s.viewed},
+		{"logged batch by hand", s.batch(gocql.LoggedBatch)},
 		{"denorm logged batch", with(w.With(writer.Logged()))},
 	}, nil
+}
+
+// views creates a table whose materialized views have the rows of the query tables: the servers do the fan-out.
+func views(ctx context.Context, p *place) error {
+	for _, statement := range []string{
+		`CREATE TABLE IF NOT EXISTS viewed_orders (order_id uuid PRIMARY KEY, user_id uuid, status text, total decimal, updated_at bigint)`,
+		`CREATE MATERIALIZED VIEW IF NOT EXISTS viewed_orders_by_user AS SELECT * FROM viewed_orders
+			WHERE user_id IS NOT NULL AND order_id IS NOT NULL PRIMARY KEY (user_id, order_id)`,
+		`CREATE MATERIALIZED VIEW IF NOT EXISTS viewed_orders_by_status AS SELECT * FROM viewed_orders
+			WHERE status IS NOT NULL AND order_id IS NOT NULL PRIMARY KEY (status, order_id)`,
+	} {
+		if err := p.admin.Reads().Query(statement).WithContext(ctx).Exec(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var statements = []string{
@@ -130,13 +152,22 @@ func (s byHand) fanOut(ctx context.Context, o orders.Order) error {
 	return cmp.Or(failed[:]...)
 }
 
-func (s byHand) batch(ctx context.Context, o orders.Order) error {
+func (s byHand) batch(kind gocql.BatchType) func(context.Context, orders.Order) error {
+	return func(ctx context.Context, o orders.Order) error {
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		at := time.Now().UnixMicro()
+		b := s.session.NewBatch(kind).WithTimestamp(at).WithContext(ctx)
+		for _, statement := range statements {
+			b.Query(statement, o.OrderID, o.UserID, o.Status, o.Total, at)
+		}
+		return s.session.ExecuteBatch(b)
+	}
+}
+
+func (s byHand) viewed(ctx context.Context, o orders.Order) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	at := time.Now().UnixMicro()
-	b := s.session.NewBatch(gocql.LoggedBatch).WithTimestamp(at).WithContext(ctx)
-	for _, statement := range statements {
-		b.Query(statement, o.OrderID, o.UserID, o.Status, o.Total, at)
-	}
-	return s.session.ExecuteBatch(b)
+	const statement = `INSERT INTO viewed_orders (order_id, user_id, status, total, updated_at) VALUES (?, ?, ?, ?, ?)`
+	return s.insert(ctx, statement, o, time.Now().UnixMicro())
 }

@@ -14,32 +14,33 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 // created is what was measured of a contender.
 type created struct {
 	name        string
-	alone, four figure // p50 in milliseconds with 1 and 4 writes at a time
-	cpu         figure // client CPU a write in microseconds, with 64 writes at a time
-	allocations figure // a write, with 1 at a time
-	perSecond   figure // writes, with 64 at a time
+	p50, p99    [len(atATime)]figure // in milliseconds
+	cpu, server figure               // CPU a write in microseconds, of this process and of all nodes together, with the most writes at a time
+	allocations figure               // a write, with 1 at a time
+	perSecond   figure               // with the most writes at a time
 }
+
+// atATime is how many writes are in flight.
+var atATime = [...]int{1, 16, 64}
 
 // A round has so many turns of each contender, in random order, with so many writes each: a slow moment of the machine, which
 // lasts for seconds, then meets all of them. The writes for the client CPU are enough for the garbage collector to run several
 // times: a turn begins with a collection that is not counted.
-const (
-	turns       = 3
-	aloneWrites = 70
-	fourWrites  = 140
-	cpuWrites   = 1000
-)
+const turns = 3
+
+var turnWrites = [len(atATime)]int{70, 300, 1400}
 
 // tally is what one round has shown of a contender so far.
 type tally struct {
-	alone, four []time.Duration
-	mallocs     uint64
-	cpu, took   time.Duration // with 64 writes at a time
+	latencies         [len(atATime)][]time.Duration
+	mallocs           uint64
+	cpu, server, took time.Duration // with the most writes at a time
 }
 
 func (b *createBench) measure(ctx context.Context, contenders []creator) ([]created, error) {
@@ -70,14 +71,18 @@ func (b *createBench) measure(ctx context.Context, contenders []creator) ([]crea
 }
 
 func (r *created) add(t *tally) {
-	r.alone.add(p50(t.alone))
-	r.four.add(p50(t.four))
-	r.cpu.add(float64(t.cpu.Microseconds()) / (turns * cpuWrites))
-	r.allocations.add(float64(t.mallocs) / (turns * aloneWrites))
-	r.perSecond.add(turns * cpuWrites / t.took.Seconds())
+	for i, latencies := range t.latencies {
+		r.p50[i].add(p50(latencies))
+		r.p99[i].add(float64(latencies[len(latencies)*99/100].Microseconds()) / 1000)
+	}
+	alone, many := float64(turns*turnWrites[0]), float64(turns*turnWrites[len(atATime)-1])
+	r.cpu.add(float64(t.cpu.Microseconds()) / many)
+	r.server.add(float64(t.server.Microseconds()) / many)
+	r.allocations.add(float64(t.mallocs) / alone)
+	r.perSecond.add(many / t.took.Seconds())
 }
 
-// p50 is the median in milliseconds.
+// p50 is the median in milliseconds of latencies, which it sorts.
 func p50(latencies []time.Duration) float64 {
 	slices.Sort(latencies)
 	return float64(latencies[len(latencies)/2].Microseconds()) / 1000
@@ -88,23 +93,31 @@ func (t *tally) turn(ctx context.Context, c creator) error {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	latencies, _, err := createAll(ctx, c, 1, aloneWrites)
-	if err != nil {
-		return err
+	for i, clients := range atATime {
+		cpu := cpuTime()
+		server, err := cluster.CPU(ctx)
+		if err != nil {
+			return err
+		}
+		latencies, took, err := createAll(ctx, c, clients, turnWrites[i])
+		if err != nil {
+			return err
+		}
+		t.latencies[i] = append(t.latencies[i], latencies...)
+		if i == 0 {
+			runtime.ReadMemStats(&after)
+			t.mallocs += after.Mallocs - before.Mallocs
+		}
+		if i < len(atATime)-1 {
+			continue
+		}
+		t.cpu, t.took = t.cpu+cpuTime()-cpu, t.took+took
+		end, err := cluster.CPU(ctx)
+		if err != nil {
+			return err
+		}
+		t.server += end - server
 	}
-	runtime.ReadMemStats(&after)
-	t.alone = append(t.alone, latencies...)
-	t.mallocs += after.Mallocs - before.Mallocs
-	if latencies, _, err = createAll(ctx, c, 4, fourWrites); err != nil {
-		return err
-	}
-	t.four = append(t.four, latencies...)
-	cpu := cpuTime()
-	_, took, err := createAll(ctx, c, 64, cpuWrites)
-	if err != nil {
-		return err
-	}
-	t.cpu, t.took = t.cpu+cpuTime()-cpu, t.took+took
 	return nil
 }
 

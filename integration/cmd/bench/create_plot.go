@@ -12,7 +12,7 @@ func plot(results []created) string {
 	const left, width, row = 230, 520, 34
 	most := 0.0
 	for _, x := range results {
-		most = max(most, slices.Max(x.alone))
+		most = max(most, slices.Max(x.p50[0]))
 	}
 	scale := width / most
 	var b strings.Builder
@@ -23,10 +23,10 @@ func plot(results []created) string {
 	for i, x := range results {
 		y := 36 + row*i
 		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`, left-10, y+16, html.EscapeString(x.name))
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="20" fill="#4a7ab5"/>`, left, y+2, x.alone.median()*scale)
-		fmt.Fprintf(&b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="black"/>`, left+slices.Min(x.alone)*scale, y+12,
-			left+slices.Max(x.alone)*scale, y+12)
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%.2f</text>`, left+slices.Max(x.alone)*scale+6, y+16, x.alone.median())
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="20" fill="#4a7ab5"/>`, left, y+2, x.p50[0].median()*scale)
+		fmt.Fprintf(&b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="black"/>`, left+slices.Min(x.p50[0])*scale, y+12,
+			left+slices.Max(x.p50[0])*scale, y+12)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%.2f</text>`, left+slices.Max(x.p50[0])*scale+6, y+16, x.p50[0].median())
 	}
 	b.WriteString("</svg>\n")
 	return b.String()

@@ -183,7 +183,9 @@ func Read(ctx context.Context, s *gocql.Session, table string) (Contents, error)
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	var failure atomic.Pointer[error]
-	key := map[string]string{"orders_by_id": "order_id", "orders_by_user": "user_id", "orders_by_status": "status"}[table]
+	key := map[string]string{
+		"orders_by_id": "order_id", "orders_by_user": "user_id", "orders_by_status": "status", "orders_by_user_and_status": "user_id, status",
+	}[table]
 	const parts = 64
 	for part := range parts {
 		group.Go(func() {

@@ -123,6 +123,9 @@ func (c *crew) failed(err error) *writer.Error {
 func (c *crew) send(ctx context.Context, p *process, random *rand.Rand, row gocql.UUID, number uint64, at int64, change tables.Change, a *attempts) int64 {
 	c.queue.echo(ctx, row, random)
 	w := p.writer
+	if number%2 == 0 {
+		w = w.With(writer.Group(4 << 10))
+	}
 	if at != 0 {
 		c.weather.begin(at, number)
 		w = w.With(writer.At(at))
@@ -138,7 +141,7 @@ func (c *crew) send(ctx context.Context, p *process, random *rand.Rand, row gocq
 		}
 		p, repeated = c.current(ctx), true
 		a.repeat()
-		result, err = p.writer.With(writer.At(at)).Write(p.ctx, "change", change) //nolint:contextcheck // as before
+		result, err = p.writer.With(writer.At(at), writer.Group(4<<10)).Write(p.ctx, "change", change) //nolint:contextcheck // as before
 	}
 	c.meets(number)
 	failed := a.told(result, err)

@@ -33,6 +33,14 @@ func conditional(r ct.Request) bool { return r.Serial != 0 }
 
 func logged(r ct.Request) bool { return r.Kind == ct.Batch && r.Logged && !conditional(r) }
 
+// grouped says whether a request is of several partitions that have no batchlog.
+func grouped(r ct.Request) bool {
+	return r.Kind == ct.Batch && !r.Logged && r.On("orders_by_id") && (r.On("orders_by_user") || r.On("orders_by_status"))
+}
+
+// part applies the first partitions of a group.
+var part = ct.ApplyAt(1, 2, 3)
+
 func counting(r ct.Request) bool { return r.On(total) || r.On(daily) }
 
 // kind is the write type of the protocol.
@@ -77,6 +85,9 @@ var faults = []fault{
 		if n%2 == 0 && conditional(r) { // the commit of what was accepted finds too few replicas
 			return []ct.Step{ct.Accept, ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
 		}
+		if n%2 == 0 && grouped(r) {
+			return []ct.Step{part, ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
+		}
 		return []ct.Step{ct.Fail(ct.Unavailable(gocql.LocalQuorum, 2, 1))}
 	}},
 	{"server error", 1, nil, func(_ ct.Request, n uint64) []ct.Step {
@@ -86,6 +97,9 @@ var faults = []fault{
 	{"overloaded", 1, nil, func(r ct.Request, n uint64) []ct.Step {
 		if n%2 == 0 && (logged(r) || conditional(r) || counting(r)) { // a plain write is rejected before it is sent to anybody
 			return []ct.Step{ct.Apply, ct.Fail(ct.Overloaded)}
+		}
+		if n%2 == 0 && grouped(r) {
+			return []ct.Step{part, ct.Fail(ct.Overloaded)}
 		}
 		return []ct.Step{ct.Fail(ct.Overloaded)}
 	}},
@@ -97,6 +111,9 @@ var faults = []fault{
 			{ct.StoreBatch, ct.Fail(ct.WriteTimeout("BATCH_LOG", 1, 2))},
 			{ct.StoreBatch, ct.Drop},
 		}[n%4]
+	}},
+	{"group in part", 9, grouped, func(_ ct.Request, n uint64) []ct.Step {
+		return [][]ct.Step{{part, ct.Cut}, {part, ct.Drop}, {part, ct.Fail(ct.WriteTimeout("UNLOGGED_BATCH", 1, 2))}}[n%3]
 	}},
 	{"batchlog down", 18, logged, same(ct.Fail(ct.WriteTimeout("BATCH_LOG", 0, 2)))},
 	{"transaction delayed", 14, conditional, func(_ ct.Request, n uint64) []ct.Step {

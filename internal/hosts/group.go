@@ -1,0 +1,247 @@
+package hosts
+
+import (
+	"cmp"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/murmur3"
+	"github.com/gocql/gocql"
+)
+
+const (
+	// groupMost is how many partitions a group has at most: of more the server warns (unlogged_batch_across_partitions_warn_threshold).
+	groupMost = 10
+	// groupPause is how long a node gets no groups after one has failed there.
+	groupPause = 15 * time.Second
+	// groupWindow is how many partitions are looked at together, so that the time it takes grows with their number and not faster.
+	groupWindow = 64
+)
+
+// Partition is one that is written to.
+type Partition struct {
+	Keyspace string
+	Key      []byte // nil for one that is in no group
+	Size     int    // of what is written, in bytes
+}
+
+// Group is partitions that have replicas in common. An attempt with it goes to one of these and to no other node.
+type Group struct {
+	Partitions []int     // by their number
+	nodes      []*member // replicas of each: the one that is asked first, then by nearness those for when it has no connection, and for a hedge
+}
+
+// Group puts partitions into groups of two and more of one keyspace, whose sizes together are within limit: those that have the most common
+// replica first, then the rest. Only replicas that are near, up, in rotation and not in a pause count, and of these a group has as many as least.
+func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group) {
+	r, now := p.ring.Load(), time.Now().UnixNano()
+	replicas := make([][]*member, len(partitions)) // nil for those that are done
+	var room []*member                             // for all of them together
+	for i := range partitions {
+		if one := &partitions[i]; one.Key != nil && one.Size <= limit {
+			replicas[i] = p.groupable(r, one, now, &room, len(partitions)-i)
+		}
+	}
+	for from := 0; from < len(partitions); from += groupWindow {
+		window := replicas[from:min(from+groupWindow, len(replicas))]
+		for node := mostCommon(window); node != nil; node = mostCommon(window) {
+			g, size, keyspace := Group{Partitions: make([]int, 0, min(groupMost, len(window)))}, 0, ""
+			for i, nodes := range window {
+				one := &partitions[from+i]
+				if len(g.Partitions) == groupMost || size+one.Size > limit || !slices.Contains(nodes, node) {
+					continue
+				}
+				if len(g.Partitions) == 0 {
+					g.nodes, keyspace = nodes, one.Keyspace
+				} else if keyspace == one.Keyspace && shared(g.nodes, nodes) >= least {
+					g.nodes = slices.DeleteFunc(g.nodes, func(m *member) bool { return !slices.Contains(nodes, m) })
+				} else {
+					continue
+				}
+				window[i] = nil
+				g.Partitions = append(g.Partitions, from+i)
+				size += one.Size
+			}
+			if first := g.Partitions[0]; len(g.Partitions) == 1 { // nobody fits it here; elsewhere somebody may
+				window[first-from] = slices.DeleteFunc(g.nodes, func(m *member) bool { return m == node })
+				continue
+			}
+			at := slices.Index(g.nodes, node)
+			g.nodes[0], g.nodes[at] = g.nodes[at], g.nodes[0]
+			slices.SortStableFunc(g.nodes[1:], func(a, b *member) int { return cmp.Compare(a.tier, b.tier) })
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// shared is how many nodes are in both.
+func shared(a, b []*member) (n int) {
+	for _, m := range a {
+		if slices.Contains(b, m) {
+			n++
+		}
+	}
+	return n
+}
+
+// Places says whether the replicas of a keyspace are known.
+func (p *Policy) Places(keyspace string) bool {
+	_, ok := p.ring.Load().keyspaces[keyspace]
+	return ok
+}
+
+// groupable is the replicas of a partition that may be sent a group. Of a keyspace that is not known there are none: the plans of single requests
+// have it read. They are in room, which is made for as many partitions as are left if it is full.
+func (p *Policy) groupable(r *ring, one *Partition, now int64, room *[]*member, left int) []*member {
+	place, ok := r.keyspaces[one.Keyspace]
+	if !ok {
+		return nil
+	}
+	most := min(place.total, len(plan{}.replicas))
+	if len(*room) < most {
+		*room = make([]*member, most*left)
+	}
+	found := r.replicas(place, murmur3.Token(one.Key), (*room)[:0:most])
+	*room = (*room)[most:]
+	return slices.DeleteFunc(found, func(m *member) bool {
+		next := m.groups.next.Load()
+		return m.far || next > now || !m.breaker.in() || !m.info.IsUp()
+	})
+}
+
+// mostCommon is the node that is a replica of the most partitions, nil if none is one of two. Of several it is the nearest, then the one with
+// the fewest groups in flight.
+func mostCommon(replicas [][]*member) *member {
+	type candidate struct {
+		*member
+		partitions, inFlight int
+	}
+	var room [2 * groupMost]candidate
+	all := room[:0]
+	for _, nodes := range replicas {
+		for _, m := range nodes {
+			at := slices.IndexFunc(all, func(c candidate) bool { return c.member == m })
+			if at < 0 {
+				at = len(all)
+				all = append(all, candidate{member: m, inFlight: int(m.groups.inFlight.Load())})
+			}
+			all[at].partitions++
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	first := rand.IntN(len(all)) //nolint:gosec // it spreads load, it guards nothing
+	best := all[first]
+	for i := range all {
+		switch c := all[(first+i)%len(all)]; {
+		case c.partitions != best.partitions:
+			if c.partitions > best.partitions {
+				best = c
+			}
+		case c.tier < best.tier || c.tier == best.tier && c.inFlight < best.inFlight:
+			best = c
+		}
+	}
+	if best.partitions < 2 {
+		return nil
+	}
+	return best.member
+}
+
+// nodeGroups is what is remembered of a node for groups.
+type nodeGroups struct {
+	inFlight atomic.Int32
+	next     atomic.Int64 // when there may be one again, in nanoseconds of Unix time; 0 if none has failed since one succeeded
+}
+
+// try says whether a group may be sent now. After a pause one is, and the others wait for another one: until is its end, for [Attempt.EndGroup].
+func (g *nodeGroups) try(now int64) (until int64, ok bool) {
+	next := g.next.Load()
+	if next == 0 {
+		return 0, true
+	}
+	until = now + int64(groupPause)
+	return until, next <= now && g.next.CompareAndSwap(next, until)
+}
+
+// shared chooses the next node of a group.
+func (s *plan) shared() (choice, bool) {
+	for s.given < s.count {
+		m := s.replicas[s.given]
+		s.given++
+		if s.attempt.age(m.node) > 0 || !m.breaker.in() {
+			continue
+		}
+		if until, ok := m.groups.try(time.Now().UnixNano()); ok {
+			if until != 0 {
+				s.attempt.before().pause = until
+			}
+			return choice{member: m}, true
+		}
+	}
+	return choice{}, false
+}
+
+// count adds to the groups in flight at the node that was picked.
+func (a *Attempt) count(n int32) {
+	if at := a.node.Load(); at != nil {
+		at.groups.inFlight.Add(n)
+	}
+}
+
+// EndGroup tells the policy what an attempt of a group ended with. A failure that may be due to the node makes its groups pause, unless they do.
+func (a *Attempt) EndGroup(r Result, err error) {
+	a.count(-1)
+	n := a.node.Load()
+	switch {
+	case n == nil || r == Cancelled || r == Unsent:
+	case err == nil || ofReplicas(err):
+		a.excuse()
+	default:
+		now := time.Now()
+		until := now.Add(groupPause).UnixNano()
+		if next := n.groups.next.Load(); next <= now.UnixNano() && n.groups.next.CompareAndSwap(next, until) {
+			a.before().pause = until
+		}
+	}
+}
+
+// ofReplicas says whether a failure tells of other nodes than the coordinator: with two nodes down all coordinators have it.
+func ofReplicas(err error) bool {
+	var server gocql.RequestError
+	if !errors.As(err, &server) {
+		return false
+	}
+	switch server.Code() {
+	case gocql.ErrCodeUnavailable, gocql.ErrCodeWriteTimeout, gocql.ErrCodeWriteFailure:
+		return true
+	}
+	return false
+}
+
+// excuse ends the pause that the attempt was a trial after, or that its failure has begun. One that another has begun stays.
+func (a *Attempt) excuse() {
+	if n := a.node.Load(); n != nil && a.past != nil && a.past.pause != 0 {
+		n.groups.next.CompareAndSwap(a.past.pause, 0)
+	}
+}
+
+// Excuse ends the pauses that the failed attempts of a group have begun, if it was hedged that of both: they were not the fault of the nodes.
+func (a *Attempt) Excuse() {
+	for ; a != nil && a.past != nil; a = a.past.rival {
+		a.excuse()
+	}
+}
+
+// Follow makes the attempts of a, which was part of a group, avoid the nodes that the group has tried.
+func (a *Attempt) Follow(group *Attempt) {
+	if group.past != nil {
+		a.past = &history{tried: group.past.tried, count: group.past.count}
+	}
+	a.avoid(group.node.Load())
+}

@@ -1,0 +1,216 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"pgregory.net/rapid"
+)
+
+// partitions are some of a keyspace, by the hosts that are their first replicas.
+func (w *town) partitions(keyspace string, first ...int) []Partition {
+	out := make([]Partition, len(first))
+	for i, host := range first {
+		out[i] = Partition{keyspace, w.key(host), 100}
+	}
+	return out
+}
+
+// Whatever the ring and the partitions are: each is in one group at most, a group has two partitions at least and as many as are allowed at
+// most, and its nodes are replicas of all of them that may be asked. No two that are left alone could travel together.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newTown(rapid.SliceOfN(rapid.UintRange(0, 2), 1, 8).Draw(t, "tiers")...)
+		w.near.max = 2
+		w.policy.AddHost(w.hosts[0])
+		w.replicate(4)
+		hosts := len(w.hosts)
+		bad := make([]bool, hosts)
+		for i := range hosts {
+			switch rapid.IntRange(0, 5).Draw(t, "trouble") {
+			case 0:
+				w.silence(i)
+				bad[i] = true
+			case 1:
+				w.node(i).groups.next.Store(time.Now().Add(time.Minute).UnixNano())
+				bad[i] = true
+			case 2: // it is time for a trial
+				w.node(i).groups.next.Store(1)
+			}
+			bad[i] = bad[i] || w.near.tiers[w.hosts[i]] == 2
+		}
+		const limit = 1000
+		least := rapid.IntRange(1, 2).Draw(t, "least")
+		parts := make([]Partition, rapid.IntRange(0, 100).Draw(t, "partitions"))
+		able := make([][]int, len(parts))
+		for i := range parts {
+			first, factor := rapid.IntRange(0, hosts-1).Draw(t, "first"), rapid.IntRange(1, 4).Draw(t, "replicas")
+			parts[i] = Partition{fmt.Sprint("ks", factor), w.key(first), rapid.IntRange(1, 600).Draw(t, "size")}
+			if rapid.IntRange(0, 9).Draw(t, "other") == 0 {
+				parts[i] = Partition{"unheard", w.key(first), 1}
+				continue
+			}
+			for n := range min(factor, hosts) {
+				if h := (first + n) % hosts; !bad[h] {
+					able[i] = append(able[i], h)
+				}
+			}
+		}
+		grouped := make([]bool, len(parts))
+		for _, g := range w.policy.Group(parts, limit, least) {
+			common := slices.Clone(able[g.Partitions[0]])
+			size := 0
+			for _, n := range g.Partitions {
+				if grouped[n] {
+					t.Fatalf("partition %d is in two groups", n)
+				}
+				grouped[n], size = true, size+parts[n].Size
+				common = slices.DeleteFunc(common, func(h int) bool { return !slices.Contains(able[n], h) })
+				if parts[n].Keyspace != parts[g.Partitions[0]].Keyspace {
+					t.Fatalf("group %v has two keyspaces", g.Partitions)
+				}
+			}
+			if !slices.IsSortedFunc(g.nodes[1:], func(a, b *member) int { return int(a.tier) - int(b.tier) }) {
+				t.Fatal("nodes are not in order")
+			}
+			var nodes []int
+			for _, m := range g.nodes {
+				nodes = append(nodes, slices.Index(w.hosts, m.info))
+			}
+			slices.Sort(nodes)
+			slices.Sort(common)
+			if !slices.Equal(nodes, common) || len(nodes) < least || len(g.Partitions) < 2 || len(g.Partitions) > groupMost || size > limit {
+				t.Fatalf("group %v of %d bytes, nodes %v, replicas of all are %v", g.Partitions, size, nodes, common)
+			}
+		}
+		if len(parts) > groupWindow {
+			return
+		}
+		for i := range parts {
+			for j := range i {
+				if grouped[i] || grouped[j] || parts[i].Keyspace != parts[j].Keyspace || parts[i].Size+parts[j].Size > limit {
+					continue
+				}
+				common := slices.DeleteFunc(slices.Clone(able[i]), func(h int) bool { return !slices.Contains(able[j], h) })
+				if len(common) >= least {
+					t.Fatalf("%d and %d are alone, and share nodes %v", i, j, common)
+				}
+			}
+		}
+	})
+}
+
+// The attempt of a group goes to its nodes, one after the other, and to no other; a hedge to another of them.
+func TestGroupPlan(t *testing.T) {
+	t.Parallel()
+	w := newTown(0, 0, 0, 0, 0)
+	groups := w.policy.Group(w.partitions("ks3", 1, 2), 1000, 1)
+	if len(groups) != 1 || len(groups[0].nodes) != 2 {
+		t.Fatalf("%v", groups)
+	}
+	a := &Attempt{Context: context.Background(), Group: &groups[0]}
+	order := w.plan(unasked{request{ctx: a}})
+	slices.Sort(order)
+	if !slices.Equal(order, []int{2, 3}) {
+		t.Errorf("plan %v", order)
+	}
+	first := &Attempt{Context: context.Background(), Group: &groups[0]}
+	at := w.first(unasked{request{ctx: first}})
+	second := new(Attempt)
+	first.Fork(second)
+	second.Avoid(first)
+	if order := w.plan(unasked{request{ctx: second}}); !slices.Equal(order, []int{5 - at}) {
+		t.Errorf("%v after %d", order, at)
+	}
+}
+
+// Groups go to the node with the fewest in flight, and none is forgotten, whatever they end with.
+func TestGroupsInFlight(t *testing.T) {
+	t.Parallel()
+	w := newTown(0, 0, 0)
+	var open []*Attempt
+	for i := range 30 {
+		a := &Attempt{Context: context.Background(), Group: &w.policy.Group(w.partitions("ks3", 0, 1, 2), 1000, 1)[0]}
+		next := w.policy.Pick(unasked{request{ctx: a}})
+		if next(); i >= 27 {
+			next() // the first had no connection
+		}
+		if open = append(open, a); i != 26 {
+			continue
+		}
+		for i := range 3 {
+			if n := w.node(i).groups.inFlight.Load(); n != 9 {
+				t.Errorf("node %d has %d of 27 in flight", i, n)
+			}
+		}
+	}
+	for i, a := range open {
+		a.EndGroup([]Result{Answered, Cancelled, Unsent}[i%3], []error{nil, context.Canceled, gocql.ErrNoStreams}[i%3])
+	}
+	for i := range 3 {
+		if n := &w.node(i).groups; n.inFlight.Load() != 0 || n.next.Load() != 0 {
+			t.Errorf("node %d has %d in flight, next %d", i, n.inFlight.Load(), n.next.Load())
+		}
+	}
+}
+
+// After a failure a node has no groups, then one, and after the success of that all. What began before the failure says nothing.
+func TestGroupPause(t *testing.T) {
+	t.Parallel()
+	w := newTown(0)
+	begin := func() *Attempt {
+		groups := w.policy.Group(w.partitions("ks1", 0, 0), 1000, 1)
+		if groups == nil {
+			return nil
+		}
+		a := &Attempt{Context: context.Background(), Group: &groups[0]}
+		if w.policy.Pick(unasked{request{ctx: a}})() == nil {
+			return nil
+		}
+		return a
+	}
+	over := func() { w.node(0).groups.next.Store(1) }
+	early, failed := begin(), begin()
+	failed.EndGroup(Answered, errors.New("overloaded"))
+	early.EndGroup(Answered, nil)
+	if begin() != nil {
+		t.Error("a group in the pause")
+	}
+	over()
+	trial := begin()
+	if trial == nil || begin() != nil {
+		t.Error("not one trial")
+	}
+	trial.EndGroup(TimedOut, context.DeadlineExceeded)
+	if begin() != nil {
+		t.Error("a group after a trial that failed")
+	}
+	over()
+	begin().EndGroup(Answered, nil)
+	next := begin()
+	if next == nil || begin() == nil {
+		t.Fatal("no groups after a trial that succeeded")
+	}
+	next.EndGroup(Answered, errors.New("unauthorized"))
+	next.Excuse()
+	if begin() == nil {
+		t.Error("no group after a failure that was not the node's")
+	}
+}
+
+// The policy of a session is found, and that of another kind is not.
+func TestOf(t *testing.T) {
+	t.Parallel()
+	session := new(gocql.Session)
+	p := New(gocql.RoundRobinHostPolicy())
+	p.Init(session)
+	if Of(session) != p || Of(new(gocql.Session)) != nil || Of(nil) != nil {
+		t.Error("not the policy of the session")
+	}
+}

@@ -1,0 +1,171 @@
+package reconcile_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/reconcile"
+)
+
+// served is a world in which a service writes what a process repairs.
+type served struct {
+	*mortal
+
+	items *killedItems
+	back  bool                  // the service moves all items back to where they were first, and does nothing else
+	acked map[gocql.UUID]string // values of what the service has written, empty if it is deleted
+}
+
+func newServed(t *testing.T, c *cassandratest.Cluster, r rule, plants []wreck) *served {
+	t.Helper()
+	m := newKilledItems(t, c, r, plants)
+	return &served{mortal: m, items: m.ward.(*killedItems)} //nolint:forcetypeassert // it is
+}
+
+// serve makes acknowledged writes of all items: updates, moves, deletes and creates, or where it finishes what it has planted, half of them are these
+// writes.
+func (f *served) serve(n int, finishes bool) {
+	base, set := f.items.read(base), f.items.rule.set
+	f.acked = make(map[gocql.UUID]string)
+	for i, w := range f.items.plants {
+		id := gocql.UUID{15: byte(i + 1)}
+		planted, ok := f.items.planted[id]
+		switch {
+		case !ok:
+			continue
+		case finishes && !f.back && (n+i)%2 == 0:
+			for _, m := range planted.mutations {
+				f.items.send(m)
+			}
+			f.acked[id] = planted.values
+			continue
+		}
+		a := int64(1000 + i)
+		before := item{ID: id, Owner: gocql.UUID{14: 1, 15: byte(i + 1)}, Status: "open", A: &a, B: &a}
+		change := set.Insert(before)
+		f.acked[id] = "open, " + stored{a: &a, b: &a}.values()
+		if rows := base[id]; len(rows) > 0 && rows[0].status != "" {
+			after := before
+			before.Status, before.A, before.B = rows[0].status, rows[0].a, rows[0].b
+			if rows[0].stamp != nil {
+				before.UpdatedAt = *rows[0].stamp
+			}
+			switch after.Status = before.Status; {
+			case f.back:
+				after.Status = statuses[0]
+			case f.items.moves:
+				after.Status = statuses[(n/2+i)%len(statuses)]
+			}
+			change = set.Update(before, after)
+			f.acked[id] = after.Status + ", " + stored{a: &a, b: &a}.values()
+			if (n/2+i)%5 == 0 && !f.back {
+				change = set.Delete(before)
+				f.acked[id] = ""
+			}
+		}
+		if _, err := f.items.w.Write(f.t.Context(), "serve", change); err != nil {
+			f.t.Errorf("%s: %v", w.name, err)
+		}
+	}
+}
+
+// checkServed checks that the tables have what the service has written, and repairs what has come late.
+func (f *served) checkServed() {
+	t := f.t
+	have := f.items.read(base)
+	for id, want := range f.acked {
+		got := ""
+		if rows := have[id]; len(rows) > 0 {
+			got = rows[0].status + ", " + rows[0].values()
+		}
+		if got != want {
+			t.Errorf("%s: the service has written %q, and there is %q", f.items.plants[id[15]-1].name, want, got)
+		}
+	}
+	if report, err := f.r.Repair(t.Context(), f.set(), handed); err != nil {
+		t.Errorf("%v\n%v", err, report)
+	}
+	if left := f.differences(); len(left) > 0 {
+		t.Errorf("the tables disagree:\n%s", strings.Join(left, "\n"))
+	}
+}
+
+// At each request of a repair, between what it reads or writes and the answer, the service writes all that disagrees, or finishes the writes that have
+// left it so. No acknowledged write is undone, no deleted row is back.
+func TestWrittenAtEveryStep(t *testing.T) {
+	t.Parallel()
+	lookup := []reconcile.Option{reconcile.Lookup()}
+	for i, test := range []struct {
+		rule
+		treatment
+		plants []wreck
+		stride int
+	}{
+		{rules[0], treatment{"repair", lookup}, wrecks, 13},
+		{rules[0], treatment{name: "repair"}, wrecks, 13},
+		{rules[0], treatment{name: "repair"}, wrecks[2:3], 1}, // a ghost, whose item moves back
+		{rules[1], treatment{"repair", lookup}, wrecks, 13},
+		{rules[2], treatment{"repair", lookup}, wrecks, 13},
+		{rules[3], treatment{"repair", lookup}, wrecks, 13},
+		{rules[4], treatment{"repair", lookup}, wrecks, 13},
+	} {
+		t.Run(fmt.Sprint(i, " ", test.rule.name), func(t *testing.T) {
+			cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+				f := newServed(t, c, test.rule, test.plants)
+				f.treatment = test.treatment
+				f.back = len(test.plants) == 1
+				stride, n := test.stride, 1
+				if *killedAtAll {
+					stride = 1
+				}
+				for f.writtenAt(n) && !t.Failed() {
+					n += stride
+				}
+				t.Logf("it has fewer than %d requests", n)
+			})
+		})
+	}
+}
+
+// writtenAt has the service write at the n-th request of a repair, and gives false if it has fewer.
+func (f *served) writtenAt(n int) bool {
+	t, c := f.t, f.cluster()
+	f.items.age = []time.Duration{time.Hour, 6 * 24 * time.Hour}[n%2] // the latter as by an import, so that a time does not say how old a row is
+	f.plant()
+	last := slices.Max(connsSince(c, 0))
+	p := startProcess(t, c)
+	defer p.s.Close()
+	own := connsSince(c, last)
+	requests, written := 0, make(chan struct{})
+	rule := c.When(cassandratest.Where(func(r cassandratest.Request) bool { return slices.Contains(own, r.Conn) })).Choose(
+		func(cassandratest.Request) []cassandratest.Step {
+			if requests++; requests != n {
+				return nil
+			}
+			go func() {
+				defer close(written)
+				f.serve(n, true)
+			}()
+			return []cassandratest.Step{cassandratest.Apply, cassandratest.Delay(5 * time.Second)}
+		})
+	r, err := reconcile.New(p.s, reconcile.Settle(settleKilled), reconcile.Ranges(killedRanges), handed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, err := r.Repair(t.Context(), f.set(), f.options...); report == nil {
+		t.Fatal(err)
+	}
+	rule.End()
+	if requests < n {
+		return false
+	}
+	<-written
+	f.checkServed()
+	return true
+}

@@ -1,0 +1,365 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/session"
+	"github.com/gocql/gocql"
+)
+
+// create writes an order and gives what was sent for it.
+func (s *wireShop) create(t *testing.T, w *Writer) (Result, []cassandratest.Request, error) {
+	t.Helper()
+	from := len(s.Journal())
+	result, err := w.Write(t.Context(), "createOrder", orderSet(t).Insert(fresh()))
+	return result, s.writes(from), err
+}
+
+// A group that fails becomes its requests: at once, with the same bytes, each with one token of the budget, to other nodes. Without a token
+// there is no second attempt, as for any request.
+func TestWireGroupSplits(t *testing.T) {
+	t.Parallel()
+	for tokens, test := range map[int]struct {
+		requests int
+		applied  bool
+	}{3: {4, true}, 2: {3, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			unwind(t)
+			s := openWireGroups(t, 3, shared(session.Budget(retry.NewBudget(tokens, 0.001))))
+			s.When(cassandratest.Batch).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
+			begin := time.Now()
+			result, sent, err := s.create(t, s.w)
+			if took := time.Since(begin); took > 5*time.Millisecond {
+				t.Errorf("took %v", took)
+			}
+			if (err == nil) != test.applied || len(sent) != test.requests || result.Requests != 1 || result.Groups != 1 || result.Attempts != test.requests {
+				t.Fatalf("%d tokens: %+v, %v, sent %v", tokens, result, err, sent)
+			}
+			for _, r := range sent[1:] {
+				if r.Node == sent[0].Node || len(r.Statements) != 1 || !slices.ContainsFunc(sent[0].Statements, r.Statements[0].Equal) {
+					t.Errorf("%v follows %v", r, sent[0])
+				}
+			}
+			if test.applied {
+				return
+			}
+			count := make(map[Outcome]int)
+			for _, r := range asError(t, err).Tables {
+				count[r.Outcome]++
+				if r.Outcome == Unknown && (r.Attempts != 1 || !errors.Is(r.Err, retry.ErrBudget)) {
+					t.Errorf("%+v", r)
+				}
+			}
+			if count[Applied] != 2 || count[Unknown] != 1 {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// A node whose group has failed gets none for 15 s; then one, and if that succeeds others.
+func TestWireGroupsPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWireGroups(t, 3)
+		rule := s.When(cassandratest.Batch, cassandratest.On(2)).Do(cassandratest.Fail(cassandratest.Overloaded))
+		groups := func(d time.Duration) (at2 int) {
+			for end := time.Now().Add(d); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
+				result, sent, err := s.create(t, s.w)
+				if err != nil || result.Groups != 1 {
+					t.Fatalf("%+v, %v", result, err)
+				}
+				if sent[0].Node == 2 {
+					at2++
+				}
+			}
+			return at2
+		}
+		groups(5 * time.Second)
+		if n := rule.Handled(); n != 1 {
+			t.Errorf("%d groups to the node within 5 s", n)
+		}
+		groups(40 * time.Second)
+		if n := rule.Handled(); n != 3 {
+			t.Errorf("%d groups to the node within 45 s, want one each 15 s", n)
+		}
+		rule.End()
+		<-time.After(15 * time.Second)
+		if n := groups(3 * time.Second); n < 3 {
+			t.Errorf("%d groups to the node when it is well again", n)
+		}
+		s.When(cassandratest.Batch).Do(cassandratest.Fail(cassandratest.Overloaded))
+		for range 3 {
+			if _, _, err := s.create(t, s.w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if result, sent, err := s.create(t, s.w); err != nil || result.Groups != 0 || len(sent) != 3 {
+			t.Errorf("all are in a pause: %+v, %v, %v", result, sent, err)
+		}
+	})
+}
+
+// A table that may not be written, or is not there, fails alone, and is then in no group; the others are. Where it is the request that is invalid, or
+// no request by itself, it is the node's groups that pause: one of its limits may be below what is sent.
+func TestWireGroupWithARejectedTable(t *testing.T) {
+	t.Parallel()
+	unauthorized, invalid := cassandratest.Code(gocql.ErrCodeUnauthorized), cassandratest.Code(gocql.ErrCodeInvalid)
+	for _, test := range []struct {
+		answer        cassandratest.Error
+		table, groups []int // requests of writes while the table is rejected, and while groups are
+		hedge         time.Duration
+	}{
+		{answer: unauthorized, table: []int{4, 2, 2, 2, 2}, groups: []int{4, 4, 4, 3, 3}},                  // each node once
+		{answer: unauthorized, table: []int{4, 2, 2, 2, 2}, groups: []int{4, 4, 3, 3}, hedge: time.Second}, // as long as there are two
+		{answer: invalid, table: []int{4, 4, 4, 3, 3}, groups: []int{4, 4, 4, 3, 3}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			unwind(t)
+			s := openWireGroups(t, 3, Hedge(test.hedge))
+			rejected := s.When(cassandratest.Table("orders_by_user")).Do(cassandratest.Fail(test.answer))
+			for i, want := range test.table {
+				_, sent, err := s.create(t, s.w)
+				got := outcomes(asError(t, err))
+				if len(sent) != want || got["orders_by_user"] != NotApplied || got["orders_by_id"] != Applied || got["orders_by_status"] != Applied {
+					t.Errorf("%v, write %d: %v, sent %v", test.answer, i+1, got, sent)
+				}
+			}
+			if test.table[1] == 2 {
+				s.wantNoPause(t)
+			}
+			rejected.End()
+			<-time.After(liveAge)
+			if _, sent, err := s.create(t, s.w); err != nil || len(sent) != 1 {
+				t.Errorf("a minute later: %v, %v", sent, err)
+			}
+			s.When(cassandratest.Batch).Do(cassandratest.Fail(test.answer))
+			for i, want := range test.groups {
+				if _, sent, err := s.create(t, s.w); err != nil || len(sent) != want {
+					t.Errorf("rejected groups, write %d: %v, %v", i+1, sent, err)
+				}
+			}
+		})
+	}
+}
+
+// wantNoPause says whether each of the three nodes gets groups.
+func (s *wireShop) wantNoPause(t *testing.T) {
+	t.Helper()
+	from := len(s.Journal())
+	for range 30 {
+		_, _, _ = s.create(t, s.w)
+	}
+	for n := range 3 {
+		if !slices.ContainsFunc(s.writes(from), func(r cassandratest.Request) bool { return r.Node == n+1 && len(r.Statements) > 1 }) {
+			t.Errorf("no groups to node %d", n+1)
+		}
+	}
+}
+
+// A group that gets no answer is sent once more, to another node that is a replica of all of it.
+func TestWireGroupIsHedged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWireGroups(t, 6, Hedge(50*time.Millisecond), Timeout(20*time.Second))
+		seen := make(map[int64]bool)
+		s.When(cassandratest.Batch).Choose(func(r cassandratest.Request) []cassandratest.Step {
+			at := writtenAt(r.Statements[0])
+			if !seen[at] {
+				seen[at] = true
+				return []cassandratest.Step{cassandratest.Delay(time.Second)}
+			}
+			return nil
+		})
+		for range 100 { // not all groups have two nodes
+			begin := time.Now()
+			result, sent, err := s.create(t, s.w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(sent) != 2 || len(sent[0].Statements) != 3 || len(sent[1].Statements) != 3 {
+				continue
+			}
+			if took := time.Since(begin); took > 100*time.Millisecond || sent[0].Node == sent[1].Node || result.Requests != 1 || result.Attempts != 2 {
+				t.Errorf("%+v after %v, sent %v", result, took, sent)
+			}
+			for _, st := range sent[1].Statements {
+				if !slices.Contains(s.replicasOf(st), sent[1].Node) {
+					t.Errorf("%s to node %d", st.Text, sent[1].Node)
+				}
+			}
+			return
+		}
+		t.Error("no group of three was hedged")
+	})
+}
+
+// A call that ends before its group was sent has not applied it, one that ends after that does not know.
+func TestWireGroupEndsWithTheCall(t *testing.T) {
+	t.Parallel()
+	for name, steps := range map[string][]cassandratest.Step{
+		"dropped": {cassandratest.Drop}, "applied": {cassandratest.Apply, cassandratest.Drop}, "never sent": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWireGroups(t, 3)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				want, attempts := Unknown, 1
+				if steps == nil {
+					cancel()
+					want, attempts = NotApplied, 0
+				}
+				s.When(cassandratest.Batch).Do(append(steps, cassandratest.Drop)[:max(1, len(steps))]...)
+				time.AfterFunc(100*time.Millisecond, cancel)
+				result, err := s.w.Write(ctx, "op", orderSet(t).Insert(fresh()))
+				if !errors.Is(err, context.Canceled) || result.Attempts != attempts {
+					t.Errorf("%+v, %v", result, err)
+				}
+				for _, r := range asError(t, err).Tables {
+					if r.Outcome != want || r.Attempts != attempts {
+						t.Errorf("%+v, want %v", r, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A tracer is told of a group as of one request with all tables, and then of the requests that it becomes.
+func TestWireGroupIsTraced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWireGroups(t, 3)
+		r := new(recorder)
+		s.When(cassandratest.Batch, cassandratest.Nth(2)).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
+		for range 2 {
+			if _, _, err := s.create(t, s.w.With(Trace(r))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []string{
+			"start createOrder of 1, resume false",
+			"createOrder: start shop.orders_by_id+orders_by_user+orders_by_status fan-out LOCAL_QUORUM, 3 statements",
+			"createOrder: orders_by_id+orders_by_user+orders_by_status: end applied, 1 attempts, , failed false",
+			"createOrder: end createOrder fan-out, 1 requests, 1 attempts, failed false",
+			"start createOrder of 1, resume false",
+			"createOrder: start shop.orders_by_id+orders_by_user+orders_by_status fan-out LOCAL_QUORUM, 3 statements",
+			"createOrder: orders_by_id+orders_by_user+orders_by_status: end unknown, 1 attempts, unavailable, failed true",
+		}
+		for _, table := range []string{"orders_by_id", "orders_by_user", "orders_by_status"} {
+			want = append(want, "createOrder: start shop."+table+" fan-out LOCAL_QUORUM, 1 statements",
+				"createOrder: "+table+": end applied, 1 attempts, , failed false")
+		}
+		want = append(want, "createOrder: end createOrder fan-out, 1 requests, 4 attempts, failed false")
+		if first := want[:7]; !slices.Equal(r.lines[:7], first) || !sameElements(r.lines, want) {
+			t.Errorf("%q", r.lines)
+		}
+		if r.ends[0].Groups != 1 || r.ends[1].Groups != 1 {
+			t.Errorf("%+v", r.ends)
+		}
+	})
+}
+
+// A failure that tells of other replicas is no reason for a pause: with two nodes down all coordinators answer UNAVAILABLE.
+func TestWireGroupsGoOnWhereOthersFail(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []cassandratest.Error{
+		cassandratest.Unavailable(gocql.LocalQuorum, 2, 1), cassandratest.WriteTimeout("UNLOGGED_BATCH", 1, 2),
+		cassandratest.WriteFailure("UNLOGGED_BATCH", 1, 2, 1),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			unwind(t)
+			s := openWireGroups(t, 3)
+			s.When(cassandratest.Batch).Do(cassandratest.Fail(answer))
+			for i := range 6 {
+				if result, sent, err := s.create(t, s.w); err != nil || result.Groups != 1 || len(sent) != 4 {
+					t.Errorf("%v, write %d: %+v, %v, sent %v", answer, i+1, result, err, sent)
+				}
+			}
+		})
+	}
+}
+
+// A group whose only node has no connection was never sent: its requests make their first attempts, which cost no token and are no retries.
+func TestWireGroupThatIsNotSent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		budget := retry.NewBudget(1, 0.001)
+		s := openWireGroups(t, 6, shared(session.Budget(budget)))
+		const at = 2
+		o := fresh()
+		for ; !slices.Equal(s.common(t, o), []int{at}); o = fresh() {
+		}
+		if result, err := s.w.Write(t.Context(), "op", orderSet(t).Insert(o)); err != nil || result.Requests != 1 {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		s.Node(at).Silence()
+		s.Node(at).Cut()
+		<-time.After(eofDelay + 150*time.Millisecond) // then it has noticed, and still waits for the next
+		r := new(recorder)
+		from := len(s.Journal())
+		result, err := s.w.With(Trace(r)).Write(t.Context(), "op", orderSet(t).Insert(o))
+		sent := s.writes(from)
+		if err != nil || len(sent) != 3 || result.Requests != 3 || result.Groups != 0 || result.Attempts != 3 {
+			t.Errorf("%+v, %v, sent %v", result, err, sent)
+		}
+		if slices.ContainsFunc(r.lines, func(line string) bool { return strings.Contains(line, ": attempt ") }) {
+			t.Errorf("%q", r.lines)
+		}
+	})
+}
+
+// lateTracer takes a second over the end of each request.
+type lateTracer struct{ recorder }
+
+func (*lateTracer) TraceRequestEnd(context.Context, session.RequestEnd) { <-time.After(time.Second) }
+
+// A group that the call leaves behind is one request.
+func TestWireGroupIsOneStraggler(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWireGroups(t, 3)
+		r := new(lateTracer)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := s.w.With(Trace(r)).Write(ctx, "op", orderSet(t).Insert(fresh())); err == nil {
+			t.Fatal("no error")
+		}
+		if end := r.ends[0]; end.Requests != 1 || end.Groups != 1 || end.Stragglers != 1 {
+			t.Errorf("%+v", end)
+		}
+	})
+}
+
+// A request that its group leaves without a token sends nothing, and no tracer is told of it.
+func TestWireGroupWithoutTokensIsTraced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		unwind(t)
+		s := openWireGroups(t, 3, shared(session.Budget(retry.NewBudget(2, 0.001))))
+		s.When(cassandratest.Batch).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.LocalQuorum, 2, 1)))
+		r := new(recorder)
+		if _, sent, err := s.create(t, s.w.With(Trace(r))); err == nil || len(sent) != 3 {
+			t.Fatalf("%v, %v", sent, err)
+		}
+		if len(r.lines) != 2+2+2*2 { // of the write, of the group, of two requests
+			t.Errorf("%q", r.lines)
+		}
+	})
+}

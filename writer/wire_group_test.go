@@ -1,0 +1,145 @@
+package writer
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/tables"
+)
+
+const groupBytes = 4 << 10
+
+// openWireGroups opens a shop whose writer groups, when the pools are full and keyspaces and schema are known.
+func openWireGroups(t *testing.T, nodes int, options ...NewOption) *wireShop {
+	t.Helper()
+	s := openWire(t, cassandratest.Start, nodes, append([]NewOption{Group(groupBytes)}, options...)...)
+	<-time.After(time.Second)
+	if err := s.w.Check(t.Context(), orderSet(t), noteSet(t)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// replicasOf are the replicas of the partition that a statement writes to.
+func (s *wireShop) replicasOf(r cassandratest.Statement) []int {
+	keys := map[string]string{"orders_by_id": "order_id", "orders_by_user": "user_id", "orders_by_status": "status"}
+	v, _ := r.Value(keys[r.Table])
+	return s.Replicas(r.Keyspace, v.Bytes)
+}
+
+// common are the nodes that are replicas of an order in all tables.
+func (s *wireShop) common(t *testing.T, o Order) (nodes []int) {
+	t.Helper()
+	nodes = s.Replicas("shop", o.OrderID.Bytes())
+	for _, key := range [][]byte{o.UserID.Bytes(), []byte(o.Status)} {
+		replicas := s.Replicas("shop", key)
+		nodes = slices.DeleteFunc(nodes, func(n int) bool { return !slices.Contains(replicas, n) })
+	}
+	return nodes
+}
+
+// Requests travel together where a node is a replica of all, and that node coordinates: on three nodes with three replicas always, with one
+// replica never unless they have the same, on six in part.
+func TestWireGroups(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ nodes, replicas, least, most int }{ // requests of 60 writes of three partitions
+		{nodes: 3, replicas: 3, least: 60, most: 60},
+		{nodes: 6, replicas: 3, least: 61, most: 120},
+		{nodes: 12, replicas: 3, least: 90, most: 170},
+		{nodes: 12, replicas: 1, least: 150, most: 180},
+	} {
+		t.Run(fmt.Sprintf("%d nodes, %d replicas", test.nodes, test.replicas), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWire(t, cassandratest.Start, test.nodes, Group(groupBytes))
+				s.Create(fmt.Sprintf(`ALTER KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}`, test.replicas))
+				<-time.After(10 * time.Second) // keyspaces are read again
+				if err := s.w.Check(t.Context(), orderSet(t)); err != nil {
+					t.Fatal(err)
+				}
+				requests, coordinators := 0, make(map[int]int)
+				for range 60 {
+					from := len(s.Journal())
+					result, err := s.w.Write(t.Context(), "createOrder", orderSet(t).Insert(fresh()))
+					if err != nil || result.Mode != FanOut {
+						t.Fatalf("%+v, %v", result, err)
+					}
+					sent, groups := s.writes(from), 0
+					for _, r := range sent {
+						if len(r.Statements) > 1 {
+							groups++
+							coordinators[r.Node]++
+							if r.Logged {
+								t.Error("a logged batch")
+							}
+						}
+						for _, st := range r.Statements {
+							if at, _ := st.Value("[timestamp]"); !slices.Equal(at.Bytes, be(result.Timestamp)) {
+								t.Errorf("timestamp %x, want %x", at.Bytes, be(result.Timestamp))
+							}
+							if replicas := s.replicasOf(st); !slices.Contains(replicas, r.Node) {
+								t.Errorf("%s to node %d, the replicas are %v", st.Text, r.Node, replicas)
+							}
+						}
+					}
+					if result.Requests != len(sent) || result.Attempts != len(sent) || result.Groups != groups {
+						t.Errorf("%+v, sent %v", result, sent)
+					}
+					requests += len(sent)
+				}
+				t.Logf("%d requests, groups by coordinator %v", requests, coordinators)
+				if requests < test.least || requests > test.most {
+					t.Errorf("%d requests", requests)
+				}
+				if test.nodes == 3 {
+					for n := 1; n <= 3; n++ {
+						if coordinators[n] < 8 {
+							t.Errorf("node %d coordinates %d of 60 groups", n, coordinators[n])
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// What is in no group.
+func TestWireUngrouped(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		options []Option
+		more    int // orders, beside one
+		want    int // requests
+	}{
+		"off":         {options: []Option{Group(0)}, want: 3},
+		"on":          {want: 1},
+		"one attempt": {options: []Option{once()}, want: 3},
+		"too many":    {options: []Option{Concurrent()}, more: 5, want: 2}, // 13 partitions, of which one has six rows
+		"too large":   {options: []Option{Concurrent(), Group(1 << 10)}, more: 5, want: 4},
+		"hedged":      {options: []Option{Hedge(time.Second)}, want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				unwind(t)
+				s := openWireGroups(t, 3)
+				from := len(s.Journal())
+				changes := []tables.Change{orderSet(t).Insert(fresh())}
+				for range test.more {
+					changes = append(changes, orderSet(t).Insert(fresh()))
+				}
+				if _, err := s.w.With(test.options...).Write(t.Context(), "op", changes...); err != nil {
+					t.Fatal(err)
+				}
+				if sent := s.writes(from); len(sent) != test.want {
+					t.Errorf("%d requests, want %d: %v", len(sent), test.want, sent)
+				}
+			})
+		})
+	}
+}
