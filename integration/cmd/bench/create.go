@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"runtime/pprof"
 	"slices"
@@ -62,7 +63,16 @@ func (b *createBench) run(ctx context.Context, p *place) (map[string]string, err
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{"benchmark.md": b.report(p.hosts, results), "benchmark.svg": plot(results)}, nil
+	name := "benchmark"
+	if p.hosts != 3 || p.replicas != 3 {
+		name = fmt.Sprintf("benchmark-%d-nodes-rf%d", p.hosts, p.replicas)
+	}
+	return map[string]string{
+		name + ".md":  b.report(p, name, results),
+		name + ".svg": plot("p50 of one write at a time, in ms", "%.2f", results, func(x created) figure { return x.p50[0] }),
+		name + "-cpu.svg": plot("CPU time of all servers a write, in µs, 64 writes at a time", "%.0f", results,
+			func(x created) figure { return x.server }),
+	}, nil
 }
 
 // creator is one way to create an order.

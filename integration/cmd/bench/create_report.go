@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-func (b *createBench) report(hosts int, results []created) string {
+func (b *createBench) report(p *place, name string, results []created) string {
 	base := results[slices.IndexFunc(results, func(x created) bool { return x.name == bare })]
 	cell := func(f, base figure, format string) string {
 		return fmt.Sprintf("%s, %.2f x", f.cell(format), f.times(base))
@@ -22,10 +22,17 @@ func (b *createBench) report(hosts int, results []created) string {
 		fmt.Fprintf(&cost, "| %s | %s | %s | %s | %s |\n", x.name, cell(x.cpu, base.cpu, "%.0f µs"), cell(x.server, base.server, "%.0f µs"),
 			cell(x.allocations, base.allocations, "%.0f"), cell(x.perSecond, base.perSecond, "%.0f"))
 	}
+	replicas := "each row on three of them"
+	switch p.replicas {
+	case p.hosts:
+		replicas = "each row on all of them"
+	case 1:
+		replicas = "each row on one of them, so that they cost less and the client more of it all"
+	}
 	return fmt.Sprintf(`# Benchmark
 
 createOrder: one order into `+"`orders_by_id`, `orders_by_user` and `orders_by_status`"+` at LOCAL_QUORUM, on %d real
-Cassandra nodes on this machine. %d rounds; in each the contenders take %d turns in random order. Medians over the
+Cassandra nodes on this machine, %s. %d rounds; in each the contenders take %d turns in random order. Medians over the
 rounds, in brackets the smallest and the largest round, then how many times the fan-out by hand of the same round, the median
 of that, too. The fan-out by hand: goroutines, prepared gocql queries, pinned timestamp, no retry, no bookkeeping. Client and
 servers share %d cores, so the servers are the limit, and latencies with many writes at a time are mostly waiting.
@@ -37,12 +44,14 @@ The CPU time of the servers is that of all nodes together, with all that they do
 | createOrder | client CPU | servers' CPU | allocations | writes/s |
 | --- | --- | --- | --- | --- |
 %s
+![CPU time of the servers](%s-cpu.svg)
+
 ## How long a write takes
 
 | createOrder | p50, 1 at a time | p99 | p50, 16 at a time | p99 | p50, 64 at a time | p99 |
 | --- | --- | --- | --- | --- | --- | --- |
 %s
-![p50 with one write at a time](benchmark.svg)
+![p50 with one write at a time](%s.svg)
 
-%s`, hosts, b.rounds, turns, runtime.NumCPU(), &cost, &latency, written("bench"))
+%s`, p.hosts, replicas, b.rounds, turns, runtime.NumCPU(), &cost, name, &latency, name, written("bench"))
 }

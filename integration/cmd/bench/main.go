@@ -60,6 +60,7 @@ func run(ctx context.Context, args []string) (err error) {
 	b, flags := benchmarks[args[0]], flag.NewFlagSet(args[0], flag.ExitOnError)
 	dir := flags.String("out", "", "folder for what is written; empty prints it only")
 	keyspace := flags.String("keyspace", "", "use this keyspace, and keep it; empty uses one that is dropped afterwards")
+	replicas := flags.Int("rf", 3, "replicas of each row; not more than there are nodes")
 	b.flags(flags)
 	_ = flags.Parse(args[1:]) // exits
 	hosts := os.Getenv(cluster.TestHostsEnv)
@@ -71,7 +72,7 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer release()
-	p, err := open(ctx, strings.Split(hosts, ","), *keyspace, b.schema())
+	p, err := open(ctx, strings.Split(hosts, ","), *keyspace, *replicas, b.schema())
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,15 @@ import (
 // place is the keyspace of a run.
 type place struct {
 	hosts    int
+	replicas int
 	admin    *session.Session // waits long, as all but who measures latencies do
 	session  *session.Session
 	keyspace string
 	drop     bool
 }
 
-func open(ctx context.Context, hosts []string, keyspace string, declared *schema.Schema) (p *place, err error) {
-	p = &place{hosts: len(hosts), keyspace: keyspace}
+func open(ctx context.Context, hosts []string, keyspace string, replicas int, declared *schema.Schema) (p *place, err error) {
+	p = &place{hosts: len(hosts), replicas: min(replicas, len(hosts)), keyspace: keyspace}
 	if keyspace == "" {
 		p.keyspace, p.drop = fmt.Sprintf("bench_%d_%d", os.Getpid(), time.Now().Unix()), true
 	}
@@ -43,7 +44,7 @@ func open(ctx context.Context, hosts []string, keyspace string, declared *schema
 	}()
 	if creating := connect("", time.Minute); err == nil {
 		err = creating.Reads().Query(fmt.Sprintf(`CREATE KEYSPACE IF NOT EXISTS %s WITH replication =
-			{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`, p.keyspace, min(3, len(hosts)))).WithContext(ctx).Exec()
+			{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}`, p.keyspace, p.replicas)).WithContext(ctx).Exec()
 		creating.Close()
 	}
 	p.admin, p.session = connect(p.keyspace, 30*time.Second), connect(p.keyspace, 0)

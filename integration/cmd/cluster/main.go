@@ -1,9 +1,9 @@
 // Command cluster brings a real Cassandra cluster up for tests, demos and a developer's own use.
 //
-//	go run ./cmd/cluster up [-nodes 1|3]                    start it, or join the one that is up; it stays
+//	go run ./cmd/cluster up [-nodes 1|3|6]                  start it, or join the one that is up; it stays
 //	go run ./cmd/cluster down [-force]                      stop it
 //	go run ./cmd/cluster status                             what is up
-//	go run ./cmd/cluster run [-nodes 1|3] [-volatile] -- command args
+//	go run ./cmd/cluster run [-nodes 1|3|6] [-volatile] -- command args
 //	                                                        with it, run a command that finds it in DENORM_TEST_HOSTS
 //
 // What run starts it stops again, unless another run still uses it or up was asked for. Where the cluster comes from and
@@ -25,10 +25,10 @@ import (
 )
 
 const usage = `usage of cluster:
-  up [-nodes 1|3]                      start a cluster, or join the one that is up; it stays
+  up [-nodes 1|3|6]                    start a cluster, or join the one that is up; it stays
   down [-force]                        stop it, with -force even while it is used
   status                               what is up
-  run [-nodes 1|3] [-volatile] -- command args...
+  run [-nodes 1|3|6] [-volatile] -- command args...
                                        run a command with a cluster, its hosts in ` + cluster.TestHostsEnv + `;
                                        -volatile starts one of which nothing stops nodes: its schema changes faster
 settings in the environment:
@@ -97,7 +97,7 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 	flags.SetOutput(io.Discard) // start prints error and usage
 	switch name {
 	case "up":
-		nodes := flags.Int("nodes", 1, "number of nodes, 1 or 3")
+		nodes := flags.Int("nodes", 1, "number of nodes, 1, 3 or 6")
 		if err := parse(flags, args); err != nil {
 			return 0, err
 		}
@@ -116,7 +116,7 @@ func dispatch(ctx context.Context, args []string) (int, error) {
 		fmt.Print(text)
 		return 0, err
 	case "run":
-		nodes := flags.Int("nodes", 1, "number of nodes, 1 or 3")
+		nodes := flags.Int("nodes", 1, "number of nodes, 1, 3 or 6")
 		flags.BoolVar(&harness.Volatile, "volatile", false, "nodes that forget their schema when they are killed")
 		if err := flags.Parse(args); err != nil {
 			return 0, usageError(err)

@@ -16,7 +16,7 @@ import (
 // Extra is one more node, a cluster by itself alongside the shared one, for tests that need a configuration which that one
 // cannot have. It is a local process in every [Mode].
 type Extra struct {
-	Number     int      // it is at 127.0.0.Number; 1 to 3 are the shared cluster's
+	Number     int      // it is at 127.0.0.Number; 1 to 6 are the shared cluster's
 	Settings   string   // added to its cassandra.yaml
 	Properties []string // added to its command line: -Dname=value
 	Ports      []int    // those that Settings make it listen on besides 7000 and 9042

@@ -54,8 +54,8 @@ func (h *Harness) Join(ctx context.Context, nodes int) (*Lease, error) {
 }
 
 func (h *Harness) join(ctx context.Context, nodes int, keep bool) (*Lease, error) {
-	if nodes != 1 && nodes != 3 {
-		return nil, fmt.Errorf("-nodes %d: want 1 or 3", nodes)
+	if nodes != 1 && nodes != 3 && nodes != 6 {
+		return nil, fmt.Errorf("-nodes %d: want 1, 3 or 6", nodes)
 	}
 	hosts, err := external()
 	if err != nil {
