@@ -23,20 +23,23 @@ type Mode string
 
 // The modes.
 const (
-	FanOut Mode = "fan-out"
-	Logged Mode = "logged batch"
-	Auto   Mode = "auto"
+	FanOut  Mode = "fan-out"
+	Grouped Mode = "groups"
+	Logged  Mode = "logged batch"
+	Auto    Mode = "auto"
 )
 
-// Option makes a writer write in this mode. It panics if there is no such mode.
-func (m Mode) Option() writer.Option {
+// Options make a writer write in this mode. It panics if there is no such mode.
+func (m Mode) Options() []writer.Option {
 	switch m {
 	case FanOut:
-		return writer.Concurrent()
+		return []writer.Option{writer.Concurrent()}
+	case Grouped:
+		return []writer.Option{writer.Concurrent(), writer.Group(4 << 10)}
 	case Logged:
-		return writer.Logged()
+		return []writer.Option{writer.Logged()}
 	case Auto:
-		return writer.Auto()
+		return []writer.Option{writer.Auto()}
 	}
 	panic(fmt.Sprintf("hot: no mode %q", string(m)))
 }
@@ -124,10 +127,11 @@ func until(ctx context.Context, over <-chan struct{}) (context.Context, context.
 
 // Run runs the load until it is over.
 func (c *Client) Run(ctx context.Context, over <-chan struct{}) error {
-	return c.Do(ctx, over, func(ctx context.Context, p Running) error { return c.run(ctx, over, p) }, c.Mode.Option())
+	return c.Do(ctx, over, func(ctx context.Context, p Running) error { return c.run(ctx, over, p) })
 }
 
 func (c *Client) run(ctx context.Context, over <-chan struct{}, p Running) error {
+	p.Writer = p.Writer.With(c.Mode.Options()...)
 	load := Load{
 		Name: c.Name, Set: orders.Orders, Orders: c.Orders, Reader: orders.NewReader(p.Session.Reads()),
 		History: history.New[orders.Order](p.Journal), First: c.First,

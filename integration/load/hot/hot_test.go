@@ -30,11 +30,11 @@ func TestHotOrders(t *testing.T) {
 	for n, mode := range modes {
 		t.Run(string(mode), func(t *testing.T) {
 			m := market.in(t)
-			m.check(m.run(orders.Orders, same(m.writer(mode.Option()))), "")
+			m.check(m.run(orders.Orders, same(m.writer().With(mode.Options()...))), "")
 		})
 		t.Run(string(mode)+" under skew", func(t *testing.T) {
 			m := market.in(t)
-			m.check(m.run(orders.Orders, m.skewed(mode.Option())), "")
+			m.check(m.run(orders.Orders, m.skewed(mode)), "")
 		})
 		t.Run(string(mode)+" with clients killed", func(t *testing.T) { market.in(t).killedClients(mode) })
 		if n == 0 || *long {
@@ -44,11 +44,11 @@ func TestHotOrders(t *testing.T) {
 }
 
 // skewed makes writers whose clocks disagree by up to a second.
-func (m *market) skewed(option writer.Option) []*writer.Writer {
+func (m *market) skewed(mode hot.Mode) []*writer.Writer {
 	ws := make([]*writer.Writer, writers)
 	for n := range ws {
 		skew := time.Duration(n%3-1) * 500 * time.Millisecond
-		ws[n] = m.writer(option, writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(skew) })))
+		ws[n] = m.writer(writer.WithClock(writer.NewClock(func() time.Time { return time.Now().Add(skew) }))).With(mode.Options()...)
 	}
 	return ws
 }
@@ -66,7 +66,7 @@ var bySingleWriter = tables.Must(tables.New[orders.Order]("order",
 // singleWriter runs the load with a set that says there is no such load: it leaves ghosts, which a move by before-image
 // cannot see, and no other damage. This is also what shows that the load can do damage.
 func (m *market) singleWriter(mode hot.Mode) {
-	w := m.writer(mode.Option())
+	w := m.writer().With(mode.Options()...)
 	f := m.run(bySingleWriter, same(w))
 
 	// On a slow machine the load may have left none. Two moves from one before-image leave one for sure.

@@ -54,7 +54,7 @@ func openWithNodes(t *testing.T) (*market, []*cluster.Node) {
 // batchlog can be written, as services have them; the strict ones, which all but stop meanwhile, have only the full length.
 func TestNodeAwayFromHotOrders(t *testing.T) {
 	market, nodes := openWithNodes(t)
-	tried := []hot.Mode{hot.FanOut, hot.Auto}
+	tried := []hot.Mode{hot.FanOut, hot.Grouped, hot.Auto}
 	before, away := time.Second, 2*time.Second
 	if *long {
 		tried = append(tried, hot.Logged)
@@ -70,7 +70,7 @@ func TestNodeAwayFromHotOrders(t *testing.T) {
 				m := market.in(t)
 				m.killed[nodes[1].Host()] = m.killed[nodes[1].Host()] || fault.name == killed.name
 				ended := make(chan hot.Figures, 1)
-				go func() { ended <- m.run(orders.Orders, m.impatient(mode.Option())) }()
+				go func() { ended <- m.run(orders.Orders, m.impatient(mode)) }()
 				time.Sleep(before)
 				err := fault.stop(t.Context(), nodes[1])
 				time.Sleep(away)
@@ -89,8 +89,8 @@ func TestNodeAwayFromHotOrders(t *testing.T) {
 }
 
 // impatient makes writers of which every other one gives up early, and leaves the rest to Resume.
-func (m *market) impatient(option writer.Option) []*writer.Writer {
-	ws := same(m.writer(option))
+func (m *market) impatient(mode hot.Mode) []*writer.Writer {
+	ws := same(m.writer().With(mode.Options()...))
 	impatient := ws[0].With(hot.Impatient())
 	for n := 1; n < len(ws); n += 2 {
 		ws[n] = impatient

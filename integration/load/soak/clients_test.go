@@ -163,7 +163,7 @@ func (s *run) repeat(h *history.History[orders.Order], mode hot.Mode) {
 		h.Repeat(n)
 		ctx, cancel := context.WithTimeout(s.Context(), patience)
 		err := s.until(ctx, func() error {
-			res, err := s.writer.With(mode.Option(), writer.At(w.Timestamp)).Write(ctx, "repeat", change)
+			res, err := s.writer.With(mode.Options()...).With(writer.At(w.Timestamp)).Write(ctx, "repeat", change)
 			h.End(n, res.Timestamp, err)
 			return err
 		})

@@ -38,6 +38,8 @@ var Services = []Service{
 	{Name: "logged batch", Mode: hot.Logged},
 	{Name: "fan-out, left", Mode: hot.FanOut, Leave: true},
 	{Name: "auto, left", Mode: hot.Auto, Leave: true},
+	{Name: "groups, finished", Mode: hot.Grouped, Repeat: true},
+	{Name: "groups, left", Mode: hot.Grouped, Leave: true},
 }
 
 // Tables creates the tables of orders and accounts in the keyspace of the session.
