@@ -57,24 +57,28 @@ func TestNodeSilent(t *testing.T) {
 	ours.failures(t)
 }
 
-// One node of three is killed, and started again, under a steady load of creates and status changes: no write fails. The
-// figures of a logged batch by hand stand alongside.
+// One node of three is killed, and started again, under a steady load of creates and status changes: no write fails, nor any of
+// those that are sent in groups. The figures of a logged batch by hand stand alongside.
 func TestNodeKilled(t *testing.T) {
 	cluster.Alone(t)
 	connect := open(t)
 	w := newWriter(t, connect(), connect())
-	ours := &contender{name: "denorm", write: func(ctx context.Context) (int, error) {
-		o := shop.NewOrder()
-		created, err := w.Write(ctx, "createOrder", orders.Orders.Insert(o))
-		if err != nil {
-			return created.Attempts, err
+	createAndPay := func(w *writer.Writer) func(context.Context) (int, error) {
+		return func(ctx context.Context) (int, error) {
+			o := shop.NewOrder()
+			created, err := w.Write(ctx, "createOrder", orders.Orders.Insert(o))
+			if err != nil {
+				return created.Attempts, err
+			}
+			o.UpdatedAt = created.Timestamp
+			paid := o
+			paid.Status = orders.Paid
+			changed, err := w.Write(ctx, "payOrder", orders.Orders.Update(o, paid))
+			return created.Attempts + changed.Attempts, err
 		}
-		o.UpdatedAt = created.Timestamp
-		paid := o
-		paid.Status = orders.Paid
-		changed, err := w.Write(ctx, "payOrder", orders.Orders.Update(o, paid))
-		return created.Attempts + changed.Attempts, err
-	}}
+	}
+	ours := &contender{name: "denorm", write: createAndPay(w)}
+	grouped := &contender{name: "in groups", write: createAndPay(w.With(writer.Concurrent(), writer.Group(4<<10)))}
 	byHand := connect(driversPolicy)
 	theirs := &contender{name: "logged batches by hand", write: func(ctx context.Context) (int, error) {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -88,8 +92,9 @@ func TestNodeKilled(t *testing.T) {
 		return 2, byHand.ExecuteBatch(batch(ctx, byHand, paid, o.Status))
 	}}
 	node, f := cluster.Nodes(t)[1], length()
-	endure(t, f, node.Kill, node.Start, ours, theirs)
+	endure(t, f, node.Kill, node.Start, ours, grouped, theirs)
 	ours.failures(t)
+	grouped.failures(t)
 }
 
 // batch writes an order that was in status before, as a service does that knows nothing of concurrent movers.
