@@ -96,9 +96,11 @@ $(LINT): internal/tools/go.mod internal/tools/go.sum
 BENCH = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ../bin/cluster run -nodes 3 -- ../bin/bench
 
 .PHONY: bench
-bench: ## createOrder beside hand-written code on three nodes, into docs/, and the benchmarks that need no cluster
+bench: ## createOrder beside hand-written code on three nodes and on six, into docs/, and the benchmarks that need no cluster
 	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
 	@$(BENCH) create -out ../docs
+	@$(BENCH) create -rf 1 -only "denorm fan-out" -out ../docs
+	@cd integration && DENORM_MODE=jvm ../bin/cluster run -nodes 6 -- ../bin/bench create -only "grouped" -out ../docs
 
 .PHONY: tombstones
 tombstones: ## what moved rows cost those who read: LIMIT 20 of each status after 200,000 changes, into docs/; half an hour

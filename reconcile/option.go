@@ -102,7 +102,8 @@ func InFlight(most int) Option {
 	}
 }
 
-// Target is how long 95 of 100 requests may take: above it, fewer are kept in flight. Default: twice what the first 200 requests took.
+// Target is how long 95 of 100 requests may take: above it, fewer are kept in flight. Default: twice that of the fastest 50 in a row of the
+// first 200 requests. A run begins with one request at a time.
 func Target(p95 time.Duration) Option {
 	return func(c *config) {
 		if c.target = p95; p95 <= 0 {

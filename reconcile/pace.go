@@ -40,14 +40,16 @@ type window struct {
 	took    []time.Duration
 	trouble bool
 	target  time.Duration
-	seen    int
+	seen    int // of the first windows
 }
 
+// A run begins with one request at a time: what the first windows take would otherwise be what requests take that wait for each
+// other, and the target with it.
 const (
-	firstLimit  = 4
-	mostLimit   = 256
-	windowSize  = 50
-	firstWindow = 200
+	firstLimit   = 1
+	mostLimit    = 256
+	windowSize   = 50
+	firstWindows = 4
 )
 
 func newPace(most int, target time.Duration, rate int) *pace {
@@ -176,7 +178,6 @@ func (p *pace) release(k kind, took time.Duration, err error) {
 	defer p.mu.Unlock()
 	p.inFlight--
 	w := &p.kinds[k]
-	w.seen++
 	w.took = append(w.took, took)
 	w.trouble = w.trouble || overloaded(err)
 	if len(w.took) >= windowSize {
@@ -192,8 +193,10 @@ func (p *pace) adjust(w *window) {
 	switch {
 	case p.target > 0:
 		w.target = p.target
-	case w.seen <= firstWindow:
-		w.target = max(w.target, 2*p95)
+	case w.seen < firstWindows: // one request or a few at a time: what they take where none waits for another
+		if w.seen++; w.target == 0 || 2*p95 < w.target {
+			w.target = 2 * p95
+		}
 	}
 	if w.trouble || p95 > w.target {
 		p.limit = max(1, p.limit*0.7)

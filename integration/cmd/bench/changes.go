@@ -35,6 +35,7 @@ var (
 	plain     = items("plain")
 	single    = items("single", tables.SingleWriter("status"))
 	oneOf     = items("one_of", tables.OneOf("status", "open", "paid", "shipped", "cancelled"), tables.Stamp("updated_at"))
+	inGroups  = []writer.Option{writer.Concurrent(), writer.Group(4 << 10)}
 	versioned = items("versioned", tables.Versioned("version"))
 	unique    = items("unique_items", tables.Versioned("version"), tables.Table{Name: "unique_items_by_email", PartKey: []string{"email"}, Unique: true})
 )
@@ -115,17 +116,21 @@ func newItem() item {
 }
 
 // inserts makes a contender that inserts, and moves one that updates what it has inserted before, changed by edit.
-func (b *changeBench) inserts(rule, sent string, s *tables.Set[item]) *changer {
+func (b *changeBench) inserts(rule, sent string, s *tables.Set[item], options ...writer.Option) *changer {
+	w := b.writer.With(options...)
 	return &changer{verb: "insert", rule: rule, sent: sent, prepare: func(context.Context) (func(context.Context) error, error) {
 		row := newItem()
 		return func(ctx context.Context) error {
-			_, err := b.writer.Write(ctx, "createItem", s.Insert(row))
+			_, err := w.Write(ctx, "createItem", s.Insert(row))
 			return err
 		}, nil
 	}}
 }
 
-func (b *changeBench) updates(verb, rule, sent string, s *tables.Set[item], edit func(*item)) *changer {
+func (b *changeBench) updates(
+	verb, rule, sent string, s *tables.Set[item], edit func(*item), options ...writer.Option,
+) *changer {
+	w := b.writer.With(options...)
 	return &changer{verb: verb, rule: rule, sent: sent, prepare: func(ctx context.Context) (func(context.Context) error, error) {
 		before := newItem()
 		result, err := b.writer.Write(ctx, "createItem", s.Insert(before))
@@ -137,7 +142,7 @@ func (b *changeBench) updates(verb, rule, sent string, s *tables.Set[item], edit
 		after := before
 		edit(&after)
 		return func(ctx context.Context) error {
-			_, err := b.writer.Write(ctx, "changeItem", s.Update(before, after))
+			_, err := w.Write(ctx, "changeItem", s.Update(before, after))
 			return err
 		}, nil
 	}}
@@ -148,14 +153,19 @@ func (b *changeBench) contenders() []*changer {
 	move := func(i *item) { i.Status = "paid" }
 	return []*changer{
 		b.inserts("plain", "fan-out of 2", plain),
+		b.inserts("plain, Group", "group of 2", plain, inGroups...),
 		b.inserts("OneOf", "fan-out of 2", oneOf),
 		b.inserts("Versioned", "transaction, fan-out of 1, removal of the mark", versioned),
 		b.inserts("Versioned, Unique", "the same after a transaction that claims the key", unique),
 		b.updates("update", "plain", "fan-out of 2", plain, note),
+		b.updates("update", "plain, Group", "group of 2", plain, note, inGroups...),
 		b.updates("update", "OneOf", "logged batch of 5: the sweep", oneOf, note),
+		b.updates("update", "OneOf, Concurrent", "fan-out of 5", oneOf, note, writer.Concurrent()),
+		b.updates("update", "OneOf, Concurrent, Group", "group of 5", oneOf, note, inGroups...),
 		b.updates("update", "Versioned", "transaction, fan-out of 1, removal of the mark", versioned, note),
 		b.updates("move", "SingleWriter", "logged batch of 3", single, move),
 		b.updates("move", "OneOf", "logged batch of 5", oneOf, move),
+		b.updates("move", "OneOf, Concurrent, Group", "group of 5", oneOf, move, inGroups...),
 		b.updates("move", "Versioned", "transaction, fan-out of 2, removal of the mark", versioned, move),
 	}
 }

@@ -22,14 +22,11 @@ func (b *createBench) report(p *place, name string, results []created) string {
 		fmt.Fprintf(&cost, "| %s | %s | %s | %s | %s |\n", x.name, cell(x.cpu, base.cpu, "%.0f µs"), cell(x.server, base.server, "%.0f µs"),
 			cell(x.allocations, base.allocations, "%.0f"), cell(x.perSecond, base.perSecond, "%.0f"))
 	}
-	replicas := "each row on three of them"
-	switch p.replicas {
-	case p.hosts:
-		replicas = "each row on all of them"
-	case 1:
-		replicas = "each row on one of them, so that they cost less and the client more of it all"
+	title, replicas := "", fmt.Sprintf("each row on %d of them", p.replicas)
+	if p.hosts != 3 || p.replicas != 3 {
+		title = fmt.Sprintf(", %d nodes, replication factor %d", p.hosts, p.replicas)
 	}
-	return fmt.Sprintf(`# Benchmark
+	return fmt.Sprintf(`# Benchmark%s
 
 createOrder: one order into `+"`orders_by_id`, `orders_by_user` and `orders_by_status`"+` at LOCAL_QUORUM, on %d real
 Cassandra nodes on this machine, %s. %d rounds; in each the contenders take %d turns in random order. Medians over the
@@ -53,5 +50,5 @@ The CPU time of the servers is that of all nodes together, with all that they do
 %s
 ![p50 with one write at a time](%s.svg)
 
-%s`, p.hosts, replicas, b.rounds, turns, runtime.NumCPU(), &cost, name, &latency, name, written("bench"))
+%s`, title, p.hosts, replicas, b.rounds, turns, runtime.NumCPU(), &cost, name, &latency, name, written("bench"))
 }

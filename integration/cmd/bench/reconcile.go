@@ -18,7 +18,8 @@ type reconcileBench struct {
 	orders, rounds        int
 	limit, window, settle time.Duration
 	rate                  int
-	parts, profile        string
+	pages, points         int
+	parts, only, profile  string
 
 	loaded int64 // the timestamp of the orders
 	shop   *shop // its state goes on from part to part
@@ -31,6 +32,9 @@ func (b *reconcileBench) flags(f *flag.FlagSet) {
 	f.DurationVar(&b.window, "window", 20*time.Second, "for how long latencies of the service are measured, of each contender in each round")
 	f.DurationVar(&b.settle, "settle", 15*time.Second, "option Settle of runs next to the service")
 	f.IntVar(&b.rate, "rate", 200, "how many writes a second the service makes")
+	f.IntVar(&b.pages, "pages", 10, "Rate of runs of Verify and Repair that are paced next to the service; a request is a page")
+	f.IntVar(&b.points, "points", 100, "Rate of a Backfill that is paced next to the service; most requests put a row")
+	f.StringVar(&b.only, "only", "", "measure the service only next to runs whose name contains this")
 	f.StringVar(&b.parts, "parts", "scan,backfill,latency,diff", "which parts to run")
 	f.StringVar(&b.profile, "cpuprofile", "", "folder for a CPU profile of the last turn of each contender of scan and backfill")
 }

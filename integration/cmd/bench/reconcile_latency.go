@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/denorm-go/denorm/examples/orders"
@@ -32,7 +34,13 @@ func (b *reconcileBench) runLatency(ctx context.Context, p *place) (string, erro
 		{name: "Verify", run: verify(r)},
 		{name: "Repair", run: repair(r)},
 		{name: "Backfill", run: backfill(r)},
+		{name: fmt.Sprintf("Verify, Rate(%d)", b.pages), run: paced(verify(r), b.pages)},
+		{name: fmt.Sprintf("Repair, Rate(%d)", b.pages), run: paced(repair(r), b.pages)},
+		{name: fmt.Sprintf("Backfill, Rate(%d)", b.points), run: paced(backfill(r), b.points)},
 	}
+	list = slices.DeleteFunc(list, func(n *neighbour) bool {
+		return n.run != nil && !strings.Contains(n.name, b.only)
+	})
 	for round := range b.rounds + 1 {
 		progress("latency: round %d of %d", round, b.rounds)
 		for _, i := range rand.Perm(len(list)) {
@@ -47,6 +55,12 @@ func (b *reconcileBench) runLatency(ctx context.Context, p *place) (string, erro
 		}
 	}
 	return b.latencySection(list, len(s.unknown), s.writes), nil
+}
+
+func paced(run reconcileRun, rate int) reconcileRun {
+	return func(ctx context.Context, more ...reconcile.Option) (*reconcile.Report, error) {
+		return run(ctx, append(more, reconcile.Rate(rate))...)
+	}
 }
 
 func verify(r *reconcile.Reconciler) reconcileRun {

@@ -52,7 +52,7 @@ func (b *reconcileBench) latencySection(list []*neighbour, unknown, writes int) 
 	return fmt.Sprintf(`## The service's writes next to a run
 
 %d orders. A service makes %d writes a second, one in three a new order, the others changes of status, each a fan-out to all tables. What runs
-next to it has the options of the package's defaults: no Rate, no Target. Windows of %v take turns in random order. Latencies count
+next to it has the defaults of the package, and takes what the nodes have to give, or the option Rate, in requests a second. Windows of %v take turns in random order. Latencies count
 from when a write was due. %d of %d writes were not acknowledged.
 
 | next to it runs | rounds | its rows a second | p50 of writes | p99 of writes | of p99 alone |

@@ -21,6 +21,8 @@ type Harness struct {
 	// Volatile makes local nodes that are started forget changes of the schema when they are killed. A change then takes a quarter of the
 	// time, and the tests are full of them. Tests that stop nodes fail on such a cluster.
 	Volatile bool
+	// Paxos is the setting paxos_variant of local nodes, v1 or v2. Empty: Cassandra's default.
+	Paxos string
 	// guard starts the guard in a process of its own, see [Harness.Guard].
 	guard func(home string) error
 }
@@ -114,7 +116,7 @@ func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool
 	if err := users.share(); err != nil {
 		return nil, err
 	}
-	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Volatile: h.Volatile, Started: time.Now()}, keep)
+	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Volatile: h.Volatile, Paxos: h.Paxos, Started: time.Now()}, keep)
 }
 
 // replace makes room for a new cluster, unless somebody uses the one that is up.
@@ -144,6 +146,8 @@ func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
 		return errors.New("the cluster was left behind while it started")
 	case wanted != "" && wanted != s.Mode:
 		return fmt.Errorf("the cluster is of mode %s, %s is wanted", s.Mode, wanted)
+	case h.Paxos != "" && h.Paxos != s.Paxos:
+		return fmt.Errorf("the cluster has paxos_variant %q, %q is wanted", s.Paxos, h.Paxos)
 	case s.Nodes < nodes:
 		return fmt.Errorf("the cluster has %d node(s), %d are wanted", s.Nodes, nodes)
 	}

@@ -71,11 +71,15 @@ func jvmArgs(home, dir string, lib jars, properties ...string) []string {
 
 // properties returns what the nodes of a cluster get on their command lines.
 func (s *state) properties() []string {
-	if !s.Volatile {
-		return nil
+	var args []string
+	if s.Volatile {
+		// Cassandra's own property for tests: the tables of the schema are not written to disk after each change, a dozen files each time.
+		args = append(args, "-Dcassandra.test.flush_local_schema_changes=false")
 	}
-	// Cassandra's own property for tests: the tables of the schema are not written to disk after each change, a dozen files each time.
-	return []string{"-Dcassandra.test.flush_local_schema_changes=false"}
+	if s.Paxos != "" {
+		args = append(args, "-Dcassandra.config.allow_system_properties=true", "-Dcassandra.settings.paxos_variant="+s.Paxos)
+	}
+	return args
 }
 
 func fileURL(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }

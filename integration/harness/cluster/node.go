@@ -121,7 +121,7 @@ func (n *Node) launch(ctx context.Context) error {
 	if !ok {
 		return fmt.Errorf("start %s: no jars in %s", n, jarDir(n.harness.home))
 	}
-	return n.local.start(ctx, s.Java, lib)
+	return n.local.start(ctx, s.Java, lib, s.properties()...)
 }
 
 // Ready waits until the node answers CQL itself, whatever it knows about the others.

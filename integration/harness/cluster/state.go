@@ -19,6 +19,7 @@ type state struct {
 	Keep  bool     `json:"keep"`  // stays up without users
 	// Volatile nodes forget their schema when they are killed, see [Harness.Volatile].
 	Volatile bool      `json:"volatile,omitempty"`
+	Paxos    string    `json:"paxos,omitempty"` // see [Harness.Paxos]
 	Started  time.Time `json:"started"`
 	Compose  string    `json:"compose,omitempty"` // the compose file it was started from
 	Java     string    `json:"java,omitempty"`    // the java it was started with, for starting a node again

@@ -68,6 +68,7 @@ func TestNodesLost(t *testing.T) {
 	}
 	single, grouped := creates("fan-out", w), creates("groups", w.With(writer.Group(4<<10)))
 	nodes, f := cluster.Nodes(t), length()
+	f.end, f.stop = max(f.end, f.begin+25), max(f.stop, f.begin+28) // the last node takes seconds to know that the others are down
 	endure(t, f, func(ctx context.Context) error {
 		return errors.Join(nodes[1].Kill(ctx), nodes[2].Kill(ctx))
 	}, func(ctx context.Context) error {
