@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +61,42 @@ func TestPaceChangesForThoseThatWait(t *testing.T) {
 			t.Errorf("%d in flight at the end", p.inFlight)
 		}
 	})
+}
+
+// A run keeps as many requests in flight as a server answers at once, and not many more: the target is of requests that did not wait for
+// each other.
+func TestPaceLeavesRoom(t *testing.T) {
+	t.Parallel()
+	for at, most := range map[int]int{1: 3, 64: 3*64 + 8} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPace(256, 0, 0)
+			var group sync.WaitGroup
+			var inFlight atomic.Int32
+			highest := 0
+			for range 256 {
+				group.Go(func() {
+					for range 100 {
+						_ = p.do(t.Context(), pages, func() error {
+							n := int(inFlight.Add(1))
+							defer inFlight.Add(-1)
+							<-time.After(10 * time.Millisecond * time.Duration(max(1, n/at))) // the server answers so many at once
+							return nil
+						})
+					}
+				})
+			}
+			group.Go(func() {
+				for range 200 {
+					<-time.After(50 * time.Millisecond)
+					highest = max(highest, p.bound())
+				}
+			})
+			group.Wait()
+			if highest > most || highest < at {
+				t.Errorf("a server that answers %d at once had %d requests in flight, want %d to %d", at, highest, at, most)
+			}
+		})
+	}
 }
 
 // A sighting has the millisecond of its time: one of the run itself, in the millisecond in which the run began, is not of before.
