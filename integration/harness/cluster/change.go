@@ -73,7 +73,7 @@ func inKeyspace(keyspace string) func(*gocql.ClusterConfig) {
 // time, so that there is seldom a moment in which all have the same.
 func waitSchema(ctx context.Context, changed *probe, others []*probe) error {
 	had := make(map[string]bool)
-	for {
+	for asked := time.Now(); ; {
 		v, err := changed.schema(ctx)
 		if err != nil {
 			return err
@@ -92,10 +92,33 @@ func waitSchema(ctx context.Context, changed *probe, others []*probe) error {
 		if others = behind; len(others) == 0 {
 			return nil
 		}
+		if time.Since(asked) > behindFor {
+			if err := changed.announce(ctx); err != nil {
+				return err
+			}
+			asked = time.Now()
+		}
 		if cause := sleep.For(ctx, 20*time.Millisecond); cause != nil {
 			return errors.Join(cause, fmt.Errorf("%s has not got the schema of %s", others[0].host, changed.host))
 		}
 	}
+}
+
+// behindFor is how long a node may be without a change of the schema before another change is made. A node that has just started may miss
+// one, and does not ask for it until versions of the schema are announced again.
+const behindFor = 20 * time.Second
+
+// announce makes a change, so that each node announces its version of the schema, and those that differ ask for it.
+func (p *probe) announce(ctx context.Context) error {
+	for _, statement := range []string{
+		`CREATE KEYSPACE IF NOT EXISTS schema_announced WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}`,
+		`DROP KEYSPACE IF EXISTS schema_announced`,
+	} {
+		if err := p.session.Query(statement).WithContext(ctx).Exec(); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
 }
 
 // started is how long after its start a node is left alone: one of Cassandra 5.0.6 that meets a change of the schema while it still gets its
