@@ -79,6 +79,9 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	if c.outcome == Applied {
 		return true, 0
 	}
+	if c.Condition.Versioned {
+		w.removals.wait(ctx, removalKey(c))
+	}
 	earlier, tokens := c.outcome, c.tokens
 	var sent atomic.Int32
 	all := c.all()
@@ -213,23 +216,6 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Condi
 		s.current, _ = cond.Base().Decode(*row)
 	}
 	return s
-}
-
-// conclude does what is left when every table has the write. It is no loss if it fails: the next writer does it.
-func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
-	if !c.Condition.Versioned {
-		return
-	}
-	_, _ = runDetached(ctx, func() (struct{}, error) {
-		var sent atomic.Int32
-		// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
-		change := versioned.Change{
-			Store: w.store(op, c.Condition.Base(), &sent), Swap: versioned.Swap{Version: c.version},
-			Lost: w.lost(op, c.Conditional, &sent), Tokens: c.tokens,
-		}
-		change.Finish(ctx)
-		return struct{}{}, nil
-	})
 }
 
 // lost are the keys that a change gives up.

@@ -47,6 +47,7 @@ func TestConditionOutcomes(t *testing.T) {
 			t.Parallel()
 			w, x, e := conditional(tc.steps)
 			result, err := w.Write(t.Context(), "moveItem", itemSet(t).Update(before, after))
+			_ = w.Wait(t.Context())
 			if got := x.asked(); got != tc.asked {
 				t.Errorf("sent %s, want %s", got, tc.asked)
 			}
@@ -124,6 +125,7 @@ func TestInsertOverAFence(t *testing.T) {
 	if err != nil || versioned.Timestamp(result.Version) <= versioned.Timestamp(fence) {
 		t.Errorf("%+v, %v", result, err)
 	}
+	_ = w.Wait(t.Context())
 	if got := x.asked(); got != "UPDATE SELECT UPDATE SELECT UPDATE DELETE" {
 		t.Errorf("sent %s", got)
 	}

@@ -27,8 +27,6 @@ func (w *Writer) ungrouped(p *plan) string {
 	switch {
 	case p.mode != FanOut && p.mode != Fallback:
 		return "only requests of a fan-out travel together"
-	case p.condition != nil:
-		return "the write has a condition"
 	case p.width > 0:
 		return "a Resume sends each request alone"
 	case !w.retrier.Retries():

@@ -302,7 +302,7 @@ func BatchLimit(bytes int) Option {
 // servers warn of by default (batch_size_warn_threshold). 0 turns it off, which is the default.
 //
 // The mode stays [FanOut] or [Fallback]. Requests of their own have tables with views or triggers, tables whose schema is not known yet,
-// counters, writes with conditions, [Writer.Resume], and every write where the retry policy allows one attempt. With [Hedge] partitions are
+// counters, the transactions of conditions, [Writer.Resume], and every write where the retry policy allows one attempt. With [Hedge] partitions are
 // sent together only if they share two near replicas.
 //
 // If a group fails, each of its partitions gets a request of its own, at once and at the same timestamp, which takes from the retry budget

@@ -59,6 +59,7 @@ type scripted struct {
 type fakeTransactor struct {
 	steps []scripted
 	block chan struct{} // if not nil, a swap waits for it and ignores its context
+	hold  chan struct{} // if not nil, the removal of an entry waits for it
 
 	mu   sync.Mutex
 	sent []string
@@ -92,7 +93,14 @@ func (x *fakeTransactor) read(_ context.Context, s entity.Statement, dest []any,
 	return a.found != nil, a.err
 }
 
-func (x *fakeTransactor) exec(_ context.Context, s entity.Statement, _ transaction) error {
+func (x *fakeTransactor) exec(ctx context.Context, s entity.Statement, _ transaction) error {
+	if x.hold != nil {
+		select {
+		case <-x.hold:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	return x.next(s.Text).err
 }
 

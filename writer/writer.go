@@ -25,8 +25,9 @@ type Writer struct {
 	odd      string              // its keyspace if that cannot be in CQL text as it is
 	physical func(string) string // maps declared keyspaces
 	transact transactor
-	batchlog *batchlog // shared with derived writers, as is live
+	batchlog *batchlog // shared with derived writers, as are live and removals
 	live     *live
+	removals *removals
 	hosts    *hosts.Policy // of the session; nil if it has another one
 	deep     bool          // the executor needs a large stack
 }
@@ -56,7 +57,7 @@ func New(s *session.Session, options ...NewOption) (*Writer, error) {
 func newWriter(
 	exec executor, session string, read func(context.Context, string, string) (liveTable, error), options ...NewOption,
 ) *Writer {
-	w := &Writer{config: defaults(), exec: exec, session: session, batchlog: &batchlog{}, live: &live{read: read}}
+	w := &Writer{config: defaults(), exec: exec, session: session, batchlog: &batchlog{}, live: &live{read: read}, removals: &removals{}}
 	if session != "" && !cql.IsTable(session) {
 		w.session, w.odd = "", session // unquoted, MyShop would be another keyspace: myshop
 	}

@@ -137,6 +137,9 @@ func (b *changeBench) updates(
 		if err != nil {
 			return nil, err
 		}
+		if err := b.writer.Wait(ctx); err != nil { // the change comes later than what its insert left
+			return nil, err
+		}
 		s.SetStamp(&before, result.Timestamp)
 		s.Internal().SetVersion(&before, result.Version)
 		after := before
@@ -155,17 +158,17 @@ func (b *changeBench) contenders() []*changer {
 		b.inserts("plain", "fan-out of 2", plain),
 		b.inserts("plain, Group", "group of 2", plain, inGroups...),
 		b.inserts("OneOf", "fan-out of 2", oneOf),
-		b.inserts("Versioned", "transaction, fan-out of 1, removal of the mark", versioned),
+		b.inserts("Versioned", "transaction, fan-out of 1, removal of its entry in the background", versioned),
 		b.inserts("Versioned, Unique", "the same after a transaction that claims the key", unique),
 		b.updates("update", "plain", "fan-out of 2", plain, note),
 		b.updates("update", "plain, Group", "group of 2", plain, note, inGroups...),
 		b.updates("update", "OneOf", "logged batch of 5: the sweep", oneOf, note),
 		b.updates("update", "OneOf, Concurrent", "fan-out of 5", oneOf, note, writer.Concurrent()),
 		b.updates("update", "OneOf, Concurrent, Group", "group of 5", oneOf, note, inGroups...),
-		b.updates("update", "Versioned", "transaction, fan-out of 1, removal of the mark", versioned, note),
+		b.updates("update", "Versioned", "transaction, fan-out of 1, removal of its entry in the background", versioned, note),
 		b.updates("move", "SingleWriter", "logged batch of 3", single, move),
 		b.updates("move", "OneOf", "logged batch of 5", oneOf, move),
 		b.updates("move", "OneOf, Concurrent, Group", "group of 5", oneOf, move, inGroups...),
-		b.updates("move", "Versioned", "transaction, fan-out of 2, removal of the mark", versioned, move),
+		b.updates("move", "Versioned", "transaction, fan-out of 2, removal of its entry in the background", versioned, move),
 	}
 }

@@ -1,0 +1,117 @@
+package writer
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/versioned"
+)
+
+// mostRemovals is how many removals a writer leaves to goroutines at a time. Beyond that each is a part of its write again.
+const mostRemovals = 256
+
+// removals are the last step of changes of Versioned sets that is still under way: the entry of pending goes once every table has the
+// change, and nobody has to wait for that but the next change of the entity, which would otherwise meet the entry.
+type removals struct {
+	mu    sync.Mutex
+	under map[string]chan struct{} // by the place of the base row; closed when it is done
+}
+
+func removalKey(c *condition) string {
+	keyspace, table, partition := c.Condition.Base().Place()
+	return keyspace + "." + table + "." + string(partition)
+}
+
+// begin notes a removal, unless there is one for the entity or there are too many.
+func (r *removals) begin(key string) (end func(), ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, there := r.under[key]; there || len(r.under) >= mostRemovals {
+		return nil, false
+	}
+	if r.under == nil {
+		r.under = make(map[string]chan struct{})
+	}
+	done := make(chan struct{})
+	r.under[key] = done
+	return func() {
+		r.mu.Lock()
+		delete(r.under, key)
+		r.mu.Unlock()
+		close(done)
+	}, true
+}
+
+// mostRemovalWait is how long a change waits for the removal of the one before. Then it is cheaper to do what the entry says.
+const mostRemovalWait = 100 * time.Millisecond
+
+// wait waits for the removal of the entity that is under way, if any.
+func (r *removals) wait(ctx context.Context, key string) {
+	r.mu.Lock()
+	done := r.under[key]
+	r.mu.Unlock()
+	if done == nil {
+		return
+	}
+	timer := time.NewTimer(mostRemovalWait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Wait waits until nothing is under way that earlier writes to [tables.Set] with Versioned have left: each returns once all tables have
+// the change, and its entry in the column pending is removed in the background. A service that ends calls it after its last write; if it
+// does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of ctx.
+func (w *Writer) Wait(ctx context.Context) error {
+	r := w.made().removals
+	for {
+		var done chan struct{}
+		r.mu.Lock()
+		for _, done = range r.under {
+			break
+		}
+		r.mu.Unlock()
+		if done == nil {
+			return nil
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// conclude does what is left when every table has the write. It is no loss if it fails: the next writer does it. Unless the change has
+// given up unique keys, which others may want at once, nobody waits for it.
+func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
+	if !c.Condition.Versioned {
+		return
+	}
+	// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.
+	var sent atomic.Int32
+	change := versioned.Change{
+		Store: w.store(op, c.Condition.Base(), &sent), Swap: versioned.Swap{Version: c.version},
+		Lost: w.lost(op, c.Conditional, &sent), Tokens: c.tokens,
+	}
+	if len(change.Lost) == 0 {
+		if end, ok := w.removals.begin(removalKey(c)); ok {
+			go func() {
+				defer end()
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.timeout)
+				defer cancel()
+				change.Finish(ctx)
+			}()
+			return
+		}
+	}
+	_, _ = runDetached(ctx, func() (struct{}, error) {
+		change.Finish(ctx)
+		return struct{}{}, nil
+	})
+}
