@@ -11,9 +11,17 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
+)
+
+// A request reads rows of a range, or one row. The two are not equally fast.
+const (
+	pages = iota
+	points
+	kinds
 )
 
 // table is a table of a set on the cluster.
@@ -71,7 +79,7 @@ type access struct {
 	retrier       request.Retrier
 	keyspace      func(declared string) string
 	consistency   gocql.Consistency
-	pace          *pace
+	pace          *pace.Pace
 }
 
 // leastSilence is how long an attempt must have waited for its end to say something of the host.
@@ -90,7 +98,7 @@ func (a *access) page(ctx context.Context, t *table, in segment, size int, state
 func (a *access) visit(ctx context.Context, t *table, in segment, size int, state []byte, read func(*gocql.Iter) error) (next []byte, err error) {
 	r := request.New(t.keyspace, nil, leastSilence)
 	r.Token = &in.high
-	err = a.pace.do(ctx, pages, func() error {
+	err = a.pace.Do(ctx, pages, func() error {
 		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
 			iter := a.query(ctx, t.ranges, a.consistency, in.low, in.high).PageSize(size).PageState(state).Iter()
 			next = append([]byte(nil), iter.PageState()...)
@@ -110,7 +118,7 @@ func (a *access) row(ctx context.Context, t *table, key string, consistency gocq
 	statement := t.selects + " WHERE " + strings.Join(append(t.Partition(), t.Clustering()...), " = ? AND ") + " = ?"
 	r := request.New(t.keyspace, partition, leastSilence)
 	var rows []row
-	err := a.pace.do(ctx, points, func() error {
+	err := a.pace.Do(ctx, points, func() error {
 		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) (err error) {
 			rows, err = scan(a.query(ctx, statement, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
 			return err
@@ -136,7 +144,7 @@ func (a *access) send(ctx context.Context, mutations []entity.Mutation) error {
 	for i := range mutations {
 		m := &mutations[i]
 		r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
-		err := a.pace.do(ctx, points, func() error {
+		err := a.pace.Do(ctx, points, func() error {
 			if time.Since(began) > staleAfter {
 				return errStale
 			}
@@ -164,7 +172,7 @@ var errStale = fmt.Errorf("not sent: it was read more than %v before its turn ca
 func (a *access) sendRow(ctx context.Context, mutations []entity.Mutation) error {
 	m, began := &mutations[0], time.Now()
 	r := request.New(m.Keyspace, m.PartitionKey, leastSilence)
-	err := a.pace.do(ctx, points, func() error {
+	err := a.pace.Do(ctx, points, func() error {
 		if time.Since(began) > staleAfter {
 			return errStale
 		}

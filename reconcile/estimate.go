@@ -126,7 +126,7 @@ func (j *job) sizes(ctx context.Context, t *table) (sizes, error) {
 	r := request.New("", nil, leastSilence)
 	var peers int
 	ask := func(f func(context.Context) error) error {
-		return j.pace.do(ctx, points, func() error {
+		return j.pace.Do(ctx, points, func() error {
 			_, err := r.Do(ctx, &j.retrier, retry.Partition, f, nil)
 			return err
 		})

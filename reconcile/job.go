@@ -12,6 +12,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/repair"
 )
 
@@ -172,8 +173,8 @@ func (j *job) tell(ctx context.Context, ended <-chan struct{}) {
 }
 
 func (j *job) progress() Progress {
-	p := Progress{Rows: int(j.read.Load()), Waiting: j.queue.len(), InFlight: j.pace.bound()}
-	if j.pace.waits() {
+	p := Progress{Rows: int(j.read.Load()), Waiting: j.queue.len(), InFlight: j.pace.Bound()}
+	if j.pace.Paused() {
 		p.Waits = "the run is paused"
 	}
 	switch {
@@ -271,7 +272,7 @@ func (j *job) scanSegment(ctx context.Context, u *unit) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case err != nil && size > 1 && overloaded(err):
+		case err != nil && size > 1 && pace.Overloaded(err):
 			size = max(1, size/10)
 			continue
 		case err != nil:

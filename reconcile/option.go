@@ -48,7 +48,7 @@ const (
 
 func (r *Reconciler) options(more []Option) (config, error) {
 	c := config{
-		settle: defaultSettle, spool: os.TempDir(), consistency: session.Consistency(gocql.LocalQuorum), inFlight: mostLimit,
+		settle: defaultSettle, spool: os.TempDir(), consistency: session.Consistency(gocql.LocalQuorum), inFlight: 256,
 		every: defaultEvery, ranges: segmentsPerTable,
 	}
 	for _, o := range slices.Concat(r.defaults, more) {

@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
@@ -76,7 +77,9 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	}
 	j := &job{config: c, set: s, entity: s.Entity(), report: &Report{Entity: s.Entity(), Began: time.Now()}}
 	j.access = &access{
-		reads: r.session.Reads(), writes: r.session.Writes(), consistency: gocql.Consistency(c.consistency), pace: newPace(c.inFlight, c.target, c.rate),
+		reads: r.session.Reads(), writes: r.session.Writes(), consistency: gocql.Consistency(c.consistency), pace: pace.New(pace.Config{
+			First: 1, Most: c.inFlight, Kinds: kinds, Target: c.target, Rate: c.rate,
+		}),
 		retrier: request.NewRetrier(retry.Policy{AttemptTimeout: attemptTimeout, MaxElapsedTime: maxElapsed}, settings.NewBudget(0, 0)),
 		keyspace: func(declared string) string {
 			physical, _ := r.keyspace(declared) // of a table of the set, which is checked below
@@ -130,7 +133,7 @@ func (j *job) choose() error {
 func (j *job) readSchema(ctx context.Context) error {
 	for _, t := range j.tables {
 		var grace, ttl int
-		err := j.pace.do(ctx, points, func() error {
+		err := j.pace.Do(ctx, points, func() error {
 			_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) error {
 				err := j.query(ctx, "SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND "+
 					"table_name = ?", gocql.One, t.keyspace, t.Name()).Scan(&grace, &ttl)

@@ -33,7 +33,7 @@ func (b *versionedBase) Read(ctx context.Context) (out versioned.Row, err error)
 	statement, dest, row := b.base.Select()
 	keyspace, table, key := b.base.Place()
 	r := request.New(keyspace, key, leastSilence)
-	err = b.pace.do(ctx, points, func() error {
+	err = b.pace.Do(ctx, points, func() error {
 		_, err := r.Do(ctx, &b.retrier, retry.Partition, func(ctx context.Context) error {
 			return b.query(ctx, statement.Text, level, statement.Args...).RoutingKey(key).Scan(dest...)
 		}, nil)

@@ -1,4 +1,5 @@
-package reconcile
+// Package pace bounds the requests in flight by how the servers answer.
+package pace
 
 import (
 	"context"
@@ -10,30 +11,23 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// pace bounds the requests in flight. The bound grows by one after each window without trouble, and shrinks to 0.7 of itself after one with:
-// timeouts, overload, or answers slower than the target.
-type pace struct {
+// Pace bounds the requests in flight. The bound grows by one after each window without trouble, and shrinks to 0.7 of itself after one with:
+// timeouts, overload, or answers slower than the target. New makes one.
+type Pace struct {
 	mu       sync.Mutex
 	limit    float64
 	most     float64
 	inFlight int
 	waiting  []chan struct{}
 	target   time.Duration // 0: from the first requests of each kind
-	kinds    [2]window
+	kinds    []window
+	doubles  bool          // it grows by all of itself, until the first trouble
 	interval time.Duration // between requests, 0 for no limit
 	last     time.Time     // when the last request began
 	next     time.Time     // when the next request may begin that has no turn yet
 	paused   bool
 	changed  chan struct{} // closed and replaced when interval or paused changes
 }
-
-// kind is what a request reads: rows of a range, or one row. The two are not equally fast.
-type kind uint8
-
-const (
-	pages kind = iota
-	points
-)
 
 // window is what the last requests of a kind took.
 type window struct {
@@ -43,23 +37,35 @@ type window struct {
 	seen    int // of the first windows
 }
 
-// A run begins with one request at a time: what the first windows take would otherwise be what requests take that wait for each
-// other, and the target with it.
+// The target is twice what the fastest of the first windows took, where none is given. These begin with few requests at a time: it would
+// otherwise be of requests that wait for each other.
 const (
-	firstLimit   = 1
-	mostLimit    = 256
 	windowSize   = 50
 	firstWindows = 4
 )
 
-func newPace(most int, target time.Duration, rate int) *pace {
-	p := &pace{limit: min(firstLimit, float64(most)), most: float64(most), target: target, changed: make(chan struct{})}
-	p.set(false, rate)
+// Config says how a [Pace] begins.
+type Config struct {
+	First   int           // requests in flight at the beginning
+	Most    int           // and at any time
+	Kinds   int           // of requests, which are not equally fast: numbers below this
+	Target  time.Duration // of the 95th percentile; 0: from the first requests of each kind
+	Rate    int           // requests a second; 0 for no bound
+	Doubles bool          // the bound doubles with each window until the first trouble
+}
+
+// New makes a pace.
+func New(c Config) *Pace {
+	p := &Pace{
+		limit: float64(min(c.First, c.Most)), most: float64(c.Most), target: c.Target, kinds: make([]window, c.Kinds), doubles: c.Doubles,
+		changed: make(chan struct{}),
+	}
+	p.Set(false, c.Rate)
 	return p
 }
 
-// set admits no more requests than rate a second, 0 for no bound, or none while it is paused. It is also for those that wait already.
-func (p *pace) set(paused bool, rate int) {
+// Set admits no more requests than rate a second, 0 for no bound, or none while it is paused. It is also for those that wait already.
+func (p *Pace) Set(paused bool, rate int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var interval time.Duration
@@ -75,18 +81,18 @@ func (p *pace) set(paused bool, rate int) {
 	p.admit()
 }
 
-// do runs a request when there is room for it.
-func (p *pace) do(ctx context.Context, k kind, f func() error) error {
+// Do runs a request when there is room for it.
+func (p *Pace) Do(ctx context.Context, kind int, f func() error) error {
 	if err := p.acquire(ctx); err != nil {
 		return err
 	}
 	start := time.Now()
 	err := f()
-	p.release(k, time.Since(start), err)
+	p.Release(kind, time.Since(start), err)
 	return err
 }
 
-func (p *pace) acquire(ctx context.Context) error {
+func (p *Pace) acquire(ctx context.Context) error {
 	p.mu.Lock()
 	var ready chan struct{}
 	if p.inFlight < int(p.limit) && !p.paused {
@@ -108,7 +114,7 @@ func (p *pace) acquire(ctx context.Context) error {
 }
 
 // leave gives up waiting.
-func (p *pace) leave(ready chan struct{}) {
+func (p *Pace) leave(ready chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.waiting, ready); i >= 0 {
@@ -120,7 +126,7 @@ func (p *pace) leave(ready chan struct{}) {
 }
 
 // turn waits until the rate allows another request, anew when the rate changes.
-func (p *pace) turn(ctx context.Context) error {
+func (p *Pace) turn(ctx context.Context) error {
 	for {
 		p.mu.Lock()
 		changed, now := p.changed, time.Now()
@@ -156,7 +162,7 @@ func (p *pace) turn(ctx context.Context) error {
 }
 
 // begin takes a turn, if nothing has changed since it was given.
-func (p *pace) begin(changed chan struct{}) bool {
+func (p *Pace) begin(changed chan struct{}) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.changed != changed {
@@ -166,20 +172,32 @@ func (p *pace) begin(changed chan struct{}) bool {
 	return true
 }
 
-// waits says whether it is paused.
-func (p *pace) waits() bool {
+// Paused says whether it is paused.
+func (p *Pace) Paused() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.paused
 }
 
-func (p *pace) release(k kind, took time.Duration, err error) {
+// TryAcquire takes room for a request if there is some: Release gives it back. It takes no account of the rate.
+func (p *Pace) TryAcquire() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.paused || p.inFlight >= int(p.limit) || len(p.waiting) > 0 {
+		return false
+	}
+	p.inFlight++
+	return true
+}
+
+// Release is the end of a request that was given room, with what it took and its error.
+func (p *Pace) Release(kind int, took time.Duration, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.inFlight--
-	w := &p.kinds[k]
+	w := &p.kinds[kind]
 	w.took = append(w.took, took)
-	w.trouble = w.trouble || overloaded(err)
+	w.trouble = w.trouble || Overloaded(err)
 	if len(w.took) >= windowSize {
 		p.adjust(w)
 	}
@@ -187,7 +205,7 @@ func (p *pace) release(k kind, took time.Duration, err error) {
 }
 
 // adjust sets the limit at the end of a window.
-func (p *pace) adjust(w *window) {
+func (p *Pace) adjust(w *window) {
 	slices.Sort(w.took)
 	p95 := w.took[len(w.took)*95/100]
 	switch {
@@ -198,16 +216,19 @@ func (p *pace) adjust(w *window) {
 			w.target = 2 * p95
 		}
 	}
-	if w.trouble || p95 > w.target {
-		p.limit = max(1, p.limit*0.7)
-	} else {
+	switch {
+	case w.trouble || p95 > w.target:
+		p.limit, p.doubles = max(1, p.limit*0.7), false
+	case p.doubles:
+		p.limit = min(p.most, 2*p.limit)
+	default:
 		p.limit = min(p.most, p.limit+1)
 	}
 	w.took, w.trouble = w.took[:0], false
 }
 
 // admit gives room to those that wait.
-func (p *pace) admit() {
+func (p *Pace) admit() {
 	for len(p.waiting) > 0 && p.inFlight < int(p.limit) && !p.paused {
 		p.inFlight++
 		close(p.waiting[0])
@@ -215,8 +236,8 @@ func (p *pace) admit() {
 	}
 }
 
-// overloaded says whether an error tells of a cluster, or a node, with too much to do.
-func overloaded(err error) bool {
+// Overloaded says whether an error tells of a cluster, or a node, with too much to do.
+func Overloaded(err error) bool {
 	var (
 		read  *gocql.RequestErrReadTimeout
 		write *gocql.RequestErrWriteTimeout
@@ -226,8 +247,8 @@ func overloaded(err error) bool {
 		errors.As(err, &write) || errors.As(err, &frame) && frame.Code() == gocql.ErrCodeOverloaded
 }
 
-// bound is how many requests may be in flight.
-func (p *pace) bound() int {
+// Bound is how many requests may be in flight.
+func (p *Pace) Bound() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return int(p.limit)

@@ -1,4 +1,4 @@
-package reconcile
+package pace
 
 import (
 	"sync"
@@ -6,23 +6,21 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/gocql/gocql"
 )
 
 // A rate or a pause is also for requests that wait for their turn already.
 func TestPaceChangesForThoseThatWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPace(256, 0, 0)
+		p := New(Config{First: 1, Most: 256, Kinds: 2})
 		p.limit = 100
-		p.set(false, 1)
+		p.Set(false, 1)
 		var group sync.WaitGroup
 		var mu sync.Mutex
 		sent := 0
 		for range 100 {
 			group.Go(func() {
-				_ = p.do(t.Context(), points, func() error {
+				_ = p.Do(t.Context(), 1, func() error {
 					mu.Lock()
 					defer mu.Unlock()
 					sent++
@@ -43,16 +41,16 @@ func TestPaceChangesForThoseThatWait(t *testing.T) {
 		if n := during(10 * time.Second); n < 10 || n > 11 {
 			t.Errorf("1 a second: %d in ten seconds", n)
 		}
-		p.set(true, 1)
+		p.Set(true, 1)
 		if n := during(time.Minute); n != 0 {
 			t.Errorf("paused: %d", n)
 		}
-		p.set(false, 4)
-		p.set(false, 4) // as every few seconds
+		p.Set(false, 4)
+		p.Set(false, 4) // as every few seconds
 		if n := during(10 * time.Second); n < 40 || n > 41 {
 			t.Errorf("4 a second: %d in ten seconds", n)
 		}
-		p.set(false, 0)
+		p.Set(false, 0)
 		if n := during(time.Millisecond); n < 48 {
 			t.Errorf("no bound: %d at once", n)
 		}
@@ -69,14 +67,14 @@ func TestPaceLeavesRoom(t *testing.T) {
 	t.Parallel()
 	for at, most := range map[int]int{1: 3, 64: 3*64 + 8} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newPace(256, 0, 0)
+			p := New(Config{First: 1, Most: 256, Kinds: 2})
 			var group sync.WaitGroup
 			var inFlight atomic.Int32
 			highest := 0
 			for range 256 {
 				group.Go(func() {
 					for range 100 {
-						_ = p.do(t.Context(), pages, func() error {
+						_ = p.Do(t.Context(), 0, func() error {
 							n := int(inFlight.Add(1))
 							defer inFlight.Add(-1)
 							<-time.After(10 * time.Millisecond * time.Duration(max(1, n/at))) // the server answers so many at once
@@ -88,7 +86,7 @@ func TestPaceLeavesRoom(t *testing.T) {
 			group.Go(func() {
 				for range 200 {
 					<-time.After(50 * time.Millisecond)
-					highest = max(highest, p.bound())
+					highest = max(highest, p.Bound())
 				}
 			})
 			group.Wait()
@@ -96,21 +94,5 @@ func TestPaceLeavesRoom(t *testing.T) {
 				t.Errorf("a server that answers %d at once had %d requests in flight, want %d to %d", at, highest, at, most)
 			}
 		})
-	}
-}
-
-// A sighting has the millisecond of its time: one of the run itself, in the millisecond in which the run began, is not of before.
-func TestOutdatedSightings(t *testing.T) {
-	t.Parallel()
-	began := time.Date(2026, 1, 1, 0, 0, 0, 1_500_000, time.UTC)
-	r := &storedRun{lease: lease{run: gocql.TimeUUID()}, began: began}
-	for last, want := range map[time.Duration]bool{0: false, -time.Millisecond: true, time.Millisecond: false} {
-		last := began.Add(last).Truncate(time.Millisecond)
-		if f := (sighting{run: r.run, last: last}); r.outdated(&f) {
-			t.Errorf("%v, of the run itself", last)
-		}
-		if f := (sighting{run: gocql.TimeUUID(), last: last}); last.Before(began.Truncate(time.Millisecond)) != want || want && !r.outdated(&f) {
-			t.Errorf("%v, of another run: not outdated", last)
-		}
 	}
 }
