@@ -70,7 +70,7 @@ func TestConditionOutcomes(t *testing.T) {
 			if failed.Resumable() == tc.conflict {
 				t.Errorf("%v: resumable %t", err, failed.Resumable())
 			}
-			row, ok := Current[Item](err)
+			row, ok := Current[Piece](err)
 			if want := tc.conflict && !strings.Contains(name, "cannot be read"); ok != want || ok && (row.Shelf != "c" || row.Count != 7 || row.Version != other) {
 				t.Errorf("the row as it is: %+v, %t", row, ok)
 			}
@@ -184,7 +184,7 @@ func TestModifyAfterAConflict(t *testing.T) {
 	} {
 		w, x, _ := conditional(tc.steps)
 		calls := 0
-		row, err := Modify(t.Context(), w, "countItem", itemSet(t), first, func(i Item) (Item, error) {
+		row, err := Modify(t.Context(), w, "countItem", itemSet(t), first, func(i Piece) (Piece, error) {
 			calls++
 			i.Count++
 			return i, nil

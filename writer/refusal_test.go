@@ -96,10 +96,10 @@ func refusedCalls(t *testing.T) []refused {
 		{name: "two conditions", changes: []tables.Change{itemSet(t).Insert(newItem()), seatSet(t).Insert(newItem())}},
 		{name: "a condition twice on one entity", changes: []tables.Change{itemSet(t).Insert(newItem()), itemSet(t).Delete(newItem())}},
 		{name: "one table with and without condition", changes: []tables.Change{itemSet(t).Insert(newItem()), plainItems.Insert(newItem())}},
-		{name: "versioned row without version", changes: []tables.Change{itemSet(t).Update(Item{ItemID: newItem().ItemID}, newItem())}},
+		{name: "versioned row without version", changes: []tables.Change{itemSet(t).Update(Piece{ItemID: newItem().ItemID}, newItem())}},
 		{name: "versioned upsert", changes: []tables.Change{itemSet(t).Upsert(newItem())}},
-		{name: "versioned base key changes", changes: []tables.Change{itemSet(t).Update(newItem(), Item{ItemID: mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), Shelf: "a"})}},
-		{name: "empty key in a versioned row", changes: []tables.Change{itemSet(t).Insert(Item{ItemID: newItem().ItemID})}},
+		{name: "versioned base key changes", changes: []tables.Change{itemSet(t).Update(newItem(), Piece{ItemID: mustUUID("8a3c2e10-c6a1-11f0-8de9-0242ac120002"), Shelf: "a"})}},
+		{name: "empty key in a versioned row", changes: []tables.Change{itemSet(t).Insert(Piece{ItemID: newItem().ItemID})}},
 		{name: "patch of a versioned row", changes: []tables.Change{itemSet(t).Patch(newItem(), tables.Column("count"))}},
 		{name: "versioned insert at an old timestamp", options: []NewOption{clock}, with: at(now.Add(-13 * time.Hour)), changes: []tables.Change{itemSet(t).Insert(newItem())}},
 
@@ -137,7 +137,7 @@ func refusedCalls(t *testing.T) []refused {
 }
 
 // plainItems has a table of itemSet, and no conditions.
-var plainItems = tables.Must(tables.New[Item]("plain_item", tables.Table{Name: "items", PartKey: []string{"item_id"}}))
+var plainItems = tables.Must(tables.New[Piece]("plain_item", tables.Table{Name: "items", PartKey: []string{"item_id"}}))
 
 // Every fault of a call is one clear error before anything is sent, from Write and from Explain alike.
 func TestRefusals(t *testing.T) {

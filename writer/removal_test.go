@@ -19,7 +19,7 @@ func TestRemovalAfterTheAnswer(t *testing.T) {
 		w, x, _ := conditional(nil)
 		x.hold = make(chan struct{})
 		set, row := itemSet(t), newItem()
-		write := func(row Item) error {
+		write := func(row Piece) error {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			moved := row

@@ -14,17 +14,17 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Item is versioned, and stands in two tables.
-type Item struct {
+// Piece is versioned, and stands in two tables.
+type Piece struct {
 	ItemID  gocql.UUID
 	Shelf   string
 	Count   int32
 	Version gocql.UUID
 }
 
-func itemSet(tb testing.TB) *tables.Set[Item] {
+func itemSet(tb testing.TB) *tables.Set[Piece] {
 	tb.Helper()
-	return mustSet[Item](tb, "item",
+	return mustSet[Piece](tb, "item",
 		tables.Table{Name: "items", PartKey: []string{"item_id"}},
 		tables.Table{Name: "items_by_shelf", PartKey: []string{"shelf"}, SortKey: []string{"item_id"}},
 		tables.Versioned("version"),
@@ -32,19 +32,19 @@ func itemSet(tb testing.TB) *tables.Set[Item] {
 }
 
 // seatSet is changed by Compare.
-func seatSet(tb testing.TB) *tables.Set[Item] {
+func seatSet(tb testing.TB) *tables.Set[Piece] {
 	tb.Helper()
-	return mustSet[Item](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"))
+	return mustSet[Piece](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"))
 }
 
 // markedSet is seatSet with a Mark.
-func markedSet(tb testing.TB) *tables.Set[Item] {
+func markedSet(tb testing.TB) *tables.Set[Piece] {
 	tb.Helper()
-	return mustSet[Item](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"), tables.Mark("version"))
+	return mustSet[Piece](tb, "seat", tables.Table{Name: "seats", PartKey: []string{"item_id"}}, tables.Compare("count"), tables.Mark("version"))
 }
 
-func newItem() Item {
-	return Item{ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a", Version: versioned.Version(time.Now().Add(-time.Second).UnixMicro(), 1)}
+func newItem() Piece {
+	return Piece{ItemID: mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ab"), Shelf: "a", Version: versioned.Version(time.Now().Add(-time.Second).UnixMicro(), 1)}
 }
 
 // scripted is the answer to one request of a condition.
@@ -120,7 +120,7 @@ func conditional(steps []scripted, options ...NewOption) (*Writer, *fakeTransact
 	return w, x, e
 }
 
-// item scans the columns of an Item, as items lies in Cassandra: shelf, count, version, pending.
+// item scans the columns of an Piece, as items lies in Cassandra: shelf, count, version, pending.
 func item(shelf string, version gocql.UUID) func([]any) {
 	return func(dest []any) {
 		for i, data := range [][]byte{[]byte(shelf), {0, 0, 0, 7}} {

@@ -190,6 +190,14 @@ func (p *Pace) TryAcquire() bool {
 	return true
 }
 
+// Return gives back room that was not used.
+func (p *Pace) Return() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.inFlight--
+	p.admit()
+}
+
 // Release is the end of a request that was given room, with what it took and its error.
 func (p *Pace) Release(kind int, took time.Duration, err error) {
 	p.mu.Lock()
@@ -238,6 +246,9 @@ func (p *Pace) admit() {
 
 // Overloaded says whether an error tells of a cluster, or a node, with too much to do.
 func Overloaded(err error) bool {
+	if err == nil {
+		return false
+	}
 	var (
 		read  *gocql.RequestErrReadTimeout
 		write *gocql.RequestErrWriteTimeout

@@ -1,0 +1,176 @@
+package writer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Item is one change of a [Writer.WriteAll].
+type Item struct {
+	Change tables.Change
+	// At is the timestamp of the change, as of the option [At]: microseconds since the Unix epoch. 0 is the writer's clock, in the order in
+	// which the items come.
+	At int64
+	// Position and Lane say where the item was read, for [Checkpoint]: such as the offset in, and the number of, a partition of a topic.
+	// Positions rise within a lane. Without Checkpoint they are handed back in [Done] and have no meaning.
+	Position int64
+	Lane     string
+}
+
+// Done is an item with what became of it: as from [Writer.Write].
+type Done struct {
+	Item
+	Result Result
+	Err    error
+}
+
+// ErrParked is the error of an item that was not written as an earlier change of its entity has failed. That one's error is wrapped too.
+// Write it again once the earlier change is resumed, or is dropped.
+var ErrParked = errors.New("an earlier change of the entity failed")
+
+// BulkOption is an option of [Writer.WriteAll].
+type BulkOption func(*Bulk)
+
+// InFlight is how many writes are under way at most, each of which may be of several items. Default: 256, which is also the most. A run begins
+// with 4, and keeps fewer under way than this where the nodes are slow or reject requests.
+func InFlight(n int) BulkOption {
+	return func(b *Bulk) {
+		if n < 1 || n > mostInFlight {
+			b.reject(fmt.Errorf("InFlight: %d is not from 1 to %d", n, mostInFlight))
+		}
+		b.inFlight = n
+	}
+}
+
+const mostInFlight = 256
+
+// Checkpoint has save called with the position in a lane up to which all items are acknowledged, about once a second for each lane that
+// has moved on, and once more at the end. It is called from the loop over [Bulk.All], and an error of it ends the run. At the end its context
+// lives for up to 10 s, also if that of the run is canceled. An item that fails keeps its lane at the position before it.
+//
+// A run that begins again at a checkpoint writes some items again. So each needs the timestamp that it had: [Item.At] is required, unless the
+// set has conditions, and counters are rejected. Of two changes of one entity the later one needs a larger At.
+func Checkpoint(save func(ctx context.Context, lane string, position int64) error) BulkOption {
+	return func(b *Bulk) {
+		if save == nil {
+			b.reject(errors.New("Checkpoint: the function is nil"))
+		}
+		b.save = save
+	}
+}
+
+// Bulk is a run of [Writer.WriteAll]. It is for one goroutine.
+type Bulk struct {
+	w        *Writer
+	op       string
+	source   iter.Seq2[Item, error]
+	inFlight int
+	save     func(context.Context, string, int64) error
+
+	ctx     context.Context //nolint:containedctx // lives as long as the run
+	invalid error           // of the call
+	ranged  bool
+	ended   bool
+	counts  BulkError
+}
+
+// WriteAll writes all changes of a source, many at a time, such as an import, or what a consumer of a queue has polled. op is that of each
+// write, as in [Writer.Write]. It begins with the loop over [Bulk.All], which gives every item back with its result:
+//
+//	bulk := w.WriteAll(ctx, "importOrders", source)
+//	for done := range bulk.All() {
+//		if done.Err != nil { // an *Error, which can be stored and resumed, or ErrParked
+//			failed = append(failed, done)
+//		}
+//	}
+//	err := bulk.Err()
+//
+// Changes of one entity are written one after another in the order of the source, and once one has failed the later ones of this run are
+// [ErrParked]. Different entities go on side by side, in any order. Rows of one set that share a partition are written in one request where
+// several items wait, each at its own timestamp: up to 64 items and 32 KiB. If such a request fails, each item is written alone, and gets a
+// result of its own.
+//
+// How many writes are under way follows from the nodes: more while they answer as fast as at the beginning, fewer after a timeout, after
+// OVERLOADED and while they are slow. The source is read ahead of them, by at most four items for each write that may be under way and 64 MiB
+// of rows. Mode, timeout, retries and tracing are those of the writer: a tracer is told of each request for several items as of one write.
+//
+// The source is called in a goroutine of its own and should end when ctx does. An error of it ends the run once everything before it is done.
+// When ctx ends, items that have not begun get its error.
+func (w *Writer) WriteAll(ctx context.Context, op string, source iter.Seq2[Item, error], options ...BulkOption) *Bulk {
+	b := &Bulk{w: w.made(), op: op, source: source, inFlight: mostInFlight, ctx: ctx}
+	for _, o := range options {
+		o(b)
+	}
+	switch {
+	case ctx == nil:
+		b.reject(errNoContext)
+	case op == "":
+		b.reject(errNoOp)
+	case source == nil:
+		b.reject(errors.New("the source is nil"))
+	}
+	b.reject(b.w.err)
+	if b.w.pinned {
+		b.reject(errors.New("the writer has the option At, and changes of one entity need timestamps of their own: see Item.At"))
+	}
+	return b
+}
+
+func (b *Bulk) reject(err error) { b.invalid = errors.Join(b.invalid, err) }
+
+// All carries the run out, and gives each item that was read exactly once, in order of completion. A loop that is left early ends the run
+// when the writes under way are done; their items are not given. A second loop gives nothing.
+func (b *Bulk) All() iter.Seq[Done] {
+	return func(yield func(Done) bool) {
+		if b.ranged || b.invalid != nil {
+			return
+		}
+		b.ranged = true
+		newBulkRun(b, yield).run()
+		b.ended = true
+	}
+}
+
+// Err is nil if every item was read and acknowledged. Else it is an [*Error] that matches [ErrInvalid] if the call was not valid, and nothing
+// was read, or a [*BulkError]. It is known when the loop over [Bulk.All] has ended.
+func (b *Bulk) Err() error {
+	switch {
+	case b.invalid != nil:
+		return reject(b.op, b.invalid)
+	case !b.ended:
+		return reject(b.op, errors.New("the run has not ended: range over All first"))
+	case b.counts.Cause != nil:
+		return &b.counts
+	}
+	return nil
+}
+
+// BulkError says that not all items were read and acknowledged.
+type BulkError struct {
+	Written int // items that were acknowledged
+	Failed  int // with an error of their own
+	Parked  int // with ErrParked
+	// Cause is the first item's error, and why the run ended early if it did: the error of the source, of the context, of Checkpoint, or
+	// that the loop was left.
+	Cause error
+}
+
+func (e *BulkError) Error() string {
+	return fmt.Sprintf("denorm: %d items written, %d failed, %d not written after a failed one of their entity: %v",
+		e.Written, e.Failed, e.Parked, e.Cause)
+}
+
+func (e *BulkError) Unwrap() error { return e.Cause }
+
+var errLeft = errors.New("the loop over All was left before the end of the source")
+
+// saveEvery is the time between two checkpoints of a lane, saveEnd that for the last.
+const (
+	saveEvery = time.Second
+	saveEnd   = 10 * time.Second
+)
