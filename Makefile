@@ -114,6 +114,10 @@ readbench: ## 1,000,000 rows in 240 buckets read through the library and by hand
 changes: ## what inserts and updates cost by the rules of a set, side by side on three nodes, into docs/changes.md
 	@$(BENCH) changes -out ../docs
 
+.PHONY: bulkbench
+bulkbench: ## many inserts by WriteAll and by loops, side by side on three nodes, into docs/bulk.md
+	@$(BENCH) bulk -out ../docs
+
 .PHONY: reconcilebench
 reconcilebench: ## Verify, Repair and Backfill of 200,000 orders compared with the same by hand on three nodes, into docs/reconcile-benchmark.md
 	@$(BENCH) reconcile -out ../docs

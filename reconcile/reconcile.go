@@ -78,8 +78,8 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	j := &job{config: c, set: s, entity: s.Entity(), report: &Report{Entity: s.Entity(), Began: time.Now()}}
 	j.access = &access{
 		reads: r.session.Reads(), writes: r.session.Writes(), consistency: gocql.Consistency(c.consistency), pace: pace.New(pace.Config{
-			First: 1, Most: c.inFlight, Kinds: kinds, Target: c.target, Rate: c.rate,
-		}),
+			First: 1, Most: c.inFlight, Kinds: kinds, Slack: 2, Percentile: 95, Target: c.target,
+		}, c.rate),
 		retrier: request.NewRetrier(retry.Policy{AttemptTimeout: attemptTimeout, MaxElapsedTime: maxElapsed}, settings.NewBudget(0, 0)),
 		keyspace: func(declared string) string {
 			physical, _ := r.keyspace(declared) // of a table of the set, which is checked below

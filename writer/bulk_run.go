@@ -48,13 +48,17 @@ const (
 	aheadBytes = 64 << 20
 )
 
+// slack is how many times as long as at the beginning the median write may take: nodes that are busy answer so much later, and an import
+// keeps them busy. It is the median as a pause of a node, in which the slowest twentieth takes 100 ms, says nothing of how busy it is.
+const slack = 16
+
 // sizes are the kinds of writes that the pace tells apart: of 1 item, of 2 or 3, of 4 to 7 and so on.
 const sizes = 7
 
 func newBulkRun(b *Bulk, yield func(Done) bool) *bulkRun {
 	return &bulkRun{
 		Bulk: b, yield: yield, queue: newBulkQueue(), lanes: make(map[string]*lane),
-		pace:  pace.New(pace.Config{First: 4, Most: b.inFlight, Kinds: sizes, Doubles: true}),
+		pace:  pace.New(pace.Config{First: 4, Most: b.inFlight, Kinds: sizes, Slack: slack, Percentile: 50, Growth: 0.1, Doubles: true}, 0),
 		items: make(chan pulled), finished: make(chan chunkDone, b.inFlight),
 	}
 }

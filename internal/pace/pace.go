@@ -11,17 +11,17 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Pace bounds the requests in flight. The bound grows by one after each window without trouble, and shrinks to 0.7 of itself after one with:
+// Pace bounds the requests in flight. The bound grows after each window without trouble, and shrinks to 0.7 of itself after one with:
 // timeouts, overload, or answers slower than the target. New makes one.
 type Pace struct {
+	Config
+
 	mu       sync.Mutex
 	limit    float64
-	most     float64
 	inFlight int
 	waiting  []chan struct{}
-	target   time.Duration // 0: from the first requests of each kind
 	kinds    []window
-	doubles  bool          // it grows by all of itself, until the first trouble
+	doubles  bool          // until the first trouble
 	interval time.Duration // between requests, 0 for no limit
 	last     time.Time     // when the last request began
 	next     time.Time     // when the next request may begin that has no turn yet
@@ -37,30 +37,31 @@ type window struct {
 	seen    int // of the first windows
 }
 
-// The target is twice what the fastest of the first windows took, where none is given. These begin with few requests at a time: it would
+// The target is a multiple of what the fastest of the first windows took, where none is given. These begin with few requests at a time: it would
 // otherwise be of requests that wait for each other.
 const (
 	windowSize   = 50
 	firstWindows = 4
 )
 
-// Config says how a [Pace] begins.
+// Config is how a [Pace] goes.
 type Config struct {
-	First   int           // requests in flight at the beginning
-	Most    int           // and at any time
-	Kinds   int           // of requests, which are not equally fast: numbers below this
-	Target  time.Duration // of the 95th percentile; 0: from the first requests of each kind
-	Rate    int           // requests a second; 0 for no bound
-	Doubles bool          // the bound doubles with each window until the first trouble
+	First      int           // requests in flight at the beginning
+	Most       int           // and at any time
+	Kinds      int           // of requests, which are not equally fast: numbers below this
+	Percentile int           // of what the requests of a window take, which is compared with the target
+	Target     time.Duration // 0: from the first requests of each kind
+	Slack      int           // then it is so many times what these took
+	Growth     float64       // of the bound in a window without trouble, as a part of it; one request at least
+	Doubles    bool          // it doubles in each window until the first trouble
 }
 
-// New makes a pace.
-func New(c Config) *Pace {
+// New makes a pace with a rate, as of [Pace.Set].
+func New(c Config, rate int) *Pace {
 	p := &Pace{
-		limit: float64(min(c.First, c.Most)), most: float64(c.Most), target: c.Target, kinds: make([]window, c.Kinds), doubles: c.Doubles,
-		changed: make(chan struct{}),
+		Config: c, limit: float64(min(c.First, c.Most)), kinds: make([]window, c.Kinds), doubles: c.Doubles, changed: make(chan struct{}),
 	}
-	p.Set(false, c.Rate)
+	p.Set(false, rate)
 	return p
 }
 
@@ -215,22 +216,22 @@ func (p *Pace) Release(kind int, took time.Duration, err error) {
 // adjust sets the limit at the end of a window.
 func (p *Pace) adjust(w *window) {
 	slices.Sort(w.took)
-	p95 := w.took[len(w.took)*95/100]
+	took := w.took[len(w.took)*p.Percentile/100]
 	switch {
-	case p.target > 0:
-		w.target = p.target
+	case p.Target > 0:
+		w.target = p.Target
 	case w.seen < firstWindows: // one request or a few at a time: what they take where none waits for another
-		if w.seen++; w.target == 0 || 2*p95 < w.target {
-			w.target = 2 * p95
+		if w.seen++; w.target == 0 || time.Duration(p.Slack)*took < w.target {
+			w.target = time.Duration(p.Slack) * took
 		}
 	}
 	switch {
-	case w.trouble || p95 > w.target:
+	case w.trouble || took > w.target:
 		p.limit, p.doubles = max(1, p.limit*0.7), false
 	case p.doubles:
-		p.limit = min(p.most, 2*p.limit)
+		p.limit = min(float64(p.Most), 2*p.limit)
 	default:
-		p.limit = min(p.most, p.limit+1)
+		p.limit = min(float64(p.Most), p.limit+max(1, p.limit*p.Growth))
 	}
 	w.took, w.trouble = w.took[:0], false
 }

@@ -12,7 +12,7 @@ import (
 func TestPaceChangesForThoseThatWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Config{First: 1, Most: 256, Kinds: 2})
+		p := New(Config{First: 1, Most: 256, Kinds: 2, Slack: 2, Percentile: 95}, 0)
 		p.limit = 100
 		p.Set(false, 1)
 		var group sync.WaitGroup
@@ -67,7 +67,7 @@ func TestPaceLeavesRoom(t *testing.T) {
 	t.Parallel()
 	for at, most := range map[int]int{1: 3, 64: 3*64 + 8} {
 		synctest.Test(t, func(t *testing.T) {
-			p := New(Config{First: 1, Most: 256, Kinds: 2})
+			p := New(Config{First: 1, Most: 256, Kinds: 2, Slack: 2, Percentile: 95}, 0)
 			var group sync.WaitGroup
 			var inFlight atomic.Int32
 			highest := 0

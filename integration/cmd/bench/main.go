@@ -5,6 +5,7 @@
 //	bench reads       a stream in buckets, merged (make readbench)
 //	bench tombstones  what moving rows costs those who read: LIMIT 20 of each status after many changes of status (make tombstones)
 //	bench changes     what a change costs by the rules that its set declares (make changes)
+//	bench bulk        many inserts by WriteAll and by loops (make bulkbench)
 //	bench reconcile   package reconcile alongside scan, copy and diff job by hand, and next to a service (make reconcilebench)
 //
 // Contenders take turns in random order within each round, so that a slow moment of the machine meets all of them. Shown are medians
@@ -37,7 +38,7 @@ type benchmark interface {
 
 var benchmarks = map[string]benchmark{
 	"create": &createBench{}, "reads": &readBench{}, "tombstones": &tombstoneBench{}, "changes": &changeBench{},
-	"reconcile": &reconcileBench{},
+	"reconcile": &reconcileBench{}, "bulk": &bulkBench{},
 }
 
 func main() { os.Exit(start()) }
@@ -55,7 +56,7 @@ func start() int {
 
 func run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 || benchmarks[args[0]] == nil {
-		return fmt.Errorf("bench create, reads, tombstones, changes or reconcile, not %q", args)
+		return fmt.Errorf("bench create, reads, tombstones, changes, bulk or reconcile, not %q", args)
 	}
 	b, flags := benchmarks[args[0]], flag.NewFlagSet(args[0], flag.ExitOnError)
 	dir := flags.String("out", "", "folder for what is written; empty prints it only")

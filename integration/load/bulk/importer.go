@@ -1,0 +1,129 @@
+// Package bulk writes the lives of many orders with writer.WriteAll, in processes that are killed, and compares the tables with what one
+// run would have left.
+package bulk
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"time"
+
+	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// Import is the changes that are written: of each block of orders all inserts, then all payments, and then half of them is shipped and the
+// other half deleted.
+type Import struct {
+	Hosts    []string  `json:"hosts"`
+	Keyspace string    `json:"keyspace"`
+	File     string    `json:"file"` // of checkpoints
+	Changes  int       `json:"changes"`
+	Began    time.Time `json:"began"` // the time of the first change; each is a microsecond after the one before
+	Group    int       `json:"group"`
+}
+
+const (
+	block  = 1000 // orders
+	stages = 3
+	lanes  = 4
+	users  = 200
+)
+
+// Order is the order that change n is of, as it is after the change, and whether it is there.
+func (i *Import) Order(n int) (o orders.Order, there bool) {
+	order, stage := n/(block*stages)*block+n%block, n/block%stages
+	o.OrderID = gocql.UUIDFromTime(i.Began.Add(time.Duration(order) * time.Microsecond))
+	binary.BigEndian.PutUint64(o.OrderID[8:], uint64(order)|1<<63) //nolint:gosec // it is not negative
+	o.UserID[0], o.UserID[6], o.UserID[8] = byte(order%users), 0x40, 0x80
+	o.Total = inf.NewDec(int64(order), 2)
+	o.Status = []orders.Status{orders.Open, orders.Paid, orders.Shipped}[stage]
+	o.UpdatedAt = i.at(n)
+	return o, stage < stages-1 || order%2 == 0
+}
+
+func (i *Import) at(n int) int64 { return i.Began.UnixMicro() + int64(n) }
+
+// item is change n.
+func (i *Import) item(n int) writer.Item {
+	after, there := i.Order(n)
+	var change tables.Change
+	if n/block%stages == 0 {
+		change = orders.Orders.Insert(after)
+	} else {
+		before, _ := i.Order(n - block)
+		change = orders.Orders.Delete(before)
+		if there {
+			change = orders.Orders.Update(before, after)
+		}
+	}
+	return writer.Item{Change: change, At: i.at(n), Lane: fmt.Sprint(n % lanes), Position: int64(n)}
+}
+
+// source is all changes that the checkpoints are not beyond.
+func (i *Import) source(saved map[string]int64) iter.Seq2[writer.Item, error] {
+	return func(yield func(writer.Item, error) bool) {
+		for n := range i.Changes {
+			item := i.item(n)
+			if upTo, ok := saved[item.Lane]; ok && item.Position <= upTo {
+				continue
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Run writes what is left to be written.
+func (i *Import) Run(ctx context.Context) error {
+	saved := make(map[string]int64)
+	data, err := os.ReadFile(i.File)
+	if err == nil {
+		err = json.Unmarshal(data, &saved)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	config := gocql.NewCluster(i.Hosts...)
+	config.Keyspace = i.Keyspace
+	s, err := session.Open(config, session.LocalDC("dc1"))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	w, err := writer.New(s, writer.Concurrent(), writer.Timeout(10*time.Second), writer.Group(i.Group))
+	if err != nil {
+		return err
+	}
+	bulk := w.WriteAll(ctx, "importOrders", i.source(maps.Clone(saved)),
+		writer.Checkpoint(func(_ context.Context, lane string, position int64) error {
+			saved[lane] = position
+			return i.save(saved)
+		}))
+	for range bulk.All() { //nolint:revive // Err has what failed
+	}
+	return bulk.Err()
+}
+
+// save replaces the file.
+func (i *Import) save(saved map[string]int64) error {
+	data, err := json.Marshal(saved)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(i.File+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(i.File+".new", i.File)
+}
