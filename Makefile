@@ -43,7 +43,7 @@ RACE =
 .PHONY: integration
 integration: $(if $(RACE),compiler) ## tests on three real Cassandra nodes, which are started for them unless they run already
 	@cd integration && go run ./cmd/jaeger -build # first: go test has a time limit
-	@$(CLUSTER) run -nodes 3 -volatile -- go test $(RACE) -count=1 -p 2 -timeout 30m -skip '$(SKIP)' $$(go list ./... | grep -v /simulation)
+	@$(CLUSTER) run -nodes 3 -volatile -- sh -c "go test $(RACE) -count=1 -p 2 -timeout 30m -skip '$(SKIP)' $$(go list ./... | grep -v /simulation | tr '\n' ' ') && cd ../examples/kafka && go test $(RACE) -count=1 ./..."
 
 # make proofs has all: also a node away from hot orders, one killed under creates and changes, the soak, and a repair whose process is killed.
 FAULTS = NodeStop|NodeSilent|NodeWith
@@ -74,6 +74,7 @@ compiler:
 lint: $(LINT) tidy ## linters of .golangci.yml, over all modules; go.mod of each
 	$(LINT) run ./...
 	cd integration && ../$(LINT) run --build-tags faults ./...
+	cd examples/kafka && ../../$(LINT) run ./...
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of each module are what go mod tidy makes of them

@@ -146,3 +146,28 @@ func ExampleWriter_Explain() {
 	// time limit      5s for all of it, or the deadline of the call's context if that is earlier
 	// size limit      none for the write; max_mutation_size of the server for each request
 }
+
+// WriteAll writes many changes at a time. The second change of a ticket comes after the first.
+func ExampleWriter_WriteAll() {
+	w, _, end := openSales()
+	defer end()
+	source := func(yield func(writer.Item, error) bool) {
+		for n := range 1000 {
+			ticket := sale{SaleID: fmt.Sprint("t", n%500), UserID: "bob", Seat: fmt.Sprint(n)}
+			if !yield(writer.Item{Change: sales.Insert(ticket)}, nil) {
+				return
+			}
+		}
+	}
+
+	written := 0
+	bulk := w.WriteAll(context.Background(), "importTickets", source)
+	for done := range bulk.All() {
+		if done.Err == nil {
+			written++
+		}
+	}
+	ticket, _ := writer.Load(context.Background(), w, "showTicket", sales, sale{SaleID: "t7"})
+	fmt.Println(written, bulk.Err(), ticket.Seat)
+	// Output: 1000 <nil> 507
+}

@@ -1,0 +1,128 @@
+// Package kafka keeps the query tables of shipments up to date with a topic: a consumer that writes what it polls with writer.WriteAll.
+package kafka
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/gocql/gocql"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// Shipment is a row of each of the tables.
+type Shipment struct {
+	ShipmentID gocql.UUID
+	Customer   string
+	State      string
+	Place      string
+}
+
+// Shipments are the tables of a shipment. Its customer never changes.
+var Shipments = tables.Must(tables.New[Shipment]("shipment",
+	tables.Table{Name: "shipments", PartKey: []string{"shipment_id"}},
+	tables.Table{Name: "shipments_by_customer", PartKey: []string{"customer"}, SortKey: []string{"shipment_id"}},
+))
+
+// Schema is the tables.
+var Schema = schema.Must(schema.Declare(schema.Sets(Shipments)))
+
+// Event is the value of a record, whose key is the id of the shipment: all that is known of it at a time.
+type Event struct {
+	Shipment Shipment  `json:"shipment"`
+	At       time.Time `json:"at"` // of the change, in microseconds: later for each event of a shipment
+	Gone     bool      `json:"gone,omitempty"`
+}
+
+// Options are what the client of a consumer needs: partitions move to other consumers between two polls only, and offsets are committed by
+// Consume.
+func Options(group, topic string) []kgo.Opt {
+	return []kgo.Opt{kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll()}
+}
+
+// polled is how many records are written between two polls at most: so many are written well within the group's session timeout.
+const polled = 10_000
+
+// Consume writes the records of the topic until ctx ends, and commits the offsets below which all of a partition are written. Its error is
+// why not: then the process ends, and the one that takes its place begins at the committed offsets. Each event has its own timestamp, so what
+// is written again changes nothing.
+func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slog.Logger) error {
+	for {
+		fetches := client.PollRecords(ctx, polled)
+		if ctx.Err() != nil || fetches.IsClientClosed() {
+			return ctx.Err()
+		}
+		var failed error
+		fetches.EachError(func(_ string, _ int32, err error) { failed = errors.Join(failed, err) })
+		if failed != nil {
+			log.Warn("poll", "error", failed) // the client asks again
+		}
+		bulk := w.WriteAll(ctx, "projectShipment", items(fetches, log), writer.Checkpoint(commit(client, fetches)))
+		for done := range bulk.All() {
+			if done.Err != nil {
+				log.Error("shipment", "partition", done.Lane, "offset", done.Position, "error", done.Err)
+			}
+		}
+		client.AllowRebalance()
+		if err := bulk.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// items are the changes of the records. A record that is no event is left out.
+func items(fetches kgo.Fetches, log *slog.Logger) iter.Seq2[writer.Item, error] {
+	return func(yield func(writer.Item, error) bool) {
+		for record := range fetches.RecordsAll() {
+			var e Event
+			if err := json.Unmarshal(record.Value, &e); err != nil || e.At.IsZero() {
+				log.Error("not an event", "partition", record.Partition, "offset", record.Offset)
+				continue
+			}
+			change := Shipments.Insert(e.Shipment) // writes the whole row, be it there or not
+			if e.Gone {
+				change = Shipments.Delete(e.Shipment)
+			}
+			item := writer.Item{
+				Change: change, At: e.At.UnixMicro(), Lane: strconv.Itoa(int(record.Partition)), Position: record.Offset,
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// commit commits the offset after a record's.
+func commit(client *kgo.Client, fetches kgo.Fetches) func(context.Context, string, int64) error {
+	topic := ""
+	fetches.EachTopic(func(t kgo.FetchTopic) { topic = t.Topic })
+	return func(ctx context.Context, lane string, position int64) (err error) {
+		partition, err := strconv.ParseInt(lane, 10, 32)
+		if err != nil {
+			return err
+		}
+		offsets := map[string]map[int32]kgo.EpochOffset{topic: {int32(partition): {Epoch: -1, Offset: position + 1}}}
+		client.CommitOffsetsSync(ctx, offsets, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, answer *kmsg.OffsetCommitResponse, failed error) {
+			if err = failed; err != nil {
+				return
+			}
+			for _, t := range answer.Topics {
+				for _, p := range t.Partitions {
+					err = errors.Join(err, kerr.ErrorForCode(p.ErrorCode))
+				}
+			}
+		})
+		return err
+	}
+}

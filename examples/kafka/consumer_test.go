@@ -1,0 +1,204 @@
+package kafka
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/denorm-go/denorm/integration/harness/child"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/writer"
+)
+
+var records = flag.Int("records", 40_000, "records of the topic")
+
+// process is a consumer of its own.
+type process struct {
+	Brokers  []string `json:"brokers"`
+	Hosts    []string `json:"hosts"`
+	Keyspace string   `json:"keyspace"`
+}
+
+func TestMain(m *testing.M) {
+	var p process
+	is, err := child.Told(&p)
+	if !is {
+		os.Exit(m.Run())
+	}
+	if err == nil {
+		err = p.run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+const (
+	topic      = "shipments"
+	group      = "tables"
+	partitions = 6
+)
+
+func (p *process) run() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-child.Over()
+		cancel()
+	}()
+	config := gocql.NewCluster(p.Hosts...)
+	config.Keyspace = p.Keyspace
+	s, err := session.Open(config, session.LocalDC("dc1"))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	w, err := writer.New(s, writer.Timeout(10*time.Second))
+	if err != nil {
+		return err
+	}
+	client, err := kgo.NewClient(append(Options(group, topic), kgo.SeedBrokers(p.Brokers...), kgo.SessionTimeout(6*time.Second),
+		kgo.HeartbeatInterval(time.Second), kgo.RebalanceTimeout(20*time.Second))...)
+	if err != nil {
+		return err
+	}
+	defer client.CloseAllowingRebalance()
+	if err := Consume(ctx, client, w, slog.New(slog.NewTextHandler(os.Stderr, nil))); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// Two consumers share a topic. One is killed three times and started again, so that partitions move each time and records are written twice.
+// In the end the tables are as if each record had come once, in order.
+func TestConsumersAreKilled(t *testing.T) {
+	keyspace := cluster.Keyspace(t, 3)
+	cluster.ChangeSchema(t, keyspace, Schema.Statements()...)
+	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(partitions, topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer broker.Close()
+	want := produce(t, broker)
+	p := process{Brokers: broker.ListenAddrs(), Hosts: cluster.Hosts(t), Keyspace: keyspace}
+	start := func() *child.Child {
+		c, err := child.Start(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	begun := time.Now()
+	first, second := start(), start()
+	lags := watch(t, broker)
+	for kill := range 3 {
+		lags.await(*records - (kill+1)**records/5) // while the rest is still to be written
+		if err := first.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		first = start()
+	}
+	lags.await(0)
+	for _, c := range []*child.Child{first, second} {
+		if err := c.End(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Logf("%d records, a consumer killed three times, in %.1f s", *records, time.Since(begun).Seconds())
+	s := cluster.Session(t, keyspace, func(c *gocql.ClusterConfig) { c.Consistency, c.Timeout = gocql.All, time.Minute })
+	for _, table := range []string{"shipments", "shipments_by_customer"} {
+		got := make(map[gocql.UUID]Shipment)
+		var row Shipment
+		iter := s.Query(`SELECT shipment_id, customer, state, place FROM ` + table).PageSize(1000).Iter()
+		for iter.Scan(&row.ShipmentID, &row.Customer, &row.State, &row.Place) {
+			got[row.ShipmentID] = row
+		}
+		if err := iter.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s has %d rows, want %d, or some differ", table, len(got), len(want))
+		}
+	}
+}
+
+// produce fills the topic with the lives of shipments, and gives those that are there in the end.
+func produce(t *testing.T, broker *kfake.Cluster) map[gocql.UUID]Shipment {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker.ListenAddrs()...), kgo.DefaultProduceTopic(topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	want, at := make(map[gocql.UUID]Shipment), time.Now().Add(-time.Hour).Truncate(time.Millisecond)
+	const stages = 5
+	rows := make([]Shipment, *records/stages)
+	for i := range rows {
+		rows[i] = Shipment{ShipmentID: gocql.MustRandomUUID(), Customer: fmt.Sprintf("customer %d", i%300)}
+	}
+	for n := range len(rows) * stages {
+		row := &rows[n%len(rows)]
+		row.State, row.Place = fmt.Sprintf("stage %d", n/len(rows)), fmt.Sprintf("place %d", n)
+		e := Event{Shipment: *row, At: at.Add(time.Duration(n) * time.Microsecond), Gone: n/len(rows) == stages-1 && n%7 == 0}
+		value, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.Produce(t.Context(), &kgo.Record{Key: row.ShipmentID[:], Value: value}, func(_ *kgo.Record, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		if want[row.ShipmentID] = *row; e.Gone {
+			delete(want, row.ShipmentID)
+		}
+	}
+	if err := client.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
+
+// lag is how many records are not committed.
+type lag struct {
+	t     *testing.T
+	admin *kadm.Client
+}
+
+func watch(t *testing.T, broker *kfake.Cluster) *lag {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return &lag{t, kadm.NewClient(client)}
+}
+
+// await waits until at most so many are left.
+func (l *lag) await(most int) {
+	l.t.Helper()
+	for deadline := time.Now().Add(5 * time.Minute); ; <-time.After(50 * time.Millisecond) {
+		committed, err := l.admin.FetchOffsets(l.t.Context(), group)
+		left := *records / 5 * 5
+		committed.Each(func(o kadm.OffsetResponse) { left -= int(o.At) })
+		if err == nil && left <= most {
+			return
+		}
+		if time.Now().After(deadline) {
+			l.t.Fatalf("%d records are not committed: %v", left, err)
+		}
+	}
+}
