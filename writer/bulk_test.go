@@ -61,7 +61,7 @@ func TestWriteAllKeepsTheOrderOfAnEntity(t *testing.T) {
 		var items []Item
 		for n := range entities * each {
 			task := newTask(fmt.Sprintf("owner %d", n))
-			task.TaskID[0] = byte(rand.IntN(entities)) //nolint:gosec // any
+			task.TaskID[0] = byte(rand.IntN(entities))
 			items = append(items, Item{Change: set.Insert(task), Position: int64(n)})
 		}
 		var mu sync.Mutex
@@ -84,7 +84,7 @@ func TestWriteAllKeepsTheOrderOfAnEntity(t *testing.T) {
 			}
 			most = max(most, len(under))
 			mu.Unlock()
-			<-time.After(rand.N(20 * time.Millisecond)) //nolint:gosec // any
+			<-time.After(rand.N(20 * time.Millisecond))
 			mu.Lock()
 			defer mu.Unlock()
 			for _, m := range r.mutations {
@@ -394,7 +394,7 @@ func TestWriteAllCheckpoint(t *testing.T) {
 			items = append(items, i)
 		}
 		x := &fakeExecutor{answer: func(_ context.Context, r attempt) error {
-			<-time.After(rand.N(400 * time.Millisecond))    //nolint:gosec // any
+			<-time.After(rand.N(400 * time.Millisecond))
 			if r.mutations[0].Timestamp == items[1501].At { // of lane 1
 				return errSyntax
 			}
@@ -455,7 +455,7 @@ func BenchmarkWriteAll(b *testing.B) {
 	b.Run("WriteAll", func(b *testing.B) {
 		for b.Loop() {
 			bulk := fakeWriter(nopExecutor{}).WriteAll(b.Context(), "import", from(items))
-			for range bulk.All() { //nolint:revive // it is what is measured
+			for range bulk.All() {
 			}
 		}
 	})

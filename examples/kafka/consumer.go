@@ -51,11 +51,11 @@ func Options(group, topic string) []kgo.Opt {
 }
 
 // polled is how many records are written between two polls at most: so many are written well within the group's session timeout.
-const polled = 10_000
+const polled = 2_000
 
 // Consume writes the records of the topic until ctx ends, and commits the offsets below which all of a partition are written. Its error is
 // why not: then the process ends, and the one that takes its place begins at the committed offsets. Each event has its own timestamp, so what
-// is written again changes nothing.
+// is written again changes nothing, be it by two consumers that both take a partition for theirs.
 func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slog.Logger) error {
 	for {
 		fetches := client.PollRecords(ctx, polled)
@@ -68,13 +68,16 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 			log.Warn("poll", "error", failed) // the client asks again
 		}
 		bulk := w.WriteAll(ctx, "projectShipment", items(fetches, log), writer.Checkpoint(commit(client, fetches)))
-		for done := range bulk.All() {
+		for done := range bulk.All() { //nolint:contextcheck // the run has it
 			if done.Err != nil {
 				log.Error("shipment", "partition", done.Lane, "offset", done.Position, "error", done.Err)
 			}
 		}
 		client.AllowRebalance()
-		if err := bulk.Err(); err != nil {
+		switch err := bulk.Err(); {
+		case errors.Is(err, kerr.IllegalGeneration), errors.Is(err, kerr.UnknownMemberID), errors.Is(err, kerr.RebalanceInProgress):
+			log.Warn("partitions have moved to another consumer, which writes these records once more", "error", err)
+		case err != nil:
 			return err
 		}
 	}

@@ -143,15 +143,16 @@ func produce(t *testing.T, broker *kfake.Cluster) map[gocql.UUID]Shipment {
 	}
 	defer client.Close()
 	want, at := make(map[gocql.UUID]Shipment), time.Now().Add(-time.Hour).Truncate(time.Millisecond)
-	const stages = 5
-	rows := make([]Shipment, *records/stages)
-	for i := range rows {
-		rows[i] = Shipment{ShipmentID: gocql.MustRandomUUID(), Customer: fmt.Sprintf("customer %d", i%300)}
-	}
-	for n := range len(rows) * stages {
-		row := &rows[n%len(rows)]
-		row.State, row.Place = fmt.Sprintf("stage %d", n/len(rows)), fmt.Sprintf("place %d", n)
-		e := Event{Shipment: *row, At: at.Add(time.Duration(n) * time.Microsecond), Gone: n/len(rows) == stages-1 && n%7 == 0}
+	const stages, block = 5, 500 // shipments at a time, each of which has its whole life
+	rows := make([]Shipment, block)
+	for n := range *records {
+		stage := n / block % stages
+		row := &rows[n%block]
+		if stage == 0 {
+			*row = Shipment{ShipmentID: gocql.MustRandomUUID(), Customer: fmt.Sprintf("customer %d", n%300)}
+		}
+		row.State, row.Place = fmt.Sprintf("stage %d", stage), fmt.Sprintf("place %d", n)
+		e := Event{Shipment: *row, At: at.Add(time.Duration(n) * time.Microsecond), Gone: stage == stages-1 && n%7 == 0}
 		value, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +193,7 @@ func (l *lag) await(most int) {
 	l.t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); ; <-time.After(50 * time.Millisecond) {
 		committed, err := l.admin.FetchOffsets(l.t.Context(), group)
-		left := *records / 5 * 5
+		left := *records
 		committed.Each(func(o kadm.OffsetResponse) { left -= int(o.At) })
 		if err == nil && left <= most {
 			return

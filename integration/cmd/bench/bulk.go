@@ -143,7 +143,7 @@ func inLoop(w *writer.Writer) func(context.Context, *sample, []line) error {
 func inBulk(w *writer.Writer) func(context.Context, *sample, []line) error {
 	return func(ctx context.Context, s *sample, rows []line) error {
 		bulk := w.WriteAll(ctx, "import", source(s, rows))
-		for range bulk.All() { //nolint:revive // Err has what failed
+		for range bulk.All() { //nolint:contextcheck // the run has it
 		}
 		return bulk.Err()
 	}

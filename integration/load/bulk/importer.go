@@ -7,10 +7,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -44,7 +44,7 @@ const (
 func (i *Import) Order(n int) (o orders.Order, there bool) {
 	order, stage := n/(block*stages)*block+n%block, n/block%stages
 	o.OrderID = gocql.UUIDFromTime(i.Began.Add(time.Duration(order) * time.Microsecond))
-	binary.BigEndian.PutUint64(o.OrderID[8:], uint64(order)|1<<63) //nolint:gosec // it is not negative
+	binary.BigEndian.PutUint64(o.OrderID[8:], uint64(order)|1<<63)
 	o.UserID[0], o.UserID[6], o.UserID[8] = byte(order%users), 0x40, 0x80
 	o.Total = inf.NewDec(int64(order), 2)
 	o.Status = []orders.Status{orders.Open, orders.Paid, orders.Shipped}[stage]
@@ -67,7 +67,7 @@ func (i *Import) item(n int) writer.Item {
 			change = orders.Orders.Update(before, after)
 		}
 	}
-	return writer.Item{Change: change, At: i.at(n), Lane: fmt.Sprint(n % lanes), Position: int64(n)}
+	return writer.Item{Change: change, At: i.at(n), Lane: strconv.Itoa(n % lanes), Position: int64(n)}
 }
 
 // source is all changes that the checkpoints are not beyond.
@@ -111,7 +111,7 @@ func (i *Import) Run(ctx context.Context) error {
 			saved[lane] = position
 			return i.save(saved)
 		}))
-	for range bulk.All() { //nolint:revive // Err has what failed
+	for range bulk.All() { //nolint:contextcheck // the run has it
 	}
 	return bulk.Err()
 }
