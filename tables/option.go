@@ -103,7 +103,7 @@ func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic 
 // Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row, and lets every key column but
 // those of the base key change, in any domain. The base row is written by lightweight transactions: an update or delete
 // applies only to the version it was made from, and anything else is a conflict. The query tables follow at the time in the version, and
-// what a client that died has not done of them the next one does. No ghost, no lost update; two to three times the latency of a plain
+// what a client that died has not done of them the next one does. No ghost, no lost update; about three times the latency of a plain
 // update (docs/changes.md).
 //
 // The library fills the version, and keeps a column named pending (map<timeuuid, blob>) in the base table, which is no
