@@ -11,9 +11,9 @@ import (
 type bulkItem struct {
 	Item
 	entity string
-	plan   *plan // nil if the change is to be written alone, by Write
-	at     []partitionOf
-	bytes  int // of its rows
+	plan   *plan         // nil of a change with a condition: Write makes it
+	at     []partitionOf // by which it finds others to be written with; none if it is written alone
+	bytes  int           // of its rows
 	lane   *lane
 	mark   *mark
 	taken  bool // by a chunk

@@ -97,7 +97,9 @@ func (r *bulkRun) run() {
 		case c := <-r.finished:
 			r.complete(c)
 		case <-saves:
-			r.saved(r.saveLanes(r.ctx))
+			if r.save != nil {
+				r.saved(r.saveLanes(r.ctx))
+			}
 		case <-canceled:
 			canceled = nil
 			r.because(r.ctx.Err())
@@ -210,8 +212,12 @@ func (r *bulkRun) prepare(i *bulkItem) error {
 		return reject(r.op, err)
 	}
 	i.bytes = sizeOf(p)
-	if p.condition == nil && len(p.counters) == 0 && (p.mode == FanOut || p.mode == Single || p.mode == SamePartition) {
-		i.plan, i.at = p, partitions(p, i.Change.Entity())
+	if p.condition != nil {
+		return nil
+	}
+	i.plan = p // at its timestamp: one that was made later would be above that of the entity's next change
+	if len(p.counters) == 0 && (p.mode == FanOut || p.mode == Single || p.mode == SamePartition) {
+		i.at = partitions(p, i.Change.Entity())
 	}
 	return nil
 }
@@ -298,7 +304,11 @@ func (r *bulkRun) write(chunk []*bulkItem) ([]Done, error) {
 func (r *bulkRun) send(p *plan, changes int) (Result, error) {
 	ctx, call := r.w.deadline(r.ctx)
 	defer call.end()
-	return r.w.run(r.w.tracer.TraceStart(ctx, session.OperationStart{Op: r.op, Changes: changes}), p)
+	ctx = r.w.tracer.TraceStart(ctx, session.OperationStart{Op: r.op, Changes: changes})
+	if err := r.w.guard(ctx, p); err != nil {
+		return r.w.unsent(ctx, r.op, p, err)
+	}
+	return r.w.run(ctx, p)
 }
 
 // inherit gives each request of p what is known of the one that had its rows.
@@ -331,6 +341,7 @@ func (r *bulkRun) saveLanes(ctx context.Context) error {
 // saved ends the run if a checkpoint could not be saved.
 func (r *bulkRun) saved(err error) {
 	if err != nil {
+		r.save = nil
 		r.because(err)
 		r.stop(err)
 	}

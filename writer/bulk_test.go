@@ -480,3 +480,38 @@ func counterAdd(tb testing.TB) tables.Change {
 	tb.Helper()
 	return viewSet(tb).Add(newView())
 }
+
+// A change that is written alone, such as a logged batch, has its place in the order of its entity: the next one has a later timestamp.
+func TestWriteAllTimestampsFollowTheOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		set := taskSet(t, tables.SingleWriter("owner"))
+		var items []Item
+		for n := range 600 {
+			before := newTask(fmt.Sprint("owner ", n/60))
+			before.TaskID[0] = byte(n % 30)
+			after, code := before, fmt.Sprint(n)
+			after.Code = &code // a fan-out
+			if n/30%2 == 1 {
+				after.Owner = fmt.Sprint("owner ", n/60+1) // a logged batch
+			}
+			items = append(items, Item{Change: set.Update(before, after), Position: int64(n)})
+		}
+		x := &fakeExecutor{answer: func(context.Context, attempt) error {
+			<-time.After(rand.N(20 * time.Millisecond))
+			return nil
+		}}
+		last, modes := make(map[int64]int64), make(map[Mode]int)
+		b := bulkWriter(x).WriteAll(t.Context(), "import", from(items))
+		for d := range b.All() {
+			entity := d.Position % 30
+			if modes[d.Result.Mode]++; d.Result.Timestamp <= last[entity] {
+				t.Errorf("item %d has timestamp %d, the one of its entity before it %d", d.Position, d.Result.Timestamp, last[entity])
+			}
+			last[entity] = d.Result.Timestamp
+		}
+		if b.Err() != nil || modes[LoggedBatch] != 300 || modes[FanOut] != 300 {
+			t.Errorf("%v: %v", modes, b.Err())
+		}
+	})
+}
