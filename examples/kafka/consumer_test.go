@@ -157,7 +157,7 @@ func produce(t *testing.T, broker *kfake.Cluster) map[gocql.UUID]Shipment {
 		if err != nil {
 			t.Fatal(err)
 		}
-		client.Produce(t.Context(), &kgo.Record{Key: row.ShipmentID[:], Value: value}, func(_ *kgo.Record, err error) {
+		client.Produce(t.Context(), &kgo.Record{Key: e.Shipment.ShipmentID.Bytes(), Value: value}, func(_ *kgo.Record, err error) {
 			if err != nil {
 				t.Error(err)
 			}
