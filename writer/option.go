@@ -306,9 +306,9 @@ func BatchLimit(bytes int) Option {
 // sent together only if they share two near replicas.
 //
 // If a group fails, each of its partitions gets a request of its own, at once and at the same timestamp, which takes from the retry budget
-// what a retry costs: a token, or two after a timeout. If the node may be at fault, it gets no groups for 15 s. A table that may not be
-// written, or is missing, is in no group for a minute. A failed group says less than a failed request: after UNAVAILABLE and OVERLOADED,
-// where a single request would be NotApplied, the tables of a group are Unknown until their own requests succeed.
+// what a retry costs: a token, or two after a timeout. If the node may be at fault, or says that replicas are missing (UNAVAILABLE), it gets no
+// groups for 15 s. A table that may not be written, or is missing, is in no group for a minute. A failed group says less than a failed request:
+// after UNAVAILABLE and OVERLOADED, where a single request would be NotApplied, the tables of a group are Unknown until their own requests succeed.
 //
 // More than 50 KiB is rejected, as servers do (batch_size_fail_threshold).
 func Group(bytes int) Option {

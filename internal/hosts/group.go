@@ -194,7 +194,8 @@ func (a *Attempt) count(n int32) {
 	}
 }
 
-// EndGroup tells the policy what an attempt of a group ended with. A failure that may be due to the node makes its groups pause, unless they do.
+// EndGroup tells the policy what an attempt of a group ended with. A failure that may be due to the node makes its groups pause, unless they do;
+// so does UNAVAILABLE, of which a request alone says that it was not applied and a group cannot.
 func (a *Attempt) EndGroup(r Result, err error) {
 	a.count(-1)
 	n := a.node.Load()
@@ -211,14 +212,14 @@ func (a *Attempt) EndGroup(r Result, err error) {
 	}
 }
 
-// ofReplicas says whether a failure tells of other nodes than the coordinator: with two nodes down all coordinators have it.
+// ofReplicas says whether a failure tells of other nodes than the coordinator, and would tell no more of a request alone.
 func ofReplicas(err error) bool {
 	var server gocql.RequestError
 	if !errors.As(err, &server) {
 		return false
 	}
 	switch server.Code() {
-	case gocql.ErrCodeUnavailable, gocql.ErrCodeWriteTimeout, gocql.ErrCodeWriteFailure:
+	case gocql.ErrCodeWriteTimeout, gocql.ErrCodeWriteFailure:
 		return true
 	}
 	return false

@@ -32,6 +32,8 @@ type outcomes struct {
 // created is an order whose insert was answered.
 type created struct {
 	row    orders.Order
+	at     time.Time // when it was sent
+	err    error
 	tables map[string]writer.Outcome // nil: all are Applied
 }
 
@@ -39,8 +41,9 @@ func creates(name string, w *writer.Writer) *outcomes {
 	o := &outcomes{tables: make(map[writer.Outcome]int)}
 	o.name = name
 	o.write = func(ctx context.Context) (int, error) {
-		c := created{row: shop.NewOrder()}
+		c := created{row: shop.NewOrder(), at: time.Now()}
 		result, err := w.Write(ctx, "createOrder", orders.Orders.Insert(c.row))
+		c.err = err
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if failed := (*writer.Error)(nil); errors.As(err, &failed) {
@@ -109,14 +112,24 @@ func (c created) check(ctx context.Context, reads *gocql.Session) error {
 		if outcome == writer.Unknown {
 			continue
 		}
-		var rows int
-		err := reads.Query(`SELECT count(*) FROM `+q.table+` WHERE `+q.where, q.key...).WithContext(ctx).Scan(&rows)
+		rows, err := count(ctx, reads, `SELECT count(*) FROM `+q.table+` WHERE `+q.where, q.key...)
 		if err != nil {
 			return err
 		}
 		if (rows == 1) != (outcome == writer.Applied) {
-			return fmt.Errorf("%s is %v of order %v, and has %d rows", q.table, outcome, c.row.OrderID, rows)
+			return fmt.Errorf("%s is %v of order %v, sent at %s, and has %d rows: %w", q.table, outcome, c.row.OrderID, c.at.Format(time.TimeOnly), rows, c.err)
 		}
 	}
 	return nil
+}
+
+// count reads until all nodes answer: one that has just started may be taken for down again for a moment.
+func count(ctx context.Context, reads *gocql.Session, text string, key ...any) (rows int, err error) {
+	for range 120 {
+		if err = reads.Query(text, key...).WithContext(ctx).Scan(&rows); err == nil {
+			return rows, nil
+		}
+		<-time.After(500 * time.Millisecond)
+	}
+	return 0, err
 }
