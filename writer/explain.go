@@ -119,6 +119,9 @@ func (p *Plan) String() string {
 	line("acknowledged", "by %v of the replicas of every partition; until then the write is not reported as done", p.Consistency)
 	if p.groups() {
 		g.atomic = "each partition by itself, not all of them together, nor those of a group"
+		if p.Mode == Conditional {
+			g.atomic = "the condition with the base row; after it " + g.atomic
+		}
 	}
 	line("atomic", "%s", g.atomic)
 	line("a reader sees", "%s", g.reader)
@@ -130,7 +133,7 @@ func (p *Plan) String() string {
 	}
 	line("client dies", "%s", g.death)
 	if p.groups() {
-		line("", "of a group all do or none, unless its coordinator dies too or rejects a part")
+		line("", "of a group all have the write or none, unless its coordinator dies too or rejects a part")
 	}
 	if p.Mode == LoggedBatch {
 		line("batchlog fails", "%s", p.batchlogFails())
@@ -139,8 +142,7 @@ func (p *Plan) String() string {
 		line("request fails", "%s", p.requestFails())
 	}
 	if p.groups() {
-		line("group fails", "its partitions are written by a request each at once, at the same timestamp; each is unknown until its own request succeeds, "+
-			"unless the group was rejected before it was executed")
+		line("group fails", "%s", p.groupFails())
 	}
 	if p.counts() {
 		line("counters", "%s", p.counters())
@@ -240,6 +242,14 @@ func (p *Plan) requestFails() string {
 	return fmt.Sprintf("%s, in all up to %d times, each for %v at most, none begun after %v; "+
 		"then Write says what is known of each table, and Resume finishes",
 		again, p.Policy.MaxAttempts, p.Policy.AttemptTimeout, p.Policy.MaxElapsedTime)
+}
+
+func (p *Plan) groupFails() string {
+	const split = "its partitions are written by a request each at once, at the same timestamp; each is "
+	if p.Mode == Conditional {
+		return split + "pending until its own request succeeds"
+	}
+	return split + "unknown until its own request succeeds, unless the group was rejected before it was executed"
 }
 
 func kib(bytes int) string { return fmt.Sprintf("%.1f KiB", float64(bytes)/1024) }

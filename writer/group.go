@@ -25,7 +25,7 @@ type groupSender struct {
 // ungrouped is why no requests of the plan travel together; empty if they may.
 func (w *Writer) ungrouped(p *plan) string {
 	switch {
-	case p.mode != FanOut && p.mode != Fallback:
+	case p.mode != FanOut && p.mode != Fallback && p.mode != Conditional:
 		return "only requests of a fan-out travel together"
 	case p.width > 0:
 		return "a Resume sends each request alone"

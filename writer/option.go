@@ -301,14 +301,15 @@ func BatchLimit(bytes int) Option {
 // them, in large clusters few; [Writer.Explain] says which. It costs client and servers less than single requests. 4 << 10 is below what
 // servers warn of by default (batch_size_warn_threshold). 0 turns it off, which is the default.
 //
-// The mode stays [FanOut] or [Fallback]. Requests of their own have tables with views or triggers, tables whose schema is not known yet,
-// counters, the transactions of conditions, [Writer.Resume], and every write where the retry policy allows one attempt. With [Hedge] partitions are
-// sent together only if they share two near replicas.
+// The mode stays [FanOut], [Fallback] or [Conditional]: there the query tables are sent together once the condition holds. Requests of
+// their own have tables with views or triggers, tables whose schema is not known yet, counters, the transactions of conditions, [Writer.Resume], and
+// every write where the retry policy allows one attempt. With [Hedge] partitions are sent together only if they share two near replicas.
 //
 // If a group fails, each of its partitions gets a request of its own, at once and at the same timestamp, which takes from the retry budget
 // what a retry costs: a token, or two after a timeout. If the node may be at fault, or says that replicas are missing (UNAVAILABLE), it gets no
 // groups for 15 s. A table that may not be written, or is missing, is in no group for a minute. A failed group says less than a failed request:
-// after UNAVAILABLE and OVERLOADED, where a single request would be NotApplied, the tables of a group are Unknown until their own requests succeed.
+// after UNAVAILABLE and OVERLOADED, where a single request would be NotApplied, the tables of a group are Unknown until their own requests
+// succeed; the query tables of a Versioned set are Pending either way.
 //
 // More than 50 KiB is rejected, as servers do (batch_size_fail_threshold).
 func Group(bytes int) Option {

@@ -65,7 +65,7 @@ func openWireConfigured(
 // newOf makes a writer that has one session for everything, so that the writes alone make connections.
 func newOf(writes *gocql.Session, options ...NewOption) (*Writer, error) {
 	w := newWriter(gocqlExecutor{writes}, writes.Query("").Keyspace(), readLive(writes), options...)
-	w.deep, w.reads, w.hosts = true, writes, hosts.Of(writes)
+	w.deep, w.reads, w.hosts, w.transact = true, writes, hosts.Of(writes), gocqlTransactor{writes, writes}
 	return w, w.err
 }
 
