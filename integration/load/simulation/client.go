@@ -135,7 +135,7 @@ func (c *crew) send(ctx context.Context, p *process, random *rand.Rand, row gocq
 	result, err := mood(w, random).Write(p.ctx, "change", change) //nolint:contextcheck // it ends with its process
 	repeated := false
 	for p.killed() {
-		c.weather.note("client killed", number)
+		c.weather.note(clientKilled, number)
 		if !c.service.finish {
 			return 0
 		}

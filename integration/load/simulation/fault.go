@@ -1,8 +1,10 @@
 package simulation
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/big"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,7 +37,19 @@ func logged(r ct.Request) bool { return r.Kind == ct.Batch && r.Logged && !condi
 
 // grouped says whether a request is of several partitions that have no batchlog.
 func grouped(r ct.Request) bool {
-	return r.Kind == ct.Batch && !r.Logged && r.On("orders_by_id") && (r.On("orders_by_user") || r.On("orders_by_status"))
+	switch {
+	case r.Kind != ct.Batch || r.Logged || conditional(r):
+		return false
+	case r.On("accounts_by_status"): // the row under its status and under the one before
+		one, _ := r.Statements[0].Value("status")
+		return slices.ContainsFunc(r.Statements, func(s ct.Statement) bool {
+			v, _ := s.Value("status")
+			return !bytes.Equal(v.Bytes, one.Bytes)
+		})
+	case r.On("logins"):
+		return r.On("logins_by_user")
+	}
+	return r.On("orders_by_id") && (r.On("orders_by_user") || r.On("orders_by_status"))
 }
 
 // part applies the first partitions of a group.
@@ -129,6 +143,16 @@ var faults = []fault{
 const (
 	refused = "rejected repeatedly"
 	spell   = 5 // requests to a table
+)
+
+// What befalls clients, consumers and nodes.
+const (
+	clientKilled   = "client killed"
+	consumerKilled = "consumer killed"
+	delivered      = "stored, and delivered"
+	deliveredTwice = "delivered to two consumers at once"
+	resumedTwice   = "resumed by two goroutines"
+	noQuorum       = "two of three nodes affected"
 )
 
 func casCut(stage ct.Step) func(ct.Request, uint64) []ct.Step {

@@ -180,7 +180,7 @@ func (l *ledgerLoad[T]) write(ctx context.Context, p *process, name string, rand
 	result, err := mood(p.writer, random).Write(p.ctx, "change", l.set.Update(before, after)) //nolint:contextcheck // it ends with its process
 	l.meets(number)
 	if p.killed() {
-		l.weather.note("client killed", number)
+		l.weather.note(clientKilled, number)
 		return
 	}
 	// What was rejected is left to the queue as well, now and then: whoever fills it may not look.

@@ -77,7 +77,7 @@ func (q *queue) hand(ctx context.Context, p *process, random *rand.Rand, failed 
 		q.trouble(fmt.Errorf("%s: store: %w", q.service.name, err))
 		return
 	}
-	q.weather.note("stored, and delivered", m.number)
+	q.weather.note(delivered, m.number)
 	m.done = new(atomic.Bool)
 	once := *m // what was stored first, though more is known later
 	q.mu.Lock()
@@ -92,7 +92,7 @@ func (q *queue) hand(ctx context.Context, p *process, random *rand.Rand, failed 
 		if random.IntN(3) > 0 {
 			again, from = delay(random), random.IntN(consumers)
 		} else {
-			q.weather.note("delivered to two consumers at once", m.number)
+			q.weather.note(deliveredTwice, m.number)
 		}
 		q.wg.Go(func() {
 			<-time.After(again)
@@ -103,7 +103,7 @@ func (q *queue) hand(ctx context.Context, p *process, random *rand.Rand, failed 
 	case 0:
 		m.try(p, random, failed)
 	case 1:
-		q.weather.note("resumed by two goroutines", m.number)
+		q.weather.note(resumedTwice, m.number)
 		var both sync.WaitGroup
 		for range 2 {
 			w := mood(p.writer, random)
@@ -159,7 +159,7 @@ func (q *queue) one(ctx context.Context, m *message, random *rand.Rand, from int
 	left = m.resume(p, w, failed)
 	q.meets(m.number)
 	if p.killed() {
-		q.weather.note("consumer killed", m.number)
+		q.weather.note(consumerKilled, m.number)
 		return nil, false
 	}
 	return left, true

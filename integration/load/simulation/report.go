@@ -160,6 +160,15 @@ func (r *Report) Add(other *Report) {
 	}
 }
 
+// Unmet are the faults that no write has met.
+func (r *Report) Unmet() []string {
+	all := slices.Concat(illnesses, []string{refused, clientKilled, consumerKilled, delivered, deliveredTwice, resumedTwice, noQuorum})
+	for i := range faults {
+		all = append(all, faults[i].name)
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return r.Met[name] > 0 })
+}
+
 // String is the report as text.
 func (r *Report) String() string {
 	var b strings.Builder

@@ -76,7 +76,7 @@ func (l *viewLoad) run(ctx context.Context) {
 			pageviews.Counts.Add(pageviews.Count{PageID: v.PageID, ViewedAt: v.ViewedAt, ViewCount: v.count}))
 		l.meets(number)
 		if p.killed() {
-			l.weather.note("client killed", number)
+			l.weather.note(clientKilled, number)
 			return
 		}
 		if failed := l.learn(v, l.Lie(err)); failed != nil && failed.Resumable() && random.IntN(3) > 0 {

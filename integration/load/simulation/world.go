@@ -174,7 +174,7 @@ func (w *world) ill(illness, nodes int) {
 		w.now = append(w.now, illnesses[illness])
 	}
 	if nodes > 1 {
-		w.now = append(w.now, "two of three nodes affected")
+		w.now = append(w.now, noQuorum)
 	}
 }
 
