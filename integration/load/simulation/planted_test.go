@@ -4,6 +4,7 @@ package simulation_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/testutil/planted"
@@ -98,6 +99,56 @@ var bugs = []struct{ name, file, text, wrong, finds string }{
 		"!r.Counter && e.condition.follows(r) {", "r.Counter && e.condition.follows(r) {",
 		"to the table by status, and is there",
 	},
+}
+
+// ofGroups are promises of groups broken, each with the test of package writer that finds it: it takes all errors, each with every part of the group
+// applied, where a world would have to wait long for the one that matters.
+var ofGroups = []struct{ name, file, text, wrong, finds string }{
+	{
+		"of a group that a coordinator found unavailable nothing was sent", "retry/server.go",
+		"case Partition, Counter:\n\t\treturn safe(\"unavailable\")", "case Partition, Counter, UnloggedBatch:\n\t\treturn safe(\"unavailable\")",
+		"TestWireGroupOutcomes/unavailable",
+	},
+	{
+		"of a group that an overloaded node refused nothing was sent", "retry/server.go",
+		"if kind == Partition {\n\t\treturn safe(ReasonOverloaded)", "if kind == Partition || kind == UnloggedBatch {\n\t\treturn safe(ReasonOverloaded)",
+		"TestWireGroupOutcomes/overloaded",
+	},
+	{
+		"what a group failed with is taken as if of a single request", "internal/request/retrier.go",
+		"run.kind = retry.UnloggedBatch", "run.kind = kind",
+		"TestWireGroupOutcomes/unavailable",
+	},
+	{
+		"a request that goes on alone forgets its group", "internal/request/retrier.go",
+		"\t\tif alone {\n\t\t\trun.ctx", "\t\tif alone {\n\t\t\trun.result.Outcome = retry.NotApplied\n\t\t\trun.ctx",
+		"TestWireGroupOutcomes/timeout_UNLOGGED_BATCH,_applied",
+	},
+	{
+		"the entry of a change goes although its group has failed", "writer/run.go",
+		"if p.condition != nil && applied(p.requests) {", "if p.condition != nil {",
+		"TestWireGroupOutcomesAfterACondition/unavailable",
+	},
+}
+
+// Every promise of groups that the library would break is found.
+func TestPlantedOfGroups(t *testing.T) {
+	t.Parallel()
+	for _, bug := range ofGroups {
+		t.Run(bug.name, func(t *testing.T) {
+			t.Parallel()
+			test, part, _ := strings.Cut(bug.finds, "/")
+			args := []string{"-vet=off", "-cpu", "1", "-run", "^" + test + "$/^" + part + "$", "github.com/denorm-go/denorm/writer"}
+			output := planted.Find(t, "../../../"+bug.file, bug.text, bug.wrong, args...)
+			t.Logf("%s", find(t, output, `--- FAIL: `+bug.finds+` .*\n.*`)[0])
+		})
+	}
+	t.Run("no groups are made", func(t *testing.T) {
+		t.Parallel()
+		output := planted.Find(t, "../../../writer/group.go", "if w.group == 0 || n < 2", "if true || w.group == 0 || n < 2",
+			simulated("-writes", "10000", "-size", "1000")...)
+		t.Logf("%s", find(t, output, `no write has met: group in part`)[0])
+	})
 }
 
 // Every promise that the library would break is found, as a rule in the first worlds.
