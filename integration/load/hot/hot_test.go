@@ -15,7 +15,7 @@ import (
 )
 
 // modes are those that most loads are run in.
-var modes = []hot.Mode{hot.FanOut, hot.Logged}
+var modes = []hot.Mode{hot.FanOut, hot.Grouped, hot.Logged}
 
 // name is that of the load in the sheet of figures.
 func (m *market) name() string {
