@@ -104,7 +104,7 @@ func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic 
 // those of the base key change, in any domain. The base row is written by lightweight transactions: an update or delete
 // applies only to the version it was made from, and anything else is a conflict. The query tables follow at the time in the version, and
 // what a client that died has not done of them the next one does. No ghost, no lost update; about three times the latency of a plain
-// update (docs/changes.md).
+// update (2.8 to 3.7: docs/changes.md and docs/conditions.md).
 //
 // The library fills the version, and keeps a column named pending (map<timeuuid, blob>) in the base table, which is no
 // field. A deleted entity leaves a base row for 24 hours that has a version and nothing else: a base row whose columns

@@ -28,5 +28,9 @@ with each other, not with another run. The first line of each verb is what the o
 		}
 		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", c.verb, c.rule, c.sent, cell(c.alone, first.alone), cell(c.many, first.many))
 	}
+	text.WriteString(`
+The removal of a ` + "`Versioned`" + ` change's entry follows the answer, and each change comes when that of its insert is done. What the variant of
+Paxos makes of it is in [Conditions](conditions.md#what-a-condition-costs).
+`)
 	return text.String() + "\n" + written("changes")
 }
