@@ -302,8 +302,9 @@ func BatchLimit(bytes int) Option {
 // servers warn of by default (batch_size_warn_threshold). 0 turns it off, which is the default.
 //
 // The mode stays [FanOut], [Fallback] or [Conditional]: there the query tables are sent together once the condition holds. Requests of
-// their own have tables with views or triggers, tables whose schema is not known yet, counters, the transactions of conditions, [Writer.Resume], and
-// every write where the retry policy allows one attempt. With [Hedge] partitions are sent together only if they share two near replicas.
+// their own have tables with views or triggers, tables whose schema is not known yet, counters, the transactions of conditions, [Writer.Resume], the
+// repairs of package reconcile, and every write where the retry policy allows one attempt. With [Hedge] partitions are sent together only if
+// they share two near replicas.
 //
 // If a group fails, each of its partitions gets a request of its own, at once and at the same timestamp, which takes from the retry budget
 // what a retry costs: a token, or two after a timeout. If the node may be at fault, or says that replicas are missing (UNAVAILABLE), it gets no
