@@ -14,7 +14,8 @@
 // right. Codes are stable. The first digit says what a rule is about:
 //
 //   - DN1: partitions: few values, hot, by time alone, unbounded, too large
-//   - DN2: primary keys: rows that overwrite each other, keys by the clock, query tables that lack columns
+//   - DN2: primary keys: rows that overwrite each other, keys by the clock, query tables that lack columns,
+//     tables that could share a partition
 //   - DN3: collections that are not frozen, counters next to other columns
 //   - DN4: secondary indexes and materialized views
 //   - DN5: queries: those that a table does not serve, ALLOW FILTERING, large IN, unknown tables and columns

@@ -30,14 +30,7 @@ func Check(s *schema.Schema) []Finding {
 			Fix: "pass what schema.Declare, schema.Parse or schema.Read gives",
 		}}
 	}
-	r := &review{schema: s, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table)}
-	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
-		r.byID[t.ID] = t
-	}
-	r.entities = r.families()
-	for _, r.rule = range slices.Backward(rules) {
-		r.rule.check(r)
-	}
+	r := apply(s, rules)
 	place := make(map[schema.ID]int)
 	for i, t := range s.Tables {
 		place[t.ID] = i + 1
@@ -46,6 +39,19 @@ func Check(s *schema.Schema) []Finding {
 		return cmp.Or(place[a.Table]-place[b.Table], strings.Compare(a.Code, b.Code))
 	})
 	return r.found
+}
+
+// apply applies rules to a schema, the last one first.
+func apply(s *schema.Schema, rules []Rule) *review {
+	r := &review{schema: s, rules: rules, used: make(map[int]bool), byID: make(map[schema.ID]*schema.Table)}
+	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
+		r.byID[t.ID] = t
+	}
+	r.entities = r.families()
+	for _, r.rule = range slices.Backward(rules) {
+		r.rule.check(r)
+	}
+	return r
 }
 
 // Worst gives the highest severity among the findings that are not suppressed, 0 if there are none.
@@ -62,6 +68,7 @@ func Worst(findings []Finding) Severity {
 // review is one run of the rules.
 type review struct {
 	schema   *schema.Schema
+	rules    []Rule
 	byID     map[schema.ID]*schema.Table
 	entities []family
 	rule     Rule // at hand

@@ -57,6 +57,12 @@ var rules = []Rule{
 		"A query table without some columns of the entity: a query that needs them reads a second table.",
 	},
 	{
+		"DN204", "separate-requests", Note, separate,
+		"Two tables of an entity that could have one partition key, as the queries show: a write of both would then be one request, of which a " +
+			"replica applies all or nothing. Nothing is said unless the partitions stay bounded (a volume says so, or there is a row each), and " +
+			"unless no other rule finds more in the tables as they would be.",
+	},
+	{
 		"DN301", "collection-not-frozen", Warning,
 		notFrozen(false, "unless single elements are changed without reading, and then never write it as a whole"),
 		"A set, map or user-defined type that is not frozen: overwriting it as a whole leaves a range tombstone each time.",
