@@ -25,6 +25,9 @@ type Plan struct {
 	Expires bool // some row has a TTL
 	// Grouped says which requests travel together, or why none do; empty unless the writer has the option Group. A group is one of Requests.
 	Grouped string
+	// Apart says which tables have partitions of their own although their keys are alike but for the keyspace, the order of the columns or
+	// a bucket function. Declared alike they would share partitions, and so requests.
+	Apart []string
 
 	// BatchBytes is the estimated size of a LoggedBatch, BatchLimit what it may be.
 	BatchBytes, BatchLimit int
@@ -75,6 +78,9 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	if out.Condition != nil {
 		out.Condition.OthersFollow = len(changes) > len(p.condition.all())
 	}
+	if len(p.requests) > 1 || p.mode == LoggedBatch {
+		out.Apart = w.apart(changes)
+	}
 	requests := slices.Concat(w.explainGroups(p, out), p.counters)
 	for _, request := range requests {
 		r := PlannedRequest{Partitions: len(group(request.mutations)), Counter: request.kind == retry.Counter}
@@ -114,6 +120,9 @@ func (p *Plan) String() string {
 	p.writeRequests(&b)
 	if p.Grouped != "" {
 		line("grouped", "%s", p.Grouped)
+	}
+	for i, why := range p.Apart {
+		line([]string{"apart", ""}[min(i, 1)], "%s", why)
 	}
 	g := guarantees[p.Mode]
 	line("acknowledged", "by %v of the replicas of every partition; until then the write is not reported as done", p.Consistency)

@@ -57,6 +57,9 @@ func TestExplain(t *testing.T) {
 		"pay_order_counters":    {op: "payOrder", changes: []tables.Change{orders.Update(open, paid), viewSet(t).Add(newView())}},
 		"no_change":             {op: "nothing"},
 		"patch":                 {op: "putProduct", changes: []tables.Change{patched(t)}},
+		"apart": {op: "addTask", changes: []tables.Change{mustSet[Task](t, "task",
+			tables.Table{Name: "tasks", PartKey: []string{"owner"}, SortKey: []string{"task_id"}},
+			tables.Table{Name: "task_log", Keyspace: "log", PartKey: []string{"owner"}, SortKey: []string{"task_id"}}).Insert(bob)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
