@@ -23,7 +23,7 @@ proofs: platforms race ## what takes longer: other platforms, the race detector,
 	@$(MAKE) faults FAULTS=Node
 
 .PHONY: long
-long: simulation soak tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
+long: simulation soak bulkproofs tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
 
 .PHONY: unit
 unit: ## unit tests, and a simulation of 10,000 writes
@@ -60,6 +60,11 @@ soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; S
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 1h -v -run Node ./orderservice ./load/outage -long
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 2h -v -run Node ./load/drift -long
 	@$(CLUSTER) run -nodes 3 -- go test -count=1 -timeout 1h -v -run Differential ./load/differential -long
+
+.PHONY: bulkproofs
+bulkproofs: ## 1,000,000 changes of an import that is killed ten times; 200,000 records of a topic, three consumers killed; an hour
+	@$(CLUSTER) run -nodes 3 -volatile -- sh -c "go test -count=1 -timeout 3h -v -run TestImportIsKilled ./load/bulk -changes 1000000 -kills 10 && \
+		cd ../examples/kafka && go test -count=1 -timeout 1h -v ./... -records 200000"
 
 .PHONY: simulation
 simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; a quarter of an hour; SEED=n is the first world

@@ -50,6 +50,9 @@ func Options(group, topic string) []kgo.Opt {
 	return []kgo.Opt{kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll()}
 }
 
+// written is logged of each record.
+const written = "written"
+
 // polled is how many records are written between two polls at most: so many are written well within the group's session timeout.
 const polled = 2_000
 
@@ -71,7 +74,9 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 		for done := range bulk.All() { //nolint:contextcheck // the run has it
 			if done.Err != nil {
 				log.Error("shipment", "partition", done.Lane, "offset", done.Position, "error", done.Err)
+				continue
 			}
+			log.Debug(written, "partition", done.Lane, "offset", done.Position)
 		}
 		client.AllowRebalance()
 		switch err := bulk.Err(); {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type process struct {
 	Brokers  []string `json:"brokers"`
 	Hosts    []string `json:"hosts"`
 	Keyspace string   `json:"keyspace"`
+	Journal  string   `json:"journal"` // the file in which it notes what it has written
 }
 
 func TestMain(m *testing.M) {
@@ -75,14 +77,18 @@ func (p *process) run() error {
 		return err
 	}
 	defer client.CloseAllowingRebalance()
-	if err := Consume(ctx, client, w, slog.New(slog.NewTextHandler(os.Stderr, nil))); ctx.Err() == nil {
+	notes, err := newJournal(p.Journal)
+	if err != nil {
+		return err
+	}
+	if err := Consume(ctx, client, w, slog.New(notes)); ctx.Err() == nil {
 		return err
 	}
 	return nil
 }
 
-// Two consumers share a topic. One is killed three times and started again, so that partitions move each time and records are written twice.
-// In the end the tables are as if each record had come once, in order.
+// Two consumers share a topic. One is killed three times and started again: partitions move each time, and records are written twice. In the
+// end the tables are as if each record had come once, in order.
 func TestConsumersAreKilled(t *testing.T) {
 	keyspace := cluster.Keyspace(t, 3)
 	cluster.ChangeSchema(t, keyspace, Schema.Statements()...)
@@ -93,7 +99,10 @@ func TestConsumersAreKilled(t *testing.T) {
 	defer broker.Close()
 	want := produce(t, broker)
 	p := process{Brokers: broker.ListenAddrs(), Hosts: cluster.Hosts(t), Keyspace: keyspace}
+	var journals []string // of each process
 	start := func() *child.Child {
+		p.Journal = filepath.Join(t.TempDir(), "journal")
+		journals = append(journals, p.Journal)
 		c, err := child.Start(p)
 		if err != nil {
 			t.Fatal(err)
@@ -101,10 +110,11 @@ func TestConsumersAreKilled(t *testing.T) {
 		return c
 	}
 	begun := time.Now()
-	first, second := start(), start()
+	second, first := start(), start()
 	lags := watch(t, broker)
 	for kill := range 3 {
 		lags.await(*records - (kill+1)**records/5) // while the rest is still to be written
+		awaitGrowth(t, journals[len(journals)-1])  // it has partitions, and has written what is not committed
 		if err := first.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -117,6 +127,7 @@ func TestConsumersAreKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d records, a consumer killed three times, in %.1f s", *records, time.Since(begun).Seconds())
+	compareJournals(t, journals)
 	s := cluster.Session(t, keyspace, func(c *gocql.ClusterConfig) { c.Consistency, c.Timeout = gocql.All, time.Minute })
 	for _, table := range []string{"shipments", "shipments_by_customer"} {
 		got := make(map[gocql.UUID]Shipment)
@@ -132,6 +143,42 @@ func TestConsumersAreKilled(t *testing.T) {
 			t.Errorf("%s has %d rows, want %d, or some differ", table, len(got), len(want))
 		}
 	}
+}
+
+// compareJournals finds that every record was written, that each process which was killed has given its partitions to others, and that
+// records were written twice.
+func compareJournals(t *testing.T, journals []string) {
+	t.Helper()
+	writers := make(map[note]int)                    // of each record
+	owners := make([]map[string]bool, len(journals)) // the partitions of each process
+	for n, path := range journals {
+		owners[n] = make(map[string]bool)
+		for _, r := range readJournal(t, path) {
+			writers[r]++
+			owners[n][r.partition] = true
+		}
+	}
+	twice := 0
+	for _, n := range writers {
+		if n > 1 {
+			twice++
+		}
+	}
+	if len(writers) != *records || twice == 0 {
+		t.Errorf("%d of %d records were written, %d of them more than once", len(writers), *records, twice)
+	}
+	for n := 1; n < len(owners)-1; n++ { // those that were killed
+		moved := 0
+		for partition := range owners[n] {
+			if owners[0][partition] || owners[n+1][partition] {
+				moved++
+			}
+		}
+		if moved == 0 {
+			t.Errorf("no partition of the process that was killed as number %d went to another", n)
+		}
+	}
+	t.Logf("%d records were written more than once; partitions by process: %v", twice, owners)
 }
 
 // produce fills the topic with the lives of shipments, and gives those that are there in the end.
@@ -191,7 +238,7 @@ func watch(t *testing.T, broker *kfake.Cluster) *lag {
 // await waits until at most so many are left.
 func (l *lag) await(most int) {
 	l.t.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); ; <-time.After(50 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Minute); ; <-time.After(50 * time.Millisecond) {
 		committed, err := l.admin.FetchOffsets(l.t.Context(), group)
 		left := *records
 		committed.Each(func(o kadm.OffsetResponse) { left -= int(o.At) })

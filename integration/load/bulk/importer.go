@@ -87,12 +87,8 @@ func (i *Import) source(saved map[string]int64) iter.Seq2[writer.Item, error] {
 
 // Run writes what is left to be written.
 func (i *Import) Run(ctx context.Context) error {
-	saved := make(map[string]int64)
-	data, err := os.ReadFile(i.File)
-	if err == nil {
-		err = json.Unmarshal(data, &saved)
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	saved, err := i.read()
+	if err != nil {
 		return err
 	}
 	config := gocql.NewCluster(i.Hosts...)
@@ -114,6 +110,19 @@ func (i *Import) Run(ctx context.Context) error {
 	for range bulk.All() { //nolint:contextcheck // the run has it
 	}
 	return bulk.Err()
+}
+
+// read gives what the file has, of each lane; nothing if there is none.
+func (i *Import) read() (map[string]int64, error) {
+	saved := make(map[string]int64)
+	data, err := os.ReadFile(i.File)
+	if errors.Is(err, os.ErrNotExist) {
+		return saved, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return saved, json.Unmarshal(data, &saved)
 }
 
 // save replaces the file.
