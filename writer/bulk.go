@@ -29,10 +29,6 @@ type Done struct {
 	Err    error
 }
 
-// ErrParked is the error of an item that was not written as an earlier change of its entity has failed. That one's error is wrapped too.
-// Write it again once the earlier change is resumed, or is dropped.
-var ErrParked = errors.New("an earlier change of the entity failed")
-
 // BulkOption is an option of [Writer.WriteAll].
 type BulkOption func(*Bulk)
 
@@ -149,25 +145,6 @@ func (b *Bulk) Err() error {
 	}
 	return nil
 }
-
-// BulkError says that not all items were read and acknowledged.
-type BulkError struct {
-	Written int // items that were acknowledged
-	Failed  int // with an error of their own
-	Parked  int // with ErrParked
-	// Cause is the first item's error, and why the run ended early if it did: the error of the source, of the context, of Checkpoint, or
-	// that the loop was left.
-	Cause error
-}
-
-func (e *BulkError) Error() string {
-	return fmt.Sprintf("denorm: %d items written, %d failed, %d not written after a failed one of their entity: %v",
-		e.Written, e.Failed, e.Parked, e.Cause)
-}
-
-func (e *BulkError) Unwrap() error { return e.Cause }
-
-var errLeft = errors.New("the loop over All was left before the end of the source")
 
 // saveEvery is the time between two checkpoints of a lane, saveEnd that for the last.
 const (

@@ -1,74 +1,116 @@
 package writer
 
 import (
-	"fmt"
-	"slices"
+	"bytes"
+	"hash/maphash"
 
 	"github.com/denorm-go/denorm/internal/entity"
 )
 
-// bulkItem is an item that was read and is not done.
+// bulkItem is an item that was read and is not given back.
 type bulkItem struct {
-	Item
-	entity string
-	plan   *plan         // nil of a change with a condition: Write makes it
-	at     []partitionOf // by which it finds others to be written with; none if it is written alone
-	bytes  int           // of its rows
-	lane   *lane
-	mark   *mark
-	taken  bool // by a chunk
+	Done
+	plan  *plan // nil of a change with a condition: Write makes it
+	bytes int   // of its rows
+	lane  *lane
+	mark  *mark
+
+	number int        // in the order of the source
+	order  []orderKey // what it is held back by; none of a change without a key
+	own    [1]orderKey
+	behind int  // of the lines of these keys, those in which it is not the first
+	out    bool // of all lines: it is not written
+
+	partitions []spot // by which it finds others to be written with; none if it is written alone
+	taken      bool   // by a chunk
+	alone      [1]*bulkItem
 }
 
-// partitionOf names the partition of a request, of a set: rows of two sets are never in one request.
-type partitionOf struct{ entity, keyspace, key string }
+// spot is an item in the list of those that write a partition, each list a ring.
+type spot struct {
+	item       *bulkItem
+	mutation   *entity.Mutation // the first of the partition
+	hash       uint64
+	prev, next *spot // nil outside of a list
+}
 
-// bulkQueue holds items that wait. Those of one entity are one after another: at most one of them is ready or under way.
+// same says whether two items can be in one request for the partition: rows of two sets are never in one.
+func (s *spot) same(other *spot) bool {
+	return s.mutation.Keyspace == other.mutation.Keyspace && bytes.Equal(s.mutation.PartitionKey, other.mutation.PartitionKey) &&
+		s.item.Change.Entity() == other.item.Change.Entity()
+}
+
+// bulkQueue holds items that wait.
 type bulkQueue struct {
-	ready    []*bulkItem
-	entities map[string][]*bulkItem      // of entities with an item that is ready or under way: those that come after it
-	shared   map[partitionOf][]*bulkItem // items that are ready, or have been, by the partitions that they write
-	parked   map[string]error            // entities of which a change has failed
-	items    int
-	bytes    int
+	order  bulkOrder
+	ready  []*bulkItem
+	shared map[uint64]*spot // the first of each list, of items that are ready
+	seed   maphash.Seed
+	items  int // also those under way
+	bytes  int
 }
 
 func newBulkQueue() *bulkQueue {
 	return &bulkQueue{
-		entities: make(map[string][]*bulkItem), shared: make(map[partitionOf][]*bulkItem), parked: make(map[string]error),
+		order:  bulkOrder{lines: make(map[orderKey]line), parked: make(map[orderKey]error)},
+		shared: make(map[uint64]*spot), seed: maphash.MakeSeed(),
 	}
 }
 
-// add takes an item in, unless its entity is parked: then it gives the error.
+// add takes an item in, unless an earlier one parks it: then it gives that one's error.
 func (q *bulkQueue) add(i *bulkItem) error {
-	if cause, ok := q.parked[i.entity]; ok {
-		return fmt.Errorf("denorm: %w: %w", ErrParked, cause)
+	first, cause := q.order.enter(i)
+	if cause != nil {
+		return cause
 	}
 	q.items++
 	q.bytes += i.bytes
-	if after, busy := q.entities[i.entity]; busy {
-		q.entities[i.entity] = append(after, i)
-		return nil
+	if first {
+		q.push(i)
 	}
-	q.entities[i.entity] = nil
-	q.push(i)
 	return nil
 }
 
+// push makes an item ready.
 func (q *bulkQueue) push(i *bulkItem) {
 	q.ready = append(q.ready, i)
-	for _, at := range i.at {
-		q.shared[at] = append(q.shared[at], i)
+	if i.plan == nil || !i.plan.mode.shares() || len(i.plan.counters) > 0 {
+		return
+	}
+	i.partitions = make([]spot, len(i.plan.requests))
+	for n := range i.partitions {
+		s, first := &i.partitions[n], i.plan.requests[n].mutations[0]
+		*s = spot{item: i, mutation: first, hash: maphash.Bytes(q.seed, first.PartitionKey)}
+		switch head := q.shared[s.hash]; {
+		case head == nil:
+			s.prev, s.next = s, s
+			q.shared[s.hash] = s
+		case head.same(s):
+			s.prev, s.next = head.prev, head
+			s.prev.next, s.next.prev = s, s
+		}
 	}
 }
 
-// partitions are those that a plan writes.
-func partitions(p *plan, entity string) []partitionOf {
-	all := make([]partitionOf, len(p.requests))
-	for n := range all {
-		first := p.requests[n].mutations[0]
-		all[n] = partitionOf{entity, first.Keyspace, string(first.PartitionKey)}
+// shares says whether rows of several changes of such a plan may be in one request.
+func (m Mode) shares() bool { return m == FanOut || m == Single || m == SamePartition }
+
+// drop takes an item out of its lists.
+func (q *bulkQueue) drop(i *bulkItem) {
+	for n := range i.partitions {
+		s := &i.partitions[n]
+		switch {
+		case s.next == nil:
+		case s.next == s:
+			delete(q.shared, s.hash)
+		default:
+			s.prev.next, s.next.prev = s.next, s.prev
+			if q.shared[s.hash] == s {
+				q.shared[s.hash] = s.next
+			}
+		}
 	}
-	return all
+	i.partitions = nil
 }
 
 // What a write of several items may have.
@@ -77,135 +119,66 @@ const (
 	mostTogetherBytes = 32 << 10
 )
 
-// take gives the next item that is ready, with others that write the same partitions; none if nothing is ready.
-func (q *bulkQueue) take() []*bulkItem {
+// waits says whether an item is ready.
+func (q *bulkQueue) waits() bool {
 	for len(q.ready) > 0 && q.ready[0].taken {
 		q.ready[0], q.ready = nil, q.ready[1:]
 	}
-	if len(q.ready) == 0 {
-		return nil
-	}
+	return len(q.ready) > 0
+}
+
+// take gives the next item that is ready, with others that write the same partitions. One is.
+func (q *bulkQueue) take() []*bulkItem {
 	first := q.ready[0]
 	first.taken = true
 	q.ready[0], q.ready = nil, q.ready[1:]
-	chunk, bytes := []*bulkItem{first}, first.bytes
-	for _, at := range first.at {
-		for _, i := range q.shared[at] {
-			if !i.taken && len(chunk) < mostTogether && bytes+i.bytes <= mostTogetherBytes {
+	first.alone[0] = first
+	chunk, bytes := first.alone[:], first.bytes
+	for n := range first.partitions {
+		own := &first.partitions[n]
+		for s := own.next; s != nil && s != own; s = s.next {
+			if i := s.item; !i.taken && len(chunk) < mostTogether && bytes+i.bytes <= mostTogetherBytes {
 				i.taken = true
 				chunk, bytes = append(chunk, i), bytes+i.bytes
 			}
 		}
 	}
 	for _, i := range chunk {
-		q.forget(i)
+		q.drop(i)
 	}
 	return chunk
 }
 
-// forget takes items that were taken out of the partitions of i.
-func (q *bulkQueue) forget(i *bulkItem) {
-	for _, at := range i.at {
-		left := slices.DeleteFunc(q.shared[at], func(i *bulkItem) bool { return i.taken })
-		if len(left) == 0 {
-			delete(q.shared, at)
-		} else {
-			q.shared[at] = left
-		}
+// done ends an item, and gives those that are parked by its error.
+func (q *bulkQueue) done(i *bulkItem) (parked []*bulkItem) {
+	q.forget(i)
+	if i.Err == nil {
+		q.order.leave(i, q.push)
+		return nil
 	}
+	parked = q.order.fail(i, i.Err)
+	for _, p := range parked {
+		q.forget(p)
+	}
+	return parked
 }
 
-// done ends an item, and gives those that are parked by its error.
-func (q *bulkQueue) done(i *bulkItem, err error) (parked []*bulkItem) {
+func (q *bulkQueue) forget(i *bulkItem) {
 	q.items--
 	q.bytes -= i.bytes
-	after := q.entities[i.entity]
-	switch {
-	case err != nil && i.entity != "":
-		q.parked[i.entity] = err
-		fallthrough
-	case err != nil:
-		delete(q.entities, i.entity)
-		for _, p := range after {
-			q.items--
-			q.bytes -= p.bytes
-		}
-		return after
-	case len(after) == 0:
-		delete(q.entities, i.entity)
-	default:
-		q.entities[i.entity] = after[1:]
-		q.push(after[0])
-	}
-	return nil
 }
 
-// rest gives all items that have not begun, and drops them.
-func (q *bulkQueue) rest() (all []*bulkItem) {
-	waiting := q.ready
-	for _, i := range waiting {
-		if i != nil && !i.taken {
+// rest gives all items, none of which is under way, and drops them.
+func (q *bulkQueue) rest() []*bulkItem {
+	all := q.order.rest()
+	for _, i := range q.ready {
+		if !i.taken {
 			all = append(all, i)
-			q.items--
-			q.bytes -= i.bytes
 		}
 	}
-	for name, after := range q.entities {
-		all = append(all, after...)
-		for _, i := range after {
-			q.items--
-			q.bytes -= i.bytes
-		}
-		q.entities[name] = nil
-	}
-	q.ready = nil
+	q.ready, q.items, q.bytes = nil, 0, 0
 	clear(q.shared)
-	return all
-}
-
-// lane is the items of a lane that are not saved.
-type lane struct {
-	name  string
-	begun bool
-	last  int64 // that was read
-	open  []*mark
-	upTo  int64 // all are acknowledged
-	moved bool  // since it was saved
-	held  bool  // by an item that failed
-}
-
-// mark is an item's place in its lane.
-type mark struct {
-	position int64
-	done     bool
-}
-
-// read notes an item. Behind one that failed nothing has to be kept.
-func (l *lane) read(position int64) (*mark, error) {
-	if l.begun && position <= l.last {
-		return nil, fmt.Errorf("position %d of lane %q comes after %d: with Checkpoint positions rise", position, l.name, l.last)
-	}
-	l.begun, l.last = true, position
-	if l.held {
-		return nil, nil //nolint:nilnil // there is no mark
-	}
-	m := &mark{position: position}
-	l.open = append(l.open, m)
-	return m, nil
-}
-
-// end notes what became of an item.
-func (l *lane) end(m *mark, err error) {
-	switch {
-	case err != nil:
-		l.held = true
-	case m != nil:
-		m.done = true
-	}
-	for len(l.open) > 0 && l.open[0].done {
-		l.upTo, l.moved = l.open[0].position, true
-		l.open[0], l.open = nil, l.open[1:]
-	}
+	return bySource(all)
 }
 
 // sizeOf is what the rows of a plan take.

@@ -2,6 +2,7 @@ package writer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -17,17 +19,18 @@ import (
 // bulkRun is the loop of a run: everything in it belongs to one goroutine, but what write does.
 type bulkRun struct {
 	*Bulk
-	yield func(Done) bool
-	queue *bulkQueue
-	lanes map[string]*lane
-	pace  *pace.Pace
-	first error // of an item
+	yield  func(Done) bool
+	queue  *bulkQueue
+	lanes  map[string]*lane
+	pace   *pace.Pace
+	pinned *Writer // with a timestamp, for plans
+	first  error   // of an item
 
 	items    chan pulled
 	finished chan chunkDone
-	under    int  // writes under way
-	ending   bool // nothing is read or begun any more
-	left     bool // nor given
+	under    int   // writes under way
+	ending   error // of items that have not begun: nothing is read or begun any more
+	left     bool  // nor given
 }
 
 type pulled struct {
@@ -37,14 +40,13 @@ type pulled struct {
 
 type chunkDone struct {
 	chunk []*bulkItem
-	done  []Done
 	took  time.Duration
 	err   error // that the pace is told of
 }
 
 // What is read ahead.
 const (
-	aheadItems = 4 // for each write that may be under way
+	aheadItems = 4 // for each write that may be under way; a quarter of them is between the goroutines
 	aheadBytes = 64 << 20
 )
 
@@ -57,9 +59,9 @@ const sizes = 7
 
 func newBulkRun(b *Bulk, yield func(Done) bool) *bulkRun {
 	return &bulkRun{
-		Bulk: b, yield: yield, queue: newBulkQueue(), lanes: make(map[string]*lane),
+		Bulk: b, yield: yield, queue: newBulkQueue(), lanes: make(map[string]*lane), pinned: b.w.With(At(earliest)),
 		pace:  pace.New(pace.Config{First: 4, Most: b.inFlight, Kinds: sizes, Slack: slack, Percentile: 50, Growth: 0.1, Doubles: true}, 0),
-		items: make(chan pulled), finished: make(chan chunkDone, b.inFlight),
+		items: make(chan pulled, b.inFlight), finished: make(chan chunkDone, b.inFlight),
 	}
 }
 
@@ -75,24 +77,21 @@ func (r *bulkRun) run() {
 	}
 	canceled, items := r.ctx.Done(), r.items
 	for {
+		r.takeWhatHasCome(items)
 		r.begin()
-		if r.under == 0 && (r.ending || items == nil && r.queue.items == 0) {
+		if r.under == 0 && (r.ending != nil || items == nil && r.queue.items == 0) {
 			break
 		}
 		from := items
-		if r.ending || r.queue.items >= aheadItems*r.inFlight || r.queue.bytes >= aheadBytes {
+		if !r.room() {
 			from = nil
 		}
 		select {
 		case p, ok := <-from:
-			switch {
-			case !ok:
+			if !ok {
 				items = nil
-			case p.err != nil:
-				r.because(fmt.Errorf("the source: %w", p.err))
-				items = nil
-			default:
-				r.accept(p.item)
+			} else {
+				r.accept(p)
 			}
 		case c := <-r.finished:
 			r.complete(c)
@@ -102,9 +101,12 @@ func (r *bulkRun) run() {
 			}
 		case <-canceled:
 			canceled = nil
-			r.because(r.ctx.Err())
-			r.stop(fmt.Errorf("denorm: not begun: %w", r.ctx.Err()))
+			r.stop(r.ctx.Err())
 		}
+	}
+	for _, i := range r.queue.rest() { // now, so that they come after all others of their entities
+		i.Err = &unwrittenError{why: errUnbegun, cause: r.ending}
+		r.give(i)
 	}
 	if r.save != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), saveEnd)
@@ -112,6 +114,21 @@ func (r *bulkRun) run() {
 		r.saved(r.saveLanes(ctx))
 	}
 	r.counts.Cause = errors.Join(r.first, r.counts.Cause)
+}
+
+// room says whether items are read.
+func (r *bulkRun) room() bool {
+	return r.ending == nil && r.queue.items < (aheadItems-1)*r.inFlight && r.queue.bytes < aheadBytes
+}
+
+// takeWhatHasCome spares a select, which costs more than the rest of the loop.
+func (r *bulkRun) takeWhatHasCome(items <-chan pulled) {
+	for len(r.finished) > 0 {
+		r.complete(<-r.finished)
+	}
+	for len(items) > 0 && r.room() {
+		r.accept(<-items)
+	}
 }
 
 // pull reads the source until it ends, has an error, or the run does not go on.
@@ -132,54 +149,62 @@ func (r *bulkRun) pull(ctx context.Context) {
 // because notes why the run ends early.
 func (r *bulkRun) because(err error) { r.counts.Cause = errors.Join(r.counts.Cause, err) }
 
-// stop begins nothing more, and gives what has not begun with an error.
+// stop begins nothing more.
 func (r *bulkRun) stop(err error) {
-	r.ending = true
-	for _, i := range r.queue.rest() {
-		r.give(i.lane, i.mark, Done{Item: i.Item, Err: err})
-	}
+	r.because(err)
+	r.ending = cmp.Or(r.ending, err)
 }
 
 // give hands an item back.
-func (r *bulkRun) give(l *lane, m *mark, d Done) {
+func (r *bulkRun) give(i *bulkItem) {
 	switch {
-	case d.Err == nil:
+	case i.Err == nil:
 		r.counts.Written++
-	case errors.Is(d.Err, ErrParked):
+	case errors.Is(i.Err, ErrParked):
 		r.counts.Parked++
+	case errors.Is(i.Err, errUnbegun):
+		r.counts.NotBegun++
 	default:
 		r.counts.Failed++
-		if r.first == nil && !r.ending {
-			r.first = d.Err
+		if r.first == nil && r.ending == nil {
+			r.first = i.Err
 		}
 	}
-	if l != nil {
-		l.end(m, d.Err)
+	if i.lane != nil {
+		i.lane.end(i.mark, i.Err)
 	}
-	if !r.left && !r.yield(d) {
+	if !r.left && !r.yield(i.Done) {
 		r.left = true
-		r.because(errLeft)
 		r.stop(errLeft)
 	}
 }
 
-// accept takes in an item that was read.
-func (r *bulkRun) accept(item Item) {
-	i := &bulkItem{Item: item}
-	err := r.prepare(i)
-	if err == nil {
-		err = r.queue.add(i)
-	} else if i.entity != "" {
-		if _, there := r.queue.parked[i.entity]; !there {
-			r.queue.parked[i.entity] = err
-		}
+// accept takes in what was read.
+func (r *bulkRun) accept(p pulled) {
+	if p.err != nil {
+		r.because(fmt.Errorf("the source: %w", p.err)) // nothing comes after it
+		return
 	}
-	if err != nil {
-		r.give(i.lane, i.mark, Done{Item: item, Err: err})
+	i := &bulkItem{Done: Done{Item: p.item}}
+	if i.Err = r.prepare(i); i.Err != nil {
+		r.queue.order.remember(i, i.Err)
+	} else if cause := r.queue.add(i); cause != nil {
+		i.Err = &unwrittenError{why: ErrParked, cause: cause}
+	}
+	if i.Err != nil {
+		r.give(i)
+		r.bound()
 	}
 }
 
-// prepare makes the plan of an item, unless it is to be written alone.
+// bound ends a run of which too many entities have failed.
+func (r *bulkRun) bound() {
+	if r.ending == nil && r.queue.order.full() {
+		r.stop(errManyFailed)
+	}
+}
+
+// prepare makes the plan of an item, unless it is to be written alone, and finds what it comes after.
 func (r *bulkRun) prepare(i *bulkItem) error {
 	if r.save != nil {
 		l, ok := r.lanes[i.Lane]
@@ -193,56 +218,71 @@ func (r *bulkRun) prepare(i *bulkItem) error {
 			return reject(r.op, err)
 		}
 	}
+	p, err := r.plan(i)
 	c := i.Change.Internal()
-	if c.Valid() {
-		if key := c.Key(); key != "" {
-			i.entity = i.Change.Entity() + "\x00" + key
-		}
-		switch {
-		case r.save == nil:
-		case i.Change.Kind() == tables.Add:
-			return reject(r.op, errors.New("counters with Checkpoint: a run that begins again would count them again"))
-		case i.At == 0 && !c.Conditional():
-			return reject(r.op, errors.New("an item without At, with Checkpoint: a run that begins again needs the timestamps that it had"))
-		}
+	key := ""
+	switch {
+	case err == nil:
+		key = p.key
+	case c.Valid():
+		key = c.Key()
 	}
-	w := r.writer(i)
-	p, err := w.plan(r.op, []tables.Change{i.Change}, 0)
+	if key != "" {
+		i.own[0] = orderKey{table: i.Change.Entity(), key: key}
+		i.order = i.own[:]
+	}
 	if err != nil {
 		return reject(r.op, err)
 	}
 	i.bytes = sizeOf(p)
 	if p.condition != nil {
+		i.order = append(i.order, uniqueKeys(p.condition)...)
 		return nil
 	}
 	i.plan = p // at its timestamp: one that was made later would be above that of the entity's next change
-	if len(p.counters) == 0 && (p.mode == FanOut || p.mode == Single || p.mode == SamePartition) {
-		i.at = partitions(p, i.Change.Entity())
-	}
 	return nil
 }
 
-// writer is that of an item.
-func (r *bulkRun) writer(i *bulkItem) *Writer {
-	if i.At == 0 {
-		return r.w
+// uniqueKeys are the keys of Unique tables that a change takes or gives up.
+func uniqueKeys(c *condition) (keys []orderKey) {
+	for _, claims := range [][]*entity.Claim{c.Claims, c.Releases} {
+		for _, k := range claims {
+			keys = append(keys, orderKey{k.Keyspace, k.Table, k.Key()})
+		}
 	}
-	return r.w.With(At(i.At))
+	return keys
+}
+
+func (r *bulkRun) plan(i *bulkItem) (*plan, error) {
+	if c := i.Change.Internal(); c.Valid() && r.save != nil {
+		switch {
+		case i.Change.Kind() == tables.Add:
+			return nil, errors.New("counters with Checkpoint: a run that begins again would count them again")
+		case i.At == 0 && !c.Conditional():
+			return nil, errors.New("an item without At, with Checkpoint: a run that begins again needs the timestamps that it had")
+		}
+	}
+	w := r.w
+	switch {
+	case i.At == 0:
+	case i.At < earliest || i.At/1000 >= earliest:
+		w = r.w.With(At(i.At)) // which says what is wrong with it
+	default:
+		w = r.pinned // not derived for each item, which costs as much as the plan
+		w.at = i.At
+	}
+	return w.plan(r.op, []tables.Change{i.Change}, 0)
 }
 
 // begin starts writes while there is room.
 func (r *bulkRun) begin() {
-	for !r.ending && r.queue.items > 0 && r.pace.TryAcquire() {
+	for r.ending == nil && r.queue.waits() && r.pace.TryAcquire() {
 		chunk := r.queue.take()
-		if chunk == nil {
-			r.pace.Return()
-			return
-		}
 		r.under++
 		go func() {
 			start := time.Now()
-			done, err := r.write(chunk)
-			r.finished <- chunkDone{chunk, done, time.Since(start), err}
+			err := r.write(chunk)
+			r.finished <- chunkDone{chunk, time.Since(start), err}
 		}()
 	}
 }
@@ -251,53 +291,60 @@ func (r *bulkRun) begin() {
 func (r *bulkRun) complete(c chunkDone) {
 	r.under--
 	r.pace.Release(min(bits.Len(uint(len(c.chunk)))-1, sizes-1), c.took, c.err)
-	for n, i := range c.chunk {
-		parked := r.queue.done(i, c.done[n].Err)
-		r.give(i.lane, i.mark, c.done[n])
+	for _, i := range c.chunk {
+		parked := r.queue.done(i)
+		r.give(i)
 		for _, p := range parked {
-			err := fmt.Errorf("denorm: %w: %w", ErrParked, c.done[n].Err)
-			r.give(p.lane, p.mark, Done{Item: p.Item, Err: err})
+			p.Err = &unwrittenError{why: ErrParked, cause: i.Err}
+			r.give(p)
 		}
 	}
+	r.bound()
 }
 
-// write writes a chunk, and gives the result of each item in its order.
-func (r *bulkRun) write(chunk []*bulkItem) ([]Done, error) {
-	done := make([]Done, len(chunk))
-	for n, i := range chunk {
-		done[n].Item = i.Item
-	}
-	if chunk[0].plan == nil {
-		done[0].Result, done[0].Err = r.writer(chunk[0]).Write(r.ctx, r.op, chunk[0].Change)
-		return done, done[0].Err
+// write writes a chunk, and notes the result of each item.
+func (r *bulkRun) write(chunk []*bulkItem) error {
+	first := chunk[0]
+	if first.plan == nil {
+		w := r.w
+		if first.At != 0 {
+			w = w.With(At(first.At))
+		}
+		first.Result, first.Err = w.Write(r.ctx, r.op, first.Change)
+		return first.Err
 	}
 	if len(chunk) == 1 {
-		done[0].Result, done[0].Err = r.send(chunk[0].plan, 1)
-		return done, done[0].Err
+		first.Result, first.Err = r.send(first.plan, 1)
+		return first.Err
 	}
-	together := &plan{op: r.op, timestamp: chunk[0].plan.timestamp, mode: FanOut, requests: group(mutationsOf(chunk))}
+	together := &plan{op: r.op, timestamp: first.plan.timestamp, mode: FanOut, requests: group(mutationsOf(chunk))}
 	if len(together.requests) == 1 {
 		together.mode = SamePartition
 	}
 	result, err := r.send(together, len(chunk))
 	if err == nil {
-		for n, i := range chunk {
-			p := i.plan
-			done[n].Result = Result{Timestamp: p.timestamp, Mode: p.mode, Requests: len(p.requests), Groups: result.Groups, Attempts: result.Attempts}
+		for _, i := range chunk {
+			i.Result = i.plan.acknowledged(result)
+			i.Result.Groups = result.Groups
 		}
-		return done, nil
+		return nil
 	}
 	var split sync.WaitGroup
-	for n, i := range chunk {
+	for _, i := range chunk {
 		i.plan.inherit(together)
 		if applied(i.plan.requests) {
-			done[n].Result = Result{Timestamp: i.plan.timestamp, Mode: i.plan.mode, Requests: len(i.plan.requests), Attempts: result.Attempts}
+			i.Result = i.plan.acknowledged(result)
 			continue
 		}
-		split.Go(func() { done[n].Result, done[n].Err = r.send(i.plan, 1) })
+		split.Go(func() { i.Result, i.Err = r.send(i.plan, 1) })
 	}
 	split.Wait()
-	return done, err
+	return err
+}
+
+// acknowledged is the result of a plan that was sent with others.
+func (p *plan) acknowledged(together Result) Result {
+	return Result{Timestamp: p.timestamp, Mode: p.mode, Requests: len(p.requests), Attempts: together.Attempts}
 }
 
 // send carries a plan out as one write.
@@ -342,7 +389,6 @@ func (r *bulkRun) saveLanes(ctx context.Context) error {
 func (r *bulkRun) saved(err error) {
 	if err != nil {
 		r.save = nil
-		r.because(err)
 		r.stop(err)
 	}
 }

@@ -16,10 +16,10 @@ import (
 //	Invalid     the call or the row is not valid, and nothing was applied
 //	NotFound    there is no such row, and nothing was written
 //
-// err may be of Write, Resume, [Modify], [Load] or package reader, or wrap such an error. Errors of others alongside it in the same
-// tree do not count; an err without any of the library's is Unknown, so look first for those of your own, such as the one of
-// the function given to Modify. Where several of the library's are joined and do not say the same, it is Unknown if one of them
-// is, otherwise NotApplied.
+// err may be of Write, Resume, [Modify], [Load], an item of [Writer.WriteAll] or package reader, or wrap such an error; a [*BulkError] is
+// Unknown. Errors of others alongside it in the same tree do not count; an err without any of the library's is Unknown, so look first for
+// those of your own, such as the one of the function given to Modify. Where several of the library's are joined and do not say the same,
+// it is Unknown if one of them is, otherwise NotApplied.
 //
 // What may have happened is never reported as not happened. So a partial write is Unknown, a conflict too where an earlier
 // attempt may have been applied, [ErrExpired], and an [Error] that was stored with MarshalBinary: it may have been resumed
@@ -50,6 +50,10 @@ func outcomeIn(err error) (outcome Outcome, found bool) {
 	switch err := err.(type) { //nolint:errorlint // it walks the tree itself
 	case *Error:
 		return err.outcome(), true
+	case *unwrittenError:
+		return NotApplied, true
+	case *BulkError:
+		return Unknown, true // of many items, each of which has an outcome
 	case *reader.QueryError:
 		return Invalid, true
 	case *reader.Error:

@@ -16,6 +16,7 @@ import (
 // plan is what one logical write sends: its condition, if it has one, then requests and counters, all at the same time.
 type plan struct {
 	op        string
+	key       string // encoded base key of the entity, where one changes
 	timestamp int64
 	mode      Mode
 	reason    string        // why the mode
@@ -125,7 +126,9 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*entity.Mutation, e
 		if err != nil {
 			return nil, cmp.Or(changedTwice(changes), err)
 		}
-		if len(changes) > 1 {
+		if len(changes) == 1 {
+			p.key = r.Key
+		} else {
 			if i == 0 {
 				seen, owner = make(map[string]bool, len(changes)), make(map[[2]string]string)
 			}

@@ -37,6 +37,9 @@ func (t *table) claim(r *renderer, row []Value) *Claim {
 	return c
 }
 
+// Key is the encoded key: equal for claims of one key of one table.
+func (c *Claim) Key() string { return encodedKey(c.key) }
+
 func (c *Claim) name() string { return qualified(c.Keyspace, c.Table) }
 
 func (c *Claim) where() terms { return keyTerms(c.table.keyNames, c.key) }

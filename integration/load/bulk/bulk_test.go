@@ -50,41 +50,62 @@ func TestImportIsKilled(t *testing.T) {
 				Hosts: cluster.Hosts(t), Keyspace: keyspace, File: filepath.Join(t.TempDir(), "checkpoint"), Changes: *changes, Group: group,
 				Began: time.Now().Add(-time.Hour).Truncate(time.Millisecond),
 			}
-			start, saved := time.Now(), []int(nil)
-			for n := range *kills + 1 {
-				c, err := child.Start(i)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if n == *kills {
-					if err := c.End(); err != nil {
-						t.Fatal(err)
+			start, saved, failed := time.Now(), []int(nil), 0
+			for len(saved) < *kills {
+				c := i.start(t)
+				if !i.await(t, c, (len(saved)+1)*i.Changes/(*kills+1)) {
+					if failed++; failed > *kills+3 {
+						t.Fatalf("the import has ended with errors %d times, at last: %v", failed, c.End())
 					}
-					break
+					continue // begins again like one that was killed
 				}
-				i.await(t, c, (n+1)*i.Changes/(*kills+1))
 				if err := c.Kill(); err != nil {
 					t.Fatal(err)
 				}
 				saved = append(saved, i.saved(t))
 			}
-			t.Logf("%d changes in %.1f s, killed %d times, saved up to %d then", i.Changes, time.Since(start).Seconds(), *kills, saved)
+			for err := i.start(t).End(); err != nil; err = i.start(t).End() {
+				if failed++; failed > *kills+3 {
+					t.Fatal(err)
+				}
+			}
+			t.Logf("%d changes in %.1f s, killed %d times when up to %d were saved; ended by an item's error %d times",
+				i.Changes, time.Since(start).Seconds(), len(saved), saved, failed)
 			i.compare(t, cluster.Session(t, keyspace, func(c *gocql.ClusterConfig) { c.Consistency, c.Timeout = gocql.All, time.Minute }))
 		})
 	}
 }
 
-// await waits until the import has saved that it is beyond a change, and a moment more.
-func (i *Import) await(t *testing.T, c *child.Child, change int) {
+func (i *Import) start(t *testing.T) *child.Child {
 	t.Helper()
-	for i.saved(t) < change {
+	c, err := child.Start(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// await waits until the import has saved that it is beyond a change, and a moment more. False is an import that has ended with an error, as a
+// write may on nodes that are very busy.
+func (i *Import) await(t *testing.T, c *child.Child, change int) bool {
+	t.Helper()
+	for wait := 10 * time.Millisecond; ; {
+		beyond := i.saved(t) >= change
+		if beyond {
+			wait = rand.N(400 * time.Millisecond) // so that it writes what is not saved
+		}
 		select {
 		case <-c.Ended():
-			t.Fatalf("the import has ended before it was killed: give more changes: %v", c.End())
-		case <-time.After(10 * time.Millisecond):
+			if c.End() == nil {
+				t.Fatal("the import has ended before it was killed: give more changes")
+			}
+			return false
+		case <-time.After(wait):
+		}
+		if beyond {
+			return true
 		}
 	}
-	<-time.After(rand.N(400 * time.Millisecond)) // so that it writes what is not saved
 }
 
 // saved is the change up to which all lanes are saved.

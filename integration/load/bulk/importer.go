@@ -107,7 +107,10 @@ func (i *Import) Run(ctx context.Context) error {
 			saved[lane] = position
 			return i.save(saved)
 		}))
-	for range bulk.All() { //nolint:contextcheck // the run has it
+	for done := range bulk.All() { //nolint:contextcheck // the run has it
+		if done.Err != nil {
+			break // no checkpoint would be beyond it: the next process begins there
+		}
 	}
 	return bulk.Err()
 }

@@ -1,0 +1,42 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrParked is the error of an item of [Writer.WriteAll] that was not written as an earlier change of its entity has failed, or one of an entity
+// that takes or gives up the same key of a Unique table. That one's error is wrapped too. Write it once the earlier change is resumed or dropped.
+var ErrParked = errors.New("an earlier change of the entity failed")
+
+// unwrittenError is the error of an item of which nothing was sent.
+type unwrittenError struct{ why, cause error }
+
+func (e *unwrittenError) Error() string { return fmt.Sprintf("denorm: %v: %v", e.why, e.cause) }
+
+func (e *unwrittenError) Unwrap() []error { return []error{e.why, e.cause} }
+
+// BulkError says that not all items were read and acknowledged. The error of each item is that of [Done].
+type BulkError struct {
+	Written  int // items that were acknowledged
+	Failed   int // with an error of their own
+	Parked   int // with ErrParked: nothing of them was sent
+	NotBegun int // that were read when the run ended early: nothing of them was sent
+	// Cause is the first item's error, and why the run ended early if it did: the error of the source, of the context, of Checkpoint, that
+	// the loop was left, or that too many entities had failed.
+	Cause error
+}
+
+func (e *BulkError) Error() string {
+	return fmt.Sprintf("denorm: %d items written, %d failed, %d not written after a failed one of their entity, %d not begun: %v",
+		e.Written, e.Failed, e.Parked, e.NotBegun, e.Cause)
+}
+
+func (e *BulkError) Unwrap() error { return e.Cause }
+
+var (
+	errLeft       = errors.New("the loop over All was left before the end of the source")
+	errManyFailed = fmt.Errorf("changes of %d entities have failed, or of fewer with %d MiB of rows: as no later change of an entity is written "+
+		"before a failed one, all are remembered, and these are as many as a run keeps; resume them, then go on with what was not read",
+		mostParked, mostParkedBytes>>20)
+)

@@ -1,0 +1,134 @@
+package writer
+
+import (
+	"cmp"
+	"slices"
+)
+
+// bulkOrder holds the items back that come after others of their entity, or of a key of a Unique table that both take or give up: of those
+// at most one is ready or under way. An item that fails parks what comes after it.
+type bulkOrder struct {
+	lines  map[orderKey]line
+	parked map[orderKey]error // of which a change has failed
+	kept   int                // bytes of the rows in those errors
+	count  int                // of all items
+}
+
+// orderKey names an entity, which has the name of its set and no keyspace, or a key of a Unique table.
+type orderKey struct{ keyspace, table, key string }
+
+// line is the items of one key.
+type line struct {
+	first *bulkItem
+	after []*bulkItem
+}
+
+// What is remembered of entities that failed. All of it is needed until the end of the run, so that no later change is written before them.
+const (
+	mostParked      = 10_000
+	mostParkedBytes = 64 << 20
+)
+
+// enter takes an item in, and says whether it comes after no other. An error is that of an earlier one, which parks it.
+func (o *bulkOrder) enter(i *bulkItem) (first bool, cause error) {
+	for _, k := range i.order {
+		if cause, ok := o.parked[k]; ok {
+			o.remember(i, cause)
+			return false, cause
+		}
+	}
+	o.count++
+	i.number = o.count
+	for _, k := range i.order {
+		l, busy := o.lines[k]
+		if !busy {
+			o.lines[k] = line{first: i}
+			continue
+		}
+		l.after = append(l.after, i)
+		o.lines[k] = l
+		i.behind++
+	}
+	return i.behind == 0, nil
+}
+
+// remember parks the keys of an item.
+func (o *bulkOrder) remember(i *bulkItem, cause error) {
+	for _, k := range i.order {
+		if _, ok := o.parked[k]; !ok {
+			o.parked[k] = cause
+		}
+	}
+}
+
+// full says that no more can be remembered.
+func (o *bulkOrder) full() bool { return len(o.parked) >= mostParked || o.kept >= mostParkedBytes }
+
+// leave ends an item that was acknowledged, and tells ready of those that come after no other any more.
+func (o *bulkOrder) leave(i *bulkItem, ready func(*bulkItem)) {
+	for _, k := range i.order {
+		l := o.lines[k]
+		if len(l.after) == 0 {
+			delete(o.lines, k)
+			continue
+		}
+		next := l.after[0]
+		l.after[0] = nil
+		o.lines[k] = line{next, l.after[1:]}
+		if next.behind--; next.behind == 0 {
+			ready(next)
+		}
+	}
+}
+
+// fail ends an item that failed, and gives those that it parks, in the order of the source: what comes after it, what comes after that, and so on.
+func (o *bulkOrder) fail(i *bulkItem, cause error) []*bulkItem {
+	o.kept += i.bytes
+	all := []*bulkItem{i}
+	for n := 0; n < len(all); n++ {
+		o.remember(all[n], cause)
+		for _, k := range all[n].order {
+			for _, p := range o.cut(k, all[n]) {
+				if !p.out {
+					p.out = true
+					all = append(all, p)
+				}
+			}
+		}
+	}
+	return bySource(all[1:])
+}
+
+// cut takes an item out of a line, with those after it, which it gives.
+func (o *bulkOrder) cut(k orderKey, i *bulkItem) []*bulkItem {
+	l, ok := o.lines[k]
+	if ok && l.first == i {
+		delete(o.lines, k)
+		return l.after
+	}
+	at := slices.Index(l.after, i)
+	if at < 0 {
+		return nil // it was cut off before
+	}
+	o.lines[k] = line{l.first, l.after[:at:at]}
+	return l.after[at+1:]
+}
+
+// rest gives all items that come after others, and forgets them.
+func (o *bulkOrder) rest() (all []*bulkItem) {
+	for _, l := range o.lines {
+		for _, i := range l.after {
+			if !i.out {
+				i.out = true
+				all = append(all, i)
+			}
+		}
+	}
+	clear(o.lines)
+	return all
+}
+
+func bySource(items []*bulkItem) []*bulkItem {
+	slices.SortFunc(items, func(a, b *bulkItem) int { return cmp.Compare(a.number, b.number) })
+	return items
+}
