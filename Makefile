@@ -101,12 +101,19 @@ $(LINT): internal/tools/go.mod internal/tools/go.sum
 
 BENCH = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ../bin/cluster run -nodes 3 -- ../bin/bench
 
+# One command for all: on three nodes, on six, with each row on one node alone (where the client is the limit), and with both variants of
+# Paxos. Half an hour on two processors. BENCH_ARGS="-rounds 2" makes each part shorter.
 .PHONY: bench
-bench: ## createOrder beside hand-written code on three nodes and on six, into docs/, and the benchmarks that need no cluster
+bench: ## createOrder, changes and bulk writes beside hand-written code, on three and on six nodes, into docs/; half an hour
 	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
-	@$(BENCH) create -out ../docs
-	@$(BENCH) create -rf 1 -only "denorm fan-out" -out ../docs
-	@cd integration && DENORM_MODE=jvm ../bin/cluster run -nodes 6 -- ../bin/bench create -only "grouped" -out ../docs
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -- sh -c "../bin/bench create -out ../docs $(BENCH_ARGS) && \
+		../bin/bench create -rf 1 -writes 1400 -only '$(LIMITED)' -out ../docs $(BENCH_ARGS) && \
+		../bin/bench bulk -out ../docs $(BENCH_ARGS)"
+	@for v in v1 v2; do export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -paxos $$v -- ../bin/bench changes -out ../docs $(BENCH_ARGS) || exit 1; cd ..; done
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 6 -- ../bin/bench create -only '$(SPREAD)' -out ../docs $(BENCH_ARGS)
+BENCH_OF = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ../bin/cluster run
+LIMITED = fan-out by hand;fan-out by hand with gocqlx;denorm fan-out;denorm fan-out, grouped
+SPREAD = fan-out by hand;denorm fan-out;unlogged batch by hand;denorm fan-out, grouped
 
 .PHONY: tombstones
 tombstones: ## what moved rows cost those who read: LIMIT 20 of each status after 200,000 changes, into docs/; half an hour
@@ -115,14 +122,6 @@ tombstones: ## what moved rows cost those who read: LIMIT 20 of each status afte
 .PHONY: readbench
 readbench: ## 1,000,000 rows in 240 buckets read through the library and by hand on three nodes, into docs/reading.md
 	@$(BENCH) reads -out ../docs
-
-.PHONY: changes
-changes: ## what inserts and updates cost by the rules of a set, side by side on three nodes, into docs/changes.md
-	@$(BENCH) changes -out ../docs
-
-.PHONY: bulkbench
-bulkbench: ## many inserts by WriteAll and by loops, side by side on three nodes, into docs/bulk.md
-	@$(BENCH) bulk -out ../docs
 
 .PHONY: reconcilebench
 reconcilebench: ## Verify, Repair and Backfill of 200,000 orders compared with the same by hand on three nodes, into docs/reconcile-benchmark.md

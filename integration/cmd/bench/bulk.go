@@ -55,7 +55,7 @@ type bulkBench struct {
 }
 
 func (b *bulkBench) flags(f *flag.FlagSet) {
-	f.IntVar(&b.rounds, "rounds", 7, "how many rounds")
+	f.IntVar(&b.rounds, "rounds", 5, "how many rounds")
 	f.IntVar(&b.rows, "rows", 12_000, "rows of each contender a round")
 	f.StringVar(&b.only, "only", "", "measure only this sample: all, half or none")
 }
@@ -194,5 +194,5 @@ contenders in random order; medians over the rounds, in brackets the smallest an
 			text.WriteString("| " + strings.Join(row, " | ") + " |\n")
 		}
 	}
-	return text.String() + "\n" + written("bulkbench")
+	return text.String() + "\n" + written("bench")
 }

@@ -4,8 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math/rand/v2"
-	"time"
+	"slices"
 
 	"github.com/gocql/gocql"
 
@@ -33,6 +32,7 @@ func items(prefix string, rules ...tables.Option) *tables.Set[item] {
 
 var (
 	plain     = items("plain")
+	hand      = items("hand") // the tables of what is written by hand
 	single    = items("single", tables.SingleWriter("status"))
 	oneOf     = items("one_of", tables.OneOf("status", "open", "paid", "shipped", "cancelled"), tables.Stamp("updated_at"))
 	inGroups  = []writer.Option{writer.Concurrent(), writer.Group(4 << 10)}
@@ -40,74 +40,58 @@ var (
 	unique    = items("unique_items", tables.Versioned("version"), tables.Table{Name: "unique_items_by_email", PartKey: []string{"email"}, Unique: true})
 )
 
-// changeBench changes items in sets of different rules. No two writes meet: this is the price of the rule, not of contention.
+// changeBench changes items in sets of different rules, and by hand. No two writes meet: this is the price of the rule, not of contention.
 type changeBench struct {
-	rounds, writes int
-	writer         *writer.Writer
+	contest
+	writer *writer.Writer
 }
 
 func (b *changeBench) flags(f *flag.FlagSet) {
-	f.IntVar(&b.rounds, "rounds", 9, "how many rounds")
-	f.IntVar(&b.writes, "writes", 200, "writes of each contender a round")
+	b.contest = contest{rounds: 5, turns: 1, alone: 100, many: 300}
+	b.contest.flags(f)
 }
 
 func (b *changeBench) schema() *schema.Schema {
-	return schema.Must(schema.Declare(schema.Sets(plain, single, oneOf, versioned, unique)))
+	return schema.Must(schema.Declare(schema.Sets(plain, hand, single, oneOf, versioned, unique)))
 }
 
 func (b *changeBench) run(ctx context.Context, p *place) (_ map[string]string, err error) {
 	if b.writer, err = writer.New(p.admin); err != nil {
 		return nil, err
 	}
-	list := b.contenders()
-	for round := range b.rounds + 1 {
-		progress("round %d of %d", round, b.rounds)
-		for _, i := range rand.Perm(len(list)) {
-			c := list[i]
-			alone, err := c.load(ctx, 1, b.writes/2)
-			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", c.verb, c.rule, err)
-			}
-			many, err := c.load(ctx, clients, b.writes)
-			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", c.verb, c.rule, err)
-			}
-			if round > 0 { // the first prepares statements and warms the servers
-				c.alone.add(alone)
-				c.many.add(many)
-			}
-		}
+	paxos, err := p.setting(ctx, "paxos_variant")
+	if err != nil {
+		return nil, err
 	}
-	return map[string]string{"changes.md": b.report(list, p.hosts)}, nil
-}
-
-// clients write at the same time in the second figure.
-const clients = 8
-
-// changer is one way to change an entity.
-type changer struct {
-	verb, rule, sent string
-	// prepare makes a change of a new entity ready, and do carries it out.
-	prepare     func(context.Context) (do func(context.Context) error, err error)
-	alone, many figure // p50 in milliseconds
-}
-
-// load gives the median latency in milliseconds.
-func (c *changer) load(ctx context.Context, clients, writes int) (float64, error) {
-	ready := make([]func(context.Context) error, writes)
-	if err := share(clients*2, writes, func(i int) (err error) {
-		ready[i], err = c.prepare(ctx)
-		return err
-	}); err != nil {
-		return 0, err
+	sections := b.sections(changeByHand{p.admin.Writes()})
+	var all []*contender
+	for _, s := range sections {
+		all = append(all, s.list...)
 	}
-	latencies := make([]time.Duration, writes)
-	err := share(clients, writes, func(i int) error {
-		start := time.Now()
-		defer func() { latencies[i] = time.Since(start) }()
-		return ready[i](ctx)
-	})
-	return p50(latencies), err
+	if all, err = b.chosen(all); err != nil {
+		return nil, err
+	}
+	if err := b.contest.run(ctx, p, all); err != nil {
+		return nil, err
+	}
+	for i := range sections {
+		s := &sections[i]
+		s.list = slices.DeleteFunc(s.list, func(x *contender) bool { return !slices.Contains(all, x) })
+	}
+	name, other := "changes", "[With v2](changes-paxos-v2.md)."
+	if paxos != "v1" {
+		name, other = "changes-paxos-"+paxos, "[With v1](changes.md), Cassandra's default."
+	}
+	text, files := answer(name, sections)
+	files[name+".md"] = fmt.Sprintf(`# What a change costs, by the rules of its set
+
+An entity in two tables, by id and by status.
+
+%s
+No two changes meet, and each comes when that of its insert is done. These nodes have `+"`paxos_variant: %s`"+`. %s
+
+%s%s`, b.method(p), paxos, other, text, written("bench"))
+	return files, nil
 }
 
 func newItem() item {
@@ -115,10 +99,10 @@ func newItem() item {
 	return item{ItemID: id, Status: "open", Email: id.String() + "@example.org", Note: "a note of some length"}
 }
 
-// inserts makes a contender that inserts, and moves one that updates what it has inserted before, changed by edit.
-func (b *changeBench) inserts(rule, sent string, s *tables.Set[item], options ...writer.Option) *changer {
+// inserts makes a contender that inserts, and updates one that changes by edit what it has inserted before.
+func (b *changeBench) inserts(name string, s *tables.Set[item], options ...writer.Option) *contender {
 	w := b.writer.With(options...)
-	return &changer{verb: "insert", rule: rule, sent: sent, prepare: func(context.Context) (func(context.Context) error, error) {
+	return &contender{name: name, settle: b.writer.Wait, prepare: func(context.Context) (write, error) {
 		row := newItem()
 		return func(ctx context.Context) error {
 			_, err := w.Write(ctx, "createItem", s.Insert(row))
@@ -127,17 +111,12 @@ func (b *changeBench) inserts(rule, sent string, s *tables.Set[item], options ..
 	}}
 }
 
-func (b *changeBench) updates(
-	verb, rule, sent string, s *tables.Set[item], edit func(*item), options ...writer.Option,
-) *changer {
+func (b *changeBench) updates(name string, s *tables.Set[item], edit func(*item), options ...writer.Option) *contender {
 	w := b.writer.With(options...)
-	return &changer{verb: verb, rule: rule, sent: sent, prepare: func(ctx context.Context) (func(context.Context) error, error) {
+	return &contender{name: name, settle: b.writer.Wait, prepare: func(ctx context.Context) (write, error) {
 		before := newItem()
 		result, err := b.writer.Write(ctx, "createItem", s.Insert(before))
 		if err != nil {
-			return nil, err
-		}
-		if err := b.writer.Wait(ctx); err != nil { // the change comes later than what its insert left
 			return nil, err
 		}
 		s.SetStamp(&before, result.Timestamp)
@@ -151,24 +130,46 @@ func (b *changeBench) updates(
 	}}
 }
 
-func (b *changeBench) contenders() []*changer {
+// sections have the contenders by what they do.
+func (b *changeBench) sections(x changeByHand) []section {
 	note := func(i *item) { i.Note = "another note of some length" }
 	move := func(i *item) { i.Status = "paid" }
-	return []*changer{
-		b.inserts("plain", "fan-out of 2", plain),
-		b.inserts("plain, Group", "group of 2", plain, inGroups...),
-		b.inserts("OneOf", "fan-out of 2", oneOf),
-		b.inserts("Versioned", "transaction, fan-out of 1, removal of its entry in the background", versioned),
-		b.inserts("Versioned, Unique", "the same after a transaction that claims the key", unique),
-		b.updates("update", "plain", "fan-out of 2", plain, note),
-		b.updates("update", "plain, Group", "group of 2", plain, note, inGroups...),
-		b.updates("update", "OneOf", "logged batch of 5: the sweep", oneOf, note),
-		b.updates("update", "OneOf, Concurrent", "fan-out of 5", oneOf, note, writer.Concurrent()),
-		b.updates("update", "OneOf, Concurrent, Group", "group of 5", oneOf, note, inGroups...),
-		b.updates("update", "Versioned", "transaction, fan-out of 1, removal of its entry in the background", versioned, note),
-		b.updates("move", "SingleWriter", "logged batch of 3", single, move),
-		b.updates("move", "OneOf", "logged batch of 5", oneOf, move),
-		b.updates("move", "OneOf, Concurrent, Group", "group of 5", oneOf, move, inGroups...),
-		b.updates("move", "Versioned", "transaction, fan-out of 2, removal of its entry in the background", versioned, move),
+	return []section{
+		changes("insert", "an insert", "inserts", []string{"insert by hand", "insert, plain"},
+			x.inserts("insert by hand", false),
+			b.inserts("insert, plain", plain),
+			b.inserts("insert, plain, Group", plain, inGroups...),
+			b.inserts("insert, OneOf", oneOf),
+			x.inserts("insert if not exists by hand", true),
+			b.inserts("insert, Versioned", versioned),
+			b.inserts("insert, Versioned, Unique", unique)),
+		changes("update", "an update", "updates", []string{"update by hand", "update, plain"},
+			x.updates("update by hand", note, x.fanOut),
+			b.updates("update, plain", plain, note),
+			b.updates("update, plain, Group", plain, note, inGroups...),
+			b.updates("update, OneOf", oneOf, note),
+			b.updates("update, OneOf, Concurrent", oneOf, note, writer.Concurrent()),
+			b.updates("update, OneOf, Concurrent, Group", oneOf, note, inGroups...)),
+		changes("move", "a move", "moves", []string{"move by hand, logged batch", "move, SingleWriter"},
+			x.updates("move by hand, logged batch", move, x.batch(gocql.LoggedBatch)),
+			x.updates("move by hand, unlogged batch", move, x.batch(gocql.UnloggedBatch)),
+			b.updates("move, SingleWriter", single, move),
+			b.updates("move, OneOf", oneOf, move),
+			b.updates("move, OneOf, Concurrent, Group", oneOf, move, inGroups...)),
+		changes("versioned", "a versioned change", "versioned changes", []string{"plain update", "compare-and-set by hand"},
+			b.updates("plain update", plain, note),
+			x.updates("compare-and-set by hand", note, x.compareAndSet),
+			b.updates("Versioned update", versioned, note),
+			x.updates("compare-and-set by hand, move", move, x.compareAndSet),
+			b.updates("Versioned move", versioned, move)),
 	}
+}
+
+// changes are contenders that are asked what they cost, and how long they take.
+func changes(file, one, several string, bases []string, list ...*contender) section {
+	return section{list: list, bases: bases, questions: []question{
+		{"What does " + one + " cost?", file + "-cost", slices.Concat(serversCPU, clientCPU, requests, allocations)},
+		{"How long does " + one + " take?", file + "-latency", latencies()},
+		{"How many " + several + " a second?", file + "-throughput", perSecond},
+	}}
 }

@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"context"
 	"flag"
-	"fmt"
-	"os"
-	"runtime/pprof"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/gocql/gocql"
+	"github.com/scylladb/gocqlx/v2"
+	"github.com/scylladb/gocqlx/v2/table"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/schema"
@@ -24,15 +22,11 @@ import (
 )
 
 // createBench has each contender create orders.
-type createBench struct {
-	rounds        int
-	profile, only string
-}
+type createBench struct{ contest }
 
 func (b *createBench) flags(f *flag.FlagSet) {
-	f.IntVar(&b.rounds, "rounds", 15, "how many rounds")
-	f.StringVar(&b.profile, "cpuprofile", "", "file for a CPU profile of all rounds")
-	f.StringVar(&b.only, "only", "", "measure only contenders whose name contains this, and the fan-out by hand")
+	b.contest = contest{rounds: 7, turns: 3, alone: 70, many: 700}
+	b.contest.flags(f)
 }
 
 func (b *createBench) schema() *schema.Schema { return orders.Schema }
@@ -41,53 +35,29 @@ func (b *createBench) run(ctx context.Context, p *place) (map[string]string, err
 	if err := views(ctx, p); err != nil {
 		return nil, err
 	}
-	contenders, err := byHand{p.session.Writes()}.contenders(p.session)
+	list, err := byHand{p.session.Writes()}.contenders(p.session)
 	if err != nil {
 		return nil, err
 	}
-	contenders = slices.DeleteFunc(contenders, func(c creator) bool {
-		return !strings.Contains(c.name, b.only) && c.name != bare
-	})
-	if b.profile != "" {
-		f, err := os.Create(b.profile)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return nil, err
-		}
-		defer pprof.StopCPUProfile()
-	}
-	results, err := b.measure(ctx, contenders)
-	if err != nil {
+	if list, err = b.chosen(list); err != nil {
 		return nil, err
 	}
-	name := "benchmark"
-	if p.hosts != 3 || p.replicas != 3 {
-		name = fmt.Sprintf("benchmark-%d-nodes-rf%d", p.hosts, p.replicas)
+	if err := b.contest.run(ctx, p, list); err != nil {
+		return nil, err
 	}
-	return map[string]string{
-		name + ".md":  b.report(p, name, results),
-		name + ".svg": plot("p50 of one write at a time, in ms", "%.2f", results, func(x created) figure { return x.p50[0] }),
-		name + "-cpu.svg": plot("CPU time of all servers a write, in µs, 64 writes at a time", "%.0f", results,
-			func(x created) figure { return x.server }),
-	}, nil
+	return b.report(p, list), nil
 }
 
-// creator is one way to create an order.
-type creator struct {
-	name   string
-	create func(context.Context, orders.Order) error
-}
-
-// bare is what the others are compared with.
-const bare = "fan-out by hand"
+// bare and fanned are what the others are compared with.
+const (
+	bare   = "fan-out by hand"
+	fanned = "denorm fan-out"
+)
 
 // byHand has the statements of a service that writes by hand, with the timestamp pinned as it must be.
 type byHand struct{ session *gocql.Session }
 
-func (s byHand) contenders(of *session.Session) ([]creator, error) {
+func (s byHand) contenders(of *session.Session) ([]*contender, error) {
 	w, err := writer.New(of)
 	if err != nil {
 		return nil, err
@@ -102,16 +72,23 @@ func (s byHand) contenders(of *session.Session) ([]creator, error) {
 			return err
 		}
 	}
-	return []creator{
-		{"one insert by hand (the floor)", s.single},
-		{bare, s.fanOut},
-		{"denorm fan-out", with(w)},
-		{"denorm fan-out, traced", with(traced)},
-		{"unlogged batch by hand", s.batch(gocql.UnloggedBatch)},
-		{"denorm fan-out, grouped", with(w.With(writer.Group(4 << 10)))},
-		{"insert into a table with two materialized views", s.viewed},
-		{"logged batch by hand", s.batch(gocql.LoggedBatch)},
-		{"denorm logged batch", with(w.With(writer.Logged()))},
+	creates := func(name string, create func(context.Context, orders.Order) error) *contender {
+		return &contender{name: name, prepare: func(context.Context) (write, error) {
+			o := orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2))
+			return func(ctx context.Context) error { return create(ctx, o) }, nil
+		}}
+	}
+	return []*contender{
+		creates("one insert by hand (the floor)", s.single),
+		creates(bare, s.fanOut),
+		creates("fan-out by hand with gocqlx", s.mapped()),
+		creates(fanned, with(w)),
+		creates("denorm fan-out, traced", with(traced)),
+		creates("unlogged batch by hand", s.batch(gocql.UnloggedBatch)),
+		creates("denorm fan-out, grouped", with(w.With(writer.Group(4<<10)))),
+		creates("insert into a table with two materialized views", s.viewed),
+		creates("logged batch by hand", s.batch(gocql.LoggedBatch)),
+		creates("denorm logged batch", with(w.With(writer.Logged()))),
 	}, nil
 }
 
@@ -160,6 +137,32 @@ func (s byHand) fanOut(ctx context.Context, o orders.Order) error {
 	}
 	wg.Wait()
 	return cmp.Or(failed[:]...)
+}
+
+// mapped is fanOut with gocqlx, which takes the columns from the struct.
+func (s byHand) mapped() func(context.Context, orders.Order) error {
+	session, _ := gocqlx.WrapSession(s.session, nil)
+	columns := []string{"order_id", "user_id", "status", "total", "updated_at"}
+	list := []*table.Table{
+		table.New(table.Metadata{Name: "orders_by_id", Columns: columns, PartKey: []string{"order_id"}}),
+		table.New(table.Metadata{Name: "orders_by_user", Columns: columns, PartKey: []string{"user_id"}, SortKey: []string{"order_id"}}),
+		table.New(table.Metadata{Name: "orders_by_status", Columns: columns, PartKey: []string{"status"}, SortKey: []string{"order_id"}}),
+	}
+	return func(ctx context.Context, o orders.Order) error {
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		o.UpdatedAt = time.Now().UnixMicro()
+		var failed [3]error
+		var wg sync.WaitGroup
+		for i, t := range list {
+			wg.Go(func() {
+				q := session.Query(t.Insert()).BindStruct(o).WithTimestamp(o.UpdatedAt).Idempotent(true).WithContext(ctx)
+				failed[i] = q.ExecRelease()
+			})
+		}
+		wg.Wait()
+		return cmp.Or(failed[:]...)
+	}
 }
 
 func (s byHand) batch(kind gocql.BatchType) func(context.Context, orders.Order) error {

@@ -2,53 +2,34 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
-	"strings"
 )
 
-func (b *createBench) report(p *place, name string, results []created) string {
-	base := results[slices.IndexFunc(results, func(x created) bool { return x.name == bare })]
-	cell := func(f, base figure, format string) string {
-		return fmt.Sprintf("%s, %.2f x", f.cell(format), f.times(base))
-	}
-	var latency, cost strings.Builder
-	for _, x := range results {
-		fmt.Fprintf(&latency, "| %s |", x.name)
-		for i := range atATime {
-			fmt.Fprintf(&latency, " %s | %s |", cell(x.p50[i], base.p50[i], "%.2f ms"), cell(x.p99[i], base.p99[i], "%.1f ms"))
-		}
-		fmt.Fprintf(&latency, "\n")
-		fmt.Fprintf(&cost, "| %s | %s | %s | %s | %s |\n", x.name, cell(x.cpu, base.cpu, "%.0f µs"), cell(x.server, base.server, "%.0f µs"),
-			cell(x.allocations, base.allocations, "%.0f"), cell(x.perSecond, base.perSecond, "%.0f"))
-	}
-	title, replicas := "", fmt.Sprintf("each row on %d of them", p.replicas)
+func (b *createBench) report(p *place, list []*contender) map[string]string {
+	name, title, others := "benchmark", "", ""
 	if p.hosts != 3 || p.replicas != 3 {
+		name = fmt.Sprintf("benchmark-%d-nodes-rf%d", p.hosts, p.replicas)
 		title = fmt.Sprintf(", %d nodes, replication factor %d", p.hosts, p.replicas)
+	} else {
+		others = "What an update, a move and a versioned change cost is in [changes.md](changes.md), and many changes at a time in [bulk.md](bulk.md).\n" +
+			"createOrder [on six nodes](benchmark-6-nodes-rf3.md), and [where the client is the limit](benchmark-3-nodes-rf1.md), as each row is on\n" +
+			"one node alone.\n\n"
 	}
-	return fmt.Sprintf(`# Benchmark%s
+	s := section{list: list, bases: []string{bare, fanned}, questions: []question{
+		{"What does createOrder cost the client?", "client", slices.Concat(clientCPU, allocations)},
+		{"What does createOrder cost the servers?", "servers", serversCPU},
+		{"In how many requests?", "requests", requests},
+		{"How long does createOrder take?", "latency", latencies()},
+		{"How many in a second?", "throughput", perSecond},
+	}}
+	text, files := answer(name, []section{s})
+	files[name+".md"] = fmt.Sprintf(`# Benchmark%s
 
-createOrder: one order into `+"`orders_by_id`, `orders_by_user` and `orders_by_status`"+` at LOCAL_QUORUM, on %d real
-Cassandra nodes on this machine, %s. %d rounds; in each the contenders take %d turns in random order. Medians over the
-rounds, in brackets the smallest and the largest round, then how many times the fan-out by hand of the same round, the median
-of that, too. The fan-out by hand: goroutines, prepared gocql queries, pinned timestamp, no retry, no bookkeeping. Client and
-servers share %d cores, so the servers are the limit, and latencies with many writes at a time are mostly waiting.
+createOrder: one order into `+"`orders_by_id`, `orders_by_user` and `orders_by_status`"+`.
 
-## What a write costs, 64 at a time
-
-The CPU time of the servers is that of all nodes together, with all that they do meanwhile. The allocations are the client's.
-
-| createOrder | client CPU | servers' CPU | allocations | writes/s |
-| --- | --- | --- | --- | --- |
 %s
-![CPU time of the servers](%s-cpu.svg)
+The fan-out by hand: goroutines, prepared gocql queries, pinned timestamp, no retry, no bookkeeping.
 
-## How long a write takes
-
-| createOrder | p50, 1 at a time | p99 | p50, 16 at a time | p99 | p50, 64 at a time | p99 |
-| --- | --- | --- | --- | --- | --- | --- |
-%s
-![p50 with one write at a time](%s.svg)
-
-%s`, title, p.hosts, replicas, b.rounds, turns, runtime.NumCPU(), &cost, name, &latency, name, written("bench"))
+%s%s%s`, title, b.method(p), others, text, written("bench"))
+	return files
 }

@@ -1,15 +1,15 @@
 // Command bench measures this library on the cluster in DENORM_TEST_HOSTS, alongside what a service would write by hand, and writes
 // what it finds as Markdown.
 //
-//	bench create      createOrder alongside the same by hand (make bench)
+//	bench create      createOrder alongside the same by hand
 //	bench reads       a stream in buckets, merged (make readbench)
 //	bench tombstones  what moving rows costs those who read: LIMIT 20 of each status after many changes of status (make tombstones)
-//	bench changes     what a change costs by the rules that its set declares (make changes)
-//	bench bulk        many inserts by WriteAll and by loops (make bulkbench)
+//	bench changes     what a change costs by the rules that its set declares, and by hand
+//	bench bulk        many inserts by WriteAll and by loops
 //	bench reconcile   package reconcile alongside scan, copy and diff job by hand, and next to a service (make reconcilebench)
 //
-// Contenders take turns in random order within each round, so that a slow moment of the machine meets all of them. Shown are medians
-// over the rounds, with the smallest and the largest.
+// make bench runs create, changes and bulk. Contenders take turns in random order within each round, so that a slow moment of the machine
+// meets all of them. Shown are medians over the rounds, with the smallest and the largest.
 package main
 
 import (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -20,6 +21,25 @@ type place struct {
 	session  *session.Session
 	keyspace string
 	drop     bool
+	answers  answers
+}
+
+// answers counts the answers of the nodes. Those to heartbeats, events and such are none.
+type answers struct{ atomic.Int64 }
+
+// ObserveFrameHeader implements [gocql.FrameHeaderObserver].
+func (a *answers) ObserveFrameHeader(_ context.Context, header gocql.ObservedFrameHeader) {
+	const failure, result = 0x00, 0x08
+	if header.Opcode == failure || header.Opcode == result {
+		a.Add(1)
+	}
+}
+
+// setting is one of the configuration of a node.
+func (p *place) setting(ctx context.Context, name string) (value string, err error) {
+	err = p.admin.Reads().Query(`SELECT value FROM system_views.settings WHERE name = ?`, name).
+		Consistency(gocql.One).WithContext(ctx).Scan(&value)
+	return value, err
 }
 
 func open(ctx context.Context, hosts []string, keyspace string, replicas int, declared *schema.Schema) (p *place, err error) {
@@ -30,7 +50,7 @@ func open(ctx context.Context, hosts []string, keyspace string, replicas int, de
 	connect := func(keyspace string, timeout time.Duration) (s *session.Session) {
 		if err == nil {
 			config := gocql.NewCluster(hosts...)
-			config.Keyspace = keyspace
+			config.Keyspace, config.FrameHeaderObserver = keyspace, &p.answers
 			s, err = session.Open(config, session.Adjust(func(c *gocql.ClusterConfig) {
 				c.ConnectTimeout, c.Timeout = time.Minute, max(c.Timeout, timeout)
 			}))
