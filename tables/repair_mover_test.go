@@ -73,6 +73,20 @@ func TestRepairMoved(t *testing.T) {
 	t.Logf("a ghost is deleted at the present time: %d of %d go wrong", wrong, damagedCases())
 }
 
+// TestRepairMovedLiveness is TestRepairLiveness for SingleWriter: the next one moves the row though the one before has died.
+func TestRepairMovedLiveness(t *testing.T) {
+	cases := numberOfCases(t, 10_000)
+	wrong, first, did := runRepairs(repairPlan{families: movers(), run: func(x *repairer) string {
+		x.trial.drawInTurn(x.rand)
+		return x.afterDeaths()
+	}}, cases)
+	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, rewritten %d", did[deedDrift], cases, did[deedPromote],
+		did[deedWithdraw], did[deedRewrite])
+	if wrong > 0 || did[deedDrift]*did[deedPromote]*did[deedWithdraw]*did[deedRewrite] == 0 {
+		t.Errorf("%d go wrong; %s", wrong, first)
+	}
+}
+
 // drawInTurn makes a case of changes of which each is delivered before the next begins. Some mutations arrive again later.
 func (tr *lawTrial) drawInTurn(r *rand.Rand) {
 	at, row := int64(lawEpoch*1_000_000), -1

@@ -72,8 +72,7 @@ func TestSightings(t *testing.T) {
 	runs := numberOfCases(t, 300_000)
 	runRepairs(repairPlan{families: stamped(false), spread: 2 * sightSpan, run: func(x *repairer) string {
 		if x.rand.IntN(4) == 0 {
-			x.trial.drawNotes(x.rand, func() int64 { return 1 + x.rand.Int64N(2*sightSpan) })
-			x.replica = newLawReplica(noteFamily())
+			x.drawNotes(func() int64 { return 1 + x.rand.Int64N(2*sightSpan) })
 		}
 		c := &sightCase{repairer: x}
 		for range schedules {

@@ -22,6 +22,7 @@ type repairer struct {
 	rand    *rand.Rand
 	naive   func(x *repairer, l *repair.Look) []entity.Mutation // nil: by package repair
 	rules   repair.Rules
+	notes   noteCase
 
 	did [numberOfDeeds]int
 }
@@ -231,8 +232,10 @@ var narrowFamily = sync.OnceValue(func() *lawFamily {
 // are all delivered, the tables are as the convergence law says, as if nobody had repaired anything.
 func TestRepairSafety(t *testing.T) {
 	for _, expiring := range []bool{false, true} {
-		wrong, first, did := runRepairs(repairPlan{families: stamped(expiring)}, numberOfCases(t, 4_000))
-		t.Logf("rows that expire: %t. Delivered again %d, promoted %d, of these withdrawn %d", expiring, did[deedDeliver], did[deedPromote], did[deedWithdraw])
+		cases := numberOfCases(t, 4_000)
+		wrong, first, did := runRepairs(repairPlan{families: stamped(expiring)}, cases)
+		t.Logf("rows that expire: %t. %d cases: delivered again %d, promoted %d, of these withdrawn %d", expiring, cases, did[deedDeliver],
+			did[deedPromote], did[deedWithdraw])
 		if wrong > 0 {
 			t.Errorf("%d go wrong; %s", wrong, first)
 		}
@@ -247,9 +250,10 @@ func TestRepairSafety(t *testing.T) {
 // TestRepairLiveness loses mutations of writers that have died, and repairs until nothing is found. No complete write may be undone by
 // that, and no deleted entity be back.
 func TestRepairLiveness(t *testing.T) {
-	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: (*repairer).afterDeaths}, numberOfCases(t, 20_000))
-	t.Logf("%d cases have drift. Promoted %d, of these withdrawn %d, given up %d, rewritten %d", did[deedDrift], did[deedPromote], did[deedWithdraw],
-		did[deedGiveUp], did[deedRewrite])
+	cases := numberOfCases(t, 20_000)
+	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: (*repairer).afterDeaths}, cases)
+	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, given up %d, rewritten %d", did[deedDrift], cases, did[deedPromote],
+		did[deedWithdraw], did[deedGiveUp], did[deedRewrite])
 	if wrong > 0 || did[deedDrift]*did[deedPromote]*did[deedWithdraw]*did[deedGiveUp]*did[deedRewrite] == 0 {
 		t.Errorf("%d go wrong; %s", wrong, first)
 	}
@@ -257,8 +261,22 @@ func TestRepairLiveness(t *testing.T) {
 
 // afterDeaths delivers what writers that die have sent before, then repairs. It gives what is wrong in the end.
 func (x *repairer) afterDeaths() string {
-	const second = lawDelivered
-	complete := make([]bool, len(x.trial.changes))
+	complete := x.deliverSome()
+	newest := -1 // of the complete writes
+	for i := range complete {
+		if complete[i] && (newest < 0 || x.trial.changes[i].timestamp > x.trial.changes[newest].timestamp) {
+			newest = i
+		}
+	}
+	if says := x.untilAgreed(); says != "" {
+		return says
+	}
+	return x.undone(newest, lawDelivered)
+}
+
+// deliverSome delivers the mutations of the case but for some of those of writers that die, and says which writes are complete.
+func (x *repairer) deliverSome() (complete []bool) {
+	complete = make([]bool, len(x.trial.changes))
 	lost := make(map[[2]int]bool)
 	for i := range x.trial.changes {
 		complete[i] = true
@@ -274,20 +292,20 @@ func (x *repairer) afterDeaths() string {
 			x.apply(x.trial.changes[s.change].mutations[s.mutation:s.mutation+1], s.second)
 		}
 	}
+	return complete
+}
+
+// untilAgreed repairs until nothing is found. Rows that nothing proves are given up in the end, and what a delete covers is written again.
+func (x *repairer) untilAgreed() string {
+	const second = lawDelivered
 	if len(x.look(second).Findings()) > 0 {
 		x.did[deedDrift]++
-	}
-	newest := -1 // of the complete writes
-	for i := range complete {
-		if complete[i] && (newest < 0 || x.trial.changes[i].timestamp > x.trial.changes[newest].timestamp) {
-			newest = i
-		}
 	}
 	written := x.trial.newest().timestamp
 	for pass := 0; ; pass++ {
 		before := x.look(second).Findings()
 		if len(before) == 0 {
-			break
+			return ""
 		}
 		if pass == 20 {
 			return fmt.Sprintf("there is still drift: %v", before)
@@ -308,7 +326,6 @@ func (x *repairer) afterDeaths() string {
 			x.apply(mutations, second)
 		}
 	}
-	return x.undone(newest, second)
 }
 
 // undone says whether the newest complete write is no longer what the tables hold, or a newer one that was begun.
