@@ -52,7 +52,7 @@ func updated(x *random, before item) (tables.Change, item) {
 
 func moved(x *random, before item) (tables.Change, item) {
 	after := before
-	after.Status = "paid"
+	after.Status = statuses[(slices.Index(statuses, before.Status)+1)%len(statuses)]
 	return x.set.Update(before, after), after
 }
 

@@ -2,7 +2,6 @@ package reconcile_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -32,6 +31,8 @@ type item struct {
 	Status    string
 	A, B      *int64
 	UpdatedAt int64
+
+	Version gocql.UUID `db:"-"` // of a set with Versioned
 }
 
 var statuses = []string{"open", "paid", "shipped"}
@@ -44,6 +45,8 @@ type rule struct {
 	single  bool // one writer an entity
 	patches bool
 	stamp   bool
+
+	versioned bool // items are versionedItems
 }
 
 func newRule(name string, r rule, more ...tables.Option) rule {
@@ -65,6 +68,7 @@ var rules = []rule{
 	newRule("immutable", rule{stamp: true}),
 	newRule("Patch", rule{patches: true}),
 	newRule("Patch and Stamp", rule{patches: true, stamp: true}),
+	{name: "Versioned", moves: true, versioned: true},
 }
 
 // mood is how a random world is run.
@@ -86,7 +90,6 @@ const (
 	randomNodes   = 3
 	randomWorkers = 8
 	randomItems   = 16
-	randomWorlds  = 7
 )
 
 // random is a random world: items that are written under faults, while the tables are repaired or verified.
@@ -115,26 +118,27 @@ type tally struct {
 	mu      sync.Mutex
 	worlds  int
 	acked   int
-	runs    int // repairs and verifications while writers write
-	killed  int // of them
-	planted map[reconcile.Class]int
+	runs    int                                // repairs and verifications while writers write
+	killed  int                                // of them
+	planted map[string]map[reconcile.Class]int // and found, by rule
 	done    map[reconcile.Outcome]int
 	longest int // repairs until nothing was left
 }
 
 // Worlds of all kinds are written under faults, some writes are given up, and others are resumed late, while two repairs at a time run and
-// are killed; then drift is planted. All drift that has settled is found, and nothing else; no acknowledged write is undone, no deleted
-// entity is back, and repairs that go on make the tables agree. While all writes end within Settle, nothing is found.
+// are killed; then drift of each class is planted. All drift that has settled is found, and nothing else; no acknowledged write is undone, no
+// deleted entity is back, and repairs that go on make the tables agree. While all writes end within Settle, nothing is found.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	all := &tally{planted: make(map[reconcile.Class]int), done: make(map[reconcile.Outcome]int)}
-	for n := uint64(0); *randomAcked == 0 && n < randomWorlds || all.acked < *randomAcked; n++ {
+	all := &tally{planted: make(map[string]map[reconcile.Class]int), done: make(map[reconcile.Outcome]int)}
+	pairs := uint64(len(rules) * len(moods))
+	for n := uint64(0); *randomAcked == 0 && n < pairs || all.acked < *randomAcked; n++ {
 		seed := *randomSeed + n
-		r, m := rules[seed%uint64(len(rules))], moods[seed%uint64(len(moods))]
+		r, m := rules[seed%uint64(len(rules))], moods[seed/uint64(len(rules))%uint64(len(moods))]
 		t.Run(fmt.Sprintf("%d %s %s", seed, r.name, m.name), func(t *testing.T) {
 			cassandratest.Test(t, randomNodes, func(t *testing.T, c *cassandratest.Cluster) { //nolint:thelper // it is the test
 				x := &random{Cluster: c, rule: r, mood: m, t: t, rand: rand.New(rand.NewPCG(seed, 1)), busy: make(map[gocql.UUID]bool), tally: all}
-				if x.writes = 20; *randomAcked > 0 {
+				if x.writes = 10; *randomAcked > 0 {
 					x.writes = 300
 				}
 				x.run()
@@ -145,8 +149,11 @@ func TestRandom(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("%d worlds, %d writes acknowledged, %d runs meanwhile, %d of them killed; drift %v, outcomes %v; at most %d repairs until all agreed",
-		all.worlds, all.acked, all.runs, all.killed, all.planted, all.done, all.longest)
+	t.Logf("%d worlds, %d writes acknowledged, %d runs meanwhile, %d of them killed; outcomes %v; at most %d repairs until all agreed",
+		all.worlds, all.acked, all.runs, all.killed, all.done, all.longest)
+	for _, r := range rules {
+		t.Logf("%s: drift planted, and found: %v", r.name, all.planted[r.name])
+	}
 }
 
 func (x *random) number(n int) int {
@@ -158,7 +165,7 @@ func (x *random) number(n int) int {
 func (x *random) wait(most time.Duration) { <-time.After(time.Duration(1 + x.number(int(most)))) }
 
 func (x *random) open() {
-	x.s, x.w, x.r = openSet(x.t, x.Cluster, x.set, reconcile.MaxRemovals(1_000_000))
+	x.s, x.w, x.r = openSet(x.t, x.Cluster, x.described(), reconcile.MaxRemovals(1_000_000))
 	x.Create(reconcile.StateSchema("shop"))
 }
 
@@ -194,7 +201,9 @@ func (x *random) run() {
 	<-time.After(time.Minute) // what comes late has come
 	if x.gives {
 		x.drift()
-		x.unreachable()
+		if !x.versioned { // whose base rows a transaction has read
+			x.unreachable()
+		}
 	}
 	x.verify("in the end", 0)
 	x.check()
@@ -228,7 +237,7 @@ func (x *random) reconcile(over <-chan struct{}) {
 		if !x.gives {
 			run = x.r.Verify
 		}
-		report, err := run(ctx, x.set, options...)
+		report, err := run(ctx, x.described(), options...)
 		if err != nil && report == nil && ctx.Err() == nil && !strings.Contains(err.Error(), "schema of") {
 			x.t.Errorf("not run: %v", err)
 		}
@@ -257,82 +266,9 @@ func (x *random) count(report *reconcile.Report, killed bool) {
 	}
 }
 
-// drift plants what writers leave that die, compares what is found with what is there, and repairs it: at first by repairs that are killed.
-func (x *random) drift() {
-	for range 3 * randomItems {
-		x.plant()
-	}
-	const settle = 30 * time.Second
-	<-time.After(settle + time.Second)
-	want := x.differences()
-	report, err := x.r.Verify(x.t.Context(), x.set, reconcile.Settle(settle))
-	if err != nil && !errors.Is(err, reconcile.ErrDrift) {
-		x.t.Fatal(err)
-	}
-	var got []string
-	for f := range report.Findings() {
-		got = append(got, strings.TrimPrefix(f.Table, "shop.")+": "+f.Key())
-		x.tally.mu.Lock()
-		x.tally.planted[f.Class]++
-		x.tally.mu.Unlock()
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		without := func(a, b []string) string {
-			return strings.Join(slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) }), "\n")
-		}
-		x.t.Errorf("%d differences, %d findings; not found:\n%s\nfound, and no difference:\n%s", len(want), len(got), without(want, got), without(got, want))
-	}
-	x.repairKilled(settle)
-	for n := 1; ; n++ {
-		report, err = x.r.Repair(x.t.Context(), x.set, reconcile.Settle(settle), reconcile.Rewrite(), handed)
-		x.count(report, false)
-		if err == nil && x.patches { // where a patch has made a base row alone, it does not say where the entity's other rows are
-			report, err = x.r.Verify(x.t.Context(), x.set, reconcile.Settle(settle))
-		}
-		if err == nil {
-			x.tally.mu.Lock()
-			x.tally.longest = max(x.tally.longest, n)
-			x.tally.mu.Unlock()
-			return
-		}
-		if n == 5 {
-			x.t.Fatalf("it is not repaired: %v\n%v\n%v", err, report, slices.Collect(report.Findings()))
-		}
-	}
-}
-
-// repairKilled runs two repairs at a time, which are killed after some of their writes.
-func (x *random) repairKilled(settle time.Duration) {
-	for range 3 {
-		var both sync.WaitGroup
-		ctx, cancel := context.WithCancel(x.t.Context())
-		left := x.number(20)
-		kill := x.When(cassandratest.Where(func(r cassandratest.Request) bool { return !isRead(r) && !r.System() })).Choose(
-			func(cassandratest.Request) []cassandratest.Step {
-				if left--; left > 0 {
-					return nil
-				}
-				cancel()
-				return [][]cassandratest.Step{nil, {cassandratest.Drop}, {cassandratest.Apply, cassandratest.Drop}}[x.number(3)]
-			})
-		for range 2 {
-			both.Go(func() {
-				report, _ := x.r.Repair(ctx, x.set, reconcile.Settle(settle), reconcile.Rewrite(), handed)
-				if report != nil {
-					x.count(report, true)
-				}
-			})
-		}
-		both.Wait()
-		kill.End()
-		cancel()
-	}
-}
-
 func (x *random) verify(when string, want int) {
 	x.t.Helper()
-	report, err := x.r.Verify(x.t.Context(), x.set, reconcile.Settle(30*time.Second))
+	report, err := x.r.Verify(x.t.Context(), x.described(), reconcile.Settle(30*time.Second))
 	if found := slices.Collect(report.Findings()); err != nil && want == 0 || len(found) != want {
 		x.t.Errorf("%s: %v\n%v\n%v", when, err, report, found)
 	}

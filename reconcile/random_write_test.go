@@ -147,7 +147,7 @@ func (x *random) created() *logged {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o := item{ID: x.id(), Owner: x.id(), Status: statuses[x.rand.IntN(len(statuses))], A: x.value(), B: x.maybe()}
-	l := &logged{Change: x.set.Insert(o), row: o}
+	l := &logged{Change: x.insert(o), row: o}
 	x.log = append(x.log, l)
 	x.items = append(x.items, &l.row)
 	return l
@@ -169,8 +169,11 @@ func (x *random) changed(of *item) *logged {
 	after := before
 	l := &logged{row: before}
 	switch k := x.rand.IntN(10); {
+	case x.versioned && before.Version == (gocql.UUID{}): // it is not known to be there
+		after.A, after.B = x.value(), x.maybe()
+		l.row, l.Change = after, x.insert(after)
 	case k == 0:
-		l.Change = x.set.Delete(before)
+		l.Change = x.remove(before)
 	case x.patches && k < 8:
 		l.edits = [][]string{{"a"}, {"b"}, {"a", "b"}}[x.rand.IntN(3)]
 		after.A, after.B = x.value(), x.maybe()
@@ -187,10 +190,10 @@ func (x *random) changed(of *item) *logged {
 		if x.moves {
 			after.Status = statuses[x.rand.IntN(len(statuses))]
 		}
-		l.row, l.Change = after, x.set.Update(before, after)
+		l.row, l.Change = after, x.update(before, after)
 	}
 	x.log = append(x.log, l)
-	if x.rand.IntN(4) > 0 || x.single { // else others go on from what was before
+	if !x.versioned && (x.rand.IntN(4) > 0 || x.single) { // else others go on from what was before
 		x.items[n] = &l.row
 	}
 	return l
@@ -225,7 +228,10 @@ func (x *random) write(l *logged, fate int) {
 	l.row.UpdatedAt = at
 	x.mu.Unlock()
 	mode := []writer.Option{writer.Auto(), writer.Logged(), writer.Concurrent()}[x.number(3)]
-	w := x.w.With(writer.At(at), mode)
+	w := x.w.With(mode)
+	if !x.versioned {
+		w = w.With(writer.At(at))
+	}
 	switch x.number(5) {
 	case 0:
 		w = w.With(writer.Retry(retry.Policy{MaxAttempts: 1}))
@@ -238,8 +244,8 @@ func (x *random) write(l *logged, fate int) {
 		time.AfterFunc(time.Duration(1+x.number(int(12*time.Millisecond))), cancel)
 		fate = 0
 	}
-	_, err := w.Write(ctx, "write", l.Change)
-	failed := x.told(l, err)
+	res, err := w.Write(ctx, "write", l.Change)
+	failed := x.told(l, res, err)
 	switch {
 	case failed == nil || fate == 0 && x.gives:
 	case fate <= 2 || x.single:
@@ -263,9 +269,12 @@ func (x *random) write(l *logged, fate int) {
 }
 
 // told notes what a write or its Resume has ended with.
-func (x *random) told(l *logged, err error) *writer.Error {
+func (x *random) told(l *logged, res writer.Result, err error) *writer.Error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.versioned && x.toldVersion(l, res, err) {
+		return nil
+	}
 	if err == nil {
 		l.acked = true
 		x.tally.mu.Lock()
@@ -283,8 +292,8 @@ func (x *random) told(l *logged, err error) *writer.Error {
 
 func (x *random) resume(l *logged, failed *writer.Error) {
 	for failed != nil {
-		_, err := x.w.Resume(x.t.Context(), failed)
-		failed = x.told(l, err)
+		res, err := x.w.Resume(x.t.Context(), failed)
+		failed = x.told(l, res, err)
 	}
 }
 

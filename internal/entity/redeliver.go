@@ -86,3 +86,14 @@ func (r TableRow) takeOlder(m *Mutation, t *table, written map[string]Written, k
 	}
 	return out, nil
 }
+
+// Outside is the name of a column whose value OneOf does not list, empty if there is none: nothing can be rendered of such a row but its own
+// delete.
+func (r TableRow) Outside() string {
+	for i := range r.values {
+		if c := &r.layout.set.columns[i]; c.rule == oneOf && !inDomain(c, &r.values[i]) {
+			return c.name
+		}
+	}
+	return ""
+}

@@ -166,12 +166,18 @@ type Repair struct {
 // Decide says what to do about the findings of a look. After it has been done, the entity is looked at
 // again: what it leaves may be another finding.
 func Decide(l Look, r Rules) (Repair, error) {
-	rows := merged(l.own())
 	switch {
 	case l.BaseTable.Version() != "":
 		return DecideVersioned(l, l.Version, r)
-	case l.Base == nil && l.Adopt != 0 && len(rows) == 0:
+	case l.Base == nil && l.Adopt != 0 && len(merged(l.own())) == 0:
 		return l.abandoned(r)
+	}
+	l, d, done, err := l.outside(r)
+	if done {
+		return d, err
+	}
+	rows := merged(l.own())
+	switch {
 	case l.Base == nil:
 		return orphan(l, rows, r)
 	case l.Base.Patchable():

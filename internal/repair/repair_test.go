@@ -98,3 +98,51 @@ func TestElementsOfAnOrphan(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// A row under a value that OneOf does not list is put nowhere. Without a base row it is removed alone, once it is old.
+func TestOutsideOfDomain(t *testing.T) {
+	t.Parallel()
+	set := crates(tables.OneOf("status", "a", "b"))
+	row := func(table, status string, at int64) repair.Row {
+		return rowOf(t, set, table, at, map[string][]byte{"id": {0, 0, 0, 1}, "status": []byte(status)})
+	}
+	base, odd := row("crates", "a", 1000), row("crates", "x", 1000)
+	for _, tt := range []struct {
+		name           string
+		base           *repair.Row
+		old            bool
+		status         []string // of the rows
+		at             int64
+		promoted, sent int // statements
+		removed        int
+		reason         bool
+	}{
+		{name: "a ghost", base: &base, status: []string{"x"}, at: 900, sent: 4, removed: 1},
+		{name: "a newer one", base: &base, status: []string{"x"}, at: 1100, reason: true},
+		{name: "the base row", base: &odd, status: []string{"a"}, at: 900, reason: true},
+		{name: "an orphan", status: []string{"x"}, at: 900, reason: true},
+		{name: "an old orphan", status: []string{"x"}, at: 900, old: true, sent: 1, removed: 1},
+		{name: "an orphan next to another one", status: []string{"x", "a"}, at: 900, promoted: 1},
+		{name: "an old orphan next to another one", status: []string{"x", "a"}, at: 900, old: true, sent: 1, removed: 1},
+	} {
+		var rows []repair.Row
+		for _, status := range tt.status {
+			rows = append(rows, row("crates_by_status", status, tt.at))
+		}
+		d, err := repair.Decide(lookAt(set, tt.base, rows...), repair.Rules{Old: tt.old})
+		if err != nil || len(d.Promote) != tt.promoted || len(d.Send) != tt.sent || len(d.Removes) != tt.removed || (d.Reason != "") != tt.reason {
+			t.Errorf("%s: %+v, %v", tt.name, d, err)
+		}
+	}
+	d, _ := repair.Decide(lookAt(set, nil, row("crates_by_status", "x", 900)), repair.Rules{Old: true})
+	for _, m := range d.Send {
+		if m.Table != "crates_by_status" || m.Kind != entity.Remove || m.Timestamp != 900 {
+			t.Errorf("sent: %v of %s at %d", m.Kind, m.Table, m.Timestamp)
+		}
+	}
+	alone := lookAt(set, nil, row("crates_by_status", "x", 900))
+	alone.All = false
+	if d, err := repair.Decide(alone, repair.Rules{Old: true}); err != nil || !d.ReadAll || len(d.Send) > 0 {
+		t.Errorf("not read from all replicas: %+v, %v", d, err)
+	}
+}
