@@ -53,6 +53,7 @@ type Request struct {
 	Counter     bool
 	Consistency gocql.Consistency
 	Serial      gocql.SerialConsistency // 0 if there is none
+	PageSize    int                     // rows of a page that a read asks for, 0 for all at once
 	// DefaultTimestamp is the one of the protocol, in microseconds, nil if there is none. It is not that of USING TIMESTAMP.
 	DefaultTimestamp *int64
 
@@ -178,6 +179,7 @@ func (r *Request) options(o *message.QueryOptions) {
 	r.Consistency, r.DefaultTimestamp = gocql.Consistency(o.Consistency), o.DefaultTimestamp
 	r.serial(o.SerialConsistency)
 	r.page, r.bare = query.Page{Size: int(o.PageSize), State: o.PagingState}, o.SkipMetadata
+	r.PageSize = r.page.Size
 }
 
 func (r *Request) serial(level *primitive.ConsistencyLevel) {

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
@@ -85,29 +87,46 @@ type access struct {
 // leastSilence is how long an attempt must have waited for its end to say something of the host.
 const leastSilence = time.Second
 
-// page reads one page of the rows whose tokens are in a range, and gives where the next one begins: nil at the end.
-func (a *access) page(ctx context.Context, t *table, in segment, size int, state []byte) (rows []row, next []byte, err error) {
-	next, err = a.visit(ctx, t, in, size, state, func(iter *gocql.Iter) (err error) {
-		rows, err = scan(iter, t)
-		return err
+// mark is where the next page of a range begins: after a row. The zero value is the beginning.
+type mark struct {
+	state []byte
+	token int64 // of the last row, if there is a state
+}
+
+// page reads one page of the rows whose tokens are in a range, and gives where the next one begins: with no state at the end.
+func (a *access) page(ctx context.Context, t *table, in segment, size int, from mark) (rows []row, next mark, err error) {
+	next, err = a.visit(ctx, t, in, size, from, func(iter *gocql.Iter) (last []byte, err error) {
+		rows, last, err = scan(iter, t)
+		return last, err
 	})
 	return rows, next, err
 }
 
-// visit is page for rows that are not kept. read is called again if reading has failed.
-func (a *access) visit(ctx context.Context, t *table, in segment, size int, state []byte, read func(*gocql.Iter) error) (next []byte, err error) {
+// visit is page for rows that are not kept. read is called again if reading has failed, and gives the partition key of the last row.
+func (a *access) visit(
+	ctx context.Context, t *table, in segment, size int, from mark, read func(*gocql.Iter) (last []byte, err error),
+) (next mark, err error) {
 	r := request.New(t.keyspace, nil, leastSilence)
 	r.Token = &in.high
+	attempts := 0
 	err = a.pace.Do(ctx, pages, func() error {
 		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
-			iter := a.query(ctx, t.ranges, a.consistency, in.low, in.high).PageSize(size).PageState(state).Iter()
-			next = append([]byte(nil), iter.PageState()...)
-			return read(iter)
+			attempts++
+			iter := a.query(ctx, t.ranges, a.consistency, in.low, in.high).PageSize(size).PageState(from.state).Iter()
+			next = mark{state: append([]byte(nil), iter.PageState()...), token: from.token}
+			last, err := read(iter)
+			if last != nil {
+				next.token = murmur3.Token(last)
+			}
+			if attempts > 1 && tooMuch(err) {
+				err = request.Stop(err) // another node has failed as well: a smaller page may not
+			}
+			return err
 		}, nil)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", t.qualified(), err)
+		return mark{}, fmt.Errorf("read %s: %w", t.qualified(), err)
 	}
 	return next, nil
 }
@@ -120,7 +139,7 @@ func (a *access) row(ctx context.Context, t *table, key string, consistency gocq
 	var rows []row
 	err := a.pace.Do(ctx, points, func() error {
 		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) (err error) {
-			rows, err = scan(a.query(ctx, statement, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
+			rows, _, err = scan(a.query(ctx, statement, consistency, values...).RoutingKey(partition).PageState(nil).Iter(), t)
 			return err
 		}, nil)
 		return err
@@ -206,8 +225,9 @@ func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	return nil
 }
 
-// each gives f what was read of each row of a page, the columns of the table first. It is valid until f returns.
-func each(iter *gocql.Iter, t *table, f func(values [][]byte) error) error {
+// each gives f what was read of each row of a page, the columns of the table first. It is valid until f returns. last is the partition key of
+// the last row, also of one that f is not given; nil if there is none.
+func each(iter *gocql.Iter, t *table, f func(values [][]byte) error) (last []byte, err error) {
 	values := make([][]byte, len(t.columns)+2*len(t.timed))
 	dest := make([]any, len(values))
 	for i := range values {
@@ -219,17 +239,20 @@ func each(iter *gocql.Iter, t *table, f func(values [][]byte) error) error {
 		}
 		if err := f(values); err != nil {
 			_ = iter.Close()
-			return request.Stop(err)
+			return nil, request.Stop(err)
 		}
 	}
-	return iter.Close()
+	if values[0] != nil {
+		last = bytes.Clone(t.PartitionKeyOf(values[:t.part]))
+	}
+	return last, iter.Close()
 }
 
 // scan reads the rows of a page.
-func scan(iter *gocql.Iter, t *table) ([]row, error) {
-	rows := make([]row, 0, iter.NumRows())
+func scan(iter *gocql.Iter, t *table) (rows []row, last []byte, err error) {
+	rows = make([]row, 0, iter.NumRows())
 	now := time.Now()
-	err := each(iter, t, func(cells [][]byte) error {
+	last, err = each(iter, t, func(cells [][]byte) error {
 		size := 0
 		for _, c := range cells[:len(t.columns)] {
 			size += len(c)
@@ -253,7 +276,7 @@ func scan(iter *gocql.Iter, t *table) ([]row, error) {
 		rows = append(rows, r)
 		return nil
 	})
-	return rows, err
+	return rows, last, err
 }
 
 // hasStaticsAlone says whether a row is that of a partition without rows, which has static columns alone: its clustering columns are null.

@@ -124,7 +124,7 @@ const staleAfter = 10 * time.Minute
 // fill puts rows of the base table that have just been read into the new one.
 func (j *job) fill(ctx context.Context, rows []row) error {
 	read := time.Now()
-	return together(rows, func(r *row) error {
+	return j.together(rows, func(r *row) error {
 		if time.Since(read) > staleAfter {
 			again, err := j.row(ctx, j.base(), r.Entity(), j.level())
 			if err != nil || again == nil {

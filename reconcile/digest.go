@@ -63,20 +63,20 @@ func newDigest(j *job, dir string) *digest {
 }
 
 // page reads a page and notes its rows.
-func (d *digest) page(ctx context.Context, t *table, in segment, size int, state []byte) (rows int, next []byte, err error) {
-	next, err = d.j.visit(ctx, t, in, size, state, func(iter *gocql.Iter) (err error) {
-		rows, err = d.add(iter, t)
-		return err
+func (d *digest) page(ctx context.Context, t *table, in segment, size int, from mark) (rows int, next mark, err error) {
+	next, err = d.j.visit(ctx, t, in, size, from, func(iter *gocql.Iter) (last []byte, err error) {
+		rows, last, err = d.add(iter, t)
+		return last, err
 	})
 	return rows, next, err
 }
 
 // add notes the rows of a page.
-func (d *digest) add(iter *gocql.Iter, t *table) (rows int, err error) {
+func (d *digest) add(iter *gocql.Iter, t *table) (rows int, last []byte, err error) {
 	s, now := d.sides[t], time.Now()
 	var r record
 	var entity, key, compared, out []byte
-	err = each(iter, t, func(values [][]byte) error {
+	last, err = each(iter, t, func(values [][]byte) error {
 		rows++
 		if err := t.CheckKey(values); err != nil {
 			return err
@@ -105,7 +105,7 @@ func (d *digest) add(iter *gocql.Iter, t *table) (rows int, err error) {
 		}
 		return nil
 	})
-	return rows, err
+	return rows, last, err
 }
 
 // fails notes a range that was not read.

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/entity"
-	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/repair"
 )
 
@@ -38,7 +36,8 @@ type job struct {
 
 	queue   *queue
 	segment atomic.Int64 // ranges done
-	read    atomic.Int64 // rows
+	read    atomic.Int64 // rows that were read, and compared or put
+	failing atomic.Int64 // pages in a row that could not be read, of all ranges
 	removed atomic.Int64 // rows removed or put into the base table
 	stop    context.CancelCauseFunc
 }
@@ -66,7 +65,6 @@ const (
 	segmentsPerTable = 256 // a divisor of 1<<64
 	scanners         = 8
 	digestScanners   = 32
-	pageSize         = 1000
 )
 
 // run scans the tables, looks again at what differs until it agrees or is certain, and completes the report.
@@ -240,64 +238,9 @@ func (j *job) scanners() int {
 	return min(j.inFlight, digestScanners)
 }
 
-// unread notes a range that was not read.
-func (j *job) unread(t *table, in segment, err error) {
-	j.report.uncovered(err)
-	if j.digest == nil {
-		return
-	}
-	j.digest.fails(t, in)
-	if errors.Is(err, errSpool) {
-		j.stop(err) // nothing that is read from now on can be compared
-	}
-}
-
-// scanSegment reads a range, in smaller pages where one cannot be read.
-func (j *job) scanSegment(ctx context.Context, u *unit) error {
-	var state []byte
-	for size := pageSize; ; {
-		var (
-			rows []row
-			n    int
-			next []byte
-			err  error
-		)
-		began := time.Now()
-		if j.digest != nil {
-			n, next, err = j.digest.page(ctx, u.t, u.in, size, state)
-		} else {
-			rows, next, err = j.page(ctx, u.t, u.in, size, state)
-			n = len(rows)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil && size > 1 && pace.Overloaded(err):
-			size = max(1, size/10)
-			continue
-		case err != nil:
-			return err
-		}
-		u.rows.Add(int64(n))
-		j.read.Add(int64(n))
-		j.report.rows(u.t, n)
-		if j.fills {
-			err = j.fill(ctx, rows)
-		} else {
-			err = j.compare(ctx, u, rows, began)
-		}
-		if err != nil {
-			return err
-		}
-		if state = next; len(state) == 0 {
-			return context.Cause(ctx) // of a row that was not queued
-		}
-	}
-}
-
 // compare reads the counterparts of rows, which were read since began, in the other tables, and notes the entities whose rows differ.
 func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time) error {
-	return together(rows, func(r *row) error {
+	return j.together(rows, func(r *row) error {
 		if j.ending(r) {
 			return nil
 		}
@@ -319,8 +262,8 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 	})
 }
 
-// together calls f of each row, of several at a time, and gives the first error.
-func together(rows []row, f func(*row) error) error {
+// together calls f of each row, of several at a time, and gives the first error. It counts those of which there is none.
+func (j *job) together(rows []row, f func(*row) error) error {
 	var group sync.WaitGroup
 	room := make(chan struct{}, lookups)
 	var first atomic.Pointer[error]
@@ -330,7 +273,9 @@ func together(rows []row, f func(*row) error) error {
 			defer func() { <-room }()
 			if err := f(&rows[i]); err != nil {
 				first.CompareAndSwap(nil, &err)
+				return
 			}
+			j.read.Add(1)
 		})
 	}
 	group.Wait()

@@ -19,7 +19,8 @@ import (
 var (
 	// ErrDrift says that tables disagree, and were not repaired.
 	ErrDrift = errors.New("denorm: reconcile: tables disagree")
-	// ErrIncomplete says that not all was read: nothing is known of the rest.
+	// ErrIncomplete says that not all was read: nothing is known of the rest. Its text names the table and the range of tokens of what could not
+	// be read, also in smaller pages and ranges, with the cause and what to do.
 	ErrIncomplete = errors.New("denorm: reconcile: not all rows were compared")
 	// ErrTooMuch says that a repair ended as it would have removed more rows, or put more into the base table, than [MaxRemovals] allows.
 	ErrTooMuch = errors.New("denorm: reconcile: more rows would be removed or put back than MaxRemovals allows")
@@ -123,8 +124,35 @@ type Report struct {
 	places   map[place]int // of findings: where they are
 	omitted  int           // findings beyond maxFindings
 	stopped  error
-	failures []error
+	failures []failure
 }
+
+// failure is an error because of which something was not compared.
+type failure struct {
+	error
+	ranges []string // of the ring, that were not read
+	more   int      // ranges
+}
+
+// Of a report's error: so many causes, each with so many ranges.
+const (
+	mostCauses = 3
+	mostRanges = 10
+)
+
+func (f failure) Error() string {
+	out := f.error.Error()
+	if len(f.ranges) == 0 {
+		return out
+	}
+	out += ": not read are " + strings.Join(f.ranges, "; ")
+	if f.more > 0 {
+		out += fmt.Sprintf("; and %d more ranges", f.more)
+	}
+	return out + ": " + advice(f.error)
+}
+
+func (f failure) Unwrap() error { return f.error }
 
 // TableReport is what was found in one table.
 type TableReport struct {
@@ -147,7 +175,11 @@ func (r *Report) Err() error {
 		errs = append(errs, r.stopped)
 	}
 	if r.Uncovered > 0 {
-		errs = append(errs, fmt.Errorf("%w: %d ranges of the ring or entities: %w", ErrIncomplete, r.Uncovered, errors.Join(r.failures...)))
+		var causes []error
+		for _, f := range r.failures {
+			causes = append(causes, f)
+		}
+		errs = append(errs, fmt.Errorf("%w: %d ranges of the ring or entities: %w", ErrIncomplete, r.Uncovered, errors.Join(causes...)))
 	}
 	left := r.omitted
 	for _, f := range r.findings {
@@ -269,10 +301,36 @@ func (r *Report) rows(t *table, n int) {
 func (r *Report) uncovered(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	same := func(other error) bool { return other.Error() == err.Error() }
-	if r.Uncovered++; len(r.failures) < 3 && !slices.ContainsFunc(r.failures, same) {
-		r.failures = append(r.failures, err)
+	r.fails(err)
+}
+
+// unread notes a range of the ring that could not be read.
+func (r *Report) unread(t *table, in segment, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.fails(err)
+	switch {
+	case f == nil:
+	case len(f.ranges) < mostRanges:
+		f.ranges = append(f.ranges, fmt.Sprintf("%s, tokens above %d up to %d", t.qualified(), in.low, in.high))
+	default:
+		f.more++
 	}
+}
+
+// fails counts something that was not compared. It gives what is noted of the cause, nil if there are too many.
+func (r *Report) fails(err error) *failure {
+	r.Uncovered++
+	i := slices.IndexFunc(r.failures, func(f failure) bool { return f.error.Error() == err.Error() })
+	switch {
+	case i >= 0:
+	case len(r.failures) == mostCauses:
+		return nil
+	default:
+		i = len(r.failures)
+		r.failures = append(r.failures, failure{error: err})
+	}
+	return &r.failures[i]
 }
 
 // unsettled notes entities that differed when the run ended early, and were not looked at again.
@@ -300,7 +358,7 @@ type Removal struct {
 // Progress is how far a call is.
 type Progress struct {
 	Done     float64 // of the ring, over all tables, or of the one entity: 0 to 1
-	Rows     int     // read
+	Rows     int     // that were read, and compared or put
 	Findings int
 	Waiting  int // entities to be looked at again
 	InFlight int // requests that may be in flight

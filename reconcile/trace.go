@@ -43,10 +43,6 @@ func (j *job) unit(ctx context.Context, u *unit) {
 	unit := session.UnitStart{Kind: j.kind, Table: u.t.qualified()}
 	ctx = j.tracer.TraceUnitStart(ctx, unit)
 	err := j.scanSegment(ctx, u)
-	if err != nil {
-		j.unread(u.t, u.in, err)
-		u.failed.Store(true)
-	}
 	j.tracer.TraceUnitEnd(ctx, session.UnitEnd{Kind: unit.Kind, Table: unit.Table, Rows: int(u.rows.Load()), Err: err})
 	j.release(ctx, u)
 }

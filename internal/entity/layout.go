@@ -128,6 +128,15 @@ func (l Layout) Fits(i int, data []byte) bool {
 // PartitionKey encodes the columns of the partition key, in order.
 func (l Layout) PartitionKey(values []*Value) []byte { return partitionKey(values) }
 
+// PartitionKeyOf is [Layout.PartitionKey] of values that are encoded already. It may share memory with them.
+func (l Layout) PartitionKeyOf(encoded [][]byte) []byte {
+	values := make([]*Value, len(encoded))
+	for i, data := range encoded {
+		values[i] = &Value{data: data}
+	}
+	return partitionKey(values)
+}
+
 func (l Layout) clustering(i int) *column { return &l.set.columns[l.table.key[l.table.part+i]] }
 
 func (l Layout) column(name string) *column {

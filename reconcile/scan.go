@@ -1,0 +1,175 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/pace"
+)
+
+const (
+	pageSize = 1000
+	// calmPages is after how many pages a smaller one grows again.
+	calmPages = 4
+	// mostHalvings bounds how often a range is halved: few tables have so many partitions that two of them are in the least part.
+	mostHalvings = 20
+	// mostFailures in a row end the scan of a range: one partition that cannot be read causes fewer, by halving the page and then the range.
+	mostFailures = 32
+	// failurePause, times the failures in a row, goes before the next page.
+	failurePause = 100 * time.Millisecond
+)
+
+// stretch is a part of a range that is to be read, from a mark on.
+type stretch struct {
+	in segment
+	at mark
+}
+
+// rest is what is left of it. The partition of the mark is in it, as it may have more rows.
+func (s *stretch) rest() segment {
+	if s.at.state == nil {
+		return s.in
+	}
+	return segment{s.at.token - 1, s.in.high}
+}
+
+// split cuts what is left: after the partition of the mark, else into halves not narrower than least. It gives none where that cannot be done.
+func (s *stretch) split(least uint64) []stretch {
+	width := uint64(s.in.high) - uint64(s.in.low)
+	switch {
+	case s.at.state != nil && s.at.token < s.in.high:
+		return []stretch{{segment{s.in.low, s.at.token}, s.at}, {in: segment{s.at.token, s.in.high}}}
+	case s.at.state != nil, width < 2 || width/2 < least:
+		return nil
+	}
+	middle := s.in.low + int64(width/2)
+	return []stretch{{in: segment{s.in.low, middle}}, {in: segment{middle, s.in.high}}}
+}
+
+// scanSegment reads a range. Where a page cannot be read, as replicas meet too many tombstones or take too long, a smaller one is tried, down to
+// one row, then smaller ranges. What cannot be read even so is noted, and the rest is read.
+func (j *job) scanSegment(ctx context.Context, u *unit) (unread error) {
+	var gaps []segment
+	defer func() {
+		for _, in := range gaps {
+			j.unread(ctx, u, in, unread)
+		}
+	}()
+	least := (uint64(u.in.high) - uint64(u.in.low)) >> mostHalvings
+	todo := []stretch{{in: u.in}}
+	for size, calm, failures := pageSize, 0, 0; len(todo) > 0; {
+		last := len(todo) - 1
+		s := &todo[last]
+		next, err := j.scanPage(ctx, u, s, size)
+		if err == nil {
+			j.failing.Store(0)
+			failures = 0
+			if calm++; calm == calmPages {
+				size, calm = min(pageSize, 2*size), 0
+			}
+			if s.at = next; next.state == nil {
+				todo = todo[:last]
+			}
+			continue
+		}
+		failures, calm = failures+1, 0
+		parts := s.split(least)
+		switch {
+		case ctx.Err() != nil:
+			gaps = []segment{u.in}
+			return context.Cause(ctx)
+		case !tooMuch(err), failures >= mostFailures, j.failing.Add(1) >= int64(mostFailures*j.scanners()): // no matter of this place
+			gaps = join(gaps, segment{s.rest().low, u.in.high})
+			return err
+		case size > 1:
+			size /= 2
+		case parts != nil:
+			todo = append(todo[:last], parts[1], parts[0])
+		default:
+			gaps, unread, todo = join(gaps, s.rest()), err, todo[:last]
+		}
+		_ = waitUntil(ctx, time.Now().Add(time.Duration(failures)*failurePause)) // if ctx ends, so does the next page
+	}
+	if err := context.Cause(ctx); err != nil { // a row was not queued
+		gaps = []segment{u.in}
+		return err
+	}
+	return unread
+}
+
+// join adds a range to those before it, to the last of them where it goes on.
+func join(to []segment, in segment) []segment {
+	if n := len(to); n > 0 && to[n-1].high >= in.low {
+		to[n-1].high = in.high
+		return to
+	}
+	return append(to, in)
+}
+
+// scanPage reads a page of a stretch, and compares its rows or puts them. It gives where the next one begins.
+func (j *job) scanPage(ctx context.Context, u *unit, s *stretch, size int) (next mark, err error) {
+	var (
+		n     int
+		rows  []row
+		began = time.Now()
+	)
+	if j.digest != nil {
+		n, next, err = j.digest.page(ctx, u.t, s.in, size, s.at)
+		j.read.Add(int64(n))
+	} else {
+		rows, next, err = j.page(ctx, u.t, s.in, size, s.at)
+		n = len(rows)
+	}
+	switch {
+	case err != nil:
+	case j.fills:
+		err = j.fill(ctx, rows)
+	case j.digest == nil:
+		err = j.compare(ctx, u, rows, began)
+	}
+	if err != nil {
+		return mark{}, err
+	}
+	u.rows.Add(int64(n))
+	j.report.rows(u.t, n)
+	return next, nil
+}
+
+// unread notes a part of a unit that was not read.
+func (j *job) unread(ctx context.Context, u *unit, in segment, err error) {
+	u.failed.Store(true)
+	if ctx.Err() == nil && tooMuch(err) {
+		j.report.unread(u.t, in, err)
+	} else {
+		j.report.uncovered(err)
+	}
+	if j.digest == nil {
+		return
+	}
+	j.digest.fails(u.t, in)
+	if errors.Is(err, errSpool) {
+		j.stop(err) // nothing that is read from now on can be compared
+	}
+}
+
+// tooMuch says whether an error may be due to how much was asked for at once.
+func tooMuch(err error) bool {
+	var failed *gocql.RequestErrReadFailure
+	return errors.As(err, &failed) || pace.Overloaded(err)
+}
+
+// advice is what to do about ranges that could not be read.
+func advice(err error) string {
+	var failed *gocql.RequestErrReadFailure
+	switch {
+	case errors.As(err, &failed):
+		return "a replica has failed to read them, one row at a time too, and its log says why: if it has met too many tombstones, compact the table " +
+			"once gc_grace_seconds have passed, or raise tombstone_failure_threshold until a run has read them; then run again"
+	case tooMuch(err):
+		return "the nodes have too much to do, or are down: run again when they have less, or with a Rate (--rate)"
+	}
+	return "run again"
+}
