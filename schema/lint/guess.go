@@ -156,8 +156,10 @@ func inKey(t *schema.Table, column string) bool {
 func (r *review) single(t *schema.Table) bool {
 	return slices.ContainsFunc(r.entities, func(e family) bool {
 		return len(e.identity) > 0 && slices.Contains(e.Tables, t.ID) && !slices.ContainsFunc(e.identity, func(name string) bool {
-			c := t.Column(name)
-			return c == nil || c.Kind != schema.PartitionKey
+			return !slices.ContainsFunc(e.called(t, name), func(name string) bool {
+				c := t.Column(name)
+				return c != nil && c.Kind == schema.PartitionKey
+			})
 		})
 	})
 }

@@ -7,25 +7,64 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// lacks gives the columns of the entity's identity that are not in the key of a table of it. Of an entity that is only
-// guessed, some other table must have them in its key. A table with one row a key that names the entity in it is no fault
-// but a guard of uniqueness, such as users_by_email (email) with the user's id.
+// called gives the names under which a table has a column of the entity: an id may be called id in the table of the entity itself, and x_id
+// elsewhere.
+func (e *family) called(t *schema.Table, name string) []string {
+	out := []string{name}
+	own, _, _ := strings.Cut(e.Tables[0].Name, "_by_")
+	switch {
+	case name == "id":
+		out = append(out, e.Name+"_id", singular(own)+"_id")
+	case e.guessed && name == e.Name+"_id" && (t.Name == own || t.Name == own+"_by_id"):
+		out = append(out, "id")
+	}
+	return out
+}
+
+// keyHas says whether the key of a table has a column of the entity.
+func (e *family) keyHas(t *schema.Table, name string) bool {
+	return slices.ContainsFunc(e.called(t, name), func(name string) bool { return inKey(t, name) })
+}
+
+// has says whether a table has a column of the entity.
+func (e *family) has(t *schema.Table, name string) bool {
+	return slices.ContainsFunc(e.called(t, name), func(name string) bool { return t.Column(name) != nil })
+}
+
+// lacks gives the columns of the entity's identity that are not in the key of a table of it. Of an entity that is only guessed, some other table
+// must have them in its key: under another name only if this one has the column too. A table with one row a key that names the entity in it is no
+// fault but a guard of uniqueness, such as users_by_email (email) with the user's id; and what is counted or summed up by key is not the entity.
 func (e *family) lacks(t *schema.Table) []string {
 	var missing []string
 	for _, name := range e.identity {
-		if inKey(t, name) {
+		if e.keyHas(t, name) {
 			continue
 		}
-		if e.guessed && !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return inKey(t, name) }) {
+		if e.guessed && !slices.ContainsFunc(e.tables, func(other *schema.Table) bool {
+			return inKey(other, name) || e.keyHas(other, name) && t.Column(name) != nil
+		}) {
 			continue
 		}
 		missing = append(missing, name)
 	}
-	guard := len(t.Of(schema.Clustering)) == 0 && !slices.ContainsFunc(missing, func(name string) bool { return t.Column(name) == nil })
-	if guard {
+	guard := len(t.Of(schema.Clustering)) == 0 && !slices.ContainsFunc(missing, func(name string) bool { return !e.has(t, name) })
+	if guard || e.guessed && aggregates(t) {
 		return nil
 	}
 	return missing
+}
+
+// sumNames are words in the names of columns that say something of several rows.
+var sumNames = strings.Fields("count counts total totals sum sums avg average min max mean number num amount revenue")
+
+// aggregates says whether a table has nothing but numbers alongside its key, and these are called what numbers over several rows are.
+func aggregates(t *schema.Table) bool {
+	numbers := strings.Fields("counter tinyint smallint int bigint varint decimal float double")
+	rest := slices.Concat(t.Of(schema.Regular), t.Of(schema.Static))
+	return len(rest) > 0 && !slices.ContainsFunc(rest, func(c schema.Column) bool {
+		sum := slices.ContainsFunc(strings.Split(strings.ToLower(c.Name), "_"), func(w string) bool { return slices.Contains(sumNames, w) })
+		return c.Type != "counter" && (!sum || !slices.Contains(numbers, c.Type))
+	})
 }
 
 func missingUnique(r *review) {
@@ -59,7 +98,7 @@ func incomplete(r *review) {
 		if e.guessed || base == nil || t == base || len(t.Of(schema.Clustering)) == 0 {
 			continue // the last is a guard of uniqueness, or has one row a key
 		}
-		missing := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool { return t.Column(c.Name) != nil || marks(c) })
+		missing := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool { return e.has(t, c.Name) || marks(c) })
 		if len(missing) > 0 {
 			r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",
 				"the table has no %s, which entity %s has", strings.Join(names(missing), ", "), e.Name)
