@@ -148,7 +148,9 @@ func (r *review) alwaysNames(t, to *schema.Table) bool {
 }
 
 // bounded says whether it is known how large the partitions of a table become: what comes of it is said by the rules on size.
-func (r *review) bounded(t *schema.Table) bool { return len(t.Of(schema.Clustering)) == 0 || r.stated(t) }
+func (r *review) bounded(t *schema.Table) bool {
+	return len(t.Of(schema.Clustering)) == 0 || r.stated(t)
+}
 
 // sameColumns says whether two lists have the same columns, in whatever order.
 func sameColumns(a, b []schema.Column) bool {
