@@ -52,6 +52,8 @@
 //
 // # Limits
 //
+// Tables with Unique are not compared: [Report.NotCompared] names them.
+//
 // A set whose rows never move takes patches, and is repaired column by column: after two writes that were never completed, a row may have
 // columns of both. Its maps and sets that are not frozen are compared, and not repaired.
 //

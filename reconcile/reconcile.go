@@ -99,6 +99,9 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	if err := j.choose(); err != nil {
 		return nil, err
 	}
+	for _, l := range s.UniqueLayouts() { // they are where the base table is
+		j.report.NotCompared = append(j.report.NotCompared, newTable(l, j.base().keyspace).qualified())
+	}
 	return j, j.readSchema(ctx)
 }
 
@@ -117,6 +120,9 @@ func (j *job) choose() error {
 	for i, t := range j.tables {
 		if i > 0 && (len(j.only) == 0 || wanted[t.Name()]) {
 			j.queries = append(j.queries, t)
+		}
+		if i > 0 && len(j.only) > 0 && !wanted[t.Name()] {
+			j.report.NotCompared = append(j.report.NotCompared, t.qualified())
 		}
 		delete(wanted, t.Name())
 	}

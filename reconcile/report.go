@@ -109,6 +109,8 @@ type Report struct {
 	Began, Ended time.Time
 	// Tables are the tables that were compared, the base table first.
 	Tables []TableReport
+	// NotCompared are the tables of the set that were not, physical, with their keyspaces: nothing is known of them.
+	NotCompared []string
 	// InFlight counts entities whose tables differed at first and agreed later, or changed: writes in flight explain them.
 	InFlight int
 	// Put counts the rows that [Reconciler.Backfill] has put into its table.
@@ -212,6 +214,9 @@ func (r *Report) String() string {
 			b.WriteString("   nothing found in what was compared")
 		}
 		b.WriteByte('\n')
+	}
+	for _, name := range r.NotCompared {
+		fmt.Fprintf(&b, "%-47s not compared\n", name)
 	}
 	outcomes := make(map[Outcome]int)
 	for _, f := range r.findings {

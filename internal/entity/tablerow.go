@@ -23,9 +23,14 @@ type TableRow struct {
 func (l Layout) AllColumns() []string { return slices.Clone(l.table.columnNames) }
 
 // Layouts are those of the base table and of the query tables, in declared order. Tables of unique keys are not among them.
-func (s *Set) Layouts() []Layout {
-	out := make([]Layout, len(s.tables))
-	for i, t := range s.tables {
+func (s *Set) Layouts() []Layout { return s.layouts(s.tables) }
+
+// UniqueLayouts are those of the tables of unique keys.
+func (s *Set) UniqueLayouts() []Layout { return s.layouts(s.unique) }
+
+func (s *Set) layouts(tables []*table) []Layout {
+	out := make([]Layout, len(tables))
+	for i, t := range tables {
 		out[i] = Layout{s, t}
 	}
 	return out

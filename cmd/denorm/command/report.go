@@ -76,20 +76,21 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 
 // reportJSON is the JSON output of a run.
 type reportJSON struct {
-	Command   string         `json:"command"`
-	Set       string         `json:"set"`
-	Run       string         `json:"run,omitempty"` // if it is stored
-	Began     time.Time      `json:"began"`
-	Ended     time.Time      `json:"ended"`
-	Tables    []tableJSON    `json:"tables"`
-	Findings  []rowJSON      `json:"findings"`
-	Counts    map[string]int `json:"counts"`               // of findings, by outcome
-	Put       *int           `json:"put,omitempty"`        // rows, by backfill
-	Stamped   *int           `json:"stamped,omitempty"`    // entities, by adopt
-	Others    *int           `json:"otherTimes,omitempty"` // rows of these with another time than the base row
-	InFlight  int            `json:"inFlight"`
-	Uncovered int            `json:"uncovered"`
-	Error     string         `json:"error,omitempty"`
+	Command     string         `json:"command"`
+	Set         string         `json:"set"`
+	Run         string         `json:"run,omitempty"` // if it is stored
+	Began       time.Time      `json:"began"`
+	Ended       time.Time      `json:"ended"`
+	Tables      []tableJSON    `json:"tables"`
+	NotCompared []string       `json:"notCompared,omitempty"`
+	Findings    []rowJSON      `json:"findings"`
+	Counts      map[string]int `json:"counts"`               // of findings, by outcome
+	Put         *int           `json:"put,omitempty"`        // rows, by backfill
+	Stamped     *int           `json:"stamped,omitempty"`    // entities, by adopt
+	Others      *int           `json:"otherTimes,omitempty"` // rows of these with another time than the base row
+	InFlight    int            `json:"inFlight"`
+	Uncovered   int            `json:"uncovered"`
+	Error       string         `json:"error,omitempty"`
 }
 
 type tableJSON struct {
@@ -137,6 +138,7 @@ func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 		}
 		out.Tables = append(out.Tables, tableJSON{t.Table, t.Rows, found})
 	}
+	out.NotCompared = report.NotCompared
 	for f := range report.Findings() {
 		row := rowJSON{
 			Class: f.Class.String(), Certainty: f.Certainty.String(), Table: f.Table, Column: f.Column, BaseTime: f.BaseTime, RowTime: f.RowTime,
