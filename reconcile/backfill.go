@@ -69,6 +69,9 @@ func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table s
 const leastGrace = time.Hour
 
 func (j *job) checkFill() error {
+	if len(j.queries) == 0 {
+		return invalid("Backfill: table %s is of unique keys: Repair claims those that rows have", j.uniques[0].Name())
+	}
 	base, t := j.base(), j.queries[0]
 	why := t.Unfillable()
 	switch {

@@ -23,11 +23,12 @@ import (
 // there a row is a finding if the base row has no such row, if they differ in a column, or if it is newer. 128 bits of SHA-256 stand for
 // the columns. Where rows were written between the two reads, there is a look too many.
 type digest struct {
-	j     *job
-	spool *spool
-	seed  maphash.Seed
-	sides map[*table]*side
-	newer bool // a row that is newer than the base row is a finding
+	j      *job
+	spool  *spool
+	seed   maphash.Seed
+	sides  map[*table]*side
+	tables []*table // that are compared with the base table
+	newer  bool     // a row that is newer than the base row is a finding
 
 	mu     sync.Mutex
 	unread map[*table][]segment
@@ -41,7 +42,7 @@ type side struct {
 }
 
 type sideRecord struct {
-	query         int // of job.queries
+	query         int // of digest.tables
 	key, compared entity.Pairing
 }
 
@@ -49,11 +50,11 @@ func newDigest(j *job, dir string) *digest {
 	base := j.base()
 	d := &digest{
 		j: j, spool: newSpool(dir, spoolChunk), seed: maphash.MakeSeed(), sides: make(map[*table]*side), newer: !base.Patchable(),
-		unread: make(map[*table][]segment),
+		tables: j.compared()[1:], unread: make(map[*table][]segment),
 	}
 	all := &side{base: true, entity: base.Pair(base.Layout)}
 	d.sides[base] = all
-	for i, q := range j.queries {
+	for i, q := range d.tables {
 		to := base.Pair(q.Layout)
 		all.records = append(all.records, sideRecord{i, to, to})
 		back := q.Pair(base.Layout)
@@ -172,9 +173,10 @@ func (d *digest) compare(ctx context.Context, group []record) {
 		}
 		same = same && r.values == group[0].values
 	}
-	r, table := &group[0], d.j.queries[group[0].query]
+	r, table := &group[0], d.tables[group[0].query]
+	newer := d.newer && !table.Unique() // a claim is as old as its transaction
 	switch {
-	case there && expected && same && (!d.newer || rowAt <= baseAt):
+	case there && expected && same && (!newer || rowAt <= baseAt):
 		return
 	case !there && d.wasUnread(table, r.key), !expected && d.wasUnread(d.j.base(), r.entity):
 		return

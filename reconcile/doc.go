@@ -31,6 +31,12 @@
 // Nothing is removed before all replicas of the base row have answered, and the row was given to [OnRemoval]; and a run that would remove
 // too much ends ([MaxRemovals]).
 //
+// # Unique keys
+//
+// In a Versioned set with tables of unique keys each key of a base row must be claimed for it, or another entity could get it. Repair claims
+// those that are not, as a writer does ([Unclaimed]); of two base rows with one key it says so and leaves them ([Shared]). Claims that no base row
+// holds are no difference, and are counted ([TableReport]).
+//
 // # A new query table
 //
 // [Reconciler.Backfill] puts the rows of the base table into a query table that is new to the set, and verifies it. Until it returns no error,
@@ -52,7 +58,7 @@
 //
 // # Limits
 //
-// Tables with Unique are not compared: [Report.NotCompared] names them.
+// With [Tables], [Report.NotCompared] names the tables of which nothing is known.
 //
 // A set whose rows never move takes patches, and is repaired column by column: after two writes that were never completed, a row may have
 // columns of both. Its maps and sets that are not frozen are compared, and not repaired.

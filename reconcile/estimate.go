@@ -72,7 +72,7 @@ func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options
 	for i := range e.Tables {
 		e.Tables[i].Rows = e.Tables[0].Rows
 	}
-	if spool := 2 * recordSize * e.Rows() / int64(len(e.Tables)) * int64(len(j.queries)); spool > spoolParts*spoolChunk {
+	if spool := 2 * recordSize * e.Rows() / int64(len(e.Tables)) * int64(len(j.compared())-1); spool > spoolParts*spoolChunk {
 		e.Spool = spool
 	}
 	return e, nil

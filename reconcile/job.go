@@ -23,6 +23,7 @@ type job struct {
 	kind    string
 	tables  []*table // the base table first
 	queries []*table // the query tables that the call is about
+	uniques []*table // the tables of unique keys that it is about
 	report  *Report
 	repairs bool
 	one     *entity.TableRow // the entity that the call is about, nil for all
@@ -138,6 +139,11 @@ func (j *job) enqueue(ctx context.Context, r entity.TableRow) {
 			j.queue.add(ctx, r.Entity(), place{q, key}, nil)
 		}
 	}
+	for _, u := range j.uniques {
+		if key, there := r.KeyIn(u.Layout); there {
+			j.queue.add(ctx, r.Entity(), place{u, key}, nil)
+		}
+	}
 }
 
 // fail ends the run.
@@ -152,6 +158,7 @@ func (j *job) fail(err error) {
 
 func (j *job) finish() {
 	j.report.Ended = time.Now()
+	j.report.share()
 	slices.SortStableFunc(j.report.findings, func(a, b Finding) int { return int(a.Class) - int(b.Class) })
 }
 
@@ -248,7 +255,7 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 		if err != nil {
 			return err
 		}
-		agrees := len(l.Findings()) == 0
+		agrees := len(l.Findings()) == 0 && len(l.Unheld()) == 0
 		if agrees && j.adopt != 0 && u.t == j.base() {
 			agrees, err = j.stampScanned(ctx, u, l, began)
 		}
@@ -297,8 +304,13 @@ func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) 
 	l := repair.Look{BaseTable: j.base().Layout, Adopt: j.adopt}
 	if t != j.base() {
 		base, err := j.row(ctx, j.base(), r.Entity(), j.level())
-		if l.Rows = []repair.Row{r.Row}; base != nil {
+		if base != nil {
 			l.Base = &base.Row
+		}
+		if t.Unique() {
+			l.Unique, l.Claims = []entity.Layout{t.Layout}, []repair.Claim{{Table: t.Name(), Key: r.Key(), Own: true}}
+		} else {
+			l.Rows = []repair.Row{r.Row}
 		}
 		return l, err
 	}
@@ -316,7 +328,7 @@ func (j *job) first(ctx context.Context, t *table, r *row) (repair.Look, error) 
 			l.Rows = append(l.Rows, have.Row)
 		}
 	}
-	return l, nil
+	return l, j.firstClaims(ctx, r, &l)
 }
 
 func (j *job) level() gocql.Consistency { return j.access.consistency }

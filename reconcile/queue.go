@@ -21,8 +21,9 @@ type suspect struct {
 	entity   string // encoded base key
 	places   map[place]bool
 	tries    int
-	more     []place // added while it is being looked at
-	units    []*unit // that are not done before it is settled
+	unheld   map[place]bool // claims that were counted as such
+	more     []place        // added while it is being looked at
+	units    []*unit        // that are not done before it is settled
 	sighting repair.Sighting
 	due      time.Time // of the next look
 	at       int       // in the heap; -1: it is being looked at

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -89,7 +90,7 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	if c.state != "" {
 		j.store = r.store(c.state)
 	}
-	for _, l := range s.Layouts() {
+	for _, l := range slices.Concat(s.Layouts(), s.UniqueLayouts()) {
 		physical, err := r.keyspace(l.Keyspace())
 		if err != nil {
 			return nil, invalid("table %s: %w", l.Name(), err)
@@ -98,9 +99,6 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	}
 	if err := j.choose(); err != nil {
 		return nil, err
-	}
-	for _, l := range s.UniqueLayouts() { // they are where the base table is
-		j.report.NotCompared = append(j.report.NotCompared, newTable(l, j.base().keyspace).qualified())
 	}
 	return j, j.readSchema(ctx)
 }
@@ -118,18 +116,21 @@ func (j *job) choose() error {
 		wanted[name] = true
 	}
 	for i, t := range j.tables {
-		if i > 0 && (len(j.only) == 0 || wanted[t.Name()]) {
-			j.queries = append(j.queries, t)
-		}
-		if i > 0 && len(j.only) > 0 && !wanted[t.Name()] {
+		switch {
+		case i == 0:
+		case len(j.only) > 0 && !wanted[t.Name()]:
 			j.report.NotCompared = append(j.report.NotCompared, t.qualified())
+		case t.Unique():
+			j.uniques = append(j.uniques, t)
+		default:
+			j.queries = append(j.queries, t)
 		}
 		delete(wanted, t.Name())
 	}
 	for name := range wanted {
 		return invalid("Tables: set %s has no table %s", j.entity, name)
 	}
-	if len(j.queries) == 0 {
+	if len(j.compared()) == 1 {
 		return invalid("Tables: %s is the base table alone: name query tables, which are compared with it", j.tables[0].Name())
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 type record struct {
 	hash   uint64 // of the entity
 	base   bool   // it is of the base table
-	query  int    // of job.queries
+	query  int    // of digest.tables
 	at     int64
 	ends   time.Time // see row
 	values [16]byte

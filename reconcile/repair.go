@@ -28,8 +28,15 @@ func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Fin
 	outcome, reason := j.repairEntity(ctx, s, l, found[0].Certainty)
 	j.tracer.TraceUnitEnd(ctx, session.UnitEnd{Kind: unit.Kind, Table: unit.Table, Outcome: outcome.String()})
 	for i := range found {
-		found[i].Outcome, found[i].Reason = outcome, reason
+		if found[i].Class != Shared { // which nothing repairs
+			found[i].Outcome, found[i].Reason = outcome, reason
+		}
 	}
+}
+
+// repairable are the findings of a look that a repair is about.
+func repairable(l repair.Look) []repair.Finding {
+	return slices.DeleteFunc(l.Findings(), func(f repair.Finding) bool { return f.Class == Shared })
 }
 
 func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c repair.Certainty) (Outcome, string) {
@@ -39,7 +46,11 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		Keyspace: j.keyspace,
 	}
 	var began time.Time
-	before := l.Findings()
+	before := repairable(l)
+	if len(before) == 0 {
+		return Found, ""
+	}
+	shared := len(l.Findings()) - len(before)
 	for range rounds {
 		rules.Old = rules.Old && sameFindings(l.Findings(), s.sighting.Findings) // what is new is not proven
 		if why := j.unrepairable(l); why != "" {
@@ -57,8 +68,10 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
 			return Failed, err.Error()
 		}
-		after := l.Findings()
+		after := repairable(l)
 		switch {
+		case len(l.Findings())-len(after) > shared: // somebody else has claimed it meanwhile
+			return Found, taken
 		case len(after) == 0:
 			return j.agreed(ctx, l, began)
 		case !sameFindings(before, after):
@@ -75,7 +88,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		if l, began, err = j.lookSoon(ctx, s, gocql.All); err != nil { // what is above another data centre's write must show it
 			return Found, "an entity is written again only when all replicas of the base row have answered: " + err.Error()
 		}
-		if after = l.Findings(); !sameFindings(before, after) {
+		if after = repairable(l); !sameFindings(before, after) {
 			before = after
 			continue
 		}
@@ -85,7 +98,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		if l, began, err = j.lookSoon(ctx, s, j.level()); err != nil {
 			return Failed, err.Error()
 		}
-		if before = l.Findings(); len(before) == 0 {
+		if before = repairable(l); len(before) == 0 {
 			return j.agreed(ctx, l, began)
 		}
 	}
@@ -133,7 +146,7 @@ func (j *job) unrepairable(l repair.Look) string {
 func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.Rules) (sent int, why string, err error) {
 	d, err := repair.Decide(l, rules)
 	if d.ReadAll {
-		if l, why = j.lookAtAll(ctx, s); why != "" || len(l.Findings()) == 0 {
+		if l, why = j.lookAtAll(ctx, s); why != "" || len(repairable(l)) == 0 {
 			return 0, why, nil
 		}
 		rules.Old = rules.Old && sameFindings(l.Findings(), s.sighting.Findings)
@@ -172,7 +185,7 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		return sent, why, nil
 	}
 	if j.dryRun {
-		return len(d.Send), "", nil
+		return len(d.Send) + len(d.Claim), "", nil
 	}
 	if l.Base != nil && slices.ContainsFunc(d.Send, func(m entity.Mutation) bool {
 		return m.Table == j.base().Name() && m.Kind == entity.Put && m.Timestamp > l.Base.At
@@ -181,7 +194,10 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 			return sent, why, nil
 		}
 	}
-	return sent + len(d.Send), "", j.send(ctx, d.Send)
+	if err = j.send(ctx, d.Send); err == nil && len(d.Claim) > 0 {
+		why, err = j.reclaim(ctx, s.entity, d.Claim)
+	}
+	return sent + len(d.Send), why, err
 }
 
 // lookAtAll looks with the base row as all replicas have it, or says why it cannot.

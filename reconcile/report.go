@@ -37,6 +37,8 @@ const (
 	Orphan    = repair.Orphan    // a row of an entity that has no base row
 	Newer     = repair.Newer     // a row that is newer than the base row
 	Undatable = repair.Undatable // a row of which nothing says when it was written
+	Unclaimed = repair.Unclaimed // the base row has a unique key that is not claimed for it
+	Shared    = repair.Shared    // two base rows have one unique key: this one, and the one for which it is claimed ([Finding.Other])
 )
 
 // Certainty says how sure it is that a finding is no write in flight.
@@ -77,12 +79,34 @@ type Finding struct {
 	Outcome   Outcome
 	Reason    string // why it was left as it is, if it was
 
-	key string
-	t   *table
+	key    string
+	entity string // encoded base key
+	other  string // that of the other entity, of Shared
+	t      *table
 }
 
 // Key is the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave it out.
 func (f Finding) Key() string { return f.t.KeyText(f.key) }
+
+// Entity is the primary key of the base row of the entity, as CQL text, and as secret.
+func (f Finding) Entity() string { return f.t.Base().KeyText(f.entity) }
+
+// Other is [Finding.Entity] of the other entity that has the key, of a finding that is [Shared]. It is empty for others, and where the process of
+// the run that found it has died.
+func (f Finding) Other() string {
+	if f.other == "" {
+		return ""
+	}
+	return f.t.Base().KeyText(f.other)
+}
+
+// spot is where a finding is. Two entities may have one in one place.
+type spot struct {
+	place
+	entity string
+}
+
+func (f *Finding) spot() spot { return spot{place{f.t, f.key}, f.entity} }
 
 // String is the finding without the key.
 func (f Finding) String() string {
@@ -123,8 +147,8 @@ type Report struct {
 
 	mu       sync.Mutex
 	findings []Finding
-	places   map[place]int // of findings: where they are
-	omitted  int           // findings beyond maxFindings
+	places   map[spot]int // of findings: where they are
+	omitted  int          // findings beyond maxFindings
 	stopped  error
 	failures []failure
 }
@@ -161,6 +185,9 @@ type TableReport struct {
 	Table string // physical, with its keyspace
 	Rows  int    // read
 	Found map[Class]int
+	// Unheld counts, in a table with Unique, claims of entities whose base rows do not have the key. They are no difference: writes whose client
+	// has died leave them, and who wants such a key takes it. Of a run that was continued they are those of the last process.
+	Unheld int
 }
 
 // maxFindings bounds the findings that a report keeps; all are counted.
@@ -201,7 +228,7 @@ func (r *Report) String() string {
 	for _, t := range r.Tables {
 		fmt.Fprintf(&b, "%-30s %9d rows", t.Table, t.Rows)
 		agree := true
-		for class := Missing; class <= Undatable; class++ {
+		for class := Missing; class <= Shared; class++ {
 			if n := t.Found[class]; n > 0 {
 				fmt.Fprintf(&b, "   %s %d", class, n)
 				agree = false
@@ -212,6 +239,9 @@ func (r *Report) String() string {
 			b.WriteString("   agrees")
 		case agree:
 			b.WriteString("   nothing found in what was compared")
+		}
+		if t.Unheld > 0 {
+			fmt.Fprintf(&b, " (%d %s that no base row holds)", t.Unheld, plural(t.Unheld, "claim"))
 		}
 		b.WriteByte('\n')
 	}
@@ -259,7 +289,7 @@ func (r *Report) add(found []Finding) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range found {
-		at := place{f.t, f.key}
+		at := f.spot()
 		if i, known := r.places[at]; known {
 			r.table(f.Table).Found[r.findings[i].Class]--
 			r.table(f.Table).Found[f.Class]++
@@ -274,7 +304,7 @@ func (r *Report) add(found []Finding) {
 			continue
 		}
 		if r.places == nil {
-			r.places = make(map[place]int)
+			r.places = make(map[spot]int)
 		}
 		r.places[at] = len(r.findings)
 		r.findings = append(r.findings, f)
@@ -282,7 +312,7 @@ func (r *Report) add(found []Finding) {
 }
 
 // drop takes a finding out.
-func (r *Report) drop(at place) {
+func (r *Report) drop(at spot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i, known := r.places[at]
@@ -292,9 +322,33 @@ func (r *Report) drop(at place) {
 	r.table(r.findings[i].Table).Found[r.findings[i].Class]--
 	last := len(r.findings) - 1
 	r.findings[i] = r.findings[last]
-	r.places[place{r.findings[i].t, r.findings[i].key}] = i
+	r.places[r.findings[i].spot()] = i
 	r.findings = r.findings[:last]
 	delete(r.places, at)
+}
+
+// share makes findings of one unique key, which two base rows have and nobody has claimed, Shared.
+func (r *Report) share() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := make(map[place]int)
+	for i := range r.findings {
+		f := &r.findings[i]
+		if f.Class != Unclaimed {
+			continue
+		}
+		n, known := first[f.spot().place]
+		if !known {
+			first[f.spot().place] = i
+			continue
+		}
+		for _, pair := range [][2]int{{i, n}, {n, i}} {
+			f, of := &r.findings[pair[0]], &r.findings[pair[1]]
+			r.table(f.Table).Found[f.Class]--
+			r.table(f.Table).Found[Shared]++
+			f.Class, f.Outcome, f.Reason, f.other = Shared, Found, heldByTwo, of.entity
+		}
+	}
 }
 
 func (r *Report) rows(t *table, n int) {
@@ -346,6 +400,12 @@ func (r *Report) unsettled(entities int) {
 }
 
 var errUnsettled = errors.New("the run ended before entities that differed were looked at again")
+
+func (r *Report) unheld(t *table) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.table(t.qualified()).Unheld++
+}
 
 func (r *Report) inFlight(n int) {
 	r.mu.Lock()

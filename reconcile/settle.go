@@ -45,6 +45,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 	certainty, next := s.sighting.Look(began, time.Now(), l.Findings(), j.patience(l))
 	switch {
 	case certainty == repair.Agrees:
+		unheld := j.unheld(s, l, began)
 		next, err = j.stamp(ctx, l, began)
 		if !next.IsZero() && s.tries < mostTries {
 			s.tries++
@@ -63,7 +64,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 				j.fail(err)
 			}
 		}
-		j.settled(ctx, s, len(repaired) == 0, err)
+		j.settled(ctx, s, len(repaired) == 0 && !unheld, err)
 	case certainty == repair.InFlight && s.tries >= mostTries:
 		j.report.uncovered(errBusy)
 		j.settled(ctx, s, false, errBusy)
@@ -71,6 +72,7 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 		s.tries++
 		j.queue.again(s, next)
 	default:
+		j.unheld(s, l, began)
 		err := j.conclude(ctx, s, l, began, certainty)
 		if err != nil && ctx.Err() == nil {
 			j.fail(err)
@@ -88,7 +90,7 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 			return err
 		}
 	}
-	found := j.found(s, c)
+	found := j.found(s, l, c)
 	if j.repairs {
 		if j.stored != nil && !j.dryRun { // or a process that continues the run may not look at what this one has left in the middle
 			if err = j.remember(ctx, s.entity, began, found, stepBegun); err != nil {
@@ -118,14 +120,18 @@ func (j *job) patience(l repair.Look) repair.Patience {
 }
 
 // found makes findings of what a suspect's looks agree on.
-func (j *job) found(s *suspect, c repair.Certainty) []Finding {
+func (j *job) found(s *suspect, l repair.Look, c repair.Certainty) []Finding {
 	var out []Finding
 	for _, f := range s.sighting.Findings {
 		t := j.table(f.Table)
-		out = append(out, Finding{
+		found := Finding{
 			Class: f.Class, Certainty: c, Table: t.qualified(), Column: f.Column, BaseTime: moment(f.BaseAt), RowTime: moment(f.RowAt),
-			FirstSeen: s.sighting.First, key: f.Key, t: t,
-		})
+			FirstSeen: s.sighting.First, key: f.Key, entity: s.entity, t: t,
+		}
+		if f.Class == repair.Shared {
+			found.other, found.Reason = l.Holder(f), heldByTwo
+		}
+		out = append(out, found)
 	}
 	return out
 }
@@ -159,7 +165,7 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 		return l, err
 	}
 	delete(s.places, place{j.base(), s.entity})
-	todo := slices.Collect(maps.Keys(s.places))
+	todo := slices.DeleteFunc(slices.Collect(maps.Keys(s.places)), func(p place) bool { return p.t.Unique() })
 	if b != nil {
 		if l.Base = &b.Row; j.ending(b) {
 			return repair.Look{BaseTable: l.BaseTable}, nil
@@ -187,7 +193,7 @@ func (j *job) look(ctx context.Context, s *suspect, base gocql.Consistency) (rep
 		}
 	}
 	if j.base().version >= 0 {
-		err = j.lookVersioned(ctx, s.entity, &l)
+		err = j.lookVersioned(ctx, s, &l)
 	}
 	return l, err
 }

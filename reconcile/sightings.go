@@ -43,7 +43,7 @@ func scanSighting(s gocql.Scanner, f *sighting) error {
 // finding is what repair says of a row, and of no use if another version of the library has stored a class that this one does not know.
 func (f *sighting) finding() repair.Finding {
 	return repair.Finding{
-		Class: named(f.class, repair.Missing, repair.Undatable), Table: f.table, Key: string(f.key), BaseAt: f.baseAt, RowAt: f.rowAt, Column: f.differs,
+		Class: named(f.class, repair.Missing, repair.Shared), Table: f.table, Key: string(f.key), BaseAt: f.baseAt, RowAt: f.rowAt, Column: f.differs,
 	}
 }
 
@@ -89,7 +89,7 @@ func (j *job) recall(ctx context.Context, s *suspect, began time.Time, c repair.
 
 // compares says whether a query table is one that the call is about.
 func (j *job) compares(name string) bool {
-	return slices.ContainsFunc(j.queries, func(t *table) bool { return t.Name() == name })
+	return slices.ContainsFunc(j.compared()[1:], func(t *table) bool { return t.Name() == name })
 }
 
 // A finding is stored when its repair begins, if it is repaired, and when that is done. The steps are microseconds of its timestamp.
@@ -152,14 +152,14 @@ func (j *job) sightings(ctx context.Context, f func(slice int16, stored *sightin
 type earlier struct {
 	mu     sync.Mutex
 	report map[string][]place   // by entity: findings that the report has
-	gone   map[place]bool       // rows that are read again, and were not found to disagree
+	gone   map[spot]bool        // rows that are read again, and were not found to disagree
 	begun  map[string][]Finding // by entity: findings whose repair it had begun
 	todo   map[string][]place   // by entity: rows to be looked at first
 }
 
 // restore adds to the report what was found since a run began, by whichever run, except for rows that the run reads again.
 func (j *job) restore(ctx context.Context, r *storedRun) error {
-	r.earlier = earlier{report: make(map[string][]place), gone: make(map[place]bool), begun: make(map[string][]Finding), todo: make(map[string][]place)}
+	r.earlier = earlier{report: make(map[string][]place), gone: make(map[spot]bool), begun: make(map[string][]Finding), todo: make(map[string][]place)}
 	return j.sightings(ctx, func(_ int16, f *sighting) error {
 		if f.last.Before(r.began) {
 			return nil
@@ -170,19 +170,19 @@ func (j *job) restore(ctx context.Context, r *storedRun) error {
 		}
 		at := place{t, string(f.key)}
 		finding := Finding{
-			Class: named(f.class, repair.Missing, repair.Undatable), Certainty: named(f.certainty, repair.Agrees, repair.Proven),
+			Class: named(f.class, repair.Missing, repair.Shared), Certainty: named(f.certainty, repair.Agrees, repair.Proven),
 			Table: t.qualified(), Column: f.differs, BaseTime: moment(f.baseAt), RowTime: moment(f.rowAt), FirstSeen: f.first,
-			Outcome: outcome, Reason: f.reason, key: string(f.key), t: t,
+			Outcome: outcome, Reason: f.reason, key: string(f.key), entity: string(f.entity), t: t,
 		}
 		if f.run == r.run && f.outcome == begun {
 			r.earlier.begun[string(f.entity)] = append(r.earlier.begun[string(f.entity)], finding)
 			r.earlier.todo[string(f.entity)] = append(r.earlier.todo[string(f.entity)], at)
-			r.earlier.gone[at] = true
+			r.earlier.gone[finding.spot()] = true
 			return nil
 		}
 		again, maybe := r.again(j, f)
 		if outcome != Repaired && again {
-			r.earlier.gone[at] = true
+			r.earlier.gone[finding.spot()] = true
 			return nil
 		}
 		j.report.add([]Finding{finding})
@@ -200,8 +200,8 @@ func (j *job) restore(ctx context.Context, r *storedRun) error {
 // are under the key which it has. A digest reads all of them again.
 func (r *storedRun) again(j *job, f *sighting) (again, maybe bool) {
 	base := !r.covers(j.base(), string(f.entity), j.ranges)
-	class := named(f.class, repair.Missing, repair.Undatable)
-	if class == Missing {
+	class := named(f.class, repair.Missing, repair.Shared)
+	if class == Missing || class == Unclaimed || class == Shared {
 		return base, false
 	}
 	return !r.covers(j.table(f.table), string(f.key), j.ranges), base && (class == Newer || class == Differing)
@@ -223,12 +223,13 @@ func (r *storedRun) looked(report *Report, entity string, found []Finding) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, at := range e.report[entity] {
-		report.drop(at)
-		e.gone[at] = true
+		gone := spot{at, entity}
+		report.drop(gone)
+		e.gone[gone] = true
 	}
 	delete(e.report, entity)
 	for i := range found {
-		delete(e.gone, place{found[i].t, found[i].key})
+		delete(e.gone, found[i].spot())
 	}
 }
 
@@ -251,7 +252,7 @@ func (r *storedRun) finished(entity string, found []Finding) (repaired []Finding
 		if !slices.ContainsFunc(found, func(still Finding) bool { return still.t == f.t && still.key == f.key }) {
 			f.Outcome = Repaired
 			repaired = append(repaired, f)
-			delete(e.gone, place{f.t, f.key})
+			delete(e.gone, f.spot())
 		}
 	}
 	delete(e.begun, entity)
@@ -262,7 +263,7 @@ func (r *storedRun) finished(entity string, found []Finding) (repaired []Finding
 // run has seen meanwhile.
 func (j *job) forget(ctx context.Context, r *storedRun) error {
 	return j.sightings(ctx, func(slice int16, f *sighting) error {
-		if !r.outdated(f) && !r.earlier.gone[place{j.table(f.table), string(f.key)}] {
+		if !r.outdated(f) && !r.earlier.gone[spot{place{j.table(f.table), string(f.key)}, string(f.entity)}] {
 			return nil
 		}
 		return j.store.exec(ctx, "DELETE FROM "+j.store.name(findingTable)+

@@ -2,12 +2,13 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 
 	"github.com/denorm-go/denorm/session"
 )
 
 // compared are the tables that the run reads.
-func (j *job) compared() []*table { return append([]*table{j.base()}, j.queries...) }
+func (j *job) compared() []*table { return slices.Concat(j.tables[:1], j.queries, j.uniques) }
 
 // full says whether all rows of the tables are compared.
 func (j *job) full() bool { return j.one == nil && !j.fills }

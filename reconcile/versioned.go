@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
@@ -15,106 +18,196 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// versionedBase is the base row of an entity of a set with Versioned, and what finishes a write that its client has left.
-type versionedBase struct {
+// transactions sends what lightweight transactions of one partition need, an attempt at a time.
+type transactions struct {
 	*access
+	request *request.Request
+	options cas.Options
+}
+
+func (a *access) transactions(keyspace string, partition []byte, local bool) transactions {
+	t := transactions{a, request.New(keyspace, partition, leastSilence), cas.Options{Key: partition, Consistency: a.consistency, Serial: gocql.Serial}}
+	if local {
+		t.options.Serial = gocql.LocalSerial
+	}
+	return t
+}
+
+// attempt makes one attempt at a request.
+func (t *transactions) attempt(ctx context.Context, send func(context.Context) error) error {
+	t.request.Begin(ctx)
+	return t.request.End(send(t.request)) //nolint:contextcheck // it is ctx now
+}
+
+// read makes one attempt at reading a row at SERIAL, and says whether there is one.
+func (t *transactions) read(ctx context.Context, s entity.Statement, dest []any) (found bool, err error) {
+	err = t.attempt(ctx, func(ctx context.Context) error {
+		err := t.query(ctx, s.Text, gocql.Consistency(t.options.Serial), s.Args...).RoutingKey(t.options.Key).Scan(dest...)
+		if errors.Is(err, gocql.ErrNotFound) {
+			return nil
+		}
+		found = err == nil
+		return err
+	})
+	return found, err
+}
+
+// swap makes one attempt at a transaction.
+func (t *transactions) swap(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
+	err = t.attempt(ctx, func(ctx context.Context) (err error) {
+		applied, row, err = cas.Swap(ctx, t.writes, statements, t.options)
+		return err
+	})
+	return applied, row, err
+}
+
+// exec makes one attempt at a statement without condition.
+func (t *transactions) exec(ctx context.Context, text string, args []any) error {
+	return t.attempt(ctx, func(ctx context.Context) error {
+		return t.writes.Query(text, args...).Consistency(t.consistency).DefaultTimestamp(false).RoutingKey(t.options.Key).Idempotent(true).
+			RetryPolicy(nil).WithContext(ctx).Exec()
+	})
+}
+
+// Try implements [versioned.Store].
+func (t *transactions) Try(ctx context.Context, attempt func(context.Context) error) (failed retry.Outcome, err error) {
+	failed = retry.NotApplied
+	err = t.pace.Do(ctx, points, func() error {
+		_, err := t.retrier.Do(ctx, retry.Swap, func(ctx context.Context, _ int) error {
+			err := attempt(ctx)
+			if err != nil && retry.Classify(err, retry.Swap).Outcome != retry.NotApplied {
+				failed = retry.Unknown
+			}
+			return err
+		}, nil)
+		return err
+	})
+	return failed, err
+}
+
+// versionedBase is the base row of an entity of a set with Versioned.
+type versionedBase struct {
+	transactions
 	base *entity.Base
-	read entity.Row
+	seen time.Time // when it was read
 }
 
 var _ versioned.Store = (*versionedBase)(nil)
 
+func (a *access) versionedBase(base *entity.Base) *versionedBase {
+	keyspace, _, partition := base.Place()
+	return &versionedBase{transactions: a.transactions(keyspace, partition, base.Local()), base: base}
+}
+
 // Read implements [versioned.Store].
 func (b *versionedBase) Read(ctx context.Context) (out versioned.Row, err error) {
-	level := gocql.Consistency(gocql.Serial)
-	if b.base.Local() {
-		level = gocql.Consistency(gocql.LocalSerial)
-	}
 	statement, dest, row := b.base.Select()
-	keyspace, table, key := b.base.Place()
-	r := request.New(keyspace, key, leastSilence)
-	err = b.pace.Do(ctx, points, func() error {
-		_, err := r.Do(ctx, &b.retrier, retry.Partition, func(ctx context.Context) error {
-			return b.query(ctx, statement.Text, level, statement.Args...).RoutingKey(key).Scan(dest...)
-		}, nil)
-		return err
-	})
-	switch {
-	case errors.Is(err, gocql.ErrNotFound):
-		return out, nil
+	b.seen = time.Now()
+	found, err := b.read(ctx, statement, dest)
+	switch keyspace, table, _ := b.base.Place(); {
 	case err != nil:
 		return out, fmt.Errorf("read %s.%s at SERIAL: %w", keyspace, table, err)
+	case !found:
+		return out, nil
 	}
-	b.read = row()
-	out = versioned.Row{Version: b.read.Version, Present: b.read.Present, Pending: b.read.Pending}
+	read := row()
+	out = versioned.Row{Version: read.Version, Present: read.Present, Pending: read.Pending}
 	if out.Present {
-		out.Columns = &b.read
+		out.Columns = &read
 	}
 	return out, nil
 }
 
-// Swap implements [versioned.Store]. A run makes no transactions.
-func (b *versionedBase) Swap(context.Context, versioned.Swap) (versioned.Reply, error) {
-	return versioned.Reply{}, errors.New("a run makes no transactions")
+// Swap implements [versioned.Store]. A run makes none with a before-image.
+func (b *versionedBase) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Reply, err error) {
+	after, _ := swap.After.(*entity.Row)
+	applied, row, err := b.swap(ctx, b.base.Swap(swap.Before, swap.Version, after, swap.Keys)...)
+	if err != nil || applied {
+		return versioned.Reply{Applied: applied}, err
+	}
+	reply.Version, _ = row[b.base.VersionColumn()].(gocql.UUID)
+	pending, _ := row[entity.PendingColumn].(map[gocql.UUID][]byte)
+	reply.Pending = slices.Collect(maps.Keys(pending))
+	return reply, nil
 }
 
 // Spread implements [versioned.Store].
 func (b *versionedBase) Spread(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
 	var current entity.Row
-	if row.Present {
-		current = b.read
+	if stored, ok := row.Columns.(*entity.Row); ok {
+		current = *stored
 	}
 	mutations, err := b.base.Spread(current, version, keys)
 	if err != nil {
-		return err
+		return request.Stop(err)
 	}
-	return b.send(ctx, mutations)
-}
-
-// Clear implements [versioned.Store].
-func (b *versionedBase) Clear(ctx context.Context, versions []gocql.UUID) error {
-	keyspace, table, key := b.base.Place()
-	for _, v := range versions {
-		statement := b.base.Clear(v, time.Now())
-		m := entity.Mutation{Keyspace: keyspace, Table: table, PartitionKey: key, Statement: statement.Text, Args: statement.Args}
-		if err := b.send(ctx, []entity.Mutation{m}); err != nil {
-			return err
+	for i := range mutations {
+		m := &mutations[i]
+		if time.Since(b.seen) > staleAfter {
+			return request.Stop(errStale)
+		}
+		to := b.access.transactions(m.Keyspace, m.PartitionKey, false)
+		statement, args := m.At(time.Now())
+		if statement == "" { // the row has expired meanwhile
+			continue
+		}
+		if err := to.exec(ctx, statement, args); err != nil {
+			return fmt.Errorf("%s: %w", m, err)
 		}
 	}
 	return nil
 }
 
-// Try implements [versioned.Store]. Each request is repeated by itself.
-func (b *versionedBase) Try(ctx context.Context, attempt func(context.Context) error) (retry.Outcome, error) {
-	return retry.Unknown, attempt(ctx)
-}
-
-func (j *job) versionedBase(key string) *versionedBase {
-	return &versionedBase{access: j.access, base: j.base().BaseRow(key, j.keyspace)}
-}
-
-// lookVersioned completes a look whose rows have been read: the base row of a set with Versioned is read after them, and at SERIAL.
-func (j *job) lookVersioned(ctx context.Context, key string, l *repair.Look) error {
-	b := j.versionedBase(key)
-	row, err := b.Read(ctx)
-	if err != nil {
-		return err
-	}
-	l.All = true // a read at SERIAL sees all transactions
-	l.Version = repair.Version{Pending: len(row.Pending) > 0}
-	if current := row.Current(); current != (gocql.UUID{}) {
-		l.Version.At = versioned.Timestamp(current)
-	}
-	if l.Base = nil; row.Present {
-		l.Base = &repair.Row{TableRow: b.base.TableRow(b.read), At: l.Version.At}
+// Clear implements [versioned.Store].
+func (b *versionedBase) Clear(ctx context.Context, versions []gocql.UUID) error {
+	for _, v := range versions {
+		statement := b.base.Clear(v, time.Now())
+		if err := b.exec(ctx, statement.Text, statement.Args); err != nil {
+			return fmt.Errorf("clear pending of %s: %w", b.base, err)
+		}
 	}
 	return nil
 }
 
+func (j *job) baseOf(key string) *versionedBase {
+	return j.versionedBase(j.base().BaseRow(key, j.keyspace))
+}
+
+// lookVersioned completes a look whose rows have been read: the claims of unique keys are read after them, and then the base row of a set with
+// Versioned, at SERIAL. As nobody has a key before its claim, and the base row is read last, a version of it that two looks have seen has
+// lacked a claim if there was none between them.
+func (j *job) lookVersioned(ctx context.Context, s *suspect, l *repair.Look) error {
+	b := j.baseOf(s.entity)
+	for _, u := range j.uniques {
+		l.Unique = append(l.Unique, u.Layout)
+	}
+	for {
+		if err := j.lookAtClaims(ctx, s, l); err != nil {
+			return err
+		}
+		row, _, err := versioned.Try(ctx, b, b.Read)
+		if err != nil {
+			return err
+		}
+		l.All = true // a read at SERIAL sees all transactions
+		l.Version = repair.Version{Pending: len(row.Pending) > 0}
+		if current := row.Current(); current != (gocql.UUID{}) {
+			l.Version.At = versioned.Timestamp(current)
+		}
+		l.Base = nil
+		if read, ok := row.Columns.(*entity.Row); ok {
+			l.Base = &repair.Row{TableRow: b.base.TableRow(*read), At: l.Version.At}
+		}
+		if !j.placesOfClaims(s, l) {
+			return nil
+		}
+	}
+}
+
 // rollForward finishes the writes of an entity that their clients have left.
 func (j *job) rollForward(ctx context.Context, key string) error {
-	b := j.versionedBase(key)
-	row, err := b.Read(ctx)
+	b := j.baseOf(key)
+	row, _, err := versioned.Try(ctx, b, b.Read)
 	if err != nil {
 		return err
 	}

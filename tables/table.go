@@ -36,9 +36,8 @@ type Table struct {
 	// row has the key, and may stay without it: who looks an owner up reads its base row too, and believes that.
 	//
 	// A key is claimed by the insert or update that gives it to its entity. Rows from before the table was declared
-	// have no claims, and no update that leaves their keys makes one: their keys are free to be taken until each
-	// has a claim made by hand, while nothing else writes the entity, as with INSERT INTO users_by_email (email,
-	// user_id, claim) VALUES (?, ?, now()) IF NOT EXISTS.
+	// have no claims, and no update that leaves their keys makes one: their keys are free to be taken until Repair of
+	// package reconcile has claimed each, while writers write.
 	Unique bool
 	// Hidden makes package reader reject queries of the table, while writers write it as any other. It is for a table that is new to an
 	// entity with rows, and stays until these are in it; see the package documentation. Processes may differ in it.

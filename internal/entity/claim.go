@@ -40,6 +40,21 @@ func (t *table) claim(r *renderer, row []Value) *Claim {
 // Key is the encoded key: equal for claims of one key of one table.
 func (c *Claim) Key() string { return encodedKey(c.key) }
 
+// ClaimOf is that of the entity with an encoded base key to an encoded key of the table, which is [Layout.Unique].
+func (l Layout) ClaimOf(entity, key string, keyspace func(string) string) *Claim {
+	keyspace = orDeclared(keyspace)
+	values, partition := l.Arguments(key)
+	c := &Claim{
+		Keyspace: keyspace(l.table.keyspace), Table: l.table.name, PartitionKey: partition, table: l.table,
+		base: l.Base().BaseRow(entity, keyspace),
+	}
+	for _, v := range values {
+		c.key = append(c.key, v.(*Value)) //nolint:forcetypeassert // see Arguments
+	}
+	c.owner = c.base.key
+	return c
+}
+
 func (c *Claim) name() string { return qualified(c.Keyspace, c.Table) }
 
 func (c *Claim) where() terms { return keyTerms(c.table.keyNames, c.key) }

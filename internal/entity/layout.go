@@ -30,6 +30,9 @@ func (s *Set) Layout(name string) (Layout, bool) {
 	return Layout{}, false
 }
 
+// Unique says whether the table is one of unique keys.
+func (l Layout) Unique() bool { return slices.Contains(l.set.unique, l.table) }
+
 // Entity is the name of the set.
 func (l Layout) Entity() string { return l.set.entity }
 

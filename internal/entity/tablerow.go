@@ -45,7 +45,7 @@ func (s *Set) Incomparable() string {
 		return "it has Compare, so it has one table, and nothing to compare"
 	case slices.ContainsFunc(s.tables, func(t *table) bool { return t.rotation != nil }):
 		return "one of its tables rotates, which package reconcile cannot do yet"
-	case len(s.tables) < 2:
+	case len(s.tables)+len(s.unique) < 2:
 		return "it has one table, and nothing to compare"
 	}
 	return ""

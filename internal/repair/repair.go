@@ -43,10 +43,13 @@ const (
 	Orphan                     // a row whose entity has no base row
 	Newer                      // a row that is newer than the base row
 	Undatable                  // a row of which nothing says when it was written
+	Unclaimed                  // the base row has a unique key, and no claim says so
+	Shared                     // another base row has the same unique key, and the claim
 )
 
 func (c Class) String() string {
-	names := [...]string{Missing: "missing", Differing: "differing", Ghost: "ghost", Orphan: "orphan", Newer: "newer", Undatable: "undatable"}
+	names := [...]string{Missing: "missing", Differing: "differing", Ghost: "ghost", Orphan: "orphan", Newer: "newer", Undatable: "undatable",
+		Unclaimed: "unclaimed", Shared: "shared"}
 	if int(c) < len(names) && c > 0 {
 		return names[c]
 	}
@@ -69,6 +72,10 @@ type Look struct {
 	Rows []Row
 	// Tables are the query tables that were asked for the row that the base row has there.
 	Tables []entity.Layout
+	// Unique are the tables of unique keys that were asked for the keys that the base row has there, and Claims what they have, under keys of
+	// former looks too.
+	Unique []entity.Layout
+	Claims []Claim
 	// BaseTable is the base table.
 	BaseTable entity.Layout
 	// All says that the base row was read from all replicas. Without it nothing is removed: another data centre may have a base row that
@@ -107,6 +114,7 @@ func (l Look) Findings() []Finding {
 	if l.Base == nil {
 		return out
 	}
+	out = append(out, l.claims()...)
 	for _, t := range l.Tables {
 		key, there := l.Base.KeyIn(t)
 		if there && !slices.ContainsFunc(l.Rows, func(q Row) bool { return q.Table() == t.Name() && q.Key() == key }) {
@@ -157,6 +165,9 @@ type Repair struct {
 	Removes []Row
 	// ReadAll says that there is something to remove: read the base row from all replicas, and decide again with [Look.All].
 	ReadAll bool
+	// Claim are the unique keys, as findings, that are to be claimed for the base row, which then gets a new version. It brings the row to
+	// the query tables as well.
+	Claim []Finding
 	// RollForward says that a write of the entity is pending: finish it, and look again.
 	RollForward bool
 	// Reason says why something is left as it is.

@@ -85,6 +85,6 @@ func (s *Sighting) Look(began, ended time.Time, findings []Finding, p Patience) 
 func (s *Sighting) older(settle time.Duration) bool {
 	limit := s.First.Add(-settle).UnixMicro()
 	return !slices.ContainsFunc(s.Findings, func(f Finding) bool {
-		return max(f.BaseAt, f.RowAt) >= limit || f.BaseAt == 0 && f.Class != Orphan || f.RowAt == 0 && f.Class != Missing
+		return max(f.BaseAt, f.RowAt) >= limit || f.BaseAt == 0 && f.Class != Orphan || f.RowAt == 0 && f.Class != Missing && f.Class != Unclaimed
 	})
 }

@@ -25,9 +25,16 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 	}
 	out, put := Repair{}, false
 	for _, f := range l.Findings() {
-		if f.Class == Missing || f.Class == Differing {
+		switch f.Class {
+		case Unclaimed:
+			out.Claim = append(out.Claim, f)
+			continue
+		case Shared: // which of the two should have the key, nothing says
+			continue
+		case Missing, Differing:
 			put = true
 			continue
+		case Ghost, Orphan, Newer, Undatable:
 		}
 		q := l.Rows[slices.IndexFunc(l.Rows, func(q Row) bool { return q.Table() == f.Table && q.Key() == f.Key })]
 		at := v.At
@@ -46,7 +53,10 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 		}
 		out.Send, out.Removes = append(out.Send, m), append(out.Removes, q)
 	}
-	if !put {
+	switch {
+	case len(out.Claim) > 0: // the rest follows from the next look
+		return Repair{Claim: out.Claim}, nil
+	case !put:
 		return out, nil
 	}
 	send, err := l.Base.Deliver(v.At, true, r.Keyspace)

@@ -2,6 +2,7 @@ package versioned
 
 import (
 	"context"
+	"time"
 
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
@@ -85,9 +86,29 @@ func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool,
 	if result.Outcome != retry.Applied {
 		return false, result.Err
 	}
-	row.Version, row.Pending = version, map[gocql.UUID][]byte{version: nil}
-	_ = RollForward(ctx, store, row) // if it fails, the next one to meet the entry does it
+	spread(ctx, store, row, version)
 	return true, nil
+}
+
+// Reclaim claims keys that a row has and whose claims are lost, and gives the row a new version: a write that has seen it without the
+// claims, and would not give them up, is not applied after that. The row was read at SERIAL, before this is called, and nothing of it is
+// pending. next and grace are those of [Change]. If another entity has a key, the result's error is a [TakenError].
+func Reclaim(ctx context.Context, store Store, row Row, keys []Key, next func(above int64) gocql.UUID, grace time.Duration) Result {
+	c := Change{
+		Store: store, Gained: keys, Next: next, Grace: grace,
+		Swap: Swap{Before: row.Version, Version: next(Timestamp(row.Current())), After: row.Columns},
+	}
+	result := c.Commit(ctx)
+	if result.Outcome == retry.Applied {
+		spread(ctx, store, row, c.Swap.Version)
+	}
+	return result
+}
+
+// spread brings a row that has just got a version to the query tables. If it fails, the next one to meet the entry does it.
+func spread(ctx context.Context, store Store, row Row, version gocql.UUID) {
+	row.Version, row.Pending = version, map[gocql.UUID][]byte{version: nil}
+	_ = RollForward(ctx, store, row)
 }
 
 // release frees the claims that only this call can rely on: no other call for this entity has found their tokens, and one that

@@ -45,7 +45,7 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 			late++
 		}
 		if r.keys {
-			fmt.Fprintf(&b, "%s\n    %s\n", printable.Line(f.String()), printable.Line(f.Key()))
+			fmt.Fprintf(&b, "%s\n    %s\n", printable.Line(f.String()), printable.Line(keysOf(f)))
 		} else {
 			kinds[f.String()]++
 		}
@@ -94,9 +94,10 @@ type reportJSON struct {
 }
 
 type tableJSON struct {
-	Table string         `json:"table"`
-	Rows  int            `json:"rows"`
-	Found map[string]int `json:"found"`
+	Table  string         `json:"table"`
+	Rows   int            `json:"rows"`
+	Found  map[string]int `json:"found"`
+	Unheld int            `json:"unheldClaims,omitempty"`
 }
 
 type rowJSON struct {
@@ -110,6 +111,19 @@ type rowJSON struct {
 	Outcome   string    `json:"outcome"`
 	Reason    string    `json:"reason,omitempty"`
 	Key       string    `json:"key,omitempty"`
+	Entity    string    `json:"entity,omitempty"` // key of the base row
+	Other     string    `json:"other,omitempty"`  // that of the other entity that has the key
+}
+
+// keysOf are the keys of a finding: that of the row, and for a unique key those of the base rows that have it.
+func keysOf(f reconcile.Finding) string {
+	switch f.Class {
+	case reconcile.Shared:
+		return f.Key() + ", of " + f.Entity() + " and " + f.Other()
+	case reconcile.Unclaimed:
+		return f.Key() + ", of " + f.Entity()
+	}
+	return f.Key()
 }
 
 func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
@@ -136,7 +150,7 @@ func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 				found[class.String()] = n
 			}
 		}
-		out.Tables = append(out.Tables, tableJSON{t.Table, t.Rows, found})
+		out.Tables = append(out.Tables, tableJSON{t.Table, t.Rows, found, t.Unheld})
 	}
 	out.NotCompared = report.NotCompared
 	for f := range report.Findings() {
@@ -145,7 +159,7 @@ func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
 			FirstSeen: f.FirstSeen.UTC(), Outcome: f.Outcome.String(), Reason: f.Reason,
 		}
 		if r.keys {
-			row.Key = f.Key()
+			row.Key, row.Entity, row.Other = f.Key(), f.Entity(), f.Other()
 		}
 		out.Counts[row.Outcome]++
 		out.Findings = append(out.Findings, row)

@@ -1,0 +1,89 @@
+// Package cas sends lightweight transactions through gocql, and reads what they say of the row if they were not applied.
+package cas
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+)
+
+// Options are what a transaction is sent with.
+type Options struct {
+	Key         []byte            // of the partition
+	Consistency gocql.Consistency // of the commit
+	Serial      gocql.SerialConsistency
+}
+
+// Swap makes one attempt at a transaction; several statements travel in one batch. If it was not applied, row has the timeuuids of
+// the row as it is, by column, and its pending.
+func Swap(
+	ctx context.Context, session *gocql.Session, statements []entity.Statement, o Options,
+) (applied bool, row map[string]any, err error) {
+	row = make(map[string]any)
+	if len(statements) == 1 {
+		q := session.Query(statements[0].Text, statements[0].Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).
+			RetryPolicy(nil).WithContext(ctx)
+		applied, err = scan(q.SerialConsistency(o.Serial).Consistency(o.Consistency).NoSkipMetadata().Iter(), row)
+		return applied, row, err
+	}
+	b := session.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx).SerialConsistency(o.Serial)
+	b.Cons = o.Consistency
+	for _, s := range statements {
+		b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: s.Text, Args: s.Args})
+	}
+	applied, iter, err := session.MapExecuteBatchCAS(b, row)
+	if iter != nil {
+		err = errors.Join(err, iter.Close())
+	}
+	return applied, row, err
+}
+
+// scan reads the answer to a transaction into row: its timeuuids, and pending. MapScanCAS would decode all columns, and panic at types
+// that gocql has no Go type for, be it of columns that the set does not declare.
+func scan(iter *gocql.Iter, row map[string]any) (applied bool, err error) {
+	var dest []any
+	var pending map[gocql.UUID][]byte
+	ids := make(map[string]*gocql.UUID)
+	for _, c := range iter.Columns() {
+		switch t := c.TypeInfo.Type(); {
+		case c.Name == "[applied]":
+			dest = append(dest, &applied)
+		case c.Name == entity.PendingColumn && entries(c.TypeInfo):
+			dest = append(dest, &pending)
+		case t == gocql.TypeTimeUUID, t == gocql.TypeUUID:
+			ids[c.Name] = new(gocql.UUID)
+			dest = append(dest, ids[c.Name])
+		case t == gocql.TypeTuple:
+			tuple, _ := c.TypeInfo.(gocql.TupleTypeInfo)
+			dest = append(dest, slices.Repeat([]any{skipped{}}, len(tuple.Elems))...)
+		default:
+			dest = append(dest, skipped{})
+		}
+	}
+	found := iter.Scan(dest...)
+	if err := iter.Close(); err != nil || !found {
+		return false, cmp.Or(err, gocql.ErrNotFound)
+	}
+	row[entity.PendingColumn] = pending
+	for name, id := range ids {
+		row[name] = *id
+	}
+	return applied, nil
+}
+
+// entries says whether it is the type of pending: a set with Compare may have a column of that name.
+func entries(t gocql.TypeInfo) bool {
+	m, ok := t.(gocql.CollectionType)
+	return ok && m.Type() == gocql.TypeMap && m.Key.Type() == gocql.TypeTimeUUID && m.Elem.Type() == gocql.TypeBlob
+}
+
+// skipped is a column that is not decoded.
+type skipped struct{}
+
+// UnmarshalCQL implements [gocql.Unmarshaler].
+func (skipped) UnmarshalCQL(gocql.TypeInfo, []byte) error { return nil }

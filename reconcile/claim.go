@@ -1,0 +1,212 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
+)
+
+// claimKey is a key of a table of unique keys on the cluster, on behalf of an entity.
+type claimKey struct {
+	transactions
+	claim *entity.Claim
+	own   string
+	bases map[string]*entity.Base // of the owners that were seen
+}
+
+var _ versioned.Key = (*claimKey)(nil)
+
+func (j *job) claimKey(p place, own string) *claimKey {
+	c := p.t.ClaimOf(own, p.key, j.keyspace)
+	local := j.base().BaseRow(own, j.keyspace).Local()
+	return &claimKey{j.transactions(c.Keyspace, c.PartitionKey, local), c, own, make(map[string]*entity.Base)}
+}
+
+// Self implements [versioned.Key].
+func (k *claimKey) Self() string { return k.own }
+
+// Read implements [versioned.Key].
+func (k *claimKey) Read(ctx context.Context) (out versioned.Claim, err error) {
+	statement, dest, holder := k.claim.Select()
+	found, err := k.read(ctx, statement, dest)
+	switch {
+	case err != nil:
+		return out, fmt.Errorf("read %s at SERIAL: %w", k.claim, err)
+	case !found:
+		return out, nil
+	}
+	h := holder()
+	out = versioned.Claim{Owner: h.Base.Key(), Token: h.Token}
+	if h.Own { // in other bytes, perhaps
+		out.Owner = k.own
+	}
+	k.bases[out.Owner] = h.Base
+	return out, nil
+}
+
+// Take implements [versioned.Key].
+func (k *claimKey) Take(ctx context.Context, token gocql.UUID) (versioned.Claim, error) {
+	if applied, _, err := k.swap(ctx, k.claim.Take(token)); err != nil || applied {
+		return versioned.Claim{Owner: k.own, Token: token}, err
+	}
+	return k.Read(ctx) // a zero claim if it is gone meanwhile
+}
+
+// Replace implements [versioned.Key].
+func (k *claimKey) Replace(ctx context.Context, seen, token gocql.UUID) (now gocql.UUID, err error) {
+	applied, row, err := k.swap(ctx, k.claim.Replace(token, seen))
+	if err != nil || applied {
+		return token, err
+	}
+	now, _ = row[entity.TokenColumn].(gocql.UUID)
+	return now, nil
+}
+
+// Free implements [versioned.Key].
+func (k *claimKey) Free(ctx context.Context, token gocql.UUID) error {
+	_, _, err := k.swap(ctx, k.claim.Free(token))
+	return err
+}
+
+// Base implements [versioned.Key].
+func (k *claimKey) Base(owner string) versioned.Store { return k.versionedBase(k.bases[owner]) }
+
+// Held implements [versioned.Key].
+func (k *claimKey) Held(row versioned.Row) bool {
+	stored, ok := row.Columns.(*entity.Row)
+	return ok && k.claim.Holds(*stored)
+}
+
+// lookAtClaims reads those claims of a suspect that a look has not read yet.
+func (j *job) lookAtClaims(ctx context.Context, s *suspect, l *repair.Look) error {
+	read := make(map[place]bool, len(l.Claims))
+	for _, c := range l.Claims {
+		read[place{j.table(c.Table), c.Key}] = true
+	}
+	for p := range s.places {
+		if !p.t.Unique() || read[p] {
+			continue
+		}
+		c, err := j.readClaim(ctx, p, s.entity)
+		if err != nil {
+			return err
+		}
+		l.Claims = append(l.Claims, c)
+	}
+	return nil
+}
+
+// readClaim reads a claim, and if it is another entity's, whether that one's base row has the key.
+func (j *job) readClaim(ctx context.Context, p place, own string) (repair.Claim, error) {
+	out, k := repair.Claim{Table: p.t.Name(), Key: p.key}, j.claimKey(p, own)
+	claim, _, err := versioned.Try(ctx, j.baseOf(own), k.Read)
+	if err != nil || claim.Owner == "" {
+		return out, err
+	}
+	out.Owner, out.Own, out.At = claim.Owner, claim.Owner == own, versioned.Timestamp(claim.Token)
+	if out.Own {
+		return out, nil
+	}
+	base := k.Base(claim.Owner)
+	row, _, err := versioned.Try(ctx, base, base.Read)
+	out.Held = k.Held(row)
+	return out, err
+}
+
+// placesOfClaims adds the unique keys of the base row to what is to be read, and says whether there are any that the look has not read.
+func (j *job) placesOfClaims(s *suspect, l *repair.Look) (more bool) {
+	if l.Base == nil {
+		return false
+	}
+	for _, u := range j.uniques {
+		if key, there := l.Base.KeyIn(u.Layout); there && !s.places[place{u, key}] {
+			s.places[place{u, key}] = true
+			more = true
+		}
+	}
+	return more
+}
+
+// firstClaims reads the claims of a base row that a scan has found.
+func (j *job) firstClaims(ctx context.Context, r *row, l *repair.Look) error {
+	for _, u := range j.uniques {
+		key, there := r.KeyIn(u.Layout)
+		if !there {
+			continue
+		}
+		have, err := j.row(ctx, u, key, j.level())
+		if err != nil {
+			return err
+		}
+		if l.Unique = append(l.Unique, u.Layout); have != nil {
+			l.Claims = append(l.Claims, repair.Claim{Table: u.Name(), Key: key, Own: have.Entity() == r.Entity()})
+		}
+	}
+	return nil
+}
+
+// unheld counts the claims of a look that no base row holds and no write in flight explains.
+func (j *job) unheld(s *suspect, l repair.Look, began time.Time) (counted bool) {
+	old := began.Add(-j.settle).UnixMicro()
+	for _, c := range l.Unheld() {
+		p := place{j.table(c.Table), c.Key}
+		if c.At >= old || l.Version.At >= old || l.Version.Pending || s.unheld[p] {
+			continue
+		}
+		if s.unheld == nil {
+			s.unheld = make(map[place]bool)
+		}
+		s.unheld[p], counted = true, true
+		j.report.unheld(p.t)
+	}
+	return counted
+}
+
+// Why keys are not claimed.
+const (
+	heldByTwo = "two base rows have the unique key, and nothing says which is right: Modify one of them to another key, or delete it"
+	taken     = "another entity has the unique key, or has claimed it a moment ago: repair again; what is then shared is left to you"
+)
+
+// reclaim claims unique keys for a base row that has them, and gives it a new version. It says why it did not, if another entity has one.
+func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) (why string, err error) {
+	b := j.baseOf(own)
+	row, _, err := versioned.Try(ctx, b, b.Read)
+	if err != nil || !row.Present || len(row.Pending) > 0 {
+		return "", err // the next look says what there is to do
+	}
+	stored, _ := row.Columns.(*entity.Row)
+	read := b.base.TableRow(*stored)
+	var claims []versioned.Key
+	for _, f := range keys {
+		t := j.table(f.Table)
+		if key, there := read.KeyIn(t.Layout); there && key == f.Key {
+			claims = append(claims, j.claimKey(place{t, key}, own))
+		}
+	}
+	if len(claims) == 0 {
+		return "", nil
+	}
+	result := versioned.Reclaim(ctx, b, row, claims, nextVersion, j.settle)
+	var other *versioned.TakenError
+	switch {
+	case errors.As(result.Err, &other):
+		return taken, nil
+	case result.Outcome == retry.Applied:
+		return "", nil
+	}
+	return "", result.Err
+}
+
+func nextVersion(above int64) gocql.UUID {
+	return versioned.Version(max(time.Now().UnixMicro(), above+1), rand.Uint64()) //nolint:gosec // it tells writers apart, it hides nothing
+}
