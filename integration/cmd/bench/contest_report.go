@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -60,13 +61,13 @@ func (s section) table(columns []column) string {
 	for _, x := range s.list {
 		line(x.name, func(c column) string {
 			own := c.of(&x.figures)
-			cell := own.cell(c.format)
+			cell := []string{own.cell(c.format)}
 			for _, base := range s.bases {
 				if i := slices.IndexFunc(s.list, func(x *contender) bool { return x.name == base }); i >= 0 {
-					cell += fmt.Sprintf(", %.2f x", own.times(c.of(&s.list[i].figures)))
+					cell = append(cell, fmt.Sprintf("%.2f x", own.times(c.of(&s.list[i].figures))))
 				}
 			}
-			return cell
+			return strings.Join(cell, ", ")
 		})
 	}
 	return b.String()
@@ -110,7 +111,7 @@ func many(name, format string, of func(m *measured, k int) figure) []column {
 	var all []column
 	for k := len(atATime) - 1; k > 0; k-- {
 		all = append(all, column{
-			strings.Replace(name, "N", fmt.Sprint(atATime[k]), 1), format, func(m *measured) figure { return of(m, k) },
+			strings.Replace(name, "N", strconv.Itoa(atATime[k]), 1), format, func(m *measured) figure { return of(m, k) },
 		})
 	}
 	return all
