@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -100,6 +101,9 @@ func (r *Reconciler) open(ctx context.Context, set tables.Described, options []O
 	if err := j.choose(); err != nil {
 		return nil, err
 	}
+	if err := j.checkPartitioner(ctx); err != nil {
+		return nil, err
+	}
 	return j, j.readSchema(ctx)
 }
 
@@ -132,6 +136,24 @@ func (j *job) choose() error {
 	}
 	if len(j.compared()) == 1 {
 		return invalid("Tables: %s is the base table alone: name query tables, which are compared with it", j.tables[0].Name())
+	}
+	return nil
+}
+
+// checkPartitioner rejects clusters whose tokens are not those that ranges of the ring are made of here.
+func (j *job) checkPartitioner(ctx context.Context) error {
+	var name string
+	err := j.pace.Do(ctx, points, func() error {
+		_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) error {
+			return j.query(ctx, "SELECT partitioner FROM system.local WHERE key = 'local'", gocql.One).Scan(&name)
+		}, nil)
+		return err
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("denorm: reconcile: partitioner not read: %w", err)
+	case !strings.HasSuffix(name, ".Murmur3Partitioner"):
+		return invalid("the partitioner of the cluster is %s: tables can be compared under Murmur3Partitioner alone", name)
 	}
 	return nil
 }

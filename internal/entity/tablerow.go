@@ -234,6 +234,22 @@ func (r TableRow) all() []Value {
 	return values
 }
 
+// Stale says whether the row is where an earlier bucket function has put it, of a column with several that have no time.
+func (r TableRow) Stale() bool {
+	s := r.layout.set
+	for _, i := range r.layout.table.key {
+		d := s.columns[i].derived
+		if d == nil || !d.swept() {
+			continue
+		}
+		now, err := d.value(func(i int) *Value { return &r.values[i] })
+		if err == nil && !bytes.Equal(now, r.values[i].data) {
+			return true
+		}
+	}
+	return false
+}
+
 // Deliver renders the write again that has left this row: what an update of the row by itself puts and removes at that time, in
 // microseconds. At a later time than the row's own it is a new write of the same row. The row must be [TableRow.Whole]. Without nulls,
 // absent columns are left as they are.

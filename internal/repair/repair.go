@@ -178,6 +178,8 @@ type Repair struct {
 // again: what it leaves may be another finding.
 func Decide(l Look, r Rules) (Repair, error) {
 	switch {
+	case l.Base != nil && slices.ContainsFunc(l.Rows, func(q Row) bool { return q.With(l.Base.TableRow).Stale() }):
+		return Repair{Reason: stale}, nil
 	case l.BaseTable.Version() != "":
 		return DecideVersioned(l, l.Version, r)
 	case l.Base == nil && l.Adopt != 0 && len(merged(l.own())) == 0:
@@ -292,6 +294,10 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 	promote := slices.DeleteFunc(send, func(m entity.Mutation) bool { return m.Table != l.BaseTable.Name() })
 	return Repair{Promote: promote, Promoted: map[string]int64{"": newest.At}}, nil
 }
+
+// A process whose last function is another one has deleted the row under ours, at the time at which a repair would put it there, and at a tie
+// the delete wins; so it would be nowhere once it was removed here.
+const stale = "the row is where an earlier bucket function has put it, and where readers find it: Modify the entity, with no change, which moves it"
 
 const undated = "nothing says when the base row was written, so it cannot be said which row is newer"
 
