@@ -19,6 +19,10 @@ func (p *process) operate() {
 		p.repair(e)
 		return
 	}
+	if w.plan.reclaim != nil && w.chance(300) {
+		p.reclaim(e)
+		return
+	}
 	if w.chance(128) {
 		p.skew = -p.skew // the clock is put right, or wrong
 	}

@@ -26,6 +26,10 @@ func (w *world) conclude() {
 	if w.plan.repair != nil && w.plan.repair.damage {
 		w.repairAll(p)
 	}
+	if w.plan.reclaim != nil && w.plan.reclaim.lose {
+		w.reclaimAll(p)
+		return
+	}
 	w.judgeTables()
 	for e := range w.rows {
 		w.rewrite(p, e)

@@ -14,7 +14,8 @@ type modelPlan struct {
 	base  func(versioned.Store) versioned.Store // what claimers fence
 	key   func(*key) versioned.Key              // what claims work on
 
-	repair *repairPlan // nil: nobody repairs
+	repair  *repairPlan  // nil: nobody repairs
+	reclaim *reclaimPlan // nil: nobody claims keys again
 }
 
 func (p *modelPlan) kept() int64 {

@@ -133,6 +133,9 @@ func (w *world) judge(e int, r *row, after *columns, s versioned.Swap) {
 
 // judgeClaims says whether every unique key that a base row has is claimed for it.
 func (w *world) judgeClaims() {
+	if w.plan.reclaim != nil && w.plan.reclaim.lose {
+		return
+	}
 	for e := range w.rows {
 		c := w.rows[e].columns
 		for u := range w.claims {
