@@ -146,7 +146,7 @@ func (j *job) fillRow(ctx context.Context, r *row) error {
 		return nil
 	}
 	// In a set that takes Patch a column that is null may have been so before the rest was written.
-	nulls := !r.Patchable() && time.Since(time.UnixMicro(r.At)) < j.horizon()
+	nulls := !r.Patchable() && (j.at || time.Since(time.UnixMicro(r.At)) < j.horizon())
 	send, err := r.Redeliver(r.At, r.Written, nulls, j.keyspace)
 	if err != nil {
 		j.report.uncovered(fmt.Errorf("a row of %s was not put into %s: %w", j.base().qualified(), t.qualified(), err))

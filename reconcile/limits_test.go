@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -189,6 +190,58 @@ func TestKeysAlone(t *testing.T) {
 			t.Errorf("%d rows", got)
 		}
 	})
+}
+
+// A row that is put is put with its nulls as long as an older write, with values there, may be delivered. Of an older row they are left out: they
+// would be tombstones that cover nothing.
+func TestNullsOfOldRows(t *testing.T) {
+	t.Parallel()
+	set := tables.Must(tables.New[pair]("pair", tables.Table{Name: "pairs", PartKey: []string{"id"}},
+		tables.Table{Name: "pairs_by_status", PartKey: []string{"status"}, SortKey: []string{"id"}}, tables.SingleWriter("status")))
+	for _, tt := range []struct {
+		name    string
+		age     time.Duration
+		options []reconcile.Option
+		unset   bool
+	}{
+		{"young", time.Hour, nil, false},
+		{"old", 3 * time.Hour, nil, true},
+		{"old by its timestamp, which may be younger", 3 * time.Hour, []reconcile.Option{reconcile.OldTimestamps()}, false},
+	} {
+		for _, backfill := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, backfill %t", tt.name, backfill), func(t *testing.T) {
+				t.Parallel()
+				cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+					s, _, r := openSet(t, c, set, append(tt.options, reconcile.Settle(30*time.Second))...)
+					x := &world{Cluster: c, t: t, s: s}
+					for _, table := range []string{"pairs", "pairs_by_status"} {
+						x.exec("ALTER TABLE " + table + " WITH gc_grace_seconds = 14400") // nothing is delivered after two hours
+					}
+					for _, id := range []string{"a", "b"} {
+						x.exec("INSERT INTO pairs (id,status) VALUES ('"+id+"','s') USING TIMESTAMP ?", time.Now().UnixMicro())
+					}
+					<-time.After(tt.age)
+					var err error
+					if backfill {
+						_, err = r.Backfill(t.Context(), set, "pairs_by_status", reconcile.Writers(time.Now()))
+					} else {
+						_, err = r.Repair(t.Context(), set)
+					}
+					puts := c.Journal(cassandratest.Table("pairs_by_status"), cassandratest.Text("INSERT"))
+					if err != nil || len(puts) < 2 {
+						t.Errorf("%v, %d puts", err, len(puts))
+					}
+					for _, put := range puts {
+						for _, statement := range put.Statements {
+							if v, there := statement.Value("note"); there && v.Unset != tt.unset {
+								t.Errorf("%s: unset %t", statement.Text, v.Unset)
+							}
+						}
+					}
+				})
+			})
+		}
+	}
 }
 
 // Where a table is dropped, or the base table truncated, a repair ends and says so.

@@ -45,6 +45,9 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 		Before:   time.Now().Add(-j.settle).UnixMicro(),
 		Keyspace: j.keyspace,
 	}
+	if !j.at {
+		rules.Delivered = time.Now().Add(-j.horizon()).UnixMicro()
+	}
 	var began time.Time
 	before := repairable(l)
 	if len(before) == 0 {
@@ -153,7 +156,7 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		d, err = repair.Decide(l, rules)
 	}
 	if err != nil || d.Reason != "" {
-		return 0, d.Reason, err
+		return 0, d.Reason + j.later(s, d), err
 	}
 	if d.RollForward {
 		if j.dryRun {
@@ -198,6 +201,20 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		why, err = j.reclaim(ctx, s.entity, d.Claim)
 	}
 	return sent + len(d.Send), why, err
+}
+
+// later says from when on something that is left may be removed, and how.
+func (j *job) later(s *suspect, d repair.Repair) string {
+	switch horizon := j.horizon(); {
+	case !d.Later:
+		return ""
+	case j.store == nil:
+		return fmt.Sprintf("; what may still be delivered decides until %v after it was first seen, which nothing keeps: repair with State (--state) now, and "+
+			"again after that time with OnRemoval (--removed), which removes it", horizon)
+	default:
+		return "; what may still be delivered decides until " + s.sighting.First.Add(horizon).UTC().Format(time.RFC3339) +
+			": a repair after that time, with OnRemoval (--removed), removes it"
+	}
 }
 
 // lookAtAll looks with the base row as all replicas have it, or says why it cannot.

@@ -59,11 +59,16 @@ func TestFirstSightingsOutliveRuns(t *testing.T) {
 				}
 				return reconcile.Finding{}
 			}
-			if f := repair(); f.Outcome != reconcile.Found || f.Certainty != reconcile.Settled || !strings.Contains(f.Reason, "purged") {
+			f := repair()
+			how := "repair with State (--state) now, and again after that time with OnRemoval (--removed)"
+			if stored {
+				how = f.FirstSeen.Add(2*time.Hour).UTC().Format(time.RFC3339) + ": a repair after that time, with OnRemoval (--removed), removes it"
+			}
+			if f.Outcome != reconcile.Found || f.Certainty != reconcile.Settled || !strings.Contains(f.Reason, "purged") || !strings.Contains(f.Reason, how) {
 				t.Errorf("stored %t: %v", stored, f)
 			}
-			<-time.After(3 * time.Hour)
-			f := repair()
+			<-time.After(time.Until(f.FirstSeen.Add(2*time.Hour + time.Second)))
+			f = repair()
 			if !stored && (f.Outcome != reconcile.Found || len(x.rows(o)) == 0) {
 				t.Errorf("%v, though nobody knows for how long", f)
 			}

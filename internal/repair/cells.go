@@ -84,7 +84,7 @@ func (c *cellRepair) row(q *Row) {
 			removes = true
 			c.add(&c.out.Send)(q.Cell(name, nil, q.Layout(), entity.Written{At: at}, c.rules.Keyspace))
 		case at < c.rules.Promotable:
-			c.out.Reason = purged(at)
+			c.out.Reason, c.out.Later = purged(at), true
 		default:
 			c.add(&c.out.Promote)(q.Cell(name, &q.TableRow, c.look.BaseTable, q.Written[name], c.rules.Keyspace))
 			c.out.Promoted[name] = max(c.out.Promoted[name], at)

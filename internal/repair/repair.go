@@ -142,8 +142,11 @@ func (l Look) older(q *Row, f *Finding) Class {
 // Rules are what a repair has to know besides the rows.
 type Rules struct {
 	// Old says whether what was found is older than anything that may still be delivered, counted from when it was first seen. Rows that
-	// nothing can prove are removed then, and absent values of rows that are put are left alone, not sent as null.
+	// nothing can prove are removed then.
 	Old bool
+	// Delivered is the time, in microseconds, before which no write is that may still be delivered; 0 if timestamps do not tell. A base row
+	// that is older is put with its absent values left alone, not sent as null, which would be tombstones that cover nothing.
+	Delivered int64
 	// Promotable is the time, in microseconds, below which no row is put into the base table: a tombstone that covers it may be purged.
 	Promotable int64
 	// Before is a time, in an adoption, before all writes that may be in flight: rows of which nothing says when they were written are
@@ -170,8 +173,9 @@ type Repair struct {
 	Claim []Finding
 	// RollForward says that a write of the entity is pending: finish it, and look again.
 	RollForward bool
-	// Reason says why something is left as it is.
+	// Reason says why something is left as it is. Later says that it is removed once it is Old.
 	Reason string
+	Later  bool
 }
 
 // Decide says what to do about the findings of a look. After it has been done, the entity is looked at
@@ -206,7 +210,7 @@ func Decide(l Look, r Rules) (Repair, error) {
 		send, err := newest.again(true, r.Keyspace)
 		return Repair{Send: send}, err
 	}
-	out, nulls := Repair{}, !r.Old
+	out, nulls := Repair{}, !r.Old && (l.Base.At >= r.Delivered || l.foreign(l.Base)) // times by hand may be in other units
 	for _, f := range l.Findings() {
 		nulls = nulls || f.Class == Differing
 		if f.Class != Ghost {
@@ -274,10 +278,9 @@ func orphan(l Look, rows []Row, r Rules) (Repair, error) {
 		}
 		return out, nil
 	case !newest.Whole() && !newest.Patchable():
-		return Repair{Reason: "no table that has a row has all columns, so the base row cannot be made of them: the rows may be removed once nothing that " +
-			"was sent before can arrive any more"}, nil
+		return Repair{Reason: "no table that has a row has all columns, so the base row cannot be made of them", Later: true}, nil
 	case newest.At < r.Promotable:
-		return Repair{Reason: purged(newest.At)}, nil
+		return Repair{Reason: purged(newest.At), Later: true}, nil
 	}
 	if newest.Patchable() {
 		l.Rows = l.own()

@@ -72,7 +72,8 @@ func notes(send []entity.Mutation) []string {
 	return out
 }
 
-// What a base row has as null is sent so to a row that differs, however old it is.
+// What a base row has as null is sent so to a row that differs, however old it is, and to one that is missing, unless the base row is so old that
+// nothing of before may be delivered.
 func TestNulls(t *testing.T) {
 	t.Parallel()
 	set := crates(tables.OneOf("status", "a", "b"))
@@ -83,6 +84,12 @@ func TestNulls(t *testing.T) {
 		d, err := repair.Decide(lookAt(set, &without, older), repair.Rules{Old: old})
 		if got := notes(d.Send); err != nil || !slices.Equal(got, []string{"null", "null"}) {
 			t.Errorf("an older row, old %t: %v, note %v", old, err, got)
+		}
+	}
+	for delivered, want := range map[int64]string{2000: "null", 2001: "unset"} {
+		d, err := repair.Decide(lookAt(set, &without), repair.Rules{Delivered: delivered})
+		if got := notes(d.Send); err != nil || !slices.Equal(got, []string{want, want}) {
+			t.Errorf("a missing row, nothing is delivered of before %d: %v, note %v", delivered, err, got)
 		}
 	}
 }
