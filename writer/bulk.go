@@ -80,14 +80,17 @@ type Bulk struct {
 //
 //	bulk := w.WriteAll(ctx, "importOrders", source)
 //	for done := range bulk.All() {
-//		if done.Err != nil { // an *Error, which can be stored and resumed, or ErrParked
+//		if done.Err != nil { // an *Error, which can be stored and resumed, ErrParked, or the run has ended before the item began
 //			failed = append(failed, done)
 //		}
 //	}
 //	err := bulk.Err()
 //
-// Changes of one entity are written one after another in the order of the source, and once one has failed the later ones of this run are
-// [ErrParked]. Different entities go on side by side, in any order. Rows of one set that share a partition are written in one request where
+// Changes of one entity are written one after another in the order of the source, and given back in it, and once one has failed the later ones
+// of this run are [ErrParked]. So it is with changes of two entities that take or give up one key of a Unique table. Other entities go on
+// side by side, in any order. The run ends early after 10,000 entities have failed, or fewer with 64 MiB of rows: it remembers them all.
+//
+// Rows of one set that share a partition are written in one request where
 // several items wait, each at its own timestamp: up to 64 items and 32 KiB. If such a request fails, each item is written alone, and gets a
 // result of its own.
 //

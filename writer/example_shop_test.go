@@ -171,3 +171,59 @@ func ExampleWriter_WriteAll() {
 	fmt.Println(written, bulk.Err(), ticket.Seat)
 	// Output: 1000 <nil> 507
 }
+
+// After an import with failures: what failed is resumed, and then what it has parked is written, in order.
+func ExampleBulkError() {
+	w, cluster, end := openSales()
+	defer end()
+	ctx := context.Background()
+	source := func(items []writer.Item) func(func(writer.Item, error) bool) {
+		return func(yield func(writer.Item, error) bool) {
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+	var items []writer.Item
+	for n := range 6 { // three changes of each ticket
+		items = append(items, writer.Item{Change: sales.Insert(sale{SaleID: fmt.Sprint("t", n%2), UserID: "bob", Seat: fmt.Sprint(n)})})
+	}
+
+	outage := cluster.When(cassandratest.Table("sales_by_id")).Do(cassandratest.Fail(cassandratest.WriteTimeout("SIMPLE", 0, 2)))
+	var failed []writer.Done
+	bulk := w.With(writer.Timeout(200*time.Millisecond)).WriteAll(ctx, "importTickets", source(items))
+	for done := range bulk.All() {
+		if done.Err != nil {
+			failed = append(failed, done)
+		}
+	}
+	var counts *writer.BulkError
+	if errors.As(bulk.Err(), &counts) {
+		fmt.Println(counts.Written, "written,", counts.Failed, "failed,", counts.Parked, "parked")
+	}
+	outage.End()
+
+	resumed, rest := make(map[*writer.Error]bool), []writer.Item(nil)
+	for _, f := range failed {
+		var cause *writer.Error // of a parked item: that of the change that parks it
+		switch errors.As(f.Err, &cause); {
+		case cause == nil: // not begun
+			rest = append(rest, f.Item)
+		case !errors.Is(f.Err, writer.ErrParked):
+			_, err := w.Resume(ctx, cause)
+			resumed[cause] = err == nil
+		case resumed[cause]:
+			rest = append(rest, f.Item)
+		}
+	}
+	again := w.WriteAll(ctx, "importTickets", source(rest))
+	for range again.All() {
+	}
+	ticket, _ := writer.Load(ctx, w, "showTicket", sales, sale{SaleID: "t0"})
+	fmt.Println(len(rest), "written again,", again.Err(), ticket.Seat)
+	// Output:
+	// 0 written, 2 failed, 4 parked
+	// 4 written again, <nil> 4
+}

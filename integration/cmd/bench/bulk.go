@@ -103,7 +103,7 @@ func (b *bulkBench) run(ctx context.Context, p *place) (map[string]string, error
 			}
 		}
 	}
-	return map[string]string{"bulk.md": b.report(list, p.hosts)}, nil
+	return map[string]string{"bulk-benchmark.md": b.report(list, p.hosts)}, nil
 }
 
 // turn measures an importer once.
@@ -172,7 +172,7 @@ func insertByHand(ctx context.Context, session *gocql.Session, s *sample, row li
 
 func (b *bulkBench) report(list []*importer, nodes int) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, `# Many changes at a time
+	fmt.Fprintf(&text, `# Bulk benchmark
 
 %d rows of two tables, inserted by WriteAll and by loops of %d goroutines, at LOCAL_QUORUM on %d real Cassandra nodes on this machine. %d rounds,
 contenders in random order; medians over the rounds, in brackets the smallest and the largest, and the median of the ratios to
