@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/denorm-go/denorm/internal/entity"
@@ -31,6 +33,8 @@ type bulkRun struct {
 	under    int   // writes under way
 	ending   error // of items that have not begun: nothing is read or begun any more
 	left     bool  // nor given
+
+	strained atomic.Bool // a request said that a node has too much to do, and was sent again: the pace has yet to be told
 }
 
 type pulled struct {
@@ -290,6 +294,9 @@ func (r *bulkRun) begin() {
 // complete ends the items of a write.
 func (r *bulkRun) complete(c chunkDone) {
 	r.under--
+	if r.strained.Swap(false) && c.err == nil {
+		c.err = context.DeadlineExceeded // for the pace alone
+	}
 	r.pace.Release(min(bits.Len(uint(len(c.chunk)))-1, sizes-1), c.took, c.err)
 	for _, i := range c.chunk {
 		parked := r.queue.done(i)
@@ -355,7 +362,21 @@ func (r *bulkRun) send(p *plan, changes int) (Result, error) {
 	if err := r.w.guard(ctx, p); err != nil {
 		return r.w.unsent(ctx, r.op, p, err)
 	}
-	return r.w.run(ctx, p)
+	result, err := r.w.run(ctx, p)
+	if p.strained() {
+		r.strained.Store(true)
+	}
+	return result, err
+}
+
+// strained says whether a request of the plan has met a node with too much to do.
+func (p *plan) strained() bool {
+	for i := range p.groups {
+		if p.stragglers == 0 && p.groups[i].together.strained { // else it may be under way
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.requests, func(r request) bool { return r.strained })
 }
 
 // inherit gives each request of p what is known of the one that had its rows.

@@ -19,6 +19,7 @@ type request struct {
 	closed     bool // it is not sent, whatever its outcome
 	batchlog   bool // some attempt failed at the batchlog
 	overloaded bool // some attempt was answered OVERLOADED
+	strained   bool // some attempt says that a node has too much to do, whatever a later one says
 	sent       int
 	host       session.Host
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/pace"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -169,6 +170,7 @@ const leastSilence = 200 * time.Millisecond
 func (f *sender) note(err error) error {
 	verdict := retry.Classify(err, f.request.kind)
 	f.request.overloaded = f.request.overloaded || verdict.Reason == retry.ReasonOverloaded
+	f.request.strained = f.request.strained || pace.Overloaded(err)
 	if verdict.Batchlog && !f.s.p.strict && f.request.kind == retry.LoggedBatch {
 		return req.Stop(err) // it goes on as a fan-out
 	}
