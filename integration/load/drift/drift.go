@@ -4,7 +4,6 @@ package drift
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
@@ -16,7 +15,6 @@ import (
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/reconcile"
 )
 
 // Order is the i-th of the orders that [Load] has put, as it was put.
@@ -102,76 +100,6 @@ func patiently(f func() error) (err error) {
 		<-time.After(time.Second)
 	}
 	return err
-}
-
-// Planted is a difference that was planted.
-type Planted struct {
-	Name    string
-	Class   reconcile.Class
-	Order   orders.Order
-	Outcome reconcile.Outcome // of a repair
-	Status  orders.Status     // afterwards, empty if the order is gone
-}
-
-// kinds of differences: what is sent, at a time above that of the order.
-var kinds = []struct {
-	name    string
-	class   reconcile.Class
-	plant   func(put, remove func(table string, o orders.Order), o, moved orders.Order)
-	outcome reconcile.Outcome
-	moves   bool
-	gone    bool
-}{
-	{"a move that wrote the base table alone", reconcile.Missing, func(put, _ func(string, orders.Order), _, moved orders.Order) {
-		put("orders_by_id", moved)
-	}, reconcile.Repaired, true, false},
-	{"differing", reconcile.Differing, func(put, remove func(string, orders.Order), o, moved orders.Order) {
-		put("orders_by_id", moved)
-		put("orders_by_status", moved)
-		remove("orders_by_status", o)
-	}, reconcile.Repaired, true, false},
-	{"ghost", reconcile.Ghost, func(put, _ func(string, orders.Order), _, moved orders.Order) {
-		for _, table := range Tables {
-			put(table, moved)
-		}
-	}, reconcile.Repaired, true, false},
-	{"a delete that wrote the base table alone", reconcile.Orphan, func(_, remove func(string, orders.Order), o, _ orders.Order) {
-		remove("orders_by_id", o)
-	}, reconcile.Repaired, false, true},
-	{"a move that wrote a query table alone", reconcile.Newer, func(put, _ func(string, orders.Order), _, moved orders.Order) {
-		put("orders_by_status", moved)
-	}, reconcile.Repaired, true, false},
-	{"shadowed", reconcile.Missing, func(_, remove func(string, orders.Order), o, _ orders.Order) {
-		remove("orders_by_user", o)
-	}, reconcile.Shadowed, false, false},
-}
-
-// Plant plants so many differences on the first orders of those loaded.
-func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
-	var out []Planted
-	var errs []error
-	for i := range count {
-		k := kinds[i%len(kinds)]
-		o := Order(i, loaded)
-		moved := o
-		moved.Status = orders.Statuses[(i+1)%len(orders.Statuses)]
-		k.plant(
-			func(table string, o orders.Order) {
-				errs = append(errs, patiently(func() error { return Put(s, table, o, at) }))
-			},
-			func(table string, o orders.Order) {
-				errs = append(errs, patiently(func() error { return Remove(s, table, o, at) }))
-			}, o, moved)
-		p := Planted{Name: k.name, Class: k.class, Order: o, Outcome: k.outcome}
-		switch {
-		case k.moves:
-			p.Status = moved.Status
-		case !k.gone:
-			p.Status = o.Status
-		}
-		out = append(out, p)
-	}
-	return out, errors.Join(errs...)
 }
 
 // Contents is what a table has of each order: a digest of its row; several rows, which are not allowed, give another one.

@@ -8,18 +8,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gocql/gocql"
-	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/child"
@@ -30,7 +27,12 @@ import (
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-var long = flag.Bool("long", false, "1,000,000 orders and 300 differences")
+var (
+	long    = flag.Bool("long", false, "1,000,000 orders and 300 differences")
+	sized   = flag.Int("orders", 0, "another number of orders")
+	settle  = flag.Duration("settle", 0, "another Settle")
+	figures = flag.String("figures", "", "write the table of figures to this file")
+)
 
 func TestMain(m *testing.M) {
 	var worker drift.Worker
@@ -47,187 +49,428 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rate is how many writes a second the service makes meanwhile.
-const rate = 200
-
-// A repair runs next to a service that writes. Its process is killed, a node stops while the next one works, and a last one ends it: each
-// difference that was planted is found, nothing else is, and in the end all tables are equal at ALL, but for the rows that no repair at their
-// own time can put back.
+// Tables are verified and repaired next to a service that writes. The processes are killed, and others continue their runs; a node stops while one
+// works, and a last one ends it. Each difference that was planted is found as what it is, and nothing else is; what can be repaired is, the rest
+// is reported with its reason, and but for that all tables are equal at ALL.
 func TestNodeGoneUnderRepair(t *testing.T) {
 	cluster.Alone(t)
-	count, planted, settle := 6_000, 60, 15*time.Second
-	if *long {
-		count, planted, settle = 1_000_000, 300, 90*time.Second
-	}
-	p := nodes.Cassandra.Open(t, 3, orders.Schema.Statements()...)
-	ctx := t.Context()
-	loaded := time.Now().Add(-time.Hour).UnixMicro()
+	x := open(t)
 	begin := time.Now()
-	if err := drift.Load(ctx, p.Session.Writes(), count, loaded); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d orders in three tables loaded in %v", count, time.Since(begin).Round(time.Second))
-	want, err := drift.Plant(p.Session.Writes(), planted, loaded, loaded+1_000_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop := serve(t, p, count, planted, loaded)
+	x.serve()
 
-	worker := func() (*child.Child, drift.Worker) {
-		w := drift.Worker{Hosts: cluster.Hosts(t), Keyspace: p.Keyspace, Settle: settle, Report: filepath.Join(t.TempDir(), "report")}
-		c, err := child.Start(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c, w
-	}
-	killed, first := worker()
-	for repairing := false; !repairing; {
-		select {
-		case <-killed.Ended():
-			t.Fatalf("nothing was removed: %v", killed.End())
-		case <-time.After(10 * time.Millisecond):
-			_, err := os.Stat(first.Repairing())
-			repairing = err == nil
-		}
-	}
-	if err := killed.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	x.kill(x.start(drift.Worker{}), func() bool { return len(x.ranges("verify")) >= 10 })
+	x.continued("verify", func() {
+		x.verified(x.end(x.start(drift.Worker{Resumes: true})))
+	})
+
+	hanging := x.start(drift.Worker{Repairs: true, Hangs: 5})
+	x.kill(hanging, func() bool {
+		_, err := os.Stat(hanging.Hanging())
+		return err == nil && len(x.repaired()) >= 5
+	})
+	before, run := x.repaired(), x.run("repair", "order")
+	x.sheet.before = len(before)
 	node := cluster.Nodes(t)[2]
-	second, w := worker()
-	if err := node.Stop(ctx); err != nil {
+	second := x.start(drift.Worker{Repairs: true, Resumes: true})
+	if err := node.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	<-second.Ended()
-	if err := second.End(); err != nil {
-		t.Errorf("with a node away: %v", err)
-	}
-	while := read(t, w.Report)
-	if err := node.Start(ctx); err != nil {
+	x.partly(x.end(second), run, before)
+	if err := node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := cluster.Whole(ctx, cluster.Nodes(t)); err != nil {
+	if err := cluster.Whole(t.Context(), cluster.Nodes(t)); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(10 * time.Second) // hints
-	last, w := worker()
-	if err := last.End(); err != nil {
-		t.Fatal(err)
-	}
-	after := read(t, w.Report)
-	writes, failed := stop()
-	t.Logf("meanwhile %d writes of the service, %d not acknowledged; findings with a node away: %s; afterwards: %s", writes, failed, summary(while), summary(after))
+	last := x.end(x.start(drift.Worker{Repairs: true}))
+	x.service.stop()
+	x.ended(last)
+	x.equal()
 
-	// Nothing but what was planted was found.
-	for _, f := range slices.Concat(while, after) {
-		if !slices.ContainsFunc(want, func(w drift.Planted) bool { return strings.Contains(f.Key, w.Order.OrderID.String()) }) {
-			t.Errorf("a false finding: %+v", f)
-		}
+	s := &x.sheet
+	s.writes, s.resumed, s.lost, s.lasted = x.service.writes.Load(), x.service.resumed.Load(), len(x.service.lost), time.Since(begin)
+	t.Logf("%d orders; of %d writes of the service %d were resumed, and %d orders were not acknowledged in the end; in %v",
+		s.orders, s.writes, s.resumed, s.lost, s.lasted.Round(time.Second))
+	for id, err := range x.service.lost {
+		t.Logf("%s: %v", id, err)
 	}
-	shadowed := 0
-	for _, w := range want {
-		if w.Outcome == reconcile.Shadowed {
-			shadowed++
+	if *figures != "" {
+		if err := s.write(*figures); err != nil {
+			t.Error(err)
 		}
-	}
-	for _, f := range after {
-		if f.Outcome != reconcile.Repaired && f.Outcome != reconcile.Shadowed {
-			t.Errorf("%+v", f)
-		}
-	}
-	differ, all, err := drift.Differ(ctx, p.Session.Reads())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range want {
-		if differ[w.Order.OrderID] != (w.Outcome == reconcile.Shadowed) {
-			t.Errorf("%s: differs %t", w.Name, differ[w.Order.OrderID])
-		}
-		delete(differ, w.Order.OrderID)
-		var status string
-		err := p.Session.Reads().Query("SELECT status FROM orders_by_id WHERE order_id=?", w.Order.OrderID).Consistency(gocql.All).Scan(&status)
-		if w.Status == "" && !errors.Is(err, gocql.ErrNotFound) || w.Status != "" && (err != nil || status != string(w.Status)) {
-			t.Errorf("%s: order %q, %v, want %q", w.Name, status, err, w.Status)
-		}
-	}
-	t.Logf("%d orders are in the tables; %d rows are covered by deletes", all, shadowed)
-	if failed == 0 && len(differ) > 0 || len(differ) > int(failed) {
-		t.Errorf("%d orders differ that nothing was planted in, %d writes were not acknowledged", len(differ), failed)
 	}
 }
 
-func read(t *testing.T, file string) (out []drift.Done) {
+// trial is a run of the test.
+type trial struct {
+	*testing.T
+	*suite.Place
+	settle  time.Duration
+	loaded  int64
+	planted int
+	want    map[gocql.UUID]drift.Planted
+	r       *reconcile.Reconciler
+	service *service
+	sheet   sheet
+}
+
+// open loads and plants.
+func open(t *testing.T) *trial {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
+	x := &trial{T: t, settle: 15 * time.Second, planted: 60, want: make(map[gocql.UUID]drift.Planted)}
+	x.sheet.orders = 6_000
+	if *long {
+		x.settle, x.planted, x.sheet.orders = 90*time.Second, 300, 1_000_000
+	}
+	if *sized != 0 {
+		x.sheet.orders = *sized
+	}
+	if *settle != 0 {
+		x.settle = *settle
+	}
+	x.Place = nodes.Cassandra.Open(t, 3, slices.Concat(orders.Schema.Statements(), drift.SmallSchema.Statements())...)
+	for statement := range strings.SplitSeq(strings.TrimSpace(reconcile.StateSchema(x.Keyspace)), ";") {
+		if statement != "" {
+			x.ChangeSchema(t, x.Keyspace, statement)
+		}
+	}
+	x.loaded = time.Now().Add(-time.Hour).UnixMicro()
+	begin := time.Now()
+	if err := drift.Load(t.Context(), x.Session.Writes(), x.sheet.orders, x.loaded); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &out); err != nil {
+	x.sheet.load = time.Since(begin)
+	t.Logf("%d orders in three tables loaded in %v", x.sheet.orders, x.sheet.load.Round(time.Second))
+	var err error
+	if x.sheet.want, err = drift.Plant(x.Session.Writes(), x.planted, x.loaded, x.loaded+1_000_000); err != nil {
 		t.Fatal(err)
+	}
+	for _, w := range x.sheet.want {
+		x.want[w.ID] = w
+	}
+	x.sheet.settle, x.sheet.found, x.sheet.left = x.settle, make(map[string]int), make(map[string]int)
+	if x.r, err = reconcile.New(x.Session, reconcile.State(x.Keyspace)); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func (x *trial) serve() {
+	x.service = serve(x.T, x.Place, x.sheet.orders, x.planted, x.loaded, x.settle)
+}
+
+// process is a worker that works.
+type process struct {
+	*child.Child
+	drift.Worker
+}
+
+func (x *trial) start(w drift.Worker) process {
+	x.Helper()
+	w.Hosts, w.Keyspace, w.Settle, w.Report = cluster.Hosts(x), x.Keyspace, x.settle, filepath.Join(x.TempDir(), "report")
+	c, err := child.Start(w)
+	if err != nil {
+		x.Fatal(err)
+	}
+	return process{c, w}
+}
+
+// kill kills a worker as soon as it has come so far. Its leases are ended, for which another process would otherwise wait up to a minute.
+func (x *trial) kill(p process, far func() bool) {
+	x.Helper()
+	for !far() {
+		select {
+		case <-p.Ended():
+			x.Fatalf("it was not killed: %v", p.End())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if err := p.Kill(); err != nil {
+		x.Fatal(err)
+	}
+	if *long {
+		return
+	}
+	for set := range drift.Sets {
+		x.read("DELETE FROM denorm_lease WHERE job = ? IF EXISTS", func(gocql.Scanner) error { return nil }, p.Kind()+" "+x.Keyspace+" "+set)
+	}
+}
+
+// end waits for a worker, and reads what it has reported.
+func (x *trial) end(p process) []drift.Done {
+	x.Helper()
+	<-p.Ended()
+	if err := p.End(); err != nil {
+		x.Fatal(err)
+	}
+	text, err := os.ReadFile(p.Report)
+	if err != nil {
+		x.Fatal(err)
+	}
+	var out []drift.Done
+	if err := json.Unmarshal(text, &out); err != nil {
+		x.Fatal(err)
+	}
+	for _, d := range out {
+		count := make(map[string]int)
+		for _, f := range d.Findings {
+			count[f.Class.String()+" "+f.Outcome.String()]++
+		}
+		x.Logf("%s %s: %d rows in %.0f s: %v", p.Kind(), d.Set, d.Rows, d.Seconds, count)
 	}
 	return out
 }
 
-func summary(done []drift.Done) string {
-	count := make(map[string]int)
-	for _, f := range done {
-		count[f.Class.String()+" "+f.Outcome.String()]++
+// read reads rows. On a busy machine it is patient.
+func (x *trial) read(statement string, row func(gocql.Scanner) error, values ...any) {
+	x.Helper()
+	var err error
+	for range 20 {
+		if err = x.tryRead(statement, row, values...); err == nil {
+			return
+		}
+		<-time.After(time.Second)
 	}
-	return fmt.Sprint(count)
+	x.Fatal(err)
 }
 
-// serve writes as an order service does: new orders, and changes of those that nothing is planted in. The function that it returns ends it,
-// resumes what failed, and gives how many writes there were, and how many were not acknowledged in the end.
-func serve(t *testing.T, p *suite.Place, count, planted int, loaded int64) (stop func() (writes, failed int64)) {
-	t.Helper()
-	over := make(chan struct{})
-	var writes, failed atomic.Int64
-	var group sync.WaitGroup
-	const workers = 20
-	for n := range workers {
-		group.Go(func() {
-			w := suite.NewWriter(t, p.Session)
-			own := make([]orders.Order, 0, 100)
-			tick := time.NewTicker(time.Second * workers / rate)
-			defer tick.Stop()
-			for i := planted + n; ; i += workers {
-				select {
-				case <-over:
-					return
-				case <-tick.C:
-				}
-				writes.Add(1)
-				var before, after orders.Order
-				switch {
-				case rand.IntN(3) == 0 || i >= count && len(own) == 0:
-					after = orders.New(gocql.MustRandomUUID(), inf.NewDec(rand.Int64N(10_000), 2))
-				case i < count:
-					before = drift.Order(i, loaded)
-				default:
-					k := rand.IntN(len(own))
-					before, own = own[k], slices.Delete(own, k, k+1)
-				}
-				change := orders.Orders.Insert(after)
-				if before.OrderID != (gocql.UUID{}) {
-					after = before
-					after.Status = orders.Statuses[rand.IntN(len(orders.Statuses))]
-					change = orders.Orders.Update(before, after)
-				}
-				res, err := w.Write(context.Background(), "serve", change)
+func (x *trial) tryRead(statement string, row func(gocql.Scanner) error, values ...any) error {
+	scanner := x.Session.Reads().Query(statement, values...).Consistency(gocql.Quorum).Iter().Scanner()
+	for scanner.Next() {
+		if err := row(scanner); err != nil {
+			return err
+		}
+	}
+	return scanner.Err()
+}
+
+func (x *trial) run(kind, set string) gocql.UUID {
+	x.Helper()
+	run, err := drift.Latest(x.Context(), x.r, kind, set)
+	if err != nil {
+		x.Fatal(err)
+	}
+	return run.Run
+}
+
+// ranges are those that runs of a kind have stored as done, and when.
+func (x *trial) ranges(kind string) map[string]int64 {
+	x.Helper()
+	out := make(map[string]int64)
+	mine := make(map[gocql.UUID]bool)
+	x.read("SELECT run, kind FROM denorm_run", func(s gocql.Scanner) error {
+		var run gocql.UUID
+		var of string
+		err := s.Scan(&run, &of)
+		mine[run] = of == kind
+		return err
+	})
+	x.read("SELECT run, tbl, low, WRITETIME(rows) FROM denorm_run_segment", func(s gocql.Scanner) error {
+		var run gocql.UUID
+		var table string
+		var low, at int64
+		if err := s.Scan(&run, &table, &low, &at); err != nil || !mine[run] {
+			return err
+		}
+		out[fmt.Sprint(run, table, low)] = at
+		return nil
+	})
+	return out
+}
+
+// continued runs what continues runs, and sees that what is done is not done again.
+func (x *trial) continued(kind string, f func()) {
+	x.Helper()
+	before := x.ranges(kind)
+	f()
+	after := x.ranges(kind)
+	for at, when := range before {
+		if after[at] != when {
+			x.Errorf("the range %s was done at %d, and again at %d", at, when, after[at])
+		}
+	}
+	x.Logf("%d of %d ranges were done when the process was killed", len(before), len(after))
+	if len(after) <= len(before) {
+		x.Errorf("nothing was done after the process was killed")
+	}
+}
+
+// repaired are the rows that a repair has stored as repaired.
+func (x *trial) repaired() map[string]bool {
+	x.Helper()
+	out := make(map[string]bool)
+	x.read("SELECT tbl, entity, outcome FROM denorm_finding", func(s gocql.Scanner) error {
+		var table, outcome string
+		var entity []byte
+		if err := s.Scan(&table, &entity, &outcome); err != nil || outcome != reconcile.Repaired.String() {
+			return err
+		}
+		id, err := gocql.UUIDFromBytes(entity[len(entity)-16:])
+		out[table+" "+id.String()] = true
+		return err
+	})
+	return out
+}
+
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// findings are those of the planted entities. Any other is an error.
+func (x *trial) findings(all []drift.Done) map[gocql.UUID][]drift.Finding {
+	x.Helper()
+	out := make(map[gocql.UUID][]drift.Finding)
+	for _, d := range all {
+		for _, f := range d.Findings {
+			planted, slow := false, false
+			for _, text := range uuids.FindAllString(f.Key, -1) {
+				id, err := gocql.ParseUUID(text)
 				if err != nil {
-					failed.Add(1)
-					continue
+					x.Fatal(err)
 				}
-				if after.UpdatedAt = res.Timestamp; len(own) < cap(own) {
-					own = append(own, after)
+				if _, planted = x.want[id]; planted {
+					out[id] = append(out[id], f)
+					break
 				}
+				x.service.mu.Lock()
+				slow = slow || x.service.slow[id] || x.service.lost[id] != nil
+				x.service.mu.Unlock()
 			}
-		})
+			if !planted && !slow {
+				x.sheet.false++
+				x.Errorf("a false finding: %+v", f)
+			}
+		}
 	}
-	return func() (int64, int64) {
-		close(over)
-		group.Wait()
-		return writes.Load(), failed.Load()
+	return out
+}
+
+// found is what was found of an entity.
+func found(all []drift.Finding) (out []string) {
+	for _, f := range all {
+		out = append(out, f.Table+" "+f.Class.String())
 	}
+	slices.Sort(out)
+	return out
+}
+
+// verified compares what was found with what was planted.
+func (x *trial) verified(all []drift.Done) {
+	x.Helper()
+	got := x.findings(all)
+	for id, w := range x.want {
+		if f := found(got[id]); !slices.Equal(f, w.Found) {
+			x.Errorf("%s: found %v, want %v", w.Name, f, w.Found)
+			continue
+		}
+		x.sheet.found[w.Name]++
+	}
+}
+
+// partly looks at a repair that continues a run while a node is away.
+func (x *trial) partly(all []drift.Done, run gocql.UUID, before map[string]bool) {
+	x.Helper()
+	for _, d := range all {
+		if d.Set == "order" && d.Run != run {
+			x.Errorf("run %s was not continued, but %s begun", run, d.Run)
+		}
+	}
+	for id, got := range x.findings(all) {
+		w, away := x.want[id], false
+		for _, f := range got {
+			if f.Outcome == reconcile.Repaired {
+				delete(before, f.Table+" "+id.String())
+			}
+			away = away || f.Outcome == reconcile.Found && strings.Contains(f.Why, "when all replicas of the base row have answered")
+			if f.Outcome != reconcile.Repaired && f.Why == "" {
+				x.Errorf("%s: %+v: no reason", w.Name, f)
+			}
+		}
+		if away {
+			x.sheet.after++
+		}
+	}
+	for row := range before {
+		x.Errorf("the report lacks what was repaired before the process was killed: %s", row)
+	}
+	if x.sheet.after == 0 {
+		x.Errorf("nothing was left while a node was away")
+	}
+}
+
+// ended looks at the last repair.
+func (x *trial) ended(all []drift.Done) {
+	x.Helper()
+	got := x.findings(all)
+	for id, w := range x.want {
+		for _, f := range got[id] {
+			if f.Outcome != w.Outcome || w.Outcome != reconcile.Repaired && f.Why == "" {
+				x.Errorf("%s: %+v, want %s", w.Name, f, w.Outcome)
+			}
+		}
+		if w.Outcome == reconcile.Repaired {
+			continue
+		}
+		if f := found(got[id]); !slices.Equal(f, w.Found) {
+			x.Errorf("%s: left is %v, want %v", w.Name, f, w.Found)
+			continue
+		}
+		x.sheet.left[w.Name]++
+	}
+	for _, d := range all {
+		x.sheet.rows += d.Rows
+	}
+}
+
+// equal compares all tables at ALL.
+func (x *trial) equal() {
+	x.Helper()
+	var differ, small, there map[gocql.UUID]bool
+	var err error
+	for range 5 {
+		if differ, _, err = drift.Differ(x.Context(), x.Session.Reads()); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		x.Fatal(err)
+	}
+	if small, there, err = drift.DifferSmall(x.Context(), x.Session.Reads()); err != nil {
+		x.Fatal(err)
+	}
+	for id, w := range x.want {
+		if left := w.Outcome != reconcile.Repaired; left != (differ[id] || small[id]) {
+			x.Errorf("%s: the tables differ: %t", w.Name, !left)
+		}
+		if w.Set != "order" {
+			if there[id] == w.Gone {
+				x.Errorf("%s: there is a base row: %t", w.Name, there[id])
+			}
+		} else if status := x.status(id); status != string(w.Status) {
+			x.Errorf("%s: order %q, want %q", w.Name, status, w.Status)
+		}
+		delete(differ, id)
+		delete(small, id)
+	}
+	for id := range differ {
+		if x.service.lost[id] == nil {
+			x.Errorf("%s differs, and nothing was planted in it", id)
+		}
+	}
+	for id := range small {
+		x.Errorf("%s differs, and was not planted", id)
+	}
+}
+
+// status is that of an order at ALL, empty if it is not there.
+func (x *trial) status(id gocql.UUID) (status string) {
+	x.Helper()
+	var err error
+	for range 20 {
+		err = x.Session.Reads().Query("SELECT status FROM orders_by_id WHERE order_id = ?", id).Consistency(gocql.All).Scan(&status)
+		if err == nil || errors.Is(err, gocql.ErrNotFound) {
+			return status
+		}
+		<-time.After(time.Second)
+	}
+	x.Fatal(err)
+	return ""
 }

@@ -1,0 +1,171 @@
+package drift
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/reconcile"
+)
+
+// Planted is a difference that was planted.
+type Planted struct {
+	Name string
+	Set  string
+	ID   gocql.UUID
+	// Found is what is found of the entity: for each row its table, and in what way it disagrees with the base row. It is sorted.
+	Found   []string
+	Outcome reconcile.Outcome // of a repair while all nodes are up
+	Gone    bool              // there is no base row afterwards
+	Status  orders.Status     // of an order that is there afterwards
+}
+
+// kind is one of the kinds of differences between the tables of an order.
+type kind struct {
+	name    string
+	found   []string
+	plant   func(p *planter, o, moved orders.Order)
+	outcome reconcile.Outcome
+	moves   bool // the status is that of moved afterwards
+	gone    bool
+	created bool // the order is not one of those that were loaded
+}
+
+// kinds of differences: what is sent, mostly at a time above that of the order.
+var kinds = []kind{
+	{
+		name:    "a move that wrote the base table alone",
+		found:   []string{"orders_by_status ghost", "orders_by_status missing", "orders_by_user differing"},
+		plant:   func(p *planter, _, moved orders.Order) { p.put("orders_by_id", moved, p.at) },
+		outcome: reconcile.Repaired, moves: true,
+	},
+	{
+		name: "a move that left an old row under the same key", found: []string{"orders_by_user differing"},
+		plant: func(p *planter, o, moved orders.Order) {
+			p.put("orders_by_id", moved, p.at)
+			p.put("orders_by_status", moved, p.at)
+			p.remove("orders_by_status", o, p.at)
+		},
+		outcome: reconcile.Repaired, moves: true,
+	},
+	{
+		name: "a move that left the row under the former key", found: []string{"orders_by_status ghost"},
+		plant: func(p *planter, _, moved orders.Order) {
+			for _, table := range Tables {
+				p.put(table, moved, p.at)
+			}
+		},
+		outcome: reconcile.Repaired, moves: true,
+	},
+	{
+		name: "a delete that wrote the base table alone", found: []string{"orders_by_status orphan", "orders_by_user orphan"},
+		plant:   func(p *planter, o, _ orders.Order) { p.remove("orders_by_id", o, p.at) },
+		outcome: reconcile.Repaired, gone: true,
+	},
+	{
+		name: "a create that did not write the base table", found: []string{"orders_by_status orphan", "orders_by_user orphan"},
+		plant: func(p *planter, o, _ orders.Order) {
+			p.put("orders_by_user", o, p.at)
+			p.put("orders_by_status", o, p.at)
+		},
+		outcome: reconcile.Repaired, created: true,
+	},
+	{
+		name: "a move that wrote a query table alone", found: []string{"orders_by_status newer"},
+		plant:   func(p *planter, _, moved orders.Order) { p.put("orders_by_status", moved, p.at) },
+		outcome: reconcile.Repaired, moves: true,
+	},
+	{
+		name: "an old row under a status that is none of the declared", found: []string{"orders_by_status ghost"},
+		plant: func(p *planter, o, _ orders.Order) {
+			o.Status = "lost"
+			p.put("orders_by_status", o, p.loaded-1)
+		},
+		outcome: reconcile.Repaired,
+	},
+	{
+		name: "a newer row under a status that is none of the declared", found: []string{"orders_by_status newer"},
+		plant: func(p *planter, o, _ orders.Order) {
+			o.Status = "lost"
+			p.put("orders_by_status", o, p.at)
+		},
+		outcome: reconcile.Failed,
+	},
+	{
+		name: "a row that a delete of a lost write covers", found: []string{"orders_by_user missing"},
+		plant:   func(p *planter, o, _ orders.Order) { p.remove("orders_by_user", o, p.at) },
+		outcome: reconcile.Shadowed,
+	},
+	{
+		name: "a key alone, without a base row", found: []string{"orders_by_user undatable"},
+		plant: func(p *planter, o, _ orders.Order) {
+			p.do("INSERT INTO orders_by_user (user_id, order_id) VALUES (?, ?) USING TIMESTAMP ?", o.UserID, o.OrderID, p.at)
+		},
+		outcome: reconcile.Found, gone: true, created: true,
+	},
+}
+
+// created is the first number of the orders that are planted, and were not loaded.
+const created = 1 << 30
+
+// planter sends parts of writes: loaded is the time of what was there before, at that of what is planted.
+type planter struct {
+	s          *gocql.Session
+	loaded, at int64
+	errs       []error
+}
+
+func (p *planter) do(statement string, values ...any) {
+	p.errs = append(p.errs, patiently(func() error { return p.s.Query(statement, values...).Idempotent(true).Exec() }))
+}
+
+func (p *planter) put(table string, o orders.Order, at int64) {
+	p.errs = append(p.errs, patiently(func() error { return Put(p.s, table, o, at) }))
+}
+
+func (p *planter) remove(table string, o orders.Order, at int64) {
+	p.errs = append(p.errs, patiently(func() error { return Remove(p.s, table, o, at) }))
+}
+
+// Plant plants so many differences of all kinds on the first orders of those loaded, and on new ones, and as many of each kind in
+// the tables of [Small].
+func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
+	p := &planter{s: s, loaded: loaded, at: at}
+	var out []Planted
+	for i := range count {
+		k := kinds[i%len(kinds)]
+		n := i
+		if k.created {
+			n += created
+		}
+		o := Order(n, loaded)
+		moved := o
+		moved.Status = orders.Statuses[(i+1)%len(orders.Statuses)]
+		k.plant(p, o, moved)
+		d := Planted{Name: k.name, Set: "order", ID: o.OrderID, Found: k.found, Outcome: k.outcome, Gone: k.gone}
+		switch {
+		case k.moves:
+			d.Status = moved.Status
+		case !k.gone:
+			d.Status = o.Status
+		}
+		out = append(out, d)
+		if p.failed() {
+			return nil, errors.Join(p.errs...)
+		}
+	}
+	for _, k := range smallKinds {
+		for range max(1, count/len(kinds)) {
+			id := gocql.MustRandomUUID()
+			k.plant(p, id)
+			out = append(out, Planted{Name: k.name, Set: k.set, ID: id, Found: k.found, Outcome: k.outcome, Gone: k.gone})
+		}
+	}
+	return out, errors.Join(p.errs...)
+}
+
+func (p *planter) failed() bool {
+	return slices.ContainsFunc(p.errs, func(err error) bool { return err != nil })
+}
