@@ -37,7 +37,7 @@ func TestPlannedStatements(t *testing.T) {
 	for _, pattern := range []string{"../../tables/testdata/*.golden", "../../writer/testdata/*.golden"} {
 		for _, file := range files(t, pattern) {
 			for _, s := range planned.FindAllString(file, -1) {
-				if _, err := Parse(s, nil); err != nil {
+				if _, err := Parse(s); err != nil {
 					t.Errorf("%s: %v", s, err)
 				}
 				seen[s] = true
@@ -77,7 +77,7 @@ func TestDriverStatements(t *testing.T) {
 		"SELECT coordinator, duration FROM system_traces.sessions WHERE session_id = ?",
 		"SELECT event_id, activity, source, source_elapsed, thread FROM system_traces.events WHERE session_id = ?",
 	} {
-		if _, err := Parse(s, nil); err != nil {
+		if _, err := Parse(s); err != nil {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestBuiltStatements(t *testing.T) {
 	}
 	for _, b := range built {
 		text, names := b.ToCql()
-		s, err := Parse(text, nil)
+		s, err := Parse(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if marks := Marks(s); len(marks) != len(names) {

@@ -25,7 +25,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Parse(text, nil)
+		s, err := Parse(text)
 		syntax, invalid := new(*SyntaxError), new(*InvalidError)
 		switch {
 		case err == nil && s == nil:
@@ -45,7 +45,7 @@ func BenchmarkParse(b *testing.B) {
 		" VALUES (?,?,?,?,?,?,?,?) USING TIMESTAMP ?"
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse(insert, nil); err != nil {
+		if _, err := Parse(insert); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -145,7 +145,7 @@ func TestMarks(t *testing.T) {
 		{"BEGIN BATCH USING TIMESTAMP ? DELETE FROM t WHERE k = :a; DELETE FROM t WHERE k = :b; APPLY BATCH", []string{"", "a", "b"}},
 		{"TRUNCATE t", nil},
 	} {
-		s, err := Parse(c.text, nil)
+		s, err := Parse(c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 		} else if got := Marks(s); !reflect.DeepEqual(got, c.want) {

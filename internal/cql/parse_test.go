@@ -24,7 +24,7 @@ type parsed struct {
 func compare(t *testing.T, cases []parsed) {
 	t.Helper()
 	for _, c := range cases {
-		got, err := Parse(c.text, nil)
+		got, err := Parse(c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 		} else if !reflect.DeepEqual(got, c.want) {
@@ -52,7 +52,7 @@ func TestPlace(t *testing.T) {
 		{"SELECT * FROM ?", "line 1:14 Bind variables cannot be used for table names"},
 		{"USE ?", "line 1:4 Bind variables cannot be used for keyspace names"},
 	} {
-		_, err := Parse(c.text, nil)
+		_, err := Parse(c.text)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)
 		}
@@ -100,7 +100,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL",
 		"SELECT * FROM t /* open", "SELECT $$a FROM t", "SELECT * FROM t WHERE a ! 1",
 	} {
-		s, err := Parse(c, nil)
+		s, err := Parse(c)
 		if syntax := new(*SyntaxError); !errors.As(err, syntax) {
 			t.Errorf("%s: %#v, %v", c, s, err)
 		}
@@ -140,7 +140,7 @@ func TestRefused(t *testing.T) {
 		{"GRANT ALL ON t TO r", Unsupported + "GRANT"},
 		{"DESC TABLE t", Unsupported + "DESC"},
 	} {
-		s, err := Parse(c.text, nil)
+		s, err := Parse(c.text)
 		if invalid := new(*InvalidError); !errors.As(err, invalid) || err.Error() != c.want {
 			t.Errorf("%s: %#v, %v, want %s", c.text, s, err, c.want)
 		}
@@ -153,7 +153,7 @@ func TestReservedWords(t *testing.T) {
 	for _, w := range strings.Fields(`add allow alter and apply asc authorize batch begin by columnfamily create delete desc describe drop
 		entries execute from full grant if in index infinity insert into is keyspace limit materialized modify nan norecursive not
 		null of on or order primary rename revoke schema select set table to token truncate unlogged update use using view where with`) {
-		if _, err := Parse("DELETE "+w+" FROM t WHERE k = 1", nil); err == nil {
+		if _, err := Parse("DELETE " + w + " FROM t WHERE k = 1"); err == nil {
 			t.Errorf("%s is taken for a name", w)
 		}
 		compare(t, []parsed{{`SELECT "` + w + `" FROM t`, &Select{From: Name{"", "t"}, Columns: columns(w)}}})

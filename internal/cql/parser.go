@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or an [InvalidError]. Statements other than those
-// of this package are read by more, which has the words that they begin with.
-func Parse(text string, more map[string]func(*Parser) Statement) (Statement, error) {
+// Parse reads one statement; semicolons may follow it. The error is a [SyntaxError], or an [InvalidError].
+func Parse(text string) (Statement, error) {
 	room := rooms.Get().(*[]token)
 	defer giveBack(room)
 	if err := (&lexer{text: text}).scan(room); err != nil {
 		return nil, err
 	}
-	p := &Parser{text: text, tokens: *room, more: more}
+	p := &Parser{text: text, tokens: *room}
 	s := p.statement()
 	for p.sign(";") {
 	}
@@ -39,7 +38,6 @@ type Parser struct {
 	script  bool
 	defines bool // user-defined types are written with their fields
 	selects bool // there may be columns in a term
-	more    map[string]func(*Parser) Statement
 }
 
 // maxDepth bounds what a text makes of the stack.
@@ -263,10 +261,10 @@ func (p *Parser) statement() Statement {
 		return &Use{Keyspace: p.Keyspace()}
 	case p.Word("create"):
 		return p.create()
-	}
-	if t := p.token(); t.kind == word && p.more[t.text] != nil {
-		p.skip(1)
-		return p.more[t.text](p)
+	case p.Word("alter"):
+		return p.alter()
+	case p.Word("drop"):
+		return p.drop()
 	}
 	p.others("", "a statement", "grant", "revoke", "list", "describe", "desc")
 	return nil

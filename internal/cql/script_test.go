@@ -120,7 +120,7 @@ func TestOnlyInScripts(t *testing.T) {
 		"INSERT INTO t JSON ? DEFAULT UNSET IF NOT EXISTS": &Insert{Into: Name{"", "t"}, IfNotExists: true},
 		"INSERT INTO t JSON '{}' USING TTL 1":              &Insert{Into: Name{"", "t"}, Using: Using{TTL: pointer(number("1"))}},
 	} {
-		if _, err := Parse(text, nil); err == nil || !strings.HasPrefix(err.Error(), Unsupported) {
+		if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), Unsupported) {
 			t.Errorf("%s: Parse: %v", text, err)
 		}
 		s, err := NewScript(text)
@@ -235,7 +235,7 @@ func FuzzScript(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		want, err := Parse(text, nil)
+		want, err := Parse(text)
 		found, all := statements(text)
 		if err == nil && (all != nil || len(found) == 0) {
 			t.Fatalf("read as %#v, and as %q, %v", want, found, all)

@@ -85,7 +85,7 @@ func TestNesting(t *testing.T) {
 		{"CREATE TABLE t (k int PRIMARY KEY, a ", "frozen<", "u", ">", ")"},
 	} {
 		nest := func(n int) error {
-			_, err := Parse(c.head+strings.Repeat(c.open, n)+c.middle+strings.Repeat(c.closing, n)+c.tail, nil)
+			_, err := Parse(c.head + strings.Repeat(c.open, n) + c.middle + strings.Repeat(c.closing, n) + c.tail)
 			return err
 		}
 		if err := nest(maxDepth - 2); err != nil {

@@ -48,7 +48,7 @@ func (b *both) define(t *testing.T, text string) {
 
 // refusal is what the in-process schema answers to a statement, in which KS stands for the keyspace; no message is success.
 func (b *both) refusal(text string) (code int, message string) {
-	stmt, err := catalog.Parse(b.text(text))
+	stmt, err := cql.Parse(b.text(text))
 	if err == nil {
 		_, err = b.schema.Define(stmt, b.keyspace)
 	}

@@ -79,7 +79,7 @@ func (b *both) encode(t *testing.T, name, value string) ([]byte, error) {
 		data = catalog.Sort(column.Type, append([]byte{}, data...))
 		return data, nil
 	}
-	stmt, err := catalog.Parse("INSERT INTO t (" + name + ") VALUES (" + value + ")")
+	stmt, err := cql.Parse("INSERT INTO t (" + name + ") VALUES (" + value + ")")
 	if err != nil {
 		t.Fatalf("%s: %v", value, err)
 	}

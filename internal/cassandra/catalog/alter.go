@@ -9,7 +9,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-func (s *Schema) alterTable(name cql.Name, stmt *AlterTable) (*Change, error) {
+func (s *Schema) alterTable(name cql.Name, stmt *cql.AlterTable) (*Change, error) {
 	old := s.Table(name.Keyspace, name.Name)
 	if old == nil {
 		if stmt.IfExists {
@@ -44,7 +44,7 @@ func (t *Table) at(name string) int {
 	return slices.IndexFunc(t.Columns, func(c *Column) bool { return c.Name == name })
 }
 
-func (t *Table) add(k *Keyspace, stmt *AlterTable) error {
+func (t *Table) add(k *Keyspace, stmt *cql.AlterTable) error {
 	for _, d := range stmt.Add {
 		typ, err := k.columnType(d.Type)
 		if err != nil {
@@ -115,7 +115,7 @@ func follows(kind, was gocql.Type) bool {
 	return false
 }
 
-func (t *Table) drop(k *Keyspace, stmt *AlterTable) ([]string, error) {
+func (t *Table) drop(k *Keyspace, stmt *cql.AlterTable) ([]string, error) {
 	var gone []string
 	for _, name := range stmt.Drop {
 		at := t.at(name)
@@ -184,7 +184,7 @@ func expand(t *cqltype.Type) string {
 	return text
 }
 
-func (t *Table) rename(k *Keyspace, stmt *AlterTable) error {
+func (t *Table) rename(k *Keyspace, stmt *cql.AlterTable) error {
 	for _, names := range stmt.Rename {
 		from, to := names[0], names[1]
 		at := t.at(from)

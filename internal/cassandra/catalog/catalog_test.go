@@ -13,7 +13,7 @@ import (
 
 func parse(t *testing.T, text string) cql.Statement {
 	t.Helper()
-	stmt, err := catalog.Parse(text)
+	stmt, err := cql.Parse(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

@@ -155,7 +155,7 @@ func (s *Schema) alterKeyspace(stmt *cql.CreateKeyspace) (*Change, error) {
 	return &Change{Type: updated, Target: "KEYSPACE", Keyspace: k.Name}, nil
 }
 
-func (s *Schema) dropKeyspace(stmt *Drop) (*Change, error) {
+func (s *Schema) dropKeyspace(stmt *cql.Drop) (*Change, error) {
 	name := stmt.Name.Name
 	if err := guard(name); err != nil {
 		return nil, err

@@ -98,7 +98,7 @@ func (s *Schema) define(stmt cql.Statement, keyspace string) (*Change, error) {
 	switch stmt := stmt.(type) {
 	case *cql.CreateKeyspace:
 		return s.defineKeyspace(stmt)
-	case *Drop:
+	case *cql.Drop:
 		if stmt.What == "KEYSPACE" {
 			return s.dropKeyspace(stmt)
 		}
@@ -119,7 +119,7 @@ func (s *Schema) define(stmt cql.Statement, keyspace string) (*Change, error) {
 		return nil, unsupported("DROP %s", stmt.What)
 	case *cql.CreateTable:
 		return in(stmt.Table, keyspace, func(n cql.Name) (*Change, error) { return s.createTable(n, stmt) })
-	case *AlterTable:
+	case *cql.AlterTable:
 		return in(stmt.Table, keyspace, func(n cql.Name) (*Change, error) { return s.alterTable(n, stmt) })
 	case *cql.CreateType:
 		return in(stmt.Type, keyspace, func(n cql.Name) (*Change, error) { return s.defineType(n, stmt) })

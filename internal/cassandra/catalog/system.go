@@ -86,7 +86,7 @@ func (s *Schema) declareSystem() {
 }
 
 func (s *Schema) declare(text string) error {
-	stmt, err := Parse("CREATE TABLE " + text)
+	stmt, err := cql.Parse("CREATE TABLE " + text)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ type compiler struct {
 
 // Prepare reads a statement and holds it against the schema. An error is a [*catalog.Error].
 func Prepare(schema *catalog.Schema, text, keyspace string) (*Prepared, error) {
-	stmt, err := catalog.Parse(text)
+	stmt, err := cql.Parse(text)
 	if err != nil {
 		var syntax *cql.SyntaxError
 		if errors.As(err, &syntax) {

@@ -1,64 +1,57 @@
-package catalog
-
-import "github.com/denorm-go/denorm/internal/cql"
+package cql
 
 // AlterTable is ALTER TABLE: one of its parts is set.
 type AlterTable struct {
-	Table       cql.Name
+	Table       Name
 	IfExists    bool
-	Add         []cql.ColumnDefinition
+	Add         []ColumnDefinition
 	Drop        []string
 	IfNotExists bool        // of ADD; of DROP and RENAME it is IF EXISTS
 	Rename      [][2]string // from, to
-	Options     []cql.Option
+	Options     []Option
 }
 
 // Drop is DROP.
 type Drop struct {
-	What     string   // KEYSPACE, TABLE, TYPE, INDEX, MATERIALIZED VIEW
-	Name     cql.Name // a keyspace is in Name.Name
+	What     string // KEYSPACE, TABLE, TYPE, INDEX, MATERIALIZED VIEW
+	Name     Name   // a keyspace is in Name.Name
 	IfExists bool
 }
 
-// Parse reads one statement, as [cql.Parse] does, or ALTER or DROP.
-func Parse(text string) (cql.Statement, error) {
-	return cql.Parse(text, map[string]func(*cql.Parser) cql.Statement{"alter": alter, "drop": drop})
-}
-
 // alter takes what follows ALTER.
-func alter(p *cql.Parser) cql.Statement {
+func (p *Parser) alter() Statement {
 	switch {
 	case p.Word("keyspace"):
-		s := &cql.CreateKeyspace{Alter: true, IfNotExists: p.IfExists()}
+		s := &CreateKeyspace{Alter: true, IfNotExists: p.IfExists()}
 		p.KeyspaceAndOptions(s)
 		return s
 	case p.Table():
-		return alterTable(p)
+		return p.alterTable()
 	case p.Word("type"):
-		return alterType(p)
+		return p.alterType()
 	}
 	p.Undefined("ALTER")
 	return nil
 }
 
-func alterTable(p *cql.Parser) *AlterTable {
+func (p *Parser) alterTable() *AlterTable {
 	s := &AlterTable{IfExists: p.IfExists()}
 	s.Table = p.Name()
 	switch {
 	case p.Word("add"):
 		s.IfNotExists = p.IfNotExists()
-		s.Add = cql.PerhapsBracketed(p, p.Definition)
+		s.Add = PerhapsBracketed(p, p.Definition)
 	case p.IsWord(0, "drop") && p.IsWord(1, "compact") && p.IsWord(2, "storage"):
 		p.Unsupported("DROP COMPACT STORAGE")
 	case p.Word("drop"):
 		s.IfNotExists = p.IfExists()
-		s.Drop = cql.PerhapsBracketed(p, p.Identifier)
+		s.Drop = PerhapsBracketed(p, p.Identifier)
 		if p.Word("using") {
 			p.Unsupported("DROP of a column USING TIMESTAMP")
 		}
 	case p.Word("rename"):
 		s.IfNotExists = p.IfExists()
-		s.Rename = cql.Several(p, "and", func() [2]string { return rename(p) })
+		s.Rename = Several(p, "and", p.rename)
 	case p.IsWord(0, "with"):
 		s.Options = p.Options()
 	case p.Word("alter"):
@@ -70,19 +63,19 @@ func alterTable(p *cql.Parser) *AlterTable {
 }
 
 // rename takes from TO to.
-func rename(p *cql.Parser) [2]string {
+func (p *Parser) rename() [2]string {
 	from := p.Identifier()
 	p.Words("to")
 	return [2]string{from, p.Identifier()}
 }
 
-func alterType(p *cql.Parser) *cql.CreateType {
-	s := &cql.CreateType{Alter: true, IfExists: p.IfExists()}
+func (p *Parser) alterType() *CreateType {
+	s := &CreateType{Alter: true, IfExists: p.IfExists()}
 	s.Type = p.UserType()
 	switch {
 	case p.Word("add"):
 		s.IfNotExists = p.IfNotExists()
-		s.Fields = []cql.ColumnDefinition{p.Field()}
+		s.Fields = []ColumnDefinition{p.Field()}
 	case p.Word("rename"):
 		p.Unsupported("ALTER TYPE ... RENAME")
 	case p.Word("alter"):
@@ -94,13 +87,13 @@ func alterType(p *cql.Parser) *cql.CreateType {
 }
 
 // drop takes what follows DROP.
-func drop(p *cql.Parser) cql.Statement {
+func (p *Parser) drop() Statement {
 	s := &Drop{}
 	name := p.Name
 	switch {
 	case p.Word("keyspace"):
 		s.What = "KEYSPACE"
-		name = func() cql.Name { return cql.Name{Name: p.Keyspace()} }
+		name = func() Name { return Name{Name: p.Keyspace()} }
 	case p.Table():
 		s.What = "TABLE"
 	case p.Word("type"):

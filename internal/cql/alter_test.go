@@ -1,4 +1,4 @@
-package catalog_test
+package cql_test
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
@@ -15,7 +14,7 @@ func native(name string) *cql.Type { return &cql.Type{Name: name} }
 
 func named(keyspace, name string) cql.Name { return cql.Name{Keyspace: keyspace, Name: name} }
 
-func TestParse(t *testing.T) {
+func TestParseSchema(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
@@ -26,29 +25,29 @@ func TestParse(t *testing.T) {
 		}},
 		{
 			"ALTER TABLE t ADD a int",
-			&catalog.AlterTable{Table: named("", "t"), Add: []cql.ColumnDefinition{{Name: "a", Type: native("int")}}},
+			&cql.AlterTable{Table: named("", "t"), Add: []cql.ColumnDefinition{{Name: "a", Type: native("int")}}},
 		},
-		{"ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS (a int static, b set<text>)", &catalog.AlterTable{
+		{"ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS (a int static, b set<text>)", &cql.AlterTable{
 			Table: named("ks", "t"), IfExists: true, IfNotExists: true,
 			Add: []cql.ColumnDefinition{
 				{Name: "a", Type: native("int"), Static: true},
 				{Name: "b", Type: &cql.Type{Kind: cql.Collection, Name: "set", Args: []*cql.Type{native("text")}}},
 			},
 		}},
-		{"ALTER TABLE t DROP compact", &catalog.AlterTable{Table: named("", "t"), Drop: []string{"compact"}}},
+		{"ALTER TABLE t DROP compact", &cql.AlterTable{Table: named("", "t"), Drop: []string{"compact"}}},
 		{
 			"ALTER TABLE t DROP IF EXISTS (a, b)",
-			&catalog.AlterTable{Table: named("", "t"), Drop: []string{"a", "b"}, IfNotExists: true},
+			&cql.AlterTable{Table: named("", "t"), Drop: []string{"a", "b"}, IfNotExists: true},
 		},
 		{
 			"ALTER TABLE t RENAME a TO b AND c TO d",
-			&catalog.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}, {"c", "d"}}},
+			&cql.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}, {"c", "d"}}},
 		},
 		{
 			"ALTER TABLE t RENAME IF EXISTS a TO b",
-			&catalog.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}}, IfNotExists: true},
+			&cql.AlterTable{Table: named("", "t"), Rename: [][2]string{{"a", "b"}}, IfNotExists: true},
 		},
-		{"ALTER TABLE t WITH comment = '' AND default_time_to_live = 5", &catalog.AlterTable{
+		{"ALTER TABLE t WITH comment = '' AND default_time_to_live = 5", &cql.AlterTable{
 			Table: named("", "t"),
 			Options: []cql.Option{
 				{Name: "comment", Kind: cql.String}, {Name: "default_time_to_live", Kind: cql.Integer, Text: "5"},
@@ -58,25 +57,25 @@ func TestParse(t *testing.T) {
 			Type: named("", "u"), Alter: true, IfExists: true, IfNotExists: true,
 			Fields: []cql.ColumnDefinition{{Name: "a", Type: native("int")}},
 		}},
-		{"DROP KEYSPACE IF EXISTS ks", &catalog.Drop{What: "KEYSPACE", Name: named("", "ks"), IfExists: true}},
-		{"DROP TABLE ks.t", &catalog.Drop{What: "TABLE", Name: named("ks", "t")}},
-		{"DROP TYPE IF EXISTS u", &catalog.Drop{What: "TYPE", Name: named("", "u"), IfExists: true}},
-		{"DROP INDEX ks.i", &catalog.Drop{What: "INDEX", Name: named("ks", "i")}},
-		{"DROP MATERIALIZED VIEW v", &catalog.Drop{What: "MATERIALIZED VIEW", Name: named("", "v")}},
+		{"DROP KEYSPACE IF EXISTS ks", &cql.Drop{What: "KEYSPACE", Name: named("", "ks"), IfExists: true}},
+		{"DROP TABLE ks.t", &cql.Drop{What: "TABLE", Name: named("ks", "t")}},
+		{"DROP TYPE IF EXISTS u", &cql.Drop{What: "TYPE", Name: named("", "u"), IfExists: true}},
+		{"DROP INDEX ks.i", &cql.Drop{What: "INDEX", Name: named("ks", "i")}},
+		{"DROP MATERIALIZED VIEW v", &cql.Drop{What: "MATERIALIZED VIEW", Name: named("", "v")}},
 	} {
-		if got := parse(t, c.text); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s:\n got %#v\nwant %#v", c.text, got, c.want)
+		if got, err := cql.Parse(c.text); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s:\n got %#v, %v\nwant %#v", c.text, got, err, c.want)
 		}
 	}
 }
 
-func TestParseErrors(t *testing.T) {
+func TestParseSchemaErrors(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"ALTER TABLE t", "ALTER TABLE t ADD a", "ALTER TABLE t DROP", "ALTER TABLE t RENAME a b", "ALTER TYPE t ADD (a int)",
 		"DROP", "DROP t", "DROP TABLE IF NOT EXISTS t", "DROP TYPE text",
 	} {
-		s, err := catalog.Parse(text)
+		s, err := cql.Parse(text)
 		if syntax := new(*cql.SyntaxError); !errors.As(err, syntax) {
 			t.Errorf("%s: %#v, %v", text, s, err)
 		}
@@ -90,7 +89,7 @@ func TestParseErrors(t *testing.T) {
 		{"ALTER MATERIALIZED VIEW v WITH comment = 'x'", cql.Unsupported + "ALTER MATERIALIZED"},
 		{"DROP ROLE r", cql.Unsupported + "DROP ROLE"},
 	} {
-		s, err := catalog.Parse(c.text)
+		s, err := cql.Parse(c.text)
 		if invalid := new(*cql.InvalidError); !errors.As(err, invalid) || err.Error() != c.want {
 			t.Errorf("%s: %#v, %v, want %s", c.text, s, err, c.want)
 		}
@@ -102,7 +101,7 @@ func TestParseScripts(t *testing.T) {
 	t.Parallel()
 	read := 0
 	for _, pattern := range []string{"*.cql", "systems/*.cql", "migration.golden"} {
-		names, err := filepath.Glob("../../../schema/testdata/" + pattern)
+		names, err := filepath.Glob("../../schema/testdata/" + pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, names, err)
 		}
@@ -117,7 +116,7 @@ func TestParseScripts(t *testing.T) {
 			}
 			for _, _, more := script.Next(); more; _, _, more = script.Next() {
 				span := script.Skip()
-				_, err := catalog.Parse(string(text[span.From:span.To]))
+				_, err := cql.Parse(string(text[span.From:span.To]))
 				if err != nil && err.Error() == cql.Unsupported+"ALTER TYPE ... RENAME" {
 					continue
 				}
@@ -134,7 +133,7 @@ func TestParseScripts(t *testing.T) {
 }
 
 // Whatever the text: no panic, an end, and either a statement or an error.
-func FuzzParse(f *testing.F) {
+func FuzzParseSchema(f *testing.F) {
 	for _, seed := range []string{
 		"ALTER TABLE t ADD (a int, b text)", "ALTER TABLE t RENAME a TO b AND c TO d", "ALTER TYPE u ADD b text",
 		"ALTER KEYSPACE k WITH durable_writes = false", "DROP TABLE IF EXISTS /* x */ t // y\n;",
@@ -142,7 +141,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := catalog.Parse(text); (s == nil) == (err == nil) {
+		if s, err := cql.Parse(text); (s == nil) == (err == nil) {
 			t.Errorf("%#v and %v", s, err)
 		}
 	})
