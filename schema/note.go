@@ -12,7 +12,7 @@ import (
 // lintRules are the codes of the rules of package lint, which imports this package.
 var lintRules = []string{
 	"DN001", "DN101", "DN102", "DN103", "DN104", "DN105", "DN106", "DN107", "DN108", "DN201", "DN202", "DN203", "DN204", "DN301",
-	"DN302", "DN303", "DN401", "DN402", "DN501", "DN502", "DN503", "DN504", "DN505", "DN506", "DN507",
+	"DN302", "DN303", "DN401", "DN402", "DN501", "DN502", "DN503", "DN504", "DN505", "DN506", "DN507", "DN508",
 	"DN601", "DN602", "DN603", "DN604", "DN605", "DN606",
 }
 
@@ -170,6 +170,7 @@ func Add(schemas ...*Schema) *Schema {
 		batches = most
 		out.Volumes = append(out.Volumes, s.Volumes...)
 		out.Ignores = append(out.Ignores, s.Ignores...)
+		out.Unread = append(out.Unread, s.Unread...)
 	}
 	return out
 }

@@ -24,13 +24,20 @@ import (
 // They are written behind -- or //; inside /* */ they are an error. The file may be without the tables that they name, but
 // for denorm:domain.
 //
-// Anything else in the text is an error that names its line, and so is what is nested deeper than 100.
-func Parse(file, source string) (*Schema, error) {
+// ALTER and DROP change what the text has created before, and TRUNCATE nothing. Anything else in the text is an error that names its line, and so
+// is what is nested deeper than 100.
+func Parse(file, source string) (*Schema, error) { return parse(file, source, false) }
+
+// Review is [Parse] for those who look at a schema and create nothing of it: a statement that is not understood is no error, but in Unread, of which
+// package lint has a finding; and those on functions, triggers, roles and rights are passed over. A note that is wrong is an error.
+func Review(file, source string) (*Schema, error) { return parse(file, source, true) }
+
+func parse(file, source string, review bool) (*Schema, error) {
 	source = strings.TrimPrefix(source, "\ufeff") // the byte order mark that some editors write
 	script, err := cql.NewScript(source)
 	if err == nil {
 		p := &parser{
-			file: file, script: script, notes: script.Comments, out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int),
+			file: file, script: script, notes: script.Comments, out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int), review: review,
 		}
 		if err = p.read(); err == nil {
 			return p.out, nil
@@ -50,6 +57,7 @@ type parser struct {
 	keyspace string          // of USE
 	batch    int
 	domains  []domainNote
+	review   bool // goes on after what is not understood
 }
 
 type domainNote struct {
@@ -71,8 +79,11 @@ func (p *parser) read() error {
 		if !more {
 			return p.resolve()
 		}
-		if err := p.statement(first, at); err != nil {
+		switch span, err := p.statement(first, at); {
+		case err != nil && !p.review:
 			return err
+		case err != nil:
+			p.unread(span, err)
 		}
 	}
 }
@@ -92,44 +103,63 @@ func (p *parser) id(n cql.Name) ID {
 	return ID(n)
 }
 
-func (p *parser) statement(first string, at int) error {
-	switch first {
-	case "", "use", "create", "select", "insert", "update", "delete", "begin":
-	case "alter", "drop":
-		return p.fail(at, "%q changes a schema: give the CREATE statements of the schema as it is now, for example from denorm ddl "+
-			"--hosts", first)
-	default:
-		return p.fail(at, "%q begins no statement that is understood here", first)
-	}
+// statement reads one, and says where it was.
+func (p *parser) statement(first string, at int) (cql.Span, error) {
 	s, span, err := p.script.Statement()
 	if err != nil {
-		return err
+		return span, err
 	}
 	switch s := s.(type) {
 	case *cql.Use:
 		p.keyspace = s.Keyspace
 	case *cql.CreateKeyspace:
-		p.out.Keyspaces = append(p.out.Keyspaces, Keyspace{
-			Name: s.Keyspace, Replication: normalReplication(s.Replication), NonDurable: !s.Durable, At: p.position(at),
-		})
-		return p.once("keyspace", ID{Name: s.Keyspace}, at)
+		return span, p.createKeyspace(s, at)
 	case *cql.CreateType:
-		t := Type{At: p.position(at), ID: p.id(s.Type)}
-		for _, f := range s.Fields {
-			t.Fields = append(t.Fields, Field{f.Name, f.Type.Canonical().String()})
-		}
-		p.out.Types = append(p.out.Types, t)
-		return p.once("type", t.ID, at)
+		return span, p.createType(s, at)
 	case *cql.CreateTable:
-		return p.createTable(s, span)
+		return span, p.createTable(s, span)
 	case *cql.CreateIndex:
 		p.createIndex(s, at)
 	case *cql.CreateView:
-		return p.createView(s, span)
+		return span, p.createView(s, span)
+	case *cql.AlterTable:
+		return span, p.alterTable(s, at)
+	case *cql.Drop:
+		return span, p.drop(s, at)
+	case *cql.Truncate:
 	default:
 		p.query(s, span)
 	}
-	return nil
+	return span, nil
+}
+
+func (p *parser) createKeyspace(s *cql.CreateKeyspace, at int) error {
+	id := ID{Name: s.Keyspace}
+	switch {
+	case s.Alter:
+		return p.alterKeyspace(s, at)
+	case s.IfNotExists && p.seen["keyspace "+id.String()]:
+		return nil
+	}
+	p.out.Keyspaces = append(p.out.Keyspaces, Keyspace{
+		Name: s.Keyspace, Replication: normalReplication(s.Replication), NonDurable: !s.Durable, At: p.position(at),
+	})
+	return p.once("keyspace", id, at)
+}
+
+func (p *parser) createType(s *cql.CreateType, at int) error {
+	t := Type{At: p.position(at), ID: p.id(s.Type)}
+	switch {
+	case s.Alter:
+		return p.alterType(s, at)
+	case s.IfNotExists && p.seen["type "+t.String()]:
+		return nil
+	}
+	for _, f := range s.Fields {
+		t.Fields = append(t.Fields, Field{f.Name, f.Type.Canonical().String()})
+	}
+	p.out.Types = append(p.out.Types, t)
+	return p.once("type", t.ID, at)
 }
 
 // once fails where something is created twice.
@@ -153,6 +183,9 @@ func normalReplication(m map[string]string) map[string]string {
 
 func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
 	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: map[string]string{}}
+	if s.IfNotExists && p.seen["table "+t.String()] {
+		return nil
+	}
 	for _, d := range s.Columns {
 		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular}
 		if d.Static {

@@ -299,11 +299,18 @@ func TestParseKeyspaces(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"TRUNCATE t":                    `line 1: "truncate" begins no statement that is understood here`,
-		"DROP TABLE t":                  `line 1: "drop" changes a schema: give the CREATE statements of the schema as it is now, for example from denorm ddl --hosts`,
-		"\nALTER TABLE t ADD a int":     `line 2: "alter" changes a schema: give the CREATE statements`,
-		"\n\nCREATE TABLE t (a int)":    "line 3: no PRIMARY KEY",
-		"CREATE TABLE t (a int, a int)": "line 1: column a is declared twice",
+		"TRUNCATE":                  "line 1: want a name before the end of the text",
+		"DROP TABLE t":              "line 1: DROP TABLE t: the text does not create it before",
+		"\nALTER TABLE t ADD a int": "line 2: ALTER TABLE t: the text does not create it before",
+		"FROBNICATE t":              `line 1: want a statement, not "FROBNICATE"`,
+		"CREATE TABLE t (a int PRIMARY KEY); ALTER TABLE t ADD a int":                 "line 1: ALTER TABLE t: there is a column a already",
+		"CREATE TABLE t (a int PRIMARY KEY); ALTER TABLE t DROP a":                    "line 1: ALTER TABLE t: there is no column a alongside the key",
+		"CREATE TABLE t (a int PRIMARY KEY); ALTER TABLE t RENAME b TO c":             "line 1: ALTER TABLE t: column b cannot be renamed to c",
+		"ALTER KEYSPACE k WITH durable_writes = true":                                 "line 1: ALTER KEYSPACE k: the text does not create it before",
+		"ALTER TYPE u ADD a int":                                                      "line 1: ALTER TYPE u: the text does not create it before",
+		"CREATE TYPE u (a int); ALTER TYPE u ADD a int":                               "line 1: ALTER TYPE u: there is a field a already",
+		"\n\nCREATE TABLE t (a int)":                                                  "line 3: no PRIMARY KEY",
+		"CREATE TABLE t (a int, a int)":                                               "line 1: column a is declared twice",
 		"CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE t (a int PRIMARY KEY)":      "table t is created twice",
 		"CREATE TABLE t (a int, PRIMARY KEY (b))":                                     "key column b is not one of the columns",
 		"CREATE TABLE t (a int PRIMARY KEY) WITH CLUSTERING ORDER BY (a DESC)":        "a, which is no clustering column",

@@ -23,13 +23,26 @@ type Schema struct {
 	Queries  []Query  // what is asked of the tables, as far as known
 	Volumes  []Volume // how many rows are expected, as far as stated
 	Ignores  []Ignore // findings that are accepted, each with its reason
+	Unread   []Unread // statements that are not understood; of [Review] only
+}
+
+// Unread is a statement that [Review] has not understood.
+type Unread struct {
+	Text   string // in one line
+	Reason string
+	At     Position
 }
 
 // ID names something within a keyspace. An empty keyspace is that of the session.
 type ID struct{ Keyspace, Name string }
 
-// String is the name as written in CQL.
-func (id ID) String() string { return cql.Name(id).String() }
+// String is the name as written in CQL; that of the zero value, which is of no table or of all, is *.
+func (id ID) String() string {
+	if id == (ID{}) {
+		return "*"
+	}
+	return cql.Name(id).String()
+}
 
 func (id ID) id() ID { return id }
 

@@ -55,7 +55,7 @@ func (s *Script) Next() (first string, at int, more bool) {
 	return first, int(t.start), t.kind != end
 }
 
-// Statement reads the next statement, and the semicolon behind it.
+// Statement reads the next statement, and the semicolon behind it. One that cannot be read is passed over, and has a span too.
 func (s *Script) Statement() (Statement, Span, error) {
 	from := s.p.at
 	out := s.p.statement()
@@ -63,8 +63,9 @@ func (s *Script) Statement() (Statement, Span, error) {
 	if s.p.err == nil && s.p.token().kind != end && !s.p.sign(";") {
 		s.p.Unexpected(`";"`)
 	}
-	if s.p.err != nil {
-		return nil, Span{}, lined(s.p.err)
+	if err := s.p.err; err != nil {
+		s.p.at, s.p.err, s.p.depth = from, nil, 0
+		return nil, s.Skip(), lined(err)
 	}
 	return out, span, nil
 }

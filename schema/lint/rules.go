@@ -113,6 +113,10 @@ var rules = []Rule{
 		"A query that names a column which its table does not have: Cassandra rejects it. A denorm: note of one is a warning, as it does nothing.",
 	},
 	{
+		"DN508", "statement-not-read", Warning, unread,
+		"A statement that is not understood, such as one that changes what the file does not create: no rule looks at it.",
+	},
+	{
 		"DN601", "logged-batch-gc-grace", Error, gcGrace,
 		"gc_grace_seconds = 0 in a table that is written in logged batches: the batchlog drops them, with what the other tables need. Or less " +
 			"than three hours where rows move: a replica that was down for that long brings a row back under its former key.",

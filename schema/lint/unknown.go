@@ -160,3 +160,10 @@ func unknownColumn(r *review) {
 		}
 	}
 }
+
+func unread(r *review) {
+	for _, u := range r.schema.Unread {
+		f := r.finding(&schema.Table{}, "correct the statement, or review the file with what it changes before it", "%s", u.Reason)
+		f.Query, f.At = u.Text, u.At
+	}
+}

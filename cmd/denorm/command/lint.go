@@ -12,7 +12,7 @@ import (
 )
 
 func newLint(config *config) *cobra.Command {
-	s := &source{config: config}
+	s := &source{config: config, review: true}
 	var format, failOn, colour string
 	var ignore []string
 	c := &cobra.Command{

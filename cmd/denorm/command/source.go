@@ -18,6 +18,7 @@ import (
 
 // source is where a schema comes from, by flags and arguments.
 type source struct {
+	review    bool // goes on after what is not understood
 	config    *config
 	hosts     []string
 	keyspaces []string
@@ -73,7 +74,11 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := schema.Parse(file, string(text))
+		read := schema.Parse
+		if s.review {
+			read = schema.Review
+		}
+		p, err := read(file, string(text))
 		if err != nil {
 			return nil, err
 		}

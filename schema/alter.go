@@ -1,0 +1,152 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+)
+
+// alterTable changes a table that the text has created.
+func (p *parser) alterTable(s *cql.AlterTable, at int) error {
+	id := p.id(s.Table)
+	i, known := p.tables[id]
+	switch {
+	case known:
+	case s.IfExists:
+		return nil
+	default:
+		return p.fail(at, "ALTER TABLE %s: the text does not create it before", id)
+	}
+	t := &p.out.Tables[i]
+	for _, d := range s.Add {
+		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular}
+		if d.Static {
+			c.Kind = Static
+		}
+		switch {
+		case t.Column(c.Name) == nil:
+			t.Columns = append(t.Columns, c)
+		case !s.IfNotExists:
+			return p.fail(at, "ALTER TABLE %s: there is a column %s already", id, c.Name)
+		}
+	}
+	for _, name := range s.Drop {
+		switch c := t.Column(name); {
+		case c == nil && !s.IfNotExists, c != nil && (c.Kind == PartitionKey || c.Kind == Clustering):
+			return p.fail(at, "ALTER TABLE %s: there is no column %s alongside the key", id, name)
+		case c != nil:
+			t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Name == name })
+		}
+	}
+	for _, names := range s.Rename {
+		switch c := t.Column(names[0]); {
+		case c != nil && t.Column(names[1]) == nil:
+			c.Name = names[1]
+		case c != nil || !s.IfNotExists:
+			return p.fail(at, "ALTER TABLE %s: column %s cannot be renamed to %s: the first has to be there, and the second must not", id, names[0], names[1])
+		}
+	}
+	for _, o := range s.Options {
+		t.Options[o.Name] = literal(o)
+	}
+	t.splitComment()
+	return nil
+}
+
+// alterKeyspace changes a keyspace that the text has created.
+func (p *parser) alterKeyspace(s *cql.CreateKeyspace, at int) error {
+	k := p.out.Keyspace(s.Keyspace)
+	switch {
+	case k != nil:
+	case s.IfNotExists: // IF EXISTS
+		return nil
+	default:
+		return p.fail(at, "ALTER KEYSPACE %s: the text does not create it before", s.Keyspace)
+	}
+	if len(s.Replication) > 0 {
+		k.Replication = normalReplication(s.Replication)
+	}
+	if !s.KeepDurable {
+		k.NonDurable = !s.Durable
+	}
+	return nil
+}
+
+// alterType adds fields to a type that the text has created.
+func (p *parser) alterType(s *cql.CreateType, at int) error {
+	id := p.id(s.Type)
+	t := named(p.out.Types, id)
+	switch {
+	case t != nil:
+	case s.IfExists:
+		return nil
+	default:
+		return p.fail(at, "ALTER TYPE %s: the text does not create it before", id)
+	}
+	for _, f := range s.Fields {
+		known := slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == f.Name })
+		switch {
+		case !known:
+			t.Fields = append(t.Fields, Field{f.Name, f.Type.Canonical().String()})
+		case !s.IfNotExists:
+			return p.fail(at, "ALTER TYPE %s: there is a field %s already", id, f.Name)
+		}
+	}
+	return nil
+}
+
+// drop takes away what the text has created.
+func (p *parser) drop(s *cql.Drop, at int) error {
+	id, before := p.id(s.Name), p.created()
+	if s.What == "KEYSPACE" {
+		id = ID{Name: s.Name.Name}
+	}
+	is := func(kind string, of ID) bool {
+		return s.What == kind && of == id || s.What == "KEYSPACE" && of.Keyspace == id.Name
+	}
+	ofTable := func(keyspace, table string) bool { return is("TABLE", ID{keyspace, table}) }
+	out := p.out
+	out.Indexes = slices.DeleteFunc(out.Indexes, func(i Index) bool { return is("INDEX", i.ID) || ofTable(i.Keyspace, i.Table) })
+	out.Views = slices.DeleteFunc(out.Views, func(v View) bool { return is("MATERIALIZED VIEW", v.ID) })
+	out.Types = slices.DeleteFunc(out.Types, func(t Type) bool { return is("TYPE", t.ID) })
+	out.Tables = slices.DeleteFunc(out.Tables, func(t Table) bool { return is("TABLE", t.ID) })
+	out.Keyspaces = slices.DeleteFunc(out.Keyspaces, func(k Keyspace) bool { return s.What == "KEYSPACE" && k.Name == id.Name })
+	if p.created() == before && !s.IfExists {
+		return p.fail(at, "DROP %s %s: the text does not create it before", s.What, id)
+	}
+	clear(p.tables)
+	clear(p.seen)
+	for i, t := range out.Tables {
+		p.tables[t.ID], p.seen["table "+t.String()] = i, true
+	}
+	for _, t := range out.Types {
+		p.seen["type "+t.String()] = true
+	}
+	for _, k := range out.Keyspaces {
+		p.seen["keyspace "+k.id().String()] = true
+	}
+	return nil
+}
+
+// created is how many things there are.
+func (p *parser) created() int {
+	return len(p.out.Indexes) + len(p.out.Views) + len(p.out.Types) + len(p.out.Tables) + len(p.out.Keyspaces)
+}
+
+// rights are words that statements begin with which are about no table; others of these are about what follows CREATE, ALTER or DROP.
+var (
+	rights = strings.Fields("GRANT REVOKE LIST DESCRIBE DESC")
+	others = strings.Fields("FUNCTION AGGREGATE TRIGGER ROLE USER IDENTITY OR")
+)
+
+// unread takes down a statement that is not understood, unless it is about no table.
+func (p *parser) unread(span cql.Span, err error) {
+	text := oneLine(p.script.Text(span))
+	words := append(strings.Fields(strings.ToUpper(text)), "", "")
+	changes := slices.Contains([]string{"CREATE", "ALTER", "DROP"}, words[0])
+	if slices.Contains(rights, words[0]) || changes && slices.Contains(others, words[1]) {
+		return
+	}
+	p.out.Unread = append(p.out.Unread, Unread{Text: text, Reason: err.Error(), At: p.position(span.From)})
+}

@@ -1,0 +1,68 @@
+package schema_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+// A script of migrations gives what is there at its end.
+func TestParseMigrations(t *testing.T) {
+	t.Parallel()
+	got := parse(t, `
+CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy'} AND durable_writes = false;
+ALTER KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3} AND durable_writes = true;
+CREATE TYPE k.u (a int); ALTER TYPE k.u ADD b text; ALTER TYPE k.u ADD IF NOT EXISTS b text; ALTER TYPE IF EXISTS k.other ADD c int;
+CREATE TABLE k.t (a int, b text, c int, d int, PRIMARY KEY (a, b)); CREATE TABLE IF NOT EXISTS k.t (x int PRIMARY KEY);
+ALTER TABLE k.t ADD e int static; ALTER TABLE k.t ADD IF NOT EXISTS c int; ALTER TABLE IF EXISTS k.other ADD c int;
+ALTER TABLE k.t DROP d; ALTER TABLE k.t DROP IF EXISTS d; ALTER TABLE k.t RENAME b TO z;
+ALTER TABLE k.t WITH gc_grace_seconds = 5 AND comment = 'x';
+CREATE TABLE k.gone (a int PRIMARY KEY, b int); CREATE INDEX i ON k.gone (b); DROP TABLE k.gone; DROP TABLE IF EXISTS k.gone;
+CREATE TABLE k.gone (a int PRIMARY KEY, c int); CREATE INDEX j ON k.gone (c); DROP INDEX k.j;
+CREATE KEYSPACE l WITH replication = {'class': 'SimpleStrategy'}; CREATE TABLE l.t (a int PRIMARY KEY); CREATE TYPE l.u (a int); DROP KEYSPACE l;
+TRUNCATE k.t;`)
+	want := parse(t, `
+CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'dc1': 3};
+CREATE TYPE k.u (a int, b text);
+CREATE TABLE k.t (a int, z text, c int, e int static, PRIMARY KEY (a, z)) WITH gc_grace_seconds = 5 AND comment = 'x';
+CREATE TABLE k.gone (a int PRIMARY KEY, c int);`)
+	if got, want := strings.Join(got.Statements(), "\n"), strings.Join(want.Statements(), "\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// A review goes on after what it does not understand, and says where and why.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	const text = "\ufeffFROBNICATE a;\nCREATE TABLE t (a int b int);\nDROP TABLE t;\nBEGIN BATCH INSERT a; APPLY BATCH;\n" +
+		"CREATE AGGREGATE a (int) SFUNC f STYPE int;\nREVOKE ALL ON t FROM x;\nALTER TABLE t ALTER a TYPE text;\nCREATE TABLE t (a int PRIMARY KEY)"
+	s, err := schema.Review("f", text)
+	if err != nil || len(s.Tables) != 1 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	var got []string
+	for _, u := range s.Unread {
+		got = append(got, u.Text+": "+u.Reason)
+		if u.At.File != "f" || !strings.HasPrefix(u.Reason, "line ") || u.At.Line == 0 {
+			t.Errorf("%+v", u)
+		}
+	}
+	want := []string{
+		`FROBNICATE a: line 1: want a statement, not "FROBNICATE"`,
+		`CREATE TABLE t (a int b int): line 2: want ")", not "b"`,
+		`DROP TABLE t: line 3: DROP TABLE t: the text does not create it before`,
+		`BEGIN BATCH INSERT a; APPLY BATCH: line 4: want INTO, not "a"`,
+		`ALTER TABLE t ALTER a TYPE text: line 7: ALTER TABLE ... ALTER is not understood here`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if _, err := schema.Parse("f", text); err == nil {
+		t.Error("Parse goes on too")
+	}
+	if _, err := schema.Review("f", "-- denorm:nonsense"); err == nil {
+		t.Error("a wrong note is passed over")
+	}
+}
