@@ -131,7 +131,7 @@ func tail(path string, end logEnd) (text string, same bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
 		return "", false, err
