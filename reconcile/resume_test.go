@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/internal/murmur3"
@@ -179,4 +181,23 @@ func TestProgressSaysWhatItWaitsFor(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A backfill counts the rows that it has put, not those that it has only read.
+func TestProgressCountsWhatIsDone(t *testing.T) {
+	t.Parallel()
+	for _, fails := range []bool{false, true} {
+		cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+			x := newWorld(t, c, 5)
+			if fails {
+				c.When(cassandratest.Table("orders_by_user"), cassandratest.Text("INSERT")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeInvalid)))
+			}
+			most := 0
+			_, err := x.r.Backfill(t.Context(), orders.Orders, "orders_by_user", reconcile.Writers(time.Now()),
+				reconcile.OnProgress(func(p reconcile.Progress) { most = max(most, p.Rows) }))
+			if fails != (err != nil) || fails != (most == 0) {
+				t.Errorf("fails %t: %v, %d rows", fails, err, most)
+			}
+		})
+	}
 }
