@@ -360,7 +360,7 @@ func (r *Report) rows(t *table, n int) {
 func (r *Report) uncovered(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.fails(err)
+	_ = r.fails(err)
 }
 
 // unread notes a range of the ring that could not be read.

@@ -37,6 +37,7 @@ func scans(token int64, above int) cassandratest.Matcher {
 }
 
 func either(t *testing.T, test func(t *testing.T, x *world, options ...reconcile.Option)) {
+	t.Helper()
 	for name, options := range map[string][]reconcile.Option{"digest": nil, "lookup": {reconcile.Lookup()}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,6 +58,7 @@ func TestScanOfTombstonesByPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			either(t, func(t *testing.T, x *world, options ...reconcile.Option) {
+				t.Helper()
 				for _, o := range x.orders[:5] {
 					x.remove("orders_by_status", o, o.UpdatedAt)
 				}
@@ -80,6 +82,7 @@ func TestScanOfTombstonesByRange(t *testing.T) {
 		t.Run(fmt.Sprint(pages, " pages"), func(t *testing.T) {
 			t.Parallel()
 			either(t, func(t *testing.T, x *world, options ...reconcile.Option) {
+				t.Helper()
 				x.Create(reconcile.StateSchema("shop"))
 				open := murmur3.Token([]byte("open"))
 				for _, o := range x.orders[:8] { // a ghost each, in a partition of which some is read
@@ -123,8 +126,8 @@ func TestScanOfTombstonesByRange(t *testing.T) {
 					t.Fatalf("%v\n%v", err, report)
 				}
 				low, high := int64(0), int64(0)
-				text := err.Error()[strings.Index(err.Error(), "tokens above"):]
-				if _, err := fmt.Sscanf(text, "tokens above %d up to %d", &low, &high); err != nil || low >= open || open > high || uint64(high-low) > math.MaxUint64>>19 {
+				_, text, _ := strings.Cut(err.Error(), "tokens above ")
+				if _, err := fmt.Sscanf(text, "%d up to %d", &low, &high); err != nil || low >= open || open > high || uint64(high-low) > math.MaxUint64>>19 {
 					t.Errorf("%v: %d is not in a small range of %s", err, open, text)
 				}
 				if n := report.Tables[2].Rows; n < 10 || pages > 0 && n < 30 {
