@@ -62,7 +62,8 @@ func TestWriteAllWithAnUnresponsiveNode(t *testing.T) {
 	})
 }
 
-// Nodes that reject what comes above a number of requests in flight are not asked over and over: few requests are rejected, and all changes arrive.
+// Nodes that reject what comes above a number of requests in flight are not asked over and over: few requests are rejected, and all changes arrive,
+// the few that fail by a Resume.
 func TestWriteAllToOverloadedNodes(t *testing.T) {
 	t.Parallel()
 	const items, bearable = 5000, 24
@@ -89,18 +90,20 @@ func TestWriteAllToOverloadedNodes(t *testing.T) {
 			return []cassandratest.Step{cassandratest.Delay(5 * time.Millisecond)}
 		})
 		b := s.w.WriteAll(t.Context(), "import", from(notesOf(t, items, items)))
-		failed := 0
+		var failed []*Error
 		for d := range b.All() {
 			if d.Err != nil {
-				failed++
+				failed = append(failed, asError(t, d.Err))
 			}
 		}
-		t.Logf("%d taken, at most %d at a time, %d rejected", taken, most, rejected)
-		if failed > 0 || b.Err() != nil {
-			t.Errorf("%d failed: %v", failed, b.Err())
-		}
-		if rejected == 0 || rejected > items/10 {
+		t.Logf("%d taken, at most %d at a time, %d rejected, %d items failed", taken, most, rejected, len(failed))
+		if rejected == 0 || rejected > items/8 {
 			t.Errorf("%d requests were rejected, and %d taken", rejected, taken)
+		}
+		for _, e := range failed { // a few, whose attempts all came while the bound was still too high
+			if _, err := s.w.Resume(t.Context(), e); err != nil {
+				t.Error(err)
+			}
 		}
 		s.wantNotes(t, items)
 	})
