@@ -19,22 +19,23 @@ test: lint unit integration faults ## linters, unit tests, tests on three nodes,
 .PHONY: proofs
 proofs: platforms race ## what takes longer: other platforms, the race detector, planted bugs, the longest tests, all faults; half an hour
 	cd integration && go test -count=1 -run '^TestPlanted' ./load/simulation
+	go test -count=1 -timeout 30m -run '^TestPlantedRepairs$$' ./reconcile
 	@$(MAKE) integration RACE=-race SKIP=
 	@$(MAKE) faults FAULTS=Node
 
 .PHONY: long
-long: simulation soak bulkproofs tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
+long: simulation reconcileproofs soak bulkproofs tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
 
 .PHONY: unit
 unit: ## unit tests, and a simulation of 10,000 writes
-	go test ./...
+	go test -skip '^TestPlantedRepairs$$' ./...
 	cd integration && go test -count=1 -skip '^TestPlanted' ./load/simulation
 
 .PHONY: race
 # On two processors the race detector of Go 1.26 crashes where timers of one bubble of testing/synctest fire on both
 # (golang.org/issue/78156): so -cpu 1. A test of planted bugs builds the library once for each of them, without it, and make unit has done so.
 race: compiler ## unit tests with the race detector
-	go test -race -cpu 1 -timeout 20m -skip '^TestPlanted$$' ./...
+	go test -race -cpu 1 -timeout 20m -skip '^TestPlanted' ./...
 
 # SKIP names the tests that only make proofs runs. Two packages run at a time, in keyspaces of their own: mostly they wait for nodes.
 SKIP = ^(TestGenerated|TestSystemsRoundTrip|TestNewTable|TestImportIsKilled|TestConsumersAreKilled)$$
@@ -70,6 +71,15 @@ bulkproofs: ## 1,000,000 changes of an import that is killed ten times; 200,000 
 simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; a quarter of an hour; SEED=n is the first world
 	cd integration && GOGC=800 go test -count=1 -timeout 1h -v -run TestSimulation ./load/simulation -writes 1000000 -seed $(or $(SEED),1) \
 		-out $(CURDIR)/docs/simulation.md
+
+.PHONY: reconcileproofs
+reconcileproofs: ## repairs next to writers, 1,000,000 cases and 200,000 writes, and killed at every step: docs/reconcile-proofs.md; SEED=n
+	$(PROOF) -run 'Liveness$$' ./tables -convergence.cases 100000 -convergence.seed $(or $(SEED),1)
+	$(PROOF) -run '^TestRepair(Safety|Cells|Moved|KeepsTimesOfColumns)$$' ./tables -convergence.cases 200000 -convergence.seed $(or $(SEED),1)
+	$(PROOF) -run '^TestRepairVersioned$$' ./internal/versioned -versioned.cases 100000 -versioned.seed $(or $(SEED),1)
+	$(PROOF) -run '^TestRandom$$' ./reconcile -reconcile.acked 200000 -reconcile.seed $(or $(SEED),1)
+	$(PROOF) -run '^Test(FrozenBeyondLease|WrittenAtEveryStep|KilledAtEveryStep)$$' ./reconcile -reconcile.killed
+PROOF = go test -count=1 -timeout 3h -v
 
 .PHONY: compiler
 compiler:

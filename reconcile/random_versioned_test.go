@@ -82,8 +82,9 @@ func (x *random) toldVersion(l *logged, res writer.Result, err error) (conflict 
 	return conflict
 }
 
-// plantVersioned has writers die after their transactions, and puts rows that no version explains.
+// plantVersioned loses a table, has writers die after their transactions, and puts rows that no version explains.
 func (x *random) plantVersioned() {
+	x.Create("TRUNCATE shop." + owners)
 	for range 4 {
 		differs, missing, orphan, ghost := x.version(), x.version(), x.version(), x.version()
 		lost := x.When(cassandratest.Where(isWrite), cassandratest.Table(owners, states)).Do(cassandratest.Drop)

@@ -1,0 +1,110 @@
+//go:build !race
+
+package reconcile_test
+
+import (
+	"regexp"
+	"testing"
+
+	bugs "github.com/denorm-go/denorm/internal/testutil/planted" // another planted is in this package
+)
+
+// wrongs are rules of repairs broken, and the tests that find it.
+var wrongs = []struct{ name, file, text, wrong, in, test string }{
+	{
+		"an orphan is removed though another data centre may have its base row", "../internal/repair/repair.go",
+		"\tcase remove && !l.All:\n\t\treturn Repair{ReadAll: true}, nil\n", "",
+		"../tables", "^TestRepairReadsAll$",
+	},
+	{
+		"one replica counts as all", "settle.go",
+		"All: base == gocql.All,", "All: true,",
+		".", "^TestRandom$/OneOf_repairs_that_wait",
+	},
+	{
+		"a row that was put into the base table is not read back", "repair.go",
+		"\t\tif l, why = j.lookAtAll(ctx, s); why != \"\" {\n\t\t\treturn sent, why, nil\n\t\t}\n\t\tl.Promoted", "\t\tl.Promoted",
+		".", "^TestClasses$",
+	},
+	{
+		"a row is put at the present time", "../internal/repair/repair.go",
+		"return q.Redeliver(q.At,", "return q.Redeliver(time.Now().UnixMicro(),",
+		".", "^TestWrittenAtEveryStep$/^0_",
+	},
+	{
+		"one look is enough", "../internal/repair/sighting.go",
+		"case s.Looks < needed:", "case s.Looks < min(needed, 1):",
+		"../tables", "^TestSightings$",
+	},
+	{
+		"two looks are enough for a row that may be written with At", "../internal/repair/sighting.go",
+		"!p.At && s.older(p.Settle)", "s.older(p.Settle)",
+		"../tables", "^TestSightings$",
+	},
+	{
+		"a row is put into the base table however old it is", "../internal/repair/repair.go",
+		"case newest.At < r.Promotable:", "case false:",
+		"../tables", "^TestRepairPurge$",
+	},
+	{
+		"no tombstone of the base table is ever purged", "repair.go",
+		" Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),", "",
+		".", "^TestFirstSightingsOutliveRuns$",
+	},
+	{
+		"a row of a set with Versioned is removed above the version", "../internal/repair/versioned.go",
+		"at := v.At\n", "at := v.At + 1_000_000\n",
+		"../internal/versioned", "^TestRepairVersioned$/^by_the_rules$",
+	},
+	{
+		"a write that is pending is not rolled forward", "../internal/repair/versioned.go",
+		"case v.Pending:", "case false:",
+		"../internal/versioned", "^TestRepairVersioned$/^by_the_rules",
+	},
+	{
+		"no number of removals is too large", "repair.go",
+		"if j.removed.Add(rows) <= most {", "if j.removed.Add(rows) <= most || rows > 0 {",
+		".", "^TestTablesGone$",
+	},
+	{
+		"absent values are left alone in rows that differ", "../internal/repair/repair.go",
+		"\t\tnulls = nulls || f.Class == Differing\n", "",
+		"../internal/repair", "^TestNulls$",
+	},
+	{
+		"of two values the older one wins", "../internal/repair/cells.go",
+		"(have == nil || baseAt > at || ", "(have == nil || baseAt < at || ",
+		"../tables", "^TestRepairCellsLiveness$",
+	},
+	{
+		"a ghost is removed below its own time", "../internal/repair/repair.go",
+		"at := f.RowAt\n", "at := f.RowAt - 1\n",
+		"../tables", "^TestRepairMovedLiveness$",
+	},
+	{
+		"what is missing of a set with Versioned is left", "../internal/repair/versioned.go",
+		"if !put {", "if put || !put {",
+		".", "^TestRandom$/Versioned_repairs_that_are_hasty",
+	},
+	{
+		"a value that the base row does not have is removed without proof", "../internal/repair/cells.go",
+		"case c.look.Promoted[name] >= at, ", "case c.look.Promoted[name] >= 0, ",
+		"../tables", "^TestRepairCells$",
+	},
+}
+
+// Every rule that is broken is found by tests of this module.
+func TestPlantedRepairs(t *testing.T) {
+	t.Parallel()
+	for _, w := range wrongs {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			output := bugs.Find(t, w.file, w.text, w.wrong, "-vet=off", "-cpu", "1", "-run", w.test, w.in)
+			failed := regexp.MustCompile(`--- FAIL: (Test\S+ \(\S+\))`).FindSubmatch(output)
+			if failed == nil {
+				t.Fatalf("it is not found, but something else:\n%s", output)
+			}
+			t.Logf("%s", failed[1])
+		})
+	}
+}
