@@ -62,7 +62,7 @@ func leaves(c tables.Change, name string) (value string, writes bool) {
 	case name == "text" && row.Text != nil:
 		return *row.Text, true
 	case name == "size" && row.Size != nil:
-		return string(binary.BigEndian.AppendUint32(nil, uint32(*row.Size))), true //nolint:gosec // it is positive
+		return string(binary.BigEndian.AppendUint32(nil, uint32(*row.Size))), true
 	}
 	return "null", true
 }
