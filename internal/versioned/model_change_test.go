@@ -20,7 +20,7 @@ func (p *process) operate() {
 		return
 	}
 	if w.plan.reclaim != nil && w.chance(300) {
-		p.reclaim(e)
+		p.reclaim(e, 0, 1)
 		return
 	}
 	if w.chance(128) {

@@ -18,8 +18,8 @@ type reclaimPlan struct {
 	applied, lost atomic.Int64
 }
 
-// reclaim claims the keys of an entity again, at any moment, whether their claims are lost or not.
-func (p *process) reclaim(e int) {
+// reclaim claims the keys of an entity in these tables again, at any moment, whether their claims are lost or not.
+func (p *process) reclaim(e int, tables ...int) {
 	w, plan := p.w, p.w.plan.reclaim
 	row, ok := p.look(e)
 	c, _ := row.Columns.(*columns)
@@ -27,7 +27,8 @@ func (p *process) reclaim(e int) {
 		return
 	}
 	var keys []versioned.Key
-	for u, k := range c.keys {
+	for _, u := range tables {
+		k := c.keys[u]
 		if k == 0 {
 			continue
 		}
@@ -56,8 +57,9 @@ func (p *process) reclaim(e int) {
 // reclaimAll wants each key that rows have to be claimed for one of them, once all have been claimed again.
 func (w *world) reclaimAll(p *process) {
 	w.advance(grace + 4*skew)
-	for e := range w.rows {
-		p.reclaim(e)
+	for e := range w.rows { // one by one: another row may have one of the keys
+		p.reclaim(e, 0)
+		p.reclaim(e, 1)
 	}
 	w.judgeTables()
 	for u := range w.claims {
