@@ -48,8 +48,10 @@ const (
 )
 
 func (c Class) String() string {
-	names := [...]string{Missing: "missing", Differing: "differing", Ghost: "ghost", Orphan: "orphan", Newer: "newer", Undatable: "undatable",
-		Unclaimed: "unclaimed", Shared: "shared"}
+	names := [...]string{
+		Missing: "missing", Differing: "differing", Ghost: "ghost", Orphan: "orphan", Newer: "newer", Undatable: "undatable",
+		Unclaimed: "unclaimed", Shared: "shared",
+	}
 	if int(c) < len(names) && c > 0 {
 		return names[c]
 	}
