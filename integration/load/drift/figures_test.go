@@ -32,7 +32,7 @@ func (s *sheet) write(file string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Tables that disagree, repaired while nodes and processes die
 
-%d orders in three tables on three real Cassandra nodes, a service that makes %d writes a second, and %d differences that were planted before,
+%d orders in three tables on three real Cassandra nodes, a service that tries to make %d writes a second, and %d differences that were planted before,
 also in sets with other rules. One process verifies and is killed with SIGKILL, another one continues its run. One repairs and is killed in the
 middle of it; another one continues its run while a node is stopped; when the node is back, a last one repairs what the node was needed for.
 
@@ -63,9 +63,9 @@ reason, a table at ALL disagrees otherwise than by what is left, or a process th
 		planted, found, fixed, left = planted+count[name], found+s.found[name], fixed+repaired[name], left+s.left[name]
 	}
 	fmt.Fprintf(&b, "| **all** | **%d** | **%d** | **%d** | **%d** |\n\n", planted, found, fixed, left)
-	fmt.Fprintf(&b, "False findings: %d. The service made %d writes, resumed %d times what had failed; orders not acknowledged in the end: %d. "+
+	fmt.Fprintf(&b, "False findings: %d. The service made %d writes (%.0f a second), resumed %d times what had failed; orders not acknowledged in the end: %d. "+
 		"The process that was killed had repaired %d rows, which the report of the next one has, too. With a node stopped %d planted entities were left, "+
-		"each with the reason that a replica is away. Settle was %v.\n\n", s.false, s.writes, s.resumed, s.lost, s.before, s.after, s.settle)
+		"each with the reason that a replica is away. Settle was %v.\n\n", s.false, s.writes, float64(s.writes)/s.lasted.Seconds(), s.resumed, s.lost, s.before, s.after, s.settle)
 	fmt.Fprintf(&b, "The last repair read %d rows. Seconds: %.0f to load the orders, %.0f in all.\n\n", s.rows, s.load.Seconds(), s.lasted.Seconds())
 	fmt.Fprintf(&b, "Written by `TestNodeGoneUnderRepair` on %s, %s %s/%s. Nodes, service and repairs share %d processors with whatever else the machine does.\n",
 		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())

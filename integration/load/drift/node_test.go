@@ -58,24 +58,26 @@ func TestNodeGoneUnderRepair(t *testing.T) {
 	begin := time.Now()
 	x.serve()
 
-	x.kill(x.start(drift.Worker{}), func() bool { return len(x.ranges("verify")) >= 10 })
-	x.continued("verify", func() {
-		x.verified(x.end(x.start(drift.Worker{Resumes: true})))
+	x.kill(x.start(drift.Worker{}), func() bool { return len(x.runs("verify")) == len(drift.Sets) && len(x.ranges("verify")) >= 10 })
+	x.continued("verify", func() []drift.Done {
+		all := x.end(x.start(drift.Worker{Resumes: true}))
+		x.verified(all)
+		return all
 	})
 
 	hanging := x.start(drift.Worker{Repairs: true, Hangs: 5})
 	x.kill(hanging, func() bool {
 		_, err := os.Stat(hanging.Hanging())
-		return err == nil && len(x.repaired()) >= 5
+		return err == nil && len(x.repaired()) >= 5 && len(x.runs("repair")) == len(drift.Sets)
 	})
-	before, run := x.repaired(), x.run("repair", "order")
+	before, runs := x.repaired(), x.runs("repair")
 	x.sheet.before = len(before)
 	node := cluster.Nodes(t)[2]
 	second := x.start(drift.Worker{Repairs: true, Resumes: true})
 	if err := node.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	x.partly(x.end(second), run, before)
+	x.partly(x.end(second), runs, before)
 	if err := node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,6 @@ type trial struct {
 	loaded  int64
 	planted int
 	want    map[gocql.UUID]drift.Planted
-	r       *reconcile.Reconciler
 	service *service
 	sheet   sheet
 }
@@ -149,9 +150,6 @@ func open(t *testing.T) *trial {
 		x.want[w.ID] = w
 	}
 	x.sheet.settle, x.sheet.found, x.sheet.left = x.settle, make(map[string]int), make(map[string]int)
-	if x.r, err = reconcile.New(x.Session, reconcile.State(x.Keyspace)); err != nil {
-		t.Fatal(err)
-	}
 	return x
 }
 
@@ -221,97 +219,6 @@ func (x *trial) end(p process) []drift.Done {
 	return out
 }
 
-// read reads rows. On a busy machine it is patient.
-func (x *trial) read(statement string, row func(gocql.Scanner) error, values ...any) {
-	x.Helper()
-	var err error
-	for range 20 {
-		if err = x.tryRead(statement, row, values...); err == nil {
-			return
-		}
-		<-time.After(time.Second)
-	}
-	x.Fatal(err)
-}
-
-func (x *trial) tryRead(statement string, row func(gocql.Scanner) error, values ...any) error {
-	scanner := x.Session.Reads().Query(statement, values...).Consistency(gocql.Quorum).Iter().Scanner()
-	for scanner.Next() {
-		if err := row(scanner); err != nil {
-			return err
-		}
-	}
-	return scanner.Err()
-}
-
-func (x *trial) run(kind, set string) gocql.UUID {
-	x.Helper()
-	run, err := drift.Latest(x.Context(), x.r, kind, set)
-	if err != nil {
-		x.Fatal(err)
-	}
-	return run.Run
-}
-
-// ranges are those that runs of a kind have stored as done, and when.
-func (x *trial) ranges(kind string) map[string]int64 {
-	x.Helper()
-	out := make(map[string]int64)
-	mine := make(map[gocql.UUID]bool)
-	x.read("SELECT run, kind FROM denorm_run", func(s gocql.Scanner) error {
-		var run gocql.UUID
-		var of string
-		err := s.Scan(&run, &of)
-		mine[run] = of == kind
-		return err
-	})
-	x.read("SELECT run, tbl, low, WRITETIME(rows) FROM denorm_run_segment", func(s gocql.Scanner) error {
-		var run gocql.UUID
-		var table string
-		var low, at int64
-		if err := s.Scan(&run, &table, &low, &at); err != nil || !mine[run] {
-			return err
-		}
-		out[fmt.Sprint(run, table, low)] = at
-		return nil
-	})
-	return out
-}
-
-// continued runs what continues runs, and sees that what is done is not done again.
-func (x *trial) continued(kind string, f func()) {
-	x.Helper()
-	before := x.ranges(kind)
-	f()
-	after := x.ranges(kind)
-	for at, when := range before {
-		if after[at] != when {
-			x.Errorf("the range %s was done at %d, and again at %d", at, when, after[at])
-		}
-	}
-	x.Logf("%d of %d ranges were done when the process was killed", len(before), len(after))
-	if len(after) <= len(before) {
-		x.Errorf("nothing was done after the process was killed")
-	}
-}
-
-// repaired are the rows that a repair has stored as repaired.
-func (x *trial) repaired() map[string]bool {
-	x.Helper()
-	out := make(map[string]bool)
-	x.read("SELECT tbl, entity, outcome FROM denorm_finding", func(s gocql.Scanner) error {
-		var table, outcome string
-		var entity []byte
-		if err := s.Scan(&table, &entity, &outcome); err != nil || outcome != reconcile.Repaired.String() {
-			return err
-		}
-		id, err := gocql.UUIDFromBytes(entity[len(entity)-16:])
-		out[table+" "+id.String()] = true
-		return err
-	})
-	return out
-}
-
 var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // findings are those of the planted entities. Any other is an error.
@@ -366,13 +273,9 @@ func (x *trial) verified(all []drift.Done) {
 }
 
 // partly looks at a repair that continues a run while a node is away.
-func (x *trial) partly(all []drift.Done, run gocql.UUID, before map[string]bool) {
+func (x *trial) partly(all []drift.Done, runs map[string]gocql.UUID, before map[string]bool) {
 	x.Helper()
-	for _, d := range all {
-		if d.Set == "order" && d.Run != run {
-			x.Errorf("run %s was not continued, but %s begun", run, d.Run)
-		}
-	}
+	x.same(all, runs)
 	for id, got := range x.findings(all) {
 		w, away := x.want[id], false
 		for _, f := range got {
