@@ -63,7 +63,8 @@ func serve(t *testing.T, p *suite.Place, count, planted int, loaded int64, settl
 					before = drift.Order(i, loaded)
 				default:
 					k := rand.IntN(len(own))
-					before, own = own[k], slices.Delete(own, k, k+1)
+					before = own[k] // first: Delete overwrites it
+					own = slices.Delete(own, k, k+1)
 				}
 				change := orders.Orders.Insert(after)
 				if before.OrderID != (gocql.UUID{}) {
