@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -41,8 +42,9 @@ func TestWriteAllKeepsTheOrderOfAUniqueKey(t *testing.T) {
 				next := newPatron()
 				next.Email = moved[n].Email
 				heirs = append(heirs, heir)
-				for _, i := range []writer.Item{{Change: set.Delete(gone[n])}, {Change: set.Insert(heir)}, {Change: set.Update(moved[n], after)}, {Change: set.Insert(next)}} {
-					if i.Position = int64(n); !yield(i, nil) {
+				changes := []tables.Change{set.Delete(gone[n]), set.Insert(heir), set.Update(moved[n], after), set.Insert(next)}
+				for _, change := range changes {
+					if !yield(writer.Item{Change: change, Position: int64(n)}, nil) {
 						return
 					}
 				}
