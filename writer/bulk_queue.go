@@ -99,9 +99,9 @@ func (m Mode) shares() bool { return m == FanOut || m == Single || m == SamePart
 func (q *bulkQueue) drop(i *bulkItem) {
 	for n := range i.partitions {
 		s := &i.partitions[n]
-		switch {
-		case s.next == nil:
-		case s.next == s:
+		switch s.next {
+		case nil:
+		case s:
 			delete(q.shared, s.hash)
 		default:
 			s.prev.next, s.next.prev = s.next, s.prev
