@@ -54,7 +54,7 @@ func readJournal(t *testing.T, path string) (all []note) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		var n note
 		if _, err := fmt.Sscanf(lines.Text(), "%s %d", &n.partition, &n.offset); err != nil {
