@@ -69,7 +69,7 @@ type domainNote struct {
 
 func (p *parser) read() error {
 	for {
-		first, at, more := p.script.Next()
+		_, at, more := p.script.Next()
 		for len(p.notes) > 0 && p.notes[0].At < at {
 			if err := p.comment(p.notes[0]); err != nil {
 				return err
@@ -79,7 +79,7 @@ func (p *parser) read() error {
 		if !more {
 			return p.resolve()
 		}
-		switch span, err := p.statement(first, at); {
+		switch span, err := p.statement(at); {
 		case err != nil && !p.review:
 			return err
 		case err != nil:
@@ -104,7 +104,7 @@ func (p *parser) id(n cql.Name) ID {
 }
 
 // statement reads one, and says where it was.
-func (p *parser) statement(first string, at int) (cql.Span, error) {
+func (p *parser) statement(at int) (cql.Span, error) {
 	s, span, err := p.script.Statement()
 	if err != nil {
 		return span, err

@@ -118,9 +118,15 @@ func bulkFault(random *rand.Rand) []cassandratest.Step {
 		return []cassandratest.Step{delay}
 	}
 	return [][]cassandratest.Step{
-		{timeout}, {cassandratest.Apply, timeout}, {unavailable}, {delay, unavailable},
-		{cassandratest.Apply, cassandratest.Drop}, {cassandratest.Drop}, {cassandratest.Apply, cassandratest.Cut},
-		{cassandratest.Fail(cassandratest.Overloaded)}, {delay, cassandratest.Apply, timeout},
+		{timeout},
+		{cassandratest.Apply, timeout},
+		{unavailable},
+		{delay, unavailable},
+		{cassandratest.Apply, cassandratest.Drop},
+		{cassandratest.Drop},
+		{cassandratest.Apply, cassandratest.Cut},
+		{cassandratest.Fail(cassandratest.Overloaded)},
+		{delay, cassandratest.Apply, timeout},
 	}[random.IntN(9)]
 }
 
@@ -135,7 +141,7 @@ func TestWriteAllKeepsTheOrderUnderFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
 				s := openWire(t, cassandratest.Start, 3, Retry(retry.Policy{MaxAttempts: 2}))
-				set, random := noteSet(t), rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test repeats it
+				set, random := noteSet(t), rand.New(rand.NewPCG(seed, 1))
 				items := changesOf(set, entities, each)
 				rule := s.When(bulkWrites).Choose(func(cassandratest.Request) []cassandratest.Step { return bulkFault(random) })
 				begin := len(s.Journal())

@@ -117,13 +117,14 @@ type rowJSON struct {
 
 // keysOf are the keys of a finding: that of the row, and for a unique key those of the base rows that have it.
 func keysOf(f reconcile.Finding) string {
-	switch f.Class {
-	case reconcile.Shared:
-		return f.Key() + ", of " + f.Entity() + " and " + f.Other()
-	case reconcile.Unclaimed:
-		return f.Key() + ", of " + f.Entity()
+	key := f.Key()
+	if f.Class == reconcile.Unclaimed || f.Class == reconcile.Shared {
+		key += ", of " + f.Entity()
 	}
-	return f.Key()
+	if f.Class == reconcile.Shared {
+		key += " and " + f.Other()
+	}
+	return key
 }
 
 func writeReportJSON(c *cobra.Command, r *run, report *reconcile.Report) error {
