@@ -95,8 +95,8 @@ type Bulk struct {
 // result of its own.
 //
 // How many writes are under way follows from the nodes: more while they answer as fast as at the beginning, fewer after a timeout, after
-// OVERLOADED and while they are slow. The source is read ahead of them, by at most four items for each write that may be under way and 64 MiB
-// of rows. Mode, timeout, retries and tracing are those of the writer: a tracer is told of each request for several items as of one write.
+// OVERLOADED and while they are slow. The source is read ahead of them, by at most four items for each write that may be under way, and 16 items more
+// than have 64 MiB of rows. Mode, timeout, retries and tracing are those of the writer: a tracer is told of each request for several items as of one write.
 //
 // The source is called in a goroutine of its own and should end when ctx does. An error of it ends the run once everything before it is done.
 // When ctx ends, items that have not begun get its error.

@@ -50,8 +50,9 @@ type chunkDone struct {
 
 // What is read ahead.
 const (
-	aheadItems = 4 // for each write that may be under way; a quarter of them is between the goroutines
-	aheadBytes = 64 << 20
+	aheadItems   = 4 // for each write that may be under way
+	aheadBytes   = 64 << 20
+	aheadUnsized = 16 // between the goroutines, so that these need not meet for each item; what their rows take is not known yet
 )
 
 // slack is how many times as long as at the beginning the median write may take: nodes that are busy answer so much later, and an import
@@ -65,7 +66,7 @@ func newBulkRun(b *Bulk, yield func(Done) bool) *bulkRun {
 	return &bulkRun{
 		Bulk: b, yield: yield, queue: newBulkQueue(), lanes: make(map[string]*lane), pinned: b.w.With(At(earliest)),
 		pace:  pace.New(pace.Config{First: 4, Most: b.inFlight, Kinds: sizes, Slack: slack, Percentile: 50, Growth: 0.1, Doubles: true}, 0),
-		items: make(chan pulled, b.inFlight), finished: make(chan chunkDone, b.inFlight),
+		items: make(chan pulled, min(aheadUnsized, b.inFlight)), finished: make(chan chunkDone, b.inFlight),
 	}
 }
 
@@ -122,7 +123,7 @@ func (r *bulkRun) run() {
 
 // room says whether items are read.
 func (r *bulkRun) room() bool {
-	return r.ending == nil && r.queue.items < (aheadItems-1)*r.inFlight && r.queue.bytes < aheadBytes
+	return r.ending == nil && r.queue.items < aheadItems*r.inFlight-cap(r.items) && r.queue.bytes < aheadBytes
 }
 
 // takeWhatHasCome spares a select, which costs more than the rest of the loop.

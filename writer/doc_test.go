@@ -16,7 +16,10 @@ func TestDocNamesTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tests strings.Builder
-	for _, pattern := range []string{"*_test.go", "../tables/*_test.go", "../integration/*/*/*_test.go", "../integration/*/*_test.go", "../internal/versioned/*_test.go"} {
+	for _, pattern := range []string{
+		"*_test.go", "../tables/*_test.go", "../integration/*/*/*_test.go", "../integration/*/*_test.go", "../internal/versioned/*_test.go",
+		"../reconcile/*_test.go",
+	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
