@@ -18,6 +18,7 @@ import (
 // claimKey is a key of a table of unique keys on the cluster, on behalf of an entity.
 type claimKey struct {
 	transactions
+	table *table
 	claim *entity.Claim
 	own   string
 	bases map[string]*entity.Base // of the owners that were seen
@@ -28,7 +29,12 @@ var _ versioned.Key = (*claimKey)(nil)
 func (j *job) claimKey(p place, own string) *claimKey {
 	c := p.t.ClaimOf(own, p.key, j.keyspace)
 	local := j.base().BaseRow(own, j.keyspace).Local()
-	return &claimKey{j.transactions(c.Keyspace, c.PartitionKey, local), c, own, make(map[string]*entity.Base)}
+	return &claimKey{j.transactions(c.Keyspace, c.PartitionKey, local), p.t, c, own, make(map[string]*entity.Base)}
+}
+
+// ownerless is that a row of a table of unique keys, which no writer of the library has made, names no entity.
+func ownerless(t *table) error {
+	return fmt.Errorf("a row of %s names no entity, as columns of its key are null: delete it, or write whose key it is", t.qualified())
 }
 
 // Self implements [versioned.Key].
@@ -45,6 +51,9 @@ func (k *claimKey) Read(ctx context.Context) (out versioned.Claim, err error) {
 		return out, nil
 	}
 	h := holder()
+	if !h.Base.Complete() {
+		return out, ownerless(k.table)
+	}
 	out = versioned.Claim{Owner: h.Base.Key(), Token: h.Token}
 	if h.Own { // in other bytes, perhaps
 		out.Owner = k.own

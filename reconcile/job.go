@@ -251,6 +251,10 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 		if j.ending(r) {
 			return nil
 		}
+		if u.t.Unique() && r.Entity() == "" {
+			j.report.uncovered(ownerless(u.t))
+			return nil
+		}
 		l, err := j.first(ctx, u.t, r)
 		if err != nil {
 			return err

@@ -209,11 +209,11 @@ func (j *job) later(s *suspect, d repair.Repair) string {
 	case !d.Later:
 		return ""
 	case j.store == nil:
-		return fmt.Sprintf("; what may still be delivered decides until %v after it was first seen, which nothing keeps: repair with State (--state) now, and "+
-			"again after that time with OnRemoval (--removed), which removes it", horizon)
+		return fmt.Sprintf("; it is left until %v after it was first seen, as a write that is still to be delivered may explain it, and that time is not "+
+			"stored: repair with State (--state) now, and with OnRemoval (--removed) after that time, which removes it", horizon)
 	default:
-		return "; what may still be delivered decides until " + s.sighting.First.Add(horizon).UTC().Format(time.RFC3339) +
-			": a repair after that time, with OnRemoval (--removed), removes it"
+		return "; it is left until " + s.sighting.First.Add(horizon).UTC().Format(time.RFC3339) +
+			", as a write that is still to be delivered may explain it: a repair after that time, with OnRemoval (--removed), removes it"
 	}
 }
 

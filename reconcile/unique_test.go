@@ -213,3 +213,38 @@ func TestUniqueKeys(t *testing.T) {
 		})
 	}
 }
+
+// A row of a table of unique keys that names no entity, as other code has made it, is named as what it is, and nothing else is left out for it.
+func TestClaimOfNobody(t *testing.T) {
+	t.Parallel()
+	for name, method := range methods {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+				s, w, r := openSet(t, c, users, append(method, handed)...)
+				x := usersWorld{t, s, w, r}
+				for id := range 3 {
+					x.insert(1+id, fmt.Sprint("u", 1+id))
+				}
+				x.exec("INSERT INTO users_by_email (email) VALUES ('reserved')")
+				x.free("u2")
+				x.free("u3")
+				x.exec("INSERT INTO users_by_email (email) VALUES ('u3')")
+				<-time.After(10 * time.Minute)
+				report, err := r.Verify(t.Context(), users)
+				if !errors.Is(err, reconcile.ErrIncomplete) || !strings.Contains(err.Error(), "a row of shop.users_by_email names no entity") ||
+					strings.Contains(err.Error(), "bucket") {
+					t.Errorf("%v\n%v", err, report)
+				}
+				if got, want := foundClaims(report), []string{"unclaimed email = 'u2' of id = 2, proven"}; !slices.Equal(got, want) {
+					t.Errorf("found %q, want %q", got, want)
+				}
+				x.exec("DELETE FROM users_by_email WHERE email = 'reserved'")
+				x.exec("DELETE FROM users_by_email WHERE email = 'u3'")
+				if report, err = r.Repair(t.Context(), users); len(foundClaims(report)) != 2 || report.Err() != nil && !errors.Is(err, reconcile.ErrDrift) {
+					t.Errorf("%v\n%v", err, report)
+				}
+			})
+		})
+	}
+}

@@ -50,6 +50,9 @@ func (s *Set) base(keyspace func(string) string, row []Value) *Base {
 // Key is the encoded base key: equal for one entity of one set.
 func (b *Base) Key() string { return encodedKey(b.key) }
 
+// Complete says whether no column of the key is null, as may be where other code names the row.
+func (b *Base) Complete() bool { return present(b.key) }
+
 // Local says whether conditions hold within a datacentre alone.
 func (b *Base) Local() bool { return b.set.localSerial }
 

@@ -11,7 +11,7 @@ func (l Look) outside(r Rules) (Look, Repair, bool, error) {
 	in, out := l, []Row(nil)
 	in.Rows = nil
 	for _, q := range l.Rows {
-		if q.Outside() != "" && (l.Base == nil || q.At > l.Base.At) {
+		if q.Outside() != "" && (l.Base == nil || q.At > l.Base.At && !l.foreign(&q)) {
 			out = append(out, q)
 		} else {
 			in.Rows = append(in.Rows, q)
@@ -26,9 +26,8 @@ func (l Look) outside(r Rules) (Look, Repair, bool, error) {
 		return l, Repair{Reason: unlisted("a row that is newer than the base row", &out[0])}, true, nil
 	case !r.Old && len(in.Rows) > 0:
 		return in, Repair{}, false, nil
-	case !r.Old || slices.ContainsFunc(out, func(q Row) bool { return q.At == 0 }):
-		return l, Repair{Reason: unlisted("a row without a base row", &out[0]) + ". It may be removed once nothing that was sent before can arrive any more"},
-			true, nil
+	case !r.Old || slices.ContainsFunc(out, timeless):
+		return l, Repair{Reason: unlisted("a row without a base row", &out[0]), Later: !slices.ContainsFunc(out, timeless)}, true, nil
 	case !l.All:
 		return l, Repair{ReadAll: true}, true, nil
 	}
@@ -42,6 +41,8 @@ func (l Look) outside(r Rules) (Look, Repair, bool, error) {
 	}
 	return l, d, true, nil
 }
+
+func timeless(q Row) bool { return q.At == 0 }
 
 func unlisted(what string, q *Row) string {
 	return fmt.Sprintf("%s has a value of %s that OneOf does not list, so it is put into no other table", what, q.Outside())

@@ -123,11 +123,12 @@ func TestOutsideOfDomain(t *testing.T) {
 		promoted, sent int // statements
 		removed        int
 		reason         bool
+		later          bool
 	}{
 		{name: "a ghost", base: &base, status: []string{"x"}, at: 900, sent: 4, removed: 1},
 		{name: "a newer one", base: &base, status: []string{"x"}, at: 1100, reason: true},
 		{name: "the base row", base: &odd, status: []string{"a"}, at: 900, reason: true},
-		{name: "an orphan", status: []string{"x"}, at: 900, reason: true},
+		{name: "an orphan", status: []string{"x"}, at: 900, reason: true, later: true},
 		{name: "an old orphan", status: []string{"x"}, at: 900, old: true, sent: 1, removed: 1},
 		{name: "an orphan next to another one", status: []string{"x", "a"}, at: 900, promoted: 1},
 		{name: "an old orphan next to another one", status: []string{"x", "a"}, at: 900, old: true, sent: 1, removed: 1},
@@ -137,7 +138,7 @@ func TestOutsideOfDomain(t *testing.T) {
 			rows = append(rows, row("crates_by_status", status, tt.at))
 		}
 		d, err := repair.Decide(lookAt(set, tt.base, rows...), repair.Rules{Old: tt.old})
-		if err != nil || len(d.Promote) != tt.promoted || len(d.Send) != tt.sent || len(d.Removes) != tt.removed || (d.Reason != "") != tt.reason {
+		if err != nil || len(d.Promote) != tt.promoted || len(d.Send) != tt.sent || len(d.Removes) != tt.removed || (d.Reason != "") != tt.reason || d.Later != tt.later {
 			t.Errorf("%s: %+v, %v", tt.name, d, err)
 		}
 	}
@@ -146,6 +147,13 @@ func TestOutsideOfDomain(t *testing.T) {
 		if m.Table != "crates_by_status" || m.Kind != entity.Remove || m.Timestamp != 900 {
 			t.Errorf("sent: %v of %s at %d", m.Kind, m.Table, m.Timestamp)
 		}
+	}
+	byHand := row("crates_by_status", "x", 1100)
+	byHand.At = 1200 // not its stamp, so its time says nothing
+	foreign := lookAt(set, &base, byHand)
+	foreign.Adopt = 2000
+	if d, err := repair.Decide(foreign, repair.Rules{}); err != nil || len(d.Removes) != 1 || d.Reason != "" {
+		t.Errorf("written by hand: %+v, %v", d, err)
 	}
 	alone := lookAt(set, nil, row("crates_by_status", "x", 900))
 	alone.All = false

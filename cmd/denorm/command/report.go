@@ -121,8 +121,8 @@ func keysOf(f reconcile.Finding) string {
 	if f.Class == reconcile.Unclaimed || f.Class == reconcile.Shared {
 		key += ", of " + f.Entity()
 	}
-	if f.Class == reconcile.Shared {
-		key += " and " + f.Other()
+	if other := f.Other(); other != "" {
+		key += " and " + other
 	}
 	return key
 }
