@@ -52,10 +52,10 @@ func (s *stretch) split(least uint64) []stretch {
 // scanSegment reads a range. Where a page cannot be read, as replicas meet too many tombstones or take too long, a smaller one is tried, down to
 // one row, then smaller ranges. What cannot be read even so is noted, and the rest is read.
 func (j *job) scanSegment(ctx context.Context, u *unit) (unread error) {
-	var gaps []segment
+	var gaps []gap
 	defer func() {
-		for _, in := range gaps {
-			j.unread(ctx, u, in, unread)
+		for _, g := range gaps {
+			j.unread(ctx, u, g.segment, g.err)
 		}
 	}()
 	least := (uint64(u.in.high) - uint64(u.in.low)) >> mostHalvings
@@ -79,34 +79,40 @@ func (j *job) scanSegment(ctx context.Context, u *unit) (unread error) {
 		parts := s.split(least)
 		switch {
 		case ctx.Err() != nil:
-			gaps = []segment{u.in}
+			gaps = []gap{{u.in, context.Cause(ctx)}}
 			return context.Cause(ctx)
 		case !tooMuch(err), failures >= mostFailures, j.failing.Add(1) >= int64(mostFailures*j.scanners()): // no matter of this place
-			gaps = join(gaps, segment{s.rest().low, u.in.high})
+			gaps = join(gaps, gap{segment{s.rest().low, u.in.high}, err})
 			return err
 		case size > 1:
 			size /= 2
 		case parts != nil:
 			todo = append(todo[:last], parts[1], parts[0])
 		default:
-			gaps, unread, todo = join(gaps, s.rest()), err, todo[:last]
+			gaps, unread, todo = join(gaps, gap{s.rest(), err}), err, todo[:last]
 		}
 		_ = waitUntil(ctx, time.Now().Add(time.Duration(failures)*failurePause)) // if ctx ends, so does the next page
 	}
 	if err := context.Cause(ctx); err != nil { // a row was not queued
-		gaps = []segment{u.in}
+		gaps = []gap{{u.in, err}}
 		return err
 	}
 	return unread
 }
 
-// join adds a range to those before it, to the last of them where it goes on.
-func join(to []segment, in segment) []segment {
-	if n := len(to); n > 0 && to[n-1].high >= in.low {
-		to[n-1].high = in.high
+// gap is a part of a range that was not read, and why.
+type gap struct {
+	segment
+	err error
+}
+
+// join adds a gap to those before it, to the last of them where it goes on.
+func join(to []gap, g gap) []gap {
+	if n := len(to); n > 0 && to[n-1].high >= g.low {
+		to[n-1].high, to[n-1].err = g.high, g.err
 		return to
 	}
-	return append(to, in)
+	return append(to, g)
 }
 
 // scanPage reads a page of a stretch, and compares its rows or puts them. It gives where the next one begins.
