@@ -93,16 +93,23 @@ func (r *bulkRun) run() {
 		}
 		select {
 		case p, ok := <-from:
-			if !ok {
-				items = nil
-			} else {
+			if ok {
 				r.accept(p)
+				continue
+			}
+			items = nil
+			if r.ctx.Err() != nil { // it may have ended for that, before its end
+				canceled = nil
+				r.stop(r.ctx.Err())
 			}
 		case c := <-r.finished:
 			r.complete(c)
 		case <-saves:
-			if r.save != nil {
-				r.saved(r.saveLanes(r.ctx))
+			if r.save == nil || r.ctx.Err() != nil {
+				continue
+			}
+			if err := r.saveLanes(r.ctx); r.ctx.Err() == nil { // else the last one is tried again
+				r.saved(err)
 			}
 		case <-canceled:
 			canceled = nil
@@ -110,9 +117,10 @@ func (r *bulkRun) run() {
 		}
 	}
 	for _, i := range r.queue.rest() { // now, so that they come after all others of their entities
-		i.Err = &unwrittenError{why: errUnbegun, cause: r.ending}
-		r.give(i)
+		r.giveUnwritten(i, errUnbegun, r.ending)
 	}
+	cancel()
+	r.giveUnread()
 	if r.save != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), saveEnd)
 		defer cancel()
@@ -140,6 +148,9 @@ func (r *bulkRun) takeWhatHasCome(items <-chan pulled) {
 func (r *bulkRun) pull(ctx context.Context) {
 	defer close(r.items)
 	for item, err := range r.source {
+		if ctx.Err() != nil {
+			return
+		}
 		select {
 		case r.items <- pulled{item, err}:
 		case <-ctx.Done():
@@ -160,21 +171,50 @@ func (r *bulkRun) stop(err error) {
 	r.ending = cmp.Or(r.ending, err)
 }
 
-// give hands an item back.
-func (r *bulkRun) give(i *bulkItem) {
-	switch {
-	case i.Err == nil:
-		r.counts.Written++
-	case errors.Is(i.Err, ErrParked):
+// giveUnread hands back what was read and not looked at when the run ended early.
+func (r *bulkRun) giveUnread() {
+	for {
+		select {
+		case p, ok := <-r.items:
+			if !ok {
+				return
+			}
+			if p.err != nil {
+				r.because(fmt.Errorf("the source: %w", p.err))
+				return
+			}
+			r.giveUnwritten(&bulkItem{Done: Done{Item: p.item}}, errUnbegun, r.ending)
+		default:
+			return
+		}
+	}
+}
+
+// giveUnwritten hands back an item of which nothing was sent.
+func (r *bulkRun) giveUnwritten(i *bulkItem, why, cause error) {
+	if errors.Is(why, ErrParked) {
 		r.counts.Parked++
-	case errors.Is(i.Err, errUnbegun):
+	} else {
 		r.counts.NotBegun++
-	default:
+	}
+	i.Err = &unwrittenError{why: why, cause: cause}
+	r.hand(i)
+}
+
+// give hands an item back that was written, or has an error of its own.
+func (r *bulkRun) give(i *bulkItem) {
+	if i.Err == nil {
+		r.counts.Written++
+	} else {
 		r.counts.Failed++
 		if r.first == nil && r.ending == nil {
 			r.first = i.Err
 		}
 	}
+	r.hand(i)
+}
+
+func (r *bulkRun) hand(i *bulkItem) {
 	if i.lane != nil {
 		i.lane.end(i.mark, i.Err)
 	}
@@ -193,13 +233,13 @@ func (r *bulkRun) accept(p pulled) {
 	i := &bulkItem{Done: Done{Item: p.item}}
 	if i.Err = r.prepare(i); i.Err != nil {
 		r.queue.order.remember(i, i.Err)
-	} else if cause := r.queue.add(i); cause != nil {
-		i.Err = &unwrittenError{why: ErrParked, cause: cause}
-	}
-	if i.Err != nil {
 		r.give(i)
-		r.bound()
+	} else if cause := r.queue.add(i); cause != nil {
+		r.giveUnwritten(i, ErrParked, cause)
+	} else {
+		return
 	}
+	r.bound()
 }
 
 // bound ends a run of which too many entities have failed.
@@ -220,25 +260,16 @@ func (r *bulkRun) prepare(i *bulkItem) error {
 		m, err := l.read(i.Position)
 		i.lane, i.mark = l, m
 		if err != nil {
+			i.orderBy(i.keyOfChange())
 			return reject(r.op, err)
 		}
 	}
 	p, err := r.plan(i)
-	c := i.Change.Internal()
-	key := ""
-	switch {
-	case err == nil:
-		key = p.key
-	case c.Valid():
-		key = c.Key()
-	}
-	if key != "" {
-		i.own[0] = orderKey{table: i.Change.Entity(), key: key}
-		i.order = i.own[:]
-	}
 	if err != nil {
+		i.orderBy(i.keyOfChange())
 		return reject(r.op, err)
 	}
+	i.orderBy(p.key)
 	i.bytes = sizeOf(p)
 	if p.condition != nil {
 		i.order = append(i.order, uniqueKeys(p.condition)...)
@@ -246,6 +277,21 @@ func (r *bulkRun) prepare(i *bulkItem) error {
 	}
 	i.plan = p // at its timestamp: one that was made later would be above that of the entity's next change
 	return nil
+}
+
+// keyOfChange is the key of the entity of a change for which there is no plan, empty if it has none.
+func (i *bulkItem) keyOfChange() string {
+	if c := i.Change.Internal(); c.Valid() {
+		return c.Key()
+	}
+	return ""
+}
+
+func (i *bulkItem) orderBy(key string) {
+	if key != "" {
+		i.own[0] = orderKey{table: i.Change.Entity(), key: key}
+		i.order = i.own[:]
+	}
 }
 
 // uniqueKeys are the keys of Unique tables that a change takes or gives up.
@@ -303,12 +349,14 @@ func (r *bulkRun) complete(c chunkDone) {
 		parked := r.queue.done(i)
 		r.give(i)
 		for _, p := range parked {
-			p.Err = &unwrittenError{why: ErrParked, cause: i.Err}
-			r.give(p)
+			r.giveUnwritten(p, ErrParked, i.Err)
 		}
 	}
 	r.bound()
 }
+
+// splitAtOnce is how many items of a write that has failed are written alone at a time: the nodes may have too much to do.
+const splitAtOnce = 8
 
 // write writes a chunk, and notes the result of each item.
 func (r *bulkRun) write(chunk []*bulkItem) error {
@@ -338,13 +386,18 @@ func (r *bulkRun) write(chunk []*bulkItem) error {
 		return nil
 	}
 	var split sync.WaitGroup
+	room := make(chan struct{}, splitAtOnce)
 	for _, i := range chunk {
 		i.plan.inherit(together)
 		if applied(i.plan.requests) {
 			i.Result = i.plan.acknowledged(result)
 			continue
 		}
-		split.Go(func() { i.Result, i.Err = r.send(i.plan, 1) })
+		room <- struct{}{}
+		split.Go(func() {
+			defer func() { <-room }()
+			i.Result, i.Err = r.send(i.plan, 1)
+		})
 	}
 	split.Wait()
 	return err
@@ -411,6 +464,7 @@ func (r *bulkRun) saveLanes(ctx context.Context) error {
 func (r *bulkRun) saved(err error) {
 	if err != nil {
 		r.save = nil
-		r.stop(err)
+		r.because(err)
+		r.ending = cmp.Or(r.ending, errors.New(err.Error())) // not wrapped: an *Error in it would be taken for that of an item
 	}
 }

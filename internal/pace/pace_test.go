@@ -65,7 +65,7 @@ func TestPaceChangesForThoseThatWait(t *testing.T) {
 // each other.
 func TestPaceLeavesRoom(t *testing.T) {
 	t.Parallel()
-	for at, most := range map[int]int{1: 3, 64: 3*64 + 8} {
+	for at, most := range map[int]int{1: 3, 64: 3*64 + 32} {
 		synctest.Test(t, func(t *testing.T) {
 			p := New(Config{First: 1, Most: 256, Kinds: 2, Slack: 2, Percentile: 95}, 0)
 			var group sync.WaitGroup
