@@ -80,7 +80,7 @@ type Bulk struct {
 //
 //	bulk := w.WriteAll(ctx, "importOrders", source)
 //	for done := range bulk.All() {
-//		if done.Err != nil { // an *Error, which can be stored and resumed, ErrParked, or the run has ended before the item began
+//		if done.Err != nil { // ErrParked, an *Error, which can be stored and resumed, or the run has ended before the item began
 //			failed = append(failed, done)
 //		}
 //	}
@@ -95,11 +95,14 @@ type Bulk struct {
 // result of its own.
 //
 // How many writes are under way follows from the nodes: more while they answer as fast as at the beginning, fewer after a timeout, after
-// OVERLOADED and while they are slow. The source is read ahead of them, by at most four items for each write that may be under way, and 16 items more
-// than have 64 MiB of rows. Mode, timeout, retries and tracing are those of the writer: a tracer is told of each request for several items as of one write.
+// OVERLOADED and while they are slow. The source is read ahead of them, by at most four items for each write that may be under way, and no more than
+// 64 MiB of rows and 16 items beyond. Mode, timeout, retries and tracing are those of the writer: a tracer is told of each request for several
+// items as of one write.
 //
 // The source is called in a goroutine of its own and should end when ctx does. An error of it ends the run once everything before it is done.
-// When ctx ends, items that have not begun get its error.
+// When the run ends early, items that have not begun get an error that says so; what the source gives at that moment may not be given back, so
+// go on after the last Position that was. The run does not wait for a source that is still at work then: end it, and do not share
+// what it reads from with the next run.
 func (w *Writer) WriteAll(ctx context.Context, op string, source iter.Seq2[Item, error], options ...BulkOption) *Bulk {
 	b := &Bulk{w: w.made(), op: op, source: source, inFlight: mostInFlight, ctx: ctx}
 	for _, o := range options {

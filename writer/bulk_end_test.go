@@ -15,6 +15,7 @@ func TestWriteAllIsCanceledWhileItWaits(t *testing.T) {
 	for range 100 { // the end of the context and that of the source meet
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			items := notesOf(t, 5, 5)
 			b := bulkWriter(nopExecutor{}).WriteAll(ctx, "import", func(yield func(Item, error) bool) {
 				for _, i := range items {
@@ -129,7 +130,9 @@ func TestWriteAllSavesAfterItsContext(t *testing.T) {
 func TestWriteAllCountsItemsThatDidNotBegin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := &fakeExecutor{answer: func(context.Context, attempt) error { return fmt.Errorf("%w: %w", errUnbegun, context.DeadlineExceeded) }}
+		x := &fakeExecutor{answer: func(context.Context, attempt) error {
+			return fmt.Errorf("%w: %w", errUnbegun, context.DeadlineExceeded)
+		}}
 		b := bulkWriter(x).WriteAll(t.Context(), "import", from(notesOf(t, 1, 1)))
 		for d := range b.All() {
 			if d.Err == nil {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// ErrParked is the error of an item of [Writer.WriteAll] that was not written as an earlier change of its entity has failed, or one of an entity
-// that takes or gives up the same key of a Unique table. That one's error is wrapped too. Write it once the earlier change is resumed or dropped.
+// ErrParked is the error of an item of [Writer.WriteAll] that was not written because an earlier change has failed: one of its entity, or of
+// another entity that takes or gives up the same key of a Unique table. That one's error is wrapped too, so look for ErrParked before you
+// look for an *Error. Write the item once the earlier change is resumed or dropped.
 var ErrParked = errors.New("an earlier change of the entity failed")
 
 // unwrittenError is the error of an item of which nothing was sent.
