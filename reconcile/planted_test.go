@@ -83,7 +83,7 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 	},
 	{
 		"what is missing of a set with Versioned is left", "../internal/repair/versioned.go",
-		"if !put {", "if put || !put {",
+		"case !put:", "case put || !put:",
 		".", "^TestRandom$/Versioned_repairs_that_are_hasty",
 	},
 	{
