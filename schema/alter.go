@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +19,9 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 	default:
 		return p.fail(at, "ALTER TABLE %s: the text does not create it before", id)
 	}
-	t := &p.out.Tables[i]
+	table := p.out.Tables[i] // a statement that the server would reject changes nothing
+	table.Columns = slices.Clone(table.Columns)
+	t := &table
 	for _, d := range s.Add {
 		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular}
 		if d.Static {
@@ -41,16 +44,21 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 	}
 	for _, names := range s.Rename {
 		switch c := t.Column(names[0]); {
-		case c != nil && t.Column(names[1]) == nil:
+		case c != nil && (c.Kind == PartitionKey || c.Kind == Clustering) && t.Column(names[1]) == nil:
 			c.Name = names[1]
 		case c != nil || !s.IfNotExists:
-			return p.fail(at, "ALTER TABLE %s: column %s cannot be renamed to %s: the first has to be there, and the second must not", id, names[0], names[1])
+			return p.fail(at, "ALTER TABLE %s: column %s cannot be renamed to %s: the first has to be in the primary key, and the second must not be there",
+				id, names[0], names[1])
 		}
 	}
+	t.Options = maps.Clone(t.Options)
 	for _, o := range s.Options {
-		t.Options[o.Name] = literal(o)
+		if t.Options[o.Name] = literal(o); o.Name == optComment {
+			t.Fingerprint = "" // it was in the former one
+		}
 	}
 	t.splitComment()
+	p.out.Tables[i] = table
 	return nil
 }
 

@@ -33,6 +33,32 @@ CREATE TABLE k.gone (a int PRIMARY KEY, c int);`)
 	}
 }
 
+// What the server rejects changes nothing, and a comment takes the fingerprint of the one before it with it.
+func TestReviewOfRejectedChanges(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Review("f", `
+CREATE TABLE t (a int PRIMARY KEY, b int) WITH comment = 'x' AND gc_grace_seconds = 5;
+ALTER TABLE t ADD (c int, b int); ALTER TABLE t RENAME b TO z; ALTER TABLE t DROP (b, a); CREATE TABLE t (y int PRIMARY KEY);
+ALTER TABLE t ADD d int;`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "CREATE TABLE t (a int, b int, d int, PRIMARY KEY (a)) WITH gc_grace_seconds = 5 AND comment = 'x'"
+	if got := s.Statements(); len(got) != 1 || got[0] != strings.Join(parse(t, want).Statements(), "") || len(s.Unread) != 4 {
+		t.Errorf("%q, %+v", got, s.Unread)
+	}
+	marked := parse(t, "CREATE TABLE t (a int PRIMARY KEY) WITH comment = 'x [denorm:v1]'")
+	if marked.Tables[0].Fingerprint == "" {
+		t.Fatal("the comment has no fingerprint")
+	}
+	for change, want := range map[string]string{"gc_grace_seconds = 5": marked.Tables[0].Fingerprint, "comment = 'y'": ""} {
+		s := parse(t, "CREATE TABLE t (a int PRIMARY KEY) WITH comment = 'x [denorm:v1]'; ALTER TABLE t WITH "+change)
+		if got := s.Tables[0].Fingerprint; got != want {
+			t.Errorf("after %s the fingerprint is %q, want %q", change, got, want)
+		}
+	}
+}
+
 // A review goes on after what it does not understand, and says where and why.
 func TestReview(t *testing.T) {
 	t.Parallel()

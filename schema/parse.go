@@ -205,9 +205,12 @@ func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
 		}
 	}
 	t.splitComment()
+	if err := p.once("table", t.ID, span.From); err != nil {
+		return err
+	}
 	p.tables[t.ID] = len(p.out.Tables)
 	p.out.Tables = append(p.out.Tables, t)
-	return p.once("table", t.ID, span.From)
+	return nil
 }
 
 // setKey brings the columns into their order, those of the key first.
