@@ -134,9 +134,11 @@ func recycling(err error) bool { return err != nil && strings.Contains(err.Error
 
 // drop drops a keyspace by the first node that answers, and does not wait for the others: no test comes back to it.
 func drop(hosts []string, keyspace string) error {
+	started, stop := context.WithTimeout(context.Background(), time.Minute)
+	_ = awaitStarted(started, hosts) // a node that is away tells nobody
+	stop()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	_ = awaitStarted(ctx, hosts) // a node that is away tells nobody
 	var failed error
 	for _, host := range hosts {
 		p, err := openProbe(ctx, host, inKeyspace(""))
