@@ -77,8 +77,8 @@ reconcileproofs: ## repairs next to writers, 1,000,000 cases and 200,000 writes,
 	$(PROOF) -run 'Liveness$$' ./tables -convergence.cases 100000 -convergence.seed $(or $(SEED),1)
 	$(PROOF) -run '^TestRepair(Safety|Cells|Moved|KeepsTimesOfColumns)$$' ./tables -convergence.cases 200000 -convergence.seed $(or $(SEED),1)
 	$(PROOF) -run '^TestRepairVersioned$$' ./internal/versioned -versioned.cases 100000 -versioned.seed $(or $(SEED),1)
-	for n in 0 1 2 3 4 5 6 7 8 9; do \
-		$(PROOF) -run '^TestRandom$$' ./reconcile -reconcile.acked 20000 -reconcile.seed $$(($(or $(SEED),1) + 100 * n)) || exit 1; done
+	for n in $$(seq 0 49); do \
+		$(PROOF) -run '^TestRandom$$' ./reconcile -reconcile.acked 4000 -reconcile.seed $$(($(or $(SEED),1) + 100 * n)) || exit 1; done
 	$(PROOF) -run '^Test(FrozenBeyondLease|WrittenAtEveryStep|KilledAtEveryStep)$$' ./reconcile -reconcile.killed
 PROOF = go test -count=1 -timeout 3h -v
 
