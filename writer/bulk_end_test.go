@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,7 +54,8 @@ func TestWriteAllGivesWhatWasRead(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			items, read := notesOf(t, 5000, 5000), 0
+			items := notesOf(t, 5000, 5000)
+			var count atomic.Int64
 			x := &fakeExecutor{answer: func(context.Context, attempt) error {
 				<-time.After(400 * time.Millisecond)
 				return nil
@@ -61,7 +63,7 @@ func TestWriteAllGivesWhatWasRead(t *testing.T) {
 			b := bulkWriter(x).WriteAll(ctx, "import", func(yield func(Item, error) bool) {
 				for n, i := range items {
 					i.At = earliest + int64(n)
-					if read++; read == fails && options == nil {
+					if count.Add(1) == fails && options == nil {
 						cancel()
 					}
 					if !yield(i, nil) {
@@ -80,6 +82,7 @@ func TestWriteAllGivesWhatWasRead(t *testing.T) {
 				}
 			}
 			<-time.After(time.Minute) // what the run has left
+			read := int(count.Load())
 			if read-given > 2 || notBegun == 0 || read == len(items) {
 				t.Errorf("%s: %d items were read and %d given, %d of them not begun: %v", name, read, given, notBegun, b.Err())
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,9 +23,10 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 		"bytes":    {strings.Repeat("x", 128<<10), mostParkedBytes / (256 << 10) / 2, 3 * mostParkedBytes / (256 << 10)},
 	} {
 		x := &fakeExecutor{answer: func(context.Context, attempt) error { return errUnavailable }}
-		read := 0
+		var count atomic.Int64 // the source may go on for a moment
 		source := func(yield func(Item, error) bool) {
-			for set := noteSet(t); read < 2*test.below; read++ {
+			for set, read := noteSet(t), 0; read < 2*test.below; read++ {
+				count.Store(int64(read))
 				n := newNote()
 				n.UserID[0], n.UserID[1], n.UserID[2] = byte(read), byte(read>>8), byte(read>>16)
 				n.Text = test.text
@@ -45,6 +47,7 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 		if !errors.As(b.Err(), &failed) || !errors.Is(failed, errManyFailed) || !errors.Is(failed, errUnavailable) {
 			t.Fatalf("%s: %v", name, b.Err())
 		}
+		read := int(count.Load())
 		if failed.Failed < test.atLeast || read > test.below || failed.Failed+failed.NotBegun != given {
 			t.Errorf("%s: %d items read, %d given: %v", name, read, given, failed)
 		}
