@@ -11,9 +11,9 @@ import (
 
 // lintRules are the codes of the rules of package lint, which imports this package.
 var lintRules = []string{
-	"DN001", "DN101", "DN102", "DN103", "DN104", "DN105", "DN106", "DN107", "DN108", "DN201", "DN202", "DN203", "DN204", "DN301",
-	"DN302", "DN303", "DN401", "DN402", "DN501", "DN502", "DN503", "DN504", "DN505", "DN506", "DN507", "DN508",
-	"DN601", "DN602", "DN603", "DN604", "DN605", "DN606",
+	"DN001", "DN101", "DN102", "DN103", "DN104", "DN105", "DN106", "DN107", "DN108", "DN201", "DN202", "DN203", "DN204", "DN205", "DN301",
+	"DN302", "DN303", "DN401", "DN402", "DN501", "DN502", "DN503", "DN504", "DN505", "DN506", "DN507", "DN508", "DN509", "DN510",
+	"DN601", "DN602", "DN603", "DN604", "DN605", "DN606", "DN607", "DN608", "DN609",
 }
 
 // lintRule says which codes there are if code is not one of them.

@@ -38,7 +38,7 @@ func Check(s *schema.Schema) []Finding {
 	slices.SortStableFunc(r.found, func(a, b Finding) int {
 		return cmp.Or(place[a.Table]-place[b.Table], strings.Compare(a.Code, b.Code))
 	})
-	return r.found
+	return saidOnce(r.found)
 }
 
 // apply applies rules to a schema, the last one first.

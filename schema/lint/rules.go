@@ -63,6 +63,10 @@ var rules = []Rule{
 			"unless no other rule finds more in the tables as they would be.",
 	},
 	{
+		"DN205", "imprecise-key", Warning, impreciseKey,
+		"A partition key of a double or float: a value that was computed in another way is another partition.",
+	},
+	{
 		"DN301", "collection-not-frozen", Warning,
 		notFrozen(false, "unless single elements are changed without reading, and then never write it as a whole"),
 		"A set, map or user-defined type that is not frozen: overwriting it as a whole leaves a range tombstone each time.",
@@ -117,6 +121,15 @@ var rules = []Rule{
 		"A statement that is not understood, such as one that changes what the file does not create: no rule looks at it.",
 	},
 	{
+		codeRejected, "statement-rejected", Error, rejected,
+		"A statement that Cassandra rejects when it is prepared: an INSERT without a column of the key, a literal of another type, an UPDATE of a " +
+			"key column. Nothing is said where another rule says why.",
+	},
+	{
+		"DN510", "batch-lacks-table", Warning, partOfEntity,
+		"A batch that inserts or deletes an entity in some of its tables: the others keep what it replaces, or lack it.",
+	},
+	{
 		"DN601", "logged-batch-gc-grace", Error, gcGrace,
 		"gc_grace_seconds = 0 in a table that is written in logged batches: the batchlog drops them, with what the other tables need. Or less " +
 			"than three hours where rows move: a replica that was down for that long brings a row back under its former key.",
@@ -140,5 +153,17 @@ var rules = []Rule{
 	{
 		"DN606", "option-without-class", Error, optionClass,
 		"Options of compaction or compression without the class that they are of: Cassandra rejects the statement.",
+	},
+	{
+		"DN607", "keyspace-at-risk", Warning, keyspaceAtRisk,
+		"SimpleStrategy, one replica, or durable_writes = false: right for a test, and in production rows are lost with a node.",
+	},
+	{
+		"DN608", "deletes-without-grace", Error, deletes(false),
+		"gc_grace_seconds = 0 in a table of which rows are deleted: a replica that was down brings them back.",
+	},
+	{
+		"DN609", "deletes-in-windows", Warning, deletes(true),
+		"DELETE in a table with TimeWindowCompactionStrategy: the tombstone and its row are in different windows, and stay on disk.",
 	},
 }

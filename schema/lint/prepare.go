@@ -1,0 +1,68 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cassandra/catalog"
+	"github.com/denorm-go/denorm/internal/cassandra/query"
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/schema"
+)
+
+// unnamedKeyspace is where tables are created that have no keyspace.
+const unnamedKeyspace = "keyspace_of_the_session"
+
+// server is a schema as the engine of cassandratest keeps it. What that does not support is not in it.
+func server(s *schema.Schema) *catalog.Schema {
+	out := catalog.New()
+	define := func(text, keyspace string) {
+		if statement, err := cql.Parse(text); err == nil {
+			_, _ = out.Define(statement, keyspace)
+		}
+	}
+	moved := *s.In(map[string]string{"": unnamedKeyspace})
+	moved.Keyspaces = nil
+	for _, t := range moved.Tables {
+		if out.Keyspace(t.Keyspace) == nil {
+			define("CREATE KEYSPACE "+cql.Quote(t.Keyspace)+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", "")
+		}
+	}
+	for _, text := range moved.Statements() {
+		define(text, unnamedKeyspace)
+	}
+	return out
+}
+
+// rejected prepares each query as a server with these tables would.
+func rejected(r *review) {
+	var on *catalog.Schema
+	for q, t := range r.queries {
+		if on == nil {
+			on = server(r.schema)
+		}
+		keyspace := t.Keyspace
+		if keyspace == "" {
+			keyspace = unnamedKeyspace
+		}
+		if on.Table(keyspace, t.Name) == nil {
+			continue
+		}
+		if _, err := query.Prepare(on, q.Text, keyspace); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
+			r.finding(t, "correct the statement", "Cassandra rejects a statement: %s", strings.ReplaceAll(err.Error(), unnamedKeyspace+".", "")).of(q)
+		}
+	}
+}
+
+// saidOnce leaves out that the server rejects a query where another rule says why.
+func saidOnce(found []Finding) []Finding {
+	all := slices.Clone(found)
+	other := func(f Finding) bool {
+		return slices.ContainsFunc(all, func(o Finding) bool {
+			return o.Query == f.Query && o.At == f.At && o.Code != f.Code && o.Severity == Error && strings.HasPrefix(o.Code, "DN5")
+		})
+	}
+	return slices.DeleteFunc(found, func(f Finding) bool { return f.Code == codeRejected && other(f) })
+}
+
+const codeRejected = "DN509"
