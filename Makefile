@@ -136,7 +136,7 @@ readbench: ## 1,000,000 rows in 240 buckets read through the library and by hand
 
 .PHONY: reconcilebench
 reconcilebench: ## Verify, Repair and Backfill of 200,000 orders compared with the same by hand on three nodes, into docs/reconcile-benchmark.md
-	@$(BENCH) reconcile -out ../docs
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 2G -- ../bin/bench reconcile -heap 2G -out ../docs
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

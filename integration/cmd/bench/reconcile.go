@@ -20,6 +20,7 @@ type reconcileBench struct {
 	rate                  int
 	pages, points         int
 	parts, only, profile  string
+	heap                  string
 
 	loaded int64 // the timestamp of the orders
 	shop   *shop // its state goes on from part to part
@@ -36,6 +37,7 @@ func (b *reconcileBench) flags(f *flag.FlagSet) {
 	f.IntVar(&b.points, "points", 100, "Rate of a Backfill that is paced next to the service; most requests put a row")
 	f.StringVar(&b.only, "only", "", "measure the service only next to runs whose name contains this")
 	f.StringVar(&b.parts, "parts", "scan,backfill,latency,diff", "which parts to run")
+	f.StringVar(&b.heap, "heap", "", "option -heap of the cluster, for the report")
 	f.StringVar(&b.profile, "cpuprofile", "", "folder for a CPU profile of the last turn of each contender of scan and backfill")
 }
 

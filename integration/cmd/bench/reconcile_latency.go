@@ -15,10 +15,18 @@ import (
 
 // neighbour is what runs next to the service.
 type neighbour struct {
-	name               string
-	run                reconcileRun // nil: nothing does
-	p50, p99, relative figure       // ms, of the service's writes; the last of p99 alone in the same round
-	rows               figure       // a second
+	name string
+	run  reconcileRun    // nil: nothing does
+	took []time.Duration // by the service's writes of all rounds
+	p99  figure          // ms, of each round
+	rows figure          // a second
+}
+
+// percentile is that of the service's writes of all rounds, in ms. Those of single rounds are mostly about pauses of the nodes' garbage
+// collectors, which some rounds have and others do not.
+func (n *neighbour) percentile(p int) float64 {
+	slices.Sort(n.took)
+	return ms(n.took[len(n.took)*p/100])
 }
 
 // runLatency measures the service's writes next to runs that are paced.
@@ -46,11 +54,6 @@ func (b *reconcileBench) runLatency(ctx context.Context, p *place) (string, erro
 		for _, i := range rand.Perm(len(list)) {
 			if err := list[i].measure(ctx, s, b.window, round > 0); err != nil {
 				return "", fmt.Errorf("%s: %w", list[i].name, err)
-			}
-		}
-		for _, n := range list {
-			if round > 0 {
-				n.relative.add(n.p99[round-1] / list[0].p99[round-1])
 			}
 		}
 	}
@@ -106,7 +109,7 @@ func (n *neighbour) measure(ctx context.Context, s *shop, window time.Duration, 
 	p50, p99 := ms(all[len(all)/2]), ms(all[len(all)*99/100])
 	progress("next to %s: p50 %.1f ms, p99 %.1f ms of %d writes, %.0f rows a second, limit %d", n.name, p50, p99, len(all), float64(rows)/took.Seconds(), limit)
 	if counts {
-		n.p50.add(p50)
+		n.took = append(n.took, all...)
 		n.p99.add(p99)
 		n.rows.add(float64(rows) / took.Seconds())
 	}

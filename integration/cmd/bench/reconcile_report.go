@@ -3,18 +3,23 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 )
 
 func (b *reconcileBench) report(sections []string, hosts int) string {
+	nodes := "small heaps, SerialGC and the first compiler alone"
+	if b.heap != "" {
+		nodes = "a heap of " + b.heap + ", G1 and both compilers"
+	}
 	return fmt.Sprintf(`# Package reconcile compared with the same by hand
 
-Orders in three tables, by id, by user and by status, at LOCAL_QUORUM on %d real Cassandra nodes on this machine. Contenders take
+Orders in three tables, by id, by user and by status, at LOCAL_QUORUM on %d real Cassandra nodes on this machine, each with %s. Contenders take
 turns in random order; medians over the rounds, in brackets the smallest and the largest. Client and servers share %d cores, with
 whatever else the machine did: compare the lines with each other, not with another run.
 
 %s
-%s`, hosts, runtime.NumCPU(), strings.Join(sections, "\n"), written("reconcilebench"))
+%s`, hosts, nodes, runtime.NumCPU(), strings.Join(sections, "\n"), written("reconcilebench"))
 }
 
 func (b *reconcileBench) scanSection(list []*rowReader) string {
@@ -46,14 +51,16 @@ to live, when its columns were written, or whether the table is right afterwards
 func (b *reconcileBench) latencySection(list []*neighbour, unknown, writes int) string {
 	var rows strings.Builder
 	for _, n := range list {
-		fmt.Fprintf(&rows, "| %s | %d | %s | %s | %s | %s |\n", n.name, len(n.p99), n.rows.cell("%.0f"), n.p50.cell("%.1f ms"), n.p99.cell("%.1f ms"),
-			n.relative.cell("%.2f x"))
+		p99 := n.percentile(99)
+		fmt.Fprintf(&rows, "| %s | %d | %s | **%.1f ms** | **%.1f ms** (%.1f ms to %.1f ms) | **%.2f x** |\n", n.name, len(n.p99), n.rows.cell("%.0f"),
+			n.percentile(50), p99, slices.Min(n.p99), slices.Max(n.p99), p99/list[0].percentile(99))
 	}
 	return fmt.Sprintf(`## The service's writes next to a run
 
 %d orders. A service makes %d writes a second, one in three a new order, the others changes of status, each a fan-out to all tables. What runs
 next to it has the defaults of the package, and takes what the nodes have to give, or the option Rate, in requests a second. Windows of %v take turns in random order. Latencies count
-from when a write was due. %d of %d writes were not acknowledged.
+from when a write was due; p50 and p99 are of the writes of all rounds, in brackets the smallest and the largest p99 of a round. %d of %d writes were
+not acknowledged.
 
 | next to it runs | rounds | its rows a second | p50 of writes | p99 of writes | of p99 alone |
 | --- | --- | --- | --- | --- | --- |

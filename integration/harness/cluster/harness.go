@@ -23,6 +23,9 @@ type Harness struct {
 	Volatile bool
 	// Paxos is the setting paxos_variant of local nodes, v1 or v2. Empty: Cassandra's default.
 	Paxos string
+	// Heap is that of local nodes, such as 2G, which then collect garbage with G1 and use both compilers, as in production. Empty: small and quick
+	// to start.
+	Heap string
 	// guard starts the guard in a process of its own, see [Harness.Guard].
 	guard func(home string) error
 }
@@ -116,7 +119,7 @@ func (h *Harness) provide(ctx context.Context, users *lock, nodes int, keep bool
 	if err := users.share(); err != nil {
 		return nil, err
 	}
-	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Volatile: h.Volatile, Paxos: h.Paxos, Started: time.Now()}, keep)
+	return h.start(ctx, &state{Mode: mode, Nodes: nodes, Volatile: h.Volatile, Paxos: h.Paxos, Heap: h.Heap, Started: time.Now()}, keep)
 }
 
 // replace makes room for a new cluster, unless somebody uses the one that is up.
@@ -148,6 +151,8 @@ func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
 		return fmt.Errorf("the cluster is of mode %s, %s is wanted", s.Mode, wanted)
 	case h.Paxos != "" && h.Paxos != s.Paxos:
 		return fmt.Errorf("the cluster has paxos_variant %q, %q is wanted", s.Paxos, h.Paxos)
+	case h.Heap != "" && h.Heap != s.Heap:
+		return fmt.Errorf("the nodes have a heap of %q, %q is wanted", s.Heap, h.Heap)
 	case s.Nodes < nodes:
 		return fmt.Errorf("the cluster has %d node(s), %d are wanted", s.Nodes, nodes)
 	}
