@@ -270,7 +270,7 @@ func scan(iter *gocql.Iter, t *table) (rows []row, last []byte, err error) {
 		}
 		r := row{Row: repair.Row{TableRow: read}}
 		r.At, r.ends = t.times(cells, now)
-		if t.version < 0 { // else they are times of transactions
+		if t.version < 0 || r.At == 0 { // else they are times of transactions
 			r.Written = t.written(cells, now)
 		}
 		rows = append(rows, r)

@@ -3,10 +3,15 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -25,10 +30,13 @@ import (
 // time, and so is a row without a base row. Rows that the library has written are repaired as Repair does. [OnRemoval], [MaxRemovals] and
 // [DryRun] are as for Repair.
 //
+// In a set with Versioned the column of the version takes the place of the stamp: each base row without a version gets its first one by a
+// transaction, which also puts the row into all query tables, and then the tables are repaired as [Reconciler.Repair] does. Until then writers
+// reject updates and deletes of such a row. With DryRun the report says how many would get a version, and nothing is compared.
+//
 // The error is that of [Report.Err]: ErrDrift where something was left, and the [Finding] says why; ErrIncomplete if rows could not be
 // read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with
-// a time in the future, with [Tables], for tables with gc_grace_seconds below an hour, and for a set without Stamp or with Versioned: Modify
-// each entity of the latter once, with no change.
+// a time in the future, with [Tables], for tables with gc_grace_seconds below an hour, and for a set with neither Stamp nor Versioned.
 // The report is nil only if the call is not valid, or another run is under way.
 func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
@@ -45,7 +53,21 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 		j.finish()
 		return j.report, err
 	}
-	return j.run(ctx)
+	if j.base().version < 0 {
+		return j.run(ctx)
+	}
+	j.each = j.giveVersion
+	given, err := j.run(ctx)
+	if err != nil || j.dryRun {
+		return given, err
+	}
+	report, err := r.Repair(ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}))...)
+	if report == nil {
+		given.uncovered(err)
+		return given, err
+	}
+	report.Began, report.Run, report.Stamped = given.Began, given.Run, given.Stamped
+	return report, err
 }
 
 func (j *job) checkAdopt() error {
@@ -54,15 +76,46 @@ func (j *job) checkAdopt() error {
 		return invalid("Adopt: say with option Writers when the last process that wrote without the library had ended")
 	case j.writers.After(time.Now()):
 		return invalid("Adopt: the time of Writers is in the future: processes that write without the library may still write")
-	case j.base().version >= 0:
-		return invalid("Adopt: a set with Versioned cannot be adopted: Modify each entity once, with no change, which gives it a version; then call Repair")
-	case !j.set.Stamped():
-		return invalid("Adopt: set %s has no Stamp, which is what Adopt writes: declare it, and add its column to the tables", j.entity)
+	case j.base().version < 0 && !j.set.Stamped():
+		return invalid("Adopt: set %s has neither Stamp nor Versioned, and Adopt writes one of them: declare it, and add its column to the tables", j.entity)
 	case slices.ContainsFunc(j.tables, func(t *table) bool { return t.gcGrace < leastGrace }):
 		return invalid("Adopt: gc_grace_seconds of a table is less than an hour, so a delete could be purged before the stamp of its row is put: raise it first")
 	case len(j.only) > 0:
 		return invalid("Adopt: the stamp of a row follows from all tables of the set: leave out option Tables")
 	}
+	return nil
+}
+
+// giveVersion gives a base row of a set with Versioned its first version, which puts it into all query tables.
+func (j *job) giveVersion(ctx context.Context, r *row) error {
+	if r.At != 0 {
+		return nil
+	}
+	for _, w := range r.Written {
+		switch at := time.UnixMicro(w.At); {
+		case w.Ends != 0:
+			j.report.uncovered(fmt.Errorf("a row of %s got no version: it expires, and a row with a version does not: write it without TTL, or delete it",
+				j.base().qualified()))
+			return nil
+		case at.After(time.Now()):
+			j.report.uncovered(fmt.Errorf("a row of %s got no version: a clock that was ahead wrote it, and changes before %s would have no effect: adopt "+
+				"again after that time", j.base().qualified(), at.UTC().Format(time.RFC3339)))
+			return nil
+		}
+	}
+	if !j.dryRun {
+		b := j.baseOf(r.Entity())
+		read, _, err := versioned.Try(ctx, b, b.Read)
+		if err != nil || !read.Present || read.Current() != (gocql.UUID{}) { // somebody has written or deleted it meanwhile
+			return err
+		}
+		if result := versioned.Reclaim(ctx, b, read, nil, nextVersion, j.settle); result.Outcome != retry.Applied {
+			return result.Err // nil if somebody else was first
+		}
+	}
+	j.report.mu.Lock()
+	defer j.report.mu.Unlock()
+	j.report.Stamped++
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table s
 	if err != nil {
 		return nil, err
 	}
-	j.kind, j.fills = "backfill", true
+	j.kind, j.each = "backfill", j.fillRow
 	if err := j.checkFill(); err != nil {
 		return nil, err
 	}
@@ -81,8 +81,6 @@ func (j *job) checkFill() error {
 		return invalid("Backfill: the time of Writers is in the future: processes that do not write %s may still write", t.Name())
 	case j.dryRun:
 		return invalid("Backfill: DryRun has no effect: Verify says what the table lacks")
-	case base.version >= 0:
-		return invalid("Backfill: a set with Versioned cannot be filled yet: use Repair with Tables")
 	case why != "":
 		return invalid("Backfill: table %s cannot be filled: %s", t.Name(), why)
 	case t.gcGrace < leastGrace:
@@ -124,8 +122,8 @@ func waitUntil(ctx context.Context, t time.Time) error {
 // staleAfter is how long after it was read a row may be put: what writers remove must not be purged before that.
 const staleAfter = 10 * time.Minute
 
-// fill puts rows of the base table that have just been read into the new one.
-func (j *job) fill(ctx context.Context, rows []row) error {
+// visitEach calls each with rows of the base table that have just been read.
+func (j *job) visitEach(ctx context.Context, rows []row) error {
 	read := time.Now()
 	return j.together(rows, func(r *row) error {
 		if time.Since(read) > staleAfter {
@@ -135,10 +133,11 @@ func (j *job) fill(ctx context.Context, rows []row) error {
 			}
 			r = again
 		}
-		return j.fillRow(ctx, r)
+		return j.each(ctx, r)
 	})
 }
 
+// fillRow puts a row of the base table into the new one.
 func (j *job) fillRow(ctx context.Context, r *row) error {
 	t := j.queries[0]
 	if r.At == 0 {

@@ -141,17 +141,32 @@ func (d *desk) busy(set *tables.Set[ticketRow], writers int) (stop func()) {
 	return func() { close(ended); group.Wait() }
 }
 
-// table reads a table, a line a row.
-func (d *desk) table(name string) []string {
+func (d *desk) exec(statement string, values ...any) {
 	d.t.Helper()
-	iter := d.s.Reads().Query("SELECT ticket_id, owner, state, note, updated_at FROM " + name).Prefetch(0).Iter()
-	var row ticketRow
-	var out []string
-	for iter.Scan(&row.TicketID, &row.Owner, &row.State, &row.Note, &row.UpdatedAt) {
-		out = append(out, row.line())
+	if err := d.s.Writes().Query(statement, values...).DefaultTimestamp(false).Exec(); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// rows are those of a table.
+func (d *desk) rows(table string) (out []ticketRow) {
+	d.t.Helper()
+	iter := d.s.Reads().Query("SELECT ticket_id, owner, state, note, updated_at FROM " + table).Prefetch(0).Iter()
+	for row := (ticketRow{}); iter.Scan(&row.TicketID, &row.Owner, &row.State, &row.Note, &row.UpdatedAt); row = (ticketRow{}) {
+		out = append(out, row)
 	}
 	if err := iter.Close(); err != nil {
 		d.t.Fatal(err)
+	}
+	return out
+}
+
+// table reads a table, a line a row.
+func (d *desk) table(name string) []string {
+	d.t.Helper()
+	var out []string
+	for _, row := range d.rows(name) {
+		out = append(out, row.line())
 	}
 	slices.Sort(out)
 	return out
@@ -279,13 +294,8 @@ func TestBackfillKeepsTimes(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		d := newDesk(t, c)
-		exec := func(statement string, values ...any) {
-			if err := d.s.Writes().Query(statement, values...).DefaultTimestamp(false).Exec(); err != nil {
-				t.Fatal(err)
-			}
-		}
 		for _, name := range []string{"tickets", "tickets_by_state", "tickets_by_owner"} {
-			exec("ALTER TABLE " + name + " WITH default_time_to_live = 3600")
+			d.exec("ALTER TABLE " + name + " WITH default_time_to_live = 3600")
 		}
 		note := "text"
 		row := ticketRow{TicketID: gocql.MustRandomUUID(), Owner: "owner", State: "new", Note: &note}
@@ -293,7 +303,7 @@ func TestBackfillKeepsTimes(t *testing.T) {
 		created := row.UpdatedAt
 		<-time.After(10 * time.Minute)
 		for _, table := range []string{"tickets", "tickets_by_state"} { // by a process that does not know the note
-			exec("INSERT INTO "+table+" (ticket_id,owner,state,updated_at) VALUES (?,?,?,?) USING TTL 3000 AND TIMESTAMP ?", row.TicketID, row.Owner, row.State,
+			d.exec("INSERT INTO "+table+" (ticket_id,owner,state,updated_at) VALUES (?,?,?,?) USING TTL 3000 AND TIMESTAMP ?", row.TicketID, row.Owner, row.State,
 				created+9, created+9)
 		}
 		<-time.After(10 * time.Minute)

@@ -3,96 +3,23 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 )
 
-// claimKey is a key of a table of unique keys on the cluster, on behalf of an entity.
-type claimKey struct {
-	transactions
-	table *table
-	claim *entity.Claim
-	own   string
-	bases map[string]*entity.Base // of the owners that were seen
-}
-
-var _ versioned.Key = (*claimKey)(nil)
-
-func (j *job) claimKey(p place, own string) *claimKey {
+// claim is a key of a table of unique keys on the cluster, on behalf of an entity.
+func (j *job) claim(p place, own string) *cas.Claim {
 	c := p.t.ClaimOf(own, p.key, j.keyspace)
-	local := j.base().BaseRow(own, j.keyspace).Local()
-	return &claimKey{j.transactions(c.Keyspace, c.PartitionKey, local), p.t, c, own, make(map[string]*entity.Base)}
-}
-
-// ownerless is that a row of a table of unique keys, which no writer of the library has made, names no entity.
-func ownerless(t *table) error {
-	return fmt.Errorf("a row of %s names no entity, as columns of its key are null: delete it, or write whose key it is", t.qualified())
-}
-
-// Self implements [versioned.Key].
-func (k *claimKey) Self() string { return k.own }
-
-// Read implements [versioned.Key].
-func (k *claimKey) Read(ctx context.Context) (out versioned.Claim, err error) {
-	statement, dest, holder := k.claim.Select()
-	found, err := k.read(ctx, statement, dest)
-	switch {
-	case err != nil:
-		return out, fmt.Errorf("read %s at SERIAL: %w", k.claim, err)
-	case !found:
-		return out, nil
-	}
-	h := holder()
-	if !h.Base.Complete() {
-		return out, ownerless(k.table)
-	}
-	out = versioned.Claim{Owner: h.Base.Key(), Token: h.Token}
-	if h.Own { // in other bytes, perhaps
-		out.Owner = k.own
-	}
-	k.bases[out.Owner] = h.Base
-	return out, nil
-}
-
-// Take implements [versioned.Key].
-func (k *claimKey) Take(ctx context.Context, token gocql.UUID) (versioned.Claim, error) {
-	if applied, _, err := k.swap(ctx, k.claim.Take(token)); err != nil || applied {
-		return versioned.Claim{Owner: k.own, Token: token}, err
-	}
-	return k.Read(ctx) // a zero claim if it is gone meanwhile
-}
-
-// Replace implements [versioned.Key].
-func (k *claimKey) Replace(ctx context.Context, seen, token gocql.UUID) (now gocql.UUID, err error) {
-	applied, row, err := k.swap(ctx, k.claim.Replace(token, seen))
-	if err != nil || applied {
-		return token, err
-	}
-	now, _ = row[entity.TokenColumn].(gocql.UUID)
-	return now, nil
-}
-
-// Free implements [versioned.Key].
-func (k *claimKey) Free(ctx context.Context, token gocql.UUID) error {
-	_, _, err := k.swap(ctx, k.claim.Free(token))
-	return err
-}
-
-// Base implements [versioned.Key].
-func (k *claimKey) Base(owner string) versioned.Store { return k.versionedBase(k.bases[owner]) }
-
-// Held implements [versioned.Key].
-func (k *claimKey) Held(row versioned.Row) bool {
-	stored, ok := row.Columns.(*entity.Row)
-	return ok && k.claim.Holds(*stored)
+	partition := j.transactions(c.Keyspace, c.PartitionKey, j.base().BaseRow(own, j.keyspace).Local())
+	return cas.NewClaim(c, &partition, func(owner *entity.Base) versioned.Store { return j.versionedBase(owner) })
 }
 
 // lookAtClaims reads those claims of a suspect that a look has not read yet.
@@ -116,7 +43,7 @@ func (j *job) lookAtClaims(ctx context.Context, s *suspect, l *repair.Look) erro
 
 // readClaim reads a claim, and if it is another entity's, whether that one's base row has the key.
 func (j *job) readClaim(ctx context.Context, p place, own string) (repair.Claim, error) {
-	out, k := repair.Claim{Table: p.t.Name(), Key: p.key}, j.claimKey(p, own)
+	out, k := repair.Claim{Table: p.t.Name(), Key: p.key}, j.claim(p, own)
 	claim, _, err := versioned.Try(ctx, j.baseOf(own), k.Read)
 	if err != nil || claim.Owner == "" {
 		return out, err
@@ -199,7 +126,7 @@ func (j *job) reclaim(ctx context.Context, own string, keys []repair.Finding) (w
 	for _, f := range keys {
 		t := j.table(f.Table)
 		if key, there := read.KeyIn(t.Layout); there && key == f.Key {
-			claims = append(claims, j.claimKey(place{t, key}, own))
+			claims = append(claims, j.claim(place{t, key}, own))
 		}
 	}
 	if len(claims) == 0 {

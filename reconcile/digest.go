@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/murmur3"
 )
@@ -84,7 +85,7 @@ func (d *digest) add(iter *gocql.Iter, t *table) (rows int, last []byte, err err
 		}
 		var there bool
 		if entity, there = s.entity.Key(entity[:0], values); !there && t.Unique() {
-			d.j.report.uncovered(ownerless(t))
+			d.j.report.uncovered(cas.Ownerless(t.qualified()))
 			return nil
 		}
 		if !there {

@@ -64,7 +64,7 @@
 // columns of both. Its maps and sets that are not frozen are compared, and not repaired.
 //
 // Sets with counters or with Compare, or with tables that rotate, are rejected with [ErrInvalid]. But for Adopt, tables must be written by
-// this library, or by code that gives all tables of a write one timestamp. Adopt rejects sets with Versioned, and those without Stamp.
+// this library, or by code that gives all tables of a write one timestamp. Adopt rejects sets with neither Stamp nor Versioned.
 //
 // A row that is newer than its base row is put into all tables whole, with null where it has nothing. So while a column is rolled out, do
 // not repair: a process that does not know the column may have written the row, and an older value would go with it.

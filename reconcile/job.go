@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 )
@@ -26,11 +27,11 @@ type job struct {
 	uniques []*table // the tables of unique keys that it is about
 	report  *Report
 	repairs bool
-	one     *entity.TableRow // the entity that the call is about, nil for all
-	digest  *digest          // nil: counterparts of rows are looked up
-	spread  time.Duration    // how long the reads are to take, 0: no longer than they need
-	fills   bool             // rows of the base table are put into the one query table, and nothing is compared
-	adopt   int64            // of Adopt: the time, in microseconds, until when rows may have been written without the library; else 0
+	one     *entity.TableRow                  // the entity that the call is about, nil for all
+	digest  *digest                           // nil: counterparts of rows are looked up
+	spread  time.Duration                     // how long the reads are to take, 0: no longer than they need
+	each    func(context.Context, *row) error // is called with each row of the base table, and nothing is compared; or nil
+	adopt   int64                             // of Adopt: the time, in microseconds, until when rows may have been written without the library; else 0
 
 	store  *store     // nil without State
 	stored *storedRun // nil without State, and for one entity
@@ -231,7 +232,7 @@ func (j *job) scan(ctx context.Context) {
 
 // scanned are the tables that are read from end to end.
 func (j *job) scanned() []*table {
-	if j.fills {
+	if j.each != nil {
 		return j.tables[:1]
 	}
 	return j.compared()
@@ -252,7 +253,7 @@ func (j *job) compare(ctx context.Context, u *unit, rows []row, began time.Time)
 			return nil
 		}
 		if u.t.Unique() && r.Entity() == "" {
-			j.report.uncovered(ownerless(u.t))
+			j.report.uncovered(cas.Ownerless(u.t.qualified()))
 			return nil
 		}
 		l, err := j.first(ctx, u.t, r)

@@ -17,6 +17,16 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 		"../tables", "^TestRepairReadsAll$",
 	},
 	{
+		"a new table of a set with Versioned is filled at the present time", "backfill.go",
+		"r.Redeliver(r.At,", "r.Redeliver(time.Now().UnixMicro(),",
+		".", "^TestBackfillVersioned$",
+	},
+	{
+		"a row that expires gets a version", "adopt.go",
+		"case w.Ends != 0:", "case w.Ends < 0:",
+		".", "^TestAdoptVersioned$",
+	},
+	{
 		"one replica counts as all", "settle.go",
 		"All: base == gocql.All,", "All: true,",
 		".", "^TestRandom$/OneOf_repairs_that_wait",

@@ -289,7 +289,7 @@ func (r *storedRun) tell(ctx context.Context, j *job, state string, ended any) (
 // endFindings deletes the stored findings that a run which has read all has not seen. There may be many.
 func (r *storedRun) endFindings(ctx context.Context, j *job) {
 	if ctx.Err() == nil && j.report.Uncovered == 0 {
-		r.whole = j.fills || j.forget(ctx, r) == nil
+		r.whole = j.each != nil || j.forget(ctx, r) == nil
 	}
 }
 

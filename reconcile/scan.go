@@ -131,8 +131,8 @@ func (j *job) scanPage(ctx context.Context, u *unit, s *stretch, size int) (next
 	}
 	switch {
 	case err != nil:
-	case j.fills:
-		err = j.fill(ctx, rows)
+	case j.each != nil:
+		err = j.visitEach(ctx, rows)
 	case j.digest == nil:
 		err = j.compare(ctx, u, rows, began)
 	}

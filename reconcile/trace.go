@@ -11,7 +11,7 @@ import (
 func (j *job) compared() []*table { return slices.Concat(j.tables[:1], j.queries, j.uniques) }
 
 // full says whether all rows of the tables are compared.
-func (j *job) full() bool { return j.one == nil && !j.fills }
+func (j *job) full() bool { return j.one == nil && j.each == nil }
 
 // traced tells of the beginning of the run.
 func (j *job) traced(ctx context.Context) context.Context {

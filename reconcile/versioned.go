@@ -39,8 +39,8 @@ func (t *transactions) attempt(ctx context.Context, send func(context.Context) e
 	return t.request.End(send(t.request)) //nolint:contextcheck // it is ctx now
 }
 
-// read makes one attempt at reading a row at SERIAL, and says whether there is one.
-func (t *transactions) read(ctx context.Context, s entity.Statement, dest []any) (found bool, err error) {
+// ReadSerial implements [cas.Partition].
+func (t *transactions) ReadSerial(ctx context.Context, s entity.Statement, dest []any) (found bool, err error) {
 	err = t.attempt(ctx, func(ctx context.Context) error {
 		err := t.query(ctx, s.Text, gocql.Consistency(t.options.Serial), s.Args...).RoutingKey(t.options.Key).Scan(dest...)
 		if errors.Is(err, gocql.ErrNotFound) {
@@ -52,8 +52,8 @@ func (t *transactions) read(ctx context.Context, s entity.Statement, dest []any)
 	return found, err
 }
 
-// swap makes one attempt at a transaction.
-func (t *transactions) swap(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
+// Transact implements [cas.Partition].
+func (t *transactions) Transact(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
 	err = t.attempt(ctx, func(ctx context.Context) (err error) {
 		applied, row, err = cas.Swap(ctx, t.writes, statements, t.options)
 		return err
@@ -103,7 +103,7 @@ func (a *access) versionedBase(base *entity.Base) *versionedBase {
 func (b *versionedBase) Read(ctx context.Context) (out versioned.Row, err error) {
 	statement, dest, row := b.base.Select()
 	b.seen = time.Now()
-	found, err := b.read(ctx, statement, dest)
+	found, err := b.ReadSerial(ctx, statement, dest)
 	switch keyspace, table, _ := b.base.Place(); {
 	case err != nil:
 		return out, fmt.Errorf("read %s.%s at SERIAL: %w", keyspace, table, err)
@@ -121,7 +121,7 @@ func (b *versionedBase) Read(ctx context.Context) (out versioned.Row, err error)
 // Swap implements [versioned.Store]. A run makes none with a before-image.
 func (b *versionedBase) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Reply, err error) {
 	after, _ := swap.After.(*entity.Row)
-	applied, row, err := b.swap(ctx, b.base.Swap(swap.Before, swap.Version, after, swap.Keys)...)
+	applied, row, err := b.Transact(ctx, b.base.Swap(swap.Before, swap.Version, after, swap.Keys)...)
 	if err != nil || applied {
 		return versioned.Reply{Applied: applied}, err
 	}

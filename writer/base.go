@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/versioned"
@@ -38,8 +39,8 @@ func (r *transactions) begin(ctx context.Context) context.Context {
 	return r.partition
 }
 
-// swap makes one attempt at a transaction.
-func (r *transactions) swap(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
+// Transact implements [cas.Partition].
+func (r *transactions) Transact(ctx context.Context, statements ...entity.Statement) (applied bool, row map[string]any, err error) {
 	applied, row, err = r.w.transact.swap(r.begin(ctx), statements, r.o)
 	return applied, row, r.partition.End(err) //nolint:contextcheck // it is that of begin
 }
@@ -48,6 +49,11 @@ func (r *transactions) swap(ctx context.Context, statements ...entity.Statement)
 func (r *transactions) read(ctx context.Context, s entity.Statement, dest []any, plain bool) (found bool, err error) {
 	found, err = r.w.transact.read(r.begin(ctx), s, dest, plain, r.o)
 	return found, r.partition.End(err) //nolint:contextcheck // it is that of begin
+}
+
+// ReadSerial implements [cas.Partition].
+func (r *transactions) ReadSerial(ctx context.Context, s entity.Statement, dest []any) (found bool, err error) {
+	return r.read(ctx, s, dest, false)
 }
 
 // Try implements [versioned.Store].
@@ -73,6 +79,16 @@ type baseStore struct {
 
 var _ versioned.Store = (*baseStore)(nil)
 
+// claim is a key of a Unique table on the cluster, on behalf of an entity.
+func (w *Writer) claim(op string, c *entity.Claim, own *entity.Base, sent *atomic.Int32) *cas.Claim {
+	partition := w.transactions(op, c.Keyspace, c.PartitionKey, own.Local(), sent)
+	return cas.NewClaim(c, &partition, func(owner *entity.Base) versioned.Store {
+		store := w.store(op, owner, sent)
+		store.claimed = c.Table
+		return store
+	})
+}
+
 func (w *Writer) store(op string, base *entity.Base, sent *atomic.Int32) *baseStore {
 	keyspace, _, key := base.Place()
 	return &baseStore{transactions: w.transactions(op, keyspace, key, base.Local(), sent), base: base}
@@ -95,7 +111,7 @@ func (s *baseStore) Read(ctx context.Context) (out versioned.Row, err error) {
 // Swap implements [versioned.Store].
 func (s *baseStore) Swap(ctx context.Context, swap versioned.Swap) (reply versioned.Reply, err error) {
 	after, _ := swap.After.(*entity.Row)
-	applied, row, err := s.swap(ctx, s.base.Swap(swap.Before, swap.Version, after, swap.Keys)...)
+	applied, row, err := s.Transact(ctx, s.base.Swap(swap.Before, swap.Version, after, swap.Keys)...)
 	if err != nil || applied {
 		return versioned.Reply{Applied: applied}, err
 	}

@@ -109,7 +109,7 @@ func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Co
 	}
 	store := w.store(op, all[0].Condition.Base(), sent)
 	applied, failed, err := versioned.Try(ctx, store, func(ctx context.Context) (bool, error) {
-		applied, _, err := store.swap(ctx, statements...)
+		applied, _, err := store.Transact(ctx, statements...)
 		return applied, err
 	})
 	outcome := earlier.Then(failed)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/cas"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/internal/versioned"
@@ -188,7 +189,7 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Condi
 		change.Swap.After = after
 	}
 	for _, k := range c.Claims {
-		change.Gained = append(change.Gained, w.claimKey(op, k, cond.Base(), sent))
+		change.Gained = append(change.Gained, w.claim(op, k, cond.Base(), sent))
 	}
 	change.Lost = w.lost(op, c, sent)
 	result := change.Commit(ctx)
@@ -196,8 +197,8 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Condi
 	var taken *versioned.TakenError
 	if errors.As(result.Err, &taken) {
 		s.conflict = true
-		if key, ok := taken.Key.(*claimKey); ok {
-			s.taken, s.err = key.claim, errTaken(key.claim.Table)
+		if key, ok := taken.Key.(*cas.Claim); ok {
+			s.taken, s.err = key.Claim, errTaken(key.Table)
 		}
 	}
 	if result.Behind != (gocql.UUID{}) {
@@ -222,7 +223,7 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Condi
 func (w *Writer) lost(op string, c *entity.Conditional, sent *atomic.Int32) []versioned.Key {
 	keys := make([]versioned.Key, len(c.Releases))
 	for i, k := range c.Releases {
-		keys[i] = w.claimKey(op, k, c.Condition.Base(), sent)
+		keys[i] = w.claim(op, k, c.Condition.Base(), sent)
 	}
 	return keys
 }

@@ -2,6 +2,7 @@ package writer_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
@@ -115,6 +116,22 @@ func TestUniqueKnowsNoRowsOfBefore(t *testing.T) {
 			if _, err := s.w.Write(t.Context(), "signUp", users.Insert(young)); errors.Is(err, writer.ErrTaken) != (email == "claimed@x") {
 				t.Errorf("%s: %v", email, err)
 			}
+		}
+	})
+}
+
+// A row of a Unique table that names no entity, as other code may have put it, is an error that says so, and nothing was written.
+func TestUniqueKeyOfNobody(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := start(t, c)
+		if err := s.reads.Query("INSERT INTO users_by_email (email) VALUES ('a@x')").Exec(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome", Name: "ann"}))
+		if e := failedWrite(t, err); !e.NotApplied() || errors.Is(err, writer.ErrTaken) ||
+			!strings.Contains(err.Error(), ".users_by_email names no entity") || strings.Contains(err.Error(), "a@x") {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -40,6 +40,9 @@ func (t *table) claim(r *renderer, row []Value) *Claim {
 // Key is the encoded key: equal for claims of one key of one table.
 func (c *Claim) Key() string { return encodedKey(c.key) }
 
+// Self is the encoded base key of the entity that wants it.
+func (c *Claim) Self() string { return encodedKey(c.owner) }
+
 // ClaimOf is that of the entity with an encoded base key to an encoded key of the table, which is [Layout.Unique].
 func (l Layout) ClaimOf(entity, key string, keyspace func(string) string) *Claim {
 	keyspace = orDeclared(keyspace)

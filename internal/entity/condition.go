@@ -116,7 +116,8 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		return Conditional{}, s.invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
 	case s.version >= 0 && c.Before != nil && zero(c.VersionOf().Bytes()):
 		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: it has no version: only a row as it was read, or as "+
-			"it was last written, with Result.Version in it, can be updated or deleted")
+			"it was last written, with Result.Version in it, can be updated or deleted; a row from before the table had versions gets its first one "+
+			"from Adopt of package reconcile (denorm adopt)")
 	case s.version >= 0 && c.Before != nil && c.VersionOf().Version() != 1:
 		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: the version is no version 1 UUID")
 	}

@@ -35,7 +35,7 @@ func writeReport(c *cobra.Command, r *run, report *reconcile.Report) error {
 		if r.dryRun {
 			got = "would get"
 		}
-		fmt.Fprintf(&b, "entities that %s a stamp: %d; their rows with another time than the base row: %d\n", got, report.Stamped, report.OtherTimes)
+		fmt.Fprintf(&b, "entities that %s a stamp or version: %d; their rows with another time than the base row: %d\n", got, report.Stamped, report.OtherTimes)
 	}
 	b.WriteString(report.String())
 	kinds, drift, late := make(map[string]int), false, 0

@@ -1,0 +1,109 @@
+package reconcile
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/repair"
+)
+
+// Class says in what way a row disagrees with the base row.
+type Class = repair.Class
+
+// The classes of findings.
+const (
+	Missing   = repair.Missing   // the base row has a row in the table, and it is not there
+	Differing = repair.Differing // it is there, not newer than the base row, and has other values
+	Ghost     = repair.Ghost     // a row that is not newer than the base row, under a key that the base row does not have
+	Orphan    = repair.Orphan    // a row of an entity that has no base row
+	Newer     = repair.Newer     // a row that is newer than the base row
+	Undatable = repair.Undatable // a row of which nothing says when it was written
+	Unclaimed = repair.Unclaimed // the base row has a unique key that is not claimed for it
+	Shared    = repair.Shared    // two base rows have one unique key: this one, and the one for which it is claimed ([Finding.Other])
+)
+
+// Certainty says how sure it is that a finding is no write in flight.
+type Certainty = repair.Certainty
+
+// The certainties of findings.
+const (
+	Settled = repair.Settled // it has lasted for longer than Settle: only a queued Resume, a hint or a stuck batchlog may still explain it
+	Proven  = repair.Proven  // nothing that is still to be delivered explains it
+)
+
+// Outcome says what a repair did about a finding.
+type Outcome uint8
+
+// The outcomes of findings.
+const (
+	Found    Outcome = iota // nothing was tried: the call only looks, or Reason says why
+	Repaired                // the tables agree now, as was read back
+	Shadowed                // a delete covers the row: it was sent again at its own time, and is not there; see [Rewrite]
+	Changed                 // the entity was written meanwhile: look again
+	Failed                  // requests failed; Reason says which
+)
+
+func (o Outcome) String() string {
+	return [...]string{"found", "repaired", "shadowed", "changed", "failed"}[min(o, Failed)]
+}
+
+// Finding is a row that disagrees with its base row.
+type Finding struct {
+	Class     Class
+	Certainty Certainty
+	Table     string // physical, with its keyspace
+	Column    string // of Differing: one that differs
+	// BaseTime and RowTime are when the base row and the row were written; zero where there is none.
+	BaseTime, RowTime time.Time
+	// FirstSeen is when it was seen first in this state.
+	FirstSeen time.Time
+	Outcome   Outcome
+	Reason    string // why it was left as it is, if it was
+
+	key    string
+	entity string // encoded base key
+	other  string // that of the other entity, of Shared
+	t      *table
+}
+
+// Key is the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave it out.
+func (f Finding) Key() string { return f.t.KeyText(f.key) }
+
+// Entity is the primary key of the base row of the entity, as CQL text, and as secret.
+func (f Finding) Entity() string { return f.t.Base().KeyText(f.entity) }
+
+// Other is [Finding.Entity] of the other entity that has the key, of a finding that is [Shared]. It is empty for others, and where the process of
+// the run that found it has died.
+func (f Finding) Other() string {
+	if f.other == "" {
+		return ""
+	}
+	return f.t.Base().KeyText(f.other)
+}
+
+// spot is where a finding is. Two entities may have one in one place.
+type spot struct {
+	place
+	entity string
+}
+
+func (f *Finding) spot() spot { return spot{place{f.t, f.key}, f.entity} }
+
+// String is the finding without the key.
+func (f Finding) String() string {
+	out := fmt.Sprintf("%s: %s (%s)", f.Table, f.Class, f.Certainty)
+	if f.Column != "" {
+		out += ", column " + f.Column
+	}
+	if f.Outcome != Found {
+		out += ": " + f.Outcome.String()
+	}
+	if f.Reason != "" {
+		out += ": " + f.Reason
+	}
+	return out
+}
+
+// Format prints [Finding.String] for every verb.
+func (f Finding) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, f.String()) }
