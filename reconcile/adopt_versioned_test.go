@@ -107,7 +107,7 @@ func TestAdoptVersioned(t *testing.T) {
 		}
 		exec("DELETE FROM tickets WHERE id = 50")
 		<-time.After(time.Hour)
-		if report, err = r.Adopt(t.Context(), tickets, ended, keep); err != nil || report.Stamped != 1 {
+		if report, err = r.Adopt(t.Context(), tickets, reconcile.Writers(time.Now()), keep); err != nil || report.Stamped != 1 {
 			t.Errorf("%v\n%v", err, report)
 		}
 		want := []string{"5 eve broken", "51 ada ahead", "60 ada new"}

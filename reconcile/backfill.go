@@ -123,7 +123,7 @@ func waitUntil(ctx context.Context, t time.Time) error {
 const staleAfter = 10 * time.Minute
 
 // visitEach calls each with rows of the base table that have just been read.
-func (j *job) visitEach(ctx context.Context, rows []row) error {
+func (j *job) visitEach(ctx context.Context, u *unit, rows []row) error {
 	read := time.Now()
 	return j.together(rows, func(r *row) error {
 		if time.Since(read) > staleAfter {
@@ -133,22 +133,28 @@ func (j *job) visitEach(ctx context.Context, rows []row) error {
 			}
 			r = again
 		}
-		return j.each(ctx, r)
+		return j.each(ctx, u, r)
 	})
 }
 
+// leave notes a row of a unit with which nothing can be done: a run that is continued comes to it again.
+func (j *job) leave(u *unit, err error) {
+	u.failed.Store(true)
+	j.report.uncovered(err)
+}
+
 // fillRow puts a row of the base table into the new one.
-func (j *job) fillRow(ctx context.Context, r *row) error {
+func (j *job) fillRow(ctx context.Context, u *unit, r *row) error {
 	t := j.queries[0]
 	if r.At == 0 {
-		j.report.uncovered(fmt.Errorf("a row of %s was not put into %s: nothing says when it was written", j.base().qualified(), t.qualified()))
+		j.leave(u, fmt.Errorf("a row of %s was not put into %s: nothing says when it was written", j.base().qualified(), t.qualified()))
 		return nil
 	}
 	// In a set that takes Patch a column that is null may have been so before the rest was written.
 	nulls := !r.Patchable() && (j.at || time.Since(time.UnixMicro(r.At)) < j.horizon())
 	send, err := r.Redeliver(r.At, r.Written, nulls, j.keyspace)
 	if err != nil {
-		j.report.uncovered(fmt.Errorf("a row of %s was not put into %s: %w", j.base().qualified(), t.qualified(), err))
+		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %w", j.base().qualified(), t.qualified(), err))
 		return nil // the other rows are put
 	}
 	send = slices.DeleteFunc(send, func(m entity.Mutation) bool { return m.Table != t.Name() || m.Kind == entity.Remove })

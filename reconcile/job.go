@@ -30,7 +30,7 @@ type job struct {
 	one     *entity.TableRow                  // the entity that the call is about, nil for all
 	digest  *digest                           // nil: counterparts of rows are looked up
 	spread  time.Duration                     // how long the reads are to take, 0: no longer than they need
-	each    func(context.Context, *row) error // is called with each row of the base table, and nothing is compared; or nil
+	each    func(context.Context, *unit, *row) error // is called with each row of the base table, and nothing is compared; or nil
 	adopt   int64                             // of Adopt: the time, in microseconds, until when rows may have been written without the library; else 0
 
 	store  *store     // nil without State

@@ -132,7 +132,7 @@ func (j *job) scanPage(ctx context.Context, u *unit, s *stretch, size int) (next
 	switch {
 	case err != nil:
 	case j.each != nil:
-		err = j.visitEach(ctx, rows)
+		err = j.visitEach(ctx, u, rows)
 	case j.digest == nil:
 		err = j.compare(ctx, u, rows, began)
 	}

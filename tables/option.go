@@ -117,7 +117,7 @@ func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic 
 //
 // All writes of the set go through the library: lightweight transactions and plain writes must not be mixed, and writer.Check
 // rejects a plain set over these tables. Rows that are older than the declaration have no version, and cannot be updated before
-// they have been given one by other means; an insert of such an entity is a conflict, as of any that exists,
+// they have got one from Adopt of package reconcile; an insert of such an entity is a conflict, as of any that exists,
 // whichever of the columns that the set declares it has.
 func Versioned(column string) Option {
 	return optionFunc(func(d *entity.Declaration) { d.Versions = append(d.Versions, column) })

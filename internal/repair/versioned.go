@@ -21,7 +21,7 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 	case v.Pending:
 		return Repair{RollForward: true}, nil
 	case l.Base != nil && v.At == 0:
-		return Repair{Reason: "the base row has no version: a write through the library gives it one"}, nil
+		return Repair{Reason: "the base row has no version: Adopt (denorm adopt) gives it one"}, nil
 	}
 	out, put := Repair{}, false
 	for _, f := range l.Findings() {

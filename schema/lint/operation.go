@@ -36,7 +36,7 @@ func partOfEntity(r *review) {
 		batch := written[n]
 		maps.DeleteFunc(batch["DELETE"], func(id schema.ID, q *schema.Query) bool { // of a row that moves, or of some of its columns
 			t := r.byID[id]
-			return batch["INSERT"][id] != nil || len(q.Columns) > len(t.Of(schema.PartitionKey))+len(t.Of(schema.Clustering))
+			return batch["INSERT"][id] != nil || batch["UPDATE"][id] != nil || len(q.Columns) > len(t.Of(schema.PartitionKey))+len(t.Of(schema.Clustering))
 		})
 		for _, e := range r.entities {
 			r.leftOut(&e, "inserts", batch["INSERT"], batch["UPDATE"])

@@ -48,10 +48,21 @@ func rejected(r *review) {
 		if on.Table(keyspace, t.Name) == nil {
 			continue
 		}
-		if _, err := query.Prepare(on, q.Text, keyspace); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
+		if err := prepare(on, q.Text, keyspace); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
 			r.finding(t, "correct the statement", "Cassandra rejects a statement: %s", strings.ReplaceAll(err.Error(), unnamedKeyspace+".", "")).of(q)
 		}
 	}
+}
+
+// prepare gives the error that a server would. A statement that the engine cannot judge has none.
+func prepare(on *catalog.Schema, text, keyspace string) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = nil
+		}
+	}()
+	_, err = query.Prepare(on, text, keyspace)
+	return err
 }
 
 // saidOnce leaves out that the server rejects a query where another rule says why.

@@ -152,6 +152,9 @@ func (c *compiler) relation(w *where, r cql.Relation, read bool) (*limit, error)
 		t, err := c.term(r.Values[0], column.Name, column.Type)
 		return &limit{column.Position, []term{t}, strings.Contains(r.Operator, "="), r.Operator[:1]}, err
 	}
+	if !read && column.Kind == catalog.Clustering {
+		return nil, unsupported("%s in the WHERE of a write", r.Operator)
+	}
 	if !read {
 		w.partition[column.Position] = &restriction{column: column, ranged: true}
 		return nil, nil
