@@ -27,11 +27,11 @@ type job struct {
 	uniques []*table // the tables of unique keys that it is about
 	report  *Report
 	repairs bool
-	one     *entity.TableRow                  // the entity that the call is about, nil for all
-	digest  *digest                           // nil: counterparts of rows are looked up
-	spread  time.Duration                     // how long the reads are to take, 0: no longer than they need
+	one     *entity.TableRow                         // the entity that the call is about, nil for all
+	digest  *digest                                  // nil: counterparts of rows are looked up
+	spread  time.Duration                            // how long the reads are to take, 0: no longer than they need
 	each    func(context.Context, *unit, *row) error // is called with each row of the base table, and nothing is compared; or nil
-	adopt   int64                             // of Adopt: the time, in microseconds, until when rows may have been written without the library; else 0
+	adopt   int64                                    // of Adopt: the time, in microseconds, until when rows may have been written without the library; else 0
 
 	store  *store     // nil without State
 	stored *storedRun // nil without State, and for one entity
