@@ -120,6 +120,8 @@ func TestUniqueKnowsNoRowsOfBefore(t *testing.T) {
 	})
 }
 
+func versionOf(r writer.Result, err error) (gocql.UUID, error) { return r.Version, err }
+
 // A row of a Unique table that names no entity, as other code may have put it, is an error that says so, and nothing was written.
 func TestUniqueKeyOfNobody(t *testing.T) {
 	t.Parallel()
@@ -132,6 +134,18 @@ func TestUniqueKeyOfNobody(t *testing.T) {
 		if e := failedWrite(t, err); !e.NotApplied() || errors.Is(err, writer.ErrTaken) ||
 			!strings.Contains(err.Error(), ".users_by_email names no entity") || strings.Contains(err.Error(), "a@x") {
 			t.Errorf("%v", err)
+		}
+		ann := user{UserID: gocql.MustRandomUUID(), Email: "b@x", City: "rome", Name: "ann"}
+		if ann.Version, err = versionOf(s.w.Write(t.Context(), "signUp", users.Insert(ann))); err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range []string{"DELETE FROM users_by_email WHERE email = 'b@x'", "INSERT INTO users_by_email (email) VALUES ('b@x')"} {
+			if err := s.reads.Query(statement).Exec(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.w.Write(t.Context(), "leave", users.Delete(ann)); err != nil {
+			t.Errorf("a delete that gives up such a key: %v", err)
 		}
 	})
 }

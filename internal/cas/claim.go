@@ -37,7 +37,7 @@ func NewClaim(c *entity.Claim, p Partition, store func(owner *entity.Base) versi
 
 // Ownerless is that a row of a table of unique keys, which no writer of the library has made, names no entity.
 func Ownerless(table string) error {
-	return request.Stop(fmt.Errorf("a row of %s names no entity, as columns of its key are null: delete it, or write whose key it is", table))
+	return request.Stop(fmt.Errorf("a row of %s %w", table, versioned.ErrOwnerless))
 }
 
 // Read implements [versioned.Key].

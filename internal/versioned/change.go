@@ -2,6 +2,7 @@ package versioned
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
@@ -42,6 +43,9 @@ type Change struct {
 	held []holding
 }
 
+// ErrOwnerless is the end of the error of a [Key] whose row names no entity, which no writer of the library has made.
+var ErrOwnerless = errors.New("names no entity, as columns of its key are null: delete it, or write whose key it is")
+
 const defaultGrace = 10 * time.Second
 
 // Commit claims the keys and carries out the swap. If the outcome is Applied, the rows of the query tables are to be
@@ -74,7 +78,7 @@ func (c *Change) Commit(ctx context.Context) Result {
 func (c *Change) claim(ctx context.Context) error {
 	for _, key := range c.Lost {
 		claim, _, err := Try(ctx, c.Store, key.Read)
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrOwnerless) { // such a claim is not this entity's, and stays
 			return err
 		}
 		token := claim.Token
