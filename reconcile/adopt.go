@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
@@ -32,7 +33,8 @@ import (
 //
 // In a set with Versioned the column of the version takes the place of the stamp: each base row without a version gets its first one by a
 // transaction, which also puts the row into all query tables, and then the tables are repaired as [Reconciler.Repair] does. Until then writers
-// reject updates and deletes of such a row. With DryRun the report says how many would get a version, and nothing is compared.
+// reject updates and deletes of such a row. The repair is a run of its own, of kind repair, with the options of the call. With DryRun the
+// report says how many would get a version, and no query table is read.
 //
 // The error is that of [Report.Err]: ErrDrift where something was left, and the [Finding] says why; ErrIncomplete if rows could not be
 // read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with
@@ -58,16 +60,22 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 	}
 	j.each = j.giveVersion
 	given, err := j.run(ctx)
-	if err != nil || j.dryRun {
+	for _, t := range j.tables[1:] {
+		given.NotCompared = append(given.NotCompared, t.qualified())
+	}
+	given.Tables = given.Tables[:1]
+	if j.dryRun || err != nil && (!errors.Is(err, ErrIncomplete) || errors.Is(err, ErrStopped) || ctx.Err() != nil) {
 		return given, err
 	}
-	report, err := r.Repair(ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}))...)
+	report, failed := r.Repair(ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}))...)
 	if report == nil {
-		given.uncovered(err)
-		return given, err
+		given.uncovered(failed)
+		return given, errors.Join(err, failed)
 	}
 	report.Began, report.Run, report.Stamped = given.Began, given.Run, given.Stamped
-	return report, err
+	report.Uncovered += given.Uncovered
+	report.failures = append(given.failures, report.failures...)
+	return report, errors.Join(err, failed)
 }
 
 func (j *job) checkAdopt() error {
@@ -107,6 +115,12 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 		read, _, err := versioned.Try(ctx, b, b.Read)
 		if err != nil || !read.Present || read.Current() != (gocql.UUID{}) { // somebody has written or deleted it meanwhile
 			return err
+		}
+		if stored, ok := read.Columns.(*entity.Row); ok { // or it would be pending for good
+			if _, err := b.base.Spread(*stored, nextVersion(0), nil); err != nil {
+				j.leave(u, fmt.Errorf("a row of %s got no version, as it cannot be put into all query tables: %w", j.base().qualified(), err))
+				return nil
+			}
 		}
 		if result := versioned.Reclaim(ctx, b, read, nil, nextVersion, j.settle); result.Outcome != retry.Applied {
 			return result.Err // nil if somebody else was first

@@ -43,6 +43,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 	rules := repair.Rules{
 		Old: c == repair.Proven, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),
 		Before:   time.Now().Add(-j.settle).UnixMicro(),
+		Ahead:    time.Now().Add(j.settle).UnixMicro(),
 		Keyspace: j.keyspace,
 	}
 	if !j.at {

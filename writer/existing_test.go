@@ -149,3 +149,20 @@ func TestUniqueKeyOfNobody(t *testing.T) {
 		}
 	})
 }
+
+// A row of a Unique table from before it had tokens is taken over like any other whose owner does not have the key.
+func TestUniqueKeyWithoutToken(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := start(t, c)
+		if err := s.reads.Query("INSERT INTO users_by_email (email, user_id) VALUES ('a@x', ?)", gocql.MustRandomUUID()).Exec(); err != nil {
+			t.Fatal(err)
+		}
+		for _, who := range []string{"ann", "bob"} {
+			_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome", Name: who}))
+			if errors.Is(err, writer.ErrTaken) != (who == "bob") || who == "ann" && err != nil {
+				t.Errorf("%s: %v", who, err)
+			}
+		}
+	})
+}

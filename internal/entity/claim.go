@@ -93,7 +93,12 @@ func (c *Claim) Free(seen gocql.UUID) Statement {
 	return Statement{Text: "DELETE FROM " + c.name()}.where(c.where()).onlyIf(tokenIs(seen))
 }
 
+// tokenIs is the condition of a token that was seen. A row that other code has made has none.
 func tokenIs(seen gocql.UUID) (t terms) {
+	if seen == (gocql.UUID{}) {
+		t.null(TokenColumn)
+		return t
+	}
 	t.equal(TokenColumn, uuidValue(seen))
 	return t
 }

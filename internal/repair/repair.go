@@ -153,7 +153,9 @@ type Rules struct {
 	Promotable int64
 	// Before is a time, in an adoption, before all writes that may be in flight: rows of which nothing says when they were written are
 	// removed at it.
-	Before   int64
+	Before int64
+	// Ahead is a time, in microseconds, that no clock which is right has reached: a row of a set with Versioned that is newer is left. 0: none is.
+	Ahead    int64
 	Keyspace func(string) string // physical, of a declared one; nil: as declared
 }
 

@@ -39,6 +39,9 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 		q := l.Rows[slices.IndexFunc(l.Rows, func(q Row) bool { return q.Table() == f.Table && q.Key() == f.Key })]
 		at := v.At
 		switch {
+		case r.Ahead != 0 && q.At > r.Ahead:
+			out.Reason = "a clock that was ahead wrote the row: removed at its time, what is written before then would be hidden: repair again after it"
+			continue
 		case v.At == 0 && q.At == 0:
 			out.Reason = "nothing says when the row was written, nor is the delete of the entity remembered"
 			continue
