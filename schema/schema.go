@@ -36,10 +36,13 @@ type Unread struct {
 // ID names something within a keyspace. An empty keyspace is that of the session.
 type ID struct{ Keyspace, Name string }
 
-// String is the name as written in CQL; that of the zero value, which is of no table or of all, is *.
+// String is the name as written in CQL; that of the zero value, which is of no table or of all, is *. Without a name it is that of the keyspace.
 func (id ID) String() string {
-	if id == (ID{}) {
+	switch {
+	case id == (ID{}):
 		return "*"
+	case id.Name == "":
+		return cql.Quote(id.Keyspace)
 	}
 	return cql.Name(id).String()
 }

@@ -90,7 +90,8 @@ func (r *review) finding(t *schema.Table, fix, reason string, args ...any) *Find
 func (r *review) accepted(t *schema.Table) string {
 	reason := ""
 	for i, ignore := range r.schema.Ignores {
-		if ignore.Code == r.rule.Code && (ignore.Table == t.ID || ignore.Table.Name == "") {
+		of := ignore.Table == t.ID || ignore.Table.Name == "" || t.Name == "" && ignore.Table.Name == t.Keyspace // a finding of a keyspace
+		if ignore.Code == r.rule.Code && of {
 			r.used[i] = true
 			reason = ignore.Reason
 		}

@@ -20,68 +20,78 @@ func impreciseKey(r *review) {
 	}
 }
 
-// partOfEntity reports batches that insert or delete an entity in some of its tables, and leave others out.
+// partOfEntity reports batches that insert or delete an entity in some of its tables, and leave others out. One that does both in any table, or
+// updates one, may move a row or change some columns, and not every table has to do with these.
 func partOfEntity(r *review) {
-	written := make(map[int]map[string]map[schema.ID]*schema.Query) // by batch and verb
-	for q, t := range r.queries {
-		if q.Batch == 0 || q.Verb == "SELECT" {
+	type batch struct {
+		by    map[schema.ID]*schema.Query
+		verbs map[string]bool
+	}
+	batches := make(map[int]batch)
+	for i := range r.schema.Queries {
+		q := &r.schema.Queries[i]
+		t, _, _ := r.table(q.Table)
+		if q.Batch == 0 || t == nil {
 			continue
 		}
-		if written[q.Batch] == nil {
-			written[q.Batch] = map[string]map[schema.ID]*schema.Query{"INSERT": {}, "UPDATE": {}, "DELETE": {}}
+		if batches[q.Batch].by == nil {
+			batches[q.Batch] = batch{map[schema.ID]*schema.Query{}, map[string]bool{}}
 		}
-		written[q.Batch][q.Verb][t.ID] = q
+		verb := q.Verb
+		if verb == "DELETE" && len(q.Columns) > len(t.Of(schema.PartitionKey))+len(t.Of(schema.Clustering)) {
+			verb = "UPDATE" // of some columns
+		}
+		batches[q.Batch].by[t.ID], batches[q.Batch].verbs[verb] = q, true
 	}
-	for _, n := range slices.Sorted(maps.Keys(written)) {
-		batch := written[n]
-		maps.DeleteFunc(batch["DELETE"], func(id schema.ID, q *schema.Query) bool { // of a row that moves, or of some of its columns
-			t := r.byID[id]
-			return batch["INSERT"][id] != nil || batch["UPDATE"][id] != nil || len(q.Columns) > len(t.Of(schema.PartitionKey))+len(t.Of(schema.Clustering))
-		})
-		for _, e := range r.entities {
-			r.leftOut(&e, "inserts", batch["INSERT"], batch["UPDATE"])
-			r.leftOut(&e, "deletes", batch["DELETE"], nil)
+	for _, n := range slices.Sorted(maps.Keys(batches)) {
+		b := batches[n]
+		for what, verb := range map[string]string{"inserts": "INSERT", "deletes": "DELETE"} {
+			if len(b.verbs) == 1 && b.verbs[verb] {
+				for _, e := range r.entities {
+					r.leftOut(&e, what, b.by)
+				}
+			}
 		}
 	}
 }
 
-// leftOut reports that a batch carries out something in tables of an entity, and in others neither that nor what is as good.
-func (r *review) leftOut(e *family, what string, by, asGood map[schema.ID]*schema.Query) {
+// leftOut reports that a batch does something in tables of an entity, and not in others. A guard of uniqueness, which is one row a key, is
+// written by a condition, on its own.
+func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query) {
 	var missing []string
 	var has *schema.Table
-	for _, t := range e.tables {
+	for i, t := range e.tables {
 		switch {
 		case by[t.ID] != nil:
 			has = t
-		case asGood[t.ID] == nil:
+		case i == 0 || len(t.Of(schema.Clustering)) > 0:
 			missing = append(missing, t.String())
 		}
 	}
 	if !e.guessed && has != nil && len(missing) > 0 {
-		r.finding(has, "put a statement for each table of the entity into the batch", "a batch %s entity %s in %s, and not in %s", what, e.Name,
-			has.ID, strings.Join(missing, ", ")).of(by[has.ID])
+		r.finding(has, "put a statement for each table of the entity into the batch; if a row is in a table only sometimes, accept it with denorm:ignore",
+			"a batch %s entity %s in %s, and not in %s", what, e.Name, has.ID, strings.Join(missing, ", ")).of(by[has.ID])
 	}
 }
 
-// keyspaceAtRisk reports keyspaces that lose rows with a node, or with its memory.
+// keyspaceAtRisk reports keyspaces that lose rows with a node, or with its memory. A datacentre of one replica next to others is a copy for reports.
 func keyspaceAtRisk(r *review) {
 	for _, k := range r.schema.Keyspaces {
-		at := &schema.Table{ID: schema.ID{Name: k.Name}, At: k.At}
-		class := k.Replication["class"]
-		if class == "SimpleStrategy" {
+		at := &schema.Table{ID: schema.ID{Keyspace: k.Name}, At: k.At}
+		factors := maps.Clone(k.Replication)
+		delete(factors, "class")
+		one := false
+		for _, factor := range factors {
+			replicas, _, _ := strings.Cut(factor, "/") // of which some may be transient
+			one = len(factors) == 1 && replicas == "1"
+		}
+		switch {
+		case one:
+			r.finding(at, "NetworkTopologyStrategy, with 3 replicas in each datacentre", "keyspace %s has one replica: while its node is down the rows cannot "+
+				"be read or written, and they are lost with it", k.Name)
+		case k.Replication["class"] == "SimpleStrategy":
 			r.finding(at, "NetworkTopologyStrategy, with a factor for each datacentre",
 				"keyspace %s has SimpleStrategy, which knows neither racks nor datacentres", k.Name)
-		}
-		for _, where := range slices.Sorted(maps.Keys(k.Replication)) {
-			if where == "class" || strings.SplitN(k.Replication[where], "/", 2)[0] != "1" {
-				continue
-			}
-			in := ""
-			if class == "NetworkTopologyStrategy" && where != "replication_factor" {
-				in = " in " + where
-			}
-			r.finding(at, "a replication factor of 3", "keyspace %s has one replica%s: while that node is down its rows cannot be read or written, and they "+
-				"are lost with it", k.Name, in)
 		}
 		if k.NonDurable {
 			r.finding(at, "durable_writes = true", "keyspace %s has durable_writes = false: a node that crashes loses what it has not flushed", k.Name)

@@ -127,7 +127,7 @@ var rules = []Rule{
 	},
 	{
 		"DN510", "batch-lacks-table", Warning, partOfEntity,
-		"A batch that inserts or deletes an entity in some of its tables: the others keep what it replaces, or lack it.",
+		"A batch that only inserts, or only deletes, an entity in some of its tables, and not in others.",
 	},
 	{
 		"DN601", "logged-batch-gc-grace", Error, gcGrace,
