@@ -32,7 +32,7 @@ import (
 // [DryRun] are as for Repair.
 //
 // In a set with Versioned the column of the version takes the place of the stamp: each base row without a version gets its first one by a
-// transaction, which also puts the row into all query tables, and then the tables are repaired as [Reconciler.Repair] does. Until then writers
+// transaction, which also claims its unique keys and puts the row into all query tables, and then the tables are repaired as [Reconciler.Repair] does. Until then writers
 // reject updates and deletes of such a row. The repair is a run of its own, of kind repair, with the options of the call. With DryRun the
 // report says how many would get a version, and no query table is read.
 //
@@ -94,7 +94,7 @@ func (j *job) checkAdopt() error {
 	return nil
 }
 
-// giveVersion gives a base row of a set with Versioned its first version, which puts it into all query tables.
+// giveVersion gives a base row of a set with Versioned its first version, which claims its unique keys and puts it into all query tables.
 func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 	if r.At != 0 {
 		return nil
@@ -116,13 +116,24 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 		if err != nil || !read.Present || read.Current() != (gocql.UUID{}) { // somebody has written or deleted it meanwhile
 			return err
 		}
-		if stored, ok := read.Columns.(*entity.Row); ok { // or it would be pending for good
-			if _, err := b.base.Spread(*stored, nextVersion(0), nil); err != nil {
+		var claims []versioned.Key
+		if stored, ok := read.Columns.(*entity.Row); ok {
+			if _, err := b.base.Spread(*stored, nextVersion(0), nil); err != nil { // it would be pending for good
 				j.leave(u, fmt.Errorf("a row of %s got no version, as it cannot be put into all query tables: %w", j.base().qualified(), err))
 				return nil
 			}
+			row := b.base.TableRow(*stored)
+			for _, t := range j.uniques {
+				if key, there := row.KeyIn(t.Layout); there {
+					claims = append(claims, j.claim(place{t, key}, r.Entity()))
+				}
+			}
 		}
-		if result := versioned.Reclaim(ctx, b, read, nil, nextVersion, j.settle); result.Outcome != retry.Applied {
+		result := versioned.Reclaim(ctx, b, read, claims, nextVersion, j.settle)
+		if taken := (*versioned.TakenError)(nil); errors.As(result.Err, &taken) { // the repair claims the other keys, and reports this one
+			result = versioned.Reclaim(ctx, b, read, nil, nextVersion, j.settle)
+		}
+		if result.Outcome != retry.Applied {
 			return result.Err // nil if somebody else was first
 		}
 	}

@@ -147,7 +147,11 @@ func (j *job) leave(u *unit, err error) {
 func (j *job) fillRow(ctx context.Context, u *unit, r *row) error {
 	t := j.queries[0]
 	if r.At == 0 {
-		j.leave(u, fmt.Errorf("a row of %s was not put into %s: nothing says when it was written", j.base().qualified(), t.qualified()))
+		why := "nothing says when it was written"
+		if j.base().version >= 0 {
+			why = "it was written without the library and has no version: Adopt (denorm adopt) gives it one"
+		}
+		j.leave(u, fmt.Errorf("a row of %s was not put into %s: %s", j.base().qualified(), t.qualified(), why))
 		return nil
 	}
 	// In a set that takes Patch a column that is null may have been so before the rest was written.

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ type Estimate struct {
 	Tables []TableEstimate
 	// Spool is how many bytes a Verify writes to temporary files ([Spool]); 0 if its records fit into memory.
 	Spool int64
+
+	page int64 // rows
 }
 
 // TableEstimate is what nodes report of a table.
@@ -38,8 +41,8 @@ type TableEstimate struct {
 // ErrUnknown is matched by the error of [Reconciler.Estimate] where no node reports the size of the base table.
 var ErrUnknown = errors.New("denorm: reconcile: the size is not known")
 
-// Estimate asks the nodes what they report of the sizes of the tables of a set (system.size_estimates), and changes nothing. Option [Tables] is
-// that of the run. Nodes report what is in their data files, a few minutes after it was flushed; what nodes own that do not answer is taken to be
+// Estimate asks the nodes what they report of the sizes of the tables of a set (system.size_estimates), and changes nothing. Options [Tables] and [PageSize] are
+// those of the run. Nodes report what is in their data files, a few minutes after it was flushed; what nodes own that do not answer is taken to be
 // as much as others have. The error matches [ErrUnknown] if the base table is not reported, and ErrInvalid as that of [Reconciler.Verify].
 //
 // How large partitions become is another question, which package schema/estimate answers from the declaration.
@@ -48,7 +51,7 @@ func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options
 	if err != nil {
 		return Estimate{}, err
 	}
-	e := Estimate{Entity: j.entity}
+	e := Estimate{Entity: j.entity, page: int64(j.pageSize)}
 	for _, t := range j.compared() {
 		s, err := j.sizes(ctx, t)
 		if err != nil {
@@ -103,7 +106,7 @@ func (e Estimate) Puts() int64 {
 // reading is in how many requests the first tables are read.
 func (e Estimate) reading(tables int) (requests int64) {
 	for _, t := range e.Tables[:tables] {
-		requests += segmentsPerTable + t.Rows/pageSize
+		requests += segmentsPerTable + t.Rows/cmp.Or(e.page, defaultPageSize)
 	}
 	return requests
 }
@@ -192,7 +195,7 @@ func (j *job) rowsPerPartition(ctx context.Context) (float64, error) {
 	var rows, partitions float64
 	for _, in := range segments(samples) {
 		var last []byte
-		_, err := j.visit(ctx, t, in, pageSize, mark{}, func(iter *gocql.Iter) ([]byte, error) {
+		_, err := j.visit(ctx, t, in, j.pageSize, mark{}, func(iter *gocql.Iter) ([]byte, error) {
 			return each(iter, t, func(values [][]byte) error {
 				rows++
 				if key := bytes.Join(values[:t.part], []byte{0}); partitions == 0 || !bytes.Equal(key, last) {

@@ -24,6 +24,7 @@ type config struct {
 	inFlight    int
 	target      time.Duration
 	rate        int
+	pageSize    int
 	dryRun      bool
 	rewrite     bool
 	maxRemovals int
@@ -44,12 +45,14 @@ type config struct {
 const (
 	defaultSettle      = 90 * time.Second
 	defaultMaxRemovals = 1000
+	defaultPageSize    = 1000
 )
 
 func (r *Reconciler) options(more []Option) (config, error) {
 	c := config{
 		settle: defaultSettle, spool: os.TempDir(), consistency: session.Consistency(gocql.LocalQuorum), inFlight: 256,
-		every: defaultEvery, ranges: segmentsPerTable,
+		pageSize: defaultPageSize,
+		every:    defaultEvery, ranges: segmentsPerTable,
 	}
 	for _, o := range slices.Concat(r.defaults, more) {
 		if o == nil {
@@ -117,6 +120,16 @@ func Rate(requests int) Option {
 	return func(c *config) {
 		if c.rate = requests; requests < 1 {
 			c.fail("Rate: %d is less than 1", requests)
+		}
+	}
+}
+
+// PageSize is how many rows are read by a request. Default: 1000. A node is busy with a page for some milliseconds, in which the service's
+// requests wait: where that matters, give pages of 100 rows or less, with [Rate].
+func PageSize(rows int) Option {
+	return func(c *config) {
+		if c.pageSize = rows; rows < 1 {
+			c.fail("PageSize: %d is less than 1", rows)
 		}
 	}
 }

@@ -27,6 +27,21 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 		".", "^TestAdoptVersioned$",
 	},
 	{
+		"Adopt claims no unique keys", "adopt.go",
+		"versioned.Reclaim(ctx, b, read, claims,", "versioned.Reclaim(ctx, b, read, claims[:0],",
+		".", "^TestAdoptClaimsUniqueKeys$",
+	},
+	{
+		"a key of another base row is claimed", "../internal/repair/claim.go",
+		"case c.Held:", "case false:",
+		".", "^TestUniqueKeys$",
+	},
+	{
+		"what could not be read of a range is forgotten", "scan.go",
+		"gaps, unread, todo = join(gaps, gap{s.rest(), err}), err, todo[:last]", "todo = todo[:last]",
+		".", "^TestScanOfTombstonesByRange$",
+	},
+	{
 		"one replica counts as all", "settle.go",
 		"All: base == gocql.All,", "All: true,",
 		".", "^TestRandom$/OneOf_repairs_that_wait",

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	pageSize = 1000
 	// calmPages is after how many pages a smaller one grows again.
 	calmPages = 4
 	// mostHalvings bounds how often a range is halved: few tables have so many partitions that two of them are in the least part.
@@ -60,7 +59,7 @@ func (j *job) scanSegment(ctx context.Context, u *unit) (unread error) {
 	}()
 	least := (uint64(u.in.high) - uint64(u.in.low)) >> mostHalvings
 	todo := []stretch{{in: u.in}}
-	for size, calm, failures := pageSize, 0, 0; len(todo) > 0; {
+	for size, calm, failures := j.pageSize, 0, 0; len(todo) > 0; {
 		last := len(todo) - 1
 		s := &todo[last]
 		next, err := j.scanPage(ctx, u, s, size)
@@ -68,7 +67,7 @@ func (j *job) scanSegment(ctx context.Context, u *unit) (unread error) {
 			j.failing.Store(0)
 			failures = 0
 			if calm++; calm == calmPages {
-				size, calm = min(pageSize, 2*size), 0
+				size, calm = min(j.pageSize, 2*size), 0
 			}
 			if s.at = next; next.state == nil {
 				todo = todo[:last]

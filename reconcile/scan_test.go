@@ -36,6 +36,32 @@ func scans(token int64, above int) cassandratest.Matcher {
 	})
 }
 
+// No request asks for more rows than PageSize, also after pages that went well, and all rows are read.
+func TestPageSize(t *testing.T) {
+	t.Parallel()
+	either(t, func(t *testing.T, x *world, options ...reconcile.Option) {
+		t.Helper()
+		for _, o := range x.orders[:5] {
+			x.remove("orders_by_user", o, o.UpdatedAt)
+		}
+		<-time.After(time.Minute)
+		scan := func(above int) cassandratest.Matcher {
+			return cassandratest.Where(func(r cassandratest.Request) bool {
+				_, _, scans := tokens(r)
+				return scans && r.PageSize > above
+			})
+		}
+		large, small := x.When(scan(3)).Do(cassandratest.Answer), x.When(scan(2)).Do(cassandratest.Answer)
+		report, err := x.r.Verify(t.Context(), orders.Orders, append(options, reconcile.PageSize(3))...)
+		if !errors.Is(err, reconcile.ErrDrift) || report.Tables[1].Found[reconcile.Missing] != 5 || report.Tables[0].Rows != 60 {
+			t.Errorf("%v\n%v", err, report)
+		}
+		if large.Handled() > 0 || small.Handled() < (60+55+60)/3 {
+			t.Errorf("%d requests for more than 3 rows, %d for 3", large.Handled(), small.Handled())
+		}
+	})
+}
+
 func either(t *testing.T, test func(t *testing.T, x *world, options ...reconcile.Option)) {
 	t.Helper()
 	for name, options := range map[string][]reconcile.Option{"digest": nil, "lookup": {reconcile.Lookup()}} {

@@ -248,3 +248,48 @@ func TestClaimOfNobody(t *testing.T) {
 		})
 	}
 }
+
+// Adopt claims the unique keys of the rows that it gives a version. Rows that share one get a version, too, or they could not be changed.
+func TestAdoptClaimsUniqueKeys(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s, w, r := openSet(t, c, users)
+		x := usersWorld{t, s, w, r}
+		at := time.Now().UnixMicro()
+		for id := 1; id <= 20; id++ {
+			x.exec("INSERT INTO users (id, name, email) VALUES (?, 'ada', ?) USING TIMESTAMP ?", id, fmt.Sprint("mine", id), at)
+			if id%2 == 0 { // by hand, so without a token
+				x.exec("INSERT INTO users_by_email (email, id) VALUES (?, ?) USING TIMESTAMP ?", fmt.Sprint("mine", id), id, at)
+			}
+		}
+		for id := 21; id <= 22; id++ {
+			x.exec("INSERT INTO users (id, name, email, phone) VALUES (?, 'eve', 'ours', ?) USING TIMESTAMP ?", id, fmt.Sprint(id), at)
+		}
+		<-time.After(time.Minute)
+		report, err := r.Adopt(t.Context(), users, reconcile.Writers(time.Now()))
+		if !errors.Is(err, reconcile.ErrDrift) || report.Stamped != 22 {
+			t.Errorf("%v\n%v", err, report)
+		}
+		for f := range report.Findings() {
+			if f.Class != reconcile.Shared && f.Class != reconcile.Unclaimed || f.Entity() != "id = 21" && f.Entity() != "id = 22" {
+				t.Error(f)
+			}
+		}
+		for id := 1; id <= 20; id++ {
+			if got := x.owner(fmt.Sprint("mine", id)); got != id {
+				t.Errorf("the address of %d is claimed for %d", id, got)
+			}
+		}
+		x.move(21, "yours")
+		x.move(1, "other")
+		if _, err := w.Write(t.Context(), "insert", users.Insert(user{ID: 30, Name: "ada", Email: "mine2"})); !errors.Is(err, writer.ErrTaken) {
+			t.Error(err)
+		}
+		if report, err := r.Repair(t.Context(), users); err != nil || x.owner("ours") != 22 {
+			t.Errorf("%v\n%v", err, report)
+		}
+		if report, err := r.Verify(t.Context(), users); err != nil {
+			t.Errorf("%v\n%v", err, report)
+		}
+	})
+}

@@ -27,6 +27,7 @@ Exit codes: 0 done, 2 it could not be done, as while no node reports the base ta
 	}
 	r.clusterFlags(c)
 	r.tablesFlag(c)
+	r.pageFlag(c)
 	c.Flags().IntVar(&r.rate, "rate", 0, "say how long it takes with so many requests a second")
 	return c
 }
@@ -43,6 +44,9 @@ func (r *run) estimate(c *cobra.Command, args []string) error {
 	var options []reconcile.Option
 	if len(r.only) > 0 {
 		options = append(options, reconcile.Tables(r.only...))
+	}
+	if r.pageSize > 0 {
+		options = append(options, reconcile.PageSize(r.pageSize))
 	}
 	on, err := reconcile.New(s, options...)
 	if err != nil {

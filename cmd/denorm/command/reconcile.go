@@ -35,6 +35,7 @@ type run struct {
 	settle      time.Duration
 	target      time.Duration
 	rate        int
+	pageSize    int
 	dryRun      bool
 	rewrite     bool
 	writers     string
@@ -111,6 +112,7 @@ func (r *run) command(use, short, long string) *cobra.Command {
 	f := c.Flags()
 	f.DurationVar(&r.settle, "settle", 90*time.Second, "longer than any write takes; what lasts for less is not reported")
 	f.IntVar(&r.rate, "rate", 0, "at most so many requests a second (default: no bound)")
+	r.pageFlag(c)
 	f.DurationVar(&r.target, "target", 0, "how long 95 of 100 requests may take (default: twice what the first ones took)")
 	f.StringVar(&r.consistency, "consistency", "LOCAL_QUORUM", "level of reads and repairs: that of the service's writes")
 	f.StringVar(&r.state, "state", "", "keyspace in which the run is stored, to be listed, paused, slowed down, stopped and continued (default: nowhere)")
@@ -138,6 +140,10 @@ func (r *run) methodFlags(c *cobra.Command) {
 	f.StringVar(&r.spool, "spool", "", "folder for the temporary file of hashes and keys of --method digest (default: that of the system)")
 }
 
+func (r *run) pageFlag(c *cobra.Command) {
+	c.Flags().IntVar(&r.pageSize, "page-size", 0, "rows that are read by a request (default: 1000); next to a busy service 100 or less, with --rate")
+}
+
 func (r *run) tablesFlag(c *cobra.Command) {
 	c.Flags().StringSliceVar(&r.only, "tables", nil, "query tables to compare with the base table (default: all)")
 }
@@ -148,7 +154,7 @@ func (r *run) check(c *cobra.Command, args []string) error {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		switch value := f.Value.String(); {
 		case err != nil:
-		case slices.Contains([]string{"settle", "target", "rate", "max-removals"}, f.Name) && (value == "0" || value == "0s" || value[0] == '-'):
+		case slices.Contains([]string{"settle", "target", "rate", "page-size", "max-removals"}, f.Name) && (value == "0" || value == "0s" || value[0] == '-'):
 			err = fmt.Errorf("--%s %s is not positive", f.Name, value)
 		}
 	})
@@ -275,6 +281,7 @@ func (r *run) options() []reconcile.Option {
 		}
 	}
 	add(len(r.only) > 0, func() reconcile.Option { return reconcile.Tables(r.only...) })
+	add(r.pageSize > 0, func() reconcile.Option { return reconcile.PageSize(r.pageSize) })
 	add(r.rate > 0, func() reconcile.Option { return reconcile.Rate(r.rate) })
 	add(r.target > 0, func() reconcile.Option { return reconcile.Target(r.target) })
 	add(r.maxRemovals > 0, func() reconcile.Option { return reconcile.MaxRemovals(r.maxRemovals) })

@@ -17,8 +17,9 @@ import (
 type reconcileBench struct {
 	orders, rounds        int
 	limit, window, settle time.Duration
+	warm                  time.Duration
 	rate                  int
-	pages, points         int
+	pages, points, page   int
 	parts, only, profile  string
 	heap                  string
 
@@ -31,9 +32,11 @@ func (b *reconcileBench) flags(f *flag.FlagSet) {
 	f.IntVar(&b.rounds, "rounds", 7, "how many rounds")
 	f.DurationVar(&b.limit, "limit", time.Minute, "for how long rows are looked up one by one, which would take long for all of them")
 	f.DurationVar(&b.window, "window", 20*time.Second, "for how long latencies of the service are measured, of each contender in each round")
+	f.DurationVar(&b.warm, "warm", 5*time.Minute, "for how long latencies do not count yet, besides one round: the nodes compile what they run")
 	f.DurationVar(&b.settle, "settle", 15*time.Second, "option Settle of runs next to the service")
 	f.IntVar(&b.rate, "rate", 200, "how many writes a second the service makes")
 	f.IntVar(&b.pages, "pages", 10, "Rate of runs of Verify and Repair that are paced next to the service; a request is a page")
+	f.IntVar(&b.page, "page", 100, "PageSize of runs that are paced next to the service")
 	f.IntVar(&b.points, "points", 100, "Rate of a Backfill that is paced next to the service; most requests put a row")
 	f.StringVar(&b.only, "only", "", "measure the service only next to runs whose name contains this")
 	f.StringVar(&b.parts, "parts", "scan,backfill,latency,diff", "which parts to run")

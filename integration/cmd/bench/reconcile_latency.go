@@ -42,14 +42,18 @@ func (b *reconcileBench) runLatency(ctx context.Context, p *place) (string, erro
 		{name: "Verify", run: verify(r)},
 		{name: "Repair", run: repair(r)},
 		{name: "Backfill", run: backfill(r)},
-		{name: fmt.Sprintf("Verify, Rate(%d)", b.pages), run: paced(verify(r), b.pages)},
-		{name: fmt.Sprintf("Repair, Rate(%d)", b.pages), run: paced(repair(r), b.pages)},
-		{name: fmt.Sprintf("Backfill, Rate(%d)", b.points), run: paced(backfill(r), b.points)},
+		{name: fmt.Sprintf("Verify, Rate(%d)", b.pages), run: b.paced(verify(r), b.pages)},
+		{name: fmt.Sprintf("Repair, Rate(%d)", b.pages), run: b.paced(repair(r), b.pages)},
+		{name: fmt.Sprintf("Backfill, Rate(%d)", b.points), run: b.paced(backfill(r), b.points)},
 	}
 	list = slices.DeleteFunc(list, func(n *neighbour) bool {
 		return n.run != nil && !strings.Contains(n.name, b.only)
 	})
-	for round := range b.rounds + 1 {
+	warm := time.Now().Add(b.warm)
+	for round := 0; round <= b.rounds; round++ {
+		if time.Now().Before(warm) {
+			round = 0
+		}
 		progress("latency: round %d of %d", round, b.rounds)
 		for _, i := range rand.Perm(len(list)) {
 			if err := list[i].measure(ctx, s, b.window, round > 0); err != nil {
@@ -60,9 +64,9 @@ func (b *reconcileBench) runLatency(ctx context.Context, p *place) (string, erro
 	return b.latencySection(list, len(s.unknown), s.writes), nil
 }
 
-func paced(run reconcileRun, rate int) reconcileRun {
+func (b *reconcileBench) paced(run reconcileRun, rate int) reconcileRun {
 	return func(ctx context.Context, more ...reconcile.Option) (*reconcile.Report, error) {
-		return run(ctx, append(more, reconcile.Rate(rate))...)
+		return run(ctx, append(more, reconcile.Rate(rate), reconcile.PageSize(b.page))...)
 	}
 }
 

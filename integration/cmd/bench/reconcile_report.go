@@ -58,13 +58,13 @@ func (b *reconcileBench) latencySection(list []*neighbour, unknown, writes int) 
 	return fmt.Sprintf(`## The service's writes next to a run
 
 %d orders. A service makes %d writes a second, one in three a new order, the others changes of status, each a fan-out to all tables. What runs
-next to it has the defaults of the package, and takes what the nodes have to give, or the option Rate, in requests a second. Windows of %v take turns in random order. Latencies count
-from when a write was due; p50 and p99 are of the writes of all rounds, in brackets the smallest and the largest p99 of a round. %d of %d writes were
+next to it has the defaults of the package, and takes what the nodes have to give, or the option Rate, in requests a second, and PageSize(%d). Windows of %v take turns in random order, for %v
+and a round before any counts, as the nodes still compile what they run. Latencies count from when a write was due; p50 and p99 are of the writes of all rounds, in brackets the smallest and the largest p99 of a round. %d of %d writes were
 not acknowledged.
 
 | next to it runs | rounds | its rows a second | p50 of writes | p99 of writes | of p99 alone |
 | --- | --- | --- | --- | --- | --- |
-%s`, b.orders, b.rate, b.window, unknown, writes, rows.String())
+%s`, b.orders, b.rate, b.page, b.window, b.warm, unknown, writes, rows.String())
 }
 
 func (b *reconcileBench) diffSection(list []judged, unknown int) string {
