@@ -186,6 +186,7 @@ var impliedOptions = map[string]map[string]string{
 // and without entries that say what would be so anyway.
 func normalOption(option string, m map[string]string) map[string]string {
 	out := make(map[string]string, len(m))
+	named := option == optCaching || m["class"] != "" || m["sstable_compression"] != "" // else nothing is implied: it is rejected
 	for k, v := range m {
 		if k == "sstable_compression" {
 			k = "class"
@@ -196,7 +197,7 @@ func normalOption(option string, m map[string]string) map[string]string {
 		if k == "chunk_length_kb" {
 			k = "chunk_length_in_kb"
 		}
-		if impliedOptions[option][k] == v {
+		if named && impliedOptions[option][k] == v {
 			continue
 		}
 		out[k] = v

@@ -19,12 +19,34 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 		for _, t := range r.tables() {
 			for _, c := range t.Columns {
 				name, _, _ := cql.TypeParts(c.Type)
-				if cql.MultiCell(c.Type) && !marks(c) && lists == (name == "list") {
-					r.finding(t, "frozen<"+c.Type+">, "+otherwise, "%s is a %s that is not frozen", c.Name, name).Column = c.Name
+				if !cql.MultiCell(c.Type) || marks(c) || lists != (name == "list") {
+					continue
+				}
+				whole, parts := r.writesOf(t, c.Name)
+				if parts && !lists {
+					continue // it has to be so
+				}
+				f := r.finding(t, "frozen<"+c.Type+">, "+otherwise, "%s is a %s that is not frozen", c.Name, name)
+				if f.Column = c.Name; !whole && !lists {
+					f.Severity = Note // nothing says how it is written
 				}
 			}
 		}
 	}
+}
+
+// writesOf says whether a column is written as a whole, and whether by its elements. A set of the library writes it as a whole.
+func (r *review) writesOf(t *schema.Table, column string) (whole, parts bool) {
+	whole = slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) })
+	for x := range r.statements {
+		of, s := x.table, x.statement
+		for _, w := range writes(s) {
+			if of == t && w.column == column {
+				whole, parts = whole || !w.part, parts || w.part
+			}
+		}
+	}
+	return whole, parts
 }
 
 func counting(t *schema.Table) bool {

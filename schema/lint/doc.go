@@ -14,12 +14,12 @@
 // right. Codes are stable. The first digit says what a rule is about:
 //
 //   - DN1: partitions: few values, hot, by time alone, unbounded, too large
-//   - DN2: primary keys: rows that overwrite each other, keys by the clock, query tables that lack columns,
-//     tables that could share a partition
-//   - DN3: collections that are not frozen, counters next to other columns
+//   - DN2: primary keys: rows that overwrite each other, keys by the clock, as text or of collections, query tables that lack columns or have
+//     them in another type, tables that could share a partition
+//   - DN3: columns: collections that are not frozen, counters next to other columns, money in binary fractions
 //   - DN4: secondary indexes and materialized views
-//   - DN5: queries: those that a table does not serve, ALLOW FILTERING, large IN, unknown tables and columns
-//   - DN6: options: gc_grace_seconds and logged batches, TTLs that differ, compaction, replication
+//   - DN5: statements: those that a table does not serve or Cassandra rejects, ALLOW FILTERING, large IN, batches, queues
+//   - DN6: options: gc_grace_seconds, TTLs that differ, compaction, caches, replication
 //
 // An [Error] loses rows, is rejected by the server, or takes nodes down as the table grows. A [Warning] works while the
 // table is small, or costs more than it seems. A [Note] is good to know.

@@ -31,12 +31,19 @@ with any other number is an error that names its line, and nothing of the file i
 An error loses rows, is rejected, or takes nodes down as the table grows. A warning works while the table is small, or
 costs more than it seems.
 
-| code | rule | severity |
-| --- | --- | --- |
+The last column is of the schemas in [testdata/reviewed](../schema/lint/testdata/reviewed), whose findings were written by reviewers who had not
+seen the rules (` + "`TestReviewed`" + `). The rules have been
+corrected by these schemas since. Of the 58 findings in the 60 schemas that were written last (131 to 190) they had 53 before that, and 5 that
+the reviewer did not have.
+
+| code | rule | severity | reviewers' findings |
+| --- | --- | --- | --- |
 `)
+	_, rules := reviewed(t)
 	for _, r := range lint.Rules() {
-		fmt.Fprintf(&b, "| %s | [%s](#%[2]s) | %s |\n", r.Code, r.Name, r.Severity)
+		fmt.Fprintf(&b, "| %s | [%s](#%[2]s) | %s | %v |\n", r.Code, r.Name, r.Severity, tallied(rules[r.Code]))
 	}
+	fmt.Fprintf(&b, "| | all | | %v |\n", rules[""])
 	for _, r := range lint.Rules() {
 		fmt.Fprintf(&b, "\n## %s\n\n`%s`, %s. %s\n", r.Name, r.Code, r.Severity, r.Doc)
 		for _, e := range []struct{ kind, says string }{{"fires", "Found in"}, {"near", "Not in"}} {
@@ -54,4 +61,12 @@ costs more than it seems.
 		}
 	}
 	golden.Check(t, "../../../docs/lint.md", b.String())
+}
+
+// tallied is a tally for a table; empty if no reviewer had something to say.
+func tallied(t *tally) string {
+	if *t == (tally{}) {
+		return ""
+	}
+	return t.String()
 }

@@ -82,10 +82,14 @@ func lives(ttl time.Duration) string {
 
 func conditional(r *review) {
 	conditional, plain := make(map[schema.ID]*schema.Query), make(map[schema.ID]*schema.Query)
+	batches := make(map[int]bool) // with a condition, which is for all of it
+	for q := range r.queries {
+		batches[q.Batch] = batches[q.Batch] || q.Conditional
+	}
 	for q, t := range r.queries {
 		switch {
 		case q.Verb == "SELECT":
-		case q.Conditional:
+		case q.Conditional, q.Batch != 0 && batches[q.Batch]:
 			conditional[t.ID] = q
 		case plain[t.ID] == nil || q.Timestamped:
 			plain[t.ID] = q
@@ -111,19 +115,28 @@ func conditional(r *review) {
 
 func timeSeries(r *review) {
 	for t, n := range r.clustered {
-		if !instant(t.Of(schema.Clustering)[0]) || n[moment] == 0 && t.TTL() == 0 || t.Compaction() == "TimeWindowCompactionStrategy" {
+		expires := t.TTL() > 0 || r.alwaysTTL(t)
+		if !expires || !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, compaction(t)) {
 			continue
 		}
 		if n[moment] == len(t.Of(schema.PartitionKey)) {
 			continue // DN102 says worse
 		}
-		fix := "compaction = {'class': 'TimeWindowCompactionStrategy', ...}"
-		if t.TTL() == 0 {
-			fix += " and a TTL"
-		}
-		compaction := strings.TrimSuffix(t.Compaction(), "Strategy")
-		r.finding(t, fix, "a time series by %s with %s", t.Of(schema.Clustering)[0].Name, compaction)
+		r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
+			t.Of(schema.Clustering)[0].Name, strings.TrimSuffix(compaction(t), "Strategy"))
 	}
+}
+
+// Classes of compaction.
+const (
+	timeWindow = "TimeWindowCompactionStrategy"
+	dateTiered = "DateTieredCompactionStrategy"
+)
+
+// compaction is the class of a table's compaction, without its package.
+func compaction(t *schema.Table) string {
+	class := t.Compaction()
+	return class[strings.LastIndexByte(class, '.')+1:]
 }
 
 func replication(r *review) {
@@ -141,4 +154,24 @@ func replication(r *review) {
 			}
 		}
 	}
+	told := make(map[schema.ID]bool)
+	for _, b := range r.batches() { // of several keyspaces, which is no entity by its names alone
+		first := r.schema.Keyspace(b.tables[0].Keyspace)
+		for i, t := range b.tables {
+			k := r.schema.Keyspace(t.Keyspace)
+			if first == nil || k == nil || maps.Equal(first.Replication, k.Replication) || told[t.ID] || !alike(b.tables[0].Name, t.Name) {
+				continue
+			}
+			told[t.ID] = true
+			r.finding(t, "one replication for all keyspaces that hold tables of an entity", "a batch writes it with %s: replication of keyspace %s is %v, that of %s %v",
+				b.tables[0].ID, k.Name, k.Replication, first.Name, first.Replication).of(b.queries[i])
+		}
+	}
+}
+
+// alike says whether two tables are x and x_by_y, or both x_by_y.
+func alike(a, b string) bool {
+	first, _, _ := strings.Cut(a, "_by_")
+	second, _, _ := strings.Cut(b, "_by_")
+	return first == second
 }

@@ -24,7 +24,8 @@ var (
 		deleted language currency role color colour class grade stage phase region confirmed`)
 	momentNames   = strings.Fields(`date day hour month year week minute quarter yyyymmdd yyyymm period`)
 	spreadNames   = strings.Fields(`bucket shard partition chunk segment hash slice`)
-	numerousNames = strings.Fields(`email mail phone id uuid token hash url uri username login address ip serial key sku isbn`)
+	numerousNames = strings.Fields(`email mail phone id uuid token hash url uri username login address ip serial key sku isbn
+		confirmation reference tracking`)
 )
 
 // manyValues is a domain that is no longer small.
@@ -32,7 +33,7 @@ const manyValues = 10_000
 
 // roleOf guesses what a column of a partition key does.
 func roleOf(c schema.Column) role {
-	words := strings.Split(strings.ToLower(c.Name), "_")
+	words := words(c.Name)
 	has := func(list []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 	}
@@ -44,13 +45,13 @@ func roleOf(c schema.Column) role {
 		return moment
 	case c.Domain >= manyValues:
 		return identity
-	case short && has(spreadNames):
+	case short && has(spreadNames) && !has(momentNames):
 		return spread
 	case c.Domain > 0:
 		return few
 	case c.Type == "date" || c.Type == "timestamp" || c.Type == "time" || short && has(momentNames):
 		return moment
-	case c.Type == "boolean" || c.Type == "tinyint" || short && (has(fewNames) || words[0] == "is" || words[0] == "has"):
+	case c.Type == "boolean" || c.Type == "tinyint" || short && (has(fewNames) || len(words) > 0 && (words[0] == "is" || words[0] == "has")):
 		return few
 	}
 	return identity
@@ -71,7 +72,7 @@ func numerous(c schema.Column) bool {
 	if roleOf(c) == few {
 		return false
 	}
-	return slices.ContainsFunc(strings.Split(strings.ToLower(c.Name), "_"), func(w string) bool { return slices.Contains(numerousNames, w) })
+	return slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(numerousNames, w) })
 }
 
 // family is tables that hold the same thing: declared so, or named so.

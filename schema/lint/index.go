@@ -1,14 +1,24 @@
 package lint
 
-import "github.com/denorm-go/denorm/schema"
+import (
+	"strings"
 
-func indexes(r *review) {
-	for _, x := range r.schema.Indexes {
-		t := r.byID[schema.ID{Keyspace: x.Keyspace, Name: x.Table}]
-		if t == nil || x.Class != "" {
-			continue
+	"github.com/denorm-go/denorm/schema"
+)
+
+// indexes gives the indexes of known tables, each with its table.
+func (r *review) indexes(yield func(*schema.Index, *schema.Table) bool) {
+	for i := range r.schema.Indexes {
+		x := &r.schema.Indexes[i]
+		if t := r.byID[schema.ID{Keyspace: x.Keyspace, Name: x.Table}]; t != nil && !yield(x, t) {
+			return
 		}
-		if c := t.Column(x.Column()); c != nil && numerous(*c) {
+	}
+}
+
+func manyValuesIndexed(r *review) {
+	for x, t := range r.indexes {
+		if c := t.Column(x.Column()); x.Class == "" && c != nil && numerous(*c) {
 			f := r.finding(t, "a query table with "+c.Name+" as its partition key", "index %s on %s, which has many values", x.Name, c.Name)
 			f.Column = c.Name
 			f.at(x.At)
@@ -20,6 +30,40 @@ func views(r *review) {
 	for _, v := range r.schema.Views {
 		if base := r.byID[schema.ID{Keyspace: v.Keyspace, Name: v.Base}]; base != nil {
 			r.finding(base, "a query table that the service writes itself", "materialized view %s", v.ID).at(v.At)
+		}
+	}
+}
+
+// fewValues reports indexes whose entries are of large parts of the table.
+func fewValues(r *review) {
+	for x, t := range r.indexes {
+		if c := t.Column(x.Column()); c != nil && roleOf(*c) == few && !sasi(x) {
+			f := r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key", "index %s on %s, which has few values: each is of a large part of the table",
+				x.Name, c.Name)
+			f.Column = c.Name
+			f.at(x.At)
+		}
+	}
+}
+
+// sasi says whether it is of the experimental class that nobody maintains.
+func sasi(x *schema.Index) bool { return strings.Contains(strings.ToLower(x.Class), "sasi") }
+
+func sasiIndexes(r *review) {
+	for x, t := range r.indexes {
+		if sasi(x) {
+			r.finding(t, "a storage-attached index (USING 'sai'), or a query table", "index %s is a SASI index, which is experimental and has wrong results among its "+
+				"known faults", x.Name).at(x.At)
+		}
+	}
+}
+
+// indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find enough rows.
+func indexAlone(r *review) {
+	for q, t := range r.queries {
+		if q.Verb == "SELECT" && r.indexed(q, t) && !located(q, t) && !scans(q) {
+			r.finding(t, "a query table whose partition key is what the query knows; or name the partition as well",
+				"a query by an index alone asks node after node").of(q)
 		}
 	}
 }

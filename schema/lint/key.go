@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -83,7 +84,7 @@ func keyByClock(r *review) {
 			continue
 		}
 		for _, clock := range slices.Backward(clustering) {
-			if clock.Type == "timestamp" && !r.single(t) {
+			if clock.Type == "timestamp" && !r.single(t) && !interval(clock.Name) {
 				r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
 					"only %s, a time in milliseconds, tells the rows of a partition apart", clock.Name).Column = clock.Name
 				break
@@ -95,13 +96,43 @@ func keyByClock(r *review) {
 func incomplete(r *review) {
 	for e, t := range r.members {
 		base := r.byID[e.Tables[0]]
-		if e.guessed || base == nil || t == base || len(t.Of(schema.Clustering)) == 0 {
-			continue // the last is a guard of uniqueness, or has one row a key
+		if i := slices.IndexFunc(e.tables, func(t *schema.Table) bool { return !strings.Contains(t.Name, "_by_") }); e.guessed && i >= 0 {
+			base = e.tables[i]
 		}
-		missing := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool { return e.has(t, c.Name) || marks(c) })
+		if base == nil || t == base {
+			continue
+		}
+		copied := len(t.Of(schema.Clustering)) > 0 // else it is a guard of uniqueness, or has one row a key
+		if e.guessed {
+			copied = r.together(e) && sharesMost(base, t)
+		}
+		if !copied {
+			continue
+		}
+		missing := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool {
+			_, _, several := cql.TypeParts(c.Type) // of which the table may have a row for each element
+			return e.has(t, c.Name) || marks(c) || e.guessed && len(several) > 0
+		})
 		if len(missing) > 0 {
 			r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",
 				"the table has no %s, which entity %s has", strings.Join(names(missing), ", "), e.Name)
 		}
 	}
+}
+
+// interval says whether a time is that of an interval by its name: of an hour, or the start of a slot, there is one row.
+func interval(name string) bool {
+	return slices.Contains(momentNames, lastWord(name)) ||
+		slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(strings.Fields("interval slot window"), w) })
+}
+
+// sharesMost says whether a table has at least half of the columns of another one, and so is meant to be a copy of it.
+func sharesMost(base, t *schema.Table) bool {
+	n := 0
+	for _, c := range base.Columns {
+		if t.Column(c.Name) != nil {
+			n++
+		}
+	}
+	return 2*n > len(base.Columns)
 }

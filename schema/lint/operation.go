@@ -11,17 +11,17 @@ import (
 // impreciseKey reports keys whose values are seldom equal, though they look so.
 func impreciseKey(r *review) {
 	for _, t := range r.tables() {
-		for _, c := range t.Of(schema.PartitionKey) {
+		for _, c := range keyColumns(t) {
 			if c.Type == "double" || c.Type == "float" {
-				r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s in the partition key: what computes it in another way finds no row",
+				r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s in the key: what computes it in another way finds no row",
 					c.Name, c.Type).Column = c.Name
 			}
 		}
 	}
 }
 
-// partOfEntity reports batches that insert or delete an entity in some of its tables, and leave others out. One that does both in any table, or
-// updates one, may move a row or change some columns, and not every table has to do with these.
+// partOfEntity reports batches that insert, delete or change an entity in some of its tables, and leave others out. One that does several of these
+// may move a row.
 func partOfEntity(r *review) {
 	type batch struct {
 		by    map[schema.ID]*schema.Query
@@ -45,7 +45,7 @@ func partOfEntity(r *review) {
 	}
 	for _, n := range slices.Sorted(maps.Keys(batches)) {
 		b := batches[n]
-		for what, verb := range map[string]string{"inserts": "INSERT", "deletes": "DELETE"} {
+		for what, verb := range map[string]string{"inserts": "INSERT", "deletes": "DELETE", "changes": "UPDATE"} {
 			if len(b.verbs) == 1 && b.verbs[verb] {
 				for _, e := range r.entities {
 					r.leftOut(&e, what, b.by)
@@ -55,20 +55,40 @@ func partOfEntity(r *review) {
 	}
 }
 
+// together says whether a batch writes all tables of an entity.
+func (r *review) together(e *family) bool {
+	return slices.ContainsFunc(r.batches(), func(b batch) bool {
+		return !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return !slices.Contains(b.tables, t) })
+	})
+}
+
 // leftOut reports that a batch does something in tables of an entity, and not in others. A guard of uniqueness, which is one row a key, is
-// written by a condition, on its own.
+// written by a condition, on its own, unless a batch writes it with all the others. A change is of tables that have what is changed.
 func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query) {
 	var missing []string
 	var has *schema.Table
+	all := r.together(e)
+	changed := func(t *schema.Table) bool {
+		for _, q := range by {
+			for _, c := range q.Columns {
+				of, here := r.byID[q.Table].Column(c), t.Column(c)
+				if of != nil && here != nil && of.Kind == schema.Regular && here.Kind == schema.Regular {
+					return true
+				}
+			}
+		}
+		return false
+	}
 	for i, t := range e.tables {
 		switch {
 		case by[t.ID] != nil:
 			has = t
-		case i == 0 || len(t.Of(schema.Clustering)) > 0:
+		case what == "changes" && !changed(t):
+		case i == 0 || all || len(t.Of(schema.Clustering)) > 0:
 			missing = append(missing, t.String())
 		}
 	}
-	if !e.guessed && has != nil && len(missing) > 0 {
+	if (!e.guessed || all) && has != nil && len(missing) > 0 {
 		r.finding(has, "put a statement for each table of the entity into the batch; if a row is in a table only sometimes, accept it with denorm:ignore",
 			"a batch %s entity %s in %s, and not in %s", what, e.Name, has.ID, strings.Join(missing, ", ")).of(by[has.ID])
 	}
@@ -78,15 +98,8 @@ func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query)
 func keyspaceAtRisk(r *review) {
 	for _, k := range r.schema.Keyspaces {
 		at := &schema.Table{ID: schema.ID{Keyspace: k.Name}, At: k.At}
-		factors := maps.Clone(k.Replication)
-		delete(factors, "class")
-		one := false
-		for _, factor := range factors {
-			replicas, _, _ := strings.Cut(factor, "/") // of which some may be transient
-			one = len(factors) == 1 && replicas == "1"
-		}
 		switch {
-		case one:
+		case alone(&k):
 			r.finding(at, "NetworkTopologyStrategy, with 3 replicas in each datacentre", "keyspace %s has one replica: while its node is down the rows cannot "+
 				"be read or written, and they are lost with it", k.Name)
 		case k.Replication["class"] == "SimpleStrategy":
@@ -99,6 +112,20 @@ func keyspaceAtRisk(r *review) {
 	}
 }
 
+// alone says whether a keyspace has one replica.
+func alone(k *schema.Keyspace) bool {
+	if k == nil {
+		return false
+	}
+	factors := maps.Clone(k.Replication)
+	delete(factors, "class")
+	for _, factor := range factors {
+		replicas, _, _ := strings.Cut(factor, "/") // of which some may be transient
+		return len(factors) == 1 && replicas == "1"
+	}
+	return false
+}
+
 // deletes reports DELETEs of tables in which deleted rows come back, or stay on disk.
 func deletes(window bool) func(*review) {
 	return func(r *review) {
@@ -108,10 +135,11 @@ func deletes(window bool) func(*review) {
 				continue
 			}
 			switch {
-			case !window && t.GCGrace() == 0:
+			case !window && t.GCGrace() < hintWindow && !alone(r.schema.Keyspace(t.Keyspace)):
 				r.finding(t, "gc_grace_seconds longer than the time between two repairs, 864000 by default",
-					"gc_grace_seconds is 0, and rows are deleted: a replica that has missed a DELETE brings the row back").of(q)
-			case window && t.Compaction() == "TimeWindowCompactionStrategy":
+					"gc_grace_seconds is %d, and rows are deleted: a replica that has missed a DELETE brings the row back",
+					int64(t.GCGrace().Seconds())).of(q)
+			case window && compaction(t) == "TimeWindowCompactionStrategy":
 				r.finding(t, "let the rows expire by a TTL, or use another compaction",
 					"a DELETE is written into the file of its time, and the row is in an older one: both stay until that file expires").of(q)
 			default:

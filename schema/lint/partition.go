@@ -71,7 +71,8 @@ func timeOnly(r *review) {
 
 func unbounded(r *review) {
 	for t, n := range r.clustered {
-		if n[identity] == 0 || n[moment] > 0 || n[spread] > 0 || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) {
+		divided := slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return roleOf(c) == spread && !hashed(c) })
+		if n[identity] == 0 || n[moment] > 0 || divided || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) || r.queue(t) {
 			continue
 		}
 		clustering := t.Of(schema.Clustering)
@@ -80,6 +81,11 @@ func unbounded(r *review) {
 				"a partition (%s) gets rows by %s forever", key(t), clustering[i].Name).Column = clustering[i].Name
 		}
 	}
+}
+
+// hashed says whether a bucket is a hash by its name, and so does not grow with time. A column called bucket may be of either kind.
+func hashed(c schema.Column) bool {
+	return strings.HasPrefix(c.Derived, "hash") || slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(strings.Fields("shard hash slice"), w) })
 }
 
 // stated says whether what is expected of a table is: what comes of it is said by the rules on size.

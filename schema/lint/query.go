@@ -129,8 +129,14 @@ func backwards(r *review) {
 
 func filtering(r *review) {
 	for q, t := range r.queries {
-		if q.AllowFiltering && !located(q, t) {
+		switch {
+		case !q.AllowFiltering:
+		case !located(q, t):
 			r.finding(t, "a query table whose key is what the query knows", "a query filters the whole table").of(q)
+		default:
+			f := r.finding(t, "a query table whose key is what the query knows; or accept it, if partitions stay small", "a query filters all rows of a partition")
+			f.of(q)
+			f.Severity = Warning
 		}
 	}
 }
@@ -150,5 +156,25 @@ func largeIn(r *review) {
 				r.finding(t, fix, "a query names %d partitions", w.Values).of(q)
 			}
 		}
+		if n := named(q, t); n > largest {
+			r.finding(t, "one query for each partition, side by side", "a query names %d partitions, by several lists", n).of(q)
+		}
 	}
+}
+
+// named is how many partitions a query names by several lists, none of which is too long by itself; 0 if there is one list.
+func named(q *schema.Query, t *schema.Table) int {
+	n, lists := 1, 0
+	for _, w := range q.Where {
+		if w.Op != "IN" || w.Values < 1 || w.Values > largest || len(w.Columns) != 1 {
+			continue
+		}
+		if c := t.Column(w.Columns[0]); c != nil && c.Kind == schema.PartitionKey {
+			n, lists = n*w.Values, lists+1
+		}
+	}
+	if lists < 2 {
+		return 0
+	}
+	return n
 }

@@ -64,8 +64,25 @@ var rules = []Rule{
 	},
 	{
 		"DN205", "imprecise-key", Warning, impreciseKey,
-		"A partition key of a double or float: a value that was computed in another way is another partition.",
+		"A double or float in the primary key: a value that was computed in another way is another row.",
 	},
+	{
+		"DN206", "redundant-clustering-column", Warning, redundant,
+		"A clustering column behind one that is unique already: rows are not in its order, and a query by it is rejected.",
+	},
+	{
+		"DN207", "column-of-two-types", Error, twoTypes,
+		"A column that has one type in a table of an entity and another type in its other tables: what is written or compared differs.",
+	},
+	{
+		"DN208", "collection-in-key", Warning, collectionInKey,
+		"A list, set or map in the primary key: a row is found only by all of its elements.",
+	},
+	{
+		"DN209", "time-as-text", Warning, timeAsText,
+		"A time in the primary key that is kept as text: rows are in the order of its characters, and no function of times takes it.",
+	},
+
 	{
 		"DN301", "collection-not-frozen", Warning,
 		notFrozen(false, "unless single elements are changed without reading, and then never write it as a whole"),
@@ -80,13 +97,35 @@ var rules = []Rule{
 		"Counters in one table, or one write, with other columns: an increment must not be repeated, and the rest must be.",
 	},
 	{
-		"DN401", "index-high-cardinality", Error, indexes,
+		"DN304", "imprecise-amount", Warning, impreciseAmount,
+		"An amount of money in a float or double, which does not hold most amounts exactly.",
+	},
+	{
+		"DN305", "counters-end", Error, countersEnd,
+		"Counters that are deleted and counted again, of which what is added afterwards may not count; or with a TTL, which Cassandra rejects.",
+	},
+
+	{
+		"DN401", "index-high-cardinality", Error, manyValuesIndexed,
 		"A secondary index on a column with many values: each lookup asks every node for a row or two.",
 	},
 	{
 		"DN402", "materialized-view", Warning, views,
 		"A materialized view: experimental, off by default since Cassandra 4, and nothing repairs a view that differs from its base.",
 	},
+	{
+		"DN403", "index-few-values", Warning, fewValues,
+		"An index on a column of few values: each entry is of a large part of the table.",
+	},
+	{
+		"DN404", "index-without-partition", Warning, indexAlone,
+		"A query by an index that names no partition: it asks node after node, and gets slower with each that is added.",
+	},
+	{
+		"DN405", "sasi-index", Warning, sasiIndexes,
+		"A SASI index: experimental, disabled by default since Cassandra 4.0, and replaced by storage-attached indexes.",
+	},
+
 	{
 		"DN501", "partition-key-not-used", Error, partitionUnused,
 		"A query that does not name its partition: it reads the whole table, or is rejected.",
@@ -101,7 +140,7 @@ var rules = []Rule{
 	},
 	{
 		"DN504", "allow-filtering", Error, filtering,
-		"ALLOW FILTERING outside of one partition: the query reads everything and throws most of it away.",
+		"ALLOW FILTERING: the query reads everything and throws most of it away. Within one partition it is a warning.",
 	},
 	{
 		"DN505", "large-in", Warning, largeIn,
@@ -130,6 +169,31 @@ var rules = []Rule{
 		"A batch that only inserts, or only deletes, an entity in some of its tables, and not in others.",
 	},
 	{
+		"DN511", "batch-rejected", Error, batchesRejected,
+		"A batch with a condition over several partitions, or with counters in a logged batch: Cassandra rejects it.",
+	},
+	{
+		"DN512", "unlogged-batch-apart", Warning, batchesApart(false),
+		"An unlogged batch over several partitions: one coordinator does the work of all, and some of it is done after an error.",
+	},
+	{
+		"DN513", "logged-batch-as-load", Warning, batchesApart(true),
+		"A logged batch of many rows that have nothing to do with each other: it is no faster, and makes each write several times dearer.",
+	},
+	{
+		"DN514", "literal-null", Warning, literalNull,
+		"A null in the text of an INSERT, or of an UPDATE of other columns: it leaves a tombstone each time.",
+	},
+	{
+		"DN515", "hot-row", Warning, hotRow,
+		"A lightweight transaction on a row that the text of the statement names: all clients compete for one partition.",
+	},
+	{
+		"DN516", "queue", Warning, queues,
+		"A table used as a queue: each read goes through the tombstones of what was taken before.",
+	},
+
+	{
 		"DN601", "logged-batch-gc-grace", Error, gcGrace,
 		"gc_grace_seconds = 0 in a table that is written in logged batches: the batchlog drops them, with what the other tables need. Or less " +
 			"than three hours where rows move: a replica that was down for that long brings a row back under its former key.",
@@ -144,7 +208,7 @@ var rules = []Rule{
 	},
 	{
 		"DN604", "time-series-compaction", Warning, timeSeries,
-		"A time series without TimeWindowCompactionStrategy: expired rows are rewritten again and again instead of dropped by the file.",
+		"A time series that expires, without TimeWindowCompactionStrategy: expired rows are rewritten again and again instead of dropped by the file.",
 	},
 	{
 		"DN605", "replication-differs", Warning, replication,
@@ -160,10 +224,26 @@ var rules = []Rule{
 	},
 	{
 		"DN608", "deletes-without-grace", Error, deletes(false),
-		"gc_grace_seconds = 0 in a table of which rows are deleted: a replica that was down brings them back.",
+		"gc_grace_seconds of less than three hours in a table of which rows are deleted: a replica that was down brings them back.",
 	},
 	{
 		"DN609", "deletes-in-windows", Warning, deletes(true),
 		"DELETE in a table with TimeWindowCompactionStrategy: the tombstone and its row are in different windows, and stay on disk.",
+	},
+	{
+		"DN610", "time-windows", Warning, timeWindows,
+		"TimeWindowCompactionStrategy for rows that do not expire, or with more than 100 windows.",
+	},
+	{
+		"DN611", "date-tiered-compaction", Warning, dateTieredCompaction,
+		"DateTieredCompactionStrategy: deprecated since Cassandra 3.8, and removed in 5.0.",
+	},
+	{
+		"DN612", "costly-options", Warning, costlyOptions,
+		"A row cache of whole partitions, or no bloom filter where rows are read by their keys.",
+	},
+	{
+		"DN613", "deletes-beside-ttl", Note, deletesBesideTTL,
+		"DELETE in a table whose rows expire: the tombstone outlives the row.",
 	},
 }

@@ -1,0 +1,111 @@
+package lint
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/schema"
+)
+
+// entry is an entry of an option that is a map.
+func entry(t *schema.Table, option, key string) string {
+	o, _ := cql.ParseOption(t.Options[option])
+	return o.Map[key]
+}
+
+// lifetime is how long rows live, as far as the table or what is written says: 0 for ever, -1 if it is bound.
+func (r *review) lifetime(t *schema.Table) time.Duration {
+	longest := t.TTL()
+	if longest > 0 || !r.alwaysTTL(t) {
+		return longest
+	}
+	for q, of := range r.queries {
+		switch {
+		case of != t:
+		case q.TTL < 0:
+			return -1
+		default:
+			longest = max(longest, time.Duration(q.TTL)*time.Second)
+		}
+	}
+	return longest
+}
+
+// mostWindows is how many windows, and so at least files, a table may well have.
+const mostWindows = 100
+
+// window is how long a window of TimeWindowCompactionStrategy is.
+func window(t *schema.Table) time.Duration {
+	unit := map[string]time.Duration{"MINUTES": time.Minute, "HOURS": time.Hour}[entry(t, "compaction", "compaction_window_unit")]
+	if unit == 0 {
+		unit = schema.Day
+	}
+	n, err := strconv.Atoi(entry(t, "compaction", "compaction_window_size"))
+	if err != nil || n < 1 {
+		n = 1
+	}
+	return time.Duration(n) * unit
+}
+
+func timeWindows(r *review) {
+	for _, t := range r.tables() {
+		if compaction(t) != timeWindow {
+			continue
+		}
+		switch lives := r.lifetime(t); {
+		case lives == 0:
+			r.finding(t, "a TTL, or another compaction", "TimeWindowCompactionStrategy drops a file once all its rows have expired, and these do not expire")
+		case lives/window(t) > mostWindows:
+			r.finding(t, "windows of a twentieth or thirtieth of the TTL", "%d windows, and as many files at least: reads and starts of nodes open all of them",
+				lives/window(t))
+		}
+	}
+}
+
+func dateTieredCompaction(r *review) {
+	for _, t := range r.tables() {
+		if compaction(t) == dateTiered {
+			r.finding(t, "TimeWindowCompactionStrategy", "DateTieredCompactionStrategy, which Cassandra 5.0 does not have any more")
+		}
+	}
+}
+
+// costlyOptions reports options that make reads dearer than without them.
+func costlyOptions(r *review) {
+	for _, t := range r.tables() {
+		if strings.EqualFold(entry(t, "caching", "rows_per_partition"), "ALL") {
+			r.finding(t, "rows_per_partition = 'NONE', or the few rows that are read most", "caching keeps whole partitions in memory, and each write to one throws it out")
+		}
+		if chance, err := strconv.ParseFloat(t.Options["bloom_filter_fp_chance"], 64); err == nil && chance >= 1 && r.readByKey(t) {
+			r.finding(t, "bloom_filter_fp_chance = 0.01, or 0.1 with LeveledCompactionStrategy", "bloom_filter_fp_chance is 1, so there is no filter, and a read looks into every file")
+		}
+	}
+}
+
+// readByKey says whether partitions are read one by one, also where nothing says how.
+func (r *review) readByKey(t *schema.Table) bool {
+	read := false
+	for q, of := range r.queries {
+		if of != t || q.Verb != "SELECT" {
+			continue
+		}
+		if read = true; located(q, t) {
+			return true
+		}
+	}
+	return !read
+}
+
+// deletesBesideTTL notes tables whose rows expire, and are deleted as well.
+func deletesBesideTTL(r *review) {
+	told := make(map[schema.ID]bool)
+	for x := range r.statements {
+		q, t, s := x.query, x.table, x.statement
+		if d, ok := s.(*cql.Delete); ok && len(d.Columns) == 0 && t.TTL() > 0 && !told[t.ID] {
+			told[t.ID] = true
+			r.finding(t, "let the rows expire, if that is soon enough", "rows expire, and are deleted as well: the tombstone outlives the row").of(q)
+		}
+	}
+}
