@@ -38,7 +38,7 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 // writesOf says whether a column is written as a whole, and whether by its elements. A set of the library writes it as a whole.
 func (r *review) writesOf(t *schema.Table, column string) (whole, parts bool) {
 	whole = slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) })
-	for x := range r.statements {
+	for _, x := range r.statements {
 		of, s := x.table, x.statement
 		for _, w := range writes(s) {
 			if of == t && w.column == column {

@@ -155,7 +155,7 @@ func replication(r *review) {
 		}
 	}
 	told := make(map[schema.ID]bool)
-	for _, b := range r.batches() { // of several keyspaces, which is no entity by its names alone
+	for _, b := range r.batches { // of several keyspaces, which is no entity by its names alone
 		first := r.schema.Keyspace(b.tables[0].Keyspace)
 		for i, t := range b.tables {
 			k := r.schema.Keyspace(t.Keyspace)

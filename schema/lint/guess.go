@@ -80,6 +80,7 @@ type family struct {
 	schema.Entity
 	tables   []*schema.Table // those that the schema has
 	guessed  bool
+	together bool     // a batch writes all of them
 	identity []string // columns that tell entities apart
 }
 

@@ -104,7 +104,7 @@ func incomplete(r *review) {
 		}
 		copied := len(t.Of(schema.Clustering)) > 0 // else it is a guard of uniqueness, or has one row a key
 		if e.guessed {
-			copied = r.together(e) && sharesMost(base, t)
+			copied = e.together && sharesMost(base, t)
 		}
 		if !copied {
 			continue

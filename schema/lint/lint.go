@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -47,7 +48,16 @@ func apply(s *schema.Schema, rules []Rule) *review {
 	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
 		r.byID[t.ID] = t
 	}
+	for q, t := range r.queries {
+		if statement, err := cql.Parse(q.Text); err == nil { // what cannot be read has a finding of its own
+			r.statements = append(r.statements, sent{q, t, statement})
+		}
+	}
+	r.batches = batchesOf(r.statements)
 	r.entities = r.families()
+	for i := range r.entities {
+		r.entities[i].together = slices.ContainsFunc(r.batches, r.entities[i].within)
+	}
 	for _, r.rule = range slices.Backward(rules) {
 		r.rule.check(r)
 	}
@@ -71,9 +81,12 @@ type review struct {
 	rules    []Rule
 	byID     map[schema.ID]*schema.Table
 	entities []family
-	rule     Rule // at hand
-	found    []Finding
-	used     map[int]bool // of schema.Ignores
+	// The queries whose table is known, as they were read, and those of them that are in batches.
+	statements []sent
+	batches    []batch
+	rule       Rule // at hand
+	found      []Finding
+	used       map[int]bool // of schema.Ignores
 }
 
 // finding reports one of the rule at hand.

@@ -55,11 +55,9 @@ func partOfEntity(r *review) {
 	}
 }
 
-// together says whether a batch writes all tables of an entity.
-func (r *review) together(e *family) bool {
-	return slices.ContainsFunc(r.batches(), func(b batch) bool {
-		return !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return !slices.Contains(b.tables, t) })
-	})
+// within says whether a batch writes all tables of the entity.
+func (e *family) within(b batch) bool {
+	return len(e.tables) > 1 && !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return !slices.Contains(b.tables, t) })
 }
 
 // leftOut reports that a batch does something in tables of an entity, and not in others. A guard of uniqueness, which is one row a key, is
@@ -67,7 +65,6 @@ func (r *review) together(e *family) bool {
 func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query) {
 	var missing []string
 	var has *schema.Table
-	all := r.together(e)
 	changed := func(t *schema.Table) bool {
 		for _, q := range by {
 			for _, c := range q.Columns {
@@ -84,11 +81,11 @@ func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query)
 		case by[t.ID] != nil:
 			has = t
 		case what == "changes" && !changed(t):
-		case i == 0 || all || len(t.Of(schema.Clustering)) > 0:
+		case i == 0 || e.together || len(t.Of(schema.Clustering)) > 0:
 			missing = append(missing, t.String())
 		}
 	}
-	if (!e.guessed || all) && has != nil && len(missing) > 0 {
+	if (!e.guessed || e.together) && has != nil && len(missing) > 0 {
 		r.finding(has, "put a statement for each table of the entity into the batch; if a row is in a table only sometimes, accept it with denorm:ignore",
 			"a batch %s entity %s in %s, and not in %s", what, e.Name, has.ID, strings.Join(missing, ", ")).of(by[has.ID])
 	}

@@ -101,7 +101,7 @@ func (r *review) readByKey(t *schema.Table) bool {
 // deletesBesideTTL notes tables whose rows expire, and are deleted as well.
 func deletesBesideTTL(r *review) {
 	told := make(map[schema.ID]bool)
-	for x := range r.statements {
+	for _, x := range r.statements {
 		q, t, s := x.query, x.table, x.statement
 		if d, ok := s.(*cql.Delete); ok && len(d.Columns) == 0 && t.TTL() > 0 && !told[t.ID] {
 			told[t.ID] = true

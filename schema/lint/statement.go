@@ -44,15 +44,6 @@ type sent struct {
 	statement cql.Statement
 }
 
-// statements gives the queries whose table is known, as they were read. What cannot be read has a finding of its own.
-func (r *review) statements(yield func(sent) bool) {
-	for q, t := range r.queries {
-		if s, err := cql.Parse(q.Text); err == nil && !yield(sent{q, t, s}) {
-			return
-		}
-	}
-}
-
 // partitionOf is what a statement names its partition by: each column of the partition key with its value, as text. fixed says that no value is
 // bound, so all clients name the same partition; it is empty if the statement does not name one partition.
 func partitionOf(s cql.Statement, t *schema.Table) (name string, fixed bool) {
@@ -94,7 +85,7 @@ func partitionOf(s cql.Statement, t *schema.Table) (name string, fixed bool) {
 
 // literalNull reports INSERTs and UPDATEs with the literal null, which leaves a tombstone each time.
 func literalNull(r *review) {
-	for x := range r.statements {
+	for _, x := range r.statements {
 		q, t, s := x.query, x.table, x.statement
 		for _, w := range writes(s) {
 			if insert := q.Verb == "INSERT"; w.null && insert {
@@ -111,7 +102,7 @@ func literalNull(r *review) {
 
 // hotRow reports conditional writes whose partition is in the text of the statement: all clients compete for it.
 func hotRow(r *review) {
-	for x := range r.statements {
+	for _, x := range r.statements {
 		q, t, s := x.query, x.table, x.statement
 		if _, fixed := partitionOf(s, t); fixed && q.Conditional && q.Verb != "INSERT" {
 			r.finding(t, "spread it over several rows, or give each client a range of values at a time",
@@ -167,7 +158,7 @@ func (r *review) queue(t *schema.Table) bool {
 		return false
 	}
 	inserted, taken, deleted := false, false, false
-	for x := range r.statements {
+	for _, x := range r.statements {
 		q, of, s := x.query, x.table, x.statement
 		if of != t {
 			continue
@@ -191,19 +182,19 @@ type batch struct {
 	statements []cql.Statement
 }
 
-// batches gives those that name known tables, in the order of their text.
-func (r *review) batches() []batch {
+// batchesOf gives the batches that name known tables, in the order of their text.
+func batchesOf(statements []sent) []batch {
 	by := make(map[int]*batch)
-	for x := range r.statements {
-		q, t, s := x.query, x.table, x.statement
-		if q.Batch == 0 {
+	for _, x := range statements {
+		if x.query.Batch == 0 {
 			continue
 		}
-		if by[q.Batch] == nil {
-			by[q.Batch] = new(batch)
+		b := by[x.query.Batch]
+		if b == nil {
+			b = new(batch)
+			by[x.query.Batch] = b
 		}
-		b := by[q.Batch]
-		b.queries, b.tables, b.statements = append(b.queries, q), append(b.tables, t), append(b.statements, s)
+		b.queries, b.tables, b.statements = append(b.queries, x.query), append(b.tables, x.table), append(b.statements, x.statement)
 	}
 	var out []batch
 	for _, n := range slices.Sorted(maps.Keys(by)) {
@@ -225,7 +216,7 @@ func (b *batch) partitions() int {
 
 // batchesRejected reports batches that Cassandra does not accept.
 func batchesRejected(r *review) {
-	for _, b := range r.batches() {
+	for _, b := range r.batches {
 		i := slices.IndexFunc(b.queries, func(q *schema.Query) bool { return q.Conditional })
 		if i >= 0 && (slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return t != b.tables[i] }) || b.partitions() > 1) {
 			r.finding(b.tables[i], "send the condition first, and the rest once it has held", "a batch with a condition writes more than one partition, which Cassandra rejects").
@@ -245,7 +236,7 @@ const largeBatch = 5
 // load a table.
 func batchesApart(logged bool) func(*review) {
 	return func(r *review) {
-		for _, b := range r.batches() {
+		for _, b := range r.batches {
 			q, t := b.queries[0], b.tables[0]
 			one := !slices.ContainsFunc(b.tables, func(other *schema.Table) bool { return other != t })
 			counters := slices.ContainsFunc(b.tables, counting)

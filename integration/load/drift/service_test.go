@@ -42,7 +42,7 @@ func serve(t *testing.T, p *suite.Place, count, planted int, loaded int64, settl
 	t.Helper()
 	over := make(chan struct{})
 	s := &service{slow: make(map[gocql.UUID]bool), lost: make(map[gocql.UUID]error)}
-	const workers = 20
+	const workers = 100 // a write that takes less than half a second delays none
 	for n := range workers {
 		w := suite.NewWriter(t, p.Session)
 		s.group.Go(func() {
