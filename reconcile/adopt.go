@@ -32,8 +32,8 @@ import (
 // [DryRun] are as for Repair.
 //
 // In a set with Versioned the column of the version takes the place of the stamp: each base row without a version gets its first one by a
-// transaction, which also claims its unique keys and puts the row into all query tables, and then the tables are repaired as [Reconciler.Repair] does. Until then writers
-// reject updates and deletes of such a row. The repair is a run of its own, of kind repair, with the options of the call. With DryRun the
+// transaction, which also claims those of its unique keys that nobody else has claimed, and puts the row into all query tables. Then the tables are
+// repaired as [Reconciler.Repair] does, whose findings name the keys that others have. Until then writers reject updates and deletes of such a row. The repair is a run of its own, of kind repair, with the options of the call. With DryRun the
 // report says how many would get a version, and no query table is read.
 //
 // The error is that of [Report.Err]: ErrDrift where something was left, and the [Finding] says why; ErrIncomplete if rows could not be
@@ -122,15 +122,12 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 				j.leave(u, fmt.Errorf("a row of %s got no version, as it cannot be put into all query tables: %w", j.base().qualified(), err))
 				return nil
 			}
-			row := b.base.TableRow(*stored)
-			for _, t := range j.uniques {
-				if key, there := row.KeyIn(t.Layout); there {
-					claims = append(claims, j.claim(place{t, key}, r.Entity()))
-				}
+			if claims, err = j.freeKeys(ctx, b, b.base.TableRow(*stored)); err != nil {
+				return err
 			}
 		}
 		result := versioned.Reclaim(ctx, b, read, claims, nextVersion, j.settle)
-		if taken := (*versioned.TakenError)(nil); errors.As(result.Err, &taken) { // the repair claims the other keys, and reports this one
+		if taken := (*versioned.TakenError)(nil); errors.As(result.Err, &taken) { // a moment ago
 			result = versioned.Reclaim(ctx, b, read, nil, nextVersion, j.settle)
 		}
 		if result.Outcome != retry.Applied {
@@ -141,6 +138,26 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 	defer j.report.mu.Unlock()
 	j.report.Stamped++
 	return nil
+}
+
+// freeKeys are the unique keys of a base row that nobody else has claimed. The repair after it claims the others, or says why it does not.
+func (j *job) freeKeys(ctx context.Context, b *versionedBase, row entity.TableRow) (free []versioned.Key, err error) {
+	for _, t := range j.uniques {
+		key, there := row.KeyIn(t.Layout)
+		if !there {
+			continue
+		}
+		k := j.claim(place{t, key}, row.Entity())
+		claim, _, err := versioned.Try(ctx, b, k.Read)
+		switch {
+		case errors.Is(err, versioned.ErrOwnerless):
+		case err != nil:
+			return nil, err
+		case claim.Owner == "" || claim.Owner == row.Entity():
+			free = append(free, k)
+		}
+	}
+	return free, nil
 }
 
 // stamp gives rows that agree their stamps. Where that would make the base row newer than it is, a look must have begun when no write in flight

@@ -32,6 +32,11 @@ var wrongs = []struct{ name, file, text, wrong, in, test string }{
 		".", "^TestAdoptClaimsUniqueKeys$",
 	},
 	{
+		"a claim that names nobody keeps the rows after it from their versions", "adopt.go",
+		"\t\tcase errors.Is(err, versioned.ErrOwnerless):\n", "",
+		".", "^TestAdoptClaimsUniqueKeys$",
+	},
+	{
 		"a key of another base row is claimed", "../internal/repair/claim.go",
 		"case c.Held:", "case false:",
 		".", "^TestUniqueKeys$",

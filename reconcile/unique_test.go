@@ -265,9 +265,11 @@ func TestAdoptClaimsUniqueKeys(t *testing.T) {
 		for id := 21; id <= 22; id++ {
 			x.exec("INSERT INTO users (id, name, email, phone) VALUES (?, 'eve', 'ours', ?) USING TIMESTAMP ?", id, fmt.Sprint(id), at)
 		}
+		x.exec("INSERT INTO users (id, name, email) VALUES (23, 'eve', 'nobody') USING TIMESTAMP ?", at)
+		x.exec("INSERT INTO users_by_email (email) VALUES ('nobody') USING TIMESTAMP ?", at) // it names no user
 		<-time.After(time.Minute)
 		report, err := r.Adopt(t.Context(), users, reconcile.Writers(time.Now()))
-		if !errors.Is(err, reconcile.ErrDrift) || report.Stamped != 22 {
+		if !errors.Is(err, reconcile.ErrDrift) || report.Stamped != 23 {
 			t.Errorf("%v\n%v", err, report)
 		}
 		for f := range report.Findings() {
@@ -285,7 +287,9 @@ func TestAdoptClaimsUniqueKeys(t *testing.T) {
 		if _, err := w.Write(t.Context(), "insert", users.Insert(user{ID: 30, Name: "ada", Email: "mine2"})); !errors.Is(err, writer.ErrTaken) {
 			t.Error(err)
 		}
-		if report, err := r.Repair(t.Context(), users); err != nil || x.owner("ours") != 22 {
+		x.move(23, "hers")
+		x.exec("DELETE FROM users_by_email WHERE email = 'nobody' IF EXISTS")
+		if report, err := r.Repair(t.Context(), users); err != nil || x.owner("ours") != 22 || x.owner("hers") != 23 {
 			t.Errorf("%v\n%v", err, report)
 		}
 		if report, err := r.Verify(t.Context(), users); err != nil {

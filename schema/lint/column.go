@@ -39,9 +39,11 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 func (r *review) writesOf(t *schema.Table, column string) (whole, parts bool) {
 	whole = slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) })
 	for _, x := range r.statements {
-		of, s := x.table, x.statement
-		for _, w := range writes(s) {
-			if of == t && w.column == column {
+		if x.table != t {
+			continue
+		}
+		for _, w := range writes(x.statement) {
+			if w.column == column {
 				whole, parts = whole || !w.part, parts || w.part
 			}
 		}

@@ -115,8 +115,7 @@ func conditional(r *review) {
 
 func timeSeries(r *review) {
 	for t, n := range r.clustered {
-		expires := t.TTL() > 0 || r.alwaysTTL(t)
-		if !expires || !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, compaction(t)) {
+		if !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, compaction(t)) || t.TTL() == 0 && !r.alwaysTTL(t) {
 			continue
 		}
 		if n[moment] == len(t.Of(schema.PartitionKey)) {
@@ -140,6 +139,7 @@ func compaction(t *schema.Table) string {
 }
 
 func replication(r *review) {
+	told := make(map[schema.ID]bool)
 	for _, e := range r.entities {
 		var first *schema.Keyspace
 		for _, t := range e.tables {
@@ -149,17 +149,17 @@ func replication(r *review) {
 			case first == nil:
 				first = k
 			case !maps.Equal(first.Replication, k.Replication):
+				told[t.ID] = true
 				r.finding(t, "one replication for all keyspaces that hold tables of an entity",
 					"replication of keyspace %s is %v, that of %s %v", k.Name, k.Replication, first.Name, first.Replication)
 			}
 		}
 	}
-	told := make(map[schema.ID]bool)
 	for _, b := range r.batches { // of several keyspaces, which is no entity by its names alone
 		first := r.schema.Keyspace(b.tables[0].Keyspace)
 		for i, t := range b.tables {
 			k := r.schema.Keyspace(t.Keyspace)
-			if first == nil || k == nil || maps.Equal(first.Replication, k.Replication) || told[t.ID] || !alike(b.tables[0].Name, t.Name) {
+			if first == nil || k == nil || len(first.Replication) == 0 || len(k.Replication) == 0 || maps.Equal(first.Replication, k.Replication) || told[t.ID] || !alike(b.tables[0].Name, t.Name) {
 				continue
 			}
 			told[t.ID] = true

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/denorm-go/denorm/schema"
@@ -37,13 +38,21 @@ func views(r *review) {
 // fewValues reports indexes whose entries are of large parts of the table.
 func fewValues(r *review) {
 	for x, t := range r.indexes {
-		if c := t.Column(x.Column()); c != nil && roleOf(*c) == few && !sasi(x) {
-			f := r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key", "index %s on %s, which has few values: each is of a large part of the table",
+		if c := t.Column(x.Column()); c != nil && x.Class == "" && fewIn(*c) {
+			f := r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key", "index %s on %s, which has few values: the rows of one are a large part of the table",
 				x.Name, c.Name)
 			f.Column = c.Name
 			f.at(x.At)
 		}
 	}
+}
+
+// fewIn says whether a column has few values, by its type or what its name ends with.
+func fewIn(c schema.Column) bool {
+	if c.Domain > 0 || c.Type == "boolean" || c.Type == "tinyint" {
+		return roleOf(c) == few
+	}
+	return roleOf(c) == few && c.Type != "bigint" && slices.Contains(fewNames, lastWord(c.Name))
 }
 
 // sasi says whether it is of the experimental class that nobody maintains.
@@ -52,7 +61,7 @@ func sasi(x *schema.Index) bool { return strings.Contains(strings.ToLower(x.Clas
 func sasiIndexes(r *review) {
 	for x, t := range r.indexes {
 		if sasi(x) {
-			r.finding(t, "a storage-attached index (USING 'sai'), or a query table", "index %s is a SASI index, which is experimental and has wrong results among its "+
+			r.finding(t, "a query table; from Cassandra 5 on also a storage-attached index (USING 'sai')", "index %s is a SASI index, which is experimental and has wrong results among its "+
 				"known faults", x.Name).at(x.At)
 		}
 	}
@@ -61,7 +70,7 @@ func sasiIndexes(r *review) {
 // indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find enough rows.
 func indexAlone(r *review) {
 	for q, t := range r.queries {
-		if q.Verb == "SELECT" && r.indexed(q, t) && !located(q, t) && !scans(q) {
+		if q.Verb == "SELECT" && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering {
 			r.finding(t, "a query table whose partition key is what the query knows; or name the partition as well",
 				"a query by an index alone asks node after node").of(q)
 		}

@@ -126,7 +126,7 @@ func interval(name string) bool {
 		slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(strings.Fields("interval slot window"), w) })
 }
 
-// sharesMost says whether a table has at least half of the columns of another one, and so is meant to be a copy of it.
+// sharesMost says whether a table has more than half of the columns of another one, and so is meant to be a copy of it.
 func sharesMost(base, t *schema.Table) bool {
 	n := 0
 	for _, c := range base.Columns {

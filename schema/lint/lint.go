@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -48,9 +47,12 @@ func apply(s *schema.Schema, rules []Rule) *review {
 	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
 		r.byID[t.ID] = t
 	}
-	for q, t := range r.queries {
-		if statement, err := cql.Parse(q.Text); err == nil { // what cannot be read has a finding of its own
-			r.statements = append(r.statements, sent{q, t, statement})
+	for i := range s.Queries {
+		q := &s.Queries[i]
+		if t, _, _ := r.table(q.Table); t != nil {
+			if statement := read(q.Text); statement != nil {
+				r.statements = append(r.statements, sent{q, t, statement})
+			}
 		}
 	}
 	r.batches = batchesOf(r.statements)

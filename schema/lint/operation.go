@@ -63,12 +63,15 @@ func (e *family) within(b batch) bool {
 // leftOut reports that a batch does something in tables of an entity, and not in others. A guard of uniqueness, which is one row a key, is
 // written by a condition, on its own, unless a batch writes it with all the others. A change is of tables that have what is changed.
 func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query) {
+	if !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return by[t.ID] != nil }) {
+		return
+	}
 	var missing []string
 	var has *schema.Table
 	changed := func(t *schema.Table) bool {
-		for _, q := range by {
+		for id, q := range by {
 			for _, c := range q.Columns {
-				of, here := r.byID[q.Table].Column(c), t.Column(c)
+				of, here := r.byID[id].Column(c), t.Column(c)
 				if of != nil && here != nil && of.Kind == schema.Regular && here.Kind == schema.Regular {
 					return true
 				}

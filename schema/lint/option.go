@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,11 @@ func (r *review) lifetime(t *schema.Table) time.Duration {
 	return longest
 }
 
+// written says whether a statement is known that writes the table.
+func (r *review) written(t *schema.Table) bool {
+	return slices.ContainsFunc(r.statements, func(x sent) bool { return x.table == t && (x.query.Verb == "INSERT" || x.query.Verb == "UPDATE") })
+}
+
 // mostWindows is how many windows, and so at least files, a table may well have.
 const mostWindows = 100
 
@@ -56,7 +62,11 @@ func timeWindows(r *review) {
 		}
 		switch lives := r.lifetime(t); {
 		case lives == 0:
-			r.finding(t, "a TTL, or another compaction", "TimeWindowCompactionStrategy drops a file once all its rows have expired, and these do not expire")
+			f := r.finding(t, "a TTL, of the table or in each write; or another compaction",
+				"TimeWindowCompactionStrategy drops a file once all its rows have expired, and the table has no TTL")
+			if !r.written(t) {
+				f.Severity = Note // the writes may have one
+			}
 		case lives/window(t) > mostWindows:
 			r.finding(t, "windows of a twentieth or thirtieth of the TTL", "%d windows, and as many files at least: reads and starts of nodes open all of them",
 				lives/window(t))
@@ -76,7 +86,7 @@ func dateTieredCompaction(r *review) {
 func costlyOptions(r *review) {
 	for _, t := range r.tables() {
 		if strings.EqualFold(entry(t, "caching", "rows_per_partition"), "ALL") {
-			r.finding(t, "rows_per_partition = 'NONE', or the few rows that are read most", "caching keeps whole partitions in memory, and each write to one throws it out")
+			r.finding(t, "rows_per_partition = 'NONE', or the few rows that are read most", "caching keeps whole partitions in memory, if row_cache_size lets it, and each write to one throws it out")
 		}
 		if chance, err := strconv.ParseFloat(t.Options["bloom_filter_fp_chance"], 64); err == nil && chance >= 1 && r.readByKey(t) {
 			r.finding(t, "bloom_filter_fp_chance = 0.01, or 0.1 with LeveledCompactionStrategy", "bloom_filter_fp_chance is 1, so there is no filter, and a read looks into every file")
@@ -105,7 +115,7 @@ func deletesBesideTTL(r *review) {
 		q, t, s := x.query, x.table, x.statement
 		if d, ok := s.(*cql.Delete); ok && len(d.Columns) == 0 && t.TTL() > 0 && !told[t.ID] {
 			told[t.ID] = true
-			r.finding(t, "let the rows expire, if that is soon enough", "rows expire, and are deleted as well: the tombstone outlives the row").of(q)
+			r.finding(t, "let the rows expire, if that is soon enough", "rows expire, and are deleted as well: each DELETE leaves a tombstone").of(q)
 		}
 	}
 }

@@ -133,6 +133,8 @@ func filtering(r *review) {
 		case !q.AllowFiltering:
 		case !located(q, t):
 			r.finding(t, "a query table whose key is what the query knows", "a query filters the whole table").of(q)
+		case refused(q, t) == "", !slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !exact(q, c.Name) }):
+			// It is served without, or reads one row.
 		default:
 			f := r.finding(t, "a query table whose key is what the query knows; or accept it, if partitions stay small", "a query filters all rows of a partition")
 			f.of(q)

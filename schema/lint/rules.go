@@ -68,11 +68,11 @@ var rules = []Rule{
 	},
 	{
 		"DN206", "redundant-clustering-column", Warning, redundant,
-		"A clustering column behind one that is unique already: rows are not in its order, and a query by it is rejected.",
+		"A clustering column behind the id of the row: rows are not in its order, and a query by it is rejected.",
 	},
 	{
 		"DN207", "column-of-two-types", Error, twoTypes,
-		"A column that has one type in a table of an entity and another type in its other tables: what is written or compared differs.",
+		"A column that has one type in a table of an entity and another type in its other tables: what is written or compared differs. It is a warning where the entity is guessed from names.",
 	},
 	{
 		"DN208", "collection-in-key", Warning, collectionInKey,
@@ -102,7 +102,7 @@ var rules = []Rule{
 	},
 	{
 		"DN305", "counters-end", Error, countersEnd,
-		"Counters that are deleted and counted again, of which what is added afterwards may not count; or with a TTL, which Cassandra rejects.",
+		"A table of counters with a TTL, which Cassandra rejects. Counters that are deleted are a warning: one that is counted again after that may not count.",
 	},
 
 	{
@@ -115,7 +115,7 @@ var rules = []Rule{
 	},
 	{
 		"DN403", "index-few-values", Warning, fewValues,
-		"An index on a column of few values: each entry is of a large part of the table.",
+		"An index on a column of few values: the rows of one value are a large part of the table.",
 	},
 	{
 		"DN404", "index-without-partition", Warning, indexAlone,
@@ -186,7 +186,7 @@ var rules = []Rule{
 	},
 	{
 		"DN515", "hot-row", Warning, hotRow,
-		"A lightweight transaction on a row that the text of the statement names: all clients compete for one partition.",
+		"A number in a row that the text of the statement names, counted by lightweight transactions: all clients compete for one partition.",
 	},
 	{
 		"DN516", "queue", Warning, queues,
@@ -240,10 +240,10 @@ var rules = []Rule{
 	},
 	{
 		"DN612", "costly-options", Warning, costlyOptions,
-		"A row cache of whole partitions, or no bloom filter where rows are read by their keys.",
+		"A cache of whole partitions, or no bloom filter where rows are read by their keys.",
 	},
 	{
 		"DN613", "deletes-beside-ttl", Note, deletesBesideTTL,
-		"DELETE in a table whose rows expire: the tombstone outlives the row.",
+		"DELETE in a table whose rows expire: each leaves a tombstone, as well as the row when it expires.",
 	},
 }

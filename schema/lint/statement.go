@@ -44,8 +44,24 @@ type sent struct {
 	statement cql.Statement
 }
 
-// partitionOf is what a statement names its partition by: each column of the partition key with its value, as text. fixed says that no value is
-// bound, so all clients name the same partition; it is empty if the statement does not name one partition.
+// read reads the text of a query, as package schema has; nil if there is none.
+func read(text string) cql.Statement {
+	script, err := cql.NewScript(text)
+	if err != nil {
+		return nil
+	}
+	if _, _, more := script.Next(); !more {
+		return nil
+	}
+	statement, _, err := script.Statement()
+	if err != nil {
+		return nil
+	}
+	return statement
+}
+
+// partitionOf is what a statement names its partition by: the keyspace and the values of the partition key, as text. Tables of one keyspace share
+// what has the same values. fixed says that no value is bound. The name is empty if the statement does not name one partition.
 func partitionOf(s cql.Statement, t *schema.Table) (name string, fixed bool) {
 	values := make(map[string]cql.Term)
 	where := func(relations []cql.Relation) {
@@ -67,69 +83,88 @@ func partitionOf(s cql.Statement, t *schema.Table) (name string, fixed bool) {
 	case *cql.Delete:
 		where(s.Where)
 	}
+	parts := []string{t.Keyspace}
 	fixed = true
 	for _, c := range t.Of(schema.PartitionKey) {
 		v, ok := values[c.Name]
+		text := v.Text
 		switch {
 		case !ok:
 			return "", false
-		case v.Kind == cql.Mark && v.Text == "": // ?, which may be anything
-			name += c.Name + " ?\n"
-		default:
-			name += c.Name + " " + v.Text + "\n"
+		case v.Kind == cql.Mark && v.Text == "":
+			text = "? " + c.Name // whatever it is bound to, it may be the same elsewhere
+		case v.Kind == cql.Mark:
+			text = ":" + v.Text
+		case v.Kind == cql.UUID || v.Kind == cql.Blob:
+			text = strings.ToLower(v.Text)
 		}
+		parts = append(parts, text)
 		fixed = fixed && v.Kind > cql.Null && v.Kind <= cql.Blob
 	}
-	return name, fixed
+	return strings.Join(parts, "\n"), fixed
 }
 
-// literalNull reports INSERTs and UPDATEs with the literal null, which leaves a tombstone each time.
+// literalNull reports INSERTs and UPDATEs with the literal null beside values, which leaves a tombstone each time.
 func literalNull(r *review) {
 	for _, x := range r.statements {
-		q, t, s := x.query, x.table, x.statement
-		for _, w := range writes(s) {
-			if insert := q.Verb == "INSERT"; w.null && insert {
-				r.finding(t, "leave the column out", "an INSERT writes null into %s, and so a tombstone with each row", w.column).of(q)
-				break
-			} else if w.null && len(writes(s)) > 1 {
-				r.finding(t, "leave the column out, unless it is to be emptied", "an UPDATE of other columns writes null into %s, and so a tombstone each time",
-					w.column).of(q)
-				break
-			}
-		}
-	}
-}
-
-// hotRow reports conditional writes whose partition is in the text of the statement: all clients compete for it.
-func hotRow(r *review) {
-	for _, x := range r.statements {
-		q, t, s := x.query, x.table, x.statement
-		if _, fixed := partitionOf(s, t); fixed && q.Conditional && q.Verb != "INSERT" {
-			r.finding(t, "spread it over several rows, or give each client a range of values at a time",
-				"all clients change one row by lightweight transactions, of which a partition takes one at a time").of(q)
-		}
-	}
-}
-
-// countersEnd reports counters that are deleted and counted again, and those of tables with a TTL.
-func countersEnd(r *review) {
-	deleted, counted := make(map[schema.ID]*schema.Query), make(map[schema.ID]bool)
-	for q, t := range r.queries {
+		all := writes(x.statement)
+		i := slices.IndexFunc(all, func(w written) bool { return w.null })
+		values := slices.ContainsFunc(all, func(w written) bool { return !w.null })
 		switch {
-		case !counting(t):
-		case q.Verb == "DELETE":
-			deleted[t.ID] = q
-		case q.Verb == "UPDATE":
-			counted[t.ID] = true
+		case i < 0 || !values:
+		case x.query.Verb == "INSERT":
+			r.finding(x.table, "leave the column out", "an INSERT writes null into %s, and so a tombstone with each row", all[i].column).of(x.query)
+		default:
+			r.finding(x.table, "leave the column out, unless it is to be emptied", "an UPDATE of other columns writes null into %s, and so a tombstone each time",
+				all[i].column).of(x.query)
 		}
+	}
+}
+
+// hotRow reports numbers that all clients count up in one row, by transactions.
+func hotRow(r *review) {
+	told := make(map[string]bool)
+	for _, x := range r.statements {
+		update, ok := x.statement.(*cql.Update)
+		name, fixed := partitionOf(x.statement, x.table)
+		if !ok || !fixed || name == x.table.Keyspace || told[x.table.String()+name] {
+			continue
+		}
+		counts := slices.ContainsFunc(update.Set, func(a cql.Assignment) bool {
+			c := x.table.Column(a.Target.Column)
+			return c != nil && slices.Contains(strings.Fields("int bigint smallint varint decimal"), c.Type) && a.Value.Kind == cql.Mark &&
+				slices.ContainsFunc(update.If, func(w cql.Relation) bool { return slices.Contains(w.Columns, c.Name) })
+		})
+		if counts {
+			told[x.table.String()+name] = true
+			r.finding(x.table, "give each client a range of numbers at a time, or spread what is counted over several rows",
+				"all clients count in one row by lightweight transactions, of which a partition takes one at a time").of(x.query)
+		}
+	}
+}
+
+// countersEnd reports counters that are deleted and counted again, and those of tables with a TTL. In a table with a time in its key, rows that are
+// deleted are those of the past.
+func countersEnd(r *review) {
+	counted := make(map[schema.ID]bool)
+	for q, t := range r.queries {
+		counted[t.ID] = counted[t.ID] || q.Verb == "UPDATE"
 	}
 	for _, t := range r.tables() {
 		if counting(t) && t.TTL() > 0 {
 			r.finding(t, "default_time_to_live = 0, and tables or rows by time", "a table of counters with a TTL, which Cassandra rejects")
 		}
-		if q := deleted[t.ID]; q != nil && counted[t.ID] {
-			r.finding(t, "subtract what was read, or begin a new row", "counters are deleted, and counted again: what is added after a DELETE of a "+
-				"counter may not count").of(q)
+	}
+	told := make(map[schema.ID]bool)
+	for q, t := range r.queries {
+		key := keyColumns(t)
+		again := q.Verb == "DELETE" && counting(t) && counted[t.ID] && !told[t.ID] &&
+			!slices.ContainsFunc(key, func(c schema.Column) bool { return !exact(q, c.Name) || roleOf(c) == moment })
+		if again {
+			told[t.ID] = true
+			f := r.finding(t, "subtract what was read", "counters are deleted; one that is counted again after that may not count")
+			f.of(q)
+			f.Severity = Warning
 		}
 	}
 }
@@ -144,35 +179,38 @@ func queues(r *review) {
 	}
 }
 
-// queue says whether a table is one.
+// queue says whether a table is one: a SELECT takes the first rows, and they are deleted. One that begins where it knows, as the pages of a list do,
+// takes from a queue only if all before it are deleted.
 func (r *review) queue(t *schema.Table) bool {
 	rows := t.Of(schema.Clustering)
-	if len(rows) == 0 {
-		return false
-	}
-	ordered := func(c schema.Column) bool {
+	i := slices.IndexFunc(rows, func(c schema.Column) bool {
 		return instant(c) || c.Type == "bigint" && strings.HasSuffix(c.Name, "_id")
-	}
-	i := slices.IndexFunc(rows, ordered)
+	})
 	if i < 0 || rows[i].Desc {
 		return false
 	}
-	inserted, taken, deleted := false, false, false
+	var inserted, first, next, one, before bool
 	for _, x := range r.statements {
-		q, of, s := x.query, x.table, x.statement
-		if of != t {
+		if x.table != t {
 			continue
 		}
-		switch s := s.(type) {
+		q, column := x.query, rows[i].Name
+		switch s := x.statement.(type) {
 		case *cql.Insert:
 			inserted = true
 		case *cql.Select:
-			taken = taken || s.Limit != nil && located(q, t) && len(q.Order) < 2 && (len(q.Order) == 0 || !q.Order[0].Descending) && !exact(q, rows[i].Name)
+			forward := len(q.Order) == 0 || len(q.Order) == 1 && !q.Order[0].Descending
+			led := !slices.ContainsFunc(rows[:i], func(c schema.Column) bool { return !exact(q, c.Name) })
+			if s.Limit != nil && located(q, t) && led && forward && !exact(q, column) {
+				first, next = first || !restricted(q, column), next || restricted(q, column)
+			}
 		case *cql.Delete:
-			deleted = deleted || len(s.Columns) == 0 && restricted(q, rows[i].Name)
+			if len(s.Columns) == 0 {
+				one, before = one || exact(q, column), before || restricted(q, column) && !exact(q, column)
+			}
 		}
 	}
-	return inserted && taken && deleted
+	return inserted && (first && (one || before) || next && before)
 }
 
 // batch is the statements of one batch.
@@ -203,27 +241,33 @@ func batchesOf(statements []sent) []batch {
 	return out
 }
 
-// partitions says how many partitions a batch writes, at least: statements of one table whose values are bound may be of one.
-func (b *batch) partitions() int {
+// partitions says how many partitions a batch writes by the text of its statements; with fixed, by those that name theirs by values alone.
+func (b *batch) partitions(fixed bool) int {
 	different := make(map[string]bool)
 	for i, t := range b.tables {
-		if name, _ := partitionOf(b.statements[i], t); name != "" {
-			different[t.String()+"\n"+name] = true
+		if name, of := partitionOf(b.statements[i], t); name != "" && (of || !fixed) {
+			different[name] = true
 		}
 	}
 	return len(different)
 }
 
+// conditional is the first statement of a batch with a condition, -1 if there is none.
+func (b *batch) conditional() int {
+	return slices.IndexFunc(b.queries, func(q *schema.Query) bool { return q.Conditional })
+}
+
 // batchesRejected reports batches that Cassandra does not accept.
 func batchesRejected(r *review) {
 	for _, b := range r.batches {
-		i := slices.IndexFunc(b.queries, func(q *schema.Query) bool { return q.Conditional })
-		if i >= 0 && (slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return t != b.tables[i] }) || b.partitions() > 1) {
-			r.finding(b.tables[i], "send the condition first, and the rest once it has held", "a batch with a condition writes more than one partition, which Cassandra rejects").
-				of(b.queries[i])
+		i := b.conditional()
+		if i >= 0 && (slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return t != b.tables[i] }) || b.partitions(true) > 1) {
+			r.finding(b.tables[i], "send the condition first, and the rest once it has held",
+				"a batch with a condition writes more than one partition or table, which Cassandra rejects").of(b.queries[i])
 		}
 		i = slices.IndexFunc(b.tables, counting)
-		if i >= 0 && b.queries[i].Logged && !slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return !counting(t) }) { // else DN303 says so
+		mixed := slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return !counting(t) }) // DN303 says so
+		if i >= 0 && b.queries[i].Logged && !mixed {
 			r.finding(b.tables[i], "BEGIN COUNTER BATCH, or each on its own", "a logged batch has counters, which Cassandra rejects").of(b.queries[i])
 		}
 	}
@@ -240,8 +284,8 @@ func batchesApart(logged bool) func(*review) {
 			q, t := b.queries[0], b.tables[0]
 			one := !slices.ContainsFunc(b.tables, func(other *schema.Table) bool { return other != t })
 			counters := slices.ContainsFunc(b.tables, counting)
-			switch n := b.partitions(); {
-			case q.Logged != logged || counters:
+			switch n := b.partitions(false); {
+			case q.Logged != logged || counters || b.conditional() >= 0:
 			case !logged && n > 1:
 				r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
 					"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).of(q)

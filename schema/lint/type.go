@@ -32,60 +32,79 @@ func keyColumns(t *schema.Table) []schema.Column {
 	return slices.Concat(t.Of(schema.PartitionKey), t.Of(schema.Clustering))
 }
 
-// redundant reports clustering columns behind one that is unique: the order that they seem to give is none.
+// redundant reports clustering columns behind the id of the row, if there is one row an id: the order that they seem to give is none.
 func redundant(r *review) {
 	for _, t := range r.tables() {
-		thing, _, _ := strings.Cut(t.Name, "_by_")
-		clustering := t.Of(schema.Clustering)
 		if slices.ContainsFunc(r.entities, func(e family) bool { return !e.guessed && slices.Contains(e.Tables[1:], t.ID) }) {
 			continue // its key has to have that of the entity
 		}
+		thing, _, _ := strings.Cut(t.Name, "_by_")
+		clustering := t.Of(schema.Clustering)
 		for i, c := range clustering {
-			unique := (c.Type == "uuid" || c.Type == "timeuuid") && c.Name == singular(lastWord(thing))+"_id"
-			if unique && i < len(clustering)-1 {
+			if i == len(clustering)-1 || c.Name != singular(lastWord(thing))+"_id" {
+				continue
+			}
+			next := clustering[i+1]
+			if c.Type == "timeuuid" && (instant(next) || next.Type == "uuid") || c.Type == "uuid" && instant(next) { // else it may be one of several
 				rest := strings.Join(names(clustering[i+1:]), ", ")
-				r.finding(t, "put "+rest+" before it, if rows are wanted in that order, or take it out of the key",
-					"%s is behind %s in the key, which is unique already", rest, c.Name).Column = clustering[i+1].Name
+				r.finding(t, "put "+rest+" before it, if rows are wanted in that order; if there is one row a "+c.Name+", it need not be in the key",
+					"%s comes behind %s in the key: rows are in the order of %[2]s", rest, c.Name).Column = next.Name
 				break
 			}
 		}
 	}
 }
 
-// twoTypes reports columns that have one type in a table of an entity, and another type in most others.
+// twoTypes reports columns that have one type in a table of an entity, and another type in most others. That tables are of one entity may be guessed
+// from their names: then it is a warning, and sums and what may be derived do not count.
 func twoTypes(r *review) {
 	for i := range r.entities {
 		e := &r.entities[i]
-		first := make(map[string]schema.ID) // the table that has a column of a type first, by name and type
-		of := make(map[string]map[string]int)
-		for _, t := range e.tables {
-			for _, c := range t.Columns {
-				name, kind := e.common(t, c.Name), plainType(c)
-				if of[name] == nil {
-					of[name] = make(map[string]int)
+		kinds := make(map[string][]string) // of each column, in the order of the tables
+		each := func(yield func(*schema.Table, schema.Column, string)) {
+			for _, t := range e.tables {
+				if counting(t) || e.guessed && aggregates(t) {
+					continue
 				}
-				if of[name][kind]++; of[name][kind] == 1 {
-					first[name+" "+kind] = t.ID
-				}
-			}
-		}
-		for _, t := range e.tables {
-			for _, c := range t.Columns {
-				name := e.common(t, c.Name)
-				usual := plainType(c)
-				for kind, n := range of[name] {
-					before := slices.IndexFunc(e.tables, func(o *schema.Table) bool { return o.ID == first[name+" "+kind] }) <
-						slices.IndexFunc(e.tables, func(o *schema.Table) bool { return o.ID == first[name+" "+usual] })
-					if n > of[name][usual] || n == of[name][usual] && before {
-						usual = kind
+				for _, c := range t.Columns {
+					if !e.guessed || roleOf(c) != moment {
+						yield(t, c, e.common(t, c.Name))
 					}
 				}
-				if usual != plainType(c) {
-					r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in %s", c.Name, c.Type, usual, first[name+" "+usual]).Column = c.Name
-				}
 			}
 		}
+		each(func(_ *schema.Table, c schema.Column, name string) { kinds[name] = append(kinds[name], plainType(c)) })
+		each(func(t *schema.Table, c schema.Column, name string) {
+			usual := mostOf(kinds[name])
+			if plainType(c) == usual || e.guessed && (elementOf(usual, c) || elementOf(plainType(c), schema.Column{Type: usual})) {
+				return
+			}
+			f := r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in other tables of entity %s", c.Name, c.Type, usual, e.Name)
+			if f.Column = c.Name; e.guessed {
+				f.Severity = Warning
+			}
+		})
 	}
+}
+
+// mostOf is the text that is there most often, of several the first.
+func mostOf(all []string) (most string) {
+	count := make(map[string]int)
+	for _, s := range all {
+		count[s]++
+	}
+	for _, s := range all {
+		if count[s] > count[most] {
+			most = s
+		}
+	}
+	return most
+}
+
+// elementOf says whether a type is that of the elements of a column, of which a table may have a row for each.
+func elementOf(element string, c schema.Column) bool {
+	_, _, args := cql.TypeParts(c.Type)
+	return slices.Contains(args, element)
 }
 
 // common is the name of a column in most tables of the entity: the id of its own table is x_id elsewhere.
@@ -96,21 +115,23 @@ func (e *family) common(t *schema.Table, name string) string {
 	return name
 }
 
-// plainType is the type of a column, frozen or not.
+// plainType is the type of a column, frozen or not. A timeuuid is a uuid.
 func plainType(c schema.Column) string {
-	if name, frozen, _ := cql.TypeParts(c.Type); frozen {
-		return strings.TrimSuffix(strings.TrimPrefix(c.Type, "frozen<"), ">")
-	} else if name == "varchar" {
-		return "text"
+	text := c.Type
+	if _, frozen, _ := cql.TypeParts(text); frozen {
+		text = strings.TrimSuffix(strings.TrimPrefix(text, "frozen<"), ">")
 	}
-	return c.Type
+	if text == "timeuuid" {
+		return "uuid"
+	}
+	return text
 }
 
 // collectionInKey reports keys that are equal only if all elements of a collection are.
 func collectionInKey(r *review) {
 	for _, t := range r.tables() {
 		for _, c := range keyColumns(t) {
-			if name, _, args := cql.TypeParts(strings.TrimSuffix(strings.TrimPrefix(c.Type, "frozen<"), ">")); len(args) > 0 &&
+			if name, _, args := cql.TypeParts(c.Type); len(args) > 0 &&
 				slices.Contains([]string{"list", "set", "map"}, name) {
 				r.finding(t, "a table with a row for each element", "%s in the key is a %s: a row is found only by all of its elements", c.Name, name).Column = c.Name
 			}
@@ -139,6 +160,11 @@ var (
 // money says whether a column holds money, by its name.
 func money(name string) bool {
 	all := words(name)
+	if slices.ContainsFunc(all, func(w string) bool {
+		return slices.Contains(strings.Fields("rate pct percent ratio factor change score"), w)
+	}) {
+		return false
+	}
 	if slices.ContainsFunc(all, func(w string) bool { return slices.Contains(amountNames, w) }) {
 		return true
 	}
@@ -150,7 +176,7 @@ func money(name string) bool {
 func impreciseAmount(r *review) {
 	for _, t := range r.tables() {
 		for _, c := range t.Columns {
-			_, _, args := cql.TypeParts(strings.TrimSuffix(strings.TrimPrefix(c.Type, "frozen<"), ">"))
+			_, _, args := cql.TypeParts(c.Type)
 			last := append([]string{c.Type}, args...)[len(args)] // the values of a map
 			if money(c.Name) && (last == "double" || last == "float") {
 				r.finding(t, "decimal, or a bigint of the smallest unit", "%s is a %s, which does not hold most amounts exactly", c.Name, last).Column = c.Name

@@ -28,20 +28,21 @@ func TestUnknown(t *testing.T) {
 		CREATE MATERIALIZED VIEW shop.orders_by_total AS SELECT * FROM shop.orders WHERE total IS NOT NULL AND order_id IS NOT NULL
 			PRIMARY KEY (total, order_id);`
 	for query, want := range map[string]string{
-		"SELECT total FROM shop.orders WHERE order_id = ?":                   "",
-		"SELECT total FROM shop.ordrs WHERE order_id = ?":                    "error DN506 shop.ordrs: a query of a table that the schema does not have: did you mean orders?",
-		"SELECT total FROM orders WHERE order_id = ?":                        "error DN506 orders: a query of a table that the schema does not have: did you mean shop.orders?",
-		"SELECT * FROM shop.parcels WHERE order_id = ?":                      "error DN506 shop.parcels: a query of a table that the schema does not have",
-		"SELECT a FROM b.c WHERE a = ?":                                      "note DN506 b.c: no rule looks at a query of it, as the schema has nothing of keyspace b",
-		"SELECT a FROM b.orders WHERE a = ?":                                 "note DN506 b.orders: no rule looks at a query of it, as the schema has nothing of keyspace b: did you mean shop.orders?",
-		"SELECT nothing FROM system.local":                                   "",
-		"SELECT totl FROM shop.orders WHERE order_id = ?":                    "error DN507 shop.orders: a query names a column totl, which the table does not have: did you mean total?",
-		"SELECT order_id FROM shop.orders_by_total WHERE total = ?":          "",
-		"SELECT oder_id FROM shop.orders_by_total WHERE total = ?":           "error DN507 shop.orders_by_total: a query names a column oder_id, which the table does not have: did you mean order_id?",
-		"SELECT * FROM log." + month + " WHERE sensor_id = ?":                "",
-		"SELECT * FROM log.events_old WHERE sensor_id = ?":                   "error DN506 log.events_old: a query of a table that the schema does not have: did you mean events?",
-		"SELECT sensor FROM log." + month + " WHERE sensor_id = ?":           "error DN507 log.events: a query names a column sensor, which the table does not have: did you mean sensor_id?",
-		"-- denorm:ignore DN506 b.c it is another team's\nSELECT a FROM b.c": "",
+		"SELECT total FROM shop.orders WHERE order_id = ?":                                           "",
+		"SELECT total FROM shop.ordrs WHERE order_id = ?":                                            "error DN506 shop.ordrs: a query of a table that the schema does not have: did you mean orders?",
+		"SELECT total FROM orders WHERE order_id = ?":                                                "error DN506 orders: a query of a table that the schema does not have: did you mean shop.orders?",
+		"SELECT * FROM shop.parcels WHERE order_id = ?":                                              "error DN506 shop.parcels: a query of a table that the schema does not have",
+		"SELECT a FROM b.c WHERE a = ?":                                                              "note DN506 b.c: no rule looks at a query of it, as the schema has nothing of keyspace b",
+		"SELECT a FROM b.orders WHERE a = ?":                                                         "note DN506 b.orders: no rule looks at a query of it, as the schema has nothing of keyspace b: did you mean shop.orders?",
+		"SELECT nothing FROM system.local":                                                           "",
+		"SELECT totl FROM shop.orders WHERE order_id = ?":                                            "error DN507 shop.orders: a query names a column totl, which the table does not have: did you mean total?",
+		"SELECT order_id FROM shop.orders_by_total WHERE total = ?":                                  "",
+		"SELECT oder_id FROM shop.orders_by_total WHERE total = ?":                                   "error DN507 shop.orders_by_total: a query names a column oder_id, which the table does not have: did you mean order_id?",
+		"SELECT * FROM log." + month + " WHERE sensor_id = ?":                                        "",
+		"BEGIN BATCH UPDATE log." + month + " SET v = ? WHERE sensor_id = ? AND at = ?; APPLY BATCH": "error DN507 log.events: a query names a column v, which the table does not have",
+		"SELECT * FROM log.events_old WHERE sensor_id = ?":                                           "error DN506 log.events_old: a query of a table that the schema does not have: did you mean events?",
+		"SELECT sensor FROM log." + month + " WHERE sensor_id = ?":                                   "error DN507 log.events: a query names a column sensor, which the table does not have: did you mean sensor_id?",
+		"-- denorm:ignore DN506 b.c it is another team's\nSELECT a FROM b.c":                         "",
 	} {
 		s := schema.Must(schema.Declare(schema.Sets(events), schema.CQL(orders+query)))
 		var got []string
