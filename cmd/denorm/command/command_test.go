@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -46,6 +48,22 @@ func TestLintFormats(t *testing.T) {
 		if strings.Contains(out, "\x1b") {
 			t.Errorf("%s: colours, and this is no terminal", format)
 		}
+	}
+}
+
+// SARIF names a file by a URI, in which some signs of a path are escaped.
+func TestLintSARIFOfAnyFile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(shop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "shop #1 100%.cql")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, _ := run(t, nil, "lint", "--format", "sarif", file); !regexp.MustCompile(`"uri": "file:///.*/shop%20%231%20100%25\.cql"`).MatchString(out) {
+		t.Error(out)
 	}
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"io"
+	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -29,6 +30,7 @@ type (
 	}
 	sarifDriver struct {
 		Name           string      `json:"name"`
+		Version        string      `json:"version,omitempty"`
 		InformationURI string      `json:"informationUri"`
 		Rules          []sarifRule `json:"rules"`
 	}
@@ -80,6 +82,9 @@ func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
 	run := sarifRun{Results: []sarifResult{}}
 	driver := &run.Tool.Driver
 	driver.Name, driver.InformationURI = "denorm", home
+	if v := version(); v != "(devel)" {
+		driver.Version = v
+	}
 	index := make(map[string]int)
 	for i, r := range lint.Rules() {
 		index[r.Code] = i
@@ -97,6 +102,15 @@ func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
 	})
 }
 
+// uriOf is a file as a reference: relative to where the command runs, unless the file is given with its whole path.
+func uriOf(file string) string {
+	path := url.URL{Path: filepath.ToSlash(file)}
+	if filepath.IsAbs(file) {
+		path.Scheme = "file"
+	}
+	return path.String()
+}
+
 // sarifOf is the result of a finding. One in a live cluster has its table as a logical location only.
 func sarifOf(f lint.Finding, rule int) sarifResult {
 	end := ". "
@@ -110,7 +124,7 @@ func sarifOf(f lint.Finding, rule int) sarifResult {
 	location := sarifLocation{Logical: []sarifLogical{{Name: f.Table.Name, FullyQualifiedName: f.Table.String(), Kind: "type"}}}
 	if f.At.Line > 0 {
 		location.Physical = new(sarifPhysical)
-		location.Physical.Artifact.URI, location.Physical.Region.StartLine = filepath.ToSlash(f.At.File), f.At.Line
+		location.Physical.Artifact.URI, location.Physical.Region.StartLine = uriOf(f.At.File), f.At.Line
 	}
 	result := sarifResult{
 		RuleID: f.Code, RuleIndex: rule, Level: f.Severity.String(), Message: sarifMessage{text}, Locations: []sarifLocation{location},
