@@ -59,7 +59,7 @@ soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; S
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v -run Node ./load/soak -long -seed $(or $(SEED),0) -figures $(CURDIR)/bin/soak.md
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 1h -v ./load/hot -long -figures $(CURDIR)/bin/hot-orders.md
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 1h -v -run Node ./orderservice ./load/outage -long
-	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -timeout 2h -v -run Node ./load/drift -long -figures $(CURDIR)/docs/reconcile-drift.md
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -- go test -tags faults -count=1 -timeout 2h -v -run Node ./load/drift -long -figures $(CURDIR)/docs/reconcile-drift.md
 	@$(CLUSTER) run -nodes 3 -- go test -count=1 -timeout 1h -v -run Differential ./load/differential -long
 
 .PHONY: bulkproofs

@@ -26,6 +26,7 @@ type sheet struct {
 	writes, resumed int64
 	lost            int // orders
 	load, lasted    time.Duration
+	served          time.Duration // by the service
 }
 
 func (s *sheet) write(file string) error {
@@ -65,7 +66,7 @@ reason, a table at ALL disagrees otherwise than by what is left, or a process th
 	fmt.Fprintf(&b, "| **all** | **%d** | **%d** | **%d** | **%d** |\n\n", planted, found, fixed, left)
 	fmt.Fprintf(&b, "False findings: %d. The service made %d writes (%.0f a second), resumed %d times what had failed; orders not acknowledged in the end: %d. "+
 		"The process that was killed had repaired %d rows, which the report of the next one has, too. With a node stopped %d planted entities were left, "+
-		"each with the reason that a replica is away. Settle was %v.\n\n", s.false, s.writes, float64(s.writes)/s.lasted.Seconds(), s.resumed, s.lost, s.before, s.after, s.settle)
+		"each with the reason that a replica is away. Settle was %v.\n\n", s.false, s.writes, float64(s.writes)/s.served.Seconds(), s.resumed, s.lost, s.before, s.after, s.settle)
 	fmt.Fprintf(&b, "The last repair read %d rows. Seconds: %.0f to load the orders, %.0f in all.\n\n", s.rows, s.load.Seconds(), s.lasted.Seconds())
 	fmt.Fprintf(&b, "Written by `TestNodeGoneUnderRepair` on %s, %s %s/%s. Nodes, service and repairs share %d processors with whatever else the machine does.\n",
 		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())

@@ -86,6 +86,7 @@ func TestNodeGoneUnderRepair(t *testing.T) {
 	}
 	last := x.end(x.start(drift.Worker{Repairs: true}))
 	x.service.stop()
+	x.sheet.served = time.Since(begin)
 	x.ended(last)
 	x.equal()
 
