@@ -36,10 +36,10 @@ CREATE TABLE k.gone (a int PRIMARY KEY, c int);`)
 // What the server rejects changes nothing, and a comment takes the fingerprint of the one before it with it.
 func TestReviewOfRejectedChanges(t *testing.T) {
 	t.Parallel()
-	s, err := schema.Review("f", `
+	s, err := schema.Review(schema.Source{File: "f", Text: `
 CREATE TABLE t (a int PRIMARY KEY, b int) WITH comment = 'x' AND gc_grace_seconds = 5;
 ALTER TABLE t ADD (c int, b int); ALTER TABLE t RENAME b TO z; ALTER TABLE t DROP (b, a); CREATE TABLE t (y int PRIMARY KEY);
-ALTER TABLE t ADD d int;`)
+ALTER TABLE t ADD d int;`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestReview(t *testing.T) {
 	t.Parallel()
 	const text = "\ufeffFROBNICATE a;\nCREATE TABLE t (a int b int);\nDROP TABLE t;\nBEGIN BATCH INSERT a; APPLY BATCH;\n" +
 		"CREATE AGGREGATE a (int) SFUNC f STYPE int;\nREVOKE ALL ON t FROM x;\nALTER TABLE t ALTER a TYPE text;\nCREATE TABLE t (a int PRIMARY KEY)"
-	s, err := schema.Review("f", text)
+	s, err := schema.Review(schema.Source{File: "f", Text: text})
 	if err != nil || len(s.Tables) != 1 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -88,7 +88,7 @@ func TestReview(t *testing.T) {
 	if _, err := schema.Parse("f", text); err == nil {
 		t.Error("Parse goes on too")
 	}
-	if _, err := schema.Review("f", "-- denorm:nonsense"); err == nil {
+	if _, err := schema.Review(schema.Source{File: "f", Text: "-- denorm:nonsense"}); err == nil {
 		t.Error("a wrong note is passed over")
 	}
 }

@@ -94,7 +94,7 @@ func (p *parser) comment(c cql.Comment) error {
 		if dot < 1 || n < 1 {
 			return fail("domain <table>.<column> <number of values>")
 		}
-		p.domains = append(p.domains, domainNote{p.noteID(args[0][:dot]), args[0][dot+1:], n, at.Line})
+		p.domains = append(p.domains, domainNote{p.noteID(args[0][:dot]), args[0][dot+1:], n, at})
 	default:
 		return fail("entity, ignore, volume or domain")
 	}

@@ -26,24 +26,32 @@ import (
 //
 // ALTER and DROP change what the text has created before, and TRUNCATE nothing. Anything else in the text is an error that names its line, and so
 // is what is nested deeper than 100.
-func Parse(file, source string) (*Schema, error) { return parse(file, source, false) }
+func Parse(file, source string) (*Schema, error) { return parse(false, Source{file, source}) }
+
+// Source is a text of CQL, and the name of its file, for messages.
+type Source struct{ File, Text string }
 
 // Review is [Parse] for those who look at a schema and create nothing of it: a statement that is not understood is no error, but in Unread, of which
-// package lint has a finding; and those on functions, triggers, roles and rights are passed over. A note that is wrong is an error.
-func Review(file, source string) (*Schema, error) { return parse(file, source, true) }
+// package lint has a finding; and those on functions, triggers, roles and rights are passed over. A note that is wrong is an error. Several texts are
+// read one after the other, as migrations are: each may change what those before it have created, and USE is for its own text.
+func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
-func parse(file, source string, review bool) (*Schema, error) {
-	source = strings.TrimPrefix(source, "\ufeff") // the byte order mark that some editors write
-	script, err := cql.NewScript(source)
-	if err == nil {
-		p := &parser{
-			file: file, script: script, notes: script.Comments, out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int), review: review,
+func parse(review bool, sources ...Source) (*Schema, error) {
+	p := &parser{out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int), review: review}
+	for _, s := range sources {
+		script, err := cql.NewScript(strings.TrimPrefix(s.Text, "\ufeff")) // the byte order mark that some editors write
+		if err == nil {
+			p.file, p.script, p.notes, p.keyspace = s.File, script, script.Comments, ""
+			err = p.read()
 		}
-		if err = p.read(); err == nil {
-			return p.out, nil
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.File, err)
 		}
 	}
-	return nil, fmt.Errorf("%s: %w", file, err)
+	if err := p.resolve(); err != nil {
+		return nil, err
+	}
+	return p.out, nil
 }
 
 // parser makes a schema of the statements of a text.
@@ -64,7 +72,7 @@ type domainNote struct {
 	table  ID
 	column string
 	values int
-	line   int
+	at     Position
 }
 
 func (p *parser) read() error {
@@ -77,7 +85,7 @@ func (p *parser) read() error {
 			p.notes = p.notes[1:]
 		}
 		if !more {
-			return p.resolve()
+			return nil
 		}
 		switch span, err := p.statement(at); {
 		case err != nil && !p.review:
@@ -322,8 +330,8 @@ func (p *parser) resolve() error {
 				continue
 			}
 		}
-		return fmt.Errorf("line %d: denorm:domain: this file creates no table %s with a column %s: correct the name, or put the CREATE TABLE, as "+
-			"denorm ddl --hosts writes it, into the file: also with --hosts", d.line, d.table, d.column)
+		return fmt.Errorf("%s: line %d: denorm:domain: this file creates no table %s with a column %s: correct the name, or put the CREATE TABLE, as "+
+			"denorm ddl --hosts writes it, into the file: also with --hosts", d.at.File, d.at.Line, d.table, d.column)
 	}
 	return nil
 }

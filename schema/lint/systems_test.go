@@ -22,7 +22,7 @@ func load(t *testing.T, file string) *schema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := schema.Review(filepath.Base(file), string(text))
+	s, err := schema.Review(schema.Source{File: filepath.Base(file), Text: string(text)})
 	if err != nil {
 		t.Fatal(err)
 	}

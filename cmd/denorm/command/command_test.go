@@ -67,6 +67,34 @@ func TestLintSARIFOfAnyFile(t *testing.T) {
 	}
 }
 
+// Files and folders of migrations are one schema, in their order.
+func TestLintMigrations(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"V1__users.cql":   "CREATE TABLE users (user_id uuid PRIMARY KEY, name text);",
+		"V9__email.cql":   "ALTER TABLE users ADD email text;",
+		"V10__query.cql":  "ALTER TABLE users RENAME user_id TO id; SELECT email FROM users WHERE id = ?;",
+		"V11__broken.cql": "SELECT mail FROM users WHERE id = ?;",
+		"readme.md":       "no CQL",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, code, err := run(t, nil, "lint", folder)
+	if code != command.ExitFound || strings.Count(out, "error") != 2 || !strings.Contains(out, "V11__broken.cql:1: error DN507 users unknown-column") {
+		t.Errorf("exit code %d, %v\n%s", code, err, out)
+	}
+	if _, code, err := run(t, nil, "lint", t.TempDir()); code != command.ExitError || err == nil || !strings.Contains(err.Error(), "no file whose name ends with .cql") {
+		t.Errorf("an empty folder: exit code %d, %v", code, err)
+	}
+	out, code, err = run(t, nil, "lint", filepath.Join(folder, "V9__email.cql"), filepath.Join(folder, "V1__users.cql"))
+	if code != 0 || !strings.Contains(out, "V9__email.cql:1: warning DN508") {
+		t.Errorf("the other way round: exit code %d, %v\n%s", code, err, out)
+	}
+}
+
 // Where a query names what the schema does not have, the report says at which line, and what may be meant.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
@@ -134,7 +162,7 @@ func TestExitCodes(t *testing.T) {
 		{"lint --keyspace shop " + clean, 0, ""},
 		{"lint " + queries, 2, "no table in " + queries + ": name a CQL file with CREATE TABLE, or a cluster with --hosts"},
 		{"lint " + os.DevNull, 2, "no table in " + os.DevNull},
-		{"lint testdata", 2, "testdata: is a directory"},
+		{"diagram testdata", 2, "testdata: is a directory"},
 		{"diagram " + queries, 2, "no table in " + queries},
 		{"ddl " + queries, 2, "nothing is created in " + queries},
 		{"ddl --hosts 127.0.0.1:1 --migrate " + queries, 2, "nothing is created in " + queries},

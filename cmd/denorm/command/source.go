@@ -1,10 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -69,16 +72,19 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	if s.config.declared != nil {
 		parts = append(parts, s.config.declared)
 	}
-	for _, file := range files {
-		text, err := os.ReadFile(file) //nolint:gosec // the user names it
+	sources, err := texts(files, s.review)
+	if err != nil {
+		return nil, err
+	}
+	if s.review {
+		p, err := schema.Review(sources...)
 		if err != nil {
 			return nil, err
 		}
-		read := schema.Parse
-		if s.review {
-			read = schema.Review
-		}
-		p, err := read(file, string(text))
+		parts, sources = append(parts, p), nil
+	}
+	for _, source := range sources {
+		p, err := schema.Parse(source.File, source.Text)
 		if err != nil {
 			return nil, err
 		}
@@ -95,6 +101,48 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		return nil, errors.New("--keyspace is for tables that name no keyspace, and all of them name one; leave it out")
 	}
 	return out.In(map[string]string{"": s.keyspaces[0]}), nil
+}
+
+// texts reads files, and if folders may be among them, of these all files whose names end with .cql, in the order of their names: numbers in these as numbers, so V10 comes
+// after V9.
+func texts(names []string, folders bool) (sources []schema.Source, err error) {
+	for _, name := range names {
+		files := []string{name}
+		if info, err := os.Stat(name); err == nil && info.IsDir() && folders {
+			entries, err := os.ReadDir(name)
+			if err != nil {
+				return nil, err
+			}
+			files = nil
+			for _, e := range entries {
+				if !e.IsDir() && strings.HasSuffix(e.Name(), ".cql") {
+					files = append(files, filepath.Join(name, e.Name()))
+				}
+			}
+			if len(files) == 0 {
+				return nil, fmt.Errorf("folder %s has no file whose name ends with .cql", name)
+			}
+			slices.SortFunc(files, inOrder)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file) //nolint:gosec // the user names it
+			if err != nil {
+				return nil, err
+			}
+			sources = append(sources, schema.Source{File: file, Text: string(text)})
+		}
+	}
+	return sources, nil
+}
+
+var number = regexp.MustCompile("[0-9]+")
+
+// inOrder compares names by their text, in which numbers of fewer digits come first.
+func inOrder(a, b string) int {
+	digits := func(name string) string {
+		return number.ReplaceAllStringFunc(name, func(n string) string { return fmt.Sprintf("%20s", strings.TrimLeft(n, "0")) })
+	}
+	return cmp.Or(strings.Compare(digits(a), digits(b)), strings.Compare(a, b))
 }
 
 // origin says where what is known comes from, for messages.
