@@ -33,8 +33,9 @@ import (
 //
 // In a set with Versioned the column of the version takes the place of the stamp: each base row without a version gets its first one by a
 // transaction, which also claims those of its unique keys that nobody else has claimed, and puts the row into all query tables. Then the tables are
-// repaired as [Reconciler.Repair] does, whose findings name the keys that others have. Until then writers reject updates and deletes of such a row. The repair is a run of its own, of kind repair, with the options of the call. With DryRun the
-// report says how many would get a version, and no query table is read.
+// repaired as [Reconciler.Repair] does, whose findings name the keys that others have. Until then writers reject updates and deletes of such a row.
+// The repair is a run of its own, of kind repair, with the options of the call. With DryRun the report says how many would get a version, and no query
+// table is read.
 //
 // The error is that of [Report.Err]: ErrDrift where something was left, and the [Finding] says why; ErrIncomplete if rows could not be
 // read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with

@@ -175,7 +175,7 @@ func TestScanOfTombstonesByRange(t *testing.T) {
 	}
 }
 
-// All nodes that answer nothing are not asked for every row: the run ends, and says so.
+// All nodes that answer nothing are not asked forevery row: the run ends, and says so.
 func TestScanOfAnOutage(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {

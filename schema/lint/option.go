@@ -16,7 +16,7 @@ func entry(t *schema.Table, option, key string) string {
 	return o.Map[key]
 }
 
-// lifetime is how long rows live, as far as the table or what is written says: 0 for ever, -1 if it is bound.
+// lifetime is how long rows live, as far as the table or what is written says: 0 forever, -1 if it is bound.
 func (r *review) lifetime(t *schema.Table) time.Duration {
 	longest := t.TTL()
 	if longest > 0 || !r.alwaysTTL(t) {
@@ -108,8 +108,8 @@ func (r *review) readByKey(t *schema.Table) bool {
 	return !read
 }
 
-// deletesBesideTTL notes tables whose rows expire, and are deleted as well.
-func deletesBesideTTL(r *review) {
+// deletesWithTTL notes tables whose rows expire, and are deleted as well.
+func deletesWithTTL(r *review) {
 	told := make(map[schema.ID]bool)
 	for _, x := range r.statements {
 		q, t, s := x.query, x.table, x.statement

@@ -60,14 +60,14 @@ func notServed(r *review) {
 		if q.Verb != "SELECT" || q.AllowFiltering || !located(q, t) || r.indexed(q, t) {
 			continue
 		}
-		if reason := refused(q, t); reason != "" {
+		if reason := unserved(q, t); reason != "" {
 			r.finding(t, "a query table whose clustering columns come in the order in which the query knows them", "a query %s", reason).of(q)
 		}
 	}
 }
 
-// refused says why Cassandra would not run a query that names its partition.
-func refused(q *schema.Query, t *schema.Table) string {
+// unserved says why Cassandra would not run a query that names its partition.
+func unserved(q *schema.Query, t *schema.Table) string {
 	free := "" // the first clustering column whose value the query does not name
 	for _, c := range t.Of(schema.Clustering) {
 		if free != "" && restricted(q, c.Name) && !alongside(q, free, c.Name) {
@@ -133,7 +133,7 @@ func filtering(r *review) {
 		case !q.AllowFiltering:
 		case !located(q, t):
 			r.finding(t, "a query table whose key is what the query knows", "a query filters the whole table").of(q)
-		case refused(q, t) == "", !slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !exact(q, c.Name) }):
+		case unserved(q, t) == "", !slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !exact(q, c.Name) }):
 			// It is served without, or reads one row.
 		default:
 			f := r.finding(t, "a query table whose key is what the query knows; or accept it, if partitions stay small", "a query filters all rows of a partition")

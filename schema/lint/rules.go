@@ -101,7 +101,7 @@ var rules = []Rule{
 		"An amount of money in a float or double, which does not hold most amounts exactly.",
 	},
 	{
-		"DN305", "counters-end", Error, countersEnd,
+		"DN305", "counter-lifetime", Error, counterLifetime,
 		"A table of counters with a TTL, which Cassandra rejects. Counters that are deleted are a warning: one that is counted again after that may not count.",
 	},
 
@@ -173,11 +173,11 @@ var rules = []Rule{
 		"A batch with a condition over several partitions, or with counters in a logged batch: Cassandra rejects it.",
 	},
 	{
-		"DN512", "unlogged-batch-apart", Warning, batchesApart(false),
+		"DN512", "unlogged-batch-over-partitions", Warning, looseBatches(false),
 		"An unlogged batch over several partitions: one coordinator does the work of all, and some of it is done after an error.",
 	},
 	{
-		"DN513", "logged-batch-as-load", Warning, batchesApart(true),
+		"DN513", "logged-batch-of-many-rows", Warning, looseBatches(true),
 		"A logged batch of many rows that have nothing to do with each other: it is no faster, and makes each write several times dearer.",
 	},
 	{
@@ -243,7 +243,7 @@ var rules = []Rule{
 		"A cache of whole partitions, or no bloom filter where rows are read by their keys.",
 	},
 	{
-		"DN613", "deletes-beside-ttl", Note, deletesBesideTTL,
+		"DN613", "deletes-with-ttl", Note, deletesWithTTL,
 		"DELETE in a table whose rows expire: each leaves a tombstone, as well as the row when it expires.",
 	},
 }

@@ -104,7 +104,7 @@ func partitionOf(s cql.Statement, t *schema.Table) (name string, fixed bool) {
 	return strings.Join(parts, "\n"), fixed
 }
 
-// literalNull reports INSERTs and UPDATEs with the literal null beside values, which leaves a tombstone each time.
+// literalNull reports INSERTs and UPDATEs with the literal null and values, which leaves a tombstone each time.
 func literalNull(r *review) {
 	for _, x := range r.statements {
 		all := writes(x.statement)
@@ -143,9 +143,9 @@ func hotRow(r *review) {
 	}
 }
 
-// countersEnd reports counters that are deleted and counted again, and those of tables with a TTL. In a table with a time in its key, rows that are
+// counterLifetime reports counters that are deleted and counted again, and those of tables with a TTL. In a table with a time in its key, rows that are
 // deleted are those of the past.
-func countersEnd(r *review) {
+func counterLifetime(r *review) {
 	counted := make(map[schema.ID]bool)
 	for q, t := range r.queries {
 		counted[t.ID] = counted[t.ID] || q.Verb == "UPDATE"
@@ -276,9 +276,9 @@ func batchesRejected(r *review) {
 // largeBatch is how many independent rows in a logged batch are taken to be a load of rows.
 const largeBatch = 5
 
-// batchesApart reports batches whose statements have nothing to do with each other: unlogged ones over several partitions, and logged ones that
+// looseBatches reports batches whose statements have nothing to do with each other: unlogged ones over several partitions, and logged ones that
 // load a table.
-func batchesApart(logged bool) func(*review) {
+func looseBatches(logged bool) func(*review) {
 	return func(r *review) {
 		for _, b := range r.batches {
 			q, t := b.queries[0], b.tables[0]
