@@ -23,6 +23,18 @@ proofs: platforms race ## what takes longer: other platforms, the race detector,
 	@$(MAKE) integration RACE=-race SKIP=
 	@$(MAKE) faults FAULTS=Node
 
+.PHONY: drivers
+# The fork keeps what it waits with from one bubble of testing/synctest to the next, which Go ends the process for: the tests run with a copy that
+# does not.
+drivers: ## build, vet and unit tests with the fork of gocql by ScyllaDB: docs/driver.md
+	@! grep -v 'indirect$$' go.mod | grep -vxFf $(FORK).mod || { echo "$(FORK).mod: these lines of go.mod are missing"; exit 1; }
+	go vet -tags scylladb -modfile=$(FORK).mod ./...
+	@rm -rf bin/scylladb && cp -R $$(go list -modfile=$(FORK).mod -m -f '{{.Dir}}' github.com/gocql/gocql) bin/scylladb && chmod -R u+w bin/scylladb
+	@sed -i.orig 's/\(callReqPool\|writeResultChanPool\)\.Get()/\1.New()/' bin/scylladb/conn.go && ! cmp -s bin/scylladb/conn.go bin/scylladb/conn.go.orig
+	@sed 's#=> github.com/scylladb/gocql .*#=> ./bin/scylladb#' $(FORK).mod >bin/scylladb.mod && cp $(FORK).sum bin/scylladb.sum
+	go test -tags scylladb -modfile=bin/scylladb.mod -skip '^TestPlanted' ./...
+FORK = internal/tools/scylladb
+
 .PHONY: long
 long: simulation reconcileproofs soak bulkproofs tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
 

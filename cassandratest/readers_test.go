@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -144,7 +145,7 @@ func checkMetadata(t *testing.T, session *gocql.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ks.StrategyOptions["dc1"] != "3" || ks.UserTypes["address_type"] == nil || !slices.Equal(ks.UserTypes["address_type"].FieldNames, []string{"city", "zip"}) {
+	if ks.StrategyOptions["dc1"] != "3" || !slices.Equal(drivertest.Fields(ks, "address_type"), []string{"city", "zip"}) {
 		t.Errorf("%+v", ks)
 	}
 	for table, want := range map[string]string{

@@ -15,9 +15,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
+
 	"go.uber.org/goleak"
 )
 
@@ -57,7 +59,7 @@ func newFake(d entity.Description) *fakeSource {
 			if !ok {
 				panic(c.Type)
 			}
-			f.types[c.Name] = gocql.NewNativeType(4, kind, "")
+			f.types[c.Name] = driver.NativeType(kind)
 			switch c.Kind {
 			case "partition_key":
 				t.part = append(t.part, c.Name)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -283,7 +284,7 @@ func TestDisorderIsAnError(t *testing.T) {
 func TestUndecodableRowIsNotRetried(t *testing.T) {
 	t.Parallel()
 	set, f := filled(t, 1)
-	f.types["text"] = gocql.NewNativeType(4, gocql.TypeTimestamp, "")
+	f.types["text"] = driver.NativeType(gocql.TypeTimestamp)
 	_, _, err := List(t.Context(), newReader(f, "shop", quick), "all", lastHours(set, 1).Limit(1))
 	var failed *Error
 	if !errors.As(err, &failed) || failed.Attempts != 1 {

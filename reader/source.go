@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/gocql/gocql"
 )
 
@@ -43,7 +44,7 @@ func (s gocqlSource) page(ctx context.Context, r attempt) answer {
 		PageSize(r.size).
 		PageState(r.state). // also when it is nil: it turns automatic paging off
 		Idempotent(true).
-		RetryPolicy(nil).
+		RetryPolicy(driver.NoRetry).
 		WithContext(ctx).
 		Iter()
 }

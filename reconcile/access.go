@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/pace"
@@ -154,7 +155,7 @@ func (a *access) row(ctx context.Context, t *table, key string, consistency gocq
 }
 
 func (a *access) query(ctx context.Context, statement string, consistency gocql.Consistency, values ...any) *gocql.Query {
-	return a.reads.Query(statement, values...).Consistency(consistency).Idempotent(true).RetryPolicy(nil).WithContext(ctx)
+	return a.reads.Query(statement, values...).Consistency(consistency).Idempotent(true).RetryPolicy(driver.NoRetry).WithContext(ctx)
 }
 
 // send sends mutations one after the other, and waits for the answer to each.
@@ -173,7 +174,7 @@ func (a *access) send(ctx context.Context, mutations []entity.Mutation) error {
 					return nil
 				}
 				return a.writes.Query(statement, args...).Consistency(a.consistency).DefaultTimestamp(false).RoutingKey(m.PartitionKey).
-					Idempotent(true).RetryPolicy(nil).WithContext(ctx).Exec()
+					Idempotent(true).RetryPolicy(driver.NoRetry).WithContext(ctx).Exec()
 			}, nil)
 			return err
 		})
@@ -196,7 +197,7 @@ func (a *access) sendRow(ctx context.Context, mutations []entity.Mutation) error
 			return errStale
 		}
 		_, err := r.Do(ctx, &a.retrier, retry.Partition, func(ctx context.Context) error {
-			b := a.writes.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx)
+			b := a.writes.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
 			b.Cons = a.consistency
 			for i := range mutations {
 				if statement, args := mutations[i].At(time.Now()); statement != "" {

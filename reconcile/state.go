@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/internal/settings"
 	"github.com/denorm-go/denorm/retry"
@@ -70,9 +71,9 @@ func (s *store) name(table string) string {
 
 func (s *store) do(ctx context.Context, kind retry.Kind, f func(context.Context) error) error {
 	_, err := request.New(s.keyspace, nil, leastSilence).Do(ctx, &s.retrier, kind, f, nil)
-	var frame gocql.RequestError
+	answer, ok := driver.RequestError(err)
 	switch {
-	case errors.As(err, &frame) && frame.Code() == gocql.ErrCodeInvalid:
+	case ok && answer.Code() == gocql.ErrCodeInvalid:
 		return invalid("state in keyspace %s: %w: create its tables with StateSchema", s.keyspace, err)
 	case err != nil:
 		return fmt.Errorf("denorm: reconcile: state in keyspace %s: %w", s.keyspace, err)
@@ -81,7 +82,7 @@ func (s *store) do(ctx context.Context, kind retry.Kind, f func(context.Context)
 }
 
 func (s *store) query(ctx context.Context, on *gocql.Session, statement string, values []any) *gocql.Query {
-	return on.Query(statement, values...).Consistency(gocql.LocalQuorum).DefaultTimestamp(false).Idempotent(true).RetryPolicy(nil).WithContext(ctx)
+	return on.Query(statement, values...).Consistency(gocql.LocalQuorum).DefaultTimestamp(false).Idempotent(true).RetryPolicy(driver.NoRetry).WithContext(ctx)
 }
 
 func (s *store) exec(ctx context.Context, statement string, values ...any) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
 	"github.com/denorm-go/denorm/internal/request"
@@ -65,7 +66,7 @@ func (t *transactions) Transact(ctx context.Context, statements ...entity.Statem
 func (t *transactions) exec(ctx context.Context, text string, args []any) error {
 	return t.attempt(ctx, func(ctx context.Context) error {
 		return t.writes.Query(text, args...).Consistency(t.consistency).DefaultTimestamp(false).RoutingKey(t.options.Key).Idempotent(true).
-			RetryPolicy(nil).WithContext(ctx).Exec()
+			RetryPolicy(driver.NoRetry).WithContext(ctx).Exec()
 	})
 }
 

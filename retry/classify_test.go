@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 	"pgregory.net/rapid"
 
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -119,7 +120,7 @@ func TestClassifyAllowList(t *testing.T) {
 			})).Draw(t, "type")}
 		}),
 	)
-	anything := rapid.SampledFrom([]error{gocql.ErrNoConnections, gocql.ErrSessionClosed, gocql.MarshalError("x")})
+	anything := rapid.SampledFrom([]error{gocql.ErrNoConnections, gocql.ErrSessionClosed, drivertest.MarshalError()})
 	rapid.Check(t, func(t *rapid.T) {
 		err := leaf.Draw(t, "leaf")
 		for range rapid.IntRange(0, 4).Draw(t, "depth") {

@@ -6,6 +6,8 @@ import (
 	"net"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 const (
@@ -61,7 +63,7 @@ func classifyDriver(err error, kind Kind) (Verdict, bool) {
 		return unknownFinal("unknown_retry_type"), true
 	}
 	switch err.(type) { //nolint:errorlint // one error of the tree that Classify walks
-	case gocql.MarshalError:
+	case gocql.MarshalError, driver.MarshalError:
 		return permanent("marshal_error"), true
 	case gocql.ErrProtocol: // an answer that gocql does not understand
 		return unknownFinal("unexpected_answer"), true

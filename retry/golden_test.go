@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 	"github.com/denorm-go/denorm/retry"
 )
 
@@ -198,7 +199,7 @@ func golden() []goldenRow {
 	local("ErrNotFound", "unclassified", gocql.ErrNotFound, idempotent)
 	local("ErrUnavailable of old", "unclassified", gocql.ErrUnavailable, idempotent)
 	local("ErrorUDTUnavailable", "unclassified", gocql.ErrorUDTUnavailable, idempotent)
-	local("UnmarshalError", "unclassified", gocql.UnmarshalError("not enough bytes"), idempotent)
+	local("UnmarshalError", "unclassified", drivertest.UnmarshalError(), idempotent)
 	local("gocql.Error", "unclassified", gocql.Error{Code: gocql.ErrCodeInvalid}, idempotent)
 
 	local("ErrNoConnections", "no_connections", gocql.ErrNoConnections, everyKind(safe))
@@ -207,7 +208,7 @@ func golden() []goldenRow {
 	local("ErrTooManyStmts", "too_many_statements", gocql.ErrTooManyStmts, everyKind(permanent))
 	local("ErrUnsupported", "unsupported", gocql.ErrUnsupported, everyKind(permanent))
 	local("ErrUseStmt", "use_statement", gocql.ErrUseStmt, everyKind(permanent))
-	local("MarshalError", "marshal_error", gocql.MarshalError("value out of range"), everyKind(permanent))
+	local("MarshalError", "marshal_error", drivertest.MarshalError(), everyKind(permanent))
 
 	local("context.Canceled", "canceled", context.Canceled, everyKind(unknown))
 	local("context.DeadlineExceeded", "deadline_exceeded", context.DeadlineExceeded, everyKind(unknown))
@@ -221,7 +222,7 @@ func golden() []goldenRow {
 	join("safe and permanent", "several", everyKind(permanent), gocql.ErrNoConnections, gocql.ErrSessionClosed)
 	join("clean before unknown", "several", idempotent, gocql.ErrNoConnections, gocql.ErrConnectionClosed)
 	join("unknown before clean", "several", idempotent, io.EOF, gocql.ErrNoStreams)
-	join("permanent before unknown", "several", everyKind(unknown), gocql.MarshalError("x"), io.EOF)
+	join("permanent before unknown", "several", everyKind(unknown), drivertest.MarshalError(), io.EOF)
 	join("clean and a context", "several", everyKind(unknown), gocql.ErrNoConnections, context.Canceled)
 	join("pending and clean", "several", [...]string{again, once, again, unknown, unknown},
 		&gocql.RequestErrWriteTimeout{WriteType: "BATCH"}, gocql.ErrNoConnections)

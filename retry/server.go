@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 const reasonWriteTimeout = "write_timeout" // and the write type
 
 // classifyServer classifies the errors that a coordinator answered with. gocql returns those with a body of their own
-// as pointers to exported structs, the others as an unexported value type that implements gocql.RequestError
+// as pointers to exported structs, the others as a value of a type that it does not export
 // (gocql 1.7.0, frame.go, parseErrorFrame).
 func classifyServer(err error, kind Kind) (Verdict, bool) {
 	switch e := err.(type) { //nolint:errorlint // one error of the tree that Classify walks
@@ -34,11 +36,11 @@ func classifyServer(err error, kind Kind) (Verdict, bool) {
 		return classifyCode(gocql.ErrCodeReadTimeout, kind), true
 	case *gocql.RequestErrReadFailure:
 		return classifyCode(gocql.ErrCodeReadFailure, kind), true
-	case gocql.RequestError:
-		return classifyCode(e.Code(), kind), true
-	default:
-		return Verdict{}, false
 	}
+	if e, ok := driver.AsRequestError(err); ok {
+		return classifyCode(e.Code(), kind), true
+	}
+	return Verdict{}, false
 }
 
 // writeTimeout classifies a WRITE_TIMEOUT by its write type. All are Unknown but two:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
@@ -177,8 +178,7 @@ func (e *ensurer) create(ctx context.Context, l *lock) error {
 // by two nodes at once, so it has a while to show what it did.
 func (e *ensurer) one(ctx context.Context, m create) error {
 	err := e.exec(ctx, m.text)
-	var request gocql.RequestError
-	if err == nil || errors.As(err, &request) {
+	if _, answered := driver.RequestError(err); err == nil || answered {
 		return err
 	}
 	for began := time.Now(); time.Since(began) < settle; {
@@ -207,7 +207,7 @@ func (e *ensurer) missing(ctx context.Context) ([]create, error) {
 }
 
 func (e *ensurer) exec(ctx context.Context, statement string) error {
-	return e.session.Reads().Query(statement).WithContext(ctx).RetryPolicy(nil).Exec()
+	return e.session.Reads().Query(statement).WithContext(ctx).RetryPolicy(driver.NoRetry).Exec()
 }
 
 // agree waits until all nodes have one schema version, and keeps the lock meanwhile, if there is one.
@@ -236,9 +236,9 @@ func (e *ensurer) agree(ctx context.Context, l *lock) error {
 func (e *ensurer) again(ctx context.Context, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
-		var request gocql.RequestError
-		if err == nil || errors.As(err, &request) && request.Code() >= gocql.ErrCodeSyntax &&
-			!strings.Contains(request.Message(), "exist") {
+		answer, ok := driver.RequestError(err)
+		if err == nil || ok && answer.Code() >= gocql.ErrCodeSyntax &&
+			!strings.Contains(answer.Message(), "exist") {
 			return err
 		}
 		if waited := wait(ctx, 200*time.Millisecond); waited != nil {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/gocql/gocql"
 )
 
@@ -35,7 +36,7 @@ func newLock(session *gocql.Session, keyspace string) *lock {
 func (l *lock) create(ctx context.Context) error {
 	return l.session.Query(fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %s (name text PRIMARY KEY, owner uuid) WITH id = %s
 		AND comment = 'serialises the creation of tables in development and tests'`, l.table, l.id())).
-		WithContext(ctx).RetryPolicy(nil).Exec()
+		WithContext(ctx).RetryPolicy(driver.NoRetry).Exec()
 }
 
 func (l *lock) id() gocql.UUID {
@@ -51,7 +52,7 @@ func (l *lock) id() gocql.UUID {
 func (l *lock) try(ctx context.Context) (bool, error) {
 	var owner gocql.UUID
 	err := l.session.Query(`SELECT owner FROM ` + l.table.String() + ` WHERE name = 'schema'`).WithContext(ctx).
-		Consistency(gocql.LocalQuorum).RetryPolicy(nil).Scan(&owner)
+		Consistency(gocql.LocalQuorum).RetryPolicy(driver.NoRetry).Scan(&owner)
 	if err == nil && owner != l.owner {
 		return false, nil
 	}
@@ -99,7 +100,7 @@ func (l *lock) release(ctx context.Context) {
 // cas runs a conditional statement and says whether the lock is this one's afterwards.
 func (l *lock) cas(ctx context.Context, statement string, values ...any) (bool, error) {
 	row := make(map[string]any)
-	applied, err := l.session.Query(statement, values...).WithContext(ctx).RetryPolicy(nil).MapScanCAS(row)
+	applied, err := l.session.Query(statement, values...).WithContext(ctx).RetryPolicy(driver.NoRetry).MapScanCAS(row)
 	if err != nil {
 		return false, err
 	}

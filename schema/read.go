@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
 )
@@ -24,7 +25,7 @@ type sessionReader struct{ session *gocql.Session }
 
 func (r sessionReader) rows(ctx context.Context, statement string, values ...any) ([]map[string]any, error) {
 	// The columns differ by the server's version, so all are selected, with the metadata that the answer has.
-	iter := r.session.Query(statement, values...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).NoSkipMetadata().Iter()
+	iter := r.session.Query(statement, values...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).NoSkipMetadata().Iter()
 	var rows []map[string]any
 	for {
 		// Into pointers to pointers, because null is not false: an option that is not set is null.

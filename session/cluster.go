@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/gocql/gocql"
 )
@@ -11,7 +12,7 @@ import (
 // localDC is the datacentre of the service, as the nodes report it; empty means that all nodes are equally near. What
 // it sets may be changed afterwards ([Adjust] does so with [Open]), and replaces what the caller has set before:
 //
-//   - ProtoVersion (4), Consistency (LOCAL_QUORUM), RetryPolicy (none), DefaultTimestamp (false),
+//   - ProtoVersion (4), Consistency (LOCAL_QUORUM), RetryPolicy (one that never retries), DefaultTimestamp (false),
 //   - Timeout (6 s), ConnectTimeout (5 s), WriteTimeout (2 s), ReconnectInterval (2 s),
 //   - MaxPreparedStmts and MaxRoutingKeyInfo (20,000),
 //   - PoolConfig.HostSelectionPolicy, by [SelectHosts].
@@ -34,7 +35,7 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 
 	// The writer owns all attempts. gocql would retry whatever the error, counters included, with the errors of
 	// earlier attempts lost, and a clean last error would then be taken for "not applied".
-	cluster.RetryPolicy = nil
+	cluster.RetryPolicy = driver.NoRetry
 
 	// Statements carry their timestamp; gocql's would be a new one each attempt, and each table.
 	cluster.DefaultTimestamp = false

@@ -17,7 +17,7 @@ func TestConfigure(t *testing.T) {
 	if Configure(c, "dc1") != c {
 		t.Fatal("another config is returned")
 	}
-	if c.ProtoVersion != 4 || c.RetryPolicy != nil || c.DefaultTimestamp || c.Consistency != gocql.LocalQuorum {
+	if c.ProtoVersion != 4 || c.RetryPolicy == nil || c.RetryPolicy.Attempt(nil) || c.DefaultTimestamp || c.Consistency != gocql.LocalQuorum {
 		t.Errorf("protocol %d, retry policy %v, default timestamp %v, consistency %v", c.ProtoVersion, c.RetryPolicy,
 			c.DefaultTimestamp, c.Consistency)
 	}

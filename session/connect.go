@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/hosts"
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/gocql/gocql"
@@ -219,15 +220,15 @@ func (e *connectError) Unwrap() []error {
 func (e *connectError) hint(r refusal) string {
 	err := r.err
 	var (
-		server    gocql.RequestError
 		authority x509.UnknownAuthorityError
 		name      x509.HostnameError
 		invalid   x509.CertificateInvalidError
 		plain     tls.RecordHeaderError
 		alert     *net.OpError
 	)
+	server, answered := driver.RequestError(err)
 	switch {
-	case errors.As(err, &server) && server.Code() == gocql.ErrCodeCredentials:
+	case answered && server.Code() == gocql.ErrCodeCredentials:
 		return "credentials rejected"
 	case strings.HasPrefix(err.Error(), "authentication required"): // gocql has no type for it
 		return "credentials missing, Authenticator is not set"

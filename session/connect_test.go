@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 )
 
 // What a node can have against a client, without a node: package integration/suite/security has the same on a real one.
@@ -130,7 +132,7 @@ func TestConnectErrorIsShort(t *testing.T) {
 func TestConnectErrorOfAClosedConnection(t *testing.T) {
 	t.Parallel()
 	vague, telling := errors.New(startupTimeout), errors.New("remote error: tls: certificate required")
-	host := new(gocql.HostInfo).SetConnectAddress(net.ParseIP("10.0.0.1")) // its port cannot be set from here
+	host := drivertest.Host("", "10.0.0.1")
 	start := time.Now()
 	for name, c := range map[string]struct {
 		seen      []error

@@ -60,7 +60,11 @@ func (d hostDialer) DialHost(ctx context.Context, host *gocql.HostInfo) (*gocql.
 		_ = conn.Close()
 		return nil, fmt.Errorf("limit the TLS handshake with %s: %w", address, err)
 	}
-	dialed, err := gocql.WrapTLS(ctx, conn, host.HostnameAndPort(), d.tls)
+	name := address // the fork of ScyllaDB verifies the address
+	if host, ok := any(host).(interface{ HostnameAndPort() string }); ok {
+		name = host.HostnameAndPort()
+	}
+	dialed, err := gocql.WrapTLS(ctx, conn, name, d.tls)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it is the one that gocql would give
 	}

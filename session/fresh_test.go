@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 )
 
 // ends is a connection of which one end belongs to a node, and what is told of its end.
@@ -147,8 +149,7 @@ func TestEarlyCloseTLS(t *testing.T) {
 }
 
 func hostAt(address string) *gocql.HostInfo {
-	h := new(gocql.HostInfo)
-	return h.SetConnectAddress(net.ParseIP(address))
+	return drivertest.Host("", address)
 }
 
 // Files of TLS that are not there, or hold nothing, are one error before anything is dialled.

@@ -24,7 +24,7 @@ func TestOpen(t *testing.T) {
 		before := *config
 		var adjusted []*gocql.ClusterConfig
 		s, err := session.Open(config, session.LocalDC("dc1"), session.Adjust(func(own *gocql.ClusterConfig) {
-			if own.HostFilter == nil || own.RetryPolicy != nil || own.ProtoVersion != 4 {
+			if own.HostFilter == nil || own.RetryPolicy.Attempt(nil) || own.ProtoVersion != 4 {
 				t.Errorf("Adjust is called before Configure: %+v", own)
 			}
 			own.NumConns = 1

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -158,7 +159,7 @@ func (f *lawFamily) encode(row reflect.Value) lawRow {
 		if field.Kind() == reflect.Pointer && field.IsNil() || isTime && moment.IsZero() {
 			continue
 		}
-		data, err := gocql.Marshal(gocql.NewNativeType(4, f.types[column], ""), field.Interface())
+		data, err := gocql.Marshal(driver.NativeType(f.types[column]), field.Interface())
 		if err != nil || data == nil {
 			panic(fmt.Sprintf("family %s, column %s: %x, %v", f.name, f.names[column], data, err))
 		}

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
+
 	"github.com/scylladb/gocqlx/v2"
 )
 
@@ -128,9 +130,9 @@ func TestEncodeUserTypeAsDriver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	float := gocql.NewNativeType(4, gocql.TypeFloat, "")
+	float := driver.NativeType(gocql.TypeFloat)
 	live := gocql.UDTTypeInfo{
-		NativeType: gocql.NewNativeType(4, gocql.TypeUDT, ""), KeySpace: "any", Name: "geo",
+		NativeType: driver.NativeType(gocql.TypeUDT), KeySpace: "any", Name: "geo",
 		Elements: []gocql.UDTField{{Name: "lat", Type: float}, {Name: "lon", Type: float}},
 	}
 	want, err := gocql.Marshal(live, geo{1.5, -2})

@@ -12,9 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
+
 	"gopkg.in/inf.v0"
 )
 
@@ -351,16 +353,16 @@ func TestValueMarshalCQL(t *testing.T) {
 	if id.Type() != "timeuuid" {
 		t.Fatalf("type %s", id.Type())
 	}
-	data, err := id.MarshalCQL(gocql.NewNativeType(4, gocql.TypeTimeUUID, ""))
+	data, err := id.MarshalCQL(driver.NativeType(gocql.TypeTimeUUID))
 	if err != nil || !bytes.Equal(data, id.Bytes()) || len(data) != 16 {
 		t.Errorf("%x, %v", data, err)
 	}
-	_, err = id.MarshalCQL(gocql.NewNativeType(4, gocql.TypeUUID, ""))
-	var marshal gocql.MarshalError
+	_, err = id.MarshalCQL(driver.NativeType(gocql.TypeUUID))
+	var marshal driver.MarshalError
 	if !errors.As(err, &marshal) || err.Error() != "the live column is of type uuid, declared is timeuuid" {
 		t.Errorf("a column of another type was taken: %v", err)
 	}
-	if through, err := gocql.Marshal(gocql.NewNativeType(4, gocql.TypeTimeUUID, ""), id); err != nil || !bytes.Equal(through, data) {
+	if through, err := gocql.Marshal(driver.NativeType(gocql.TypeTimeUUID), id); err != nil || !bytes.Equal(through, data) {
 		t.Errorf("the driver encodes %x, %v", through, err)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
-	"github.com/gocql/gocql"
 )
 
 // Outcomes alongside those of package writer, see the package documentation.
@@ -169,9 +169,10 @@ func statusCode(err error) string {
 
 // answerCode looks for the code in the whole tree of err, where errors.As would take the first.
 func answerCode(err error) (code int, found, differ bool) {
-	switch e := err.(type) { //nolint:errorlint // walks the tree of errors itself
-	case gocql.RequestError:
+	if e, ok := driver.AsRequestError(err); ok {
 		return e.Code(), true, false
+	}
+	switch e := err.(type) { //nolint:errorlint // walks the tree of errors itself
 	case interface{ Unwrap() error }:
 		return answerCode(e.Unwrap())
 	case interface{ Unwrap() []error }:

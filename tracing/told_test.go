@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"reflect"
 	"testing"
 	"time"
 	"unsafe"
 
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/writer"
@@ -83,8 +83,7 @@ func (a answer) Error() string   { return a.Message() }
 // coordinator is a host. gocql fills most fields by itself alone.
 func coordinator(tb testing.TB, ip, dc string) session.Host {
 	tb.Helper()
-	host := new(gocql.HostInfo).SetConnectAddress(net.ParseIP(ip))
-	host.SetHostID("be13faa2-8574-4d71-926d-27f16cf8a7af")
+	host := drivertest.Host("be13faa2-8574-4d71-926d-27f16cf8a7af", ip)
 	set := func(name string, value any) {
 		f := reflect.ValueOf(host).Elem().FieldByName(name)
 		reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Set(reflect.ValueOf(value))

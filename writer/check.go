@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/period"
@@ -275,7 +276,7 @@ func (c *checker) exists(ctx context.Context, id cql.Name) (bool, error) {
 		q = c.session.Query(`SELECT keyspace_name FROM system_schema.views WHERE keyspace_name = ? AND view_name = ?`, id.Keyspace, id.Name)
 	}
 	var name string
-	err := q.WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&name)
+	err := q.WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Scan(&name)
 	if errors.Is(err, gocql.ErrNotFound) {
 		return false, nil
 	}
@@ -333,7 +334,7 @@ func (c *checker) types(keyspace string, declared []entity.TypeDescription) erro
 func (c *checker) fields(ctx context.Context, id cql.Name) ([]entity.FieldDescription, error) {
 	var names, types []string
 	err := c.session.Query(`SELECT field_names, field_types FROM system_schema.types WHERE keyspace_name = ? AND type_name = ?`,
-		id.Keyspace, id.Name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&names, &types)
+		id.Keyspace, id.Name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Scan(&names, &types)
 	if errors.Is(err, gocql.ErrNotFound) {
 		return nil, nil
 	}
@@ -355,13 +356,13 @@ func (c *checker) live(ctx context.Context, id cql.Name) (compare.Table, error) 
 	var t compare.Table
 	var comment string
 	if err := c.session.Query(`SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?`, id.Keyspace, id.Name).
-		WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&comment); err != nil {
+		WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Scan(&comment); err != nil {
 		return t, err
 	}
 	t.Comment, t.Fingerprint = fingerprint.Split(comment)
 	iter := c.session.Query(`SELECT column_name, kind, position, clustering_order, type FROM system_schema.columns
 		WHERE keyspace_name = ? AND table_name = ?`, id.Keyspace, id.Name).
-		WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
+		WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Iter()
 	var l entity.ColumnDescription
 	var order string
 	for iter.Scan(&l.Name, &l.Kind, &l.Position, &order, &l.Type) {

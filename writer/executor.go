@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
@@ -44,7 +45,7 @@ func (x gocqlExecutor) execute(ctx context.Context, r *attempt) error {
 		DefaultTimestamp(false).
 		RoutingKey(m.PartitionKey).
 		Idempotent(r.kind.Idempotent()).
-		RetryPolicy(nil).
+		RetryPolicy(driver.NoRetry).
 		WithContext(ctx).
 		Iter()
 	if r.traced {
@@ -63,7 +64,7 @@ func (x gocqlExecutor) batch(ctx context.Context, r *attempt) error {
 		kind = gocql.CounterBatch
 	default: // one mutation of each replica
 	}
-	b := x.session.NewBatch(kind).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx)
+	b := x.session.NewBatch(kind).DefaultTimestamp(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
 	b.Cons = r.consistency
 	b.Entries = make([]gocql.BatchEntry, len(r.mutations))
 	for i, m := range r.mutations {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/gocql/gocql"
@@ -132,7 +133,7 @@ func readLive(session *gocql.Session) func(context.Context, string, string) (liv
 			if err != nil {
 				return
 			}
-			iter := session.Query(query, names...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
+			iter := session.Query(query, names...).WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Iter()
 			for iter.Scan(dest...) {
 				row()
 			}

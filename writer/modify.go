@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	req "github.com/denorm-go/denorm/internal/request"
@@ -153,7 +154,7 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 		var found bool
 		_, err = request.Do(ctx, &w.retrier, retry.Partition, func(ctx context.Context) (err error) {
 			sent.Add(1)
-			q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(nil).WithContext(ctx)
+			q := w.reads.Query(statement, values...).Consistency(w.consistency).RetryPolicy(driver.NoRetry).WithContext(ctx)
 			found, err = scanRow(q.Iter(), layout, &row)
 			return err
 		}, nil)

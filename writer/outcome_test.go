@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
@@ -31,7 +32,7 @@ func TestOutcomesOfFanOut(t *testing.T) {
 		"no connections":     {errs: []error{gocql.ErrNoConnections}, want: NotApplied, attempts: 1},
 		"no streams":         {errs: []error{gocql.ErrNoStreams}, want: NotApplied, attempts: 1},
 		"session closed":     {errs: []error{gocql.ErrSessionClosed}, want: NotApplied, attempts: 1},
-		"marshal":            {errs: []error{gocql.MarshalError("no")}, want: NotApplied, attempts: 1},
+		"marshal":            {errs: []error{drivertest.MarshalError()}, want: NotApplied, attempts: 1},
 		"write timeout":      {errs: []error{errSimple}, want: Unknown, attempts: 1},
 		"write failure":      {errs: []error{&gocql.RequestErrWriteFailure{WriteType: "SIMPLE"}}, want: Unknown, attempts: 1},
 		"connection closed":  {errs: []error{gocql.ErrConnectionClosed}, want: Unknown, attempts: 1},

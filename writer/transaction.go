@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/denorm-go/denorm/internal/cas"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/gocql/gocql"
 )
@@ -61,5 +62,5 @@ func (x gocqlTransactor) exec(ctx context.Context, s entity.Statement, o transac
 }
 
 func (x gocqlTransactor) query(ctx context.Context, session *gocql.Session, s entity.Statement, o transaction) *gocql.Query {
-	return session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.key).Idempotent(false).RetryPolicy(nil).WithContext(ctx)
+	return session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.key).Idempotent(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
 }

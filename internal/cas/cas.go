@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 )
 
@@ -27,11 +28,11 @@ func Swap(
 	row = make(map[string]any)
 	if len(statements) == 1 {
 		q := session.Query(statements[0].Text, statements[0].Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).
-			RetryPolicy(nil).WithContext(ctx)
+			RetryPolicy(driver.NoRetry).WithContext(ctx)
 		applied, err = scan(q.SerialConsistency(o.Serial).Consistency(o.Consistency).NoSkipMetadata().Iter(), row)
 		return applied, row, err
 	}
-	b := session.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(nil).WithContext(ctx).SerialConsistency(o.Serial)
+	b := session.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(driver.NoRetry).WithContext(ctx).SerialConsistency(o.Serial)
 	b.Cons = o.Consistency
 	for _, s := range statements {
 		b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: s.Text, Args: s.Args})

@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
-)
 
-// protocol is the native protocol version the types are encoded for. The writer pins it: gocql 1.7 cannot speak 5.
-const protocol = 4
+	"github.com/denorm-go/denorm/internal/driver"
+)
 
 // Type is a CQL type as written in a CREATE TABLE, for example frozen<list<text>>. The zero value is no type.
 // It is immutable.
@@ -35,7 +34,7 @@ var kinds = func() map[string]gocql.Type {
 var natives = func() (types [gocql.TypeDuration + 1]*Type) {
 	for i := range types {
 		kind := gocql.Type(i)
-		types[i] = &Type{kind: kind, info: gocql.NewNativeType(protocol, kind, "")}
+		types[i] = &Type{kind: kind, info: driver.NativeType(kind)}
 	}
 	return types
 }()
@@ -59,7 +58,7 @@ func (t *Type) Info() gocql.TypeInfo {
 	if t.info != nil {
 		return t.info
 	}
-	outer := gocql.NewNativeType(protocol, t.kind, "")
+	outer := driver.NativeType(t.kind)
 	switch t.kind {
 	case gocql.TypeMap:
 		return gocql.CollectionType{NativeType: outer, Key: t.elems[0].Info(), Elem: t.elems[1].Info()}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/gocql/gocql"
 )
 
@@ -190,7 +191,7 @@ func TestMatches(t *testing.T) {
 
 func TestMatchesMetadata(t *testing.T) {
 	t.Parallel()
-	native := func(kind gocql.Type) gocql.NativeType { return gocql.NewNativeType(4, kind, "") }
+	native := driver.NativeType
 	tests := []struct {
 		name string
 		typ  string
@@ -201,7 +202,7 @@ func TestMatchesMetadata(t *testing.T) {
 		{"frozen is not carried", "frozen<set<int>>", mustParse(t, "set<int>").Info(), true},
 		{"list of unknown elements", "list<int>", native(gocql.TypeList), false},
 		{"tuple", "list<int>", gocql.TupleTypeInfo{NativeType: native(gocql.TypeTuple)}, false},
-		{"custom", "blob", gocql.NewNativeType(4, gocql.TypeCustom, "org.example.Type"), false},
+		{"custom", "blob", native(gocql.TypeCustom), false},
 	}
 	for _, tc := range tests {
 		if got := mustParse(t, tc.typ).Matches(tc.info); got != tc.want {

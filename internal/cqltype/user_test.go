@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/gocql/gocql"
 )
 
@@ -120,9 +121,9 @@ func TestUserTypesInfer(t *testing.T) {
 func TestUserTypesMatch(t *testing.T) {
 	t.Parallel()
 	typ := mustKnow(t, known(t), "frozen<place>")
-	text, number := gocql.NewNativeType(4, gocql.TypeVarchar, ""), gocql.NewNativeType(4, gocql.TypeInt, "")
+	text, number := driver.NativeType(gocql.TypeVarchar), driver.NativeType(gocql.TypeInt)
 	live := func(name string, fields ...gocql.UDTField) gocql.TypeInfo {
-		return gocql.UDTTypeInfo{NativeType: gocql.NewNativeType(4, gocql.TypeUDT, ""), KeySpace: "elsewhere", Name: name, Elements: fields}
+		return gocql.UDTTypeInfo{NativeType: driver.NativeType(gocql.TypeUDT), KeySpace: "elsewhere", Name: name, Elements: fields}
 	}
 	city, zip := gocql.UDTField{Name: "city", Type: text}, gocql.UDTField{Name: "zip", Type: number}
 	if !typ.Matches(live("place", city, zip)) {
@@ -138,9 +139,9 @@ func TestUserTypesMatch(t *testing.T) {
 		"a field in between":    live("place", city, gocql.UDTField{Name: "more", Type: text}, zip),
 		"another field's name":  live("place", city, gocql.UDTField{Name: "zipcode", Type: number}),
 		"another field's type":  live("place", city, gocql.UDTField{Name: "zip", Type: text}),
-		"a tuple":               gocql.TupleTypeInfo{NativeType: gocql.NewNativeType(4, gocql.TypeTuple, ""), Elems: []gocql.TypeInfo{text, number}},
+		"a tuple":               gocql.TupleTypeInfo{NativeType: driver.NativeType(gocql.TypeTuple), Elems: []gocql.TypeInfo{text, number}},
 		"no user-defined type":  text,
-		"one without its parts": gocql.NewNativeType(4, gocql.TypeUDT, ""),
+		"one without its parts": driver.NativeType(gocql.TypeUDT),
 	} {
 		if typ.Matches(info) {
 			t.Errorf("matches %s", name)
@@ -148,7 +149,7 @@ func TestUserTypesMatch(t *testing.T) {
 	}
 	pair := mustParse(t, "tuple<text, int>")
 	for want, elems := range map[string][]gocql.TypeInfo{"yes": {text, number}, "order": {number, text}, "number": {text}} {
-		info := gocql.TupleTypeInfo{NativeType: gocql.NewNativeType(4, gocql.TypeTuple, ""), Elems: elems}
+		info := gocql.TupleTypeInfo{NativeType: driver.NativeType(gocql.TypeTuple), Elems: elems}
 		if got := pair.Matches(info); got != (want == "yes") {
 			t.Errorf("tuple, %s: %t", want, got)
 		}

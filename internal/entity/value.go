@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/gocql/gocql"
 )
 
@@ -31,7 +32,7 @@ var _ gocql.Marshaler = (*Value)(nil)
 // are valid, and wrong, in many others.
 func (v *Value) MarshalCQL(info gocql.TypeInfo) ([]byte, error) {
 	if !v.typ.Matches(info) {
-		return nil, gocql.MarshalError(fmt.Sprintf("the live column is of type %s, declared is %s", info, v.typ))
+		return nil, driver.MarshalError(fmt.Sprintf("the live column is of type %s, declared is %s", info, v.typ))
 	}
 	return v.data, nil
 }

@@ -2,12 +2,12 @@ package hosts
 
 import (
 	"cmp"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/gocql/gocql"
 )
@@ -214,8 +214,8 @@ func (a *Attempt) EndGroup(r Result, err error) {
 
 // ofReplicas says whether a failure tells of other nodes than the coordinator, and would tell no more of a request alone.
 func ofReplicas(err error) bool {
-	var server gocql.RequestError
-	if !errors.As(err, &server) {
+	server, ok := driver.RequestError(err)
+	if !ok {
 		return false
 	}
 	switch server.Code() {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 const (
@@ -59,7 +61,7 @@ func query(session *gocql.Session) (map[string]replication, error) {
 	defer cancel()
 	attempt := &Attempt{Context: ctx}
 	iter := session.Query("SELECT keyspace_name, replication FROM system_schema.keyspaces").
-		WithContext(attempt).Consistency(gocql.LocalOne).RetryPolicy(nil).Idempotent(true).Iter()
+		WithContext(attempt).Consistency(gocql.LocalOne).RetryPolicy(driver.NoRetry).Idempotent(true).Iter()
 	found := map[string]replication{}
 	var name string
 	var options map[string]string

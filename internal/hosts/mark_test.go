@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 )
 
 // What gocql tells of requests that are no attempts takes hosts out of rotation, and brings them back.
@@ -114,9 +116,7 @@ func TestForget(t *testing.T) {
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	w := newTown(0, 0)
-	h := new(gocql.HostInfo)
-	h.SetHostID(w.hosts[0].HostID())
-	h.SetConnectAddress(net.IPv4(127, 0, 0, 9))
+	h := drivertest.Host(w.hosts[0].HostID(), "127.0.0.9")
 	w.policy.AddHost(h)
 	w.policy.RemoveHost(w.hosts[0])
 	if m := w.policy.find(h); m == nil || m.info != h {

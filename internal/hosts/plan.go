@@ -29,14 +29,22 @@ type plan struct {
 	first choice // most plans give one host: it costs no allocation
 }
 
-// choice is a host of a plan.
+// choice is a host of a plan. Other versions of the driver have methods of a SelectedHost that gocql 1.7 has not, such as the token by
+// which the fork of ScyllaDB chooses a connection: they are those of the embedded one.
 type choice struct {
-	plan   *plan
-	member *member            // nil if the policy knows nothing of the host
-	host   gocql.SelectedHost // of the wrapped policy; nil if it did not choose the host
-	rank   int
-	trial  bool
+	gocql.SelectedHost // of the wrapped policy; nil if it did not choose the host, until the host is given: then unchosen
+	plan               *plan
+	member             *member // nil if the policy knows nothing of the host
+	rank               int
+	trial              bool
 }
+
+// unchosen is what gocql's own policy says of a host without a request, nowhere.
+var nowhere, unchosen = func() (*gocql.HostInfo, gocql.SelectedHost) {
+	host, policy := new(gocql.HostInfo), gocql.RoundRobinHostPolicy()
+	policy.AddHost(host)
+	return host, policy.Pick(nil)()
+}()
 
 // The rank of a host that was passed over is a sum: 1 to 4 if the request has tried it, the more the later; and of these.
 const (
@@ -154,7 +162,7 @@ func (s *plan) other() (choice, bool) {
 			break
 		}
 		m := s.policy.find(host.Info())
-		c := choice{member: m, host: host}
+		c := choice{member: m, SelectedHost: host}
 		if m == nil {
 			return c, true
 		}
@@ -162,7 +170,7 @@ func (s *plan) other() (choice, bool) {
 			continue
 		}
 		if i := slices.IndexFunc(s.later, func(l choice) bool { return l.member == m }); i >= 0 {
-			s.later[i].host = host
+			s.later[i].SelectedHost = host
 			continue
 		}
 		c.rank = s.rank(m)
@@ -196,6 +204,9 @@ func (s *plan) give(c choice) gocql.SelectedHost {
 	}
 	*given = c
 	given.plan = s
+	if c.SelectedHost == nil {
+		given.SelectedHost = unchosen
+	}
 	if s.attempt != nil {
 		var n *node
 		if c.member != nil {
@@ -208,8 +219,8 @@ func (s *plan) give(c choice) gocql.SelectedHost {
 
 // Info implements [gocql.SelectedHost].
 func (c *choice) Info() *gocql.HostInfo {
-	if c.host != nil {
-		return c.host.Info()
+	if host := c.SelectedHost.Info(); host != nowhere {
+		return host
 	}
 	return c.member.info
 }
@@ -217,9 +228,7 @@ func (c *choice) Info() *gocql.HostInfo {
 // Mark implements [gocql.SelectedHost]. Of attempts [Attempt.End] tells more. gocql says nil also of a request that ended
 // with its context.
 func (c *choice) Mark(err error) {
-	if c.host != nil {
-		c.host.Mark(err)
-	}
+	c.SelectedHost.Mark(err)
 	if c.member == nil || c.plan.attempt != nil {
 		return
 	}

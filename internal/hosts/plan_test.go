@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
-	hostpool "github.com/hailocab/go-hostpool"
 	"pgregory.net/rapid"
+
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 )
 
 // The attempts of a request go to one replica after the other, then to hosts that are none, then to those tried longest ago.
@@ -216,7 +217,7 @@ func TestTrial(t *testing.T) {
 func TestEndless(t *testing.T) {
 	t.Parallel()
 	w := newTown(0, 0, 0)
-	p := New(gocql.HostPoolHostPolicy(hostpool.New(nil)))
+	p := New(drivertest.Endless())
 	p.AddHosts(w.hosts)
 	w.policy = p
 	w.silence(1)

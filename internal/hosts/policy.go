@@ -179,6 +179,27 @@ func (p *Policy) Ready() bool {
 	return ok && ready.Ready()
 }
 
+// Reset makes the policy ready for another session, if the one that it was given to could not be made. The fork of ScyllaDB
+// calls it, gocql does not.
+func (p *Policy) Reset() {
+	p.mu.Lock()
+	p.session = nil
+	p.mu.Unlock()
+	if wrapped, ok := p.wrapped.(interface{ Reset() }); ok {
+		wrapped.Reset()
+	}
+}
+
+// IsOperational says whether the policy can work with a session. The fork of ScyllaDB calls it, gocql does not.
+func (p *Policy) IsOperational(session *gocql.Session) error {
+	if wrapped, ok := p.wrapped.(interface {
+		IsOperational(session *gocql.Session) error
+	}); ok {
+		return wrapped.IsOperational(session) //nolint:wrapcheck // the driver has asked the policy
+	}
+	return nil
+}
+
 // tier is the wrapped policy's opinion of a host.
 func (p *Policy) tier(h *gocql.HostInfo) (tier uint, far bool) {
 	if tierer, ok := p.wrapped.(gocql.HostTierer); ok {

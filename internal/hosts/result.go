@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/undecoded"
 	"github.com/gocql/gocql"
 )
@@ -50,11 +51,11 @@ func ResultOf(err error) Result {
 	if err == nil {
 		return Answered // without what follows, which costs an allocation
 	}
-	var server gocql.RequestError
 	var network net.Error
 	var failed *undecoded.Error // the answer came
+	_, answered := driver.RequestError(err)
 	switch {
-	case errors.As(err, &server), errors.Is(err, gocql.ErrNotFound), errors.As(err, &failed):
+	case answered, errors.Is(err, gocql.ErrNotFound), errors.As(err, &failed):
 		return Answered
 	case errors.Is(err, gocql.ErrTimeoutNoResponse), errors.Is(err, context.DeadlineExceeded):
 		return TimedOut

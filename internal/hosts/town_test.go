@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net"
 	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 	"github.com/denorm-go/denorm/internal/murmur3"
 )
 
@@ -60,9 +60,7 @@ func newTown(tiers ...uint) *town {
 	n := &near{HostSelectionPolicy: gocql.RoundRobinHostPolicy(), tiers: map[*gocql.HostInfo]uint{}, max: 1}
 	w := &town{policy: New(n), near: n}
 	for i, tier := range tiers {
-		h := new(gocql.HostInfo)
-		h.SetHostID(fmt.Sprint("host", i))
-		h.SetConnectAddress(net.IPv4(127, 0, 0, byte(i+1)))
+		h := drivertest.Host(fmt.Sprint("host", i), fmt.Sprint("127.0.0.", i+1))
 		w.hosts = append(w.hosts, h)
 		n.tiers[h] = tier
 		n.max = max(n.max, tier)

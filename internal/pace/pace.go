@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 // Pace bounds the requests in flight. The bound grows after each window without trouble, and shrinks to 0.7 of itself after one with:
@@ -253,10 +255,10 @@ func Overloaded(err error) bool {
 	var (
 		read  *gocql.RequestErrReadTimeout
 		write *gocql.RequestErrWriteTimeout
-		frame gocql.RequestError
 	)
+	answer, answered := driver.RequestError(err)
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gocql.ErrTimeoutNoResponse) || errors.As(err, &read) ||
-		errors.As(err, &write) || errors.As(err, &frame) && frame.Code() == gocql.ErrCodeOverloaded
+		errors.As(err, &write) || answered && answer.Code() == gocql.ErrCodeOverloaded
 }
 
 // Bound is how many requests may be in flight.

@@ -3,10 +3,11 @@
 package period
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 // Advice comes after the text that says that the table does not exist.
@@ -40,14 +41,14 @@ func Explain(err error, place func(table string) (keyspace string, rotates bool)
 	if err == nil {
 		return nil // before anything is allocated
 	}
-	var server gocql.RequestError
-	if !errors.As(err, &server) || server.Code() != gocql.ErrCodeInvalid {
+	server, ok := driver.RequestError(err)
+	if !ok || server.Code() != gocql.ErrCodeInvalid {
 		return err
 	}
 	text, old := strings.CutPrefix(server.Message(), "unconfigured ") // Cassandra 3
-	table, ok := strings.CutPrefix(text, "table ")
+	table, named := strings.CutPrefix(text, "table ")
 	table, now := strings.CutSuffix(table, " does not exist")
-	if !ok || old == now {
+	if !named || old == now {
 		return err
 	}
 	keyspace, rotates := place(table)

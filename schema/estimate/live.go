@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/gocql/gocql"
@@ -38,7 +39,7 @@ func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, er
 	}
 	iter := s.Reads().Query(`SELECT range_start, range_end, mean_partition_size, partitions_count FROM system.size_estimates
 		WHERE keyspace_name = ? AND table_name = ?`, table.Keyspace, table.Name).
-		WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Iter()
+		WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Iter()
 	var from, to string
 	var mean, count int64
 	var bytes, counted, ranges, sum float64
@@ -65,7 +66,7 @@ func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, er
 	}
 	var mebibytes int64
 	if err := s.Reads().Query(`SELECT mebibytes FROM system_views.max_partition_size WHERE keyspace_name = ? AND table_name = ?`,
-		table.Keyspace, table.Name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(nil).Scan(&mebibytes); err == nil {
+		table.Keyspace, table.Name).WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Scan(&mebibytes); err == nil {
 		l.LargestBytes = float64(mebibytes) * (1 << 20)
 	}
 	return l, nil

@@ -45,6 +45,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/schema"
@@ -288,7 +289,7 @@ type cassandra struct{ session *gocql.Session }
 
 func (c cassandra) tables(ctx context.Context, keyspace string) ([]table, error) {
 	iter := c.session.Query(`SELECT table_name, comment FROM system_schema.tables WHERE keyspace_name = ?`, keyspace).
-		Consistency(gocql.One).RetryPolicy(nil).WithContext(ctx).Iter()
+		Consistency(gocql.One).RetryPolicy(driver.NoRetry).WithContext(ctx).Iter()
 	var out []table
 	var t table
 	for iter.Scan(&t.name, &t.comment) {
@@ -298,7 +299,7 @@ func (c cassandra) tables(ctx context.Context, keyspace string) ([]table, error)
 }
 
 func (c cassandra) execute(ctx context.Context, statement string) error {
-	if err := c.session.Query(statement).RetryPolicy(nil).WithContext(ctx).Exec(); err != nil {
+	if err := c.session.Query(statement).RetryPolicy(driver.NoRetry).WithContext(ctx).Exec(); err != nil {
 		return err
 	}
 	return c.session.AwaitSchemaAgreement(ctx)

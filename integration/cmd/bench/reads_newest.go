@@ -37,7 +37,7 @@ var allBuckets = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 
 // each reads the rows of a query by hand.
 func each(q *gocql.Query, yield func(Measurement) error) error {
-	iter := q.RetryPolicy(nil).Iter()
+	iter := q.Iter()
 	for m := (Measurement{}); iter.Scan(&m.Stream, &m.Ts, &m.Value, &m.Note); {
 		if err := yield(m); err != nil {
 			return err

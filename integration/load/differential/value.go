@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 // kind is the kind of a type.
@@ -84,7 +86,7 @@ var (
 )
 
 func encoded(t gocql.Type, v any, text string) datum {
-	b, err := gocql.Marshal(gocql.NewNativeType(4, t, ""), v)
+	b, err := gocql.Marshal(driver.NativeType(t), v)
 	if err != nil {
 		panic(err) // one of the values below
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
@@ -19,7 +21,7 @@ type shop struct {
 	writes   []history.Write[orders.Order]
 }
 
-func native(t gocql.Type) gocql.TypeInfo { return gocql.NewNativeType(4, t, "") }
+func native(t gocql.Type) gocql.TypeInfo { return driver.NativeType(t) }
 
 var types = map[string]gocql.TypeInfo{
 	"order_id": native(gocql.TypeTimeUUID), "user_id": native(gocql.TypeUUID), "status": native(gocql.TypeVarchar),

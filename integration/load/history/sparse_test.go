@@ -5,6 +5,8 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/driver"
+
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -30,7 +32,7 @@ var tickets = tables.Must(tables.New[ticket]("ticket",
 func ticketContents(t *testing.T, base, byAgent []map[string]any) *history.Contents {
 	t.Helper()
 	text, bigint := native(gocql.TypeVarchar), native(gocql.TypeBigInt)
-	set := gocql.CollectionType{NativeType: gocql.NewNativeType(4, gocql.TypeSet, ""), Elem: text}
+	set := gocql.CollectionType{NativeType: driver.NativeType(gocql.TypeSet), Elem: text}
 	types := map[string]gocql.TypeInfo{"id": text, "agent": text, "text": text, "tags": set, "updated_at": bigint}
 	contents := new(history.Contents)
 	for n, rows := range [][]map[string]any{base, byAgent} {

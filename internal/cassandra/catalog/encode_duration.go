@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 // durationUnit is a unit of a duration; they come in this order.
@@ -62,7 +64,7 @@ func encodeDuration(text string) ([]byte, error) {
 			part.n.Neg(part.n)
 		}
 	}
-	return gocql.Marshal(gocql.NewNativeType(4, gocql.TypeDuration, ""), gocql.Duration{
+	return gocql.Marshal(driver.NativeType(gocql.TypeDuration), gocql.Duration{
 		Months: int32(d.months.Int64()), Days: int32(d.days.Int64()), Nanoseconds: d.nanos.Int64(),
 	})
 }

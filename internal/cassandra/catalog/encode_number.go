@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/gocql/gocql"
 )
 
@@ -97,7 +98,7 @@ func encodeDecimal(t *cqltype.Type, text string) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(scale)), unscaled...), nil
 }
 
-var varint = gocql.NewNativeType(4, gocql.TypeVarint, "")
+var varint = driver.NativeType(gocql.TypeVarint)
 
 func encodeUUID(t *cqltype.Type, text string) ([]byte, error) {
 	id, err := gocql.ParseUUID(text)

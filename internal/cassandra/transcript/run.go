@@ -2,13 +2,14 @@ package transcript
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 // raw is a value that the driver takes and gives as it is.
@@ -183,8 +184,7 @@ func arguments(s Statement) []any {
 }
 
 func refused(err error) Reply {
-	var e gocql.RequestError
-	if errors.As(err, &e) {
+	if e, ok := driver.RequestError(err); ok {
 		return Reply{Code: e.Code(), Error: e.Message()}
 	}
 	return Reply{Error: err.Error()}
