@@ -19,6 +19,7 @@ type Cluster struct {
 	pipes bool
 	done  chan struct{} // closed by Close
 	wg    sync.WaitGroup
+	local map[string]string // columns of system.local in place of those of Cassandra, in tests of this package
 
 	// turns is held, outside of mu, while a request finds its rule and while it is carried out. Functions of the test are called
 	// with it and without mu.

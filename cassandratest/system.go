@@ -51,6 +51,11 @@ func (n *Node) row(t *catalog.Table) map[string][]byte {
 		"release_version": release, "rpc_address": ip, "rpc_port": n.cluster.port, "schema_version": n.cluster.data.Schema.Version(),
 		"tokens": n.tokens(), "peer": ip, "peer_port": 7000, "native_address": ip, "native_port": n.cluster.port,
 	}
+	if t.Name == "local" {
+		for column, text := range n.cluster.local {
+			values[column] = text
+		}
+	}
 	row := make(map[string][]byte)
 	for _, c := range t.Columns {
 		if v, ok := values[c.Name]; ok {
