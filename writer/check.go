@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
@@ -35,8 +36,12 @@ type Difference struct {
 	Reason                  string
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or
 	// newer process, or its rows have a default_time_to_live where ExpiresAt gives none, or it has a column that
-	// writes of this set, or of another one, do not fill.
+	// writes of this set, or of another one, do not fill. It is also set where Server is.
 	Note bool
+	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces, in notes about it: that nothing was tested
+	// there, and what its documentation says against what the sets or the writer rely on. It is for the caller to decide what to do about
+	// them. Empty in all others.
+	Server string
 	// Fix is the statement that puts the table right, empty where there is none. It is for a person to read
 	// and to run: nothing in it hides from a terminal or from cqlsh.
 	Fix string
@@ -75,6 +80,10 @@ func (e *CheckError) Error() string { return compare.Texts("denorm", e.Differenc
 // one of them moves, deletes or lets expire are not kept in step. It is an error if the map of [session.Keyspaces] names a
 // keyspace in which no given set has a table, while a table of theirs is in one the map does not name: most likely a
 // misspelt name. So give all sets to one Check.
+//
+// ScyllaDB, DataStax Enterprise, Astra DB, Amazon Keyspaces and Azure Cosmos DB are recognized by their row of system.local. What their
+// documentation says against what the sets rely on is a note of [Writer.Differences] with the Server set, and never an error. docs/servers.md
+// lists it.
 //
 // Three things are not compared, so that they can be added while older processes write. Atomic holds for the writes of
 // processes that declare it. A column that another process declares, and this one does not, is one that the set does
@@ -126,6 +135,9 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 		return nil, reject("Check", err)
 	}
 	c := checker{ctx: ctx, w: w.patient(), session: w.reads, declared: make(map[cql.Name]declaration), typesSeen: make(map[string]bool)}
+	if err := c.recognize(); err != nil {
+		return nil, fmt.Errorf("denorm: Check: %w", err)
+	}
 	for _, set := range sets {
 		c.set, c.d, c.base, c.unversioned = set.Internal(), set.Internal().Describe(), nil, false
 		c.alike(c.d)
@@ -134,11 +146,19 @@ func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]D
 				break
 			}
 			if err := c.table(t); err != nil {
-				return nil, fmt.Errorf("denorm: Check: %w", err)
+				return nil, c.failed(err)
 			}
 		}
 	}
 	return c.differences, nil
+}
+
+// failed is the error of a check that could not be finished.
+func (c *checker) failed(err error) error {
+	if c.server != "" {
+		return fmt.Errorf("denorm: Check: the server is %s, on which nothing of this library was tested (docs/servers.md): %w", c.server, err)
+	}
+	return fmt.Errorf("denorm: Check: %w", err)
 }
 
 // strayKeyspaces rejects a map of [session.Keyspaces] that names a keyspace in which none of the sets has a table, while a table of theirs is in
@@ -171,6 +191,7 @@ type checker struct {
 	base        *liveTable               // of the set at hand, nil before it was read, and where there is none
 	declared    map[cql.Name]declaration // by physical name
 	typesSeen   map[string]bool          // types with their fields
+	server      dialect.Server           // that answers
 	differences []Difference
 }
 
@@ -202,9 +223,11 @@ func (c *checker) table(t entity.TableDescription) error {
 		return err
 	}
 	if live.gcGrace == 0 && len(c.d.Tables) > 1 && !c.d.Counts && c.w.choice != alwaysConcurrent && !t.Unique {
-		c.add(id, compare.NoGrace(id.String()))
+		c.noGrace(id)
 	}
+	first := c.base == nil
 	c.expiry(live, id, t)
+	c.onServer(id, t, live, first)
 	is, err := ask(c, id, c.live)
 	if err != nil {
 		return err
@@ -228,6 +251,15 @@ func (c *checker) table(t entity.TableDescription) error {
 	}
 	c.add(id, compare.Fingerprint(declared, is, c.w.clock.now())...)
 	return nil
+}
+
+// noGrace adds that a table of a set that needs logged batches has a gc_grace_seconds of 0.
+func (c *checker) noGrace(id cql.Name) {
+	d := compare.NoGrace(id.String())
+	if c.server == dialect.CosmosDB {
+		d.Fix, d.Impossible = "", string(c.server)+" takes no other value, and has no logged batches: give the writer the option Concurrent"
+	}
+	c.add(id, d)
 }
 
 // ask reads from the schema tables what they say of a name, with retries.
