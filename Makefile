@@ -29,7 +29,7 @@ proofs: platforms race ## what takes longer: other platforms, the race detector,
 drivers: ## build, vet and unit tests with the fork of gocql by ScyllaDB: docs/driver.md
 	@! grep -v 'indirect$$' go.mod | grep -vxFf $(FORK).mod || { echo "$(FORK).mod: these lines of go.mod are missing"; exit 1; }
 	go vet -tags scylladb -modfile=$(FORK).mod ./...
-	@rm -rf bin/scylladb && cp -R $$(go list -modfile=$(FORK).mod -m -f '{{.Dir}}' github.com/gocql/gocql) bin/scylladb && chmod -R u+w bin/scylladb
+	@rm -rf bin/scylladb && mkdir -p bin && cp -R $$(go list -modfile=$(FORK).mod -m -f '{{.Dir}}' github.com/gocql/gocql) bin/scylladb && chmod -R u+w bin/scylladb
 	@sed -i.orig 's/\(callReqPool\|writeResultChanPool\)\.Get()/\1.New()/' bin/scylladb/conn.go && ! cmp -s bin/scylladb/conn.go bin/scylladb/conn.go.orig
 	@sed 's#=> github.com/scylladb/gocql .*#=> ./bin/scylladb#' $(FORK).mod >bin/scylladb.mod && cp $(FORK).sum bin/scylladb.sum
 	go test -tags scylladb -modfile=bin/scylladb.mod -skip '^TestPlanted' ./...
