@@ -19,6 +19,8 @@
 //		}
 //	})
 //
+// docs/cassandratest.md is about code that uses gocql and nothing else of denorm, and package example has its tests.
+//
 // Other rules, and nodes as a whole:
 //
 //	c.When(cassandratest.Table("orders_by_user"), cassandratest.Nth(1)).Do(cassandratest.Cut)
@@ -62,6 +64,9 @@
 // fills the journal. A test of writer.ErrExpired, which is half of gc_grace_seconds away, makes these few
 // (ALTER TABLE ... WITH gc_grace_seconds = 120), or closes its session before the days and opens another after them: then they
 // take no time.
+//
+// Writers share a clock, and bubbles have times of their own: where tests run in parallel, make each writer with
+// writer.WithClock(writer.NewClock(time.Now)).
 //
 // Pages that gocql reads ahead keep the clock of a bubble from running on, as one of its goroutines waits for a mutex then: give
 // Query.Prefetch(0) to what is read in pages. The clock of a bubble begins at midnight UTC 2000-01-01.

@@ -15,7 +15,8 @@ import (
 // row that others change without its stamp, as a patch or an insert does, in a write of its own.
 //
 // It is safe for concurrent use. All writers of a process that do not name one share one, so that they share its order; a
-// Clock of one's own is for tests of skew.
+// Clock of one's own is for tests of skew, and for tests in bubbles of testing/synctest that run in parallel: each has a time of its own, and
+// a clock that they share goes back and forth between them.
 type Clock struct {
 	now  func() time.Time
 	last atomic.Int64

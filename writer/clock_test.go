@@ -229,6 +229,36 @@ func TestTimestampIsNow(t *testing.T) {
 	})
 }
 
+// Bubbles of testing/synctest that run in parallel have times of their own. The clock that their writers share goes back to that of the
+// earlier one, and then the later one gets a timestamp that it has had before: why tests give each writer its own, see docs/testing.md.
+func TestClockOfTwoBubbles(t *testing.T) {
+	t.Parallel()
+	early := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	late := early.Add(time.Minute)
+	var now time.Time
+	clock := func() *Clock { return NewClock(func() time.Time { return now }) }
+	set := orderSet(t)
+	later := func(earlyClock, lateClock *Clock) bool {
+		write := func(at time.Time, clock *Clock) int64 {
+			now = at
+			res, err := fakeWriter(nopExecutor{}, WithClock(clock)).Write(t.Context(), "createOrder", set.Insert(newOrder(Open)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.Timestamp
+		}
+		first := write(late, lateClock)
+		write(early, earlyClock)
+		return write(late, lateClock) > first
+	}
+	if c := clock(); later(c, c) {
+		t.Error("a clock that two bubbles share rises in both: docs/testing.md says that it does not")
+	}
+	if !later(clock(), clock()) {
+		t.Error("the second timestamp of a bubble with its own clock is not above the first")
+	}
+}
+
 // The wall clock stepped an hour ahead and was put right. Until the hour had passed every write was stamped an hour
 // ahead, and no other process could change those rows.
 func TestClockStepsAheadAndBack(t *testing.T) {

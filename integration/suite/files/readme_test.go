@@ -88,8 +88,24 @@ func TestReadmeRuns(t *testing.T) {
 	}
 }
 
+// The test in docs/cassandratest.md is the one that runs.
+func TestCassandratestPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/cassandratest.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("../../../cassandratest/example/users_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "\n```go\n"+string(source)+"```\n") {
+		t.Error("docs/cassandratest.md does not have the text of cassandratest/example/users_test.go: copy it")
+	}
+}
+
 // program makes the Go blocks of a text into declarations, and a function of each block for what remains. Errors in it name
-// the lines of the text. Blocks that are whole programs are left out.
+// the lines of the text. Blocks that are whole files are left out.
 func program(name, text string) (code string, blocks int) {
 	var top, body strings.Builder
 	const (
@@ -105,7 +121,7 @@ func program(name, text string) (code string, blocks int) {
 		line = strings.ReplaceAll(line, "{ ... }", "{ panic(0) }")
 		at := fmt.Sprintf("//line %s:%d\n", name, i+1)
 		switch {
-		case in == prose && line == "```go" && lines[i+1] == "package main":
+		case in == prose && line == "```go" && strings.HasPrefix(lines[i+1], "package "):
 			in = whole
 		case in == prose && line == "```go":
 			blocks++
