@@ -49,6 +49,15 @@ unit: ## unit tests, and a simulation of 10,000 writes
 race: compiler ## unit tests with the race detector
 	go test -race -cpu 1 -timeout 20m -skip '^TestPlanted' ./...
 
+FUZZTIME = 1m
+
+.PHONY: fuzz
+fuzz: ## each fuzz test of all modules for FUZZTIME, 1m; what fails is left in testdata/fuzz of its package, to be committed with the fix
+	@failed=none; found=$$(grep -rl --include='*_test.go' '^func Fuzz' .) || exit 1; for file in $$found; do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do echo "$$(dirname $$file) $$name"; \
+			(cd $$(dirname $$file) && go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) .) || failed="$${failed#none} $$name"; \
+		done; done; [ "$$failed" = none ] || { echo "failed:$$failed"; exit 1; }
+
 # SKIP names the tests that only make proofs runs. Two packages run at a time, in keyspaces of their own: mostly they wait for nodes.
 SKIP = ^(TestGenerated|TestSystemsRoundTrip|TestNewTable|TestImportIsKilled|TestConsumersAreKilled)$$
 RACE =
@@ -111,6 +120,14 @@ tidy: ## go.mod and go.sum of each module are what go mod tidy makes of them
 .PHONY: rules
 rules: ## alert rules and dashboard of docs/operations; needs promtool, and says where it comes from
 	@internal/tools/rules.sh
+
+.PHONY: vulnerabilities
+vulnerabilities: ## vulnerabilities of the Go database, vuln.go.dev, in what the library and the command call
+	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+
+.PHONY: release-dry
+release-dry: ## make a release in a clean clone, print its notes, and go get and go install it as a stranger; VERSION=v0.1.0
+	@internal/tools/dryrelease.sh '$(or $(VERSION),v0.1.0)'
 
 PLATFORMS := linux/386 linux/arm linux/arm64 windows/amd64 darwin/arm64
 

@@ -2,10 +2,13 @@ package install_test
 
 import (
 	"context"
+	"flag"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,10 +16,52 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// released is the working tree as a version that a stranger can ask for.
+const root = "../../.."
+
+// released is the module as a version that a stranger can ask for.
 var released = module.Version{Path: "github.com/denorm-go/denorm", Version: "v0.1.0-test.1"}
 
-// publish makes a file proxy of the working tree, as `GOPROXY` serves a version that is tagged, and a user of it with an empty
+var tag = flag.String("release", "", "install this tag of the repository in place of the working tree")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *tag != "" {
+		released.Version = *tag
+	}
+	m.Run()
+}
+
+// inside are the modules of this repository that nobody installs, by folder, and why.
+var inside = map[string]string{
+	"examples/kafka":                    "an example to copy; its replace directives mean nothing in another module",
+	"integration":                       "tests, and commands that start nodes for them",
+	"integration/harness/jaeger/server": "builds the Jaeger of those tests",
+	"internal/tools":                    "linters and scripts of this repository",
+}
+
+// TestModules holds that a new module is either installed by the tests below, with tags of its own, or named above.
+func TestModules(t *testing.T) {
+	t.Parallel()
+	var others []string
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if err == nil && entry.Name() == "go.mod" && filepath.Dir(path) != filepath.Clean(root) {
+			others = append(others, filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), filepath.Clean(root)+"/")))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(others)
+	if want := slices.Sorted(maps.Keys(inside)); !slices.Equal(others, want) {
+		t.Errorf("modules below the root are %q, want %q: whatever users may get needs tags and a test here", others, want)
+	}
+}
+
+// publish makes a file proxy of the working tree or the tag, as `GOPROXY` serves a version that is tagged, and a user of it with an empty
 // module cache. What the library depends on comes from the module cache of this machine, else from its own proxy.
 func publish(t *testing.T) (goTool func(dir string, args ...string) string) {
 	t.Helper()
@@ -25,13 +70,21 @@ func publish(t *testing.T) (goTool func(dir string, args ...string) string) {
 	write(t, filepath.Join(proxy, released.Path, "@v"), map[string]string{
 		released.Version + ".info": `{"Version":"` + released.Version + `"}`,
 		"list":                     released.Version + "\n",
-		released.Version + ".mod":  read(t, "../../../go.mod"),
+		released.Version + ".mod":  read(t, filepath.Join(root, "go.mod")),
 	})
 	out, err := os.Create(filepath.Join(proxy, released.Path, "@v", released.Version+".zip"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := zip.Create(out, released, files(t, "../../..")); err != nil {
+	if *tag != "" {
+		repository, err := filepath.Abs(root)
+		if err == nil {
+			err = zip.CreateFromVCS(out, released, repository, *tag, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	} else if err := zip.Create(out, released, files(t, root)); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.Close(); err != nil {
@@ -58,7 +111,7 @@ func TestInstall(t *testing.T) {
 	if got := string(version); err != nil || got != "denorm version "+released.Version+"\n" {
 		t.Errorf("denorm --version: %v\n%s", err, got)
 	}
-	found, err := exec.CommandContext(t.Context(), denorm, "lint", "../../../cmd/denorm/command/testdata/clean.cql").CombinedOutput()
+	found, err := exec.CommandContext(t.Context(), denorm, "lint", root+"/cmd/denorm/command/testdata/clean.cql").CombinedOutput()
 	if err != nil {
 		t.Errorf("denorm lint: %v\n%s", err, found)
 	}
@@ -130,6 +183,23 @@ func main() {}
 	t.Logf("go.mod of a service:\n%s", read(t, filepath.Join(service, "go.mod")))
 }
 
+// TestCassandratestAlone runs the test of docs/cassandratest.md in a module that has nothing else of the library.
+func TestCassandratestAlone(t *testing.T) {
+	t.Parallel()
+	user, service := publish(t), t.TempDir()
+	write(t, service, map[string]string{"users_test.go": read(t, filepath.Join(root, "cassandratest/example/users_test.go"))})
+	user(service, "mod", "init", "example.com/users")
+	user(service, "get", released.String())
+	user(service, "mod", "tidy")
+	user(service, "test", "./...")
+	have := user(service, "list", "-deps", "-test", "./...")
+	for _, name := range []string{"denorm/writer", "denorm/session", "denorm/tables", "denorm/schema", "go.opentelemetry.io", "backoff", "gocqlx"} {
+		if strings.Contains(have, name) {
+			t.Errorf("a test that only uses cassandratest is built with %s:\n%s", name, have)
+		}
+	}
+}
+
 // files are those of the module in a folder: not those of modules in it, nor what is built.
 func files(t *testing.T, root string) []zip.File {
 	t.Helper()
@@ -179,7 +249,7 @@ func command(ctx context.Context, t *testing.T, dir string, env []string, args .
 	c.Stderr = &failed
 	out, err := c.Output()
 	if err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, &failed)
+		t.Fatalf("go %s: %v\n%s%s", strings.Join(args, " "), err, out, &failed)
 	}
 	return string(out)
 }
