@@ -48,7 +48,8 @@ func TestReleaseNotes(t *testing.T) {
 			}
 		})
 	}
-	if out, err := exec.CommandContext(t.Context(), "../../../internal/tools/notes.sh", "0.2.0").CombinedOutput(); err == nil {
-		t.Errorf("a version that is no tag: %s", out)
+	out, err := exec.CommandContext(t.Context(), "../../../internal/tools/notes.sh", "0.2.0").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `version "0.2.0": give a tag`) {
+		t.Errorf("a version that is no tag: %v\n%s", err, out)
 	}
 }

@@ -97,6 +97,7 @@ func publish(t *testing.T) (goTool func(dir string, args ...string) string) {
 		"GOMODCACHE="+filepath.Join(t.TempDir(), "modules"), "GOFLAGS=-modcacherw", "GOWORK=off", "GOBIN="+filepath.Join(proxy, "bin"))
 	return func(dir string, args ...string) string {
 		t.Helper()
+		t.Logf("go %s", strings.Join(args, " "))
 		return command(ctx, t, dir, user, args...)
 	}
 }
