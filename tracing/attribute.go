@@ -23,6 +23,7 @@ const (
 	changesKey      = attribute.Key("denorm.changes")
 	resumeKey       = attribute.Key("denorm.resume")
 	roundsKey       = attribute.Key("denorm.rounds")
+	keyspaceKey     = attribute.Key("denorm.keyspace")
 	tablesKey       = attribute.Key("denorm.tables")
 	openTablesKey   = attribute.Key("denorm.tables.open")
 	retryAttemptKey = attribute.Key("denorm.retry.attempt")

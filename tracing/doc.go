@@ -14,25 +14,30 @@
 //
 // # Spans
 //
-// A logical write is a span named by its op, such as createOrder. It has a child for each request, which carries one or
-// more mutations, named by its summary, such as "INSERT orders_by_user". A request's span covers its attempts and the
-// waits between them, and has an event named "retry" for each attempt that failed and was followed by another. All are
-// of kind CLIENT: the library is the client of the database, and the conventions ask for a span of what the caller
-// sees, retries included.
+// A logical write is a span named by its op, such as createOrder, of kind INTERNAL. It has a child of kind CLIENT for
+// each request, which carries one or more mutations, named by its summary, such as "INSERT orders_by_user". A request's
+// span covers its attempts and the waits between them, and has an event named "retry" for each attempt that failed and
+// was followed by another.
 //
 // Around the writes of a Modify is a span named "Modify" and the op, of kind INTERNAL, with denorm.op, denorm.rounds
 // and denorm.outcome. Its rounds are the calls of the function that changes the row: one more than the conflicts after
 // which it began again, and 0 if no row was read.
 //
+// The conventions describe a call to a database: its span has db.system.name, and its kind is CLIENT, or INTERNAL for a
+// database in the memory of the process. A logical write is no such call, it consists of them. Backends count spans of
+// kind CLIENT as calls, and some of them count any span with an attribute of a database, whatever its kind. So spans of
+// kind INTERNAL have no attribute that begins with db., cassandra., server. or network.: these are on the requests
+// alone. The keyspace and the tables of a write or read are denorm.keyspace and denorm.tables.
+//
 // Where the driver does not look at the context, a call does not wait for it: the request is a straggler. Its span ends
 // when the driver returns, after that of the write, and with what came of it then. Nothing of the write changes with
 // it. If the tracer provider is shut down before, the span is lost.
 //
-//	createOrder                        CLIENT  denorm.mode=fan-out denorm.outcome=applied denorm.attempts=4
-//	├── INSERT orders_by_id            CLIENT  denorm.attempts=1
-//	├── INSERT orders_by_user          CLIENT  denorm.attempts=2
-//	│      retry                       error.type=write_timeout.simple denorm.retry.wait_ms=12.4
-//	└── INSERT orders_by_status        CLIENT  denorm.attempts=1
+//	createOrder                        INTERNAL  denorm.mode=fan-out denorm.outcome=applied denorm.attempts=4
+//	├── INSERT orders_by_id            CLIENT    denorm.attempts=1
+//	├── INSERT orders_by_user          CLIENT    denorm.attempts=2
+//	│      retry                         error.type=write_timeout.simple denorm.retry.wait_ms=12.4
+//	└── INSERT orders_by_status        CLIENT    denorm.attempts=1
 //
 // denorm.outcome of a request is a [writer.Outcome]: applied, unknown, not applied, pending; or conflict, if it is a
 // transaction whose condition did not hold. That of a write follows [writer.OutcomeOf]; with each the level of its line
@@ -82,8 +87,8 @@
 //
 // A Tracer is one for [reader.Trace], too. A read has a span named by its op, from the first row to the last, so with
 // what the caller does meanwhile; below it, each partition that was asked has one named by its query summary, SELECT
-// and the table, until its last page. Below the span of a partition, the reads of base rows that confirm a page have one.
-// Retries are events as of requests.
+// and the table, until its last page. The span of the read is of kind INTERNAL, those of partitions are of kind CLIENT.
+// Below the span of a partition, the reads of base rows that confirm a page have one. Retries are events as of requests.
 //
 // # Reference
 //

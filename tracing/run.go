@@ -116,7 +116,7 @@ func (t *Tracer) TraceRunStart(ctx context.Context, data session.RunStart) conte
 		m.mu.Unlock()
 	}
 	ctx, span := t.startSpan(ctx, data.Kind+" "+data.Entity, []trace.SpanStartOption{trace.WithAttributes(append(
-		[]attribute.KeyValue{semconv.DBSystemNameCassandra, kindKey.String(data.Kind), setKey.String(data.Entity)}, t.attributes...)...)})
+		[]attribute.KeyValue{kindKey.String(data.Kind), setKey.String(data.Entity)}, t.attributes...)...)})
 	return &following[Tracer, run]{ctx, t, run{span}}
 }
 
@@ -178,7 +178,7 @@ func (t *Tracer) TraceUnitStart(ctx context.Context, data session.UnitStart) con
 		name = "repair " + data.Table
 	}
 	ctx, span := t.startSpan(ctx, name, []trace.SpanStartOption{trace.WithAttributes(append([]attribute.KeyValue{
-		semconv.DBSystemNameCassandra, kindKey.String(data.Kind), semconv.DBCollectionName(data.Table),
+		kindKey.String(data.Kind), tablesKey.StringSlice([]string{data.Table}),
 	}, t.attributes...)...)})
 	return &following[Tracer, unit]{ctx, t, unit{span}}
 }

@@ -16,7 +16,8 @@ import (
 // maxShapes limits how many are kept. Beyond, they are made again each time.
 const maxShapes = 1000
 
-// operationShape is how the span of an operation starts.
+// operationShape is how the span of an operation starts. It is none of a call to the database, so it has none of the attributes by which
+// such a span is known: see the package comment.
 type operationShape []trace.SpanStartOption
 
 func (t *Tracer) operationShape(data session.OperationStart) operationShape {
@@ -24,21 +25,17 @@ func (t *Tracer) operationShape(data session.OperationStart) operationShape {
 	if s, ok := t.operations.get(data); ok {
 		return s
 	}
-	attributes := append([]attribute.KeyValue{semconv.DBSystemNameCassandra}, t.attributes...)
-	attributes = appendTexts(attributes, opKey.String(data.Op))
-	s := operationShape{trace.WithAttributes(attributes...)}
-	if data.Operation != session.OperationModify {
-		attributes = appendTexts(attributes,
-			semconv.DBOperationName(data.Op), semconv.DBQuerySummary(data.Op), semconv.DBCollectionName(data.Table))
-		if data.Resume {
-			attributes = append(attributes, resumeKey.Bool(true))
-		}
-		if data.Continued {
-			attributes = append(attributes, continuedKey.Bool(true))
-		}
-		s = clientSpan(attributes)
+	attributes := appendTexts(slices.Clone(t.attributes), opKey.String(data.Op))
+	if data.Table != "" {
+		attributes = append(attributes, tablesKey.StringSlice([]string{data.Table}))
 	}
-	s, _ = t.operations.add(data, s)
+	if data.Resume {
+		attributes = append(attributes, resumeKey.Bool(true))
+	}
+	if data.Continued {
+		attributes = append(attributes, continuedKey.Bool(true))
+	}
+	s, _ := t.operations.add(data, operationShape{trace.WithSpanKind(trace.SpanKindInternal), trace.WithAttributes(attributes...)})
 	return s
 }
 
@@ -99,12 +96,8 @@ func (t *Tracer) newRequestShape(data session.RequestStart) *requestShape {
 	if t.statements {
 		attributes = appendTexts(attributes, semconv.DBQueryText(statementText(data.Statements)))
 	}
-	s.start = clientSpan(attributes)
+	s.start = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...)}
 	return s
-}
-
-func clientSpan(attributes []attribute.KeyValue) []trace.SpanStartOption {
-	return []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...)}
 }
 
 const batch = "BATCH"

@@ -57,7 +57,7 @@ func (t *Tracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 	if o.span == nil {
 		return
 	}
-	attributes, status := make([]attribute.KeyValue, 0, 12), ""
+	attributes := make([]attribute.KeyValue, 0, 12)
 	switch o.Operation {
 	case session.OperationWrite:
 		attributes = append(attributes, modeKey.String(data.Mode), attemptsKey.Int(data.Attempts), requestsKey.Int(data.Requests))
@@ -76,12 +76,12 @@ func (t *Tracer) TraceEnd(ctx context.Context, data session.OperationEnd) {
 	case session.OperationRead:
 		attributes = append(attributes, partitionsKey.Int(data.Partitions), rowsKey.Int(data.Rows))
 		attributes = appendCounts(attributes, unconfirmedKey.Int(data.Unconfirmed))
-		attributes, status = appendTexts(attributes, semconv.DBNamespace(data.Keyspace)), statusCode(data.Err)
+		attributes = appendTexts(attributes, keyspaceKey.String(data.Keyspace))
 	}
-	endSpan(o.span, attributes, outcome, errorType, status)
+	endSpan(o.span, attributes, outcome, errorType, "") // the code of an answer is on the span of its request
 }
 
-// appendTables adds the tables of the requests, and keyspace and table if there is only one.
+// appendTables adds the tables of the requests, and the keyspace if there is only one.
 func appendTables(to []attribute.KeyValue, tables []table) []attribute.KeyValue {
 	if len(tables) == 0 {
 		return to
@@ -95,11 +95,7 @@ func appendTables(to []attribute.KeyValue, tables []table) []attribute.KeyValue 
 		}
 	}
 	slices.Sort(names)
-	to = appendTexts(append(to, tablesKey.StringSlice(slices.Compact(names))), semconv.DBNamespace(keyspace))
-	if len(tables) == 1 {
-		to = append(to, semconv.DBCollectionName(tables[0].name))
-	}
-	return to
+	return appendTexts(append(to, tablesKey.StringSlice(slices.Compact(names))), keyspaceKey.String(keyspace))
 }
 
 // request is a request of a write, or a partition of a read, under way.

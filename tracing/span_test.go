@@ -129,7 +129,7 @@ func TestSamplerSeesAttributes(t *testing.T) {
 	meters, reader := meter(t)
 	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters))
 	fanOut(t).to(t.Context(), tracer)
-	want := `createOrder client db.operation.name=createOrder db.query.summary=createOrder db.system.name=cassandra denorm.op=createOrder
+	want := `createOrder internal denorm.op=createOrder
 INSERT orders_by_id client cassandra.consistency.level=local_quorum db.collection.name=orders_by_id db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_id db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_id"]
 INSERT orders_by_user client cassandra.consistency.level=local_quorum db.collection.name=orders_by_user db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_user db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_user"]
 INSERT orders_by_status client cassandra.consistency.level=local_quorum db.collection.name=orders_by_status db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_status db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_status"]
