@@ -52,7 +52,7 @@ func TestReads(t *testing.T) {
 	t.Parallel()
 	provider, exporter := recorder(t)
 	meters, metrics := meter(t)
-	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters), tracing.WithStatementText())
+	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters))
 	readTo(t.Context(), tracer)
 	golden.Check(t, "read.golden", tree(exporter.GetSpans()))
 	golden.Check(t, "read_metrics.golden", table(collect(t, metrics)))

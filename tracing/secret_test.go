@@ -20,7 +20,7 @@ func TestNoValues(t *testing.T) {
 	meters, reader := meter(t)
 	var log bytes.Buffer
 	tracer := tracing.Multi(
-		tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters), tracing.WithStatementText()),
+		tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)),
 		tracing.Slog(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	)
 	fed := ""

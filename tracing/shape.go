@@ -134,10 +134,14 @@ func summary(operation, table string) string {
 	return operation
 }
 
-// statementText has a text that all statements share once, as the conventions ask for.
+// statementText has each text once, though the conventions ask for those of a batch that differ to be repeated as often as they are sent: a
+// bulk write has thousands.
 func statementText(statements []string) string {
-	if len(slices.Compact(slices.Clone(statements))) == 1 {
-		return statements[0]
+	var texts []string
+	for _, s := range statements {
+		if !slices.Contains(texts, s) {
+			texts = append(texts, s)
+		}
 	}
-	return strings.Join(statements, "; ")
+	return strings.Join(texts, "; ")
 }

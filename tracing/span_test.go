@@ -36,10 +36,10 @@ func TestSpans(t *testing.T) {
 		"rejected":      {write: rejected},
 		"counted":       {write: counted},
 		"several_kinds": {write: severalKinds},
-		"statement_text": {
+		"without_statement_text": {
 			write: severalKinds,
 			options: []tracing.Option{
-				tracing.WithStatementText(), tracing.WithAttributes(attribute.String("cluster", "eu")), nil,
+				tracing.WithoutStatementText(), tracing.WithAttributes(attribute.String("cluster", "eu")), nil,
 			},
 		},
 	} {
@@ -130,9 +130,9 @@ func TestSamplerSeesAttributes(t *testing.T) {
 	tracer := tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters))
 	fanOut(t).to(t.Context(), tracer)
 	want := `createOrder internal denorm.op=createOrder
-INSERT orders_by_id client cassandra.consistency.level=local_quorum db.collection.name=orders_by_id db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_id db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_id"]
-INSERT orders_by_user client cassandra.consistency.level=local_quorum db.collection.name=orders_by_user db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_user db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_user"]
-INSERT orders_by_status client cassandra.consistency.level=local_quorum db.collection.name=orders_by_status db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_status db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_status"]
+INSERT orders_by_id client cassandra.consistency.level=local_quorum db.collection.name=orders_by_id db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_id db.query.text=INSERT INTO shop.orders_by_id (order_id, status) VALUES (?, ?) USING TIMESTAMP ? db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_id"]
+INSERT orders_by_user client cassandra.consistency.level=local_quorum db.collection.name=orders_by_user db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_user db.query.text=INSERT INTO shop.orders_by_user (order_id, status) VALUES (?, ?) USING TIMESTAMP ? db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_user"]
+INSERT orders_by_status client cassandra.consistency.level=local_quorum db.collection.name=orders_by_status db.namespace=shop db.operation.name=INSERT db.query.summary=INSERT orders_by_status db.query.text=INSERT INTO shop.orders_by_status (order_id, status) VALUES (?, ?) USING TIMESTAMP ? db.system.name=cassandra denorm.mode=fan-out denorm.op=createOrder denorm.tables=["orders_by_status"]
 `
 	if got := sampler.seen.String(); got != want {
 		t.Errorf("the sampler saw\n%s", got)

@@ -20,7 +20,7 @@ type Tracer struct {
 	spans      trace.Tracer // nil if there are to be none
 	metrics    *metrics     // nil if there are to be none
 	attributes []attribute.KeyValue
-	statements bool
+	statements bool // db.query.text is recorded
 	operations *cache[session.OperationStart, operationShape]
 	requests   *cache[requestKey, *requestShape]
 	runs       *runMetrics // nil if there are to be no metrics
@@ -48,7 +48,7 @@ func New(options ...Option) *Tracer {
 		}
 	}
 	t := &Tracer{
-		attributes: c.attributes, statements: c.statements,
+		attributes: c.attributes, statements: !c.noStatements,
 		operations: newCache[session.OperationStart, operationShape](maxShapes),
 		requests:   newCache[requestKey, *requestShape](maxShapes),
 	}

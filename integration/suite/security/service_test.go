@@ -40,7 +40,7 @@ func newService(user, password string) *service {
 	s.secrets = append(keyForms(node.client), passwordForms(user, password)...)
 	s.tracer = tracing.Multi(
 		tracing.New(tracing.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(s.spans))),
-			tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(s.metrics))), tracing.WithStatementText()),
+			tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(s.metrics)))),
 		tracing.Slog(slog.New(slog.NewJSONHandler(&s.serviceLog, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 
 	c := gocql.NewCluster(node.extra.Host())

@@ -24,7 +24,7 @@ import (
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	service := serve(t, jaeger.Serve(t))
-	shop := open(t, tracing.New(tracing.WithTracerProvider(service.provider), tracing.WithStatementText()))
+	shop := open(t, tracing.New(tracing.WithTracerProvider(service.provider)))
 	secrets := new(secrets)
 
 	t.Run("a fan-out", func(t *testing.T) {
