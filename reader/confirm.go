@@ -159,7 +159,7 @@ func (s *stream[T]) tracedLookups(ctx context.Context, first *lookup) context.Co
 	c := s.read.plan.confirm
 	return s.read.tracer.TraceRequestStart(ctx, session.RequestStart{
 		Op: s.read.op, Keyspace: c.keyspace, Tables: []string{first.table}, Statements: []string{c.head + first.table + c.tail},
-		Consistency: session.Consistency(s.read.consistency), Partition: s.partition.number, Buckets: s.partition.shown,
+		Consistency: session.Consistency(s.read.consistency), Idempotent: true, Partition: s.partition.number, Buckets: s.partition.shown,
 	})
 }
 
@@ -179,7 +179,8 @@ func (s *stream[T]) lookUp(ctx context.Context, lookups []*lookup, p *page[T], e
 			mu.Unlock()
 			one, err := s.lookUpOne(ctx, l, p)
 			mu.Lock()
-			end.Attempts, end.Pages = end.Attempts+one.Attempts, end.Pages+one.Pages
+			end.Attempts, end.Pages, end.Returned = end.Attempts+one.Attempts, end.Pages+one.Pages, end.Returned+one.Returned
+			end.PageSize = max(end.PageSize, one.PageSize)
 			if err != nil && failed == nil {
 				failed = err
 				end.Err, end.Reason, end.BudgetSpent, end.Host = err, one.Reason, one.BudgetSpent, one.Host

@@ -91,7 +91,7 @@ func (s *stream[T]) traced(ctx context.Context) context.Context {
 	p := s.partition
 	return s.read.tracer.TraceRequestStart(ctx, session.RequestStart{
 		Op: s.read.op, Keyspace: s.read.plan.keyspace, Tables: []string{p.table}, Statements: []string{p.scans[0].statement},
-		Consistency: session.Consistency(s.read.consistency), Partition: p.number, Buckets: p.shown,
+		Consistency: session.Consistency(s.read.consistency), Idempotent: true, Partition: p.number, Buckets: p.shown,
 	})
 }
 
@@ -150,12 +150,15 @@ func (r *read[T]) send(
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}
+	end.PageSize = max(end.PageSize, page.size)
+	rows := 0
 	outcome, err := request.New(keyspace, page.key, leastSilence).Do(ctx, &r.retrier, retry.Partition, func(ctx context.Context) error {
 		end.Attempts++
 		a := r.source.page(ctx, page)
 		if h := a.Host(); h != nil {
 			end.Host = session.HostOf(h)
 		}
+		rows = a.NumRows()
 		decode(a)
 		next = bytes.Clone(a.PageState())
 		return a.Close()
@@ -165,6 +168,7 @@ func (r *read[T]) send(
 		end.Reason, end.BudgetSpent, end.Err = outcome.Last.Reason, outcome.BudgetSpent, err
 		return nil, outcome.Attempts, err
 	}
+	end.Returned += rows
 	return next, outcome.Attempts, nil
 }
 

@@ -103,7 +103,15 @@ type RequestStart struct {
 	Statements  []string // CQL texts with ? for every value; of a read the first one
 	Consistency Consistency
 
-	Mode string // of a write: text of writer.Mode, or counter
+	// Idempotent says whether the request may be sent twice without harm. It is false of counters and of the transactions of conditions.
+	Idempotent bool
+
+	// Of a write:
+
+	Mode string // text of writer.Mode, or counter
+	// Group is how many requests travel together in this one: see writer.Group. 0 if it is no group. If it fails, each of them goes on as a
+	// request of its own, of which the tracer is told after the end of this one: if it is sent, or if the retry budget does not allow that.
+	Group int
 
 	// Of a read:
 
@@ -118,12 +126,19 @@ type RequestEnd struct {
 	Reason      string // of the last failure, as retry.Verdict has it, or "conflict"; empty if there was none
 	BudgetSpent bool   // another attempt was due, but the retry budget was spent
 	Err         error
+	Hedges      int // of the Attempts: those that were sent because another one had no answer yet, see writer.Hedge
 
 	// Outcome is what the attempts of a request of a write say; of a read it is always Unknown. Where a condition comes first, the error may know more:
 	// a query table that was not reached is Pending as soon as its entity's base row has the change.
 	Outcome retry.Outcome
+	// Tables is, of a group, what is known after it of each table in [RequestStart].Tables, in their order. Nil if the request is no group.
+	Tables []retry.Outcome
 
-	Rows, Pages int // of a read: fetched, which may be more than was given; with Confirm, rows that are confirmed
+	// Of a read:
+
+	Rows, Pages int // fetched, which may be more than was given; with Confirm, rows that are confirmed
+	Returned    int // rows that the server has returned, those of deleted entities and those that are not confirmed included
+	PageSize    int // the largest that was asked for, in rows; a read begins with smaller ones
 }
 
 // Retry is what is known when an attempt has failed and another will follow.

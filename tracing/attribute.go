@@ -25,6 +25,7 @@ const (
 	roundsKey       = attribute.Key("denorm.rounds")
 	keyspaceKey     = attribute.Key("denorm.keyspace")
 	tablesKey       = attribute.Key("denorm.tables")
+	tableOutcomeKey = attribute.Key("denorm.tables.outcomes")
 	openTablesKey   = attribute.Key("denorm.tables.open")
 	retryAttemptKey = attribute.Key("denorm.retry.attempt")
 	retryClassKey   = attribute.Key("denorm.retry.class")

@@ -29,6 +29,10 @@
 // kind INTERNAL have no attribute that begins with db., cassandra., server. or network.: these are on the requests
 // alone. The keyspace and the tables of a write or read are denorm.keyspace and denorm.tables.
 //
+// A group of requests ([writer.Group]) is one span of kind CLIENT, with the partitions in denorm.partitions, the tables in
+// denorm.tables and what is known of each in denorm.tables.outcomes. If it fails, the requests that go on alone have spans
+// of their own after it.
+//
 // Where the driver does not look at the context, a call does not wait for it: the request is a straggler. Its span ends
 // when the driver returns, after that of the write, and with what came of it then. Nothing of the write changes with
 // it. If the tracer provider is shut down before, the span is lost.

@@ -33,10 +33,10 @@ func readTo(ctx context.Context, t readTracer) {
 	for n := range 2 {
 		p := t.TraceRequestStart(ctx, session.RequestStart{
 			Op: "newest", Keyspace: "shop", Tables: []string{"logs"}, Statements: []string{"SELECT text FROM shop.logs WHERE host=?"}, Partition: n + 1,
-			Buckets: []reader.Bucket{{Column: "hour", Value: "2024-01-01-00"}, {Column: "bucket", Value: "7"}}, Consistency: session.LocalQuorum,
+			Buckets: []reader.Bucket{{Column: "hour", Value: "2024-01-01-00"}, {Column: "bucket", Value: "7"}}, Consistency: session.LocalQuorum, Idempotent: true,
 		})
 		if n == 0 {
-			t.TraceRequestEnd(p, session.RequestEnd{Rows: 5, Pages: 1, Attempts: 1})
+			t.TraceRequestEnd(p, session.RequestEnd{Rows: 5, Pages: 1, Returned: 8, PageSize: 10, Attempts: 1})
 			continue
 		}
 		t.TraceRetry(p, session.Retry{

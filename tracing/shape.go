@@ -46,7 +46,8 @@ const keyStatements = 8
 type requestKey struct {
 	op, keyspace, mode string
 	level              session.Consistency
-	count              int
+	idempotent         bool
+	group, count       int
 	statements         [keyStatements]string
 }
 
@@ -63,7 +64,8 @@ func (t *Tracer) requestShape(data session.RequestStart) *requestShape {
 		return t.newRequestShape(data)
 	}
 	key := requestKey{
-		op: data.Op, keyspace: data.Keyspace, mode: data.Mode, level: data.Consistency, count: len(data.Statements),
+		op: data.Op, keyspace: data.Keyspace, mode: data.Mode, level: data.Consistency,
+		idempotent: data.Idempotent, group: data.Group, count: len(data.Statements),
 	}
 	copy(key.statements[:], data.Statements)
 	if s, ok := t.requests.get(key); ok {
@@ -84,12 +86,15 @@ func (t *Tracer) newRequestShape(data session.RequestStart) *requestShape {
 		return s
 	}
 	level := semconv.CassandraConsistencyLevelKey.String(strings.ToLower(data.Consistency.String()))
-	attributes := append([]attribute.KeyValue{semconv.DBSystemNameCassandra, level}, t.attributes...)
+	attributes := append([]attribute.KeyValue{
+		semconv.DBSystemNameCassandra, level, semconv.CassandraQueryIdempotent(data.Idempotent),
+	}, t.attributes...)
 	attributes = appendTexts(attributes, opKey.String(l.op), modeKey.String(data.Mode), semconv.DBQuerySummary(l.summary),
 		semconv.DBOperationName(l.operation), semconv.DBNamespace(l.namespace), semconv.DBCollectionName(l.table))
 	if data.Partition == 0 {
 		attributes = append(attributes, tablesKey.StringSlice(data.Tables))
 	}
+	attributes = appendCounts(attributes, partitionsKey.Int(data.Group))
 	if len(data.Statements) > 1 {
 		attributes = append(attributes, semconv.DBOperationBatchSize(len(data.Statements)))
 	}

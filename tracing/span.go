@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
@@ -156,14 +157,27 @@ func (t *Tracer) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
 	if r.span == nil {
 		return
 	}
-	attributes := append(make([]attribute.KeyValue, 0, 13), attemptsKey.Int(data.Attempts))
+	attributes := append(make([]attribute.KeyValue, 0, 16), attemptsKey.Int(data.Attempts))
 	if r.read {
-		attributes = append(attributes, rowsKey.Int(data.Rows), pagesKey.Int(data.Pages))
+		attributes = append(attributes, rowsKey.Int(data.Rows), pagesKey.Int(data.Pages), semconv.DBResponseReturnedRows(data.Returned))
+		attributes = appendCounts(attributes, semconv.CassandraPageSize(data.PageSize))
+	}
+	attributes = appendCounts(attributes, semconv.CassandraSpeculativeExecutionCount(data.Hedges))
+	if len(data.Tables) > 0 {
+		attributes = append(attributes, tableOutcomeKey.StringSlice(outcomeTexts(data.Tables)))
 	}
 	if data.BudgetSpent {
 		attributes = append(attributes, budgetSpentKey.Bool(true))
 	}
 	endSpan(r.span, appendCoordinator(attributes, data.Host), outcome, errorType, status)
+}
+
+func outcomeTexts(outcomes []writer.Outcome) []string {
+	texts := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		texts[i] = o.String()
+	}
+	return texts
 }
 
 // TraceRetry implements [session.RetryTracer].

@@ -105,7 +105,7 @@ func requestTo(mode writer.Mode, table string, host session.Host) toldRequest {
 	return toldRequest{
 		start: session.RequestStart{
 			Op: "createOrder", Mode: mode.String(), Keyspace: keyspace, Tables: []string{table}, Statements: []string{insert(table)},
-			Consistency: session.LocalQuorum,
+			Consistency: session.LocalQuorum, Idempotent: mode != writer.Counter,
 		},
 		end: session.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: host},
 	}
@@ -140,6 +140,8 @@ func grouped(tb testing.TB) told {
 		w.requests[0].start.Statements = append(w.requests[0].start.Statements, r.start.Statements...)
 	}
 	w.requests = w.requests[:1]
+	w.requests[0].start.Group = 3
+	w.requests[0].end.Tables = []writer.Outcome{writer.Applied, writer.Applied, writer.Applied}
 	w.end.Requests, w.end.Groups, w.end.Attempts = 1, 1, 1
 	return w
 }
@@ -150,6 +152,7 @@ func groupSplit(tb testing.TB) told {
 	w, alone := grouped(tb), fanOut(tb)
 	cause := answer(gocql.ErrCodeUnavailable)
 	w.requests[0].end.Outcome, w.requests[0].end.Reason, w.requests[0].end.Err = writer.Unknown, "unavailable", cause
+	w.requests[0].end.Tables = []writer.Outcome{writer.Unknown, writer.Unknown, writer.Unknown}
 	for _, r := range alone.requests {
 		r.end.Attempts, r.retries = 1, nil // the span of the group says why
 		w.requests = append(w.requests, r)
@@ -210,7 +213,7 @@ func moved(tb testing.TB) told {
 					insert("orders_by_id"), insert("orders_by_user"), insert("orders_by_status"),
 					remove("orders_by_status"), remove("orders_by_status"), remove("orders_by_status"),
 				},
-				Consistency: session.LocalQuorum,
+				Consistency: session.LocalQuorum, Idempotent: true,
 			},
 			end: session.RequestEnd{Outcome: writer.Applied, Attempts: 1, Host: coordinator(tb, "10.0.0.3", "dc1")},
 		}},
@@ -242,7 +245,7 @@ func fallenBack(tb testing.TB) told {
 	return w
 }
 
-// spent is a fan-out of which two requests were not tried again for want of budget. Both were hedged: the requests of one
+// spent is a fan-out of which two requests were not tried again for want of budget. Both were hedged, once: the requests of one
 // were answered alike, those of the other were not.
 func spent(tb testing.TB) told {
 	tb.Helper()
@@ -251,10 +254,10 @@ func spent(tb testing.TB) told {
 	differing := errors.Join(
 		errors.Join(answer(gocql.ErrCodeUnavailable), answer(gocql.ErrCodeWriteTimeout)), retry.ErrBudget)
 	w.requests[1].end = session.RequestEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "unavailable", BudgetSpent: true, Err: alike,
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[1].end.Host, Reason: "unavailable", BudgetSpent: true, Hedges: 1, Err: alike,
 	}
 	w.requests[2].end = session.RequestEnd{
-		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[2].end.Host, Reason: "several", BudgetSpent: true, Err: differing,
+		Outcome: writer.Unknown, Attempts: 2, Host: w.requests[2].end.Host, Reason: "several", BudgetSpent: true, Hedges: 1, Err: differing,
 	}
 	w.end.Attempts = 5
 	w.end.Err = &writer.Error{

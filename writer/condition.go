@@ -145,7 +145,7 @@ type decision struct {
 func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
 	first := all[0].Condition
 	if w.tracer.Requests() { // it is told of the condition as if it were one request
-		start := session.RequestStart{
+		start := session.RequestStart{ // a statement with IF is not idempotent
 			Op: op, Mode: Conditional.String(), Keyspace: first.Keyspace, Tables: []string{first.Table},
 			Statements: conditionTexts(all), Consistency: session.Consistency(w.consistency),
 		}

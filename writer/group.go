@@ -257,6 +257,9 @@ func (f *sender) alone(first req.Failed, failed *retry.Verdict) {
 		}
 	}
 	result, err := s.w.retrier.GoOn(ctx, first, f.request.kind, f.again, observe)
+	if result.BudgetSpent && !f.told && s.w.tracer.Requests() { // nothing else tells that it was given up
+		ctx = f.traced()
+	}
 	if f.sent.Load() > 0 && f.request.barred(&result.Last, err) {
 		for _, m := range f.request.mutations {
 			s.w.live.ungroup(m.Keyspace, m.Table)

@@ -57,6 +57,7 @@ func (f *sender) hedged(ctx context.Context) error {
 		case <-timer.C:
 			if len(failures) == 0 && f.s.w.retrier.Spend() {
 				second = send(first)
+				f.hedges++
 			}
 		}
 	}

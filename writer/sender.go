@@ -2,6 +2,7 @@ package writer
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,7 @@ type sender struct {
 	stage    atomic.Uint32
 	group    *groupSender // that has its first attempt; nil if it is alone
 	told     bool         // a tracer knows of it: not of a member of a group that sends nothing alone
+	hedges   int          // of sent: those that were sent because another one had no answer yet
 }
 
 // The stages of a sender.
@@ -112,9 +114,34 @@ func (f *sender) traced() context.Context {
 	r := f.request
 	f.told = true
 	return f.s.w.tracer.TraceRequestStart(f.s.ctx, session.RequestStart{
-		Op: f.s.p.op, Mode: r.travels(f.s.mode).String(), Keyspace: r.mutations[0].Keyspace,
-		Tables: r.tables(), Statements: r.statements(), Consistency: session.Consistency(f.s.w.consistency),
+		Op: f.s.p.op, Mode: r.travels(f.s.mode).String(), Keyspace: r.mutations[0].Keyspace, Group: f.groupSize(),
+		Tables: r.tables(), Statements: r.statements(), Consistency: session.Consistency(f.s.w.consistency), Idempotent: r.kind.Idempotent(),
 	})
+}
+
+// groupSize is how many requests travel together in this one; 0 if it is no group.
+func (f *sender) groupSize() int {
+	if f.request.kind != retry.UnloggedBatch {
+		return 0
+	}
+	return len(f.current.Group.Partitions)
+}
+
+// tableOutcomes is what is known of each table of a group after an attempt that says now.
+func (f *sender) tableOutcomes(now Outcome) []Outcome {
+	names := f.request.tables()
+	outcomes, seen := make([]Outcome, len(names)), make([]bool, len(names))
+	for _, n := range f.current.Group.Partitions {
+		member := &f.s.senders[n]
+		for _, m := range member.request.mutations {
+			at, known := slices.Index(names, m.Table), member.outcome.Then(now)
+			if seen[at] {
+				known = outcomes[at].And(known)
+			}
+			outcomes[at], seen[at] = known, true
+		}
+	}
+	return outcomes
 }
 
 // notSent is the end of a request whose context ended before it began.
@@ -200,7 +227,11 @@ func (f *sender) recordOutcome(ctx context.Context, result *req.Result, err erro
 	if !f.told {
 		return
 	}
-	f.s.w.tracer.TraceRequestEnd(ctx, session.RequestEnd{
-		Outcome: p.outcome, Attempts: sent, Host: p.host, Reason: result.Last.Reason, BudgetSpent: result.BudgetSpent, Err: err,
-	})
+	end := session.RequestEnd{
+		Outcome: p.outcome, Attempts: sent, Hedges: f.hedges, Host: p.host, Reason: result.Last.Reason, BudgetSpent: result.BudgetSpent, Err: err,
+	}
+	if f.groupSize() > 0 {
+		end.Tables = f.tableOutcomes(now)
+	}
+	f.s.w.tracer.TraceRequestEnd(ctx, end)
 }
