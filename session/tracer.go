@@ -8,8 +8,8 @@ import (
 )
 
 // Tracer is told of every Write, Resume and Modify of a writer and of every query of a reader. It is not told of Load, Check and
-// Explain. It may also implement [RequestTracer] and [RetryTracer]; writer and reader look once, when they are made. Methods are
-// called on the goroutines of the operation and must be safe for concurrent use. No field but Err and Buckets holds a value of
+// Explain. It may also implement [RequestTracer], [RetryTracer] and [LinkTracer]; writer and reader look once, when they are made.
+// Methods are called on the goroutines of the operation and must be safe for concurrent use. No field but Err and Buckets holds a value of
 // a row. A nil context that a method returns stands for the one it was given.
 type Tracer interface {
 	// TraceStart is called when an operation begins: that of a read when its rows are ranged over. The context it
@@ -33,6 +33,14 @@ type RetryTracer interface {
 	TraceRetry(ctx context.Context, data Retry)
 }
 
+// LinkTracer links a Resume to the write that it finishes. What TraceLink returns of a write that has failed is kept in its error, also
+// where that is stored, and every Resume of it is told by [OperationStart].Link.
+type LinkTracer interface {
+	// TraceLink returns the W3C traceparent (version 00) of the Write or Resume whose context ctx is; empty if there is nothing to link to.
+	// It is called once a Write or Resume has failed, before its TraceEnd. Anything else than a traceparent is ignored.
+	TraceLink(ctx context.Context) string
+}
+
 // Operation is a kind of call that a [Tracer] is told of.
 type Operation uint8
 
@@ -52,6 +60,9 @@ type OperationStart struct {
 
 	Changes int // how many entities change; 0 for a Resume
 	Resume  bool
+	// Link is the traceparent of the write that a Resume finishes: what a [LinkTracer] returned of it or, if that was not traced, of an
+	// earlier Resume that has sent something and failed. Empty if none is known. Of an error that was stored it is what the storage says.
+	Link string
 
 	// Of a read:
 

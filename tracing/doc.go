@@ -33,6 +33,9 @@
 // denorm.tables and what is known of each in denorm.tables.outcomes. If it fails, the requests that go on alone have spans
 // of their own after it.
 //
+// The span of a Resume has a link to the span of the write that it finishes. The traceparent of the write is in its error,
+// also where that is stored.
+//
 // Where the driver does not look at the context, a call does not wait for it: the request is a straggler. Its span ends
 // when the driver returns, after that of the write, and with what came of it then. Nothing of the write changes with
 // it. If the tracer provider is shut down before, the span is lost.

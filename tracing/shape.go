@@ -21,7 +21,7 @@ const maxShapes = 1000
 type operationShape []trace.SpanStartOption
 
 func (t *Tracer) operationShape(data session.OperationStart) operationShape {
-	data.Changes, data.Limit = 0, 0
+	data.Changes, data.Limit, data.Link = 0, 0, ""
 	if s, ok := t.operations.get(data); ok {
 		return s
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -37,11 +38,37 @@ func (t *Tracer) TraceStart(ctx context.Context, data session.OperationStart) co
 	if data.Limit > 0 {
 		options = append(slices.Clip(options), trace.WithAttributes(limitKey.Int(data.Limit)))
 	}
+	if data.Link != "" && t.spans != nil {
+		options = append(slices.Clip(options), linkTo(data.Link))
+	}
 	ctx, span := t.startSpan(ctx, name, options)
 	if span == nil && (t.metrics == nil || modify) && find[operation](ctx, t) == nil { // or the Modify around it would have what this one ends with
 		return ctx
 	}
 	return &following[Tracer, operation]{ctx, t, operation{OperationStart: data, span: span, start: time.Now()}}
+}
+
+// linkTo makes a link to the span of a traceparent, if it is one.
+func linkTo(traceparent string) trace.SpanStartOption {
+	of := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{traceparentKey: traceparent}))
+	if !of.IsValid() {
+		return trace.WithLinks()
+	}
+	return trace.WithLinks(trace.Link{SpanContext: of})
+}
+
+// traceparentKey is the name of a traceparent among the headers of a request.
+const traceparentKey = "traceparent"
+
+// TraceLink implements [session.LinkTracer]. Of a span that is not sampled there is no link, as nothing is to be found there.
+func (t *Tracer) TraceLink(ctx context.Context) string {
+	o := find[operation](ctx, t)
+	if o == nil || o.span == nil || !o.span.SpanContext().IsSampled() {
+		return ""
+	}
+	carrier := make(propagation.MapCarrier, 1)
+	propagation.TraceContext{}.Inject(trace.ContextWithSpan(ctx, o.span), carrier)
+	return carrier[traceparentKey]
 }
 
 // TraceEnd implements [session.Tracer].

@@ -31,6 +31,7 @@ var (
 	_ session.Tracer        = (*Tracer)(nil)
 	_ session.RequestTracer = (*Tracer)(nil)
 	_ session.RetryTracer   = (*Tracer)(nil)
+	_ session.LinkTracer    = (*Tracer)(nil)
 )
 
 // New makes a tracer for [writer.Trace] and [reader.Trace]. It records nothing without providers, which

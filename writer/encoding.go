@@ -50,6 +50,7 @@ type wireError struct {
 	Strict    bool
 	Paths     []wirePath
 	Condition *wireDecision
+	Link      string // the traceparent of the write, of which a process that does not know the field resumes the same
 }
 
 // wireDecision is a condition with what is known of it.
@@ -73,7 +74,7 @@ type wirePath struct {
 
 // MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: a queue is
 // where failed writes go. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces
-// are physical. Counters keep their outcome, and nothing that could be sent again. An error that cannot be resumed, because
+// are physical. The traceparent of the write, if it was traced, is in them. Counters keep their outcome, and nothing that could be sent again. An error that cannot be resumed, because
 // nothing was sent, cannot be encoded, nor one of more than 128 MiB, 100,000 mutations, 1,000,000 columns or 1,000 tables of an entity
 // with conditions, nor a column whose type, with the user-defined types in it, takes more than 64 KiB of text, nor types that differ and
 // take more than 1 MiB together.
@@ -84,7 +85,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 		}
 		return nil, errNothingToResume
 	}
-	w := wireError{Op: e.Op, Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict}
+	w := wireError{Op: e.Op, Timestamp: e.Timestamp, Mode: e.Mode, Strict: e.strict, Link: e.link}
 	if c := e.condition; c != nil {
 		w.Condition = &wireDecision{Outcome: c.outcome, Attempts: c.attempts, Conflict: c.conflict, Tables: c.tables}
 		for i, one := range c.all() {
@@ -184,7 +185,7 @@ func (w *wireError) error() (*Error, error) {
 	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Conditional || len(w.Paths) == 0 && w.Condition == nil {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
-	e := &Error{Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true}
+	e := &Error{Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true, link: traceparent(w.Link)}
 	var types entity.Decoder
 	if w.Condition != nil {
 		if (w.Format == 1) != (len(w.Condition.More) > 0) {

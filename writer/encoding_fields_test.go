@@ -26,7 +26,7 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 	for typ, want := range map[reflect.Type][]string{
 		reflect.TypeFor[wireError](): {
 			"Format uint8", "Op string", "Timestamp int64", "Mode writer.Mode", "Strict bool", "Paths []writer.wirePath",
-			"Condition *writer.wireDecision",
+			"Condition *writer.wireDecision", "Link string",
 		},
 		reflect.TypeFor[wireDecision](): {
 			"Outcome retry.Outcome", "Attempts int", "Err string", "Conflict bool", "Taken string", "Tables []string", "Condition []uint8",

@@ -43,6 +43,8 @@ type Error struct {
 	strict  bool // a logged batch must stay one
 	stored  bool // it comes out of storage, and others may have written it
 
+	link string // the traceparent of the write; empty if it is not known
+
 	condition *condition // nil if the write has none
 	requests  []request
 }

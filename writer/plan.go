@@ -31,6 +31,8 @@ type plan struct {
 	sent      int           // attempts of this call of requests that are no longer in the plan
 
 	stragglers int // requests that have not ended with the call
+
+	link string // of a Resume: that of its error
 }
 
 // plan renders the changes, at a timestamp above the given one, and decides how they travel. Every error is a refusal.
@@ -266,7 +268,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mu
 
 // failure is the error of a plan of which not every request is applied.
 func (p *plan) failure() *Error {
-	e := &Error{Op: p.op, Timestamp: p.timestamp, Mode: p.mode, strict: p.strict, condition: p.condition}
+	e := &Error{Op: p.op, Timestamp: p.timestamp, Mode: p.mode, strict: p.strict, condition: p.condition, link: p.link}
 	e.requests = slices.Concat(p.requests, p.counters)
 	e.Tables = e.results()
 	return e

@@ -74,7 +74,7 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	}
 	ctx, call := w.deadline(ctx)
 	defer call.end()
-	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: failed.Op, Resume: true})
+	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: failed.Op, Resume: true, Link: failed.link})
 	if empty {
 		return w.refused(ctx, failed.Op, cmp.Or(w.err, nothing))
 	}
@@ -99,7 +99,7 @@ var (
 // rest is the plan of a failed write. What is applied stays so; what is known of the rest counts on. batch says whether a
 // logged batch may be sent.
 func (w *Writer) rest(failed *Error, batch bool) *plan {
-	p := &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict, width: resumeWidth}
+	p := &plan{op: failed.Op, timestamp: failed.Timestamp, mode: failed.Mode, strict: failed.strict, width: resumeWidth, link: failed.link}
 	if c := failed.condition; c != nil {
 		again := *c
 		again.sent = 0

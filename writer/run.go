@@ -72,7 +72,11 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 	result.Requests = n
 	var err error
 	if !done {
-		err = p.failure()
+		failed := p.failure()
+		if failed.link == "" {
+			failed.link = traceparent(w.tracer.TraceLink(ctx))
+		}
+		err = failed
 	}
 	w.tracer.TraceEnd(ctx, session.OperationEnd{
 		Op: p.op, Timestamp: p.timestamp, Mode: p.mode.String(), Requests: n, Groups: result.Groups, Counters: result.Counters,

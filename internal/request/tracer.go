@@ -16,6 +16,7 @@ type Tracers struct {
 	requests   []session.RequestTracer
 	retries    []session.RetryTracer
 	runs       []session.RunTracer
+	links      []session.LinkTracer
 }
 
 // NewTracers leaves out tracers that are nil, also as a nil pointer.
@@ -46,6 +47,9 @@ func (t *Tracers) add(tracer session.Tracer) {
 	}
 	if r, ok := tracer.(session.RunTracer); ok {
 		t.runs = append(t.runs, r)
+	}
+	if l, ok := tracer.(session.LinkTracer); ok {
+		t.links = append(t.links, l)
 	}
 }
 
@@ -98,6 +102,16 @@ func (t *Tracers) TraceRetry(ctx context.Context, data session.Retry) {
 	for _, one := range t.retries {
 		one.TraceRetry(ctx, data)
 	}
+}
+
+// TraceLink implements [session.LinkTracer]: it is that of the first tracer that has one.
+func (t *Tracers) TraceLink(ctx context.Context) string {
+	for _, one := range t.links {
+		if link := one.TraceLink(ctx); link != "" {
+			return link
+		}
+	}
+	return ""
 }
 
 // Observer tells of retries, in the context of a request, and of the host that it has asked by then. It is nil if none
