@@ -67,6 +67,8 @@
 // What a service has to expect when all is well is information. A write that is not applied is lost to one caller, who
 // was told. What is unknown, partial or expired leaves tables that differ until somebody does something.
 //
+// [ContextWithAttributes] adds attributes of one call to its span.
+//
 // What is known when a span starts is given at the start, so that samplers can decide by it: all but outcome, attempts,
 // errors, coordinator and what else of a write shows only in the end.
 //

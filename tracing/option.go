@@ -1,6 +1,7 @@
 package tracing
 
 import (
+	"context"
 	"slices"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -37,6 +38,20 @@ func WithMeterProvider(provider metric.MeterProvider) Option {
 func WithAttributes(attributes ...attribute.KeyValue) Option {
 	attributes = slices.Clone(attributes)
 	return func(c *config) { c.attributes = append(c.attributes, attributes...) }
+}
+
+// ContextWithAttributes adds attributes to the spans of the writes, Modify and reads that are given the context, after those that ctx has by an
+// earlier call. Their requests and the metrics do not have them. What is in them is the caller's responsibility: it is shown to all who read
+// traces, so no value of a row belongs there that they must not see.
+func ContextWithAttributes(ctx context.Context, attributes ...attribute.KeyValue) context.Context {
+	return context.WithValue(ctx, attributesKey{}, slices.Concat(attributesOf(ctx), attributes))
+}
+
+type attributesKey struct{}
+
+func attributesOf(ctx context.Context) []attribute.KeyValue {
+	attributes, _ := ctx.Value(attributesKey{}).([]attribute.KeyValue)
+	return attributes
 }
 
 // WithoutStatementText leaves db.query.text out of the spans of requests. Default: it is there, as the conventions ask for where values are

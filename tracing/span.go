@@ -38,8 +38,13 @@ func (t *Tracer) TraceStart(ctx context.Context, data session.OperationStart) co
 	if data.Limit > 0 {
 		options = append(slices.Clip(options), trace.WithAttributes(limitKey.Int(data.Limit)))
 	}
-	if data.Link != "" && t.spans != nil {
-		options = append(slices.Clip(options), linkTo(data.Link))
+	if t.spans != nil {
+		if data.Link != "" {
+			options = append(slices.Clip(options), linkTo(data.Link))
+		}
+		if attributes := attributesOf(ctx); len(attributes) > 0 {
+			options = append(slices.Clip(options), trace.WithAttributes(attributes...))
+		}
 	}
 	ctx, span := t.startSpan(ctx, name, options)
 	if span == nil && (t.metrics == nil || modify) && find[operation](ctx, t) == nil { // or the Modify around it would have what this one ends with
