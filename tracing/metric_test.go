@@ -43,6 +43,7 @@ func TestMetrics(t *testing.T) {
 		"metrics_without_namespace": {
 			tracing.WithoutMetricNamespace(), tracing.WithAttributes(attribute.String("cluster", "eu")),
 		},
+		"metrics_with_address": {tracing.WithMetricServerAddress()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +67,7 @@ func TestCardinality(t *testing.T) {
 	t.Parallel()
 	const most = 50
 	meters, reader := meter(t)
-	tracer := tracing.New(tracing.WithMeterProvider(meters), tracing.WithMaxSeries(most))
+	tracer := tracing.New(tracing.WithMeterProvider(meters), tracing.WithMaxSeries(most), tracing.WithMetricServerAddress())
 	for i := range 300 {
 		for _, w := range []told{fanOut(t), failing(t), fallenBack(t), spent(t), left(t)} {
 			w.start.Op += fmt.Sprint(i)

@@ -53,6 +53,8 @@ type series struct {
 type labels struct {
 	op, namespace, table, operation, summary string
 	mode, outcome, class, errorType, status  string
+	address                                  string
+	port                                     int
 }
 
 // newMetrics makes all instruments, and says which of them are rejected.
@@ -123,6 +125,9 @@ func (i *instrument) build(l labels) series {
 		semconv.DBOperationName(l.operation), semconv.DBQuerySummary(l.summary), modeKey.String(l.mode),
 		outcomeKey.String(l.outcome), retryClassKey.String(l.class))
 	attributes = appendError(attributes, l.errorType, l.status)
+	if l.address != "" {
+		attributes = appendCounts(append(attributes, semconv.ServerAddress(l.address)), semconv.ServerPort(l.port))
+	}
 	set := metric.WithAttributeSet(attribute.NewSet(append(attributes, i.config.attributes...)...))
 	return series{record: []metric.RecordOption{set}, add: []metric.AddOption{set}}
 }
@@ -134,7 +139,7 @@ func (l labels) other() labels {
 			*name = other
 		}
 	}
-	l.status = ""
+	l.status, l.address, l.port = "", "", 0
 	return l
 }
 
@@ -179,13 +184,16 @@ func (m *metrics) operationEnd(
 }
 
 // requestEnd records a request; of a read, only that no other attempt was allowed.
-func (m *metrics) requestEnd(ctx context.Context, r *request, budgetSpent bool, errorType, status string) {
+func (m *metrics) requestEnd(ctx context.Context, r *request, data session.RequestEnd, errorType, status string) {
 	l := r.shape.labels
 	if !r.read {
 		l.errorType, l.status = errorType, status
+		if m.requestDuration.config.serverAddress {
+			l.address, l.port = data.Host.IP(), data.Host.Port()
+		}
 		m.requestDuration.since(ctx, r.start, l)
 	}
-	if budgetSpent {
+	if data.BudgetSpent {
 		m.rejections.add(ctx, 1, labels{op: l.op, namespace: l.namespace, table: l.table, errorType: errorType})
 	}
 }

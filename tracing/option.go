@@ -13,12 +13,13 @@ import (
 type Option func(*config)
 
 type config struct {
-	traces       trace.TracerProvider
-	meters       metric.MeterProvider
-	attributes   []attribute.KeyValue
-	noStatements bool
-	noNamespace  bool
-	maxSeries    int
+	traces        trace.TracerProvider
+	meters        metric.MeterProvider
+	attributes    []attribute.KeyValue
+	noStatements  bool
+	noNamespace   bool
+	serverAddress bool
+	maxSeries     int
 }
 
 const defaultMaxSeries = 1000
@@ -63,6 +64,11 @@ func WithoutStatementText() Option { return func(c *config) { c.noStatements = t
 // WithoutMetricNamespace leaves db.namespace out of the metrics, for a service with many keyspaces, such as one for
 // each tenant. Spans keep it.
 func WithoutMetricNamespace() Option { return func(c *config) { c.noNamespace = true } }
+
+// WithMetricServerAddress adds server.address and server.port, those of the last coordinator of a request, to db.client.operation.duration.
+// Default: they are on spans alone, as they multiply the series of the metric by the number of nodes, and nodes that are replaced leave theirs
+// behind. See [WithMaxSeries].
+func WithMetricServerAddress() Option { return func(c *config) { c.serverAddress = true } }
 
 // WithMaxSeries sets how many different sets of attributes an instrument may have, before names become _OTHER. Default,
 // and if n is not positive: 1000.

@@ -184,7 +184,7 @@ func (t *Tracer) TraceRequestEnd(ctx context.Context, data session.RequestEnd) {
 		r.operation.requests.failed(errorType)
 	}
 	if t.metrics != nil {
-		t.metrics.requestEnd(ctx, r, data.BudgetSpent, errorType, status)
+		t.metrics.requestEnd(ctx, r, data, errorType, status)
 	}
 	if r.span == nil {
 		return
