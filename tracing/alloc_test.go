@@ -51,8 +51,8 @@ func costs(tb testing.TB) map[string]struct {
 		"noop meters":        {tracing.New(tracing.WithMeterProvider(noopmetric.NewMeterProvider())), 4},
 		"meters":             {tracing.New(tracing.WithMeterProvider(meters)), 4},
 		"sampled never":      {tracing.New(tracing.WithTracerProvider(never)), 12},
-		"sampled":            {tracing.New(tracing.WithTracerProvider(always)), 70},
-		"sampled and meters": {tracing.New(tracing.WithTracerProvider(always), tracing.WithMeterProvider(meters)), 70},
+		"sampled":            {tracing.New(tracing.WithTracerProvider(always)), 60},
+		"sampled and meters": {tracing.New(tracing.WithTracerProvider(always), tracing.WithMeterProvider(meters)), 60},
 		"slog, off":          {tracing.Slog(nil), 0},
 		"slog at info":       {tracing.Slog(slog.New(slog.NewTextHandler(io.Discard, nil))), 4},
 	}

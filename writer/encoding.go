@@ -72,12 +72,12 @@ type wirePath struct {
 	Mutations [][]byte
 }
 
-// MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: a queue is
-// where failed writes go. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces
-// are physical. The traceparent of the write, if it was traced, is in them. Counters keep their outcome, and nothing that could be sent again. An error that cannot be resumed, because
-// nothing was sent, cannot be encoded, nor one of more than 128 MiB, 100,000 mutations, 1,000,000 columns or 1,000 tables of an entity
-// with conditions, nor a column whose type, with the user-defined types in it, takes more than 64 KiB of text, nor types that differ and
-// take more than 1 MiB together.
+// MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: a queue is where failed
+// writes go. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces are physical. The traceparent of
+// the write is in them, if it was traced. Counters keep their outcome, and nothing that could be sent again. An error that cannot be
+// resumed, because nothing was sent, cannot be encoded, nor one of more than 128 MiB, 100,000 mutations, 1,000,000 columns or 1,000
+// tables of an entity with conditions, nor a column whose type, with the user-defined types in it, takes more than 64 KiB of text, nor
+// types that differ and take more than 1 MiB together.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.requests) == 0 && e.condition == nil {
 		if e.empty() {

@@ -148,10 +148,10 @@ func Hedge(d time.Duration) Option {
 	})
 }
 
-// Trace makes the writer report to t, which may also implement [session.RequestTracer] and [session.RetryTracer]. Nil, also as a nil
-// pointer, turns tracing off, which is the default and costs nothing. The observers of the session are called as without it. The coordinator of a batch is known
-// where [session.Configure] or [session.SelectHosts] has chosen how the session's hosts are selected. One given to With takes the place of that of New; two
-// in one call are an error: tracing.Multi joins them.
+// Trace makes the writer report to t, which may also implement [session.RequestTracer], [session.RetryTracer] and [session.LinkTracer].
+// Nil, also as a nil pointer, turns tracing off, which is the default and costs nothing. The observers of the session are called as
+// without it. The coordinator of a batch is known where [session.Configure] or [session.SelectHosts] has chosen how the session's hosts
+// are selected. One given to With takes the place of that of New; two in one call are an error: tracing.Multi joins them.
 //
 // The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
 // createOrder, and must hold no id, name or other value of a row.

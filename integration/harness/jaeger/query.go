@@ -90,13 +90,42 @@ func (s *Server) Traces(ctx context.Context, service string, limit int) ([]*Trac
 	return parse(body, status)
 }
 
-// parse reads an answer of the HTTP API.
-func parse(body []byte, status int) ([]*Trace, error) {
+// Operation is an entry of the list of operations.
+type Operation struct{ Name, SpanKind string }
+
+// Operations returns the operations of a service, each once for every kind that its spans have.
+func (s *Server) Operations(ctx context.Context, service string) ([]Operation, error) {
+	body, status, err := s.get(ctx, "/api/operations", url.Values{"service": {service}})
+	if err != nil {
+		return nil, err
+	}
+	return decode[Operation](body, status)
+}
+
+// Dependency is an edge of the service graph: how many spans of one service have a parent of the other.
+type Dependency struct {
+	Parent, Child string
+	CallCount     int
+}
+
+// Dependencies returns the service graph of the last hour.
+func (s *Server) Dependencies(ctx context.Context) ([]Dependency, error) {
+	body, status, err := s.get(ctx, "/api/dependencies", url.Values{
+		"endTs": {strconv.FormatInt(time.Now().UnixMilli(), 10)}, "lookback": {strconv.FormatInt(time.Hour.Milliseconds(), 10)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return decode[Dependency](body, status)
+}
+
+// decode reads an answer of the HTTP API.
+func decode[T any](body []byte, status int) ([]T, error) {
 	if status != http.StatusOK {
 		return nil, fmt.Errorf("ask Jaeger: it answers %d: %.200s", status, body)
 	}
 	var answer struct {
-		Data   []json.RawMessage
+		Data   []T
 		Errors []struct{ Msg string }
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
@@ -105,9 +134,17 @@ func parse(body []byte, status int) ([]*Trace, error) {
 	if len(answer.Errors) > 0 {
 		return nil, fmt.Errorf("ask Jaeger: it answers: %s", answer.Errors[0].Msg)
 	}
-	traces := make([]*Trace, len(answer.Data))
-	for i, data := range answer.Data {
-		var err error
+	return answer.Data, nil
+}
+
+// parse reads an answer with traces.
+func parse(body []byte, status int) ([]*Trace, error) {
+	all, err := decode[json.RawMessage](body, status)
+	if err != nil {
+		return nil, err
+	}
+	traces := make([]*Trace, len(all))
+	for i, data := range all {
 		if traces[i], err = parseTrace(data); err != nil {
 			return nil, err
 		}

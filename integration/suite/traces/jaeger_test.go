@@ -42,6 +42,7 @@ func TestTraces(t *testing.T) {
 	})
 	t.Run("a lost reply", func(t *testing.T) { testLostReply(t, service, shop, secrets) })
 	t.Run("several writes", func(t *testing.T) { testSeveralWrites(t, service, shop, secrets) })
+	t.Run("calls", func(t *testing.T) { testCalls(t, service.jaeger, secrets) })
 	t.Run("a table that is missing", func(t *testing.T) {
 		o := newOrder()
 		secrets.add(o)

@@ -110,26 +110,34 @@ type service struct {
 
 func serve(t *testing.T, server *jaeger.Server) *service {
 	t.Helper()
-	exporter, err := otlptracegrpc.New(t.Context(), otlptracegrpc.WithEndpointURL(server.OTLP),
-		otlptracegrpc.WithTimeout(patience))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &service{
-		name: "orders-" + gocql.MustRandomUUID().String(), jaeger: server, requests: make(chan func(context.Context), 1),
-	}
-	s.provider = sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter),
-		sdktrace.WithResource(resource.NewSchemaless(semconv.ServiceName(s.name))))
-	t.Cleanup(func() {
-		if err := s.provider.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	s := &service{name: unique("orders"), jaeger: server, requests: make(chan func(context.Context), 1)}
+	s.provider = provide(t, server, s.name)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /orders", s.handle)
 	s.server = httptest.NewServer(mux)
 	t.Cleanup(s.server.Close)
 	return s
+}
+
+// unique is a name that no other service has.
+func unique(name string) string { return name + "-" + gocql.MustRandomUUID().String() }
+
+// provide makes the tracer provider of a service.
+func provide(t *testing.T, server *jaeger.Server, name string) *sdktrace.TracerProvider {
+	t.Helper()
+	exporter, err := otlptracegrpc.New(t.Context(), otlptracegrpc.WithEndpointURL(server.OTLP),
+		otlptracegrpc.WithTimeout(patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter),
+		sdktrace.WithResource(resource.NewSchemaless(semconv.ServiceName(name))))
+	t.Cleanup(func() {
+		if err := provider.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return provider
 }
 
 // handle runs the request's work within a span, as HTTP instrumentation does.
