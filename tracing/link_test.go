@@ -76,7 +76,7 @@ func TestResumesLinkToTheirWrite(t *testing.T) {
 
 		resumed.Reset()
 		rule := c.When(cassandratest.Table("memos_by_author")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
-		never := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))
+		never := sdktrace.NewTracerProvider(sdktrace.WithSampler(recordOnly{}))
 		_, err = s.w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(never)))).Write(t.Context(), "addMemo", memos.Insert(newMemo()))
 		rule.End()
 		if _, err := w.Resume(t.Context(), stored(t, err)); err != nil {
@@ -87,6 +87,15 @@ func TestResumesLinkToTheirWrite(t *testing.T) {
 		}
 	})
 }
+
+// recordOnly is a sampler that has spans recorded, and not exported.
+type recordOnly struct{}
+
+func (recordOnly) ShouldSample(sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	return sdktrace.SamplingResult{Decision: sdktrace.RecordOnly}
+}
+
+func (recordOnly) Description() string { return "record only" }
 
 // Of several tracers the first that has a span gives the link, and all of them make it. What is no traceparent makes none.
 func TestLinks(t *testing.T) {

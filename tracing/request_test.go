@@ -200,6 +200,9 @@ func TestPagesOfReads(t *testing.T) {
 			"some": {all.Limit(7), []map[string]string{{
 				"cassandra.page.size": "7", "db.response.returned_rows": "7", "denorm.rows": "7", "denorm.pages": "1",
 			}}},
+			"two pages": {all.Limit(25), []map[string]string{{
+				"cassandra.page.size": "20", "db.response.returned_rows": "25", "denorm.rows": "25", "denorm.pages": "2",
+			}}},
 			"confirmed": {all.Limit(7).Confirm(), []map[string]string{
 				{"db.collection.name": "memos", "cassandra.page.size": "101", "db.response.returned_rows": "7", "denorm.rows": "7"},
 				{"db.collection.name": "memos_by_author", "cassandra.page.size": "7", "db.response.returned_rows": "7", "denorm.rows": "7"},
