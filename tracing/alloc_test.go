@@ -4,6 +4,7 @@ package tracing_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"testing"
@@ -73,6 +74,25 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 		if got > test.most {
 			t.Errorf("%s: %v allocations, more than %v", name, got, test.most)
 		}
+	}
+}
+
+// The links of many Resumes do not push out what is kept of operations.
+func TestLinksFillNoCache(t *testing.T) { //nolint:paralleltest // as above
+	costs := func(links int) float64 {
+		never := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))
+		tracer := tracing.New(tracing.WithTracerProvider(never))
+		for i := range links {
+			link := fmt.Sprintf("00-4bf92f3577b34da6a3ce929d0e0e4736-%016x-01", i+1)
+			start := session.OperationStart{Op: "createOrder", Resume: true, Link: link}
+			tracer.TraceEnd(tracer.TraceStart(t.Context(), start), session.OperationEnd{Op: "createOrder"})
+		}
+		return testing.AllocsPerRun(200, func() {
+			tracer.TraceEnd(tracer.TraceStart(t.Context(), session.OperationStart{Op: "payOrder"}), session.OperationEnd{Op: "payOrder"})
+		})
+	}
+	if few, many := costs(1), costs(2000); few != many {
+		t.Errorf("%v allocations after one Resume, %v after many", few, many)
 	}
 }
 
