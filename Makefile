@@ -14,10 +14,10 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 	@cd integration && go build -o ../bin/ ./cmd/demo && ../bin/demo $(ARGS)
 
 .PHONY: test
-test: lint unit integration faults ## linters, unit tests, tests on three nodes, short faults; at most 12 minutes on two processors
+test: lint unit integration faults ## linters, unit tests, tests on three nodes, short faults; a quarter of an hour on two processors
 
 .PHONY: proofs
-proofs: platforms race ## what takes longer: other platforms, the race detector, planted bugs, the longest tests, all faults; half an hour
+proofs: platforms drivers race ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults; half an hour
 	cd integration && go test -count=1 -run '^TestPlanted' ./load/simulation
 	go test -count=1 -timeout 30m -run '^TestPlantedRepairs$$' ./reconcile
 	@$(MAKE) integration RACE=-race SKIP=
