@@ -122,8 +122,9 @@ rules: ## alert rules and dashboard of docs/operations; needs promtool, and says
 	@internal/tools/rules.sh
 
 .PHONY: vulnerabilities
-vulnerabilities: ## vulnerabilities of the Go database, vuln.go.dev, in what the library and the command call
+vulnerabilities: ## vulnerabilities of the database vuln.go.dev in what the library, the command and examples/kafka call
 	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+	cd examples/kafka && go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
 .PHONY: release-dry
 release-dry: ## make a release in a clean clone, print its notes, and go get and go install it as a stranger; VERSION=v0.1.0
