@@ -80,7 +80,7 @@ func startNode(t *testing.T, answer func(*server, frame) bool) *node {
 }
 
 func (n *node) serve(c *server) {
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	for {
 		f, err := c.read()
 		if err != nil {
