@@ -50,7 +50,7 @@ FUZZTIME = 1m
 
 .PHONY: fuzz
 fuzz: ## each fuzz test of all modules for FUZZTIME, 1m; what fails is left in testdata/fuzz of its package, to be committed with the fix
-	@failed=none; found=$$(grep -rl --include='*_test.go' '^func Fuzz' .) || exit 1; for file in $$found; do \
+	@failed=none; found=$$(grep -rl --include='*_test.go' --exclude-dir=bin '^func Fuzz' .) || exit 1; for file in $$found; do \
 		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do echo "$$(dirname $$file) $$name"; \
 			(cd $$(dirname $$file) && go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) .) || failed="$${failed#none} $$name"; \
 		done; done; [ "$$failed" = none ] || { echo "failed:$$failed"; exit 1; }
@@ -110,10 +110,11 @@ lint: $(LINT) tidy ## linters of .golangci.yml, over all modules; go.mod of each
 	cd integration && ../$(LINT) run --build-tags faults ./...
 	cd examples/kafka && ../../$(LINT) run ./...
 	cd internal/tools/driverbugs && ../../../$(LINT) run ./...
+	cd internal/tools/driverbugs && ../../../$(LINT) run ./...
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of each module are what go mod tidy makes of them
-	@for m in $$(find . -name go.mod); do (cd $$(dirname $$m) && go mod tidy -diff) || { echo "$$m: run go mod tidy"; exit 1; }; done
+	@for m in $$(find . -name go.mod -not -path './bin/*'); do (cd $$(dirname $$m) && go mod tidy -diff) || { echo "$$m: run go mod tidy"; exit 1; }; done
 
 .PHONY: rules
 rules: ## alert rules and dashboard of docs/operations; needs promtool, and says where it comes from

@@ -37,6 +37,7 @@ var inside = map[string]string{
 	"integration":                       "tests, and commands that start nodes for them",
 	"integration/harness/jaeger/server": "builds the Jaeger of those tests",
 	"internal/tools":                    "linters and scripts of this repository",
+	"internal/tools/driverbugs":         "reproductions of bugs of drivers",
 }
 
 // TestModules holds that a new module is either installed by the tests below, with tags of its own, or named above.
@@ -44,7 +45,7 @@ func TestModules(t *testing.T) {
 	t.Parallel()
 	var others []string
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "testdata") {
+		if err == nil && entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "testdata" || entry.Name() == "bin") {
 			return filepath.SkipDir
 		}
 		if err == nil && entry.Name() == "go.mod" && filepath.Dir(path) != filepath.Clean(root) {
