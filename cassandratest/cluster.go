@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/gocql/gocql"
 )
 
@@ -184,7 +185,7 @@ func (c *Cluster) Config() *gocql.ClusterConfig {
 		config.Hosts = append(config.Hosts, n.ip.String())
 	}
 	config.Port = c.port
-	config.ProtoVersion = 4
+	config.ProtoVersion = driver.Protocol
 	config.Logger = quiet{}
 	config.Dialer = &dialer{cluster: c, config: config}
 	return config

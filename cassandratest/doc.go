@@ -13,7 +13,7 @@
 //
 //		lost := c.When().Do(cassandratest.Apply, cassandratest.Drop) // whatever is sent is applied, and nobody answers
 //		// what does the service say?
-//		lost.End() // the network is well again
+//		lost.End() // the network works again
 //		if lost.Handled() == 0 {
 //			t.Fatal("nothing was sent")
 //		}

@@ -111,7 +111,7 @@ func TestServiceSaysAcceptedWhenItCannotKnow(t *testing.T) {
 				if n := count(t, session, seat); n != test.there {
 					t.Errorf("%d rows by user, want %d", n, test.there)
 				}
-				byUser.End() // the network is well again
+				byUser.End() // the network works again
 				if test.want == http.StatusAccepted {
 					if err := s.finish(t.Context()); err != nil {
 						t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 	"pgregory.net/rapid"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -94,8 +95,8 @@ func TestDoUncomparableError(t *testing.T) {
 			}
 			return overloaded
 		}, nil)
-		var answer gocql.RequestError
-		if !errors.As(err, &answer) || answer.Code() != gocql.ErrCodeOverloaded || out.Outcome != retry.NotApplied {
+		answer, ok := driver.RequestError(err)
+		if !ok || answer.Code() != gocql.ErrCodeOverloaded || out.Outcome != retry.NotApplied {
 			t.Errorf("%+v, %v", out, err)
 		}
 		if errors.Is(err, context.Canceled) != canceled || reflect.TypeOf(err) == reflect.TypeOf(overloaded) == canceled {

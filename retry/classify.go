@@ -6,7 +6,7 @@ const (
 )
 
 // Classify says what is known after an attempt to write failed with err. The rules assume that the attempt was sent
-// without a gocql RetryPolicy and without speculative execution.
+// once: without speculative execution, and with a gocql RetryPolicy that never retries.
 //
 // Wrapped errors are classified as what they wrap. An error that wraps several (errors.Join, or fmt.Errorf with more
 // than one %w) is classified as all of them together: NotApplied only if each one is, Unknown if they disagree. So

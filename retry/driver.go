@@ -62,6 +62,9 @@ func classifyDriver(err error, kind Kind) (Verdict, bool) {
 	case gocql.ErrUnknownRetryType:
 		return unknownFinal("unknown_retry_type"), true
 	}
+	if driver.NotSent(err) {
+		return safe("no_connections"), true
+	}
 	switch err.(type) { //nolint:errorlint // one error of the tree that Classify walks
 	case gocql.MarshalError, driver.MarshalError:
 		return permanent("marshal_error"), true

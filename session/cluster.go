@@ -31,7 +31,7 @@ import (
 func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfig {
 	// gocql 1.7 speaks 3 to 4 (5 without its framing). Left to discover the version it opens a connection to throw
 	// away, and in a cluster under upgrade takes whatever the first node offers.
-	cluster.ProtoVersion = 4
+	cluster.ProtoVersion = driver.Protocol
 
 	// The writer owns all attempts. gocql would retry whatever the error, counters included, with the errors of
 	// earlier attempts lost, and a clean last error would then be taken for "not applied".

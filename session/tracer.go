@@ -61,7 +61,7 @@ type OperationStart struct {
 	Changes int // how many entities change; 0 for a Resume
 	Resume  bool
 	// Link is the traceparent of the write that a Resume finishes: what a [LinkTracer] returned of it or, if that was not traced, of an
-	// earlier Resume that has sent something and failed. Empty if none is known. Of an error that was stored it is what the storage says.
+	// earlier Resume that has sent something and failed. Empty if none is known. For a stored error it is the stored text: trust it as far as the storage.
 	Link string
 
 	// Of a read:

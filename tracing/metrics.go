@@ -191,7 +191,9 @@ func (m *metrics) requestEnd(ctx context.Context, r *request, data session.Reque
 		if m.requestDuration.config.serverAddress {
 			l.address, l.port = data.Host.IP(), data.Host.Port()
 		}
-		m.requestDuration.since(ctx, r.start, l)
+		if data.Attempts > 0 {
+			m.requestDuration.since(ctx, r.start, l)
+		}
 	}
 	if data.BudgetSpent {
 		m.rejections.add(ctx, 1, labels{op: l.op, namespace: l.namespace, table: l.table, errorType: errorType})

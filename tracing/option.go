@@ -58,7 +58,7 @@ func attributesOf(ctx context.Context) []attribute.KeyValue {
 // WithoutStatementText leaves db.query.text out of the spans of requests. Default: it is there, as the conventions ask for where values are
 // bound. It has the CQL texts of the statements, each once, with ? for every value, timestamps and times to live included. All else in them is
 // words of CQL, the null of a condition, and names: of keyspaces, tables, which may tell a month where they rotate, and columns, of which those
-// of a Patch tell what it changes. Of a row that has expired by the time it is sent, it is the statement of one that has not.
+// of a Patch tell what it changes. If a row has expired before it is sent, the text is still that of the INSERT.
 func WithoutStatementText() Option { return func(c *config) { c.noStatements = true } }
 
 // WithoutMetricNamespace leaves db.namespace out of the metrics, for a service with many keyspaces, such as one for

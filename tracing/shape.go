@@ -16,8 +16,8 @@ import (
 // maxShapes limits how many are kept. Beyond, they are made again each time.
 const maxShapes = 1000
 
-// operationShape is how the span of an operation starts. It is none of a call to the database, so it has none of the attributes by which
-// such a span is known: see the package comment.
+// operationShape is how the span of an operation starts. It is not a call to the database, so it has no attribute that marks
+// one: see the package comment.
 type operationShape []trace.SpanStartOption
 
 func (t *Tracer) operationShape(data session.OperationStart) operationShape {

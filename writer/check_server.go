@@ -18,7 +18,7 @@ func (c *checker) recognize() error {
 	local, err := ask(c, cql.Name{}, func(ctx context.Context, _ cql.Name) (map[string]any, error) {
 		row := make(map[string]any)
 		err := c.session.Query(`SELECT * FROM system.local WHERE key = 'local'`).
-			WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).MapScan(row)
+			NoSkipMetadata().WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).MapScan(row)
 		if errors.Is(err, gocql.ErrNotFound) {
 			err = nil
 		}

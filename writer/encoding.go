@@ -50,7 +50,7 @@ type wireError struct {
 	Strict    bool
 	Paths     []wirePath
 	Condition *wireDecision
-	Link      string // the traceparent of the write, of which a process that does not know the field resumes the same
+	Link      string // the traceparent of the write; a process that does not know the field resumes without it
 }
 
 // wireDecision is a condition with what is known of it.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 	"github.com/gocql/gocql"
@@ -94,8 +95,8 @@ func TestFailedReadIsAnError(t *testing.T) {
 						if len(failed.Tables) != 1 || failed.Tables[0].Table != "guests" || failed.Tables[0].Attempts != fault.attempts || failed.Tables[0].Err == nil {
 							t.Errorf("%s, %s: want guests after %d attempts: %+v", fault.name, op, fault.attempts, failed.Tables)
 						}
-						var server gocql.RequestError
-						if fault.is != nil && !errors.Is(err, fault.is) || fault.is == nil && !errors.As(err, &server) {
+						_, answered := driver.RequestError(err)
+						if fault.is != nil && !errors.Is(err, fault.is) || fault.is == nil && !answered {
 							t.Errorf("%s, %s: the cause is lost: %v", fault.name, op, err)
 						}
 						if !strings.Contains(err.Error(), "read") || strings.Contains(err.Error(), key.GuestID.String()) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/driver/drivertest"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -277,7 +278,7 @@ func TestWireEnds(t *testing.T) {
 				s.Node(1).Stop()
 				<-time.After(time.Second)
 			},
-			want: NotApplied, is: gocql.ErrNoConnections,
+			want: NotApplied, is: drivertest.ErrNoNode,
 		},
 		"cancelled before": {
 			before: func(_ *wireShop, cancel context.CancelFunc) { cancel() }, want: NotApplied, is: context.Canceled,

@@ -59,7 +59,7 @@ func TestNameIsTaken(t *testing.T) {
 	})
 }
 
-// The user is added, and the service does not get to know. Its second call must not find the name taken by itself.
+// The user is added, and the service does not learn of it. Its second call must not find the name taken by itself.
 func TestAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
@@ -75,7 +75,7 @@ func TestAnswerIsLost(t *testing.T) {
 		if lost.Handled() != 1 {
 			t.Fatalf("%d requests have met the rule", lost.Handled())
 		}
-		lost.End() // the network is well again
+		lost.End() // the network works again
 		if err := s.register(t.Context(), "ann", "ann@example.com"); err != nil {
 			t.Errorf("the second call: %v", err)
 		}

@@ -39,6 +39,16 @@ func (noRetry) Attempt(gocql.RetryableQuery) bool { return false }
 
 func (noRetry) GetRetryType(error) gocql.RetryType { return gocql.Rethrow }
 
+// NotSent says whether err, one error of a tree, is that of the fork for a node that is down or has no connection. After it the fork asks
+// the next node, whatever the RetryPolicy, and returns it if there was none: then nothing was sent. gocql has ErrNoConnections for that.
+func NotSent(err error) bool {
+	switch err.Error() {
+	case "gocql: host is nil or down", "gocql: host does not have a pool", "gocql: host pool does not have connections":
+		return true
+	}
+	return false
+}
+
 // answer is an error of the server in the fork.
 type answer interface {
 	error

@@ -179,8 +179,8 @@ func (p *Policy) Ready() bool {
 	return ok && ready.Ready()
 }
 
-// Reset makes the policy ready for another session, if the one that it was given to could not be made. The fork of ScyllaDB
-// calls it, gocql does not.
+// Reset makes the policy ready for another session. It is in the HostSelectionPolicy of the fork of ScyllaDB, whose version 1.19.0 does not
+// call it.
 func (p *Policy) Reset() {
 	p.mu.Lock()
 	p.session = nil

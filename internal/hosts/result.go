@@ -61,10 +61,20 @@ func ResultOf(err error) Result {
 		return TimedOut
 	case errors.Is(err, context.Canceled):
 		return Cancelled
-	case errors.Is(err, gocql.ErrNoConnections), errors.Is(err, gocql.ErrNoStreams), errors.Is(err, gocql.ErrSessionClosed):
+	case errors.Is(err, gocql.ErrNoConnections), errors.Is(err, gocql.ErrNoStreams), errors.Is(err, gocql.ErrSessionClosed), unsent(err):
 		return Unsent
 	case errors.Is(err, gocql.ErrConnectionClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &network):
 		return Lost
 	}
 	return Broken
+}
+
+// unsent looks for the fork's errors of nodes that nothing was sent to.
+func unsent(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if driver.NotSent(err) {
+			return true
+		}
+	}
+	return false
 }

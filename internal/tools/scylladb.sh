@@ -18,12 +18,12 @@ chmod -R u+w $copy
 change() {
 	file=$copy/$1
 	cp "$file" $copy/before
-	sed "$2" $copy/before >"$file"
+	sed -E "$2" $copy/before >"$file"
 	! cmp -s "$file" $copy/before || { echo "$mod.mod: $1 of this version has nothing to change: look at internal/tools/scylladb.sh" >&2; exit 1; }
 }
-change conn.go 's/\(callReqPool\|writeResultChanPool\)\.Get()/\1.New()/'
-change debounce/simple_debouncer.go 's/m     sync.Mutex/m     chan struct{}/; s/&SimpleDebouncer{}/\&SimpleDebouncer{m: make(chan struct{}, 1)}/
-	s/d\.m\.Lock()/d.m <- struct{}{}/; s/d\.m\.Unlock()/<-d.m/; /^	"sync"$/d'
+change conn.go 's/(callReqPool|writeResultChanPool)\.Get\(\)/\1.New()/'
+change debounce/simple_debouncer.go 's/m     sync.Mutex/m     chan struct{}/; s/&SimpleDebouncer\{\}/\&SimpleDebouncer{m: make(chan struct{}, 1)}/
+	s/d\.m\.Lock\(\)/d.m <- struct{}{}/; s/d\.m\.Unlock\(\)/<-d.m/; /^	"sync"$/d'
 sed "s#=> github.com/scylladb/gocql .*#=> ./$copy#" $mod.mod >$copy.mod
 cp $mod.sum $copy.sum
 exec go test -tags scylladb -modfile=$copy.mod "$@"

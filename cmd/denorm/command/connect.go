@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 	"github.com/spf13/pflag"
 
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -80,7 +81,7 @@ func (s *source) connect() (*session.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.ProtoVersion = 4
+	config.ProtoVersion = driver.Protocol
 	config.Timeout, config.ConnectTimeout = s.timeout, s.timeout
 	config.Events.DisableSchemaEvents = true
 	reads, err := session.Connect(config)

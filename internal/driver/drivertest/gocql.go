@@ -12,6 +12,9 @@ import (
 // Fork says that the driver is the fork of ScyllaDB.
 const Fork = false
 
+// ErrNoNode is the error of a request for which no node is up.
+var ErrNoNode = gocql.ErrNoConnections
+
 // Host is a node, with an id unless that is empty. Its port cannot be set.
 func Host(id, address string) *gocql.HostInfo {
 	host := new(gocql.HostInfo).SetConnectAddress(net.ParseIP(address))
