@@ -30,7 +30,7 @@ drivers: ## the library and its tests with the fork of gocql by ScyllaDB; bugs o
 	internal/tools/scylladb.sh -timeout 20m -skip '$(OTHERWISE)' ./writer ./reader ./retry ./schema/... ./tracing ./internal/request ./internal/pace \
 		./internal/driver/... ./internal/cqltype ./internal/entity ./internal/cassandra/catalog ./internal/testutil/suite
 	cd internal/tools/driverbugs && go test -count=1 ./...
-OTHERWISE = ^TestPlanted|^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^types$$
+OTHERWISE = ^TestPlanted|^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^types$$
 
 .PHONY: long
 long: simulation reconcileproofs soak bulkproofs tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
