@@ -19,6 +19,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	load "github.com/denorm-go/denorm/integration/load/orderservice"
 	"github.com/denorm-go/denorm/integration/orderservice"
+	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/testutil/faulty"
 	"github.com/denorm-go/denorm/tracing"
 )
@@ -40,8 +41,8 @@ func start(t *testing.T, keyspace string) *instance {
 		Hosts: cluster.Hosts(t), Keyspace: keyspace, CreateSchema: true,
 		Trace: tracing.New(tracing.WithTracerProvider(tracers)),
 		Change: func(c *gocql.ClusterConfig) {
-			c.Events.DisableSchemaEvents = true // package cluster says why
-			if c.RetryPolicy == nil {           // the session of the reads has one
+			c.Events.DisableSchemaEvents = true  // package cluster says why
+			if c.RetryPolicy == driver.NoRetry { // the session of the reads has another
 				i.writes.Configure(c)
 			}
 		},

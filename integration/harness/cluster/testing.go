@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/driver"
 )
 
 // Hosts returns the hosts of the cluster that was brought up for the tests, from DENORM_TEST_HOSTS. A test that finds
@@ -46,7 +48,7 @@ func Session(tb testing.TB, keyspace string, changes ...func(*gocql.ClusterConfi
 	for _, change := range changes {
 		change(config)
 	}
-	if config.RetryPolicy == nil {
+	if config.RetryPolicy == nil || config.RetryPolicy == driver.NoRetry { // that of session.Configure
 		config.RetryPolicy = patience{}
 	}
 	session, err := config.CreateSession()
