@@ -8,13 +8,13 @@ version=${1:?"give a tag, such as v0.1.0"}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-[ -z "$(git -C "$root" status --porcelain)" ] || echo "make: what is not committed is not part of the dry run" >&2
+[ -z "$(git -C "$root" status --porcelain)" ] || echo "dryrelease.sh: what is not committed is not part of the dry run" >&2
 git clone --quiet --no-hardlinks "$root" "$scratch/denorm"
 cd "$scratch/denorm"
 if commit=$(git rev-parse --quiet --verify "refs/tags/$version^{commit}"); then
-	[ "$commit" = "$(git rev-parse HEAD)" ] || { echo "make: $version is the tag of another commit, $commit: give the next version" >&2; exit 1; }
+	[ "$commit" = "$(git rev-parse HEAD)" ] || { echo "dryrelease.sh: $version is the tag of another commit, $commit: give the next version" >&2; exit 1; }
 else
-	if ! grep -q "^## ${version#v} " CHANGELOG.md; then
+	if ! grep -qF "## ${version#v} " CHANGELOG.md; then
 		awk -v section="## ${version#v} - $(date +%Y-%m-%d)" '{ print } /^## Unreleased$/ { print "\n" section }' CHANGELOG.md >"$scratch/changelog"
 		mv "$scratch/changelog" CHANGELOG.md
 		git -c user.name=denorm -c user.email=denorm@example.com -c commit.gpgSign=false commit --quiet --all --message "$version"
