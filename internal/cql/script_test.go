@@ -230,13 +230,16 @@ func FuzzScript(f *testing.F) {
 	for _, seed := range []string{
 		"SELECT a, (int) b, [c], {d: e}, f(g)[1..2].h FROM t GROUP BY i ORDER BY j ANN OF ? LIMIT 1", "INSERT INTO t JSON ? DEFAULT NULL",
 		"BEGIN BATCH DELETE FROM t WHERE a = -? + 1; APPLY BATCH -- x", "CREATE TABLE t (a list<int>, PRIMARY KEY (a)) WITH b = {'c': 1};",
-		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL PRIMARY KEY (a)", "USE a; USE b",
+		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL PRIMARY KEY (a)", "USE a; USE b", "CREATE TABLE a (a list)",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		want, err := Parse(text)
 		found, all := statements(text)
+		if all != nil && strings.Contains(all.Error(), " needs type arguments") {
+			return // Parse takes list for a user-defined type of that name, as Cassandra does
+		}
 		if err == nil && (all != nil || len(found) == 0) {
 			t.Fatalf("read as %#v, and as %q, %v", want, found, all)
 		}
