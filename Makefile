@@ -18,7 +18,7 @@ test: lint unit integration faults ## linters, unit tests, tests on three nodes,
 
 .PHONY: proofs
 proofs: platforms drivers race ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults; half an hour
-	cd integration && go test -count=1 -run '^TestPlanted' ./load/simulation
+	cd integration && go test -count=1 -timeout 30m -run '^TestPlanted' ./load/simulation
 	go test -count=1 -timeout 30m -run '^TestPlantedRepairs$$' ./reconcile
 	@$(MAKE) integration RACE=-race SKIP=
 	@$(MAKE) faults FAULTS=Node
