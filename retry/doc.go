@@ -14,9 +14,9 @@
 //
 //   - errors of gocql that it returns before anything is sent, and at no other place: MarshalError, ErrSessionClosed,
 //     ErrNoStreams, ErrTooManyStmts, ErrUnsupported, ErrUseStmt, and ErrNoConnections. The last one holds because
-//     writes are sent without speculative execution, and with a gocql RetryPolicy that never retries;
-//     with speculation ErrNoConnections
-//     may be returned while another execution of the same write is on its way (query_executor.go).
+//     writes are sent without speculative execution, and with a gocql RetryPolicy that never retries; with speculation
+//     ErrNoConnections may be returned while another execution of the same write is on its way (query_executor.go). The
+//     fork of ScyllaDB has three errors in its place, of nodes that are down or have no connection.
 //   - error codes with which a coordinator rejects a request before it executes it: protocol error, bad credentials, is
 //     bootstrapping, unprepared, syntax error, unauthorized, invalid, config error, already exists, function failure.
 //   - UNAVAILABLE of one partition, of a logged batch or of a counter, where every availability check comes before the
