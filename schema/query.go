@@ -26,6 +26,8 @@ type Query struct {
 type Order struct {
 	Column     string
 	Descending bool
+	// Near says that rows come in the order of their distance from a vector, the nearest first: ORDER BY column ANN OF ?.
+	Near bool
 }
 
 // Relation is one restriction of a WHERE.

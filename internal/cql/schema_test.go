@@ -46,7 +46,7 @@ func TestTables(t *testing.T) {
 					{"e", &Type{Kind: Vector, Name: "vector", Args: []*Type{native("float"), {Kind: Dimension, Name: "3"}}}, false},
 					{"f", &Type{Kind: Class, Name: "org.X"}, false},
 				},
-				Partition: []string{"a", "b"}, Clustering: []string{"c", "d"}, Order: []Order{{"c", true}, {"d", false}},
+				Partition: []string{"a", "b"}, Clustering: []string{"c", "d"}, Order: []Order{{Column: "c", Descending: true}, {Column: "d"}},
 				Options: []Option{
 					{Name: "comment", Kind: String, Text: "it's"},
 					{Name: "gc_grace_seconds", Kind: Integer, Text: "-1"},
@@ -76,7 +76,7 @@ func TestTypesAndViews(t *testing.T) {
 			&CreateView{
 				View: Name{"", "v"}, IfNotExists: true, From: Name{"ks", "t"}, Columns: []string{"a", "b"},
 				Where:     []Relation{{Columns: []string{"a"}, Operator: "IS NOT NULL"}, {Columns: []string{"b"}, Operator: "IS NOT NULL"}},
-				Partition: []string{"b"}, Clustering: []string{"a"}, Order: []Order{{"a", true}},
+				Partition: []string{"b"}, Clustering: []string{"a"}, Order: []Order{{Column: "a", Descending: true}},
 				Options: []Option{{Name: "comment", Kind: String, Text: "x"}},
 			},
 		},

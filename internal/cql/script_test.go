@@ -93,7 +93,7 @@ func TestOnlyInScripts(t *testing.T) {
 			GroupBy: []Term{column("a"), call(Call, "floor", column("b"), Term{Kind: Duration, Text: "1h"})},
 		},
 		"SELECT a FROM t ORDER BY v ANN OF [1] LIMIT 1": &Select{
-			From: Name{"", "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "v"}}, Limit: pointer(number("1")),
+			From: Name{"", "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "v", Near: true}}, Limit: pointer(number("1")),
 		},
 		"SELECT -a + 1 FROM t": selects(call(Arithmetic, "", column("a"), number("1"))),
 		"SELECT [a, b], {a}, {a: b}, {1: b}, {f: a}, (a), (int) a, (set<int>) a AS b FROM t": &Select{From: Name{"", "t"}, Columns: []Selector{

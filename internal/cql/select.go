@@ -152,6 +152,7 @@ func (p *Parser) order() Order {
 	if p.IsWord(0, "ann") && p.IsWord(1, "of") && p.beyond("ORDER BY ... ANN OF") {
 		p.skip(2)
 		p.term()
+		o.Near = true
 	}
 	if !p.Word("asc") {
 		o.Descending = p.Word("desc")

@@ -48,7 +48,7 @@ func TestSelect(t *testing.T) {
 			Limit: &Term{Kind: Mark, Mark: 2, Text: "N"},
 		}},
 		{"SELECT a FROM t ORDER BY c DESC, d ASC, e PER PARTITION LIMIT 2 LIMIT ? ALLOW FILTERING", &Select{
-			From: Name{"", "t"}, Columns: columns("a"), OrderBy: []Order{{"c", true}, {"d", false}, {"e", false}},
+			From: Name{"", "t"}, Columns: columns("a"), OrderBy: []Order{{Column: "c", Descending: true}, {Column: "d"}, {Column: "e"}},
 			PerLimit: pointer(number("2")), Limit: pointer(mark(0)), Filtering: true,
 		}},
 	})

@@ -38,6 +38,7 @@ type Selector struct {
 type Order struct {
 	Column     string
 	Descending bool
+	Near       bool // ANN OF a vector: the nearest first
 }
 
 // Insert is INSERT.

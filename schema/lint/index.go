@@ -70,7 +70,7 @@ func sasiIndexes(r *review) {
 // indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find enough rows.
 func indexAlone(r *review) {
 	for q, t := range r.queries {
-		if q.Verb == "SELECT" && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering {
+		if q.Verb == "SELECT" && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering && nearest(q) == "" {
 			r.finding(t, "a query table whose partition key is what the query knows; or name the partition as well",
 				"a query by an index alone asks node after node").of(q)
 		}

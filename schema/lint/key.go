@@ -80,17 +80,22 @@ func missingUnique(r *review) {
 func keyByClock(r *review) {
 	for t := range r.clustered {
 		clustering := t.Of(schema.Clustering)
-		if slices.ContainsFunc(clustering, func(c schema.Column) bool { return !slices.Contains([]string{"timestamp", "date", "time"}, c.Type) }) {
+		if slices.ContainsFunc(clustering, func(c schema.Column) bool { return !clock(c) && c.Type != "date" && c.Type != "time" }) {
 			continue
 		}
-		for _, clock := range slices.Backward(clustering) {
-			if clock.Type == "timestamp" && !r.single(t) && !interval(clock.Name) {
+		for _, c := range slices.Backward(clustering) {
+			if clock(c) && !r.single(t) && !interval(c.Name) {
 				r.finding(t, "make it a timeuuid, or add a column that is unique to the end of the key",
-					"only %s, a time in milliseconds, tells the rows of a partition apart", clock.Name).Column = clock.Name
+					"only %s, a time of limited precision, tells the rows of a partition apart", c.Name).Column = c.Name
 				break
 			}
 		}
 	}
+}
+
+// clock says whether a column holds what a clock shows, of limited precision: by its type, or as a number by its name.
+func clock(c schema.Column) bool {
+	return c.Type == "timestamp" || c.Type == "bigint" && slices.Contains(strings.Fields("at time ts timestamp millis micros epoch"), lastWord(c.Name))
 }
 
 func incomplete(r *review) {

@@ -32,9 +32,20 @@ func located(q *schema.Query, t *schema.Table) bool { return len(unnamed(q, t)) 
 
 // indexed says whether the query can go by an index.
 func (r *review) indexed(q *schema.Query, t *schema.Table) bool {
+	near := nearest(q)
 	return slices.ContainsFunc(r.schema.Indexes, func(i schema.Index) bool {
-		return i.Keyspace == t.Keyspace && i.Table == t.Name && restricted(q, i.Column())
+		return i.Keyspace == t.Keyspace && i.Table == t.Name && (near == "" && restricted(q, i.Column()) || near != "" && near == i.Column())
 	})
+}
+
+// nearest is the column of vectors by whose distance a query orders the rows, or empty.
+func nearest(q *schema.Query) string {
+	for _, o := range q.Order {
+		if o.Near {
+			return o.Column
+		}
+	}
+	return ""
 }
 
 // scans says whether a query goes through the table by tokens, piece by piece, as those do that are meant to read all.
@@ -44,7 +55,7 @@ func scans(q *schema.Query) bool {
 
 func partitionUnused(r *review) {
 	for q, t := range r.queries {
-		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) {
+		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) || nearest(q) != "" {
 			continue
 		}
 		reason := "reads the whole table"
@@ -57,6 +68,10 @@ func partitionUnused(r *review) {
 
 func notServed(r *review) {
 	for q, t := range r.queries {
+		if column := nearest(q); column != "" && !r.indexed(q, t) {
+			r.finding(t, "CREATE INDEX ON "+t.String()+" ("+column+") USING 'sai'", "a query wants the rows nearest by %s, which has no vector index", column).of(q)
+			continue
+		}
 		if q.Verb != "SELECT" || q.AllowFiltering || !located(q, t) || r.indexed(q, t) {
 			continue
 		}
