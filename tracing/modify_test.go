@@ -42,20 +42,23 @@ var guests = tables.Must(tables.New[guest]("guest",
 	tables.Versioned("version"),
 ))
 
+// connect opens a session of keyspace shop, until the test ends.
+func connect(t *testing.T, c *cassandratest.Cluster) *gocql.Session {
+	t.Helper()
+	config := session.Configure(c.Config(), "dc1")
+	config.Keyspace = "shop"
+	s, err := config.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
 // open gives a writer on the tables of guests, with this tracer.
 func open(t *testing.T, c *cassandratest.Cluster, tracer session.Tracer) *writer.Writer {
 	t.Helper()
-	connect := func() *gocql.Session {
-		config := session.Configure(c.Config(), "dc1")
-		config.Keyspace = "shop"
-		s, err := config.CreateSession()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
-		return s
-	}
-	w, err := writer.New(testsession.New(t, connect(), connect()), writer.Trace(tracer), writer.WithClock(writer.NewClock(time.Now)))
+	w, err := writer.New(testsession.New(t, connect(t, c), connect(t, c)), writer.Trace(tracer), writer.WithClock(writer.NewClock(time.Now)))
 	if err != nil {
 		t.Fatal(err)
 	}

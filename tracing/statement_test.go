@@ -60,18 +60,8 @@ type traced struct {
 func openTraced(t *testing.T, c *cassandratest.Cluster) *traced {
 	t.Helper()
 	c.Create(schema.Must(schema.Declare(schema.Sets(memos, guests, pageHits))).In(map[string]string{"": "shop"}).Statements()...)
-	connect := func() *gocql.Session {
-		config := session.Configure(c.Config(), "dc1")
-		config.Keyspace = "shop"
-		s, err := config.CreateSession()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
-		return s
-	}
 	provider, exporter := recorder(t)
-	s := &traced{Cluster: c, session: testsession.New(t, connect(), connect()), provider: provider, exporter: exporter}
+	s := &traced{Cluster: c, session: testsession.New(t, connect(t, c), connect(t, c)), provider: provider, exporter: exporter}
 	var err error
 	s.w, err = writer.New(s.session, writer.WithClock(writer.NewClock(time.Now)),
 		writer.Trace(tracing.New(tracing.WithTracerProvider(provider))))
