@@ -54,13 +54,24 @@ the reviewer did not have.
 			var lines []string
 			for _, l := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 				if !strings.HasPrefix(l, "-- want ") {
-					lines = append(lines, l)
+					lines = append(lines, excerpt(l))
 				}
+			}
+			if n := len(lines) - 60; n > 0 {
+				lines = append(lines[:4], fmt.Sprintf("-- and %d lines more like these", n+56))
 			}
 			fmt.Fprintf(&b, "\n%s\n\n```sql\n%s\n```\n", e.says, strings.Join(lines, "\n"))
 		}
 	}
 	golden.Check(t, "../../../docs/lint.md", b.String())
+}
+
+// excerpt is a line that may be long, without its middle.
+func excerpt(line string) string {
+	if len(line) < 300 {
+		return line
+	}
+	return line[:100] + " ... " + line[len(line)-60:]
 }
 
 // tallied is a tally for a table; empty if no reviewer had something to say.

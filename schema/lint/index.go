@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -70,9 +71,41 @@ func sasiIndexes(r *review) {
 // indexAlone reports queries by an index that do not name a partition: they go to as many nodes as it takes to find enough rows.
 func indexAlone(r *review) {
 	for q, t := range r.queries {
-		if q.Verb == "SELECT" && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering && nearest(q) == "" {
+		if q.Verb == "SELECT" && r.indexed(q, t) && !located(q, t) && !scans(q) && !q.AllowFiltering && nearest(q) == "" && r.like(q, t) == "" {
 			r.finding(t, "a query table whose partition key is what the query knows; or name the partition as well",
 				"a query by an index alone asks node after node").of(q)
+		}
+	}
+}
+
+// mapValues reports indexes that have an entry for each value of a map, whatever its key is.
+func mapValues(r *review) {
+	for x, t := range r.indexes {
+		c := t.Column(x.Column())
+		if c == nil || x.Class != "" || strings.HasPrefix(x.Target, "keys(") || strings.HasPrefix(x.Target, "entries(") || strings.HasPrefix(x.Target, "full(") {
+			continue
+		}
+		if name, frozen, _ := cql.TypeParts(c.Type); name == "map" && !frozen {
+			f := r.finding(t, "an index of entries("+c.Name+"), if queries know the key; or a query table with a row for each entry",
+				"index %s has an entry for each value in map %s, whatever key it has", x.Name, c.Name)
+			f.Column = c.Name
+			f.at(x.At)
+		}
+	}
+}
+
+// leadingWildcard reports searches for the end or the middle of a text, for which an index is read from its beginning to its end.
+func leadingWildcard(r *review) {
+	for _, x := range r.statements {
+		s, ok := x.statement.(*cql.Select)
+		if !ok || r.like(x.query, x.table) != "" {
+			continue
+		}
+		for _, w := range s.Where {
+			if w.Operator == "LIKE" && len(w.Values) == 1 && w.Values[0].Kind == cql.String && strings.HasPrefix(w.Values[0].Text, "%") {
+				r.finding(x.table, "a search engine; or a query table of the words or of the reversed text", "a query looks for the end or the middle of %s",
+					w.Columns[0]).of(x.query)
+			}
 		}
 	}
 }

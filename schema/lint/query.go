@@ -48,6 +48,19 @@ func nearest(q *schema.Query) string {
 	return ""
 }
 
+// like is the column that a query has LIKE of, and no index serves; or empty.
+func (r *review) like(q *schema.Query, t *schema.Table) string {
+	for _, w := range q.Where {
+		if w.Op == "LIKE" && !slices.ContainsFunc(r.schema.Indexes, func(i schema.Index) bool {
+			return i.Keyspace == t.Keyspace && i.Table == t.Name && i.Column() == w.Columns[0] && i.Class != "" && !strings.EqualFold(i.Class, "sai") &&
+				!strings.Contains(i.Class, "StorageAttachedIndex")
+		}) {
+			return w.Columns[0]
+		}
+	}
+	return ""
+}
+
 // scans says whether a query goes through the table by tokens, piece by piece, as those do that are meant to read all.
 func scans(q *schema.Query) bool {
 	return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Token })
@@ -55,7 +68,7 @@ func scans(q *schema.Query) bool {
 
 func partitionUnused(r *review) {
 	for q, t := range r.queries {
-		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) || nearest(q) != "" {
+		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) || nearest(q) != "" || r.like(q, t) != "" {
 			continue
 		}
 		reason := "reads the whole table"
@@ -68,6 +81,11 @@ func partitionUnused(r *review) {
 
 func notServed(r *review) {
 	for q, t := range r.queries {
+		if column := r.like(q, t); column != "" {
+			r.finding(t, "a query table whose clustering columns have the beginning of it, for a range; or a search engine",
+				"a query has LIKE of %s, which no index serves but a SASI one", column).of(q)
+			continue
+		}
 		if column := nearest(q); column != "" && !r.indexed(q, t) {
 			r.finding(t, "CREATE INDEX ON "+t.String()+" ("+column+") USING 'sai'", "a query wants the rows nearest by %s, which has no vector index", column).of(q)
 			continue

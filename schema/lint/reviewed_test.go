@@ -19,7 +19,7 @@ var ruleOf = map[string][]string{
 	"redundant-clustering": {"DN206"}, "two-types": {"DN207"}, "collection-key": {"DN208"}, "time-as-text": {"DN209"},
 	"collection-not-frozen": {"DN301"}, "list-not-frozen": {"DN302"}, "counters-mixed": {"DN303"}, "money-as-double": {"DN304"}, "counter-write": {"DN305", "DN509"},
 	"index-high-cardinality": {"DN401"}, "materialized-view": {"DN402"}, "index-low-cardinality": {"DN403"}, "index-without-partition": {"DN404"},
-	"sasi-index": {"DN405"}, "partition-key-not-used": {"DN501"}, "query-not-served": {"DN502"}, "clustering-order": {"DN503"},
+	"sasi-index": {"DN405", "DN407"}, "partition-key-not-used": {"DN501"}, "query-not-served": {"DN502"}, "clustering-order": {"DN503"},
 	"allow-filtering": {"DN504"}, "large-in": {"DN505"}, "unknown-table": {"DN506"}, "unknown-column": {"DN507"}, "statement-rejected": {"DN509"},
 	"batch-lacks-table": {"DN510"}, "conditional-batch-two-tables": {"DN511"}, "counter-in-logged-batch": {"DN511", "DN303"},
 	"unlogged-multi-partition": {"DN512"}, "bulk-logged-batch": {"DN513"}, "literal-null": {"DN514"}, "hot-row-transaction": {"DN515"}, "queue-table": {"DN516"},

@@ -125,6 +125,14 @@ var rules = []Rule{
 		"DN405", "sasi-index", Warning, sasiIndexes,
 		"A SASI index: experimental, disabled by default since Cassandra 4.0, and replaced by storage-attached indexes.",
 	},
+	{
+		"DN406", "index-of-map-values", Warning, mapValues,
+		"An index on the values of a map: a row has as many entries in it as the map has values, and a query finds a value under any key.",
+	},
+	{
+		"DN407", "leading-wildcard", Warning, leadingWildcard,
+		"LIKE with % at the beginning: every node reads its part of the index from the beginning to the end.",
+	},
 
 	{
 		"DN501", "partition-key-not-used", Error, partitionUnused,
@@ -245,5 +253,13 @@ var rules = []Rule{
 	{
 		"DN613", "deletes-with-ttl", Note, deletesWithTTL,
 		"DELETE in a table whose rows expire: each leaves a tombstone, as well as the row when it expires.",
+	},
+	{
+		"DN614", "many-tables", Warning, manyTables,
+		"More than 150 tables: each takes memory on every node, and changes of the schema get slower with their number.",
+	},
+	{
+		"DN615", "many-columns", Warning, manyColumns,
+		"A table with more than 100 columns: each is a cell of its own, with its time, in each row that has it.",
 	},
 }
