@@ -19,10 +19,13 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 		for _, t := range r.tables() {
 			for _, c := range t.Columns {
 				name, _, _ := cql.TypeParts(c.Type)
-				if !cql.MultiCell(c.Type) || marks(c) || lists != (name == "list") {
+				if !cql.MultiCell(c.Type) || marks(c) {
 					continue
 				}
-				whole, parts := r.writesOf(t, c.Name)
+				whole, parts, repeats := r.writesOf(t, c.Name)
+				if lists != (name == "list" && (parts || repeats || !whole)) {
+					continue
+				}
 				if parts && !lists {
 					continue // it has to be so
 				}
@@ -35,20 +38,22 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 	}
 }
 
-// writesOf says whether a column is written as a whole, and whether by its elements. A set of the library writes it as a whole.
-func (r *review) writesOf(t *schema.Table, column string) (whole, parts bool) {
+// writesOf says whether a column is written as a whole, and whether by its elements. repeats says that a whole list is written with a timestamp: when it is
+// written again with the same one, its elements are there twice. A set of the library writes columns as a whole, with a timestamp.
+func (r *review) writesOf(t *schema.Table, column string) (whole, parts, repeats bool) {
 	whole = slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) })
+	repeats = whole
 	for _, x := range r.statements {
 		if x.table != t {
 			continue
 		}
 		for _, w := range writes(x.statement) {
 			if w.column == column {
-				whole, parts = whole || !w.part, parts || w.part
+				whole, parts, repeats = whole || !w.part, parts || w.part, repeats || !w.part && x.query.Timestamped
 			}
 		}
 	}
-	return whole, parts
+	return whole, parts, repeats
 }
 
 func counting(t *schema.Table) bool {

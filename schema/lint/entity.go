@@ -82,14 +82,16 @@ func lives(ttl time.Duration) string {
 
 func conditional(r *review) {
 	conditional, plain := make(map[schema.ID]*schema.Query), make(map[schema.ID]*schema.Query)
-	batches := make(map[int]bool) // with a condition, which is for all of it
+	batches := make(map[int]schema.ID) // the table of a condition, which is for all of the batch
 	for q := range r.queries {
-		batches[q.Batch] = batches[q.Batch] || q.Conditional
+		if q.Conditional {
+			batches[q.Batch] = q.Table
+		}
 	}
 	for q, t := range r.queries {
 		switch {
 		case q.Verb == "SELECT":
-		case q.Conditional, q.Batch != 0 && batches[q.Batch]:
+		case q.Conditional, q.Batch != 0 && batches[q.Batch] == t.ID:
 			conditional[t.ID] = q
 		case plain[t.ID] == nil || q.Timestamped:
 			plain[t.ID] = q

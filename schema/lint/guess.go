@@ -21,8 +21,10 @@ const (
 
 var (
 	fewNames = strings.Fields(`status state type kind category country gender level priority severity flag active enabled
-		deleted language currency role color colour class grade stage phase region confirmed`)
-	momentNames   = strings.Fields(`date day hour month year week minute quarter yyyymmdd yyyymm period`)
+		deleted language currency role color colour class grade stage phase region confirmed
+		zustand kategorie land sprache estado tipo categoria pais idioma situacao statut etat categorie pays langue`)
+	momentNames = strings.Fields(`date day hour month year week minute quarter yyyymmdd yyyymm period
+		yr mon mth wk dy hr hh dd yyyy datum tag stunde monat jahr woche dia mes semana hora fecha jour heure mois semaine annee`)
 	spreadNames   = strings.Fields(`bucket shard partition chunk segment hash slice`)
 	numerousNames = strings.Fields(`email mail phone id uuid token hash url uri username login address ip serial key sku isbn
 		confirmation reference tracking`)
@@ -104,7 +106,7 @@ func (r *review) families() []family {
 	groups := make(map[schema.ID]int) // where they are in out
 	for _, t := range r.tables() {
 		plural, _, by := strings.Cut(t.Name, "_by_")
-		group := schema.ID{Keyspace: t.Keyspace, Name: plural}
+		group := schema.ID{Keyspace: t.Keyspace, Name: singular(plural)}
 		if known[t.ID] || !by && !r.named(group) {
 			continue
 		}
@@ -115,7 +117,28 @@ func (r *review) families() []family {
 		}
 		out[i].Tables, out[i].tables = append(out[i].Tables, t.ID), append(out[i].tables, r.byID[t.ID])
 	}
+	for i := range out {
+		if e := &out[i]; e.guessed {
+			e.identify()
+		}
+	}
 	return out
+}
+
+// identify takes a column of UUIDs that alone is the key of a table for what tells the entities apart, if all tables have it.
+func (e *family) identify() {
+	var id string
+	for _, t := range e.tables {
+		if key := keyColumns(t); len(key) == 1 && (key[0].Type == "uuid" || key[0].Type == "timeuuid") && key[0].Name != "id" {
+			if id != "" {
+				return
+			}
+			id = key[0].Name
+		}
+	}
+	if id != "" && !slices.ContainsFunc(e.tables, func(t *schema.Table) bool { return t.Column(id) == nil }) {
+		e.identity = []string{id}
+	}
 }
 
 // members gives the tables of entities, each with its entity.
@@ -129,10 +152,11 @@ func (r *review) members(yield func(*family, *schema.Table) bool) {
 	}
 }
 
-// named says whether there are tables called group_by_something.
+// named says whether there are tables called group_by_something, or in the plural.
 func (r *review) named(group schema.ID) bool {
 	return slices.ContainsFunc(r.schema.Tables, func(t schema.Table) bool {
-		return t.Keyspace == group.Keyspace && strings.HasPrefix(t.Name, group.Name+"_by_")
+		plural, _, by := strings.Cut(t.Name, "_by_")
+		return by && t.Keyspace == group.Keyspace && singular(plural) == group.Name
 	})
 }
 

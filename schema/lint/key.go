@@ -80,7 +80,7 @@ func missingUnique(r *review) {
 func keyByClock(r *review) {
 	for t := range r.clustered {
 		clustering := t.Of(schema.Clustering)
-		if slices.ContainsFunc(clustering, func(c schema.Column) bool { return !clock(c) && c.Type != "date" && c.Type != "time" }) {
+		if measured(t) || slices.ContainsFunc(clustering, func(c schema.Column) bool { return !clock(c) && c.Type != "date" && c.Type != "time" }) {
 			continue
 		}
 		for _, c := range slices.Backward(clustering) {
@@ -91,6 +91,15 @@ func keyByClock(r *review) {
 			}
 		}
 	}
+}
+
+// measured says whether rows have numbers alone: what a device has measured at a time is there once.
+func measured(t *schema.Table) bool {
+	numbers := strings.Fields("tinyint smallint int bigint varint decimal float double")
+	regular := t.Of(schema.Regular)
+	return len(regular) > 0 && !slices.ContainsFunc(regular, func(c schema.Column) bool {
+		return !slices.Contains(numbers, c.Type) || strings.EqualFold(lastWord(c.Name), "id") || money(c.Name)
+	})
 }
 
 // clock says whether a column holds what a clock shows, of limited precision: by its type, or as a number by its name.
@@ -109,14 +118,19 @@ func incomplete(r *review) {
 		}
 		copied := len(t.Of(schema.Clustering)) > 0 // else it is a guard of uniqueness, or has one row a key
 		if e.guessed {
-			copied = e.together && sharesMost(base, t)
+			copied = e.together && sharesMost(base, t) && !slices.ContainsFunc(keyColumns(t), func(c schema.Column) bool {
+				r := roleOf(c)
+				return (r == identity || r == few) && !e.has(base, c.Name) // it is of something else, such as each of two players
+			})
 		}
 		if !copied {
 			continue
 		}
 		missing := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool {
 			_, _, several := cql.TypeParts(c.Type) // of which the table may have a row for each element
-			return e.has(t, c.Name) || marks(c) || e.guessed && len(several) > 0
+			// amount may be amount_cents here
+			unit := slices.ContainsFunc(t.Columns, func(other schema.Column) bool { return strings.HasPrefix(other.Name, c.Name+"_") })
+			return e.has(t, c.Name) || marks(c) || e.guessed && (unit || len(several) > 0)
 		})
 		if len(missing) > 0 {
 			r.finding(t, "add them, or accept that the query reads "+base.String()+" as well",

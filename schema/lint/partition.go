@@ -76,7 +76,7 @@ func unbounded(r *review) {
 			continue
 		}
 		clustering := t.Of(schema.Clustering)
-		if i := slices.IndexFunc(clustering, instant); i >= 0 {
+		if i := slices.IndexFunc(clustering, func(c schema.Column) bool { return instant(c) || r.textOfTime(t, c) }); i >= 0 {
 			r.finding(t, "add a bucket of time to the partition key, or a TTL; or state its volume, if that stays small",
 				"a partition (%s) gets rows by %s forever", key(t), clustering[i].Name).Column = clustering[i].Name
 		}

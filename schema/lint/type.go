@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,7 +46,8 @@ func redundant(r *review) {
 				continue
 			}
 			next := clustering[i+1]
-			if c.Type == "timeuuid" && (instant(next) || next.Type == "uuid") || c.Type == "uuid" && instant(next) { // else it may be one of several
+			unique := c.Type == "timeuuid" || c.Type == "uuid"
+			if unique && (instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))) { // else it may be one of several
 				rest := strings.Join(names(clustering[i+1:]), ", ")
 				r.finding(t, "put "+rest+" before it, if rows are wanted in that order; if there is one row a "+c.Name+", it need not be in the key",
 					"%s comes behind %s in the key: rows are in the order of %[2]s", rest, c.Name).Column = next.Name
@@ -84,6 +86,21 @@ func twoTypes(r *review) {
 				f.Severity = Warning
 			}
 		})
+	}
+	for _, b := range r.batches { // of several keyspaces, which is no entity by its names alone
+		first := b.tables[0]
+		for i, t := range b.tables {
+			if t.Keyspace == first.Keyspace || !alike(first.Name, t.Name) || aggregates(t) || aggregates(first) {
+				continue
+			}
+			for _, c := range t.Columns {
+				if other := first.Column(c.Name); other != nil && plainType(*other) != plainType(c) {
+					f := r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in %s, which the same batch writes", c.Name, c.Type, other.Type, first.ID)
+					f.of(b.queries[i])
+					f.Column, f.Severity = c.Name, Warning
+				}
+			}
+		}
 	}
 }
 
@@ -143,17 +160,56 @@ func collectionInKey(r *review) {
 func timeAsText(r *review) {
 	for _, t := range r.tables() {
 		for _, c := range keyColumns(t) {
-			if (c.Type == "text" || c.Type == "ascii") && slices.Contains(strings.Fields("at time ts timestamp datetime"), lastWord(c.Name)) {
+			if r.textOfTime(t, c) {
 				r.finding(t, "timestamp, or timeuuid", "%s in the key is a time as text: rows are in the order of its characters", c.Name).Column = c.Name
 			}
 		}
 	}
 }
 
+// textOfTime says whether a text holds times, by its name or by a value in a query.
+func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
+	if c.Type != "text" && c.Type != "ascii" {
+		return false
+	}
+	return slices.Contains(strings.Fields("at time ts timestamp datetime"), lastWord(c.Name)) ||
+		slices.ContainsFunc(r.statements, func(x sent) bool {
+			return x.table == t && slices.ContainsFunc(valuesOf(x.statement, c.Name), func(v cql.Term) bool { return v.Kind == cql.String && timeText.MatchString(v.Text) })
+		})
+}
+
+// timeText matches a day and a time of it, such as 2024-05-02T08:11 or 17.03.2024 10:15.
+var timeText = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})[T ]\d{1,2}:\d{2}`)
+
+// valuesOf are the values that a statement gives a column, or compares it with.
+func valuesOf(s cql.Statement, column string) (out []cql.Term) {
+	where := func(relations []cql.Relation) {
+		for _, w := range relations {
+			if len(w.Columns) == 1 && w.Columns[0] == column {
+				out = append(out, w.Values...)
+			}
+		}
+	}
+	switch s := s.(type) {
+	case *cql.Select:
+		where(s.Where)
+	case *cql.Insert:
+		if i := slices.Index(s.Columns, column); i >= 0 && i < len(s.Values) {
+			out = append(out, s.Values[i])
+		}
+	case *cql.Update:
+		where(s.Where)
+	case *cql.Delete:
+		where(s.Where)
+	}
+	return out
+}
+
 // amountNames are words in the names of columns that hold money. Those of quantities as well have to be the whole name, or its end behind one of
 // the others.
 var (
-	amountNames   = strings.Fields("price prices fee fees cost costs salary wage vat tax discount subtotal revenue payment postage fare deduction")
+	amountNames = strings.Fields("price prices fee fees cost costs salary wage vat tax discount subtotal revenue payment postage fare deduction bid bids " +
+		"preis betrag saldo precio importe preco prix montant")
 	quantityNames = strings.Fields("amount amounts amt amts balance total")
 )
 
