@@ -23,7 +23,7 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 	table.Columns = slices.Clone(table.Columns)
 	t := &table
 	for _, d := range s.Add {
-		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular}
+		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular, Mask: d.Mask}
 		if d.Static {
 			c.Kind = Static
 		}

@@ -130,6 +130,9 @@ func (t *Table) Definition() string {
 		if c.Kind == Static {
 			b.WriteString(" static")
 		}
+		if c.Mask != "" {
+			b.WriteString(" MASKED WITH " + c.Mask)
+		}
 		b.WriteString(",\n")
 	}
 	b.WriteString("    PRIMARY KEY " + t.Key() + "\n)")

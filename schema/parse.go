@@ -195,7 +195,7 @@ func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
 		return nil
 	}
 	for _, d := range s.Columns {
-		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular}
+		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular, Mask: d.Mask}
 		if d.Static {
 			c.Kind = Static
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,21 @@ func TestSystemsRoundTrip(t *testing.T) {
 		if again.CQL() != text {
 			t.Errorf("%s: the text is not stable:\n%s\n%s", file, text, again.CQL())
 		}
+	}
+}
+
+// Masks of columns stay, in tables that are created and altered.
+func TestMask(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `CREATE TABLE t (id uuid, email text MASKED WITH mask_inner(1, null), name text STATIC masked with default, PRIMARY KEY (id));
+		ALTER TABLE t ADD pin int MASKED WITH ks.hide(0)`)
+	want := "CREATE TABLE t (\n    id uuid,\n    email text MASKED WITH mask_inner(1, null),\n    name text static MASKED WITH default,\n" +
+		"    pin int MASKED WITH ks.hide(0),\n    PRIMARY KEY (id)\n)"
+	if got := strings.Join(s.Statements(), ""); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if again := parse(t, want); !slices.Equal(again.Tables[0].Columns, s.Tables[0].Columns) {
+		t.Errorf("%+v\nwant\n%+v", again.Tables[0].Columns, s.Tables[0].Columns)
 	}
 }
 

@@ -138,6 +138,9 @@ type Column struct {
 	Type string // CQL, as system_schema spells it
 	Kind Kind
 	Desc bool // clustering order
+	// Mask is what stands behind MASKED WITH, such as DEFAULT or mask_inner(1, null), and empty without. [Read] does not read it, so that it is
+	// not compared with a live table.
+	Mask string
 	// Domain is the number of values that the column can have, 0 if that is not known.
 	Domain int
 	// Derived is the bucket function that the column follows from, as text, and empty for a column of its own. Buckets is how

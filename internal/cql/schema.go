@@ -1,6 +1,9 @@
 package cql
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // create takes what follows CREATE.
 func (p *Parser) create() Statement {
@@ -72,8 +75,19 @@ func (p *Parser) createTable() *CreateTable {
 // Definition takes a column with its type.
 func (p *Parser) Definition() ColumnDefinition {
 	d := ColumnDefinition{Name: p.Identifier(), Type: p.typeName(), Static: p.Word("static")}
-	if p.IsWord(0, "masked") {
-		p.Unsupported("MASKED WITH")
+	if p.IsWord(0, "masked") && p.beyond("MASKED WITH") {
+		p.Words("masked", "with")
+		from := p.token().start
+		switch {
+		case p.Word("default"):
+		case p.isName(0) && p.isSign(1, "(", "."):
+			p.term()
+		default:
+			p.Unexpected("DEFAULT or a function")
+		}
+		if p.err == nil {
+			d.Mask = strings.Join(strings.Fields(p.text[from:p.token().start]), " ")
+		}
 	}
 	return d
 }

@@ -25,7 +25,7 @@ func TestTables(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
 		{"CREATE TABLE t (k int PRIMARY KEY)", &CreateTable{
-			Table: Name{"", "t"}, Columns: []ColumnDefinition{{"k", native("int"), false}}, Partition: []string{"k"},
+			Table: Name{"", "t"}, Columns: []ColumnDefinition{{Name: "k", Type: native("int")}}, Partition: []string{"k"},
 		}},
 		{
 			`CREATE COLUMNFAMILY IF NOT EXISTS ks."T" (a INT, b map<text,frozen<list< "U">>>, s text static, c ks.u, d tuple<int,text>,` +
@@ -36,15 +36,15 @@ func TestTables(t *testing.T) {
 			&CreateTable{
 				Table: Name{"ks", "T"}, IfNotExists: true,
 				Columns: []ColumnDefinition{
-					{"a", native("int"), false},
-					{"b", &Type{Kind: Collection, Name: "map", Args: []*Type{
+					{Name: "a", Type: native("int")},
+					{Name: "b", Type: &Type{Kind: Collection, Name: "map", Args: []*Type{
 						native("text"), {Kind: Collection, Name: "list", Frozen: true, Args: []*Type{{Kind: UserType, Name: "U"}}},
-					}}, false},
-					{"s", native("text"), true},
-					{"c", &Type{Kind: UserType, Keyspace: "ks", Name: "u"}, false},
-					{"d", &Type{Kind: TupleType, Name: "tuple", Args: []*Type{native("int"), native("text")}}, false},
-					{"e", &Type{Kind: Vector, Name: "vector", Args: []*Type{native("float"), {Kind: Dimension, Name: "3"}}}, false},
-					{"f", &Type{Kind: Class, Name: "org.X"}, false},
+					}}},
+					{Name: "s", Type: native("text"), Static: true},
+					{Name: "c", Type: &Type{Kind: UserType, Keyspace: "ks", Name: "u"}},
+					{Name: "d", Type: &Type{Kind: TupleType, Name: "tuple", Args: []*Type{native("int"), native("text")}}},
+					{Name: "e", Type: &Type{Kind: Vector, Name: "vector", Args: []*Type{native("float"), {Kind: Dimension, Name: "3"}}}},
+					{Name: "f", Type: &Type{Kind: Class, Name: "org.X"}},
 				},
 				Partition: []string{"a", "b"}, Clustering: []string{"c", "d"}, Order: []Order{{Column: "c", Descending: true}, {Column: "d"}},
 				Options: []Option{
@@ -59,7 +59,7 @@ func TestTables(t *testing.T) {
 			},
 		},
 		{"CREATE TABLE t (a int, PRIMARY KEY (a, b))", &CreateTable{
-			Table: Name{"", "t"}, Columns: []ColumnDefinition{{"a", native("int"), false}}, Partition: []string{"a"}, Clustering: []string{"b"},
+			Table: Name{"", "t"}, Columns: []ColumnDefinition{{Name: "a", Type: native("int")}}, Partition: []string{"a"}, Clustering: []string{"b"},
 		}},
 	})
 }
@@ -68,7 +68,7 @@ func TestTypesAndViews(t *testing.T) {
 	t.Parallel()
 	compare(t, []parsed{
 		{"CREATE TYPE IF NOT EXISTS ks.u (a int, \"B\" frozen<v>)", &CreateType{
-			Type: Name{"ks", "u"}, IfNotExists: true, Fields: []ColumnDefinition{{"a", native("int"), false}, {"B", &Type{Kind: UserType, Name: "v", Frozen: true}, false}},
+			Type: Name{"ks", "u"}, IfNotExists: true, Fields: []ColumnDefinition{{Name: "a", Type: native("int")}, {Name: "B", Type: &Type{Kind: UserType, Name: "v", Frozen: true}}},
 		}},
 		{
 			"CREATE MATERIALIZED VIEW IF NOT EXISTS v AS SELECT a, b FROM ks.t WHERE a IS NOT NULL AND b IS NOT NULL PRIMARY KEY ((b), a)" +

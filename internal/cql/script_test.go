@@ -152,7 +152,7 @@ func TestScriptErrors(t *testing.T) {
 		"CREATE TABLE t (a list)":               "line 1: list needs type arguments, as in list<text>",
 		"CREATE TABLE t (a int PRIMARY KEY) b":  `line 1: want ";", not "b"`,
 		"CREATE TABLE t (a 1)":                  `line 1: want a type, not "1"`,
-		"CREATE TABLE t (a int MASKED WITH x)":  "line 1: MASKED WITH is not understood here",
+		"CREATE TABLE t (a int MASKED WITH x)":  `line 1: want DEFAULT or a function, not "x"`,
 		"CREATE TABLE t (a int) WITH\n a = b":   `line 2: want a literal, not "b"`,
 		"CREATE KEYSPACE k WITH r = {'a': 1":    `line 1: want "}" before the end of the text`,
 		"INSERT INTO t (a, b) VALUES (1)":       "line 1: Unmatched column names/values",

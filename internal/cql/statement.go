@@ -205,6 +205,7 @@ type ColumnDefinition struct {
 	Name   string
 	Type   *Type
 	Static bool
+	Mask   string // MASKED WITH in a [Script], as text; empty without
 }
 
 // Option is name = value of WITH. A value that is a map has Map; another has Kind and Text, as of a [Term].

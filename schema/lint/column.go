@@ -30,8 +30,12 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 					continue // it has to be so
 				}
 				f := r.finding(t, "frozen<"+c.Type+">, "+otherwise, "%s is a %s that is not frozen", c.Name, name)
-				if f.Column = c.Name; !whole && !lists {
-					f.Severity = Note // nothing says how it is written
+				switch f.Column = c.Name; {
+				case whole || parts: // else nothing says how it is written
+				case lists:
+					f.Severity = Warning
+				default:
+					f.Severity = Note
 				}
 			}
 		}

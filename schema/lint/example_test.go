@@ -21,6 +21,6 @@ func Example() {
 		}
 	}
 	// Output:
-	// error DN302 tickets_by_id: labels is a list that is not frozen
+	// warning DN302 tickets_by_id: labels is a list that is not frozen
 	// error DN504 tickets_by_id: a query filters the whole table
 }

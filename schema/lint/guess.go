@@ -24,7 +24,7 @@ var (
 		deleted language currency role color colour class grade stage phase region confirmed
 		zustand kategorie land sprache estado tipo categoria pais idioma situacao statut etat categorie pays langue`)
 	momentNames = strings.Fields(`date day hour month year week minute quarter yyyymmdd yyyymm period
-		yr mon mth wk dy hr hh dd yyyy datum tag stunde monat jahr woche dia mes semana hora fecha jour heure mois semaine annee`)
+		yr mon mth wk dy hr hh dd yyyy datum stunde monat jahr woche dia mes semana hora fecha jour heure mois semaine annee`)
 	spreadNames   = strings.Fields(`bucket shard partition chunk segment hash slice`)
 	numerousNames = strings.Fields(`email mail phone id uuid token hash url uri username login address ip serial key sku isbn
 		confirmation reference tracking`)

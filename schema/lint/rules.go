@@ -90,7 +90,8 @@ var rules = []Rule{
 	},
 	{
 		"DN302", "list-not-frozen", Error, notFrozen(true, "or a set, or a clustering column"),
-		"A list that is not frozen: a write that is repeated doubles its elements, and a change by index reads first.",
+		"A list that is not frozen: a write that is repeated doubles its elements, and a change by index reads first. It is a warning where no statement " +
+			"says how it is written, and DN301 where it is only replaced.",
 	},
 	{
 		"DN303", "counters-mixed", Error, counters,
