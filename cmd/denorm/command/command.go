@@ -27,7 +27,7 @@ type config struct {
 
 // Declared makes the commands know what the service declares: without files and hosts they are about that, and with
 // hosts they review the live tables with the declared entities, queries and suppressions. verify, repair, backfill and
-// estimate work on the declared sets.
+// adopt work on the declared sets.
 func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s } }
 
 // New makes the command denorm with its subcommands.
@@ -49,7 +49,7 @@ func New(options ...Option) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(newLint(&c), newDiagram(&c), newDDL(&c), newVerify(&c), newRepair(&c), newBackfill(&c), newAdopt(&c),
-		newEstimate(&c), newRuns(&c), newPause(&c), newResume(&c), newRate(&c), newStop(&c))
+		newRuns(&c), newPause(&c), newResume(&c), newRate(&c), newStop(&c))
 	for _, c := range root.Commands() {
 		quiet(c)
 	}

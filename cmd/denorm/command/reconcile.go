@@ -60,6 +60,8 @@ type run struct {
 	table string
 
 	adopts bool
+
+	estimates bool // verify --estimate
 }
 
 const exits = `
@@ -72,9 +74,20 @@ func newVerify(config *config) *cobra.Command {
 		`Compare the query tables of a set with its base table, while the service writes, and change nothing.
 
 It reads all rows. What differs is looked at again, at least --settle apart, until no write in flight can explain it.
+
+With --estimate it reads none, and says how much there is to read and send, by the sizes that nodes report of their data files, some minutes
+after a flush. Each page of rows is a request, and each row that backfill puts. What differs needs more. While no node reports the base
+table, the exit code is 2.
 `)
 	r.tablesFlag(c)
 	r.methodFlags(c)
+	r.estimateFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if r.estimates {
+			return r.estimate(c, args)
+		}
+		return r.run(c, args)
+	}
 	return c
 }
 

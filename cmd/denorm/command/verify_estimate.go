@@ -4,35 +4,40 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/denorm-go/denorm/reconcile"
 )
 
-func newEstimate(config *config) *cobra.Command {
-	r := &run{config: config, consistency: "LOCAL_QUORUM"}
-	c := &cobra.Command{
-		Use: "estimate SET", Short: "Say how much verify, repair and backfill of a set have to read",
-		Long: `Say how much verify, repair and backfill of a set have to read, by the sizes that nodes report, and change nothing.
-
-Nodes report what is in their data files, some minutes after a flush. Each page of rows is a request, and each row that backfill puts. What
-differs needs more.
-
-Exit codes: 0 done, 2 it could not be done, as while no node reports the base table.`,
-		Hidden: config.declared == nil || len(config.declared.Sets()) == 0,
-		RunE:   r.estimate,
-	}
-	r.clusterFlags(c)
-	r.tablesFlag(c)
-	r.pageFlag(c)
-	c.Flags().IntVar(&r.rate, "rate", 0, "say how long it takes with so many requests a second")
-	return c
+// estimateFlag is the flag of verify that takes the place of the run.
+func (r *run) estimateFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&r.estimates, "estimate", false, "say how much verify, repair and backfill of the set have to read and send, by the sizes that "+
+		"nodes report, and with --rate how long that takes; read no rows")
 }
 
+// onlyEstimate rejects flags that have no effect on an estimate.
+func onlyEstimate(c *cobra.Command) (err error) {
+	used := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(access).flags(used)
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && used.Lookup(f.Name) == nil &&
+			!slices.Contains([]string{"estimate", "hosts", "keyspace", "map", "local-dc", "format", "tables", "page-size", "rate"}, f.Name) {
+			err = fmt.Errorf("--%s has no effect with --estimate, which reads no rows: leave out one of them", f.Name)
+		}
+	})
+	return err
+}
+
+// estimate says how much there is to read.
 func (r *run) estimate(c *cobra.Command, args []string) error {
+	if err := onlyEstimate(c); err != nil {
+		return err
+	}
 	if err := r.check(c, args); err != nil {
 		return err
 	}
@@ -95,7 +100,7 @@ func (r *run) seconds(requests int64) int64 {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
-// estimateJSON is the JSON output of estimate.
+// estimateJSON is the JSON output of verify --estimate.
 type estimateJSON struct {
 	Set      string              `json:"set"`
 	Tables   []estimateTableJSON `json:"tables"`

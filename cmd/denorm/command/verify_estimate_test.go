@@ -17,7 +17,7 @@ func TestEstimateOfWhatNobodyReports(t *testing.T) {
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		x := newShopOfOrders(t, c)
 		estimate := func(args ...string) (out, errs string, code int) {
-			return x.runOn(t.Context(), io.Discard, append(args, "estimate", "order", "--hosts", x.host, "--keyspace", "shop")...)
+			return x.runOn(t.Context(), io.Discard, append(args, "verify", "order", "--estimate", "--hosts", x.host, "--keyspace", "shop")...)
 		}
 		for _, format := range []string{"text", "json"} {
 			out, errs, code := estimate("--format", format)
@@ -27,7 +27,8 @@ func TestEstimateOfWhatNobodyReports(t *testing.T) {
 		}
 		for flag, says := range map[string]string{
 			"--tables=orders_by_city": "has no table orders_by_city", "--rate=-1": "--rate -1 is not positive", "--format=xml": "unknown --format",
-			"--settle=1s": "unknown flag",
+			"--settle=1s": "--settle has no effect with --estimate", "--method=lookup": "--method has no effect", "--keys=true": "--keys has no effect",
+			"--state=shop": "--state has no effect",
 		} {
 			if out, errs, code := estimate(flag); code != ExitError || !strings.Contains(errs, says) {
 				t.Errorf("%s: exit code %d: %s%s", flag, code, out, errs)
