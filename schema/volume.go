@@ -44,6 +44,9 @@ const (
 	Year  = 365 * Day
 )
 
+// longest is the longest time that a partition can be stated to cover.
+const longest = 100 * Year
+
 var periods = map[string]time.Duration{
 	"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": Day, "week": 7 * Day, "month": Month, "year": Year,
 }
@@ -52,11 +55,16 @@ var periods = map[string]time.Duration{
 // width.note=200 elements.products=12 filled.note=0.1.
 func parseVolume(fields []string) (Volume, error) {
 	v := Volume{Width: map[string]float64{}, Elements: map[string]float64{}, Filled: map[string]float64{}}
+	given := make(map[string]bool)
 	for _, f := range fields {
 		key, value, ok := strings.Cut(f, "=")
 		if !ok {
 			return v, fmt.Errorf("volume: want name=value, not %q", f)
 		}
+		if given[key] {
+			return v, fmt.Errorf("volume: %s is stated twice", key)
+		}
+		given[key] = true
 		var err error
 		kind, column, _ := strings.Cut(key, ".")
 		of := map[string]map[string]float64{"width": v.Width, "elements": v.Elements, "filled": v.Filled}[kind]
@@ -96,10 +104,12 @@ func parseVolume(fields []string) (Volume, error) {
 // numbers rejects a volume with numbers that cannot be.
 func (v *Volume) numbers() error {
 	switch {
-	case v.Rows < 0 || math.IsNaN(v.Rows):
+	case v.Rows < 0 || !finite(v.Rows):
 		return fmt.Errorf("rows %v: give how many an average partition has, or gets in the time that is stated", v.Rows)
-	case v.Largest != 0 && v.Largest < 1 || math.IsNaN(v.Largest):
+	case v.Largest != 0 && v.Largest < 1 || !finite(v.Largest):
 		return fmt.Errorf("largest %v: give how many times the average the largest partition has, 1 or more", v.Largest)
+	case v.Growth < 0 || !finite(v.Growth):
+		return fmt.Errorf("growth %v: give by how much the rate grows in a year, such as 0.5 for half as much again", v.Growth)
 	}
 	for _, of := range []struct {
 		field  string
@@ -107,8 +117,8 @@ func (v *Volume) numbers() error {
 		most   float64
 		rule   string
 	}{
-		{"width", v.Width, math.Inf(1), "give bytes, 0 or more"},
-		{"elements", v.Elements, math.Inf(1), "give a number of elements, 0 or more"},
+		{"width", v.Width, math.MaxFloat64, "give bytes, 0 or more"},
+		{"elements", v.Elements, math.MaxFloat64, "give a number of elements, 0 or more"},
 		{"filled", v.Filled, 1, "give a share from 0 to 1, such as 0.9 for 90 %"},
 	} {
 		for _, name := range slices.Sorted(maps.Keys(of.values)) {
@@ -130,11 +140,13 @@ func quantity(s string) (float64, error) {
 		}
 	}
 	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || n < 0 {
+	if err != nil || n < 0 || !finite(n*factor) {
 		return 0, fmt.Errorf("want a number, not %q", s)
 	}
 	return n * factor, nil
 }
+
+func finite(n float64) bool { return !math.IsNaN(n) && !math.IsInf(n, 0) }
 
 // period reads a number and a unit, for example 30day.
 func period(s string) (time.Duration, error) {
@@ -147,5 +159,8 @@ func period(s string) (time.Duration, error) {
 	if !ok || err != nil {
 		return 0, fmt.Errorf("want a number and a unit such as 7day, not %q", s)
 	}
-	return time.Duration(n * float64(unit)), nil
+	if n *= float64(unit); n < float64(time.Second) || n > float64(longest) {
+		return 0, fmt.Errorf("want a time from a second to 100 years, not %q", s)
+	}
+	return time.Duration(n), nil
 }

@@ -29,6 +29,10 @@ type Estimate struct {
 	row, partition Size // of a row, and of what a partition has once
 }
 
+// Keep is how long a row counts in the size of its partition: the time of the partition's bucket or the TTL of the table, whichever is
+// less. It is 0 if rows stay forever.
+func (e *Estimate) Keep() time.Duration { return e.keep }
+
 // New reckons with a stated volume of a table of the schema.
 func New(s *schema.Schema, v schema.Volume) (*Estimate, error) {
 	t := s.Table(v.Table)
@@ -53,6 +57,7 @@ func New(s *schema.Schema, v schema.Volume) (*Estimate, error) {
 		e.keep = ttl
 	}
 	e.measure(&widths{schema: s, keyspace: t.Keyspace, volume: &e.volume})
+	e.row, e.partition = e.row.finite(), e.partition.finite()
 	return e, nil
 }
 
@@ -113,7 +118,12 @@ func (e *Estimate) Row() Size { return e.row }
 
 // Of is the size of a partition with so many rows.
 func (e *Estimate) Of(rows float64) Size {
-	return Size{rows, e.partition.Cells + rows*e.row.Cells, e.partition.Bytes + rows*e.row.Bytes}
+	return Size{rows, e.partition.Cells + rows*e.row.Cells, e.partition.Bytes + rows*e.row.Bytes}.finite()
+}
+
+// finite is a size without numbers that are too large for a float64.
+func (s Size) finite() Size {
+	return Size{min(s.Rows, math.MaxFloat64), min(s.Cells, math.MaxFloat64), min(s.Bytes, math.MaxFloat64)}
 }
 
 // At is the size of the largest partition once the table has been written to for age.
@@ -132,18 +142,17 @@ func (e *Estimate) rows(age time.Duration) float64 {
 	if e.keep > 0 && age > e.keep {
 		from = age - e.keep
 	}
-	return e.came(age) - e.came(from)
+	return e.came(from, age)
 }
 
-// came is how many rows came in a time, at a rate that grows every moment.
-func (e *Estimate) came(age time.Duration) float64 {
-	periods := age.Seconds() / e.volume.Per.Seconds()
-	if e.volume.Growth == 0 {
-		return e.volume.Rows * periods
+// came is how many rows came from one age to another, at a rate that grows every moment.
+func (e *Estimate) came(from, to time.Duration) float64 {
+	rate := e.volume.Rows / e.volume.Per.Seconds()
+	k := math.Log1p(e.volume.Growth) / schema.Year.Seconds()
+	if k == 0 {
+		return rate * (to - from).Seconds()
 	}
-	year := schema.Year.Seconds()
-	k := math.Log1p(e.volume.Growth) / year
-	return e.volume.Rows / e.volume.Per.Seconds() * math.Expm1(k*age.Seconds()) / k
+	return rate * math.Exp(k*from.Seconds()) * math.Expm1(k*(to-from).Seconds()) / k
 }
 
 // horizon is how far [Estimate.When] looks.

@@ -2,6 +2,7 @@ package estimate_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
@@ -119,6 +120,59 @@ func TestWindows(t *testing.T) {
 		e := reckon(t, c.text)
 		if got := e.At(10 * schema.Year).Rows; !near(got, c.rows, 1e-9) {
 			t.Errorf("%s: %v rows, want %v", c.name, got, c.rows)
+		}
+	}
+}
+
+// The bucket function of a declared column says what a partition covers, whatever the column is called.
+func TestWindowOfDerived(t *testing.T) {
+	t.Parallel()
+	for derived, keep := range map[string]time.Duration{
+		"hour(c)": time.Hour, "day(c)": schema.Day, "month(c)": schema.Month, "every(168h0m0s, c)": 7 * schema.Day, "hash(4, c)": 0,
+	} {
+		id := schema.ID{Name: "t"}
+		s := &schema.Schema{Tables: []schema.Table{{ID: id, Columns: []schema.Column{
+			{Name: "k", Type: "int", Kind: schema.PartitionKey}, {Name: "bucket", Type: "text", Kind: schema.PartitionKey, Derived: derived},
+			{Name: "c", Type: "timestamp", Kind: schema.Clustering},
+		}}}}
+		e, err := estimate.New(s, schema.Volume{Table: id, Rows: 1, Per: schema.Day})
+		if err != nil || e.Keep() != keep {
+			t.Errorf("%s: %v, %v", derived, e.Keep(), err)
+		}
+	}
+}
+
+// However large what is stated is, sizes are numbers from 0 on.
+func TestNumbersWithoutEnd(t *testing.T) {
+	t.Parallel()
+	extremes := []float64{1e-320, 1e-9, 1, 1e9, 1e300, math.MaxFloat64}
+	with := append([]float64{0}, extremes...)
+	s, err := schema.Parse("test", "CREATE TABLE t (k text, c text, st text static, v text, m map<text, text>, f frozen<list<frozen<list<text>>>>, "+
+		"PRIMARY KEY (k, c))")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	pick := func(of []float64) float64 { return of[r.IntN(len(of))] }
+	for range 20_000 {
+		v := schema.Volume{
+			Table: schema.ID{Name: "t"}, Rows: pick(extremes), Per: time.Duration(r.IntN(2)) * time.Second, Largest: max(1, pick(with)), Growth: pick(with),
+			Window: time.Duration(r.IntN(2)) * schema.Day, Width: map[string]float64{"k": pick(with), "c": pick(with), "m": pick(with), "f": pick(with)},
+			Elements: map[string]float64{"m": pick(with), "f": pick(with)}, Filled: map[string]float64{"m": float64(r.IntN(2)), "f": float64(r.IntN(2))},
+		}
+		e, err := estimate.New(s, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []estimate.Size{e.Row(), e.At(0), e.At(schema.Day), e.At(100 * schema.Year), e.Mean(schema.Year)} {
+			for _, n := range []float64{size.Rows, size.Cells, size.Bytes} {
+				if !(n >= 0 && n <= math.MaxFloat64) { //nolint:staticcheck // NaN
+					t.Fatalf("%+v of %+v", size, v)
+				}
+			}
+		}
+		if age, _ := e.When(func(s estimate.Size) bool { return s.Bytes >= estimate.BadBytes }); age < 0 {
+			t.Fatalf("%v of %+v", age, v)
 		}
 	}
 }

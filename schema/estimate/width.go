@@ -130,7 +130,7 @@ func (w *widths) cells(c schema.Column) (count, size float64) {
 	name, frozen, args := cql.TypeParts(c.Type)
 	filled := w.filled(c.Name)
 	if !cql.MultiCell(c.Type) || frozen {
-		return filled, filled * (1 + w.stored(c.Name, c.Type))
+		return filled, filled * min(1+w.stored(c.Name, c.Type), math.MaxFloat64)
 	}
 	const deletion = 9 // the tombstone below what is written as a whole, and the number of its cells
 	switch name {
@@ -153,5 +153,5 @@ func (w *widths) cells(c schema.Column) (count, size float64) {
 			size += 1 + 3 + w.stored(c.Name+"."+f.Name, f.Type)
 		}
 	}
-	return filled * count, filled * (deletion + size)
+	return filled * count, filled * min(deletion+size, math.MaxFloat64)
 }
