@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,8 @@ func TestDeclareRefuses(t *testing.T) {
 			schema.Sets(orders(t)), schema.Expect("orders_by_id", schema.Volume{Rows: 1, Filled: map[string]float64{"status": 1, "note": 0.4}}),
 		},
 		"Expect orders_by_id: rows -20: give how many":    expected(t, schema.Volume{Rows: -20}),
+		"Expect orders_by_id: growth -0.5: give by how":   expected(t, schema.Volume{Rows: 1, Growth: -0.5}),
+		"Expect orders_by_id: rows +Inf: give how many":   expected(t, schema.Volume{Rows: math.Inf(1)}),
 		"Expect orders_by_id: largest 0.5: give how many": expected(t, schema.Volume{Rows: 1, Largest: 0.5}),
 		"Expect orders_by_id: filled of status 90: give a share from 0 to 1": expected(t, schema.Volume{
 			Rows: 1, Filled: map[string]float64{"status": 90},

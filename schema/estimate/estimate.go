@@ -149,7 +149,7 @@ func (e *Estimate) rows(age time.Duration) float64 {
 func (e *Estimate) came(from, to time.Duration) float64 {
 	rate := e.volume.Rows / e.volume.Per.Seconds()
 	k := math.Log1p(e.volume.Growth) / schema.Year.Seconds()
-	if k == 0 {
+	if k == 0 || rate == 0 {
 		return rate * (to - from).Seconds()
 	}
 	return rate * math.Exp(k*from.Seconds()) * math.Expm1(k*(to-from).Seconds()) / k

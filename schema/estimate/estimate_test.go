@@ -156,7 +156,7 @@ func TestNumbersWithoutEnd(t *testing.T) {
 	pick := func(of []float64) float64 { return of[r.IntN(len(of))] }
 	for range 20_000 {
 		v := schema.Volume{
-			Table: schema.ID{Name: "t"}, Rows: pick(extremes), Per: time.Duration(r.IntN(2)) * time.Second, Largest: max(1, pick(with)), Growth: pick(with),
+			Table: schema.ID{Name: "t"}, Rows: pick(with), Per: time.Duration(r.IntN(2)) * time.Second, Largest: max(1, pick(with)), Growth: pick(with),
 			Window: time.Duration(r.IntN(2)) * schema.Day, Width: map[string]float64{"k": pick(with), "c": pick(with), "m": pick(with), "f": pick(with)},
 			Elements: map[string]float64{"m": pick(with), "f": pick(with)}, Filled: map[string]float64{"m": float64(r.IntN(2)), "f": float64(r.IntN(2))},
 		}

@@ -38,7 +38,7 @@ func New(options ...Option) *cobra.Command {
 	}
 	root := &cobra.Command{
 		Use:           "denorm",
-		Short:         "Review, draw and write the schema of Cassandra tables, compare, repair and backfill their rows",
+		Short:         "Review, draw, size and write the schema of Cassandra tables, compare, repair and backfill their rows",
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -48,7 +48,7 @@ func New(options ...Option) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(newLint(&c), newDiagram(&c), newDDL(&c), newVerify(&c), newRepair(&c), newBackfill(&c), newAdopt(&c),
+	root.AddCommand(newLint(&c), newDiagram(&c), newEstimate(&c), newDDL(&c), newVerify(&c), newRepair(&c), newBackfill(&c), newAdopt(&c),
 		newRuns(&c), newPause(&c), newResume(&c), newRate(&c), newStop(&c))
 	for _, c := range root.Commands() {
 		quiet(c)

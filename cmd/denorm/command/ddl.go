@@ -51,7 +51,7 @@ func (s *source) created(c *cobra.Command, files []string) (*schema.Schema, erro
 	if len(files) > 0 {
 		return nil, errors.New("with --hosts the CQL is that of the cluster: leave out the files, or add --migrate to compare with them")
 	}
-	return s.live(c.Context())
+	return s.live(c.Context(), nil)
 }
 
 // nothing says that files and the binary create nothing.

@@ -45,6 +45,7 @@ func TestNamesDoNothingToATerminal(t *testing.T) {
 	}
 	for _, c := range [][]string{
 		{"lint"}, {"lint", "--format", "json"}, {"lint", "--format", "sarif"}, {"ddl"}, {"diagram"}, {"diagram", "--format", "svg"},
+		{"estimate"}, {"estimate", "--volume", "shop.jobs rows=1M/day"}, {"estimate", "--volume", "shop.jobs rows=1M/day", "--format", "json"},
 	} {
 		args := slices.Concat(c, []string{file})
 		out, errs := execute(t, true, args...)

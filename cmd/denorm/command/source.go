@@ -26,8 +26,11 @@ type source struct {
 	hosts     []string
 	keyspaces []string
 	access    access
-	sizes     bool // a flag of lint only
+	sizes     bool // measures tables of a cluster
 	timeout   time.Duration
+
+	unstated bool            // of estimate: measures only tables without a stated volume
+	volumes  []schema.Volume // of estimate: they replace those of notes and declarations
 }
 
 func (s *source) flags(c *cobra.Command) {
@@ -91,6 +94,11 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		parts = append(parts, p)
 	}
 	out := schema.Add(parts...)
+	if len(s.volumes) > 0 {
+		out.Volumes = append(slices.DeleteFunc(slices.Clone(out.Volumes), func(v schema.Volume) bool {
+			return slices.ContainsFunc(s.volumes, func(by schema.Volume) bool { return s.in(by.Table) == s.in(v.Table) })
+		}), s.volumes...)
+	}
 	if len(s.keyspaces) != 1 {
 		return out, nil
 	}
@@ -101,6 +109,14 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		return nil, errors.New("--keyspace is for tables that name no keyspace, and all of them name one; leave it out")
 	}
 	return out.In(map[string]string{"": s.keyspaces[0]}), nil
+}
+
+// in is the name of a table after [source.known].
+func (s *source) in(id schema.ID) schema.ID {
+	if id.Keyspace == "" && len(s.keyspaces) == 1 {
+		id.Keyspace = s.keyspaces[0]
+	}
+	return id
 }
 
 // texts reads files, and if folders may be among them, of these all files whose names end with .cql, in the order of their names: numbers in these as numbers, so V10 comes
@@ -154,7 +170,7 @@ func (s *source) origin(files []string) string {
 }
 
 // live reads the cluster of --hosts, with the sizes of the partitions if that is asked for.
-func (s *source) live(ctx context.Context) (*schema.Schema, error) {
+func (s *source) live(ctx context.Context, stated []schema.Volume) (*schema.Schema, error) {
 	from, err := s.connect()
 	if err != nil {
 		return nil, err
@@ -175,9 +191,17 @@ func (s *source) live(ctx context.Context) (*schema.Schema, error) {
 		return live, nil
 	}
 	for i := range live.Tables {
-		reported, err := estimate.Measure(ctx, from, live.Tables[i].ID)
+		id := live.Tables[i].ID
+		if s.unstated && slices.ContainsFunc(stated, func(v schema.Volume) bool { return v.Table == id }) {
+			continue
+		}
+		reported, err := estimate.Measure(ctx, from, id)
 		if err != nil {
-			return nil, fmt.Errorf("%w; --sizes=false does without", err)
+			without := "--sizes=false does without"
+			if s.unstated {
+				without = "a table whose volume is stated (--volume) is not measured"
+			}
+			return nil, fmt.Errorf("%w; %s", err, without)
 		}
 		if v, ok := reported.Volume(live); ok {
 			live.Volumes = append(live.Volumes, v)
@@ -215,7 +239,7 @@ func (s *source) schema(ctx context.Context, files []string) (*schema.Schema, er
 		}
 		return known, nil
 	}
-	live, err := s.live(ctx)
+	live, err := s.live(ctx, known.Volumes)
 	if err != nil {
 		return nil, err
 	}
