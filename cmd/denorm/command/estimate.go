@@ -354,14 +354,13 @@ func (p *planned) writeAges(b *strings.Builder) {
 	}
 	var when []string
 	for _, m := range meets(p.e) {
-		switch text := limits[m.limit].text; {
-		case p.volume.Per == 0:
+		if text := limits[m.limit].text; p.volume.Per == 0 {
 			when = append(when, "above "+strings.TrimSuffix(text, ","))
-		default:
+		} else {
 			when = append(when, text+" after "+age(m.age))
 		}
 	}
-	fmt.Fprintf(b, "  %s\n", strings.Join(when, " · "))
+	fmt.Fprintf(b, "  %s\n", strings.Join(when, " \u00b7 "))
 	if p.volume.Measured {
 		b.WriteString("  how it grows is not known: state its rows with the time in which they come, as rows=2000/year\n")
 	}
@@ -400,7 +399,7 @@ func (p *planned) writeSplits(b *strings.Builder) {
 	b.WriteString("  ways to split it, and the largest partition then\n")
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, s := range ways {
-		fmt.Fprintf(w, "    %s\t(%s)\t%s\n", printable.Line(s.way), printable.Line(strings.Join(s.part, ", ")), printable.Line(p.effect(&s)))
+		_, _ = fmt.Fprintf(w, "    %s\t(%s)\t%s\n", printable.Line(s.way), printable.Line(strings.Join(s.part, ", ")), printable.Line(p.effect(&s)))
 	}
 	_ = w.Flush()
 	if last := ways[len(ways)-1]; last.other != "" {
@@ -410,29 +409,24 @@ func (p *planned) writeSplits(b *strings.Builder) {
 
 // effect says what comes of the largest partition.
 func (p *planned) effect(s *split) string {
-	text := ""
-	switch at, meets := s.after.At(foresight), meets(s.after); {
-	case ends(p.volume, s.after):
-		text = "stays: at most "
+	at := s.after.At(foresight)
+	if ends(p.volume, s.after) {
+		when := "stays: at most"
 		if p.volume.Measured {
-			text = "now: "
+			when = "now:"
 		}
-		text += fmt.Sprintf("%s rows, %s%s", amount(at.Rows), size(at.Bytes), above(at))
-	case len(meets) == 0:
-		text = fmt.Sprintf("grows: %s after 5 years", size(at.Bytes))
-	default:
-		text = "grows: "
-		for i, m := range meets {
-			if limits[m.limit].most == estimate.MaxCells {
-				continue
-			}
-			if i > 0 {
-				text += ", "
-			}
-			text += limits[m.limit].text + " after " + age(m.age)
+		return fmt.Sprintf("%s %s rows, %s%s; %s", when, amount(at.Rows), size(at.Bytes), above(at), s.cost)
+	}
+	var when []string
+	for _, m := range meets(s.after) {
+		if l := limits[m.limit]; l.most != estimate.MaxCells {
+			when = append(when, l.text+" after "+age(m.age))
 		}
 	}
-	return text + "; " + s.cost
+	if len(when) == 0 {
+		when = []string{size(at.Bytes) + " after 5 years"}
+	}
+	return fmt.Sprintf("grows: %s; %s", strings.Join(when, ", "), s.cost)
 }
 
 // sized is a size for people.
@@ -480,19 +474,17 @@ func size(bytes float64) string {
 // age writes how long something takes, for people.
 func age(d time.Duration) string {
 	for _, u := range []struct {
-		least, unit time.Duration
-		name        string
-	}{
-		{2 * schema.Year, schema.Year, "years"}, {2 * schema.Month, schema.Month, "months"}, {2 * schema.Day, schema.Day, "days"},
-		{2 * time.Hour, time.Hour, "hours"},
-	} {
-		if d >= u.least {
-			n := float64(d) / float64(u.unit)
-			if u.unit != schema.Year && n >= 10 {
-				n = math.Round(n)
-			}
-			return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0") + " " + u.name
+		name string
+		unit time.Duration
+	}{{"years", schema.Year}, {"months", schema.Month}, {"days", schema.Day}, {"hours", time.Hour}} {
+		if d < 2*u.unit {
+			continue
 		}
+		n := float64(d) / float64(u.unit)
+		if u.unit != schema.Year && n >= 10 {
+			n = math.Round(n)
+		}
+		return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0") + " " + u.name
 	}
 	if d < 2*time.Minute {
 		return "a minute"
@@ -504,7 +496,12 @@ var spans = []struct {
 	time time.Duration
 	name string
 }{
-	{schema.Year, "year"}, {schema.Month, "month"}, {7 * schema.Day, "week"}, {schema.Day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"},
+	{schema.Year, "year"},
+	{schema.Month, "month"},
+	{7 * schema.Day, "week"},
+	{schema.Day, "day"},
+	{time.Hour, "hour"},
+	{time.Minute, "minute"},
 	{time.Second, "second"},
 }
 

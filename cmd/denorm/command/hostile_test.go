@@ -44,8 +44,15 @@ func TestNamesDoNothingToATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][]string{
-		{"lint"}, {"lint", "--format", "json"}, {"lint", "--format", "sarif"}, {"ddl"}, {"diagram"}, {"diagram", "--format", "svg"},
-		{"estimate"}, {"estimate", "--volume", "shop.jobs rows=1M/day"}, {"estimate", "--volume", "shop.jobs rows=1M/day", "--format", "json"},
+		{"lint"},
+		{"lint", "--format", "json"},
+		{"lint", "--format", "sarif"},
+		{"ddl"},
+		{"diagram"},
+		{"diagram", "--format", "svg"},
+		{"estimate"},
+		{"estimate", "--volume", "shop.jobs rows=1M/day"},
+		{"estimate", "--volume", "shop.jobs rows=1M/day", "--format", "json"},
 	} {
 		args := slices.Concat(c, []string{file})
 		out, errs := execute(t, true, args...)

@@ -143,7 +143,7 @@ func (p *planned) byTime() []*split {
 		}
 		v := p.volume
 		v.Window = u.time
-		s := p.change(split{by: "time", way: "by " + u.name + " of " + of, of: of, unit: u.name, cost: u.read + note}, v, p.key(u.name))
+		s := p.change(split{by: "time", way: "by " + u.name + " of " + cmp.Or(of, "a new column"), of: of, unit: u.name, cost: u.read + note}, v, p.key(u.name))
 		if s == nil {
 			return nil
 		}
@@ -170,7 +170,7 @@ func (p *planned) byTime() []*split {
 	return all
 }
 
-// moment is the column whose time a bucket can be of.
+// moment is the column whose time a bucket can be of, empty if the table has none.
 func (p *planned) moment() (column, note string) {
 	for _, kind := range []schema.Kind{schema.Clustering, schema.Regular} {
 		for _, c := range p.table.Of(kind) {
@@ -183,7 +183,7 @@ func (p *planned) moment() (column, note string) {
 			return c.Name, note
 		}
 	}
-	return "a new column", "; the time of a row is needed to find it"
+	return "", "; the time of a row is needed to find it"
 }
 
 // byHash gives the fewest hash buckets, a power of two, that keep partitions small; or tolerable, where they grow on beyond that.
@@ -289,7 +289,7 @@ func (p *planned) byTable() *split {
 			continue
 		}
 		s.other = p.rowKey()
-		s.cost = fmt.Sprintf("%s bytes a row stay", amount(s.after.Row().Bytes))
+		s.cost = amount(s.after.Row().Bytes) + " bytes a row stay"
 		return s
 	}
 	return nil
