@@ -7,6 +7,8 @@
 //	fmt.Println(e.At(5 * schema.Year)) // the largest partition after five years
 //	age, reached := e.When(func(s estimate.Size) bool { return s.Bytes >= estimate.BadBytes })
 //
+// The command denorm estimate writes this for all tables of a schema, with what ways to split them do.
+//
 // # What is counted
 //
 // Bytes are those of Cassandra's data files before compression, which is also what a cluster reports of its partitions:

@@ -93,11 +93,12 @@ type outlook struct {
 	unknown []schema.ID // tables without a volume
 	strays  []string    // what is said of volumes of tables that there are not
 	unread  int         // statements
+	live    bool        // the tables are those of a cluster
 }
 
 // look finds the volume of each table.
 func look(found *schema.Schema, s *source) (*outlook, error) {
-	o := &outlook{unread: len(found.Unread)}
+	o := &outlook{unread: len(found.Unread), live: len(s.hosts) > 0}
 	for _, v := range s.volumes {
 		if id := s.in(v.Table); found.Table(id) == nil {
 			return nil, fmt.Errorf("--volume: there is no table %s%s", id, meant(found, id))
@@ -206,11 +207,15 @@ func writeOutlook(out io.Writer, o *outlook) error {
 	}
 	if len(o.unknown) > 0 {
 		var names []string
+		measured := ""
+		if o.live {
+			measured = ", and none is reported by the node,"
+		}
 		for _, id := range o.unknown {
 			names = append(names, printable.Line(id.String()))
 		}
-		fmt.Fprintf(&b, "No volume is known of %s: state how many rows a partition gets,\n  as in --volume '%s rows=2000/year', or in a file, "+
-			"-- denorm:volume %[2]s rows=2000/year\n", strings.Join(names, ", "), names[0])
+		fmt.Fprintf(&b, "No volume is stated%s of %s: state how many rows a partition gets,\n  as in --volume '%s rows=2000/year', or in a file, "+
+			"-- denorm:volume %[3]s rows=2000/year\n", measured, strings.Join(names, ", "), names[0])
 	}
 	for _, said := range o.strays {
 		fmt.Fprintln(&b, printable.Line(said))
@@ -236,7 +241,8 @@ func (p *planned) write(b *strings.Builder) {
 		when := "after 5 years"
 		switch {
 		case p.volume.Measured:
-			when = "now"
+			fmt.Fprintf(b, "  now up to about %s rows: %s%s\n", amount(later.Rows), p.fine(), p.assumed())
+			return
 		case p.bounded():
 			when = "at most"
 		}
@@ -250,11 +256,11 @@ func (p *planned) write(b *strings.Builder) {
 
 // said is the volume, for people.
 func (p *planned) said() string {
-	v, said := p.volume, "stated: "
+	v := p.volume
 	if v.Measured {
-		said = "measured: about "
+		return p.measured()
 	}
-	said += amount(v.Rows) + " rows"
+	said := "stated: " + amount(v.Rows) + " rows"
 	if v.Per > 0 {
 		said += " " + every(v.Per)
 	}
@@ -271,10 +277,19 @@ func (p *planned) said() string {
 	return said
 }
 
+// measured is what a node has reported. It says how large the largest partition is in whole MiB, if at all.
+func (p *planned) measured() string {
+	said := "measured by one node: " + size(p.e.Mean(0).Bytes) + " on average"
+	if p.volume.Largest > 1 {
+		said += ", the largest up to " + size(p.e.At(0).Bytes)
+	}
+	return said
+}
+
 // singles is the size of tables whose partitions are a row each.
 func (p *planned) singles() string {
 	if p.known && p.volume.Measured {
-		return fmt.Sprintf("measured: %s, the largest %s", size(p.e.Mean(0).Bytes), size(p.e.At(0).Bytes)) + above(p.e.At(0))
+		return p.measured() + above(p.e.At(0))
 	}
 	one := p.e.At(0)
 	text := cells(one.Cells) + ", " + size(one.Bytes) + above(one) + p.assumed()
@@ -375,7 +390,7 @@ type atAge struct {
 func (p *planned) ages() []atAge {
 	switch {
 	case p.volume.Measured:
-		return []atAge{{0, "now"}}
+		return []atAge{{0, "now up to about"}}
 	case p.volume.Per == 0:
 		return []atAge{{0, "always"}}
 	}
@@ -413,7 +428,7 @@ func (p *planned) effect(s *split) string {
 	if ends(p.volume, s.after) {
 		when := "stays: at most"
 		if p.volume.Measured {
-			when = "now:"
+			when = "now: up to"
 		}
 		return fmt.Sprintf("%s %s rows, %s%s; %s", when, amount(at.Rows), size(at.Bytes), above(at), s.cost)
 	}

@@ -207,7 +207,7 @@ func TestEstimateStated(t *testing.T) {
 	var out bytes.Buffer
 	c.SetOut(&out)
 	c.SetArgs([]string{"estimate"})
-	if err := c.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), "stated: 7 rows in") || !strings.Contains(out.String(), "No volume is known of b:") {
+	if err := c.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), "stated: 7 rows in") || !strings.Contains(out.String(), "No volume is stated of b:") {
 		t.Errorf("of a declaration: %v\n%s", err, &out)
 	}
 	c.SetArgs([]string{"estimate", both})
@@ -286,7 +286,7 @@ func TestEstimateOfCluster(t *testing.T) {
 			t.Errorf("%v: exit code %d: %s%s\nwant %s", args, got, out, errs, says)
 		}
 	}
-	want("No volume is known of shop.orders_by_status, shop.orders_by_user:", ExitFine, "--keyspace=shop")
+	want("No volume is stated, and none is reported by the node, of shop.orders_by_status, shop.orders_by_user:", ExitFine, "--keyspace=shop")
 	want("shop.orders_by_user  PRIMARY KEY (user_id, order_id), stated: 2,000 rows a year in a partition\n", ExitFine,
 		"--keyspace=shop", "--volume=orders_by_user rows=2000/year")
 	measured := 0
