@@ -289,18 +289,18 @@ func (p *planned) measured() string {
 // singles is the size of tables whose partitions are a row each.
 func (p *planned) singles() string {
 	if p.known && p.volume.Measured {
-		return p.measured() + above(p.e.At(0))
+		return p.measured() + over(p.e.At(0))
 	}
 	one := p.e.At(0)
-	text := cells(one.Cells) + ", " + size(one.Bytes) + above(one) + p.assumed()
+	text := cells(one.Cells) + ", " + size(one.Bytes) + over(one) + p.assumed()
 	if p.void {
 		text += "; what is stated of its rows does not count"
 	}
 	return text
 }
 
-// above says which limits a size is above.
-func above(s estimate.Size) string {
+// over says which is the worst limit that a size meets.
+func over(s estimate.Size) string {
 	worst := ""
 	for _, l := range limits {
 		if l.of(s) >= l.most {
@@ -310,7 +310,7 @@ func above(s estimate.Size) string {
 	if worst == "" {
 		return ""
 	}
-	return ", above " + worst
+	return ", which meets the limit of " + worst
 }
 
 // fine says which limit a table meets that meets none soon.
@@ -370,7 +370,7 @@ func (p *planned) writeAges(b *strings.Builder) {
 	var when []string
 	for _, m := range meets(p.e) {
 		if text := limits[m.limit].text; p.volume.Per == 0 {
-			when = append(when, "above "+strings.TrimSuffix(text, ","))
+			when = append(when, "the limit of "+strings.TrimSuffix(text, ",")+" is met")
 		} else {
 			when = append(when, text+" after "+age(m.age))
 		}
@@ -430,7 +430,7 @@ func (p *planned) effect(s *split) string {
 		if p.volume.Measured {
 			when = "now: up to"
 		}
-		return fmt.Sprintf("%s %s rows, %s%s; %s", when, amount(at.Rows), size(at.Bytes), above(at), s.cost)
+		return fmt.Sprintf("%s %s rows, %s%s; %s", when, amount(at.Rows), size(at.Bytes), over(at), s.cost)
 	}
 	var when []string
 	for _, m := range meets(s.after) {
