@@ -223,7 +223,7 @@ func writeOutlook(out io.Writer, o *outlook) error {
 	if o.unread > 0 {
 		fmt.Fprintf(&b, "Statements that are not understood: %d; denorm lint says which\n", o.unread)
 	}
-	_, err := io.WriteString(out, printable.Lines(b.String()))
+	_, err := io.WriteString(out, b.String())
 	return err
 }
 
@@ -246,7 +246,7 @@ func (p *planned) write(b *strings.Builder) {
 		case p.bounded():
 			when = "at most"
 		}
-		fmt.Fprintf(b, "  %s %s: %s\n", when, sized(later), p.fine())
+		fmt.Fprintf(b, "  %s %s: %s%s\n", when, sized(later), p.fine(), p.assumed())
 		return
 	}
 	fmt.Fprintf(b, "  a row has %s and %s bytes before compression%s\n", cells(row.Cells), amount(row.Bytes), p.assumed())

@@ -241,12 +241,13 @@ func (p *planned) byColumn() []*split {
 		if c.Kind == schema.Regular || p.moves(c.Name) {
 			cost += "; a change of it moves the row"
 		}
-		out = append(out, p.change(split{by: "column", way: "by " + c.Name, of: c.Name, parts: c.Domain, cost: cost}, v,
-			func(columns []schema.Column) []schema.Column {
-				i := slices.IndexFunc(columns, func(x schema.Column) bool { return x.Name == c.Name })
-				columns[i].Kind = schema.PartitionKey
-				return columns
-			}))
+		if s := p.change(split{by: "column", way: "by " + c.Name, of: c.Name, parts: c.Domain, cost: cost}, v, func(columns []schema.Column) []schema.Column {
+			i := slices.IndexFunc(columns, func(x schema.Column) bool { return x.Name == c.Name })
+			columns[i].Kind = schema.PartitionKey
+			return columns
+		}); s != nil {
+			out = append(out, s)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b *split) int { return b.parts - a.parts })
 	return out[:min(len(out), 3)]
