@@ -123,7 +123,7 @@ func incomplete(r *review) {
 				return (r == identity || r == few) && !e.has(base, c.Name) // it is of something else, such as each of two players
 			})
 		}
-		if !copied {
+		if !copied || e.guessed && r.namesColumns(t) {
 			continue
 		}
 		missing := slices.DeleteFunc(slices.Clone(base.Columns), func(c schema.Column) bool {
@@ -137,6 +137,17 @@ func incomplete(r *review) {
 				"the table has no %s, which entity %s has", strings.Join(names(missing), ", "), e.Name)
 		}
 	}
+}
+
+// namesColumns says whether all queries that read a table name the columns that they need: of one that it does not have DN507 tells.
+func (r *review) namesColumns(t *schema.Table) bool {
+	reads, all := false, false
+	for _, x := range r.statements {
+		if s, ok := x.statement.(*cql.Select); ok && x.table == t {
+			reads, all = true, all || s.Columns == nil
+		}
+	}
+	return reads && !all
 }
 
 // interval says whether a time is that of an interval by its name: of an hour, or the start of a slot, there is one row.

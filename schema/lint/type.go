@@ -224,6 +224,9 @@ func money(name string) bool {
 	if slices.ContainsFunc(all, func(w string) bool { return slices.Contains(amountNames, w) }) {
 		return true
 	}
+	if len(all) == 2 && all[0] == "amount" && strings.HasSuffix(all[1], "ed") { // claimed, settled
+		return true
+	}
 	of := strings.Fields("paid due order net gross account wallet invoice grand")
 	return slices.Contains(quantityNames, lastWord(name)) && (len(all) == 1 || slices.ContainsFunc(all, func(w string) bool { return slices.Contains(of, w) }))
 }
