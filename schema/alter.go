@@ -43,6 +43,10 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 		}
 	}
 	for _, names := range s.Rename {
+		if i := slices.IndexFunc(p.out.Views, func(v View) bool { return v.Keyspace == id.Keyspace && v.Base == id.Name }); i >= 0 {
+			return p.fail(at, "ALTER TABLE %s: materialized view %s is of the table, and its columns are not renamed here: write the text of both as it is afterwards, "+
+				"for example by denorm ddl --hosts", id, p.out.Views[i].ID)
+		}
 		switch c := t.Column(names[0]); {
 		case c != nil && (c.Kind == PartitionKey || c.Kind == Clustering) && t.Column(names[1]) == nil:
 			c.Name = names[1]

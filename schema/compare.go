@@ -198,19 +198,26 @@ func (c *comparison) exists(t, live *Table) {
 	}
 	declared, is := t.described(), live.described()
 	found := compare.Columns(internal(t.set), declared, is)
+	for i := range found {
+		of := t.Column(found[i].Column)
+		if views := c.selectingAll(live); views != "" && of != nil && of.Kind == Regular && live.Column(of.Name) == nil {
+			found[i].Reason += "; as soon as it does, these materialized views, which are of SELECT *, have it, too: " + views
+		}
+	}
 	c.add(t.ID, found...)
 	if len(found) > 0 && found[0].Unversioned {
 		c.unversioned[internal(t.set)] = t.set != nil
 		return
 	}
-	c.options(t, live)
+	c.options("TABLE", t, live)
 	if _, ok := t.Options[optComment]; !ok { // it is the service's own, and stays
 		declared.Comment = is.Comment
 	}
 	c.add(t.ID, compare.Fingerprint(declared, is, time.Now())...)
 }
 
-func (c *comparison) options(t, live *Table) {
+// options compares those of a table or a view, as ALTER calls it.
+func (c *comparison) options(what string, t, live *Table) {
 	all := make(map[string]string)
 	maps.Copy(all, live.Options)
 	maps.Copy(all, t.Options)
@@ -226,7 +233,7 @@ func (c *comparison) options(t, live *Table) {
 		}
 		d := compare.Difference{
 			Reason: fmt.Sprintf("%s is %s, declared %s", name, orNothing(got), orNothing(want)),
-			Fix:    fmt.Sprintf("ALTER TABLE %s WITH %s = %s", t.ID, name, to),
+			Fix:    fmt.Sprintf("ALTER %s %s WITH %s = %s", what, t.ID, name, to),
 		}
 		switch {
 		case declared:
@@ -247,6 +254,17 @@ func orNothing(s string) string {
 		return "the server's choice"
 	}
 	return s
+}
+
+// selectingAll names the views that get each column which the table gets.
+func (c *comparison) selectingAll(live *Table) string {
+	var names []string
+	for _, v := range c.live.Views {
+		if v.All && v.Keyspace == live.Keyspace && v.Base == live.Name {
+			names = append(names, v.String())
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func (c *comparison) index(i *Index) {
@@ -272,12 +290,15 @@ func (c *comparison) view(v *View) {
 			Reason:     "the view is another one: " + live.shape() + ", declared " + v.shape(),
 			Impossible: "a view cannot change: make one of another name",
 		})
+	default:
+		c.options("MATERIALIZED VIEW", &Table{ID: v.ID, Options: v.Options}, &Table{ID: v.ID, Options: live.Options})
 	}
 }
 
 // shape is what of a view is compared: the server writes restrictions in its own way.
 func (v *View) shape() string {
-	return fmt.Sprintf("of %s, key %s %s", v.Base, keyText(v.Columns), orderText(v.Columns))
+	selection := strings.Join(slices.Sorted(slices.Values(v.selection())), ", ")
+	return strings.TrimSpace(fmt.Sprintf("SELECT %s of %s, key %s %s", selection, v.Base, keyText(v.Columns), orderText(v.Columns)))
 }
 
 // entity looks at what tables of one entity need together.

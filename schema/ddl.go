@@ -136,22 +136,27 @@ func (t *Table) Definition() string {
 		b.WriteString(",\n")
 	}
 	b.WriteString("    PRIMARY KEY " + t.Key() + "\n)")
-	var with []string
-	if order := orderText(t.Columns); order != "" {
-		with = append(with, order)
-	}
 	options := make(map[string]string)
 	maps.Copy(options, t.Options)
 	if t.Fingerprint != "" {
 		options[optComment] = cql.Literal(fingerprint.Join(t.Comment(), t.Fingerprint))
 	}
+	return b.String() + withText(t.Columns, options)
+}
+
+// withText is WITH and what follows it, if there is anything.
+func withText(columns []Column, options map[string]string) string {
+	var with []string
+	if order := orderText(columns); order != "" {
+		with = append(with, order)
+	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		with = append(with, name+" = "+options[name])
 	}
-	if len(with) > 0 {
-		b.WriteString(" WITH " + strings.Join(with, "\n    AND "))
+	if len(with) == 0 {
+		return ""
 	}
-	return b.String()
+	return " WITH " + strings.Join(with, "\n    AND ")
 }
 
 // orderText is CLUSTERING ORDER BY, if it is needed.
@@ -191,14 +196,18 @@ func (i *Index) body() string {
 }
 
 func (v *View) body() string {
+	return fmt.Sprintf("%s AS\n    SELECT %s\n    FROM %s\n    WHERE %s\n    PRIMARY KEY %s%s", v.ID, strings.Join(v.selection(), ", "),
+		ID{v.Keyspace, v.Base}, v.Where, keyText(v.Columns), withText(v.Columns, v.Options))
+}
+
+// selection is what follows SELECT.
+func (v *View) selection() []string {
+	if v.All {
+		return []string{"*"}
+	}
 	names := make([]string, len(v.Columns))
 	for i, c := range v.Columns {
 		names[i] = cql.Quote(c.Name)
 	}
-	out := fmt.Sprintf("%s AS\n    SELECT %s\n    FROM %s\n    WHERE %s\n    PRIMARY KEY %s", v.ID, strings.Join(names, ", "),
-		ID{v.Keyspace, v.Base}, v.Where, keyText(v.Columns))
-	if order := orderText(v.Columns); order != "" {
-		out += " WITH " + order
-	}
-	return out
+	return names
 }

@@ -53,6 +53,7 @@ func Declare(parts ...Declaration) (*Schema, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	s.resolve()
 	return s, nil
 }
 

@@ -94,7 +94,7 @@ func (p *parser) comment(c cql.Comment) error {
 		if dot < 1 || n < 1 {
 			return fail("domain <table>.<column> <number of values>")
 		}
-		p.domains = append(p.domains, domainNote{p.noteID(args[0][:dot]), args[0][dot+1:], n, at})
+		p.out.Domains = append(p.out.Domains, Domain{p.noteID(args[0][:dot]), args[0][dot+1:], n, at})
 	default:
 		return fail("entity, ignore, volume or domain")
 	}
@@ -172,6 +172,8 @@ func Add(schemas ...*Schema) *Schema {
 		out.Volumes = append(out.Volumes, s.Volumes...)
 		out.Ignores = append(out.Ignores, s.Ignores...)
 		out.Unread = append(out.Unread, s.Unread...)
+		out.Domains = append(out.Domains, s.Domains...)
 	}
+	out.resolve()
 	return out
 }

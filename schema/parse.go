@@ -21,8 +21,7 @@ import (
 //	-- denorm:volume orders_by_user rows=2000/year           what is expected of a table, see Volume
 //	-- denorm:domain orders_by_status.status 4               how many values a column can have
 //
-// They are written behind -- or //; inside /* */ they are an error. The file may be without the tables that they name, but
-// for denorm:domain.
+// They are written behind -- or //; inside /* */ they are an error. The file may be without the tables that they name.
 //
 // ALTER and DROP change what the text has created before, and TRUNCATE nothing. Anything else in the text is an error that names its line, and so
 // is what is nested deeper than 100.
@@ -48,9 +47,7 @@ func parse(review bool, sources ...Source) (*Schema, error) {
 			return nil, fmt.Errorf("%s: %w", s.File, err)
 		}
 	}
-	if err := p.resolve(); err != nil {
-		return nil, err
-	}
+	p.out.resolve()
 	return p.out, nil
 }
 
@@ -64,15 +61,7 @@ type parser struct {
 	tables   map[ID]int      // where they are in out
 	keyspace string          // of USE
 	batch    int
-	domains  []domainNote
 	review   bool // goes on after what is not understood
-}
-
-type domainNote struct {
-	table  ID
-	column string
-	values int
-	at     Position
 }
 
 func (p *parser) read() error {
@@ -309,7 +298,15 @@ func (i *Index) Column() string {
 }
 
 func (p *parser) createView(s *cql.CreateView, span cql.Span) error {
-	v := View{At: p.position(span.From), ID: p.id(s.View), Base: s.From.Name, Where: p.script.Text(s.Text)}
+	v := View{
+		At: p.position(span.From), ID: p.id(s.View), Base: s.From.Name, Where: p.script.Text(s.Text), All: s.Columns == nil,
+		Options: map[string]string{},
+	}
+	for _, o := range s.Options {
+		if o.Name != "id" {
+			v.Options[o.Name] = literal(o)
+		}
+	}
 	for _, name := range slices.Concat(s.Columns, s.Partition, s.Clustering) {
 		if !slices.ContainsFunc(v.Columns, func(c Column) bool { return c.Name == name }) {
 			v.Columns = append(v.Columns, Column{Name: name, Kind: Regular})
@@ -321,19 +318,49 @@ func (p *parser) createView(s *cql.CreateView, span cql.Span) error {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// resolve holds what notes and queries say against the tables.
-func (p *parser) resolve() error {
-	for _, d := range p.domains {
-		if i, ok := p.tables[d.table]; ok {
-			if c := p.out.Tables[i].Column(d.column); c != nil {
-				c.Domain = d.values
-				continue
-			}
-		}
-		return fmt.Errorf("%s: line %d: denorm:domain: this file creates no table %s with a column %s: correct the name, or put the CREATE TABLE, as "+
-			"denorm ddl --hosts writes it, into the file: also with --hosts", d.at.File, d.at.Line, d.table, d.column)
+// resolve gives columns the domains that notes state, and views the columns and types of their base tables, as far as these are here.
+func (s *Schema) resolve() {
+	if len(s.Domains)+len(s.Views) == 0 {
+		return
 	}
-	return nil
+	tables := make(map[ID]int, len(s.Tables))
+	for i, t := range slices.Backward(s.Tables) {
+		tables[t.ID] = i
+	}
+	var rest []Domain
+	for _, d := range s.Domains {
+		i, ok := tables[d.Table]
+		if !ok || s.Tables[i].Column(d.Column) == nil {
+			rest = append(rest, d)
+			continue
+		}
+		s.Tables[i].Columns = slices.Clone(s.Tables[i].Columns)
+		s.Tables[i].Column(d.Column).Domain = d.Values
+	}
+	s.Domains = rest
+	for i := range s.Views {
+		v := &s.Views[i]
+		if at, ok := tables[ID{v.Keyspace, v.Base}]; ok {
+			v.resolve(&s.Tables[at])
+		}
+	}
+}
+
+func (v *View) resolve(base *Table) {
+	v.Columns = slices.Clone(v.Columns)
+	known := make(map[string]bool)
+	for i := range v.Columns {
+		c := &v.Columns[i]
+		known[c.Name] = true
+		if of := base.Column(c.Name); of != nil && c.Type == "" {
+			c.Type = of.Type
+		}
+	}
+	for _, c := range base.Columns {
+		if v.All && c.Kind != Static && !known[c.Name] {
+			v.Columns = append(v.Columns, Column{Name: c.Name, Type: c.Type, Kind: Regular})
+		}
+	}
 }
 
 // splitComment takes the fingerprint of the table out of its comment.

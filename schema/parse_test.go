@@ -357,7 +357,7 @@ func TestParseRefuses(t *testing.T) {
 		"-- denorm:volume t rows=1 window=0day":                                       "line 1: volume: window=0day: want a time from a second to 100 years",
 		"-- denorm:volume t rows=1 window=999999999year":                              "line 1: volume: window=999999999year: want a time from a second",
 		"-- denorm:volume t rows=1 growth=-1/year":                                    `line 1: volume: growth=-1/year: want a number`,
-		"-- denorm:domain t.a 4":                                                      "line 1: denorm:domain: this file creates no table t with a column a: correct the name, or put the CREATE TABLE, as denorm ddl --hosts writes it, into the file: also with --hosts",
+		"-- denorm:domain t.a":                                                        "want denorm:domain <table>.<column> <number of values>",
 		"-- denorm:entity t moves=a atomic":                                           "want denorm:entity <name> <base table> [<table>...]",
 		"/* denorm:ignore DN101 t few */":                                             "line 1: a note inside /* */ is not read: write it behind --",
 		"\n/*\n * a\n * denorm:volume t rows=1\n */":                                  "line 4: a note inside /* */ is not read",

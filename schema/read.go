@@ -143,7 +143,7 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 		name := value[string](row, "view_name")
 		s.Views = append(s.Views, View{
 			ID: ID{keyspace, name}, Base: value[string](row, "base_table_name"), Columns: columns[name],
-			Where: liveClause(value[string](row, "where_clause")),
+			All: row["include_all_columns"] == true, Where: liveClause(value[string](row, "where_clause")), Options: liveOptions(row),
 		})
 	}
 	s.sort()
@@ -199,10 +199,11 @@ func liveTarget(target string) string {
 	return function + "(" + cql.Quote(column) + ")"
 }
 
-// notOptions are the columns of system_schema.tables that say nothing of how a table is made, or are gone since
-// Cassandra 4.
+// notOptions are the columns of system_schema.tables and views that say nothing of how a table is made, or are gone since
+// Cassandra 4, or are read on their own.
 var notOptions = []string{
 	"keyspace_name", "table_name", "id", "flags", "dclocal_read_repair_chance", "read_repair_chance",
+	"view_name", "base_table_id", "base_table_name", "include_all_columns", "where_clause",
 }
 
 // liveOptions gives what differs from the server's defaults.

@@ -23,6 +23,7 @@ type Schema struct {
 	Queries  []Query  // what is asked of the tables, as far as known
 	Volumes  []Volume // how many rows are expected, as far as stated
 	Ignores  []Ignore // findings that are accepted, each with its reason
+	Domains  []Domain // what notes say of columns that are not in Tables; [Add] takes it over where there is the table
 	Unread   []Unread // statements that are not understood; of [Review] only
 }
 
@@ -163,8 +164,11 @@ type Index struct {
 type View struct {
 	ID
 	Base    string
-	Columns []Column
-	Where   string // restrictions, as CQL
+	Columns []Column // of a text that does not create the base table, those that it names, without types
+	// All says that the view is of SELECT *. Cassandra gives it the columns that the base table gets later, too, but static ones.
+	All     bool
+	Where   string            // restrictions, as CQL
+	Options map[string]string // as those of a [Table]
 	At      Position
 }
 
@@ -179,6 +183,14 @@ type Entity struct {
 	// Moves are key columns that may change, so that the row moves.
 	Moves []string
 	At    Position // of the note that declares it
+}
+
+// Domain is the number of values that a column can have.
+type Domain struct {
+	Table  ID
+	Column string
+	Values int
+	At     Position
 }
 
 // Ignore accepts a finding.
@@ -269,6 +281,7 @@ func (s *Schema) In(in map[string]string) *Schema {
 	out.Queries = moved(s.Queries, func(q *Query) *string { return &q.Table.Keyspace }, to)
 	out.Volumes = moved(s.Volumes, func(v *Volume) *string { return &v.Table.Keyspace }, to)
 	out.Ignores = moved(s.Ignores, func(i *Ignore) *string { return &i.Table.Keyspace }, to)
+	out.Domains = moved(s.Domains, func(d *Domain) *string { return &d.Table.Keyspace }, to)
 	return &out
 }
 

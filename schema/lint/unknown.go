@@ -53,6 +53,9 @@ func unknownTable(r *review) {
 	for _, v := range r.schema.Volumes {
 		r.unknownNote(v.Table, "denorm:volume", v.At)
 	}
+	for _, d := range r.schema.Domains {
+		r.unknownNote(d.Table, "denorm:domain", d.At)
+	}
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]
 		if _, _, known := r.table(q.Table); known || own(q.Table.Keyspace) {
@@ -139,6 +142,9 @@ func unknownColumn(r *review) {
 				r.unknownIn([]schema.ID{v.Table}, "denorm:volume", name, v.At)
 			}
 		}
+	}
+	for _, d := range r.schema.Domains {
+		r.unknownIn([]schema.ID{d.Table}, "denorm:domain", d.Column, d.At)
 	}
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]

@@ -74,8 +74,22 @@ func (t *Table) add(k *Keyspace, stmt *cql.AlterTable) error {
 			return config("%s.%s: Cannot have a %s column (\"%s\") in a %s table", t.Keyspace, t.Name, what, d.Name, table)
 		}
 		t.Columns = append(t.Columns, &Column{Name: d.Name, Type: typ, Kind: kind, Position: -1})
+		if kind != Static {
+			k.addToViews(t.Name, Column{Name: d.Name, Type: typ, Kind: kind, Position: -1})
+		}
 	}
 	return nil
+}
+
+// addToViews gives the views of a table that are of SELECT * a column that the table has got.
+func (k *Keyspace) addToViews(table string, c Column) {
+	for _, v := range sorted(k.views) {
+		if v.view.all && v.view.base.Name == table {
+			v := v.clone()
+			v.Columns = append(v.Columns, &c)
+			k.views[v.Name] = v.arrange()
+		}
+	}
 }
 
 // readd rejects a column whose values could not be told from those of one of the same name that was dropped.
