@@ -138,6 +138,22 @@ func Clause(text string) (string, error) {
 	return s.Text(Span{0, len(text)}), nil
 }
 
+// First reads the first statement of a text, as a [Script] does. It is nil if there is none, or one that is not understood.
+func First(text string) Statement {
+	script, err := NewScript(text)
+	if err != nil {
+		return nil
+	}
+	if _, _, more := script.Next(); !more {
+		return nil
+	}
+	statement, _, err := script.Statement()
+	if err != nil {
+		return nil
+	}
+	return statement
+}
+
 // ParseOption reads the value of an option of WITH.
 func ParseOption(text string) (Option, error) {
 	return alone(text, func(p *Parser) (o Option) {

@@ -4,10 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
 
-// This file guesses from names and types what a column is for. A schema that says so is believed: see Column.Domain.
+// This file guesses from names and types what a column is for, and package guess which tables are of one entity. A schema that says so is believed: see Column.Domain.
 
 // role is what a column of a partition key does for it.
 type role uint8
@@ -86,7 +87,7 @@ type family struct {
 	identity []string // columns that tell entities apart
 }
 
-// families gives those that the schema knows, and those that table names suggest: x_by_y and x_by_z.
+// families gives those that the schema knows, and those that table names suggest.
 func (r *review) families() []family {
 	var out []family
 	known := make(map[schema.ID]bool)
@@ -103,19 +104,12 @@ func (r *review) families() []family {
 		}
 		out = append(out, x)
 	}
-	groups := make(map[schema.ID]int) // where they are in out
-	for _, t := range r.tables() {
-		plural, _, by := strings.Cut(t.Name, "_by_")
-		group := schema.ID{Keyspace: t.Keyspace, Name: singular(plural)}
-		if known[t.ID] || !by && !r.named(group) {
-			continue
+	for _, e := range guess.Entities(r.schema) {
+		x := family{Entity: e, guessed: true, identity: []string{e.Name + "_id"}}
+		for _, id := range e.Tables {
+			x.tables = append(x.tables, r.byID[id])
 		}
-		i, ok := groups[group]
-		if !ok {
-			i, groups[group] = len(out), len(out)
-			out = append(out, family{Entity: schema.Entity{Name: singular(plural)}, guessed: true, identity: []string{singular(plural) + "_id"}})
-		}
-		out[i].Tables, out[i].tables = append(out[i].Tables, t.ID), append(out[i].tables, r.byID[t.ID])
+		out = append(out, x)
 	}
 	for i := range out {
 		if e := &out[i]; e.guessed {
@@ -150,26 +144,6 @@ func (r *review) members(yield func(*family, *schema.Table) bool) {
 			}
 		}
 	}
-}
-
-// named says whether there are tables called group_by_something, or in the plural.
-func (r *review) named(group schema.ID) bool {
-	return slices.ContainsFunc(r.schema.Tables, func(t schema.Table) bool {
-		plural, _, by := strings.Cut(t.Name, "_by_")
-		return by && t.Keyspace == group.Keyspace && singular(plural) == group.Name
-	})
-}
-
-func singular(plural string) string {
-	switch {
-	case strings.HasSuffix(plural, "ies"):
-		return strings.TrimSuffix(plural, "ies") + "y"
-	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"):
-		return strings.TrimSuffix(plural, "es")
-	case strings.HasSuffix(plural, "ss"):
-		return plural
-	}
-	return strings.TrimSuffix(plural, "s")
 }
 
 // inKey says whether a column is in the primary key of a table.

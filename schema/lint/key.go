@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -15,7 +16,7 @@ func (e *family) called(t *schema.Table, name string) []string {
 	own, _, _ := strings.Cut(e.Tables[0].Name, "_by_")
 	switch {
 	case name == "id":
-		out = append(out, e.Name+"_id", singular(own)+"_id")
+		out = append(out, e.Name+"_id", guess.Singular(own)+"_id")
 	case e.guessed && name == e.Name+"_id" && (t.Name == own || t.Name == own+"_by_id"):
 		out = append(out, "id")
 	}
@@ -110,7 +111,7 @@ func clock(c schema.Column) bool {
 func incomplete(r *review) {
 	for e, t := range r.members {
 		base := r.byID[e.Tables[0]]
-		if i := slices.IndexFunc(e.tables, func(t *schema.Table) bool { return !strings.Contains(t.Name, "_by_") }); e.guessed && i >= 0 {
+		if i := guess.Base(e.Entity); e.guessed && i >= 0 {
 			base = e.tables[i]
 		}
 		if base == nil || t == base {

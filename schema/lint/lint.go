@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -50,7 +51,7 @@ func apply(s *schema.Schema, rules []Rule) *review {
 	for i := range s.Queries {
 		q := &s.Queries[i]
 		if t, _, _ := r.table(q.Table); t != nil {
-			if statement := read(q.Text); statement != nil {
+			if statement := cql.First(q.Text); statement != nil {
 				r.statements = append(r.statements, sent{q, t, statement})
 			}
 		}

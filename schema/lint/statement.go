@@ -44,22 +44,6 @@ type sent struct {
 	statement cql.Statement
 }
 
-// read reads the text of a query, as package schema has; nil if there is none.
-func read(text string) cql.Statement {
-	script, err := cql.NewScript(text)
-	if err != nil {
-		return nil
-	}
-	if _, _, more := script.Next(); !more {
-		return nil
-	}
-	statement, _, err := script.Statement()
-	if err != nil {
-		return nil
-	}
-	return statement
-}
-
 // partitionOf is what a statement names its partition by: the keyspace and the values of the partition key, as text. Tables of one keyspace share
 // what has the same values. fixed says that no value is bound. The name is empty if the statement does not name one partition.
 func partitionOf(s cql.Statement, t *schema.Table) (name string, fixed bool) {

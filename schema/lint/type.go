@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -42,7 +43,7 @@ func redundant(r *review) {
 		thing, _, _ := strings.Cut(t.Name, "_by_")
 		clustering := t.Of(schema.Clustering)
 		for i, c := range clustering {
-			if i == len(clustering)-1 || c.Name != singular(lastWord(thing))+"_id" {
+			if i == len(clustering)-1 || c.Name != guess.Singular(lastWord(thing))+"_id" {
 				continue
 			}
 			next := clustering[i+1]

@@ -1,0 +1,71 @@
+// Package guess tells which tables of a schema are of one entity, where nothing declares it, by their names. It is for packages lint and
+// diagram, which say that it is a guess.
+package guess
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/schema"
+)
+
+// by is between what a table holds and what it is found by, as in orders_by_user.
+const by = "_by_"
+
+// Entities gives the entities that table names suggest: of x_by_y, x_by_z and x, in the order of the schema's tables. What is declared of an
+// entity is in none, and a table called x is only with others that are called x_by_something. An entity may have one table, or one table twice
+// if the schema has.
+func Entities(s *schema.Schema) []schema.Entity {
+	declared, named := make(map[schema.ID]bool), make(map[schema.ID]bool)
+	for _, e := range s.Entities {
+		for _, id := range e.Tables {
+			declared[id] = true
+		}
+	}
+	for _, t := range s.Tables {
+		if plural, _, ok := strings.Cut(t.Name, by); ok {
+			named[schema.ID{Keyspace: t.Keyspace, Name: plural}] = true
+		}
+	}
+	var out []schema.Entity
+	at := make(map[schema.ID]int) // where they are in out
+	for _, t := range s.Tables {
+		plural, _, ok := strings.Cut(t.Name, by)
+		group := schema.ID{Keyspace: t.Keyspace, Name: plural}
+		if declared[t.ID] || !ok && !named[group] {
+			continue
+		}
+		i, known := at[group]
+		if !known {
+			i, at[group] = len(out), len(out)
+			out = append(out, schema.Entity{Name: Singular(plural)})
+		}
+		out[i].Tables = append(out[i].Tables, t.ID)
+	}
+	return out
+}
+
+// Base says which of the tables of a guessed entity is its base table: the one that is named like the entity, or found by its id. -1 if none is.
+func Base(e schema.Entity) int {
+	i := slices.IndexFunc(e.Tables, func(id schema.ID) bool { return !strings.Contains(id.Name, by) })
+	if i < 0 {
+		i = slices.IndexFunc(e.Tables, func(id schema.ID) bool {
+			_, key, _ := strings.Cut(id.Name, by)
+			return key == "id" || key == e.Name+"_id"
+		})
+	}
+	return i
+}
+
+// Singular is the name of one of what a table holds.
+func Singular(plural string) string {
+	switch {
+	case strings.HasSuffix(plural, "ies"):
+		return strings.TrimSuffix(plural, "ies") + "y"
+	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"):
+		return strings.TrimSuffix(plural, "es")
+	case strings.HasSuffix(plural, "ss"):
+		return plural
+	}
+	return strings.TrimSuffix(plural, "s")
+}
