@@ -3,6 +3,9 @@ package diagram
 import (
 	"fmt"
 	"html"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/printable"
@@ -14,132 +17,317 @@ const (
 	line    = 20  // height of a line of text
 	letter  = 7.3 // width of a letter of the fixed font, 12 px
 	padding = 12
-	gapX    = 190 // between the base table and the query tables, where the arrows are labelled
+	header  = line + 10 // height of the part of a box that has the name
 	gapY    = 28
+	turn    = 14  // from a box to where its arrows branch off
+	swatch  = 26  // width of a sample in the legend
+	least   = 560 // width of the legend, if the picture is not wider
 )
 
-// SVG draws a schema: an entity a row, its base table on the left, its query tables on the right with an arrow to each
-// that says what moves its rows. The picture follows the reader's choice of light or dark.
+// SVG draws a schema: an entity a row, its base table on the left, the tables and views that are filled from it to the right of it, each with an
+// arrow that says what moves its rows. Tables have the queries that read them, and their indexes. The legend below has what is in the
+// picture. The picture follows the reader's choice of light or dark, and has its own background.
 func SVG(s *schema.Schema) string {
-	var p picture
+	p := picture{seen: make(map[string]bool)}
 	y := float64(padding)
 	for _, g := range groups(s) {
 		y = p.group(&g, y) + gapY
 	}
-	return fmt.Sprintf(frame, int(p.width+padding), int(y-gapY+padding), p.body.String())
+	y = p.legend(y)
+	return fmt.Sprintf(frame, int(math.Ceil(p.width))+padding, int(y)+padding, p.body.String())
 }
 
 const frame = `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img">
 <style>
-  text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328; }
+  text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2328; }
   .title { font-weight: 600; }
   .entity, .role, .label { fill: #59636e; }
+  .page { fill: #ffffff; }
   .box { fill: #ffffff; stroke: #8c959f; }
-  .head { fill: #ddf4ff; stroke: #8c959f; }
   .base { fill: #dafbe1; stroke: #8c959f; }
+  .other { fill: #ddf4ff; stroke: #8c959f; }
+  .view { fill: #fbefff; stroke: #8c959f; }
+  .alone { fill: #eaeef2; stroke: #8c959f; }
   .key { fill: #0969da; }
-  .move { fill: #bc4c00; }
-  .edge { stroke: #8c959f; fill: none; }
-  .tip { fill: #8c959f; }
+  .query { fill: #1a7f37; }
+  .index { fill: #9a6700; }
+  text.moves { fill: #bc4c00; }
+  text.derives { fill: #8250df; }
+  .edge { stroke: #818b98; fill: none; }
+  .edge.moves { stroke: #bc4c00; }
+  .edge.derives { stroke: #8250df; }
+  .edge.guess, .guessed { stroke: #818b98; fill: none; stroke-dasharray: 5 4; }
+  .rule { stroke: #d1d9e0; fill: none; }
+  .tip { fill: #818b98; }
+  .tip.moves { fill: #bc4c00; }
+  .tip.derives { fill: #8250df; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; }
     .entity, .role, .label { fill: #9198a1; }
+    .page { fill: #0d1117; }
     .box { fill: #151b23; stroke: #656c76; }
-    .head { fill: #0c2d6b; stroke: #656c76; }
     .base { fill: #0f3d22; stroke: #656c76; }
+    .other { fill: #0c2d6b; stroke: #656c76; }
+    .view { fill: #3c1e70; stroke: #656c76; }
+    .alone { fill: #2a313c; stroke: #656c76; }
     .key { fill: #58a6ff; }
-    .move { fill: #f0883e; }
-    .edge { stroke: #656c76; }
-    .tip { fill: #656c76; }
+    .query { fill: #3fb950; }
+    .index { fill: #d29922; }
+    text.moves { fill: #f0883e; }
+    text.derives { fill: #bc8cff; }
+    .edge { stroke: #9198a1; }
+    .edge.moves { stroke: #f0883e; }
+    .edge.derives { stroke: #bc8cff; }
+    .edge.guess, .guessed { stroke: #9198a1; }
+    .rule { stroke: #3d444d; }
+    .tip { fill: #9198a1; }
+    .tip.moves { fill: #f0883e; }
+    .tip.derives { fill: #bc8cff; }
   }
 </style>
+<rect class="page" width="100%%" height="100%%"/>
 %[3]s</svg>
 `
 
 type picture struct {
 	body  strings.Builder
 	width float64
+	seen  map[string]bool // what the legend has to say something of
 }
 
 // text writes a text. XML has no way to write control characters, so they are written as escapes of Go.
-func (p *picture) text(x, y float64, class, format string, args ...any) {
-	fmt.Fprintf(&p.body, `<text x="%.0f" y="%.0f" class="%s">%s</text>`+"\n", x, y, class, html.EscapeString(printable.Line(fmt.Sprintf(format, args...))))
+func (p *picture) text(x, y float64, class, text string) {
+	fmt.Fprintf(&p.body, `<text x="%.0f" y="%.0f" class="%s">%s</text>`+"\n", x, y, class, html.EscapeString(printable.Line(text)))
+	p.width = max(p.width, x+letters(text))
+}
+
+func (p *picture) rect(class string, x, y, w, h float64) {
+	fmt.Fprintf(&p.body, `<rect class="%s" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`+"\n", class, x, y, w, h)
+	p.width = max(p.width, x+w)
+}
+
+func (p *picture) path(class, format string, args ...any) {
+	fmt.Fprintf(&p.body, `<path class="%s" d="%s"/>`+"\n", class, fmt.Sprintf(format, args...))
 }
 
 // group draws one entity and returns where it ends.
 func (p *picture) group(g *group, y float64) float64 {
-	if g.name != "" {
-		p.text(padding, y+14, "entity", "entity %s", g.name)
-		y += line + 4
-	}
-	base := g.tables[0]
-	w, h := size(g, base)
-	p.table(g, base, padding, y, w, true)
-	bottom := y + h
-	top := y
-	for _, t := range g.tables[1:] {
-		tw, th := size(g, t)
-		x := padding + w + gapX
-		p.table(g, t, x, y, tw, false)
-		p.arrow(g, t, padding+w, top+15, x, y+15)
-		y += th + gapY
-		bottom = max(bottom, y-gapY)
-	}
-	return bottom
-}
-
-// arrow goes from the base table to a query table.
-func (p *picture) arrow(g *group, t *schema.Table, x1, y1, x2, y2 float64) {
-	middle := x1 + 14
-	fmt.Fprintf(&p.body, `<path class="edge" d="M%.0f %.0f H%.0f V%.0f H%.0f"/>`+"\n", x1, y1, middle, y2, x2-8)
-	fmt.Fprintf(&p.body, `<path class="tip" d="M%.0f %.0f l-9 -4 v8 z"/>`+"\n", x2, y2)
-	class := "label"
-	if moves := g.movesIn(t); len(moves) > 0 {
-		class = "move"
-	}
-	p.text(middle+6, y2-5, class, "%s", g.edge(t))
-}
-
-// table draws a table.
-func (p *picture) table(g *group, t *schema.Table, x, y, w float64, base bool) {
-	_, h := size(g, t)
-	head := "head"
-	if base {
-		head = "base"
-	}
-	fmt.Fprintf(&p.body, `<rect class="box" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`+"\n", x, y, w, h)
-	fmt.Fprintf(&p.body, `<rect class="%s" x="%.0f" y="%.0f" width="%.0f" height="%d"/>`+"\n", head, x, y, w, line+10)
-	p.text(x+padding, y+20, "title", "%s", t.ID)
-	names, types := widths(t)
-	for i, c := range t.Columns {
-		at := y + line + 26 + float64(i)*line
-		class := ""
-		if c.Kind == schema.PartitionKey || c.Kind == schema.Clustering {
-			class = "key"
+	if !g.guessed {
+		if g.name != "" {
+			p.text(padding, y+14, "entity", "entity "+g.name)
+			y += line + 4
 		}
-		p.text(x+padding, at, class, "%s", c.Name)
-		p.text(x+padding+names, at, "", "%s", c.Type)
-		p.text(x+padding+names+types, at, "role", "%s", g.role(t, c))
+		_, bottom := p.tree(g, g.roots[0], padding, y)
+		return bottom
 	}
-	p.width = max(p.width, x+w)
+	p.seen["guess"] = true
+	const x = 2 * padding
+	name := "entity " + g.name + ", guessed from the names of its tables"
+	p.text(x, y+padding+10, "entity", name)
+	right, bottom := x+letters(name), y+padding+line+4-gapY
+	for _, n := range g.roots {
+		r, b := p.tree(g, n, x, bottom+gapY)
+		right, bottom = max(right, r), b
+	}
+	p.rect("guessed", padding, y, right, bottom+padding-y)
+	return bottom + padding
+}
+
+// tree draws a table, and to the right of it those that are filled from it, and returns where all that ends.
+func (p *picture) tree(g *group, n *node, x, y float64) (right, bottom float64) {
+	w, h := p.table(g, n, x, y)
+	right, bottom = x+w, y+h
+	gap := 0.0
+	for _, child := range n.children {
+		text, _ := g.edge(child)
+		gap = max(gap, math.Ceil(turn+6+letters(text)+24))
+	}
+	at, last := y, y
+	for _, child := range n.children {
+		p.arrow(g, child, x+w+turn, x+w+gap, at+header/2)
+		r, b := p.tree(g, child, x+w+gap, at)
+		right, bottom, last, at = max(right, r), max(bottom, b), at, b+gapY
+	}
+	if len(n.children) > 0 {
+		p.path("edge", "M%.0f %.0f H%.0f V%.0f", x+w, y+header/2, x+w+turn, last+header/2)
+	}
+	return right, bottom
+}
+
+// arrow goes to a table from where it branches off.
+func (p *picture) arrow(g *group, to *node, from, x, y float64) {
+	text, class := g.edge(to)
+	p.seen[class] = true
+	p.path("edge "+class, "M%.0f %.0f H%.0f", from, y, x-8)
+	p.path("tip "+class, "M%.0f %.0f l-9 -4 v8 z", x, y)
+	p.text(from+6, y-5, "label "+class, text)
+}
+
+// table draws a table and returns its size.
+func (p *picture) table(g *group, n *node, x, y float64) (w, h float64) {
+	w, h = size(g, n)
+	p.seen[string(n.kind)] = true
+	p.rect("box", x, y, w, h)
+	p.rect(string(n.kind), x, y, w, header)
+	p.text(x+padding, y+20, "title", n.label())
+	names, types := widths(n)
+	at := y + line + 26
+	for _, c := range n.Columns {
+		class := ""
+		if inKey(c) {
+			class = "key"
+			p.seen[class] = true
+		}
+		p.text(x+padding, at, class, c.Name)
+		p.text(x+padding+names, at, "", c.Type)
+		if role := g.role(n, c); role != "" {
+			p.text(x+padding+names+types, at, "role", role)
+		}
+		at += line
+	}
+	rows := served(n)
+	if len(rows) > 0 {
+		p.path("edge", "M%.0f %.0f H%.0f", x, at-10, x+w)
+		at += 6
+	}
+	for _, r := range rows {
+		p.seen[r.class] = true
+		p.text(x+padding, at, r.class, r.class)
+		p.text(x+padding+tag, at, "", r.text)
+		at += line
+	}
+	for _, i := range n.indexes {
+		p.seen["index "+i.class] = true
+	}
+	return w, h
+}
+
+// tag is the width of the words query and index, with the space after them.
+const tag = 7 * letter
+
+// row is one of those below the columns of a table.
+type row struct{ class, text string }
+
+func served(n *node) []row {
+	var out []row
+	for _, q := range n.queries {
+		out = append(out, row{"query", q})
+	}
+	for _, i := range n.indexes {
+		out = append(out, row{"index", i.String()})
+	}
+	return out
 }
 
 // size is the width and height of a table.
-func size(g *group, t *schema.Table) (w, h float64) {
-	names, types := widths(t)
+func size(g *group, n *node) (w, h float64) {
+	names, types := widths(n)
 	roles := 0.0
-	for _, c := range t.Columns {
-		roles = max(roles, letters(g.role(t, c)))
+	for _, c := range n.Columns {
+		roles = max(roles, letters(g.role(n, c)))
 	}
-	return max(names+types+roles, letters(t.String())) + 2*padding, float64(line*(len(t.Columns)+1) + 18)
+	w, h = max(names+types+roles, letters(n.label())), float64(line*(len(n.Columns)+1)+18)
+	rows := served(n)
+	for _, r := range rows {
+		w = max(w, tag+letters(r.text))
+	}
+	if len(rows) > 0 {
+		h += float64(line*len(rows) + 6)
+	}
+	return math.Ceil(w) + 2*padding, h // whole pixels, for lines that meet
 }
 
 // widths are those of the columns for names and types, with the space after them.
-func widths(t *schema.Table) (names, types float64) {
-	for _, c := range t.Columns {
+func widths(n *node) (names, types float64) {
+	for _, c := range n.Columns {
 		names, types = max(names, letters(c.Name)), max(types, letters(c.Type))
 	}
 	return names + 2*letter, types + 2*letter
 }
 
-func letters(s string) float64 { return float64(len([]rune(printable.Line(s)))) * letter }
+// letters is how wide a text is at most. Letters that a fixed font may not have come from another one.
+func letters(s string) float64 {
+	n := 0
+	for _, r := range printable.Line(s) {
+		if n++; r >= 0x300 && r != '…' {
+			n++
+		}
+	}
+	return float64(n) * letter
+}
+
+// entry is one of the legend: a sample, and what it means.
+type entry struct {
+	seen, text string
+	width      float64 // of the sample
+	draw       func(x, y float64)
+}
+
+// legend explains what is in the picture, from y on, and returns where it ends.
+func (p *picture) legend(y float64) float64 {
+	right, x := max(p.width, least), float64(padding)
+	if len(p.seen) > 0 {
+		defer func(y float64) { p.path("rule", "M%d %.0f H%.0f", padding, y, p.width) }(y - gapY/2)
+		y += 4
+	}
+	for _, e := range p.entries() {
+		if !p.seen[e.seen] {
+			continue
+		}
+		w := e.width + letters(e.text)
+		if x > padding && x+w > right {
+			x, y = padding, y+line
+		}
+		e.draw(x, y+10)
+		p.text(x+e.width, y+10, "label", e.text)
+		x += w + 2*padding
+	}
+	return y + line
+}
+
+// entries are all that a legend can have, in their order.
+func (p *picture) entries() []entry {
+	box := func(class string) func(x, y float64) {
+		return func(x, y float64) { p.rect(class, x, y-11, swatch-8, 14) }
+	}
+	arrow := func(class string) func(x, y float64) {
+		return func(x, y float64) {
+			p.path("edge "+class, "M%.0f %.0f h%d", x, y-4, swatch-16)
+			p.path("tip "+class, "M%.0f %.0f l-9 -4 v8 z", x+swatch-8, y-4)
+		}
+	}
+	sample := func(seen, class, sample, text string) entry {
+		return entry{seen, text, letters(sample) + letter, func(x, y float64) { p.text(x, y, class, sample) }}
+	}
+	out := []entry{
+		{string(base), "base table of an entity", swatch, box("base")},
+		{string(query), "another table of the entity", swatch, box("other")},
+		{string(view), "materialized view", swatch, box("view")},
+		{string(alone), "table of no declared entity", swatch, box("alone")},
+		{"guess", "guessed from names, not declared", swatch, box("guessed")},
+		{"same", "a change stays in its row", swatch, arrow("same")},
+		{"moves", "a change of these columns moves the row", swatch, arrow("moves")},
+		{"derives", "Cassandra fills the view from its table", swatch, arrow("derives")},
+		sample("key", "key", "abc", "column of the primary key"),
+		sample("query", "query", "query", "what a SELECT reads"),
+	}
+	for _, class := range slices.Sorted(maps.Keys(p.seen)) {
+		if class, ok := strings.CutPrefix(class, "index "); ok {
+			out = append(out, sample("index", "index", class, meaning(class)))
+		}
+	}
+	return out
+}
+
+// meaning is what a class of indexes is.
+func meaning(class string) string {
+	switch class {
+	case "2i":
+		return "Cassandra's first kind of index"
+	case "SAI":
+		return "storage-attached index"
+	case "SASI":
+		return "SSTable-attached index, experimental"
+	}
+	return "index of a custom class"
+}

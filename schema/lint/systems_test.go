@@ -29,7 +29,7 @@ func load(t *testing.T, file string) *schema.Schema {
 	return s
 }
 
-// TestSystems: errors on exactly the tables whose flaw is known, and the warnings of the golden file.
+// TestSystems: errors on exactly the tables and the query whose flaw is known, and the warnings of the golden file.
 func TestSystems(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../testdata/systems/*.cql")
@@ -49,6 +49,7 @@ func TestSystems(t *testing.T) {
 	flaws := []string{
 		"s01_orders.cql orders_by_status DN101",                               // one partition a status
 		"s02_hourly_logs.cql logs_bad DN102",                                  // all logs of a day
+		"s16_order_delivery.cql order_delivery.orders_by_customer DN502",      // a query wants the newest first, and order_id comes first
 		"s16_order_delivery.cql order_delivery.orders_by_delivery_date DN201", // no order id in the key
 	}
 	if !slices.Equal(wrong, flaws) {

@@ -1,0 +1,170 @@
+package diagram
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/internal/printable"
+	"github.com/denorm-go/denorm/schema"
+)
+
+// widest is how many letters of a query are shown.
+const widest = 64
+
+// short is what a query reads, in a few words: by user_id, newest first, limit 10. It has no value that the query is for.
+func short(q *schema.Query, t *schema.Table) string {
+	read, _ := cql.First(q.Text).(*cql.Select)
+	if read == nil {
+		read = &cql.Select{}
+	}
+	what := restrictions(q)
+	switch names := selected(read); {
+	case names == "":
+	case strings.HasPrefix(what, by):
+		what = names + " " + what
+	default:
+		what = names + ": " + what
+	}
+	var parts []string
+	if q.AllowFiltering {
+		parts = append(parts, "ALLOW FILTERING") // first, as the end may be cut off
+	}
+	parts = append(parts, what)
+	if order := order(q, t); order != "" {
+		parts = append(parts, order)
+	}
+	if read.PerLimit != nil {
+		parts = append(parts, "limit "+number(read.PerLimit)+" per partition")
+	}
+	if read.Limit != nil {
+		parts = append(parts, "limit "+number(read.Limit))
+	}
+	return clip(strings.Join(parts, ", "))
+}
+
+// clip cuts a text that is too long for the picture.
+func clip(s string) string {
+	if runes := []rune(printable.Line(s)); len(runes) > widest {
+		return strings.TrimRight(string(runes[:widest-1]), " ,") + "…"
+	}
+	return s
+}
+
+func number(t *cql.Term) string {
+	if t.Kind == cql.Integer {
+		return t.Text
+	}
+	return "?"
+}
+
+// selected names what a query gives, if that is a column or two, or a call. Whole rows, and most of a row, have no name.
+func selected(s *cql.Select) string {
+	var names []string
+	for _, c := range s.Columns {
+		switch plain := c.Elems == nil && c.Fields == nil; {
+		case c.Kind == cql.Column && plain:
+			names = append(names, c.Text)
+		case c.Kind == cql.Call && len(c.Elems) == 1 && c.Elems[0].Kind == cql.All:
+			names = append(names, c.Text+"(*)")
+		case (c.Kind == cql.Call || c.Kind == cql.ColumnCall) && len(c.Elems) == 1 && c.Elems[0].Kind == cql.Column && c.Elems[0].Elems == nil:
+			names = append(names, c.Text+"("+c.Elems[0].Text+")")
+		default:
+			return ""
+		}
+	}
+	switch {
+	case len(names) > 2:
+		return ""
+	case s.Distinct:
+		return "distinct " + strings.Join(names, ", ")
+	}
+	return strings.Join(names, ", ")
+}
+
+const by = "by "
+
+// restrictions says what a query knows.
+func restrictions(q *schema.Query) string {
+	var equal, several, ranges, other []string
+	add := func(list *[]string, what string) {
+		if !slices.Contains(*list, what) {
+			*list = append(*list, what)
+		}
+	}
+	for _, w := range q.Where {
+		columns := strings.Join(w.Columns, ", ")
+		switch {
+		case w.Token:
+			add(&other, "range of tokens")
+		case len(w.Columns) == 0:
+			add(&other, "an expression")
+		case w.Op == "=":
+			for _, c := range w.Columns {
+				add(&equal, c)
+			}
+		case w.Op == "IN":
+			add(&several, "any of several "+columns)
+		case w.Op == "ENTRY":
+			add(&several, "an entry of "+columns)
+		case slices.Contains([]string{"<", "<=", ">", ">="}, w.Op):
+			add(&ranges, columns)
+		default:
+			add(&other, columns+" "+w.Op+" ?")
+		}
+	}
+	var parts []string
+	if equal = append(equal, several...); len(equal) > 0 {
+		parts = append(parts, by+strings.Join(equal, ", "))
+	}
+	if len(ranges) > 0 {
+		parts = append(parts, "range of "+strings.Join(ranges, " and of "))
+	}
+	parts = append(parts, other...)
+	if len(parts) == 0 {
+		return "all rows"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// order says in which order rows come: that of the query, or of the one partition that it reads if that is the latest first.
+func order(q *schema.Query, t *schema.Table) string {
+	fixed := func(name string) bool {
+		return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "=" && !w.Token && slices.Contains(w.Columns, name) })
+	}
+	for _, o := range q.Order {
+		if !fixed(o.Column) {
+			return direction(o.Column, t, o.Descending)
+		}
+	}
+	if len(q.Order) > 0 || slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return !fixed(c.Name) }) {
+		return ""
+	}
+	for _, c := range t.Of(schema.Clustering) {
+		if !fixed(c.Name) {
+			if c.Desc && temporal(c.Type) {
+				return direction(c.Name, t, true)
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+func temporal(typ string) bool {
+	return slices.Contains([]string{"timeuuid", "timestamp", "date", "time"}, typ)
+}
+
+func direction(column string, t *schema.Table, down bool) string {
+	words := [2]string{"by ascending " + column, "by descending " + column}
+	if c := t.Column(column); c != nil && temporal(c.Type) {
+		words = [2]string{"oldest first", "newest first"}
+		if c.Type == "date" || c.Type == "time" {
+			words = [2]string{"earliest first", "latest first"}
+		}
+	}
+	if down {
+		return words[1]
+	}
+	return words[0]
+}
