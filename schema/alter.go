@@ -11,6 +11,9 @@ import (
 // alterTable changes a table that the text has created.
 func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 	id := p.id(s.Table)
+	if s.View {
+		return p.alterView(id, s, at)
+	}
 	i, known := p.tables[id]
 	switch {
 	case known:
@@ -63,6 +66,22 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 	}
 	t.splitComment()
 	p.out.Tables[i] = table
+	return nil
+}
+
+// alterView changes the options of a view that the text has created.
+func (p *parser) alterView(id ID, s *cql.AlterTable, at int) error {
+	v := named(p.out.Views, id)
+	switch {
+	case v != nil:
+	case s.IfExists:
+		return nil
+	default:
+		return p.fail(at, "ALTER MATERIALIZED VIEW %s: the text does not create it before", id)
+	}
+	for _, o := range s.Options {
+		v.Options[o.Name] = literal(o)
+	}
 	return nil
 }
 

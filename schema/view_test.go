@@ -102,6 +102,19 @@ func sameSet(a, b string) bool {
 	return reflect.DeepEqual(set(a), set(b))
 }
 
+// ALTER MATERIALIZED VIEW changes the options of one that the text has created.
+func TestAlterView(t *testing.T) {
+	t.Parallel()
+	if _, v := view(parse(t, withViews+"ALTER MATERIALIZED VIEW shop.totals WITH comment = 'other' AND gc_grace_seconds = 7200"), "totals"); v.Options["comment"] != "'other'" || v.Options["gc_grace_seconds"] != "7200" {
+		t.Errorf("%q", v.Options)
+	}
+	const none = "ALTER MATERIALIZED VIEW shop.none WITH comment = 'x'"
+	if _, err := schema.Parse("f", none); err == nil || !strings.Contains(err.Error(), "line 1: ALTER MATERIALIZED VIEW shop.none: the text does not create it") {
+		t.Error(err)
+	}
+	parse(t, strings.Replace(none, "VIEW", "VIEW IF EXISTS", 1))
+}
+
 // A migration says which views get a column that it adds, and tells views apart by what they select and by their options.
 func TestMigrationOfViews(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,9 @@
 package cql
 
-// AlterTable is ALTER TABLE: one of its parts is set.
+// AlterTable is ALTER TABLE: one of its parts is set. With View it is ALTER MATERIALIZED VIEW, which has Options alone.
 type AlterTable struct {
 	Table       Name
+	View        bool
 	IfExists    bool
 	Add         []ColumnDefinition
 	Drop        []string
@@ -29,6 +30,13 @@ func (p *Parser) alter() Statement {
 		return p.alterTable()
 	case p.Word("type"):
 		return p.alterType()
+	case p.Clause("materialized", "view"):
+		s := &AlterTable{View: true, IfExists: p.IfExists()}
+		if s.Table = p.Name(); !p.IsWord(0, "with") {
+			p.Unexpected("WITH")
+		}
+		s.Options = p.Options()
+		return s
 	}
 	p.Undefined("ALTER")
 	return nil

@@ -53,6 +53,9 @@ func TestParseSchema(t *testing.T) {
 				{Name: "comment", Kind: cql.String}, {Name: "default_time_to_live", Kind: cql.Integer, Text: "5"},
 			},
 		}},
+		{"ALTER MATERIALIZED VIEW IF EXISTS ks.v WITH comment = ''", &cql.AlterTable{
+			Table: named("ks", "v"), View: true, IfExists: true, Options: []cql.Option{{Name: "comment", Kind: cql.String}},
+		}},
 		{"ALTER TYPE IF EXISTS u ADD IF NOT EXISTS a int", &cql.CreateType{
 			Type: named("", "u"), Alter: true, IfExists: true, IfNotExists: true,
 			Fields: []cql.ColumnDefinition{{Name: "a", Type: native("int")}},
@@ -72,7 +75,8 @@ func TestParseSchema(t *testing.T) {
 func TestParseSchemaErrors(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"ALTER TABLE t", "ALTER TABLE t ADD a", "ALTER TABLE t DROP", "ALTER TABLE t RENAME a b", "ALTER TYPE t ADD (a int)",
+		"ALTER TABLE t", "ALTER MATERIALIZED VIEW v", "ALTER MATERIALIZED VIEW v ADD a int", "ALTER TABLE t ADD a", "ALTER TABLE t DROP",
+		"ALTER TABLE t RENAME a b", "ALTER TYPE t ADD (a int)",
 		"DROP", "DROP t", "DROP TABLE IF NOT EXISTS t", "DROP TYPE text",
 	} {
 		s, err := cql.Parse(text)
@@ -86,7 +90,6 @@ func TestParseSchemaErrors(t *testing.T) {
 		{"ALTER TABLE t DROP COMPACT STORAGE", cql.Unsupported + "DROP COMPACT STORAGE"},
 		{"ALTER TYPE t RENAME a TO b", cql.Unsupported + "ALTER TYPE ... RENAME"},
 		{"ALTER TYPE t ALTER a TYPE text", cql.Unsupported + "ALTER TYPE ... ALTER"},
-		{"ALTER MATERIALIZED VIEW v WITH comment = 'x'", cql.Unsupported + "ALTER MATERIALIZED"},
 		{"DROP ROLE r", cql.Unsupported + "DROP ROLE"},
 	} {
 		s, err := cql.Parse(c.text)

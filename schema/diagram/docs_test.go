@@ -23,9 +23,12 @@ func TestDocs(t *testing.T) {
 
 Written by ` + "`go test ./schema/diagram -update`" + ` with what draws ` + "`denorm diagram`" + `. An entity's base table is on the left, green, its
 query tables on the right. Blue columns are the key. An arrow says what a change of the entity does to its row there: it
-stays the same row, or it moves, because a column of the key changes.
+stays the same row, or it moves, because a column of the key changes. Below its columns a table has the queries that read it, in a few
+words, and its indexes; materialized views are to the right of their tables. Which tables are of one entity is guessed from
+their names where nothing declares it; such a guess is in a dashed frame
+([everything in one picture](../schema/diagram/testdata/everything.svg)).
 
-Several tables keep a flaw on purpose, with the fixed form alongside it; ` + "[lint.md](lint.md)" + ` has the rules that find them.
+A query is drawn at the table that it reads, also where the table cannot serve it: ` + "`denorm lint`" + ` finds that. Several tables keep a flaw on purpose, with the fixed form alongside it; ` + "[lint.md](lint.md)" + ` has the rules that find them.
 `)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".cql")

@@ -13,7 +13,7 @@ func newDiagram(config *config) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "diagram [file.cql ...]",
-		Short: "Draw tables, their keys, and what moves rows",
+		Short: "Draw tables, their keys, queries, indexes and views, and what moves rows",
 		RunE: func(c *cobra.Command, files []string) error {
 			draw := map[string]bool{"mermaid": true, "svg": true}
 			if !draw[format] {

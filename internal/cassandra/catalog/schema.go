@@ -120,6 +120,9 @@ func (s *Schema) define(stmt cql.Statement, keyspace string) (*Change, error) {
 	case *cql.CreateTable:
 		return in(stmt.Table, keyspace, func(n cql.Name) (*Change, error) { return s.createTable(n, stmt) })
 	case *cql.AlterTable:
+		if stmt.View {
+			return nil, unsupported("ALTER MATERIALIZED VIEW")
+		}
 		return in(stmt.Table, keyspace, func(n cql.Name) (*Change, error) { return s.alterTable(n, stmt) })
 	case *cql.CreateType:
 		return in(stmt.Type, keyspace, func(n cql.Name) (*Change, error) { return s.defineType(n, stmt) })
