@@ -196,8 +196,12 @@ func (i *Index) body() string {
 }
 
 func (v *View) body() string {
-	return fmt.Sprintf("%s AS\n    SELECT %s\n    FROM %s\n    WHERE %s\n    PRIMARY KEY %s%s", v.ID, strings.Join(v.selection(), ", "),
-		ID{v.Keyspace, v.Base}, v.Where, keyText(v.Columns), withText(v.Columns, v.Options))
+	where := ""
+	if v.Where != "" {
+		where = "\n    WHERE " + v.Where
+	}
+	return fmt.Sprintf("%s AS\n    SELECT %s\n    FROM %s%s\n    PRIMARY KEY %s%s", v.ID, strings.Join(v.selection(), ", "),
+		ID{v.Keyspace, v.Base}, where, keyText(v.Columns), withText(v.Columns, v.Options))
 }
 
 // selection is what follows SELECT.

@@ -384,6 +384,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range systems(f) {
 		f.Add(s.CQL())
 	}
+	f.Add(withViews)
 	f.Add(`CREATE TABLE "a""b" ("c d" frozen<list<int>> PRIMARY KEY) WITH comment = 'x''y' AND bloom_filter_fp_chance = 1e-3;`)
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := schema.Parse("fuzz", text)

@@ -102,6 +102,15 @@ func sameSet(a, b string) bool {
 	return reflect.DeepEqual(set(a), set(b))
 }
 
+// A view without a condition, which a server rejects, is written as it was read.
+func TestViewWithoutCondition(t *testing.T) {
+	t.Parallel()
+	text := parse(t, "CREATE MATERIALIZED VIEW v AS SELECT * FROM t PRIMARY KEY (a)").CQL()
+	if again := parse(t, text).CQL(); again != text || strings.Contains(text, "WHERE") {
+		t.Errorf("%s\nand read back\n%s", text, again)
+	}
+}
+
 // ALTER MATERIALIZED VIEW changes the options of one that the text has created.
 func TestAlterView(t *testing.T) {
 	t.Parallel()
