@@ -9,10 +9,20 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// by is between what a table holds and what it is found by, as in orders_by_user.
-const by = "_by_"
+// between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish, Portuguese, French and German.
+var between = []string{"_by_", "_por_", "_par_", "_nach_", "_je_"}
 
-// Entities gives the entities that table names suggest: of x_by_y, x_by_z and x, in the order of the schema's tables. What is declared of an
+// Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called.
+func Cut(name string) (holds, by string, found bool) {
+	for _, word := range between {
+		if holds, by, found = strings.Cut(name, word); found {
+			return holds, by, true
+		}
+	}
+	return name, "", false
+}
+
+// Entities gives the entities that table names suggest: of x_by_y, x_by_z and x, in the singular or the plural, in the order of the schema's tables. What is declared of an
 // entity is in none, and a table called x is only with others that are called x_by_something. An entity may have one table, or one table twice
 // if the schema has.
 func Entities(s *schema.Schema) []schema.Entity {
@@ -23,15 +33,15 @@ func Entities(s *schema.Schema) []schema.Entity {
 		}
 	}
 	for _, t := range s.Tables {
-		if plural, _, ok := strings.Cut(t.Name, by); ok {
-			named[schema.ID{Keyspace: t.Keyspace, Name: plural}] = true
+		if plural, _, ok := Cut(t.Name); ok {
+			named[schema.ID{Keyspace: t.Keyspace, Name: Singular(plural)}] = true
 		}
 	}
 	var out []schema.Entity
 	at := make(map[schema.ID]int) // where they are in out
 	for _, t := range s.Tables {
-		plural, _, ok := strings.Cut(t.Name, by)
-		group := schema.ID{Keyspace: t.Keyspace, Name: plural}
+		plural, _, ok := Cut(t.Name)
+		group := schema.ID{Keyspace: t.Keyspace, Name: Singular(plural)}
 		if declared[t.ID] || !ok && !named[group] {
 			continue
 		}
@@ -47,10 +57,10 @@ func Entities(s *schema.Schema) []schema.Entity {
 
 // Base says which of the tables of a guessed entity is its base table: the one that is named like the entity, or found by its id. -1 if none is.
 func Base(e schema.Entity) int {
-	i := slices.IndexFunc(e.Tables, func(id schema.ID) bool { return !strings.Contains(id.Name, by) })
+	i := slices.IndexFunc(e.Tables, func(id schema.ID) bool { _, _, found := Cut(id.Name); return !found })
 	if i < 0 {
 		i = slices.IndexFunc(e.Tables, func(id schema.ID) bool {
-			_, key, _ := strings.Cut(id.Name, by)
+			_, key, _ := Cut(id.Name)
 			return key == "id" || key == e.Name+"_id"
 		})
 	}

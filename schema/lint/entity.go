@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/guess"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -173,7 +174,7 @@ func replication(r *review) {
 
 // alike says whether two tables are x and x_by_y, or both x_by_y.
 func alike(a, b string) bool {
-	first, _, _ := strings.Cut(a, "_by_")
-	second, _, _ := strings.Cut(b, "_by_")
+	first, _, _ := guess.Cut(a)
+	second, _, _ := guess.Cut(b)
 	return first == second
 }

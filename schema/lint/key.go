@@ -13,7 +13,7 @@ import (
 // elsewhere.
 func (e *family) called(t *schema.Table, name string) []string {
 	out := []string{name}
-	own, _, _ := strings.Cut(e.Tables[0].Name, "_by_")
+	own, _, _ := guess.Cut(e.Tables[0].Name)
 	switch {
 	case name == "id":
 		out = append(out, e.Name+"_id", guess.Singular(own)+"_id")

@@ -40,7 +40,7 @@ func redundant(r *review) {
 		if slices.ContainsFunc(r.entities, func(e family) bool { return !e.guessed && slices.Contains(e.Tables[1:], t.ID) }) {
 			continue // its key has to have that of the entity
 		}
-		thing, _, _ := strings.Cut(t.Name, "_by_")
+		thing, _, _ := guess.Cut(t.Name)
 		clustering := t.Of(schema.Clustering)
 		for i, c := range clustering {
 			if i == len(clustering)-1 || c.Name != guess.Singular(lastWord(thing))+"_id" {
