@@ -2,7 +2,9 @@ package retry_test
 
 import (
 	"fmt"
+	"time"
 
+	"github.com/cenkalti/backoff/v4"
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/retry"
@@ -37,4 +39,21 @@ func ExampleOutcome_Then() {
 	// Output:
 	// unknown
 	// unknown
+}
+
+// Waits of a service's own: a new BackOff for each request, because an ExponentialBackOff keeps its state. writer.Retry and reader.Retry
+// take the policy.
+func ExamplePolicy_backOff() {
+	policy := retry.Policy{
+		MaxAttempts: 6,
+		BackOff: func() backoff.BackOff {
+			return backoff.NewExponentialBackOff(backoff.WithInitialInterval(20*time.Millisecond), backoff.WithRandomizationFactor(1))
+		},
+	}
+	fmt.Println(policy.Validate())
+	policy.MaxInterval = time.Second
+	fmt.Println(policy.Validate())
+	// Output:
+	// <nil>
+	// retry: BackOff makes all waits, so InitialInterval, MaxInterval and Multiplier do nothing: leave them out, or leave BackOff out
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/cenkalti/backoff/v4"
 )
 
 const (
@@ -18,10 +20,10 @@ const (
 )
 
 // Policy says how often and how long one write is tried. The zero value means the defaults. It is a plain value,
-// comparable and safe for concurrent use.
+// safe for concurrent use.
 //
 // The wait before attempt n+1 is drawn uniformly from [0, min(InitialInterval * Multiplier^(n-1), MaxInterval)), which
-// is full jitter: clients that failed together do not come back together.
+// is full jitter: clients that failed together do not come back together. BackOff replaces these waits.
 //
 // The attempts of a request take at most MaxElapsedTime + AttemptTimeout. The call that they are part of ends earlier if its context or
 // the Timeout of the writer says so.
@@ -48,6 +50,15 @@ type Policy struct {
 
 	// Multiplier is the factor by which the upper bound grows from wait to wait, at least 1. 0 means 2.
 	Multiplier float64
+
+	// BackOff, if not nil, makes the waits in place of InitialInterval, MaxInterval and Multiplier, which must then be 0. It is called
+	// once for each request whose first attempt has failed, and returns a new BackOff, which one goroutine uses:
+	// Reset is called once, then NextBackOff before each further attempt. The wait is what NextBackOff returns; nothing is added to
+	// spread it, so give the BackOff a random part of its own. backoff.Stop, or any other negative wait, ends the retries of the request, and
+	// so does a BackOff that is nil. MaxAttempts, MaxElapsedTime, AttemptTimeout and the Budget hold as without it.
+	//
+	// BackOff is called by many goroutines at the same time, and once by Validate. Nothing recovers a panic in it or in what it returns.
+	BackOff func() backoff.BackOff
 }
 
 // Validate returns every fault of the policy, joined, each with the name of its field, or nil.
@@ -79,6 +90,14 @@ func (p Policy) Validate() error {
 	if p.InitialInterval > 0 && p.MaxInterval > 0 && p.InitialInterval > p.MaxInterval {
 		fault("InitialInterval is %v, must not be above MaxInterval %v", p.InitialInterval, p.MaxInterval)
 	}
+	if p.BackOff != nil {
+		if p.InitialInterval != 0 || p.MaxInterval != 0 || p.Multiplier != 0 {
+			fault("BackOff makes all waits, so InitialInterval, MaxInterval and Multiplier do nothing: leave them out, or leave BackOff out")
+		}
+		if p.BackOff() == nil {
+			fault("BackOff returns nil: return a new backoff.BackOff from each call")
+		}
+	}
 	// Written so that NaN fails.
 	if p.Multiplier != 0 && !(p.Multiplier >= 1 && p.Multiplier <= math.MaxFloat64) {
 		fault("Multiplier is %v, must be a number of at least 1", p.Multiplier)
@@ -86,17 +105,21 @@ func (p Policy) Validate() error {
 	return errors.Join(faults...)
 }
 
-// WithDefaults returns the policy with every field that is zero replaced by its default.
+// WithDefaults returns the policy with every field that is zero replaced by its default. With BackOff the fields that it replaces
+// stay zero.
 func (p Policy) WithDefaults() Policy {
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, defaultMaxAttempts)
+	p.MaxElapsedTime = cmp.Or(p.MaxElapsedTime, defaultMaxElapsedTime)
+	p.AttemptTimeout = cmp.Or(p.AttemptTimeout, defaultAttemptTimeout)
+	if p.BackOff != nil {
+		return p
+	}
 	initial := defaultInitialInterval
 	if p.MaxInterval > 0 {
 		initial = min(initial, p.MaxInterval)
 	}
 	p.InitialInterval = cmp.Or(p.InitialInterval, initial)
 	p.MaxInterval = cmp.Or(p.MaxInterval, max(defaultMaxInterval, p.InitialInterval))
-	p.MaxAttempts = cmp.Or(p.MaxAttempts, defaultMaxAttempts)
-	p.MaxElapsedTime = cmp.Or(p.MaxElapsedTime, defaultMaxElapsedTime)
-	p.AttemptTimeout = cmp.Or(p.AttemptTimeout, defaultAttemptTimeout)
 	p.Multiplier = cmp.Or(p.Multiplier, defaultMultiplier)
 	return p
 }

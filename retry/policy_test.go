@@ -2,9 +2,12 @@ package retry_test
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cenkalti/backoff/v4"
 
 	"github.com/denorm-go/denorm/retry"
 )
@@ -43,13 +46,13 @@ func TestPolicyDefaults(t *testing.T) {
 				t.Errorf("not valid: %v", err)
 			}
 			got := c.in.WithDefaults()
-			if got != c.want {
+			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 			if err := got.Validate(); err != nil {
 				t.Errorf("not valid with defaults: %v", err)
 			}
-			if again := got.WithDefaults(); again != got {
+			if again := got.WithDefaults(); !reflect.DeepEqual(again, got) {
 				t.Errorf("defaults of defaults: %+v", again)
 			}
 		})
@@ -85,7 +88,7 @@ func TestPolicyValidate(t *testing.T) {
 		{"multiplier negative", retry.Policy{Multiplier: -2}, []string{"Multiplier"}},
 		{"multiplier NaN", retry.Policy{Multiplier: math.NaN()}, []string{"Multiplier"}},
 		{"multiplier infinite", retry.Policy{Multiplier: math.Inf(1)}, []string{"Multiplier"}},
-		{"every fault at once", retry.Policy{-1, -1, -1, -1, -1, -1}, []string{
+		{"every fault at once", retry.Policy{-1, -1, -1, -1, -1, -1, nil}, []string{
 			"MaxAttempts", "MaxElapsedTime", "AttemptTimeout", "InitialInterval", "MaxInterval", "Multiplier",
 		}},
 	} {
@@ -111,5 +114,33 @@ func TestPolicyValidate(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestPolicyBackOff(t *testing.T) {
+	t.Parallel()
+	own := func() backoff.BackOff { return backoff.NewConstantBackOff(time.Second) }
+	for name, c := range map[string]struct {
+		policy retry.Policy
+		want   string
+	}{
+		"alone":                {retry.Policy{BackOff: own}, ""},
+		"with limits":          {retry.Policy{BackOff: own, MaxAttempts: 2, MaxElapsedTime: time.Second, AttemptTimeout: time.Second}, ""},
+		"with InitialInterval": {retry.Policy{BackOff: own, InitialInterval: time.Second}, "BackOff makes all waits"},
+		"with MaxInterval":     {retry.Policy{BackOff: own, MaxInterval: time.Second}, "BackOff makes all waits"},
+		"with Multiplier":      {retry.Policy{BackOff: own, Multiplier: 2}, "BackOff makes all waits"},
+		"of nil":               {retry.Policy{BackOff: func() backoff.BackOff { return nil }}, "BackOff returns nil: return a new"},
+	} {
+		err := c.policy.Validate()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			continue
+		}
+		got := c.policy.WithDefaults()
+		if err := got.Validate(); err != nil || got.BackOff == nil || got.MaxAttempts == 0 || got.MaxElapsedTime == 0 || got.AttemptTimeout == 0 {
+			t.Errorf("%s: with defaults %+v, %v", name, got, err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package writer
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func TestWith(t *testing.T) {
 		shared(session.Keyspaces(map[string]string{"": "tenant"})), At(time.Now().UnixMicro()), Trace(&recorder{}), once())
 	if w.choice != before.choice || w.timeout != before.timeout || w.consistency != before.consistency ||
 		w.batchLimit != before.batchLimit || w.shared.Keyspaces != nil || w.pinned || w.tracer.Any() ||
-		w.policy != before.policy || w.physical("") != "shop" {
+		!reflect.DeepEqual(w.policy, before.policy) || w.physical("") != "shop" {
 		t.Error("With has changed the writer it was called on")
 	}
 	if derived.clock != w.clock || derived.batchlog != w.batchlog || derived.live != w.live || derived.exec != w.exec {

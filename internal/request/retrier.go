@@ -56,7 +56,7 @@ type Event = session.Retry
 // observe, if not nil, is called before each wait, on the caller's goroutine.
 //
 // Do never waits past the deadline of ctx or past MaxElapsedTime: if the next attempt would come too late it returns
-// at once. If ctx is done before the first attempt, nothing is attempted, and the outcome is NotApplied with zero Attempts.
+// at once, as it does when BackOff of the policy stops. If ctx is done before the first attempt, nothing is attempted, and the outcome is NotApplied with zero Attempts.
 //
 // The error is nil if an attempt succeeded. Otherwise it holds the last error that did not come from a context, if
 // there was one, so errors.As finds what the database said; and if ctx has ended it also matches context.Canceled or
@@ -138,7 +138,7 @@ func (r *Retrier) GoOn(
 ) (Result, error) {
 	run := r.after(ctx, first, kind)
 	run.attempt = attempt
-	for next := jitter(r.policy); ; {
+	for next := waits(r.policy); ; {
 		wait, alone := next(), first.Alone != nil && run.result.Attempts == 1
 		if alone {
 			wait = 0
@@ -162,9 +162,22 @@ func (r *Retrier) GoOn(
 	}
 }
 
+// waits gives the waits of one run, one after the other; a negative one ends it. It is not safe for concurrent use, so every run
+// has its own.
+func waits(p retry.Policy) func() time.Duration {
+	if p.BackOff == nil {
+		return jitter(p)
+	}
+	own := p.BackOff()
+	if own == nil {
+		own = &backoff.StopBackOff{}
+	}
+	own.Reset() // some, such as a backoff.ExponentialBackOff that is a literal, do not work before
+	return own.NextBackOff
+}
+
 // jitter draws every wait uniformly from zero up to an interval of backoff's that grows: full jitter, which backoff's own
-// RandomizationFactor cannot give (it spreads around the interval, up to twice as far). It never stops; it is not safe for
-// concurrent use, so every run has its own.
+// RandomizationFactor cannot give (it spreads around the interval, up to twice as far). It never stops.
 func jitter(p retry.Policy) func() time.Duration {
 	growth := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(p.InitialInterval),

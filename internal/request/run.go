@@ -92,9 +92,9 @@ func fromContext(v retry.Verdict) bool {
 	return v.Reason == reasonCanceled || v.Reason == reasonDeadlineExceeded || v.Reason == reasonAttemptTimeout
 }
 
-// again says whether there is another attempt after a wait, and takes the price of it from the budget.
+// again says whether there is another attempt after a wait, and takes the price of it from the budget. A negative wait stands for none.
 func (r *run) again(wait time.Duration) bool {
-	if !r.result.Last.Retry || r.result.Attempts >= r.limit || r.ctx.Err() != nil {
+	if wait < 0 || !r.result.Last.Retry || r.result.Attempts >= r.limit || r.ctx.Err() != nil {
 		return false
 	}
 	if wait > r.policy.MaxElapsedTime-time.Since(r.start) {
