@@ -29,4 +29,6 @@
 //	writes, err := gocqlx.WrapSession(session.Connect(session.Configure(cluster, "dc1")))
 //	reads, err := gocqlx.WrapSession(session.Connect(session.Configure(cluster, "dc1")))
 //	s, err := session.New(writes.Session, reads.Session)
+//
+// docs/gocqlx.md has what else the two have in common.
 package session

@@ -245,7 +245,7 @@ func TestDeclareTables(t *testing.T) {
 		{"keyspace", declare[thing](tables.Table{Name: "things", Keyspace: "Shop", PartKey: []string{"id"}}), []string{
 			`table things: keyspace "Shop" must be ` + tableRule,
 		}},
-		{"twice", declare[thing](base, byKind, base), []string{"table things: declared twice"}},
+		{"twice", declare[thing](base, byKind, base), []string{"table things: declared twice: leave one of the two out"}},
 		{"no partition key", declare[thing](base, tables.Table{Name: "t", SortKey: []string{"id"}}), []string{
 			"table t: PartKey is empty: a table needs a partition key",
 		}},
@@ -294,8 +294,8 @@ func TestDeclareTables(t *testing.T) {
 			"table t: column kind: is in Columns twice",
 		}},
 		{"base subset", declare[thing](tables.Table{Name: "things", PartKey: []string{"id"}, Columns: []string{"kind"}}), []string{
-			`table things: the base table holds all columns of the entity: leave Columns empty, or take fields out of the row type ` +
-				`with db:"-"`,
+			`table things: the base table holds all columns of the entity, and its Columns lack owner, level, day, payload, updated_at, ends_at: ` +
+				`leave Columns empty, or take fields out of the row type with db:"-"`,
 		}},
 	})
 }

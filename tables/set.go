@@ -33,12 +33,12 @@ func New[T any](name string, options ...Option) (*Set[T], error) {
 	return &Set[T]{set}, nil
 }
 
-// Must returns the set, or panics with the error: for declarations in package variables.
-func Must[T any](s *Set[T], err error) *Set[T] {
+// Must returns the value, or panics with the error: for what [New] and [Set.Metadata] return, in package variables.
+func Must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
 	}
-	return s
+	return v
 }
 
 // Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
@@ -156,6 +156,26 @@ func (s *Set[T]) Key(row T) ([]any, error) { return s.set.Key(row) }
 
 // SetStamp stores timestamp, in microseconds, in the stamp field of row. It does nothing in a set without [Stamp].
 func (s *Set[T]) SetStamp(row *T, timestamp int64) { s.set.SetStamp(row, timestamp) }
+
+// Metadata describes a table of the set for gocqlx. The result can be given to table.New of gocqlx as it is, since its type has the fields of
+// table.Metadata:
+//
+//	var ordersByUser = table.New(tables.Must(Orders.Metadata("orders_by_user")))
+//
+// Name is the table's, with the declared keyspace before it if there is one; change it for another keyspace, such as that of a
+// tenant. Columns are those that are fields of T, so rows can be read into T when they are selected by name:
+// SelectQuery(session, m.Columns...). The names in PartKey and SortKey are without ASC and DESC, and derived columns are among them.
+// It is for reads: what gocqlx writes goes to one table, at another timestamp. docs/gocqlx.md has more.
+//
+// table is the declared name, alone or as in keyspace.table. A name that is not declared, or is declared in several keyspaces, is an
+// error, and so are a table with Rotate and a nil set.
+func (s *Set[T]) Metadata(table string) (struct {
+	Name                      string
+	Columns, PartKey, SortKey []string
+}, error,
+) {
+	return s.Internal().Metadata(table)
+}
 
 // Internal is what the other packages of this module see of the set; its type has no promise of compatibility. It is nil for a set that
 // [New] did not return.

@@ -58,7 +58,7 @@ func TestNothingShowsValues(t *testing.T) {
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
 		"Bucket", "ColumnDescription", "Declaration", "DeclarationError", "Decoder", "Derive", "Described", "Description", "EditKind", "Fault", "FieldDescription", "InvalidError",
-		"Kind", "Layout", "MissingError", "MutationKind", "OneOf", "Option", "Pairing", "Rotation", "Set", "Since", "Slot", "Slots", "Table", "TableDescription",
+		"Kind", "Layout", "Metadata", "MissingError", "MutationKind", "OneOf", "Option", "Pairing", "Rotation", "Set", "Since", "Slot", "Slots", "Table", "TableDescription",
 		"TooManyError", "TypeDescription", "TypeOption", "UserType", "Written",
 	}
 	for _, name := range append(exported(t, "."), exported(t, "../internal/entity")...) {

@@ -107,7 +107,7 @@ func (b *builder) readTables() {
 			b.fault(decl.Name, "", "keyspace %q must be %s", decl.Keyspace, cql.TableRule)
 		}
 		if id := decl.Keyspace + "." + decl.Name; seen[id] {
-			b.fault(decl.Name, "", "declared twice")
+			b.fault(decl.Name, "", "declared twice: leave one of the two out")
 		} else {
 			seen[id] = true
 		}
@@ -178,9 +178,9 @@ func (b *builder) readTableColumns(t *table, decl Table, base bool) {
 			t.columns = append(t.columns, i)
 		}
 	}
-	if base && b.leavesOut(t) {
-		b.fault(decl.Name, "", "the base table holds all columns of the entity: leave Columns empty, "+
-			"or take fields out of the row type with db:\"-\"")
+	if missing := b.leftOut(t); base && len(missing) > 0 {
+		b.fault(decl.Name, "", "the base table holds all columns of the entity, and its Columns lack %s: leave Columns empty, "+
+			"or take fields out of the row type with db:\"-\"", strings.Join(missing, ", "))
 	}
 	b.nameColumns(t)
 }
@@ -190,9 +190,14 @@ func (b *builder) nameColumns(t *table) {
 	t.columnNames, t.fieldNames = b.set.names(t.columns), b.set.names(fields)
 }
 
-// leavesOut says whether t lacks a field of the entity.
-func (b *builder) leavesOut(t *table) bool {
-	return slices.ContainsFunc(b.set.columns, func(c column) bool { return c.index != nil && !slices.Contains(t.columns, b.of[c.name]) })
+// leftOut are the fields of the entity that t lacks.
+func (b *builder) leftOut(t *table) (names []string) {
+	for i, c := range b.set.columns {
+		if c.index != nil && !slices.Contains(t.columns, i) {
+			names = append(names, c.name)
+		}
+	}
+	return names
 }
 
 func (b *builder) readRules() {

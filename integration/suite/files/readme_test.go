@@ -137,10 +137,10 @@ func program(name, text string) (code string, blocks int) {
 			body.WriteString("}\n")
 		case in == declaration:
 			top.WriteString(line + "\n")
-			if line == "}" || line == "))" {
+			if line == "}" || line == "))" || line == ")" {
 				in = statements
 			}
-		case strings.HasPrefix(line, "type ") || strings.HasPrefix(line, "var "):
+		case strings.HasPrefix(line, "type ") || strings.HasPrefix(line, "var ") || strings.HasPrefix(line, "func "):
 			top.WriteString(at + line + "\n")
 			if strings.HasSuffix(line, "{") || strings.HasSuffix(line, ",") || strings.HasSuffix(line, "(") {
 				in = declaration

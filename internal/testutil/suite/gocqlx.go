@@ -1,0 +1,162 @@
+package suite
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"github.com/scylladb/gocqlx/v2"
+	"github.com/scylladb/gocqlx/v2/qb"
+	"github.com/scylladb/gocqlx/v2/table"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/examples/users"
+	"github.com/denorm-go/denorm/internal/testutil/shop"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// gocqlxTable is a table of a set as gocqlx has it.
+func gocqlxTable[T any](set *tables.Set[T], name string) *table.Table {
+	return table.New(tables.Must(set.Metadata(name)))
+}
+
+// wantOrders compares what a query of gocqlx found.
+func wantOrders(t *testing.T, what string, err error, got []orders.Order, want ...orders.Order) {
+	t.Helper()
+	if err != nil || !slices.EqualFunc(got, want, func(a, b orders.Order) bool { return orderText(a) == orderText(b) }) {
+		t.Errorf("%s: %v, %v, want %v", what, got, err, want)
+	}
+}
+
+// What the writer has written, gocqlx reads by the tables of the same declaration: by key, by partition and with builders.
+func (s orderTests) ReadWithGocqlx(t *testing.T) {
+	byID, byUser := gocqlxTable(orders.Orders, "orders_by_id"), gocqlxTable(orders.Orders, "orders_by_user")
+	byStatus := gocqlxTable(orders.Orders, "orders_by_status")
+	session := gocqlx.NewSession(s.Session.Reads())
+	user, start := gocql.MustRandomUUID(), time.Now()
+	var made []orders.Order // oldest first
+	for i := range 3 {
+		o := shop.NewOrder()
+		o.OrderID, o.UserID = gocql.UUIDFromTime(start.Add(time.Duration(i)*time.Second)), user
+		result, err := s.Writer.Write(t.Context(), "createOrder", orders.Orders.Insert(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.UpdatedAt = result.Timestamp
+		made = append(made, o)
+	}
+	paid, err := writer.Modify(t.Context(), s.Writer, "payOrder", orders.Orders, made[0], func(o orders.Order) (orders.Order, error) {
+		o.Status = orders.Paid
+		return o, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Writer.Write(t.Context(), "deleteOrder", orders.Orders.Delete(made[1])); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, columns := range [][]string{nil, byID.Metadata().Columns} { // SELECT *, and by name
+		var one orders.Order
+		err := byID.GetQueryContext(t.Context(), session, columns...).BindStruct(paid).Get(&one)
+		wantOrders(t, "by id", err, []orders.Order{one}, paid)
+		if err := byID.GetQueryContext(t.Context(), session, columns...).BindStruct(made[1]).Get(&one); !errors.Is(err, gocql.ErrNotFound) {
+			t.Errorf("a deleted order: %+v, %v", one, err)
+		}
+		var list []orders.Order
+		err = byUser.SelectQueryContext(t.Context(), session, columns...).Bind(user).Select(&list)
+		wantOrders(t, "by user, the newest first", err, list, made[2], paid)
+		list = nil
+		err = byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(paid).Select(&list)
+		wantOrders(t, "under its new status", err, list, paid)
+		list = nil
+		err = byStatus.GetQueryContext(t.Context(), session, columns...).BindStruct(made[0]).Select(&list)
+		wantOrders(t, "under its old status", err, list)
+	}
+	var older []orders.Order
+	err = byUser.SelectBuilder(byUser.Metadata().Columns...).Where(qb.Lt("order_id")).OrderBy("order_id", qb.ASC).Limit(5).
+		QueryContext(t.Context(), session).BindStruct(made[2]).Select(&older)
+	wantOrders(t, "before the newest", err, older, paid)
+	wantOrders(t, "by reader", nil, List(t, s.Place, reader.From(orders.Orders, "orders_by_user").Eq("user_id", user)), made[2], paid)
+}
+
+// A bucket that is no field is a value to bind, and has no place in a row of SELECT *.
+func (s orderTests) BucketsWithGocqlx(t *testing.T) {
+	s.Place = s.Open(t, 3, orders.BucketedSchema.Statements()...)
+	byStatus := gocqlxTable(orders.Bucketed, "orders_by_status")
+	session := gocqlx.NewSession(s.Session.Reads())
+	want := make(map[gocql.UUID]bool)
+	for range 10 {
+		o := shop.NewOrder()
+		want[o.OrderID] = true
+		if err := try(t.Context(), s.Writer, orders.Bucketed.Insert(o)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got, star []orders.Order
+	for bucket := range orders.Buckets {
+		partition := qb.M{"status": orders.Open, "status_bucket": bucket}
+		var rows []orders.Order
+		if err := byStatus.SelectQueryContext(t.Context(), session, byStatus.Metadata().Columns...).BindMap(partition).Select(&rows); err != nil {
+			t.Fatal(err)
+		}
+		err := byStatus.SelectQueryContext(t.Context(), session).BindMap(partition).Select(&star)
+		if len(rows) > 0 && (err == nil || !strings.Contains(err.Error(), `missing destination name "status_bucket"`)) {
+			t.Errorf("SELECT * into a struct without the bucket: %v", err)
+		}
+		got = append(got, rows...)
+	}
+	for _, o := range got {
+		if !want[o.OrderID] || o.Status != orders.Open || o.UpdatedAt == 0 {
+			t.Errorf("%+v", o)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d rows of %d orders", len(got), len(want))
+	}
+}
+
+// The columns that are the library's own, and rows of deleted entities, are there for gocqlx.
+func (p userTests) ReadWithGocqlx(t *testing.T) {
+	byID, byEmail := gocqlxTable(users.Users, "users"), gocqlxTable(users.Users, "users_by_email")
+	session := gocqlx.NewSession(p.Session.Reads())
+	u, err := users.SignUp(t.Context(), p.Writer, users.User{UserID: gocql.MustRandomUUID(), Email: "gocqlx@example.org", Name: "G"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got users.User
+	if err := byID.GetQueryContext(t.Context(), session, byID.Metadata().Columns...).BindStruct(u).Get(&got); err != nil || got != u {
+		t.Errorf("%+v, %v, want %+v", got, err, u)
+	}
+	got = users.User{}
+	if err := byEmail.GetQueryContext(t.Context(), session, byEmail.Metadata().Columns...).BindStruct(u).Get(&got); err != nil ||
+		got != (users.User{UserID: u.UserID, Email: u.Email}) {
+		t.Errorf("by email: %+v, %v", got, err)
+	}
+	for own, of := range map[string]*table.Table{"pending": byID, "claim": byEmail} {
+		err := of.GetQueryContext(t.Context(), session).BindStruct(u).Get(&got)
+		if err == nil || !strings.Contains(err.Error(), `missing destination name "`+own+`"`) {
+			t.Errorf("SELECT * from %s: %v", of.Name(), err)
+		}
+	}
+
+	if err := users.Leave(t.Context(), p.Writer, u); err != nil {
+		t.Fatal(err)
+	}
+	got = users.User{}
+	err = byID.GetQueryContext(t.Context(), session, byID.Metadata().Columns...).BindStruct(u).Get(&got)
+	if err != nil || got.UserID != u.UserID || got.Name != "" || got.Version == (gocql.UUID{}) {
+		t.Errorf("what is left of a deleted user: %+v, %v", got, err)
+	}
+	if _, err := users.ByID(t.Context(), p.Writer, u.UserID); !errors.Is(err, writer.ErrNotFound) {
+		t.Errorf("Load of a deleted user: %v", err)
+	}
+	if err := byEmail.GetQueryContext(t.Context(), session, "user_id").BindStruct(u).Get(&got); !errors.Is(err, gocql.ErrNotFound) {
+		t.Errorf("the address of a deleted user: %v", err)
+	}
+}
