@@ -32,7 +32,11 @@ func (m machine) choose(ctx context.Context) (Mode, error) {
 	if err != nil || mode != Local {
 		return mode, err
 	}
-	_, err = findTools(ctx, m.home)
+	r, err := wantedRelease()
+	if err != nil {
+		return mode, err
+	}
+	_, err = r.findTools(ctx, m.home)
 	if err != nil && os.Getenv(ModeEnv) == "" {
 		err = fmt.Errorf("%w: no container engine, and %w", ErrNothingToRun, err)
 	}

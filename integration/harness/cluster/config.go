@@ -22,11 +22,11 @@ var logback []byte
 const tokensPerNode = 4
 
 // renderYAML writes the cassandra.yaml of node n out of nodes, whose directory is dir.
-func renderYAML(dir string, n, nodes int) ([]byte, error) {
-	return render(dir, loopback(n), tokens(n, nodes), loopbacks(nodes))
+func renderYAML(dir string, n, nodes int, r release) ([]byte, error) {
+	return render(dir, loopback(n), tokens(n, nodes), loopbacks(nodes), r)
 }
 
-func render(dir, address string, tokens, seeds []string) ([]byte, error) {
+func render(dir, address string, tokens, seeds []string, r release) ([]byte, error) {
 	parsed, err := template.New("cassandra.yaml").Option("missingkey=error").Funcs(template.FuncMap{
 		"quote": strconv.Quote,
 		"path":  func(name string) string { return filepath.Join(dir, "data", name) },
@@ -42,6 +42,7 @@ func render(dir, address string, tokens, seeds []string) ([]byte, error) {
 		"Address":     address,
 		"StoragePort": storagePort,
 		"CQLPort":     cqlPort,
+		"Accord":      r.accord,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cassandra.yaml: %w", err)
@@ -64,8 +65,8 @@ func tokens(n, nodes int) []string {
 }
 
 // writeConfig fills the directory of node n.
-func writeConfig(dir string, n, nodes int) error {
-	yaml, err := renderYAML(dir, n, nodes)
+func writeConfig(dir string, n, nodes int, r release) error {
+	yaml, err := renderYAML(dir, n, nodes, r)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestRenderYAML(t *testing.T) {
 	t.Parallel()
-	got, err := renderYAML(`/home/a "b"/denorm/nodes/2`, 2, 3)
+	got, err := renderYAML(`/home/a "b"/denorm/nodes/2`, 2, 3, stable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,29 +47,31 @@ func TestTokensAreSpreadEvenly(t *testing.T) {
 
 func TestPOMNamesTheVersion(t *testing.T) {
 	t.Parallel()
-	if !strings.Contains(string(pom), "<version>"+cassandraVersion+"</version>") {
-		t.Errorf("pom.xml lacks version %s", cassandraVersion)
+	for _, r := range releases {
+		if !strings.Contains(string(r.pom()), "<version>"+r.version+"</version>") {
+			t.Errorf("the pom lacks version %s", r.version)
+		}
 	}
 }
 
 func TestJarsAreFoundOnlyWhole(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	if _, ok := findJars(home); ok {
+	if _, ok := stable.findJars(home); ok {
 		t.Error("found in an empty directory")
 	}
-	if err := os.Mkdir(jarDir(home), 0o700); err != nil {
+	if err := os.Mkdir(stable.jarDir(home), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for i, name := range []string{"jamm-0.4.0.jar", "cassandra-all-" + cassandraVersion + ".jar"} {
-		if _, ok := findJars(home); ok {
+	for i, name := range []string{"jamm-0.4.0.jar", "cassandra-all-" + stable.version + ".jar"} {
+		if _, ok := stable.findJars(home); ok {
 			t.Errorf("found with %d of 2 jars", i)
 		}
-		if err := os.WriteFile(jarDir(home)+"/"+name, nil, 0o600); err != nil {
+		if err := os.WriteFile(stable.jarDir(home)+"/"+name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if lib, ok := findJars(home); !ok || !strings.HasSuffix(lib.agent, "jamm-0.4.0.jar") {
+	if lib, ok := stable.findJars(home); !ok || !strings.HasSuffix(lib.agent, "jamm-0.4.0.jar") {
 		t.Errorf("findJars = %+v, %t", lib, ok)
 	}
 }

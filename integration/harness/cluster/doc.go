@@ -10,7 +10,8 @@
 //  3. Local JVM processes from Cassandra's Maven jars, on 127.0.0.1 or 127.0.0.1..3. It needs a JDK (11 or 17) and
 //     Maven for the one download; as root on a Debian-like machine both are installed.
 //
-// The jars are those of one version, and pinned: jars.sha256 has the SHA-256 of each, which is compared after the download and
+// The jars are those of 5.0.6, or with CASSANDRA_VERSION=6 of 6.0-alpha2 with Accord enabled, and pinned: jars.sha256 and jars-6.sha256 have the
+// SHA-256 of each, which is compared after the download and
 // before nodes are started. The images of docker compose are tags (cassandra:5.0, or that of CASSANDRA_VERSION) and not pinned.
 //
 // DENORM_MODE=jvm or DENORM_MODE=compose picks one of the last two. Where none of them is to be had the error is

@@ -77,7 +77,11 @@ func (extraNode) check(context.Context, *state) error {
 }
 
 func (b extraNode) start(ctx context.Context, s *state) error {
-	jdk, lib, err := b.prepare(ctx)
+	r, err := wantedRelease()
+	if err != nil {
+		return err
+	}
+	jdk, lib, err := b.prepare(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -93,10 +97,10 @@ func (b extraNode) start(ctx context.Context, s *state) error {
 	if err := os.RemoveAll(nodesDir(b.home)); err != nil {
 		return fmt.Errorf("wipe the former node: %w", err)
 	}
-	s.Hosts, s.Java = []string{host}, jdk.path
-	done := b.log.step("starting Cassandra %s on %s", cassandraVersion, host)
+	s.Hosts, s.Java, s.Version = []string{host}, jdk.path, r.version
+	done := b.log.step("starting Cassandra %s on %s", r.version, host)
 	n := localNode{home: b.home, number: b.extra.Number}
-	yaml, err := render(n.dir(), host, tokens(1, 1), s.Hosts)
+	yaml, err := render(n.dir(), host, tokens(1, 1), s.Hosts, r)
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,7 @@ func (b extraNode) start(ctx context.Context, s *state) error {
 	if err := writeFiles(n.dir(), n.number, yaml); err != nil {
 		return err
 	}
-	if err := n.start(ctx, jdk.path, lib, b.extra.Properties...); err != nil {
+	if err := n.start(ctx, jdk.path, lib, append(s.properties(), b.extra.Properties...)...); err != nil {
 		return err
 	}
 	if err := watch(ctx, []localNode{n}, b.ready); err != nil {
@@ -116,13 +120,13 @@ func (b extraNode) start(ctx context.Context, s *state) error {
 
 // prepare finds a JDK and the jars. They are the shared cluster's, whose lock keeps two processes from getting them at
 // once.
-func (b extraNode) prepare(ctx context.Context) (java, jars, error) {
+func (b extraNode) prepare(ctx context.Context, r release) (java, jars, error) {
 	transition, err := b.shared.transition(ctx)
 	if err != nil {
 		return java{}, jars{}, err
 	}
 	defer transition.close()
-	return prepareLocal(ctx, b.shared.home, b.log)
+	return r.prepareLocal(ctx, b.shared.home, b.log)
 }
 
 // ready waits until the node does what the tests need.

@@ -142,9 +142,17 @@ func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
 		return errors.New("no cluster is up")
 	}
 	wanted, err := wantedMode()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	if s.Mode == Local {
+		if r, err := wantedRelease(); err != nil {
+			return err
+		} else if os.Getenv(VersionEnv) != "" && r.version != s.release().version {
+			return fmt.Errorf("the nodes are of Cassandra %s, %s is wanted", s.release().version, r.version)
+		}
+	}
+	switch {
 	case !s.Ready:
 		return errors.New("the cluster was left behind while it started")
 	case wanted != "" && wanted != s.Mode:

@@ -3,7 +3,7 @@ package cluster
 import (
 	"context"
 	"crypto/sha256"
-	_ "embed" // the pom, and the sums of the jars
+	_ "embed" // the pom
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,17 +16,10 @@ import (
 	"strings"
 )
 
-// cassandraVersion is the version of the local nodes; pom.xml names it too, which a test compares.
-const cassandraVersion = "5.0.6"
-
-//go:embed pom.xml
-var pom []byte
-
-// jarSums are the SHA-256 of the jars of cassandraVersion, as sha256sum *.jar writes them in the directory of jars. Those here are of
-// jars whose SHA-1 was that of Maven Central.
+// pom names the version of stable, which a test compares.
 //
-//go:embed jars.sha256
-var jarSums string
+//go:embed pom.xml
+var pom string
 
 // ErrJars is returned when the jars are not those that are pinned.
 var ErrJars = errors.New("jars that are not the pinned ones")
@@ -40,16 +33,14 @@ type jars struct {
 	agent string // the jar that measures objects for the memtables, Cassandra does not start without it
 }
 
-func jarDir(home string) string { return filepath.Join(home, "cassandra-"+cassandraVersion) }
-
 // findJars returns the jars if they were downloaded before.
-func findJars(home string) (jars, bool) {
-	dir := jarDir(home)
+func (r release) findJars(home string) (jars, bool) {
+	dir := r.jarDir(home)
 	agents, _ := filepath.Glob(filepath.Join(dir, "jamm-*.jar"))
 	if len(agents) != 1 {
 		return jars{}, false
 	}
-	if _, err := os.Stat(filepath.Join(dir, "cassandra-all-"+cassandraVersion+".jar")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "cassandra-all-"+r.version+".jar")); err != nil {
 		return jars{}, false
 	}
 	return jars{dir: dir, agent: agents[0]}, true
@@ -113,7 +104,7 @@ func findMaven() (string, error) {
 
 // downloadJars lets Maven copy Cassandra's jars. They appear in their place only when all are there and are the pinned ones, so an
 // interrupted download leaves nothing that looks complete.
-func downloadJars(ctx context.Context, home string, jdk java, log *progress) (jars, error) {
+func (r release) downloadJars(ctx context.Context, home string, jdk java, log *progress) (jars, error) {
 	mvn, err := findMaven()
 	if err != nil {
 		return jars{}, err
@@ -127,11 +118,11 @@ func downloadJars(ctx context.Context, home string, jdk java, log *progress) (ja
 		return jars{}, fmt.Errorf("download jars: %w", err)
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // the next download removes what is left
-	if err := os.WriteFile(filepath.Join(temp, "pom.xml"), pom, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(temp, "pom.xml"), r.pom(), 0o600); err != nil {
 		return jars{}, fmt.Errorf("download jars: %w", err)
 	}
 
-	done := log.step("downloading Cassandra %s (66 MB of jars, once) with Maven", cassandraVersion)
+	done := log.step("downloading Cassandra %s (some 70 MB of jars, once) with Maven", r.version)
 	cmd := command(ctx, mvn, "-B", "-q", "-C", "-Dstyle.color=never", "-f", filepath.Join(temp, "pom.xml"),
 		// By its full name, or a machine without network is told that there is no such plug-in.
 		"org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
@@ -144,18 +135,18 @@ func downloadJars(ctx context.Context, home string, jdk java, log *progress) (ja
 		return jars{}, fmt.Errorf("downloading Cassandra with Maven: %w; its last lines:\n%s\n"+
 			"if this machine needs a proxy or a mirror, it belongs into ~/.m2/settings.xml", err, lastLines(out, 10))
 	}
-	if err := verifyJars(filepath.Join(temp, "lib"), jarSums); err != nil {
+	if err := verifyJars(filepath.Join(temp, "lib"), r.sums); err != nil {
 		return jars{}, err
 	}
-	if err := os.RemoveAll(jarDir(home)); err != nil {
+	if err := os.RemoveAll(r.jarDir(home)); err != nil {
 		return jars{}, fmt.Errorf("download jars: %w", err)
 	}
-	if err := os.Rename(filepath.Join(temp, "lib"), jarDir(home)); err != nil {
+	if err := os.Rename(filepath.Join(temp, "lib"), r.jarDir(home)); err != nil {
 		return jars{}, fmt.Errorf("download jars: %w", err)
 	}
-	found, ok := findJars(home)
+	found, ok := r.findJars(home)
 	if !ok {
-		return jars{}, fmt.Errorf("maven ended well but %s lacks Cassandra's jars: rm -r %[1]s, then try again", jarDir(home))
+		return jars{}, fmt.Errorf("maven ended well but %s lacks Cassandra's jars: rm -r %[1]s, then try again", r.jarDir(home))
 	}
 	done("downloaded")
 	return found, nil

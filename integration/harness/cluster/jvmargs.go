@@ -79,6 +79,9 @@ func (s *state) properties() []string {
 	if s.Paxos != "" {
 		args = append(args, "-Dcassandra.config.allow_system_properties=true", "-Dcassandra.settings.paxos_variant="+s.Paxos)
 	}
+	if heap := s.release().heap; heap != "" {
+		args = append(args, "-Xms"+heap, "-Xmx"+heap)
+	}
 	if s.Heap != "" { // the last of several counts
 		args = append(args, "-Xms"+s.Heap, "-Xmx"+s.Heap, "-XX:-UseSerialGC", "-XX:+UseG1GC", "-XX:TieredStopAtLevel=4")
 	}

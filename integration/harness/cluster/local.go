@@ -133,11 +133,15 @@ func (n localNode) diedError() error {
 
 // startLocal wipes what an earlier cluster left and starts nodes from nothing.
 func startLocal(ctx context.Context, home string, s *state, log *progress) error {
-	jdk, lib, err := prepareLocal(ctx, home, log)
+	r, err := wantedRelease()
 	if err != nil {
 		return err
 	}
-	s.Java = jdk.path
+	jdk, lib, err := r.prepareLocal(ctx, home, log)
+	if err != nil {
+		return err
+	}
+	s.Java, s.Version = jdk.path, r.version
 	if err := s.save(home); err != nil { // so that a node can be started again
 		return err
 	}
@@ -152,10 +156,10 @@ func startLocal(ctx context.Context, home string, s *state, log *progress) error
 	}
 
 	s.Hosts = loopbacks(s.Nodes)
-	done := log.step("starting Cassandra %s on %s", cassandraVersion, strings.Join(s.Hosts, ", "))
+	done := log.step("starting Cassandra %s on %s", r.version, strings.Join(s.Hosts, ", "))
 	for number := 1; number <= s.Nodes; number++ {
 		n := localNode{home: home, number: number}
-		if err := writeConfig(n.dir(), number, s.Nodes); err != nil {
+		if err := writeConfig(n.dir(), number, s.Nodes, r); err != nil {
 			return err
 		}
 		if err := context.Cause(ctx); err != nil {
@@ -181,13 +185,13 @@ type tools struct {
 }
 
 // findTools fails if something is missing that cannot be installed.
-func findTools(ctx context.Context, home string) (tools, error) {
+func (r release) findTools(ctx context.Context, home string) (tools, error) {
 	var t tools
 	var noJava, noMaven error
 	if t.jdk, noJava = findJava(ctx); noJava != nil {
 		t.missing = append(t.missing, "openjdk-17-jdk-headless")
 	}
-	if t.jars, t.haveJars = findJars(home); !t.haveJars {
+	if t.jars, t.haveJars = r.findJars(home); !t.haveJars {
 		if _, noMaven = findMaven(); noMaven != nil {
 			t.missing = append(t.missing, "maven")
 		}
@@ -199,8 +203,8 @@ func findTools(ctx context.Context, home string) (tools, error) {
 }
 
 // prepareLocal finds a JDK and the jars, and gets what is missing where it may.
-func prepareLocal(ctx context.Context, home string, log *progress) (java, jars, error) {
-	t, err := findTools(ctx, home)
+func (r release) prepareLocal(ctx context.Context, home string, log *progress) (java, jars, error) {
+	t, err := r.findTools(ctx, home)
 	if err != nil {
 		return java{}, jars{}, err
 	}
@@ -213,9 +217,9 @@ func prepareLocal(ctx context.Context, home string, log *progress) (java, jars, 
 		}
 	}
 	if t.haveJars {
-		return t.jdk, t.jars, verifyJars(t.jars.dir, jarSums)
+		return t.jdk, t.jars, verifyJars(t.jars.dir, r.sums)
 	}
-	t.jars, err = downloadJars(ctx, home, t.jdk, log)
+	t.jars, err = r.downloadJars(ctx, home, t.jdk, log)
 	return t.jdk, t.jars, err
 }
 

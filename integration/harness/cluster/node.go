@@ -117,9 +117,9 @@ func (n *Node) launch(ctx context.Context) error {
 	if n.local.alive(ctx) {
 		return fmt.Errorf("start %s: it runs already", n)
 	}
-	lib, ok := findJars(n.harness.home)
+	lib, ok := s.release().findJars(n.harness.home)
 	if !ok {
-		return fmt.Errorf("start %s: no jars in %s", n, jarDir(n.harness.home))
+		return fmt.Errorf("start %s: no jars in %s", n, s.release().jarDir(n.harness.home))
 	}
 	return n.local.start(ctx, s.Java, lib, s.properties()...)
 }

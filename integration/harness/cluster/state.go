@@ -19,8 +19,9 @@ type state struct {
 	Keep  bool     `json:"keep"`  // stays up without users
 	// Volatile nodes forget their schema when they are killed, see [Harness.Volatile].
 	Volatile bool      `json:"volatile,omitempty"`
-	Paxos    string    `json:"paxos,omitempty"` // see [Harness.Paxos]
-	Heap     string    `json:"heap,omitempty"`  // see [Harness.Heap]
+	Paxos    string    `json:"paxos,omitempty"`   // see [Harness.Paxos]
+	Heap     string    `json:"heap,omitempty"`    // see [Harness.Heap]
+	Version  string    `json:"version,omitempty"` // of local nodes; empty is that of stable
 	Started  time.Time `json:"started"`
 	Compose  string    `json:"compose,omitempty"` // the compose file it was started from
 	Java     string    `json:"java,omitempty"`    // the java it was started with, for starting a node again
