@@ -21,7 +21,7 @@ func ExampleMermaid() {
 	//     }
 	//     orders_by_user["orders_by_user"] {
 	//         uuid user_id PK "partition key"
-	//         uuid order_id PK "sorted up"
+	//         uuid order_id PK "clustering ASC"
 	//         decimal total
 	//     }
 	//     orders ||--|| orders_by_user : "same row"

@@ -201,9 +201,9 @@ func (g *group) role(n *node, c schema.Column) string {
 		words = append(words, "partition key")
 	case schema.Clustering:
 		if c.Desc {
-			words = append(words, "sorted down")
+			words = append(words, "clustering DESC")
 		} else {
-			words = append(words, "sorted up")
+			words = append(words, "clustering ASC")
 		}
 	case schema.Static:
 		words = append(words, "static")
