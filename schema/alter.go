@@ -167,7 +167,7 @@ func (p *parser) created() int {
 
 // rights are words that statements begin with which are about no table; others of these are about what follows CREATE, ALTER or DROP.
 var (
-	rights = strings.Fields("GRANT REVOKE LIST DESCRIBE DESC")
+	rights = strings.Fields("GRANT REVOKE LIST")
 	others = strings.Fields("FUNCTION AGGREGATE TRIGGER ROLE USER IDENTITY OR")
 )
 

@@ -92,3 +92,12 @@ func TestReview(t *testing.T) {
 		t.Error("a wrong note is passed over")
 	}
 }
+
+// Commands of cqlsh end with their line, and not with the next statement.
+func TestCommandsOfCqlsh(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Review(schema.Source{File: "f", Text: "CONSISTENCY QUORUM\nDESCRIBE KEYSPACES\nCREATE TABLE t (id int PRIMARY KEY); TRACING ON; SELECT id FROM t\n;\nEXIT"})
+	if err != nil || len(s.Tables) != 1 || len(s.Queries) != 1 || len(s.Unread) != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

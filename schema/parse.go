@@ -31,7 +31,7 @@ func Parse(file, source string) (*Schema, error) { return parse(false, Source{fi
 type Source struct{ File, Text string }
 
 // Review is [Parse] for those who look at a schema and create nothing of it: a statement that is not understood is no error, but in Unread, of which
-// package lint has a finding; and those on functions, triggers, roles and rights are passed over. A note that is wrong is an error. Several texts are
+// package lint has a finding; and those on functions, triggers, roles and rights, and commands of cqlsh, are passed over. A note that is wrong is an error. Several texts are
 // read one after the other, as migrations are: each may change what those before it have created, and USE is for its own text.
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
@@ -64,9 +64,12 @@ type parser struct {
 	review   bool // goes on after what is not understood
 }
 
+// cqlsh are the commands of that shell which change nothing. They end with the line.
+var cqlsh = strings.Fields("describe desc consistency serial tracing paging expand source capture show login clear cls exit quit help elapsed")
+
 func (p *parser) read() error {
 	for {
-		_, at, more := p.script.Next()
+		first, at, more := p.script.Next()
 		for len(p.notes) > 0 && p.notes[0].At < at {
 			if err := p.comment(p.notes[0]); err != nil {
 				return err
@@ -75,6 +78,10 @@ func (p *parser) read() error {
 		}
 		if !more {
 			return nil
+		}
+		if p.review && slices.Contains(cqlsh, first) {
+			p.script.SkipLine()
+			continue
 		}
 		switch span, err := p.statement(at); {
 		case err != nil && !p.review:

@@ -63,9 +63,11 @@ func TestSystemsRoundTrip(t *testing.T) {
 // Masks of columns stay, in tables that are created and altered.
 func TestMask(t *testing.T) {
 	t.Parallel()
-	s := parse(t, `CREATE TABLE t (id uuid, email text MASKED WITH mask_inner(1, null), name text STATIC masked with default, PRIMARY KEY (id));
+	s := parse(t, `CREATE TABLE t (id uuid, email text MASKED WITH mask_inner(1, null), name text STATIC masked with default, -- of the user
+		phone text MASKED WITH mask_replace('a   b') -- all of it
+		, PRIMARY KEY (id));
 		ALTER TABLE t ADD pin int MASKED WITH ks.hide(0)`)
-	want := "CREATE TABLE t (\n    id uuid,\n    email text MASKED WITH mask_inner(1, null),\n    name text static MASKED WITH default,\n" +
+	want := "CREATE TABLE t (\n    id uuid,\n    email text MASKED WITH mask_inner(1, null),\n    name text static MASKED WITH DEFAULT,\n    phone text MASKED WITH mask_replace('a   b'),\n" +
 		"    pin int MASKED WITH ks.hide(0),\n    PRIMARY KEY (id)\n)"
 	if got := strings.Join(s.Statements(), ""); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

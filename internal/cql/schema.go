@@ -1,9 +1,6 @@
 package cql
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // create takes what follows CREATE.
 func (p *Parser) create() Statement {
@@ -80,13 +77,13 @@ func (p *Parser) Definition() ColumnDefinition {
 		from := p.token().start
 		switch {
 		case p.Word("default"):
+			d.Mask = "DEFAULT"
 		case p.isName(0) && p.isSign(1, "(", "."):
-			p.term()
+			if p.term(); p.err == nil { // its last token is the bracket
+				d.Mask = p.text[from : p.tokens[p.at-1].start+1]
+			}
 		default:
 			p.Unexpected("DEFAULT or a function")
-		}
-		if p.err == nil {
-			d.Mask = strings.Join(strings.Fields(p.text[from:p.token().start]), " ")
 		}
 	}
 	return d

@@ -80,6 +80,14 @@ func (s *Script) Skip() Span {
 	return s.p.span(from)
 }
 
+// SkipLine passes over the rest of the line, or what comes before a semicolon in it, as cqlsh ends its own commands.
+func (s *Script) SkipLine() {
+	line := s.Line(int(s.p.token().start))
+	for s.p.token().kind != end && !s.p.isSign(0, ";") && s.Line(int(s.p.token().start)) == line {
+		s.p.skip(1)
+	}
+}
+
 // Line is the line, from 1, of a place in the text.
 func (s *Script) Line(at int) int { return strings.Count(s.p.text[:at], "\n") + 1 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish, Portuguese, French and German.
-var between = []string{"_by_", "_por_", "_par_", "_nach_", "_je_"}
+// between are words between what a table holds and what it is found by, as in orders_by_user: also in Spanish, Portuguese and German.
+var between = []string{"_by_", "_por_", "_nach_"}
 
 // Cut gives what a table holds, and what it is found by. If its name does not say so, it holds what it is called.
 func Cut(name string) (holds, by string, found bool) {
@@ -70,9 +70,13 @@ func Base(e schema.Entity) int {
 // Singular is the name of one of what a table holds.
 func Singular(plural string) string {
 	switch {
+	case slices.Contains([]string{"movies", "cookies", "calories", "selfies"}, plural):
+		return strings.TrimSuffix(plural, "s")
+	case plural == "series", plural == "species":
+		return plural
 	case strings.HasSuffix(plural, "ies"):
 		return strings.TrimSuffix(plural, "ies") + "y"
-	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"):
+	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "tuses"):
 		return strings.TrimSuffix(plural, "es")
 	case strings.HasSuffix(plural, "ss"):
 		return plural

@@ -128,8 +128,11 @@ func TestDoBackOffOfEachRequest(t *testing.T) {
 // A member of a group that failed is sent alone at once, whatever the BackOff says.
 func TestGoOnAloneWithBackOff(t *testing.T) {
 	t.Parallel()
-	policy := retry.Policy{BackOff: func() backoff.BackOff { return &backoff.StopBackOff{} }}
-	for failures, want := range map[int]int{0: 2, 1: 2} { // once with the group, once alone
+	for _, c := range []struct{ retries, failures, want int }{{0, 0, 2}, {0, 1, 2}, {1, 1, 3}, {1, 2, 3}} { // once with the group, once alone
+		policy := retry.Policy{MaxAttempts: 9, BackOff: func() backoff.BackOff {
+			return &counted{left: c.retries}
+		}}
+		failures, want := c.failures, c.want
 		r := request.NewRetrier(policy, nil)
 		first := request.Failed{Context: t.Context(), Start: time.Now(), Err: errSimple, Alone: t.Context}
 		attempts := 1
@@ -139,8 +142,20 @@ func TestGoOnAloneWithBackOff(t *testing.T) {
 			}
 			return nil
 		}, nil)
-		if attempts != want || (err == nil) != (failures == 0) {
+		if attempts != want || (err == nil) != (failures == 0 || failures <= c.retries) {
 			t.Errorf("%d failures alone: %d attempts, %v", failures, attempts, err)
 		}
 	}
+}
+
+// counted allows some attempts more, without a wait.
+type counted struct{ left int }
+
+func (c *counted) Reset() {}
+
+func (c *counted) NextBackOff() time.Duration {
+	if c.left--; c.left < 0 {
+		return backoff.Stop
+	}
+	return 0
 }

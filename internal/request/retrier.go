@@ -139,9 +139,10 @@ func (r *Retrier) GoOn(
 	run := r.after(ctx, first, kind)
 	run.attempt = attempt
 	for next := waits(r.policy); ; {
-		wait, alone := next(), first.Alone != nil && run.result.Attempts == 1
-		if alone {
-			wait = 0
+		alone := first.Alone != nil && run.result.Attempts == 1
+		wait := time.Duration(0)
+		if !alone {
+			wait = next()
 		}
 		if !run.again(wait) {
 			return run.result, run.failure()

@@ -22,10 +22,12 @@ const (
 
 var (
 	fewNames = strings.Fields(`status state type kind category country gender level priority severity flag active enabled
-		deleted language currency role color colour class grade stage phase region confirmed
-		zustand kategorie land sprache estado tipo categoria pais idioma situacao statut etat categorie pays langue`)
-	momentNames = strings.Fields(`date day hour month year week minute quarter yyyymmdd yyyymm period
-		yr mon mth wk dy hr hh dd yyyy datum stunde monat jahr woche dia mes semana hora fecha jour heure mois semaine annee`)
+		deleted language currency role color colour class grade stage phase region confirmed`)
+	momentNames = strings.Fields(`date day hour month year week minute quarter yyyymmdd yyyymm period`)
+	// Abbreviations, and words of other languages, which may be English words of something else: they have to be the whole name.
+	fewWhole    = strings.Fields(`zustand kategorie land sprache estado tipo categoria pais idioma situacao statut etat categorie pays langue`)
+	momentWhole = strings.Fields(`yr mon mth wk dy hr hh dd yyyy datum stunde monat jahr woche dia mes semana hora fecha jour heure mois semaine annee
+		jahr_monat anio ano ano_mes annee_mois`)
 	spreadNames   = strings.Fields(`bucket shard partition chunk segment hash slice`)
 	numerousNames = strings.Fields(`email mail phone id uuid token hash url uri username login address ip serial key sku isbn
 		confirmation reference tracking`)
@@ -40,6 +42,7 @@ func roleOf(c schema.Column) role {
 	has := func(list []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 	}
+	whole := func(list []string) bool { return slices.Contains(list, strings.ToLower(c.Name)) }
 	short := slices.Contains([]string{"text", "ascii", "tinyint", "smallint", "int", "bigint"}, c.Type)
 	switch {
 	case c.Derived != "" && c.Buckets > 0:
@@ -52,9 +55,11 @@ func roleOf(c schema.Column) role {
 		return spread
 	case c.Domain > 0:
 		return few
-	case c.Type == "date" || c.Type == "timestamp" || c.Type == "time" || short && has(momentNames):
+	case c.Type == "date" || c.Type == "timestamp" || c.Type == "time" || short && (has(momentNames) || whole(momentWhole)):
 		return moment
-	case c.Type == "boolean" || c.Type == "tinyint" || short && (has(fewNames) || len(words) > 0 && (words[0] == "is" || words[0] == "has")):
+	case len(words) > 2 && words[len(words)-1] == "id": // status_page_id
+		return identity
+	case c.Type == "boolean" || c.Type == "tinyint" || short && (has(fewNames) || whole(fewWhole) || len(words) > 0 && (words[0] == "is" || words[0] == "has")):
 		return few
 	}
 	return identity

@@ -48,6 +48,11 @@ func apply(s *schema.Schema, rules []Rule) *review {
 	for _, t := range slices.Backward(r.tables()) { // of two of one name, the first counts
 		r.byID[t.ID] = t
 	}
+	for _, v := range s.Views { // queries of them are reviewed as those of tables
+		if r.byID[v.ID] == nil && len(v.Columns) > 0 {
+			r.byID[v.ID] = &schema.Table{ID: v.ID, Columns: v.Columns, Options: v.Options, At: v.At}
+		}
+	}
 	for i := range s.Queries {
 		q := &s.Queries[i]
 		if t, _, _ := r.table(q.Table); t != nil {

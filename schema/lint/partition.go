@@ -73,7 +73,11 @@ func unbounded(r *review) {
 	for t, n := range r.clustered {
 		divided := slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return roleOf(c) == spread && !hashed(c) })
 		brief := slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
-			return slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(briefNames, w) })
+			all := words(c.Name)
+			if last := len(all) - 1; last > 0 && slices.Contains(strings.Fields("id no nr number ref"), all[last]) {
+				all = all[:last]
+			}
+			return slices.Contains(briefNames, all[len(all)-1])
 		})
 		if n[identity] == 0 || brief || n[moment] > 0 || divided || t.TTL() > 0 || r.single(t) || r.stated(t) || r.alwaysTTL(t) || r.queue(t) {
 			continue
@@ -87,8 +91,8 @@ func unbounded(r *review) {
 }
 
 // briefNames are words of things that come to an end, and their events with them.
-var briefNames = strings.Fields(`order parcel shipment delivery tracking package invoice claim ticket trip ride booking reservation payment job run
-	session cart basket match auction lot poll quote`)
+var briefNames = strings.Fields(`order parcel shipment delivery tracking invoice claim ticket trip ride booking reservation payment job run session
+	cart basket match auction poll`)
 
 // hashed says whether a bucket is a hash by its name, and so does not grow with time. A column called bucket may be of either kind.
 func hashed(c schema.Column) bool {

@@ -71,12 +71,23 @@ func partitionUnused(r *review) {
 		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) || nearest(q) != "" || r.like(q, t) != "" {
 			continue
 		}
+		if small(t) {
+			continue
+		}
 		reason := "reads the whole table"
 		if len(q.Where) > 0 {
 			reason = "names no " + strings.Join(unnamed(q, t), ", ") + ", which the partition key has"
 		}
-		r.finding(t, "a query table whose partition key is what the query knows", "a query %s", reason).of(q)
+		f := r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are", "a query %s", reason)
+		if f.of(q); len(q.Where) == 0 && len(t.Columns) <= 2 {
+			f.Severity = Warning // it may be a list of a few names
+		}
 	}
+}
+
+// small says whether a table is said to have few partitions.
+func small(t *schema.Table) bool {
+	return !slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool { return c.Domain == 0 || c.Domain >= manyValues })
 }
 
 func notServed(r *review) {

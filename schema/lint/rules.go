@@ -157,7 +157,7 @@ var rules = []Rule{
 	},
 	{
 		"DN506", "unknown-table", Error, unknownTable,
-		"A query of a table that the schema does not have: Cassandra rejects it. It is a note where the schema has nothing of the keyspace; " +
+		"A query, an index or a materialized view of a table that the schema does not have: Cassandra rejects it. It is a note where the schema has nothing of the keyspace; " +
 			"no other rule looks at the query. A denorm: note that names such a table is a warning, as it does nothing.",
 	},
 	{
@@ -166,7 +166,8 @@ var rules = []Rule{
 	},
 	{
 		"DN508", "statement-not-read", Warning, unread,
-		"A statement that is not understood, such as one that changes what the file does not create: no rule looks at it.",
+		"A statement that is not understood, such as one that changes what the file does not create: no rule looks at it. It is an error where a known " +
+			"statement is not written as CQL is.",
 	},
 	{
 		codeRejected, "statement-rejected", Error, rejected,

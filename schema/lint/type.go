@@ -218,14 +218,14 @@ var (
 func money(name string) bool {
 	all := words(name)
 	if slices.ContainsFunc(all, func(w string) bool {
-		return slices.Contains(strings.Fields("rate pct percent ratio factor change score"), w)
+		return slices.Contains(strings.Fields("rate pct percent ratio factor change score probability index"), w)
 	}) {
 		return false
 	}
 	if slices.ContainsFunc(all, func(w string) bool { return slices.Contains(amountNames, w) }) {
 		return true
 	}
-	if len(all) == 2 && all[0] == "amount" && strings.HasSuffix(all[1], "ed") { // claimed, settled
+	if len(all) == 2 && all[0] == "amount" && slices.Contains(strings.Fields("claimed settled charged billed invoiced refunded deposited withdrawn owed"), all[1]) {
 		return true
 	}
 	of := strings.Fields("paid due order net gross account wallet invoice grand")

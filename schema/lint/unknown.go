@@ -56,6 +56,17 @@ func unknownTable(r *review) {
 	for _, d := range r.schema.Domains {
 		r.unknownNote(d.Table, "denorm:domain", d.At)
 	}
+	const correct = "correct the name, or pass the file that creates the table as well"
+	for _, x := range r.schema.Indexes {
+		if id := (schema.ID{Keyspace: x.Keyspace, Name: x.Table}); r.byID[id] == nil {
+			r.finding(&schema.Table{ID: id}, correct, "index %s is on a table that the schema does not have%s", x.Name, r.meant(id)).at(x.At)
+		}
+	}
+	for _, v := range r.schema.Views {
+		if id := (schema.ID{Keyspace: v.Keyspace, Name: v.Base}); r.byID[id] == nil {
+			r.finding(&schema.Table{ID: v.ID}, correct, "materialized view %s is of a table that the schema does not have%s", v.Name, r.meant(id)).at(v.At)
+		}
+	}
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]
 		if _, _, known := r.table(q.Table); known || own(q.Table.Keyspace) {
@@ -143,6 +154,26 @@ func unknownColumn(r *review) {
 			}
 		}
 	}
+	for x, t := range r.indexes {
+		if name := x.Column(); name != "" && t.Column(name) == nil {
+			f := r.finding(t, "correct the name, or add the column to the table", "index %s is on a column %s, which the table does not have%s", x.Name, name,
+				cql.Meant(name, names(t.Columns)))
+			f.Column = name
+			f.at(x.At)
+		}
+	}
+	for _, v := range r.schema.Views {
+		if base := r.byID[schema.ID{Keyspace: v.Keyspace, Name: v.Base}]; base != nil {
+			for _, c := range v.Columns {
+				if base.Column(c.Name) == nil {
+					f := r.finding(base, "correct the name, or add the column to the table", "materialized view %s has a column %s, which the table does not have%s",
+						v.Name, c.Name, cql.Meant(c.Name, names(base.Columns)))
+					f.Column = c.Name
+					f.at(v.At)
+				}
+			}
+		}
+	}
 	for _, d := range r.schema.Domains {
 		r.unknownIn([]schema.ID{d.Table}, "denorm:domain", d.Column, d.At)
 	}
@@ -169,7 +200,12 @@ func unknownColumn(r *review) {
 
 func unread(r *review) {
 	for _, u := range r.schema.Unread {
-		f := r.finding(&schema.Table{}, "correct the statement, or review the file with what it changes before it", "%s", u.Reason)
+		f := r.finding(&schema.Table{}, "correct the statement, or pass the files that create what it changes before this one", "%s", u.Reason)
 		f.Query, f.At = u.Text, u.At
+		verb, _, _ := strings.Cut(strings.ToUpper(u.Text), " ")
+		wrong := strings.Contains(u.Reason, ": want ") || strings.Contains(u.Reason, "Unmatched column")
+		if wrong && slices.Contains(strings.Fields("CREATE ALTER DROP SELECT INSERT UPDATE DELETE BEGIN TRUNCATE"), verb) {
+			f.Severity = Error // no server reads it either
+		}
 	}
 }

@@ -162,7 +162,7 @@ func TestExitCodes(t *testing.T) {
 		{"lint --keyspace shop " + clean, 0, ""},
 		{"lint " + queries, 2, "no table in " + queries + ": name a CQL file with CREATE TABLE, or a cluster with --hosts"},
 		{"lint " + os.DevNull, 2, "no table in " + os.DevNull},
-		{"diagram testdata", 2, "testdata: is a directory"},
+		{"diagram testdata/runs", 2, "folder testdata/runs has no file whose name ends with .cql"},
 		{"diagram " + queries, 2, "no table in " + queries},
 		{"ddl " + queries, 2, "nothing is created in " + queries},
 		{"ddl --hosts 127.0.0.1:1 --migrate " + queries, 2, "nothing is created in " + queries},

@@ -16,7 +16,7 @@ func newDDL(config *config) *cobra.Command {
 	s := &source{config: config}
 	var migrate bool
 	c := &cobra.Command{
-		Use:   "ddl [file.cql ...]",
+		Use:   "ddl [file.cql | folder ...]",
 		Short: "Write the CQL that creates the tables, or that brings a cluster to what is declared",
 		Long: `Write the CQL that creates the tables: of a cluster (--hosts), of files, or of what the binary declares.
 

@@ -9,10 +9,10 @@ import (
 )
 
 func newDiagram(config *config) *cobra.Command {
-	s := &source{config: config}
+	s := &source{config: config, review: true}
 	var format string
 	c := &cobra.Command{
-		Use:   "diagram [file.cql ...]",
+		Use:   "diagram [file.cql | folder ...]",
 		Short: "Draw tables, their keys, queries, indexes and views, and what moves rows",
 		RunE: func(c *cobra.Command, files []string) error {
 			draw := map[string]bool{"mermaid": true, "svg": true}

@@ -39,7 +39,7 @@ one node reports of its data files is taken.
 The number of values of a column is known from a note or OneOf:
   -- denorm:domain orders_by_customer.status 6
 
-Exit codes: 0 done, also if a limit is met (denorm lint has rules on that), 2 it could not be done.`,
+Exit codes: 0 done, also where a limit is exceeded (denorm lint has rules on that), 2 it could not be done.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			write, ok := map[string]func(io.Writer, *outlook) error{"text": writeOutlook, "json": writeOutlookJSON}[format]
 			if !ok {
@@ -310,16 +310,16 @@ func over(s estimate.Size) string {
 	if worst == "" {
 		return ""
 	}
-	return ", which meets the limit of " + worst
+	return ", above the limit of " + worst
 }
 
 // fine says which limit a table meets that meets none soon.
 func (p *planned) fine() string {
 	m := meets(p.e)
 	if len(m) == 0 {
-		return "no limit is met"
+		return "within all limits"
 	}
-	return fmt.Sprintf("no limit is met until then; %s after %s", strings.TrimSuffix(limits[m[0].limit].text, ","), age(m[0].age))
+	return fmt.Sprintf("within all limits until then; %s after %s", strings.TrimSuffix(limits[m[0].limit].text, ","), age(m[0].age))
 }
 
 // assumed says which columns have a width or a number of elements that nobody has stated.
@@ -370,7 +370,7 @@ func (p *planned) writeAges(b *strings.Builder) {
 	var when []string
 	for _, m := range meets(p.e) {
 		if text := limits[m.limit].text; p.volume.Per == 0 {
-			when = append(when, "the limit of "+strings.TrimSuffix(text, ",")+" is met")
+			when = append(when, "above the limit of "+strings.TrimSuffix(text, ","))
 		} else {
 			when = append(when, text+" after "+age(m.age))
 		}

@@ -75,7 +75,7 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 	if s.config.declared != nil {
 		parts = append(parts, s.config.declared)
 	}
-	sources, err := texts(files, s.review)
+	sources, err := texts(files)
 	if err != nil {
 		return nil, err
 	}
@@ -119,12 +119,12 @@ func (s *source) in(id schema.ID) schema.ID {
 	return id
 }
 
-// texts reads files, and if folders may be among them, of these all files whose names end with .cql, in the order of their names: numbers in these as numbers, so V10 comes
+// texts reads files, and of folders all files whose names end with .cql, in the order of their names: numbers in these as numbers, so V10 comes
 // after V9.
-func texts(names []string, folders bool) (sources []schema.Source, err error) {
+func texts(names []string) (sources []schema.Source, err error) {
 	for _, name := range names {
 		files := []string{name}
-		if info, err := os.Stat(name); err == nil && info.IsDir() && folders {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
 			entries, err := os.ReadDir(name)
 			if err != nil {
 				return nil, err
