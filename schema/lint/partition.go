@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -125,6 +126,14 @@ func size(what string, limit, worse float64) func(*review) {
 	}
 	return func(r *review) {
 		for _, v := range r.schema.Volumes {
+			if t := r.byID[v.Table]; t != nil { // DN507 tells of columns that it does not have
+				known := func(of map[string]float64) map[string]float64 {
+					of = maps.Clone(of)
+					maps.DeleteFunc(of, func(name string, _ float64) bool { return t.Column(name) == nil })
+					return of
+				}
+				v.Width, v.Elements, v.Filled = known(v.Width), known(v.Elements), known(v.Filled)
+			}
 			e, err := estimate.New(r.schema, v)
 			if err != nil { // also of a table that the schema does not have
 				continue
