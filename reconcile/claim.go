@@ -103,6 +103,9 @@ func (j *job) unheld(s *suspect, l repair.Look, began time.Time) (counted bool) 
 		}
 		s.unheld[p], counted = true, true
 		j.report.unheld(p.t)
+		if j.counts != nil {
+			j.counts.unheld(p)
+		}
 	}
 	return counted
 }

@@ -33,6 +33,7 @@ type job struct {
 	each    func(context.Context, *unit, *row) error // is called with each row of the base table, and nothing is compared; or nil
 	adopt   int64                                    // of Adopt: the time, in microseconds, until when rows may have been written without the library; else 0
 
+	counts *pieces    // nil unless it is a unit of another engine
 	store  *store     // nil without State
 	stored *storedRun // nil without State, and for one entity
 

@@ -91,6 +91,9 @@ func (j *job) conclude(ctx context.Context, s *suspect, l repair.Look, began tim
 		}
 	}
 	found := j.found(s, l, c)
+	if j.counts != nil {
+		found = j.counts.own(found)
+	}
 	if j.repairs {
 		if j.stored != nil && !j.dryRun { // or a process that continues the run may not look at what this one has left in the middle
 			if err = j.remember(ctx, s.entity, began, found, stepBegun); err != nil {

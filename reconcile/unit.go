@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 )
 
@@ -11,6 +12,7 @@ type unit struct {
 	in             segment
 	open           atomic.Int64 // what it waits for: its scan, and suspects
 	failed         atomic.Bool  // something in it could not be read
+	again          atomic.Bool  // and it may be when it is tried again
 	rows, inFlight atomic.Int64
 }
 
@@ -32,6 +34,9 @@ func (j *job) settled(ctx context.Context, s *suspect, inFlight bool, err error)
 	for _, u := range units {
 		if err != nil {
 			u.failed.Store(true)
+		}
+		if err != nil && !errors.Is(err, errBusy) {
+			u.again.Store(true)
 		}
 		j.release(ctx, u)
 	}

@@ -84,6 +84,14 @@ func (p *Pace) Set(paused bool, rate int) {
 	p.admit()
 }
 
+// SetMost bounds the requests in flight.
+func (p *Pace) SetMost(most int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Most, p.limit = most, min(p.limit, float64(most))
+	p.admit()
+}
+
 // Do runs a request when there is room for it.
 func (p *Pace) Do(ctx context.Context, kind int, f func() error) error {
 	if err := p.acquire(ctx); err != nil {

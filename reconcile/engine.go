@@ -1,0 +1,295 @@
+package reconcile
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/denorm-go/denorm/internal/engine"
+	"github.com/denorm-go/denorm/internal/murmur3"
+	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// Internal is for engines of this repository that have the ranges of a run done by several processes, as the module reconcile/temporal does.
+func (r *Reconciler) Internal() engine.Opener { return opener{r} }
+
+type opener struct{ *Reconciler }
+
+// Open implements [engine.Opener].
+func (o opener) Open(ctx context.Context, kind string, set tables.Described, table string) (engine.Run, error) {
+	options := []Option{Lookup()}
+	if kind == engine.Backfill {
+		options = append(options, Tables(table))
+	}
+	j, err := o.open(ctx, set, options)
+	switch {
+	case err != nil:
+		return nil, err
+	case j.store != nil:
+		return nil, invalid("State: another engine stores its runs itself: leave the option out")
+	case kind != engine.Verify && kind != engine.Backfill:
+		return nil, invalid("%q is not a kind of runs that can be done in units: %s and %s are", kind, engine.Verify, engine.Backfill)
+	}
+	if j.kind = kind; kind == engine.Backfill {
+		if err := j.checkFill(); err != nil {
+			return nil, err
+		}
+	}
+	return units{j}, nil
+}
+
+// units does units of a job, each as a job of its own, all with its access.
+type units struct{ *job }
+
+// Phases implements [engine.Run].
+func (u units) Phases() []engine.Phase {
+	var compares engine.Phase
+	for _, t := range u.compared() {
+		compares.Tables = append(compares.Tables, t.Name())
+	}
+	if u.kind != engine.Backfill {
+		return []engine.Phase{compares}
+	}
+	return []engine.Phase{{Fills: true, Tables: compares.Tables[:1]}, compares}
+}
+
+// Declaration implements [engine.Run].
+func (u units) Declaration() string {
+	var names []string
+	for _, t := range u.compared() {
+		names = append(names, t.qualified())
+	}
+	text, _ := json.Marshal([]any{u.kind, names, u.set.Describe()}) // it has nothing that JSON does not have
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// Share implements [engine.Run].
+func (u units) Share(rate, inFlight int) {
+	u.pace.Set(false, rate)
+	u.pace.SetMost(max(1, min(inFlight, u.inFlight)))
+}
+
+// Do implements [engine.Run].
+func (u units) Do(ctx context.Context, in engine.Unit, from engine.Done, tell func(engine.Done)) (engine.Done, error) {
+	i := slices.IndexFunc(u.compared(), func(t *table) bool { return t.Name() == in.Table })
+	if i < 0 {
+		return from, invalid("table %s is none of the run", in.Table)
+	}
+	j := &job{
+		config: u.config, access: u.access, set: u.set, entity: u.entity, kind: u.kind, tables: u.tables, queries: u.queries, uniques: u.uniques,
+		report: &Report{Entity: u.entity, Began: time.Now()}, queue: newQueue(),
+	}
+	p := &pieces{job: j, in: in, table: u.compared()[i], from: from, at: in.Low, tell: tell}
+	if from.Begun {
+		p.at = from.Cursor
+	}
+	if j.counts = p; in.Fills {
+		j.each = j.fillRow
+	}
+	p.cursor = p.at
+	ctx, j.stop = context.WithCancelCause(ctx)
+	defer j.stop(nil)
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		j.settleAll(ctx)
+	}()
+	err := p.scan(ctx)
+	j.queue.close()
+	ticker := time.NewTicker(time.Second) // what is settled is told while the rest waits
+	defer ticker.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-settled:
+			ended = true
+		case <-ticker.C:
+		}
+		if failed := p.advance(); err == nil {
+			err = failed
+		}
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return p.done(), err
+}
+
+// pieces are the parts in which a unit is done, so that what is done of it ends between two tokens: a partition is never left in its middle, as
+// a key would have to say where. What is left of a piece when a process ends is done again.
+type pieces struct {
+	*job
+	in     engine.Unit
+	table  *table
+	from   engine.Done
+	at     int64 // all pieces are up to this
+	tell   func(engine.Done)
+	todo   []*piece // in their order, those that are not known to be done
+	cursor int64    // what is before is done
+	counts engine.Done
+
+	mu     sync.Mutex
+	claims []int64 // tokens of claims that no base row holds
+}
+
+// piece is a unit of the job.
+type piece struct {
+	*unit
+	put int
+}
+
+// A piece should take some seconds, and a unit no less than three.
+const (
+	firstPieces = 16 // of a unit
+	shortPiece  = 2 * time.Second
+	longPiece   = 20 * time.Second
+)
+
+// scan reads the pieces, until it is time to leave the rest.
+func (p *pieces) scan(ctx context.Context) error {
+	width := max(1, (uint64(p.in.High)-uint64(p.in.Low))/firstPieces)
+	for first := true; p.at < p.in.High && (first || p.in.Until.IsZero() || time.Now().Before(p.in.Until)); first = false {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		high := p.in.High
+		if width < uint64(high)-uint64(p.at) {
+			high = p.at + int64(width)
+		}
+		next := &piece{unit: newUnit(p.table, segment{p.at, high})}
+		began, put, uncovered := time.Now(), p.report.Put, p.uncovered()
+		p.todo = append(p.todo, next)
+		p.job.unit(ctx, next.unit)
+		if next.put = p.report.Put - put; p.uncovered() > uncovered {
+			next.failed.Store(true)
+		}
+		p.at = high
+		switch took := time.Since(began); {
+		case took < shortPiece && width < 1<<61:
+			width *= 4
+		case took > longPiece:
+			width = max(1, width/2)
+		}
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advance moves the cursor over what is done, and tells. It gives an error at a piece that should be done again.
+func (p *pieces) advance() error {
+	for len(p.todo) > 0 && p.todo[0].open.Load() == 0 {
+		next := p.todo[0]
+		switch {
+		case next.again.Load() && !p.in.Skip:
+			return fmt.Errorf("tokens above %d up to %d of %s: %w", next.in.low, next.in.high, p.table.qualified(), p.why())
+		case next.failed.Load():
+			p.counts.Uncovered++
+		}
+		p.counts.Rows += next.rows.Load()
+		p.counts.InFlight += next.inFlight.Load()
+		p.counts.Put += int64(next.put)
+		p.cursor, p.todo = next.in.high, p.todo[1:]
+	}
+	p.tell(p.done())
+	return nil
+}
+
+func (p *pieces) uncovered() int {
+	p.report.mu.Lock()
+	defer p.report.mu.Unlock()
+	return p.report.Uncovered
+}
+
+// why is an error because of which something was not compared.
+func (p *pieces) why() error {
+	p.report.mu.Lock()
+	defer p.report.mu.Unlock()
+	if len(p.report.failures) == 0 {
+		return ErrIncomplete
+	}
+	return p.report.failures[len(p.report.failures)-1]
+}
+
+// done is what is done up to the cursor.
+func (p *pieces) done() engine.Done {
+	out := p.counts
+	out.Begun, out.Cursor = true, p.cursor
+	out.Rows += p.from.Rows
+	out.Put += p.from.Put
+	out.InFlight += p.from.InFlight
+	out.Uncovered += p.from.Uncovered
+	out.Unheld += p.from.Unheld
+	out.Found = make(map[string]map[string]int64)
+	add := func(table, class string, n int64) {
+		if out.Found[table] == nil {
+			out.Found[table] = make(map[string]int64)
+		}
+		out.Found[table][class] += n
+	}
+	for table, found := range p.from.Found {
+		for class, n := range found {
+			add(table, class, n)
+		}
+	}
+	p.report.mu.Lock()
+	for i := range p.report.findings {
+		if f := &p.report.findings[i]; p.token(f) <= p.cursor {
+			add(f.Table, f.Class.String(), 1)
+		}
+	}
+	if p.report.omitted > 0 && p.cursor == p.in.High {
+		out.Uncovered++ // their number is not known
+	}
+	p.report.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, token := range p.claims {
+		if token <= p.cursor {
+			out.Unheld++
+		}
+	}
+	return out
+}
+
+// ofBase says whether a class is found by who reads the base row, as nothing in the other table leads to it.
+func ofBase(c Class) bool { return c == repair.Missing || c == repair.Unclaimed || c == repair.Shared }
+
+// token is where the row is of which a finding is one.
+func (p *pieces) token(f *Finding) int64 {
+	if ofBase(f.Class) {
+		return tokenOf(p.base(), f.entity)
+	}
+	return tokenOf(f.t, f.key)
+}
+
+func tokenOf(t *table, key string) int64 {
+	_, partition := t.Arguments(key)
+	return murmur3.Token(partition)
+}
+
+// own leaves the findings of rows of this unit: those of others are found by the units which read their rows, and are counted once.
+func (p *pieces) own(found []Finding) []Finding {
+	return slices.DeleteFunc(found, func(f Finding) bool {
+		t := f.t
+		if ofBase(f.Class) {
+			t = p.base()
+		}
+		token := p.token(&f)
+		return t != p.table || token <= p.in.Low || token > p.in.High
+	})
+}
+
+// unheld notes a claim that no base row holds.
+func (p *pieces) unheld(at place) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.claims = append(p.claims, tokenOf(at.t, at.key))
+}
