@@ -51,12 +51,12 @@ type units struct{ *job }
 func (u units) Phases() []engine.Phase {
 	var compares engine.Phase
 	for _, t := range u.compared() {
-		compares.Tables = append(compares.Tables, t.Name())
+		compares.Tables, compares.Names = append(compares.Tables, t.Name()), append(compares.Names, t.qualified())
 	}
 	if u.kind != engine.Backfill {
 		return []engine.Phase{compares}
 	}
-	return []engine.Phase{{Fills: true, Tables: compares.Tables[:1]}, compares}
+	return []engine.Phase{{Fills: true, Tables: compares.Tables[:1], Names: compares.Names[:1]}, compares}
 }
 
 // Declaration implements [engine.Run].

@@ -41,6 +41,7 @@ type Run interface {
 type Phase struct {
 	Fills  bool     // rows of the first table are put; else rows are compared
 	Tables []string // that are read, as they are declared
+	Names  []string // of these on the cluster, with their keyspaces
 }
 
 // Unit is a range of tokens of a table: above Low, up to High.

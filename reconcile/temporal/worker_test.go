@@ -1,0 +1,214 @@
+package temporal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// letter has values that would be recognized anywhere.
+type letter struct {
+	Sender, Taker string
+	Text          string
+	UpdatedAt     int64
+}
+
+var letters = tables.Must(tables.New[letter]("letter",
+	tables.Table{Name: "letters", PartKey: []string{"sender"}, SortKey: []string{"taker"}},
+	tables.Table{Name: "letters_by_to", PartKey: []string{"taker"}, SortKey: []string{"sender"}},
+	tables.Table{Name: "letters_by_text", PartKey: []string{"text"}, SortKey: []string{"sender", "taker"}},
+	tables.Stamp("updated_at"),
+))
+
+// office has letters, of which some tables lack some.
+type office struct {
+	*cassandratest.Cluster
+	t *testing.T
+	s *session.Session
+}
+
+func newOffice(t *testing.T, count int) *office {
+	t.Helper()
+	o := &office{Cluster: cassandratest.Start(t, 1), t: t}
+	o.Create(schema.Must(schema.Declare(schema.Sets(letters))).In(map[string]string{"": "post"}).Statements()...)
+	config := o.Config()
+	config.Keyspace = "post"
+	var err error
+	if o.s, err = session.Open(config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.s.Close)
+	w, err := writer.New(o.s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range count {
+		l := letter{Sender: fmt.Sprint("secretfrom", i), Taker: fmt.Sprint("secretto", i), Text: fmt.Sprint("secrettext", i)}
+		if _, err := w.Write(t.Context(), "write", letters.Insert(l)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+func (o *office) exec(statement string, values ...any) {
+	o.t.Helper()
+	if err := o.s.Writes().Query(statement, values...).Exec(); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// spy is a data converter that notes all payloads.
+type spy struct {
+	converter.DataConverter
+	mu   sync.Mutex
+	seen bytes.Buffer
+}
+
+func (s *spy) note(p *commonpb.Payload) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen.Write(p.GetData())
+	s.seen.WriteByte('\n')
+}
+
+// ToPayload implements [converter.DataConverter].
+func (s *spy) ToPayload(value any) (*commonpb.Payload, error) {
+	p, err := s.DataConverter.ToPayload(value)
+	s.note(p)
+	return p, err
+}
+
+// ToPayloads implements [converter.DataConverter].
+func (s *spy) ToPayloads(values ...any) (*commonpb.Payloads, error) {
+	p, err := s.DataConverter.ToPayloads(values...)
+	for _, p := range p.GetPayloads() {
+		s.note(p)
+	}
+	return p, err
+}
+
+// run runs a workflow with the real activities, and sees that no payload has anything of a row.
+func (o *office) run(r Run, options ...reconcile.Option) (*testsuite.TestWorkflowEnvironment, string) {
+	o.t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	payloads := &spy{DataConverter: converter.GetDefaultDataConverter()}
+	env.SetDataConverter(payloads)
+	if err := Register(env, o.s, []tables.Described{letters}, options...); err != nil {
+		o.t.Fatal(err)
+	}
+	env.ExecuteWorkflow(workflowName, r)
+	text := payloads.seen.String() + fmt.Sprint(env.GetWorkflowError())
+	for _, secret := range []string{"secretfrom", "secretto", "secrettext"} {
+		if strings.Contains(text, secret) {
+			o.t.Errorf("%s is in a payload:\n%s", secret, text)
+		}
+	}
+	return env, text
+}
+
+// A run counts what the embedded verification counts, and the payloads have none of it but counts.
+func TestVerifies(t *testing.T) {
+	o := newOffice(t, 40)
+	o.exec("DELETE FROM letters_by_to WHERE taker = 'secretto3'")
+	o.exec("DELETE FROM letters WHERE sender = 'secretfrom4'")
+	o.exec("UPDATE letters_by_to SET text = 'secrettext' WHERE taker = 'secretto5' AND sender = 'secretfrom5'")
+	r, err := reconcile.New(o.s, reconcile.Settle(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := r.Verify(t.Context(), letters)
+	if !errors.Is(err, reconcile.ErrDrift) {
+		t.Fatal(err)
+	}
+	env, payloads := o.run(Run{Kind: Verify, Set: "letter", Segments: 5, Units: 4, Settle: time.Second})
+	got := reported(t, env)
+	for i, table := range want.Tables {
+		found := make(map[string]int64)
+		for class, n := range table.Found {
+			found[class.String()] = int64(n)
+		}
+		g := got.Tables[i]
+		if g.Table != table.Table || g.Rows != int64(table.Rows) || len(found)+len(g.Found) > 0 && !reflect.DeepEqual(g.Found, found) {
+			t.Errorf("%+v, want %+v", g, table)
+		}
+	}
+	if !errors.Is(got.Err(), reconcile.ErrDrift) || !strings.Contains(payloads, `"cursor":9223372036854775807`) {
+		t.Errorf("%v\n%s", got.Err(), payloads)
+	}
+}
+
+// A backfill puts the rows of the base table, and compares the table then.
+func TestBackfills(t *testing.T) {
+	o := newOffice(t, 30)
+	o.exec("TRUNCATE letters_by_text")
+	env, _ := o.run(Run{
+		Kind: Backfill, Set: "letter", Table: "letters_by_text", Writers: time.Now().Add(-time.Hour), Settle: time.Second, Segments: 3,
+	})
+	got := reported(t, env)
+	if got.Put != 30 || got.Err() != nil || len(got.Tables) != 2 || !reflect.DeepEqual(got.Tables[1], Table{Table: "post.letters_by_text", Rows: 30}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Errors of nodes, and panics, have their texts in the log of the worker alone.
+func TestErrorsStayHere(t *testing.T) {
+	o := newOffice(t, 3)
+	env, text := o.run(Run{Kind: Verify, Set: "letters", Settle: time.Second})
+	var why *temporal.ApplicationError
+	if !errors.As(env.GetWorkflowError(), &why) || why.Type() != invalidType || !strings.Contains(text, "not registered") {
+		t.Error(text)
+	}
+	env, text = o.run(Run{Kind: Verify, Set: "letter", Segments: 1, Settle: time.Second, Tables: []string{"letters_by_to"}}, reconcile.Trace(panics{}))
+	if got := reported(t, env); got.Uncovered == 0 || strings.Contains(text, "goroutine") {
+		t.Errorf("%+v\n%s", got, text)
+	}
+}
+
+// panics is a tracer that panics with something secret.
+type panics struct {
+	session.Tracer
+	session.RunTracer
+}
+
+// TraceUnitStart implements [session.RunTracer].
+func (panics) TraceUnitStart(context.Context, session.UnitStart) context.Context { panic("secrettext") }
+
+// Sets and options that cannot be meant are rejected.
+func TestRegisterRejects(t *testing.T) {
+	o := newOffice(t, 0)
+	var suite testsuite.WorkflowTestSuite
+	for name, err := range map[string]error{
+		"two sets":   Register(suite.NewTestWorkflowEnvironment(), o.s, []tables.Described{letters, letters}),
+		"nil":        Register(suite.NewTestWorkflowEnvironment(), o.s, []tables.Described{nil}),
+		"no session": Register(suite.NewTestWorkflowEnvironment(), nil, []tables.Described{letters}),
+		"option":     Register(suite.NewTestWorkflowEnvironment(), o.s, []tables.Described{letters}, reconcile.InFlight(0)),
+	} {
+		if !errors.Is(err, reconcile.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

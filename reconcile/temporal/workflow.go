@@ -1,0 +1,447 @@
+package temporal
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/denorm-go/denorm/internal/engine"
+)
+
+// The names of what a workflow has.
+const (
+	planName      = "denorm.plan"
+	unitName      = "denorm.unit"
+	pauseSignal   = "pause"
+	resumeSignal  = "resume"
+	rateSignal    = "rate"
+	progressQuery = "progress"
+)
+
+const (
+	// mostEvents of a history: then a workflow continues as new. The server suggests the same by default, and ends a workflow at 51,200.
+	mostEvents = 4096
+	// heartbeatTimeout is how long a worker may be silent before another one goes on. The SDK sends heartbeats, and hears of orders, after 4/5 of it.
+	heartbeatTimeout = 15 * time.Second
+	// longUnit bounds an activity: looks at an entity that is written all the time are at most twenty, Settle apart.
+	longUnit = 24 * time.Hour
+)
+
+// input is the argument of the workflow: a run, and where a former one of its executions has ended.
+type input struct {
+	Run
+	State *state `json:"state,omitempty"`
+}
+
+// state is what goes from one execution of the workflow to the next. Its size is bounded by the units at a time.
+type state struct {
+	Began       time.Time      `json:"began"`
+	Declaration string         `json:"declaration"`
+	Phases      []engine.Phase `json:"phases"`
+	Phase       int            `json:"phase"`
+	Next        int            `json:"next"` // the first range of the phase that was not begun
+	Rest        []span         `json:"rest,omitempty"`
+	Paused      bool           `json:"paused,omitempty"`
+	Bound       int            `json:"bound"`   // requests a second
+	Ended       int            `json:"ended"`   // units
+	Covered     float64        `json:"covered"` // of the ring, summed over phases and tables
+	Sums        sums           `json:"sums"`
+}
+
+// span is a range of a table of the phase.
+type span struct {
+	Table int   `json:"t"`
+	Low   int64 `json:"l"`
+	High  int64 `json:"h"`
+}
+
+func (s span) width() uint64 { return uint64(s.High) - uint64(s.Low) }
+
+// halves cuts a span.
+func (s span) halves() []span {
+	if s.width() < 2 {
+		return []span{s}
+	}
+	middle := s.Low + int64(s.width()/2)
+	return []span{{s.Table, s.Low, middle}, {s.Table, middle, s.High}}
+}
+
+// planned is the range with a number of a phase, whose tables are cut into equal ones.
+func planned(number, segments int) span {
+	low := func(i int) int64 {
+		q, _ := bits.Div64(uint64(i), 0, uint64(segments))
+		return int64(q ^ 1<<63)
+	}
+	out := span{number / segments, low(number % segments), 1<<63 - 1}
+	if i := number%segments + 1; i < segments {
+		out.High = low(i)
+	}
+	return out
+}
+
+// sums are the counts of units.
+type sums struct {
+	Rows      map[string]int64            `json:"rows,omitempty"` // that were compared, by table
+	Filled    int64                       `json:"filled,omitempty"`
+	Found     map[string]map[string]int64 `json:"found,omitempty"`
+	Unheld    map[string]int64            `json:"unheld,omitempty"`
+	Put       int64                       `json:"put,omitempty"`
+	InFlight  int64                       `json:"inFlight,omitempty"`
+	Uncovered int64                       `json:"uncovered,omitempty"`
+	Gaps      []Gap                       `json:"gaps,omitempty"`
+}
+
+// key is of the result of a unit.
+type key struct {
+	phase, table int
+	low          int64
+}
+
+// result is what was done of a unit.
+type result struct {
+	name string // of the table
+	span
+	fills bool
+	done  engine.Done
+}
+
+// plus gives the sums with results, in the order of their keys, as maps have none and a workflow must do the same when it is replayed.
+func (s sums) plus(results map[key]result) sums {
+	out := s
+	out.Rows, out.Unheld, out.Gaps = maps.Clone(s.Rows), maps.Clone(s.Unheld), slices.Clone(s.Gaps)
+	if out.Rows == nil {
+		out.Rows, out.Unheld = make(map[string]int64), make(map[string]int64)
+	}
+	out.Found = make(map[string]map[string]int64)
+	add := func(all map[string]map[string]int64) {
+		for table, found := range all {
+			for class, n := range found {
+				if out.Found[table] == nil {
+					out.Found[table] = make(map[string]int64)
+				}
+				out.Found[table][class] += n
+			}
+		}
+	}
+	add(s.Found)
+	for _, k := range workflow.DeterministicKeysFunc(results, compareKeys) {
+		r := results[k]
+		if add(r.done.Found); r.fills {
+			out.Filled += r.done.Rows
+		} else {
+			out.Rows[r.name] += r.done.Rows
+		}
+		if r.done.Unheld > 0 {
+			out.Unheld[r.name] += r.done.Unheld
+		}
+		out.Put += r.done.Put
+		out.InFlight += r.done.InFlight
+		if out.Uncovered += r.done.Uncovered; r.done.Uncovered > 0 && len(out.Gaps) < mostGaps {
+			out.Gaps = append(out.Gaps, Gap{r.name, r.Low, r.done.Cursor})
+		}
+	}
+	return out
+}
+
+func compareKeys(a, b key) int {
+	switch {
+	case a.phase != b.phase:
+		return a.phase - b.phase
+	case a.table != b.table:
+		return a.table - b.table
+	case a.low < b.low:
+		return -1
+	case a.low > b.low:
+		return 1
+	}
+	return 0
+}
+
+// execution is one execution of the workflow.
+type execution struct {
+	Run
+	state
+	results map[key]result // of this execution
+	running int
+	orders  int // that were given: pause, resume, rate
+	events  int // orders, and activities that have ended
+	waits   string
+	failed  error
+}
+
+// reconcileRun is the workflow.
+func reconcileRun(ctx workflow.Context, in input) (Report, error) {
+	run, err := in.Run.withDefaults()
+	if err != nil {
+		return Report{}, temporal.NewNonRetryableApplicationError(err.Error(), invalidType, nil)
+	}
+	e := &execution{Run: run, results: make(map[key]result)}
+	if in.State != nil {
+		e.state = *in.State
+	} else {
+		e.Began, e.Bound = workflow.Now(ctx).UTC(), run.Rate
+	}
+	if err := workflow.SetQueryHandler(ctx, progressQuery, func() (Progress, error) { return e.progress(ctx), nil }); err != nil {
+		return Report{}, err
+	}
+	rest, _ := workflow.NewDisconnectedContext(ctx)
+	workflow.Go(rest, e.listen)
+	if in.State == nil {
+		if err := e.plan(ctx); err != nil {
+			return Report{}, err
+		}
+	}
+	if err := e.waitForWriters(ctx); err != nil {
+		return Report{}, err
+	}
+	for ; e.Phase < len(e.Phases); e.Phase, e.Next = e.Phase+1, 0 {
+		if err := e.phase(ctx); err != nil {
+			return e.report(ctx), err
+		}
+	}
+	return e.report(ctx), nil
+}
+
+// plan asks a worker what is to be done.
+func (e *execution) plan(ctx workflow.Context) error {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
+	})
+	var p plan
+	if err := workflow.ExecuteActivity(ctx, planName, e.Run).Get(ctx, &p); err != nil {
+		return err
+	}
+	e.Phases, e.Declaration = p.Phases, p.Declaration
+	return nil
+}
+
+// waitForWriters waits until what old writers have sent is applied.
+func (e *execution) waitForWriters(ctx workflow.Context) error {
+	until := e.Writers.Add(e.Settle)
+	wait := until.Sub(workflow.Now(ctx))
+	if e.Kind != Backfill || wait <= 0 {
+		return nil
+	}
+	e.waits = "writes that began before Writers may be applied until " + until.UTC().Format(time.RFC3339)
+	err := workflow.Sleep(ctx, wait)
+	e.waits = ""
+	return err
+}
+
+// listen does what signals order.
+func (e *execution) listen(ctx workflow.Context) {
+	s := workflow.NewSelector(ctx)
+	s.AddReceive(workflow.GetSignalChannel(ctx, pauseSignal), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(true) })
+	s.AddReceive(workflow.GetSignalChannel(ctx, resumeSignal), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(false) })
+	s.AddReceive(workflow.GetSignalChannel(ctx, rateSignal), func(c workflow.ReceiveChannel, _ bool) {
+		var rate int
+		c.Receive(ctx, &rate)
+		e.setRate(rate)
+	})
+	for {
+		s.Select(ctx)
+	}
+}
+
+func (e *execution) pause(paused bool) {
+	if e.Paused != paused {
+		e.Paused, e.orders, e.events = paused, e.orders+1, e.events+1
+	}
+}
+
+func (e *execution) setRate(rate int) {
+	if rate >= 0 && e.Bound != rate {
+		e.Bound, e.orders, e.events = rate, e.orders+1, e.events+1
+	}
+}
+
+// obeyAll does what signals order that came last, before the execution ends and would lose them.
+func (e *execution) obeyAll(ctx workflow.Context) {
+	for c := workflow.GetSignalChannel(ctx, pauseSignal); c.ReceiveAsync(nil); {
+		e.pause(true)
+	}
+	for c := workflow.GetSignalChannel(ctx, resumeSignal); c.ReceiveAsync(nil); {
+		e.pause(false)
+	}
+	var rate int
+	for c := workflow.GetSignalChannel(ctx, rateSignal); c.ReceiveAsync(&rate); {
+		e.setRate(rate)
+	}
+}
+
+// phase does the units of a phase. The error may be that the workflow is to continue as new. Orders change units by ending them: each gives what it
+// has done, and the rest is begun again under the new order.
+func (e *execution) phase(ctx workflow.Context) error {
+	rest, _ := workflow.NewDisconnectedContext(ctx)
+	for {
+		scope, cancel := workflow.WithCancel(rest)
+		orders := e.orders
+		undisturbed := func() bool { return ctx.Err() == nil && e.failed == nil && e.orders == orders }
+		for undisturbed() && !e.Paused && !e.long(ctx) {
+			e.begin(scope)
+			if e.running == 0 {
+				cancel()
+				return nil
+			}
+			events := e.events
+			_ = workflow.Await(ctx, func() bool { return e.events != events }) // the error is that of ctx
+		}
+		if undisturbed() && !e.Paused { // the history is long: what runs may end
+			_ = workflow.Await(ctx, func() bool { return e.running == 0 || !undisturbed() }) // as above
+		}
+		cancel()
+		if err := workflow.Await(rest, func() bool { return e.running == 0 }); err != nil {
+			return err
+		}
+		switch {
+		case ctx.Err() != nil:
+			return temporal.NewCanceledError(e.report(ctx))
+		case e.failed != nil:
+			return e.failed
+		case e.long(ctx):
+			return e.again(ctx)
+		}
+		_ = workflow.Await(ctx, func() bool { return !e.Paused }) // as above
+	}
+}
+
+// long says whether the history is so long that the workflow should continue as new.
+func (e *execution) long(ctx workflow.Context) bool {
+	info := workflow.GetInfo(ctx)
+	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > mostEvents
+}
+
+// again is the error with which the workflow continues as new.
+func (e *execution) again(ctx workflow.Context) error {
+	e.obeyAll(ctx)
+	e.Sums = e.Sums.plus(e.results)
+	return workflow.NewContinueAsNewError(ctx, workflowName, input{e.Run, &e.state})
+}
+
+// limit is how many units there are at a time: each has at least one request a second.
+func (e *execution) limit() int {
+	if e.Bound > 0 {
+		return min(e.Units, e.Bound)
+	}
+	return e.Units
+}
+
+// begin begins as many units as there may be.
+func (e *execution) begin(scope workflow.Context) {
+	phase := &e.Phases[e.Phase]
+	for e.running < e.limit() {
+		var s span
+		switch {
+		case len(e.Rest) > 0:
+			s, e.Rest = e.Rest[0], e.Rest[1:]
+		case e.Next < e.Segments*len(phase.Tables):
+			s = planned(e.Next, e.Segments)
+			e.Next++
+		default:
+			return
+		}
+		e.running++
+		workflow.Go(scope, func(ctx workflow.Context) {
+			done, err := e.unit(ctx, phase, s)
+			e.running, e.events, e.Ended = e.running-1, e.events+1, e.Ended+1
+			e.note(ctx, phase, s, done, err)
+		})
+	}
+}
+
+// unit has a worker do a unit.
+func (e *execution) unit(ctx workflow.Context, phase *engine.Phase, s span) (done engine.Done, err error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: longUnit, HeartbeatTimeout: heartbeatTimeout, WaitForCancellation: true,
+		Summary:     fmt.Sprintf("%s, tokens above %d up to %d", phase.Names[s.Table], s.Low, s.High),
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 2 * time.Second, MaximumInterval: time.Minute, MaximumAttempts: 4 * lastTry},
+	})
+	err = workflow.ExecuteActivity(ctx, unitName, unitArguments{
+		Run: e.Run, Declaration: e.Declaration, Fills: phase.Fills, Table: phase.Tables[s.Table], Low: s.Low, High: s.High,
+		Rate: e.Bound, Of: e.limit(),
+	}).Get(ctx, &done)
+	return done, err
+}
+
+// note notes what has become of a unit.
+func (e *execution) note(ctx workflow.Context, phase *engine.Phase, s span, done engine.Done, err error) {
+	var failed *temporal.ApplicationError
+	switch {
+	case temporal.IsCanceledError(err):
+		done = engine.Done{} // it was not begun
+	case errors.As(err, &failed) && failed.Type() == invalidType:
+		if e.failed == nil {
+			e.failed = err
+		}
+		return
+	case err != nil: // at each of many tries its worker was lost, or could not read all
+		done = engine.Done{Begun: true, Cursor: s.High, Uncovered: 1}
+	}
+	if !done.Begun {
+		e.Rest = append(e.Rest, s)
+		return
+	}
+	e.results[key{e.Phase, s.Table, s.Low}] = result{phase.Names[s.Table], s, phase.Fills, done}
+	e.Covered += float64(uint64(done.Cursor)-uint64(s.Low)) / (1 << 64)
+	left := span{s.Table, done.Cursor, s.High}
+	switch {
+	case left.width() == 0:
+	case ctx.Err() != nil:
+		e.Rest = append(e.Rest, left)
+	default:
+		e.Rest = append(e.Rest, left.halves()...)
+	}
+}
+
+// report is what was found until now.
+func (e *execution) report(ctx workflow.Context) Report {
+	s := e.Sums.plus(e.results)
+	r := Report{
+		Kind: e.Kind, Set: e.Set, Began: e.Began, Ended: workflow.Now(ctx).UTC(), Tables: []Table{}, InFlight: s.InFlight, Put: s.Put,
+		Uncovered: s.Uncovered, Gaps: s.Gaps,
+	}
+	if n := len(e.Phases); n > 0 {
+		for _, name := range e.Phases[n-1].Names {
+			r.Tables = append(r.Tables, Table{Table: name, Rows: s.Rows[name], Found: s.Found[name], Unheld: s.Unheld[name]})
+		}
+	}
+	return r
+}
+
+func (e *execution) progress(ctx workflow.Context) Progress {
+	s := e.Sums.plus(e.results)
+	p := Progress{
+		Kind: e.Kind, Set: e.Set, State: "running", Waits: e.waits, Began: e.Began, Rows: s.Filled, Put: s.Put, Rate: e.Bound,
+		Running: e.running, Units: e.Ended, Findings: e.report(ctx).findings(),
+	}
+	tables := 0
+	for _, phase := range e.Phases {
+		tables += len(phase.Tables)
+	}
+	if tables > 0 {
+		p.Done = min(1, e.Covered/float64(tables))
+	}
+	for _, rows := range s.Rows {
+		p.Rows += rows
+	}
+	switch {
+	case len(e.Phases) > 0 && e.Phase == len(e.Phases):
+		p.State, p.Done = "done", 1
+	case ctx.Err() != nil:
+		p.State = "canceling"
+	case e.Paused:
+		p.State = "paused"
+	case e.waits != "":
+		p.State = "waiting"
+	}
+	return p
+}
+
+// invalidType is the type of errors that no other try changes.
+const invalidType = "denorm.invalid"

@@ -1,0 +1,339 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/denorm-go/denorm/internal/engine"
+	"github.com/denorm-go/denorm/reconcile"
+)
+
+// fake is a worker that only counts. A row is a unit of width.
+type fake struct {
+	mu    sync.Mutex
+	units []unitArguments
+	most  int // units at a time
+	now   int
+	each  func(ctx context.Context, in unitArguments) (engine.Done, error)
+}
+
+func (f *fake) plan(context.Context, Run) (plan, error) {
+	return plan{"declared", []engine.Phase{{Tables: []string{"a", "b"}, Names: []string{"shop.a", "shop.b"}}}}, nil
+}
+
+func (f *fake) unit(ctx context.Context, in unitArguments) (engine.Done, error) {
+	f.mu.Lock()
+	f.units = append(f.units, in)
+	f.now++
+	f.most = max(f.most, f.now)
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.now--
+		f.mu.Unlock()
+	}()
+	if f.each != nil {
+		return f.each(ctx, in)
+	}
+	return all(in), nil
+}
+
+func all(in unitArguments) engine.Done {
+	return engine.Done{Begun: true, Cursor: in.High, Rows: 1, Found: map[string]map[string]int64{"shop.b": {"missing": 2}}}
+}
+
+// covers sees that units have read both tables once, from end to end.
+func (f *fake) covers(t *testing.T) {
+	t.Helper()
+	for _, table := range []string{"a", "b"} {
+		var of []unitArguments
+		for _, u := range f.units {
+			if u.Table == table {
+				of = append(of, u)
+			}
+		}
+		slices.SortFunc(of, func(a, b unitArguments) int { return compareKeys(key{low: a.Low}, key{low: b.Low}) })
+		at := int64(math.MinInt64)
+		for _, u := range of {
+			if u.Low != at {
+				t.Fatalf("%s: a unit begins at %d, want %d", table, u.Low, at)
+			}
+			at = u.High
+		}
+		if at != math.MaxInt64 {
+			t.Errorf("%s: the last unit ends at %d", table, at)
+		}
+	}
+}
+
+func environment(t *testing.T, f *fake) *testsuite.TestWorkflowEnvironment {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	env.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: workflowName})
+	env.RegisterActivityWithOptions(f.plan, activity.RegisterOptions{Name: planName})
+	env.RegisterActivityWithOptions(f.unit, activity.RegisterOptions{Name: unitName})
+	return env
+}
+
+func reported(t *testing.T, env *testsuite.TestWorkflowEnvironment) (r Report) {
+	t.Helper()
+	if err := env.GetWorkflowError(); err != nil {
+		t.Fatal(err)
+	}
+	if err := env.GetWorkflowResult(&r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func progressOf(t *testing.T, env *testsuite.TestWorkflowEnvironment) (p Progress) {
+	t.Helper()
+	v, err := env.QueryWorkflow(progressQuery)
+	if err == nil {
+		err = v.Get(&p)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	return p
+}
+
+// Every range of every table is a unit, a bounded number at a time, and what they count is summed.
+func TestEveryRangeOnce(t *testing.T) {
+	for _, segments := range []int{1, 7, 256, 1000} {
+		f := new(fake)
+		env := environment(t, f)
+		env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: segments, Units: 5})
+		r := reported(t, env)
+		n := int64(segments)
+		if r.Tables[0].Rows != n || r.Tables[1].Rows != n || r.Tables[1].Found["missing"] != 4*n || !errors.Is(r.Err(), reconcile.ErrDrift) {
+			t.Errorf("%d segments: %+v", segments, r)
+		}
+		if f.most > 5 || segments > 100 && f.most < 2 {
+			t.Errorf("%d units at a time", f.most)
+		}
+		f.covers(t)
+		if p := progressOf(t, env); p.State != "done" || p.Done != 1 || p.Rows != 2*n || p.Units != 2*segments {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// A unit that takes too long is cut: the rest of it becomes two.
+func TestLongUnitsAreCut(t *testing.T) {
+	f := new(fake)
+	f.each = func(_ context.Context, in unitArguments) (engine.Done, error) {
+		done := all(in)
+		if width := uint64(in.High) - uint64(in.Low); width > 1<<62 {
+			done.Cursor = in.Low + 1<<60
+		}
+		return done, nil
+	}
+	env := environment(t, f)
+	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 1})
+	r := reported(t, env)
+	var widths []int
+	for _, u := range f.units {
+		if u.Table == "a" {
+			widths = append(widths, int((uint64(u.High)-uint64(u.Low))>>60))
+		}
+	}
+	slices.Sort(widths)
+	if len(widths) < 7 || widths[len(widths)-1] != 15 || r.Tables[0].Rows != int64(len(widths)) {
+		t.Errorf("%v, %+v", widths, r)
+	}
+}
+
+// The history of an execution stays short: the workflow continues as new with a state that has no list of ranges, and what is counted goes with it.
+func TestContinuesAsNew(t *testing.T) {
+	in := input{Run: Run{Kind: Verify, Set: "order", Segments: 100_000, Units: 8}}
+	f := new(fake)
+	executions, most := 0, 0
+	for over := false; !over; executions++ {
+		env := environment(t, f)
+		ended := 0
+		env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) {
+			if ended++; ended == 500 {
+				env.SetContinueAsNewSuggested(true)
+			}
+		})
+		if executions == 3 { // signals that come last are not lost
+			env.RegisterDelayedCallback(func() { env.SignalWorkflow(rateSignal, 7000) }, 0)
+		}
+		env.ExecuteWorkflow(workflowName, in)
+		var again *workflow.ContinueAsNewError
+		if over = !errors.As(env.GetWorkflowError(), &again); over {
+			reported(t, env)
+			break
+		}
+		text := again.Input.Payloads[0].Data
+		if len(text) > 2000 {
+			t.Fatalf("the state has %d bytes: %s", len(text), text)
+		}
+		most = max(most, len(text))
+		in = input{}
+		if err := json.Unmarshal(text, &in); err != nil {
+			t.Fatal(err)
+		}
+		if executions == 5 { // the rest of the ring is not worth the time
+			in.State.Next = 2*in.Segments - 10
+		}
+	}
+	if executions < 5 || in.State.Bound != 7000 || in.State.Sums.Rows["shop.a"] < 500*int64(executions-1) {
+		t.Errorf("%d executions, %+v", executions, in.State)
+	}
+	t.Logf("the state has at most %d bytes", most)
+}
+
+// waiting is a unit that takes half a second, unless it is told to end. Temporal's test environment does not wait for units that are canceled, and drops what
+// they have done, so that all of it is done again: what the server does is tested in examples/temporal.
+func waiting(ctx context.Context, in unitArguments) (engine.Done, error) {
+	for range 100 {
+		select {
+		case <-ctx.Done():
+			return engine.Done{}, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+			activity.RecordHeartbeat(ctx)
+		}
+	}
+	return engine.Done{Begun: true, Cursor: in.High, Rows: 1}, nil
+}
+
+// Pause ends the units, and nothing is begun until resume: then they are done. Progress says so.
+func TestPauseAndResume(t *testing.T) {
+	f := &fake{each: waiting}
+	env := environment(t, f)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(pauseSignal, nil) }, 100*time.Millisecond)
+	var paused Progress
+	begun := 0
+	env.RegisterDelayedCallback(func() {
+		paused = progressOf(t, env)
+		f.mu.Lock()
+		begun = len(f.units)
+		f.mu.Unlock()
+	}, time.Hour)
+	env.RegisterDelayedCallback(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if len(f.units) != begun {
+			t.Errorf("%d units have begun while the run was paused", len(f.units)-begun)
+		}
+		env.SignalWorkflow(resumeSignal, nil)
+	}, 2*time.Hour)
+	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 2})
+	r := reported(t, env)
+	if paused.State != "paused" || paused.Running != 0 || paused.Units != 4 {
+		t.Errorf("%+v", paused)
+	}
+	if r.Tables[0].Rows != 2 || r.Tables[1].Rows != 2 || len(f.units) != 8 || r.Err() != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A rate is shared among the units, each of which has at least one request a second. Another rate ends those that have a share of the old one.
+func TestRateIsShared(t *testing.T) {
+	f := &fake{each: waiting}
+	env := environment(t, f)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(rateSignal, 3) }, 100*time.Millisecond)
+	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 4, Units: 8, Rate: 400})
+	r := reported(t, env)
+	old := 0
+	for _, u := range f.units {
+		switch {
+		case u.Rate == 400 && u.Of == 8:
+			old++
+		case u.Rate != 3 || u.Of != 3:
+			t.Errorf("%+v", u)
+		}
+	}
+	if old != 8 || len(f.units) != 16 || r.Tables[0].Rows != 4 {
+		t.Errorf("%d units of the old rate, %d in all, %+v", old, len(f.units), r)
+	}
+}
+
+// A run that is canceled begins nothing more, and says what was counted.
+func TestCancel(t *testing.T) {
+	f := &fake{each: waiting}
+	env := environment(t, f)
+	env.RegisterDelayedCallback(env.CancelWorkflow, 100*time.Millisecond)
+	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 4, Units: 3})
+	var canceled *temporal.CanceledError
+	var r Report
+	if err := env.GetWorkflowError(); !errors.As(err, &canceled) || canceled.Details(&r) != nil || len(r.Tables) != 2 {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if len(f.units) != 3 {
+		t.Errorf("%d units", len(f.units))
+	}
+}
+
+// A unit that fails at each try is not covered, and the rest is done. One that another try cannot help ends the run.
+func TestUnitsThatFail(t *testing.T) {
+	f := new(fake)
+	f.each = func(_ context.Context, in unitArguments) (engine.Done, error) {
+		if in.Table == "b" && in.Low == math.MinInt64 {
+			return engine.Done{}, temporal.NewApplicationError(failed, "denorm.failed")
+		}
+		return all(in), nil
+	}
+	env := environment(t, f)
+	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 2})
+	r := reported(t, env)
+	if !errors.Is(r.Err(), reconcile.ErrIncomplete) || r.Uncovered != 1 || len(r.Gaps) != 1 || r.Gaps[0] != (Gap{"shop.b", math.MinInt64, 0}) {
+		t.Errorf("%+v", r)
+	}
+	f.each = func(context.Context, unitArguments) (engine.Done, error) {
+		return engine.Done{}, temporal.NewNonRetryableApplicationError("no", invalidType, nil)
+	}
+	env = environment(t, f)
+	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 2})
+	var why *temporal.ApplicationError
+	if err := env.GetWorkflowError(); !errors.As(err, &why) || why.Message() != "no" {
+		t.Error(err)
+	}
+}
+
+// A backfill waits until writers without the table are long gone.
+func TestWaitsForWriters(t *testing.T) {
+	f := new(fake)
+	env := environment(t, f)
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	env.SetStartTime(start)
+	var p Progress
+	env.RegisterDelayedCallback(func() { p = progressOf(t, env) }, time.Minute)
+	env.ExecuteWorkflow(workflowName, Run{Kind: Backfill, Set: "order", Table: "b", Writers: start.Add(-time.Second), Settle: time.Hour, Segments: 1})
+	reported(t, env)
+	if p.State != "waiting" || p.Waits == "" || p.Units != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Runs that cannot be meant are rejected.
+func TestInvalidRuns(t *testing.T) {
+	for _, r := range []Run{
+		{}, {Kind: "repair", Set: "order"}, {Kind: Verify}, {Kind: Verify, Set: "order", Table: "b"}, {Kind: Backfill, Set: "order"},
+		{Kind: Backfill, Set: "order", Table: "b", Tables: []string{"b"}}, {Kind: Verify, Set: "order", Segments: 1_000_001},
+		{Kind: Verify, Set: "order", Units: 1001}, {Kind: Verify, Set: "order", Rate: -1},
+	} {
+		if _, err := r.withDefaults(); !errors.Is(err, reconcile.ErrInvalid) {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}
