@@ -8,11 +8,12 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/denorm-go/denorm/integration/harness/program"
 )
 
 // What a program is told of a server by.
@@ -37,7 +38,7 @@ type Server struct {
 	OTLP string // URL that takes spans by gRPC
 	URL  string // of the page and the HTTP API
 
-	process *process // nil if it is not ours
+	process *program.Process // nil if it is not ours
 }
 
 // Config says how to start a server.
@@ -54,7 +55,7 @@ func (s *Server) Close() error {
 	if s.process == nil {
 		return nil
 	}
-	return s.process.stop()
+	return s.process.Stop()
 }
 
 // Ended is closed when the server has ended, also if nobody stopped it. It is nil for one that was not started here.
@@ -62,7 +63,7 @@ func (s *Server) Ended() <-chan struct{} {
 	if s.process == nil {
 		return nil
 	}
-	return s.process.ended
+	return s.process.Ended
 }
 
 // Start starts a server, built first if need be, and waits until it answers.
@@ -70,7 +71,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if c.Out == nil {
 		c.Out = io.Discard
 	}
-	path, err := binary(ctx, c.Out)
+	path, err := allInOne.Binary(ctx, c.Out)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func start(ctx context.Context, path string, c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{OTLP: "http://" + otlp, URL: "http://" + web}
-	if s.process, err = startProcess(path, arguments(otlp, web, admin)); err != nil {
+	if s.process, err = program.Start("Jaeger", path, arguments(otlp, web, admin), environment()); err != nil {
 		return nil, err
 	}
 	if err := s.wait(ctx, "http://"+admin); err != nil {
@@ -154,8 +155,8 @@ func (s *Server) wait(ctx context.Context, admin string) error {
 			return nil
 		}
 		select {
-		case <-s.process.ended:
-			return s.process.failure()
+		case <-s.process.Ended:
+			return s.process.Failure()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-ticker.C:
@@ -174,52 +175,6 @@ func (s *Server) answers(ctx context.Context, path string) error {
 	return err
 }
 
-// process is Jaeger's process below a shell that ends it when this process ends, however that comes about.
-type process struct {
-	cmd   *exec.Cmd
-	leash io.Closer // its end is the end of the process
-	log   *os.File
-	ended chan struct{}
-}
-
-// watch starts the program. The end of its standard input, which the kernel brings about if the writer is killed, ends
-// the program. It ends when the program does.
-const watch = `exec 3<&0 </dev/null
-"$@" 3<&- &
-server=$!
-{ cat <&3 >/dev/null; kill -9 $server; } 2>/dev/null &
-exec 3<&-
-wait $server
-code=$?
-kill $! 2>/dev/null
-exit $code`
-
-func startProcess(path string, args []string) (*process, error) {
-	log, err := os.CreateTemp("", "jaeger-*.log")
-	if err != nil {
-		return nil, fmt.Errorf("start Jaeger: %w", err)
-	}
-	_ = os.Remove(log.Name()) // it lives as long as it is open: nothing is left behind
-	// Stop ends it, not a context.
-	cmd := exec.Command("/bin/sh", append([]string{"-c", watch, "jaeger", path}, args...)...)
-	cmd.Env = environment()
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // none of the terminal's signals: spans come until the end
-	leash, err := cmd.StdinPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start Jaeger: %w", err), log.Close())
-	}
-	p := &process{cmd: cmd, leash: leash, log: log, ended: make(chan struct{})}
-	go func() {
-		defer close(p.ended)
-		_ = cmd.Wait() // Jaeger's log says why it ended
-	}()
-	return p, nil
-}
-
 // environment is what Jaeger sees. Variables would set what arguments do not, and have it trace itself elsewhere.
 func environment() []string {
 	env := []string{"OTEL_TRACES_SAMPLER=always_off", "GOMEMLIMIT=400MiB"}
@@ -229,22 +184,4 @@ func environment() []string {
 		}
 	}
 	return env
-}
-
-// failure says why the process has ended.
-func (p *process) failure() error {
-	const tail = 4 << 10
-	size, _ := p.log.Seek(0, io.SeekEnd)
-	text := make([]byte, min(size, tail))
-	n, _ := p.log.ReadAt(text, size-int64(len(text)))
-	return fmt.Errorf("start Jaeger: it ended; its last lines:\n%s", lastLines(text[:n]))
-}
-
-func (p *process) stop() error {
-	err := p.leash.Close()
-	if errors.Is(err, os.ErrClosed) { // it had ended by itself
-		err = nil
-	}
-	<-p.ended
-	return errors.Join(err, p.log.Close())
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/program"
 	"go.uber.org/goleak"
 )
 
@@ -26,15 +27,15 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 		return
 	}
-	p, err := startProcess("/bin/sh", []string{"-c", "echo $$ >&2; sleep 1000 & wait"})
+	p, err := program.Start("it", "/bin/sh", []string{"-c", "echo $$ >&2; sleep 1000 & wait"}, environment())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	for text := ""; !strings.HasSuffix(text, "\n"); time.Sleep(time.Millisecond) {
-		text = read(p.log)
+		text = read(p.Log)
 	}
-	fmt.Println(strings.TrimSpace(read(p.log)))
+	fmt.Println(strings.TrimSpace(read(p.Log)))
 	select {}
 }
 
@@ -95,17 +96,17 @@ func TestStop(t *testing.T) {
 	for name, script := range map[string]string{"one that runs": "sleep 1000 & wait", "one that has ended": "exit 3"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := startProcess("/bin/sh", []string{"-c", script})
+			p, err := program.Start("it", "/bin/sh", []string{"-c", script}, environment())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if script == "exit 3" {
-				<-p.ended
-				if code := p.cmd.ProcessState.ExitCode(); code != 3 {
+				<-p.Ended
+				if code := p.Cmd.ProcessState.ExitCode(); code != 3 {
 					t.Errorf("exit code %d", code)
 				}
 			}
-			if err := p.stop(); err != nil {
+			if err := p.Stop(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -165,8 +166,8 @@ func TestBuildThatFails(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(module, "go.mod"), []byte("module empty\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := build(t.Context(), module, filepath.Join(dir, "all-in-one"), t.Output())
-	if err == nil || !strings.Contains(err.Error(), allInOne) {
+	err := allInOne.Build(t.Context(), module, filepath.Join(dir, "all-in-one"), t.Output())
+	if err == nil || !strings.Contains(err.Error(), allInOne.Package) {
 		t.Errorf("%v does not say what is missing", err)
 	}
 	if files, _ := os.ReadDir(dir); len(files) > 0 {
@@ -175,7 +176,7 @@ func TestBuildThatFails(t *testing.T) {
 }
 
 func TestFindModule(t *testing.T) {
-	module, err := findModule()
+	module, err := allInOne.Module()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func TestFindModule(t *testing.T) {
 		t.Error(err)
 	}
 	t.Chdir(t.TempDir())
-	if _, err := findModule(); err == nil || !strings.Contains(err.Error(), URLEnv) {
+	if _, err := allInOne.Module(); err == nil || !strings.Contains(err.Error(), URLEnv) {
 		t.Errorf("%v does not say what to do", err)
 	}
 	t.Setenv(cluster.HomeEnv, t.TempDir())

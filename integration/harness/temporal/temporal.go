@@ -1,0 +1,116 @@
+// Package temporal runs the real Temporal server for tests. It is built from its Go module (server/go.mod), which takes some minutes and is done once: the
+// program is kept in the directory of the cluster harness. It is the program temporal, with all its commands; as a server it listens on loopback, and
+// ends with whoever started it, even if that is killed.
+//
+// The package works on Linux and macOS.
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/harness/program"
+)
+
+var cli = program.Program{
+	Name: "Temporal", Package: "github.com/temporalio/cli/cmd/temporal", Folder: "integration/harness/temporal/server", Takes: "four minutes",
+	Env: []string{"CGO_ENABLED=0"},
+}
+
+// Build builds what [Start] starts, unless that is done already. Tests would do it themselves, but they have a time limit.
+func Build(ctx context.Context, out io.Writer) error {
+	_, err := cli.Binary(ctx, out)
+	return err
+}
+
+// Server is a server that runs.
+type Server struct {
+	Address string // host:port
+
+	path, file string
+	port       int
+	process    *program.Process
+}
+
+// startTimeout is far above what a start takes on a busy machine.
+const startTimeout = 2 * time.Minute
+
+// Start starts a server whose state is in a file, which is made if it is not there, and waits until it answers.
+func Start(ctx context.Context, file string, out io.Writer) (*Server, error) {
+	path, err := cli.Binary(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Address: listener.Addr().String(), path: path, file: file}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); ok {
+		s.port = tcp.Port
+	}
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	return s, s.Restart(ctx)
+}
+
+// Restart starts the server again with the same port and file, after [Server.Kill].
+func (s *Server) Restart(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("start Temporal: no answer after %v", startTimeout))
+	defer cancel()
+	args := []string{
+		"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(s.port), "--db-filename", s.file, "--log-level", "error",
+	}
+	if s.process, err = program.Start("Temporal", s.path, args, os.Environ()); err != nil {
+		return err
+	}
+	for {
+		if _, err := s.Command(ctx, "operator", "cluster", "health"); err == nil {
+			return nil
+		}
+		select {
+		case <-s.process.Ended:
+			return s.process.Failure()
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), s.Kill())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// Kill ends the server at once.
+func (s *Server) Kill() error { return s.process.Stop() }
+
+// Command runs a command of the program temporal against the server, as an operator does, and returns its output.
+func (s *Server) Command(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, s.path, append(args, "--address", s.Address)...) //nolint:gosec // running it is the purpose
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("temporal %v: %w\n%s", args, err, out)
+	}
+	return string(out), err
+}
+
+// Serve returns a server that is stopped when the test ends.
+func Serve(tb testing.TB) *Server {
+	tb.Helper()
+	s, err := Start(context.Background(), tb.TempDir()+"/temporal.db", tb.Output())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Kill(); err != nil {
+			tb.Errorf("stop Temporal: %v", err)
+		}
+	})
+	return s
+}
