@@ -9,9 +9,12 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 )
@@ -23,12 +26,22 @@ type config struct {
 	declared *schema.Schema
 	terminal func(io.Writer) bool
 	session  []session.Option // of tests
+
+	elsewhereFlags func(*pflag.FlagSet)
+	elsewhere      func(*cobra.Command, []string) (mine bool, err error)
 }
 
 // Declared makes the commands know what the service declares: without files and hosts they are about that, and with
 // hosts they review the live tables with the declared entities, queries and suppressions. verify, repair, backfill and
 // adopt work on the declared sets.
 func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s } }
+
+// Elsewhere has runs carried out by an engine such as module reconcile/temporal, which has the Option: verify, backfill, runs, pause, resume, rate and stop
+// get its flags, and run is called first. It does the command, or says that its flags are not given. An error that matches
+// [reconcile.ErrDrift] exits with 1, unless it matches [reconcile.ErrIncomplete].
+func Elsewhere(flags func(*pflag.FlagSet), run func(c *cobra.Command, args []string) (mine bool, err error)) Option {
+	return func(c *config) { c.elsewhereFlags, c.elsewhere = flags, run }
+}
 
 // New makes the command denorm with its subcommands.
 func New(options ...Option) *cobra.Command {
@@ -50,10 +63,38 @@ func New(options ...Option) *cobra.Command {
 	}
 	root.AddCommand(newLint(&c), newDiagram(&c), newEstimate(&c), newDDL(&c), newVerify(&c), newRepair(&c), newBackfill(&c), newAdopt(&c),
 		newRuns(&c), newPause(&c), newResume(&c), newRate(&c), newStop(&c))
-	for _, c := range root.Commands() {
-		quiet(c)
+	for _, sub := range root.Commands() {
+		if c.elsewhere != nil && slices.Contains([]string{"verify", "backfill", "runs", "pause", "resume", "rate", "stop"}, sub.Name()) {
+			c.orElsewhere(sub)
+		}
+		quiet(sub)
 	}
 	return root
+}
+
+// orElsewhere lets another engine do a command.
+func (c *config) orElsewhere(sub *cobra.Command) {
+	here := sub.RunE
+	c.elsewhereFlags(sub.Flags())
+	sub.Hidden = false
+	sub.RunE = func(sub *cobra.Command, args []string) error {
+		if mine, err := c.elsewhere(sub, args); mine {
+			return found(err)
+		}
+		return here(sub, args)
+	}
+}
+
+// found is the error of a run without that of drift, which is an exit code if there is nothing else.
+func found(err error) error {
+	early := func(e error) bool { return errors.Is(err, e) }
+	switch {
+	case slices.ContainsFunc([]error{reconcile.ErrIncomplete, reconcile.ErrTooMuch, reconcile.ErrStopped, reconcile.ErrRunning}, early):
+		return err
+	case errors.Is(err, reconcile.ErrDrift):
+		return errFound
+	}
+	return err
 }
 
 // quiet keeps cobra from writing, in a binary of one's own, the usage after each error, and an error that only stands for an exit code.

@@ -356,16 +356,11 @@ func (r *run) run(c *cobra.Command, args []string) error {
 	if err := reportFormats[r.format](c, r, report); err != nil {
 		return err
 	}
-	early := func(e error) bool { return errors.Is(err, e) }
 	switch {
 	case ctx.Err() != nil && report.Run != gocql.UUID{}:
 		return fmt.Errorf("interrupted: what was found until then is printed; --resume %s continues the run", report.Run)
 	case ctx.Err() != nil:
 		return errors.New("interrupted: what was found until then is printed, nothing is known of the rest")
-	case slices.ContainsFunc([]error{reconcile.ErrIncomplete, reconcile.ErrTooMuch, reconcile.ErrStopped, reconcile.ErrRunning}, early):
-		return err
-	case errors.Is(err, reconcile.ErrDrift):
-		return errFound
 	}
-	return err
+	return found(err)
 }

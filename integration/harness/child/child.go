@@ -81,6 +81,9 @@ func (c *Child) Kill() error {
 	return nil
 }
 
+// Signal sends a signal to the process, as to stop it for a while.
+func (c *Child) Signal(s os.Signal) error { return c.cmd.Process.Signal(s) }
+
 // End asks the process to come to an end, and returns when it has. An end with an error is an error.
 func (c *Child) End() error {
 	_ = c.stdin.Close()

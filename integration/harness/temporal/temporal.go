@@ -43,7 +43,7 @@ type Server struct {
 // startTimeout is far above what a start takes on a busy machine.
 const startTimeout = 2 * time.Minute
 
-// Start starts a server whose state is in a file, which is made if it is not there, and waits until it answers.
+// Start starts a server whose state is in a file, which is made if it is not there, or in memory if file is empty, and waits until it answers.
 func Start(ctx context.Context, file string, out io.Writer) (*Server, error) {
 	path, err := cli.Binary(ctx, out)
 	if err != nil {
@@ -68,7 +68,10 @@ func (s *Server) Restart(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("start Temporal: no answer after %v", startTimeout))
 	defer cancel()
 	args := []string{
-		"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(s.port), "--db-filename", s.file, "--log-level", "error",
+		"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(s.port), "--log-level", "error",
+	}
+	if s.file != "" {
+		args = append(args, "--db-filename", s.file)
 	}
 	if s.process, err = program.Start("Temporal", s.path, args, os.Environ()); err != nil {
 		return err
@@ -100,10 +103,10 @@ func (s *Server) Command(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// Serve returns a server that is stopped when the test ends.
-func Serve(tb testing.TB) *Server {
+// Serve returns a server that is stopped when the test ends. Its file is as that of [Start].
+func Serve(tb testing.TB, file string) *Server {
 	tb.Helper()
-	s, err := Start(context.Background(), tb.TempDir()+"/temporal.db", tb.Output())
+	s, err := Start(context.Background(), file, tb.Output())
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // What the server has is there after it was killed and started again.
 func TestRestart(t *testing.T) {
-	s := Serve(t)
+	s := Serve(t, t.TempDir()+"/temporal.db")
 	if _, err := s.Command(t.Context(), "operator", "namespace", "create", "--namespace", "kept"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,398 @@
+//go:build faults
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/child"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/temporal"
+	"github.com/denorm-go/denorm/integration/load/drift"
+	"github.com/denorm-go/denorm/integration/suite/nodes"
+	"github.com/denorm-go/denorm/internal/testutil/suite"
+	"github.com/denorm-go/denorm/reconcile"
+	on "github.com/denorm-go/denorm/reconcile/temporal"
+)
+
+var (
+	count  = flag.Int("orders", 20_000, "orders in the tables")
+	frozen = flag.Duration("frozen", time.Minute, "how long a worker is stopped")
+)
+
+// settleFor is longer than a write takes: nobody writes.
+const settleFor = 10 * time.Second
+
+func TestMain(m *testing.M) {
+	var args []string
+	if is, err := child.Told(&args); is {
+		ctx, end := context.WithCancel(context.Background())
+		go func() { <-child.Over(); end() }()
+		if err == nil {
+			err = execute(ctx, os.Stdout, args...)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(command.ExitCode(err))
+	}
+	os.Exit(m.Run())
+}
+
+func execute(ctx context.Context, out interface{ Write([]byte) (int, error) }, args ...string) error {
+	c := root()
+	c.SetArgs(args)
+	c.SetOut(out)
+	return c.ExecuteContext(ctx)
+}
+
+// shop is a cluster with orders, a Temporal, and workers.
+type shop struct {
+	*testing.T
+	*suite.Place
+	server *temporal.Server
+	client client.Client
+	at     int64
+}
+
+func open(t *testing.T) *shop {
+	t.Helper()
+	x := &shop{T: t, server: temporal.Serve(t, t.TempDir()+"/temporal.db"), at: time.Now().Add(-time.Hour).UnixMicro()}
+	x.Place = nodes.Cassandra.Open(t, 3, orders.Schema.Statements()...)
+	begin := time.Now()
+	if err := drift.Load(t.Context(), x.Session.Writes(), *count, x.at); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d orders loaded in %v", *count, time.Since(begin).Round(time.Second))
+	var err error
+	if x.client, err = client.Dial(client.Options{HostPort: x.server.Address, Logger: silent{}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.client.Close)
+	return x
+}
+
+// silent is no logger.
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}
+
+// work starts a worker.
+func (x *shop) work() *child.Child {
+	x.Helper()
+	w, err := child.Start([]string{"worker", "--hosts", strings.Join(cluster.Hosts(x), ","), "--keyspace", x.Keyspace, "--temporal", x.server.Address})
+	if err != nil {
+		x.Fatal(err)
+	}
+	x.Cleanup(func() {
+		_ = w.Signal(syscall.SIGCONT)
+		_ = w.Kill() // or it has ended
+	})
+	return w
+}
+
+// denorm runs the command, and gives its output.
+func (x *shop) denorm(args ...string) (string, error) {
+	x.Helper()
+	var out bytes.Buffer
+	err := execute(x.Context(), &out, append([]string{"denorm"}, append(args, "--temporal", x.server.Address)...)...)
+	return out.String(), err
+}
+
+// progress is what Temporal's own command says of a run; it is patient, as workers and the server may be away.
+func (x *shop) progress(id string) (p on.Progress) {
+	x.Helper()
+	var err error
+	for range 60 {
+		value, e := x.client.QueryWorkflow(x.Context(), id, "", "progress")
+		if err = e; err == nil {
+			if err = value.Get(&p); err == nil {
+				return p
+			}
+		}
+		<-time.After(time.Second)
+	}
+	x.Fatal(err)
+	return p
+}
+
+// until waits until so much is done.
+func (x *shop) until(id string, done float64) on.Progress {
+	x.Helper()
+	for {
+		p := x.progress(id)
+		if p.Done >= done || p.State == "done" {
+			x.Logf("%s: %.1f %%, %d rows, %d put, %d units", id, 100*p.Done, p.Rows, p.Put, p.Units)
+			return p
+		}
+		<-time.After(time.Second)
+	}
+}
+
+// rests sees that a run is paused, and does nothing for a while.
+func (x *shop) rests(id string) {
+	x.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(time.Second) {
+		if p := x.progress(id); p.State == "paused" && p.Running == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			x.Fatalf("not paused: %+v", x.progress(id))
+		}
+	}
+	before := x.progress(id)
+	<-time.After(10 * time.Second)
+	if after := x.progress(id); after != before {
+		x.Errorf("a paused run has gone on: %+v, then %+v", before, after)
+	}
+}
+
+// disturb has a run lose a worker, another one for a while, and the server, and be paused and resumed in both ways.
+func (x *shop) disturb(id string, killed, stopped *child.Child) {
+	x.Helper()
+	x.until(id, 0.05)
+	if err := killed.Kill(); err != nil {
+		x.Fatal(err)
+	}
+	if err := stopped.Signal(syscall.SIGSTOP); err != nil {
+		x.Fatal(err)
+	}
+	time.AfterFunc(*frozen, func() { _ = stopped.Signal(syscall.SIGCONT) })
+	<-time.After(5 * time.Second)
+	if err := x.server.Kill(); err != nil {
+		x.Fatal(err)
+	}
+	if err := x.server.Restart(context.Background()); err != nil {
+		x.Fatal(err)
+	}
+	p := x.until(id, 0.15)
+	if p.State == "done" {
+		x.Errorf("%s was over before it was paused: give more orders", id)
+		return
+	}
+	if out, err := x.denorm("pause", id); err != nil {
+		x.Fatal(err, out)
+	}
+	x.rests(id)
+	if out, err := x.denorm("runs"); err != nil || !strings.Contains(out, id) || !strings.Contains(out, "paused") {
+		x.Errorf("%v\n%s", err, out)
+	}
+	if out, err := x.server.Command(x.Context(), "workflow", "signal", "--workflow-id", id, "--name", "resume"); err != nil {
+		x.Fatal(err, out)
+	}
+	x.until(id, 0.25)
+	if out, err := x.server.Command(x.Context(), "workflow", "signal", "--workflow-id", id, "--name", "pause"); err != nil {
+		x.Fatal(err, out)
+	}
+	x.rests(id)
+	if out, err := x.server.Command(x.Context(), "workflow", "query", "--workflow-id", id, "--type", "progress"); err != nil || !strings.Contains(out, "paused") {
+		x.Errorf("%v\n%s", err, out)
+	}
+	if out, err := x.denorm("resume", id); err != nil {
+		x.Fatal(err, out)
+	}
+}
+
+// run has the command start and watch a run, disturbs it, and gives its report, and what the command has said of it.
+func (x *shop) run(killed, stopped *child.Child, args ...string) (report on.Report, said string, code int) {
+	x.Helper()
+	begin := time.Now()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		var err error
+		said, err = x.denorm(append(args, "--settle", settleFor.String(), "--page-size", "200")...)
+		code = command.ExitCode(err)
+		x.Log(said, err)
+	}()
+	id := "denorm-" + args[0] + "-order"
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(100 * time.Millisecond) {
+		if _, err := x.client.DescribeWorkflowExecution(x.Context(), id, ""); err == nil {
+			break
+		} else if time.Now().After(deadline) {
+			x.Fatal(err)
+		}
+	}
+	if _, err := on.Start(x.Context(), x.client, "denorm", on.Run{Kind: on.Verify, Set: "order"}); args[0] == on.Verify && !errors.Is(err, reconcile.ErrRunning) {
+		x.Errorf("a second run: %v", err)
+	}
+	x.disturb(id, killed, stopped)
+	if err := x.client.GetWorkflow(x.Context(), id, "").Get(x.Context(), &report); err != nil {
+		x.Fatal(err)
+	}
+	<-ended
+	x.Logf("%s in %v", args[0], time.Since(begin).Round(time.Second))
+	if p := x.progress(id); p.State != "done" || p.Done != 1 {
+		x.Errorf("%+v", p)
+	}
+	x.history(id)
+	return report, said, code
+}
+
+// history reads all executions of a run: they are short, show progress, and no payload has anything of a row.
+func (x *shop) history(id string) {
+	x.Helper()
+	secrets := x.secrets()
+	counted, executions := 0, 0
+	for run := x.firstRun(id); run != ""; executions++ {
+		iter := x.client.GetWorkflowHistory(x.Context(), id, run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		next, events, bytes := "", 0, 0
+		for iter.HasNext() {
+			e, err := iter.Next()
+			if err != nil {
+				x.Fatal(err)
+			}
+			events++
+			bytes += len(e.String())
+			text := e.String()
+			for _, secret := range secrets {
+				if strings.Contains(text, secret) {
+					x.Fatalf("%s is in the history: %s", secret, text)
+				}
+			}
+			if a := e.GetActivityTaskCompletedEventAttributes(); a != nil && strings.Contains(string(a.GetResult().GetPayloads()[0].GetData()), `"rows":`) {
+				counted++
+			}
+			next = e.GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId()
+		}
+		x.Logf("execution %d of %s: %d events, %d bytes as text", executions+1, id, events, bytes)
+		if events > 10_240 || bytes > 10<<20 {
+			x.Errorf("the history of %s has %d events, %d bytes", id, events, bytes)
+		}
+		run = next
+	}
+	if counted == 0 {
+		x.Error("no activity of the history says what it has counted")
+	}
+}
+
+// firstRun is the first execution of a run.
+func (x *shop) firstRun(id string) string {
+	x.Helper()
+	d, err := x.client.DescribeWorkflowExecution(x.Context(), id, "")
+	if err != nil {
+		x.Fatal(err)
+	}
+	return d.GetWorkflowExecutionInfo().GetFirstRunId()
+}
+
+// secrets are texts of rows and keys, in the ways in which they may be written: of some orders, as all would take too long.
+func (x *shop) secrets() (out []string) {
+	for i := 0; i < *count; i += max(1, *count/50) {
+		o := drift.Order(i, x.at)
+		out = append(out, o.OrderID.String(), o.UserID.String(), string(o.OrderID[:]), fmt.Sprintf("%x", o.OrderID[:]), fmt.Sprintf("%x", o.UserID[:]))
+	}
+	return append(out, "DENORM_PASSWORD")
+}
+
+var seed = maphash.MakeSeed()
+
+// all reads a table at ALL.
+func (x *shop) all(table string) map[gocql.UUID]uint64 {
+	x.Helper()
+	out := make(map[gocql.UUID]uint64, *count)
+	iter := x.Session.Reads().Query("SELECT order_id, user_id, status, total, updated_at FROM " + table).Consistency(gocql.All).PageSize(2000).Iter()
+	var o orders.Order
+	for iter.Scan(&o.OrderID, &o.UserID, &o.Status, &o.Total, &o.UpdatedAt) {
+		if _, twice := out[o.OrderID]; twice {
+			x.Errorf("%s has two rows of one order", table)
+		}
+		out[o.OrderID] = maphash.String(seed, fmt.Sprint(o))
+	}
+	if err := iter.Close(); err != nil {
+		x.Fatal(err)
+	}
+	return out
+}
+
+// Three workers fill a table and compare all tables, while one of them is killed, one stopped for a minute, and the server started again. The new table then is equal
+// to the others at ALL, and what is counted is what the embedded verification counts.
+func TestThreeWorkers(t *testing.T) {
+	cluster.Alone(t)
+	x := open(t)
+	if err := x.Session.Writes().Query("TRUNCATE orders_by_user").Exec(); err != nil {
+		t.Fatal(err)
+	}
+	first, second := x.work(), x.work()
+	x.work()
+	filled, said, code := x.run(first, second, "backfill", "order", "orders_by_user", "--writers", time.Now().Add(-time.Minute).UTC().Format(time.RFC3339))
+	if code != command.ExitFine || !strings.Contains(said, "agrees") {
+		t.Errorf("backfill exits with %d", code)
+	}
+	if filled.Put < int64(*count) || filled.Err() != nil || filled.Tables[0].Rows != int64(*count) || filled.Tables[1].Rows != int64(*count) {
+		t.Errorf("%+v", filled)
+	}
+	base := x.all("orders_by_id")
+	for _, table := range drift.Tables {
+		if got := x.all(table); len(got) != *count || !maps.Equal(got, base) {
+			t.Errorf("%s is not equal to the base table: %d rows", table, len(got))
+		}
+	}
+
+	for i := range 30 {
+		o := drift.Order(i*(*count/30), x.at)
+		var err error
+		switch i % 3 {
+		case 0:
+			err = drift.Remove(x.Session.Writes(), "orders_by_user", o, x.at+1)
+		case 1:
+			err = drift.Remove(x.Session.Writes(), "orders_by_id", o, x.at+1)
+		default:
+			o.Total = nil
+			err = drift.Put(x.Session.Writes(), "orders_by_status", o, x.at+1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := x.work()
+	verified, said, code := x.run(killed, second, "verify", "order")
+	if code != command.ExitFound || !strings.Contains(said, "missing") {
+		t.Errorf("verify exits with %d", code)
+	}
+	r, err := reconcile.New(x.Session, reconcile.Settle(settleFor))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	want, err := r.Verify(t.Context(), orders.Orders)
+	if !errors.Is(err, reconcile.ErrDrift) {
+		t.Fatal(err)
+	}
+	t.Logf("embedded in %v\n%v", time.Since(begin).Round(time.Second), want)
+	if !errors.Is(verified.Err(), reconcile.ErrDrift) {
+		t.Error(verified.Err())
+	}
+	for i, table := range want.Tables {
+		found := make(map[string]int64)
+		for class, n := range table.Found {
+			if n > 0 {
+				found[class.String()] = int64(n)
+			}
+		}
+		got := verified.Tables[i]
+		if got.Table != table.Table || got.Rows != int64(table.Rows) || !maps.Equal(got.Found, found) {
+			t.Errorf("%+v, want %+v", got, table)
+		}
+	}
+}
