@@ -33,12 +33,13 @@ drivers: ## the library and its tests with the fork of gocql by ScyllaDB; bugs o
 OTHERWISE = ^TestPlanted|^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^types$$
 
 .PHONY: long
-long: simulation reconcileproofs soak bulkproofs tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
+long: simulation reconcileproofs soak bulkproofs temporalproofs tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
 
 .PHONY: unit
 unit: ## unit tests, and a simulation of 10,000 writes
 	go test -skip '^TestPlantedRepairs$$' ./...
 	cd integration && go test -count=1 -skip '^TestPlanted' ./load/simulation
+	cd reconcile/temporal && go test ./...
 
 .PHONY: race
 # On two processors the race detector of Go 1.26 crashes where timers of one bubble of testing/synctest fire on both
@@ -85,6 +86,13 @@ bulkproofs: ## 1,000,000 changes of an import that is killed ten times; 200,000 
 	@$(CLUSTER) run -nodes 3 -volatile -- sh -c "go test -count=1 -timeout 3h -v -run TestImportIsKilled ./load/bulk -changes 1000000 -kills 10 && \
 		cd ../examples/kafka && go test -count=1 -timeout 1h -v ./... -records 200000"
 
+.PHONY: temporalproofs
+temporalproofs: ## runs on a real Temporal: 1,000,000 orders on three workers, one killed, one stopped, the server restarted; 100,000 ranges; hours
+	cd integration && go test -tags faults -count=1 -timeout 1h -v ./harness/temporal # it builds the server first
+	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -- sh -c "cd ../examples/temporal && \
+		go test -tags faults -count=1 -timeout 6h -v -run TestThreeWorkers . -orders 1000000"
+	cd examples/temporal && go test -tags faults -count=1 -timeout 3h -v -run TestManySegments . -segments 100000
+
 .PHONY: simulation
 simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; a quarter of an hour; SEED=n is the first world
 	cd integration && GOGC=800 go test -count=1 -timeout 1h -v -run TestSimulation ./load/simulation -writes 1000000 -seed $(or $(SEED),1) \
@@ -109,6 +117,8 @@ lint: $(LINT) tidy ## linters of .golangci.yml, over all modules; go.mod of each
 	$(LINT) run ./...
 	cd integration && ../$(LINT) run --build-tags faults ./...
 	cd examples/kafka && ../../$(LINT) run ./...
+	cd reconcile/temporal && ../../$(LINT) run ./...
+	cd examples/temporal && ../../$(LINT) run --build-tags faults ./...
 	cd internal/tools/driverbugs && ../../../$(LINT) run ./...
 
 .PHONY: tidy
@@ -120,9 +130,10 @@ rules: ## alert rules and dashboard of docs/operations; needs promtool, and says
 	@internal/tools/rules.sh
 
 .PHONY: vulnerabilities
-vulnerabilities: ## vulnerabilities of the database vuln.go.dev in what the library, the command and examples/kafka call
+vulnerabilities: ## vulnerabilities of the database vuln.go.dev in what the library, the command, reconcile/temporal and examples/kafka call
 	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 	cd examples/kafka && go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+	cd reconcile/temporal && go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
 .PHONY: release-dry
 release-dry: ## make a release in a clean clone, print its notes, and go get and go install it as a stranger; VERSION=v0.1.0

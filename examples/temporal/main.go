@@ -23,6 +23,7 @@ import (
 	"github.com/denorm-go/denorm/cmd/denorm/command"
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/reconcile/temporal"
+	"github.com/denorm-go/denorm/reconcile/temporal/commands"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -46,7 +47,7 @@ func root() *cobra.Command {
 	f.StringVar(&w.keyspace, "keyspace", "orders", "keyspace of the tables")
 	f.StringVar(&w.temporal, "temporal", client.DefaultHostPort, "HOST:PORT of Temporal")
 	f.StringVar(&w.queue, "task-queue", "denorm", "task queue")
-	root.AddCommand(serve, command.New(command.Declared(orders.Schema), temporal.Commands(nil)))
+	root.AddCommand(serve, command.New(command.Declared(orders.Schema), commands.Temporal(nil)))
 	return root
 }
 

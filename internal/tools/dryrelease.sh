@@ -14,13 +14,15 @@ cd "$scratch/denorm"
 if commit=$(git rev-parse --quiet --verify "refs/tags/$version^{commit}"); then
 	[ "$commit" = "$(git rev-parse HEAD)" ] || { echo "dryrelease.sh: $version is the tag of another commit, $commit: give the next version" >&2; exit 1; }
 else
+	(cd reconcile/temporal && go mod edit -require="github.com/denorm-go/denorm@$version")
 	if ! grep -qF "## ${version#v} " CHANGELOG.md; then
 		awk -v section="## ${version#v} - $(date +%Y-%m-%d)" '{ print } /^## Unreleased$/ { print "\n" section }' CHANGELOG.md >"$scratch/changelog"
 		mv "$scratch/changelog" CHANGELOG.md
-		git -c user.name=denorm -c user.email=denorm@example.com -c commit.gpgSign=false commit --quiet --all --message "$version"
 	fi
+	git diff --quiet || git -c user.name=denorm -c user.email=denorm@example.com -c commit.gpgSign=false commit --quiet --all --message "$version"
 	git -c tag.gpgSign=false tag "$version"
 fi
+git -c tag.gpgSign=false tag --force "reconcile/temporal/$version" >/dev/null
 internal/tools/notes.sh "$version"
 cd integration
 go test -count=1 -v ./suite/install -release "$version"

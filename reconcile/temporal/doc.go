@@ -7,7 +7,7 @@
 //	err := temporal.Register(w, session, []tables.Described{Orders})
 //	err = w.Run(worker.InterruptCh())
 //
-// [Start] starts a run from anywhere, as do the commands of denorm with [Commands]:
+// [Start] starts a run from anywhere, as do the commands of denorm with package commands:
 //
 //	run, err := temporal.Start(ctx, client, "denorm", temporal.Run{Kind: temporal.Verify, Set: "order"})
 //	var report temporal.Report

@@ -6,6 +6,7 @@ require (
 	github.com/denorm-go/denorm v0.0.0
 	github.com/spf13/cobra v1.10.1
 	github.com/spf13/pflag v1.0.9
+	github.com/stretchr/testify v1.10.0
 	go.temporal.io/api v1.62.12
 	go.temporal.io/sdk v1.43.1
 )
@@ -30,7 +31,6 @@ require (
 	github.com/scylladb/go-reflectx v1.0.1 // indirect
 	github.com/scylladb/gocqlx/v2 v2.8.0 // indirect
 	github.com/stretchr/objx v0.5.2 // indirect
-	github.com/stretchr/testify v1.10.0 // indirect
 	golang.org/x/net v0.49.0 // indirect
 	golang.org/x/sync v0.19.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect

@@ -15,6 +15,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
 // The kinds of runs.
@@ -87,9 +88,6 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", reconcile.ErrInvalid, fmt.Sprintf(format, args...))
 }
 
-// workflowName is the type of the workflow.
-const workflowName = "denorm.reconcile"
-
 // Start starts a run on the workers of a task queue. The id of its workflow is that of the queue, the kind and the set, as in denorm-verify-order, so
 // that there is one of a kind at a time: else the error matches [reconcile.ErrRunning]. It matches [reconcile.ErrInvalid] if the run is not
 // valid; what only a worker can tell, such as an unknown set, is the error of the workflow. The result of the workflow is a [Report].
@@ -104,7 +102,7 @@ func Start(ctx context.Context, c client.Client, taskQueue string, run Run) (cli
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy:                 enums.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-	}, workflowName, run)
+	}, names.Workflow, run)
 	if already := new(serviceerror.WorkflowExecutionAlreadyStarted); errors.As(err, &already) {
 		return nil, fmt.Errorf("%w: workflow %s", reconcile.ErrRunning, id)
 	}

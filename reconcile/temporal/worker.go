@@ -17,6 +17,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
@@ -41,9 +42,9 @@ func Register(to worker.Registry, s *session.Session, sets []tables.Described, o
 		}
 		w.sets[name] = set
 	}
-	to.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: workflowName})
-	to.RegisterActivityWithOptions(w.plan, activity.RegisterOptions{Name: planName})
-	to.RegisterActivityWithOptions(w.unit, activity.RegisterOptions{Name: unitName})
+	to.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: names.Workflow})
+	to.RegisterActivityWithOptions(w.plan, activity.RegisterOptions{Name: names.Plan})
+	to.RegisterActivityWithOptions(w.unit, activity.RegisterOptions{Name: names.Unit})
 	return nil
 }
 

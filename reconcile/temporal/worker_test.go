@@ -20,6 +20,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -120,7 +121,7 @@ func (o *office) run(r Run, options ...reconcile.Option) (*testsuite.TestWorkflo
 	if err := Register(env, o.s, []tables.Described{letters}, options...); err != nil {
 		o.t.Fatal(err)
 	}
-	env.ExecuteWorkflow(workflowName, r)
+	env.ExecuteWorkflow(names.Workflow, r)
 	text := payloads.seen.String() + fmt.Sprint(env.GetWorkflowError())
 	for _, secret := range []string{"secretfrom", "secretto", "secrettext"} {
 		if strings.Contains(text, secret) {

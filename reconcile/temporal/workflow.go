@@ -12,16 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/denorm-go/denorm/internal/engine"
-)
-
-// The names of what a workflow has.
-const (
-	planName      = "denorm.plan"
-	unitName      = "denorm.unit"
-	pauseSignal   = "pause"
-	resumeSignal  = "resume"
-	rateSignal    = "rate"
-	progressQuery = "progress"
+	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
 const (
@@ -187,7 +178,7 @@ func reconcileRun(ctx workflow.Context, in input) (Report, error) {
 	} else {
 		e.Began, e.Bound = workflow.Now(ctx).UTC(), run.Rate
 	}
-	if err := workflow.SetQueryHandler(ctx, progressQuery, func() (Progress, error) { return e.progress(ctx), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, names.Progress, func() (Progress, error) { return e.progress(ctx), nil }); err != nil {
 		return Report{}, err
 	}
 	rest, _ := workflow.NewDisconnectedContext(ctx)
@@ -214,7 +205,7 @@ func (e *execution) plan(ctx workflow.Context) error {
 		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
 	var p plan
-	if err := workflow.ExecuteActivity(ctx, planName, e.Run).Get(ctx, &p); err != nil {
+	if err := workflow.ExecuteActivity(ctx, names.Plan, e.Run).Get(ctx, &p); err != nil {
 		return err
 	}
 	e.Phases, e.Declaration = p.Phases, p.Declaration
@@ -237,9 +228,9 @@ func (e *execution) waitForWriters(ctx workflow.Context) error {
 // listen does what signals order.
 func (e *execution) listen(ctx workflow.Context) {
 	s := workflow.NewSelector(ctx)
-	s.AddReceive(workflow.GetSignalChannel(ctx, pauseSignal), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(true) })
-	s.AddReceive(workflow.GetSignalChannel(ctx, resumeSignal), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(false) })
-	s.AddReceive(workflow.GetSignalChannel(ctx, rateSignal), func(c workflow.ReceiveChannel, _ bool) {
+	s.AddReceive(workflow.GetSignalChannel(ctx, names.Pause), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(true) })
+	s.AddReceive(workflow.GetSignalChannel(ctx, names.Resume), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(false) })
+	s.AddReceive(workflow.GetSignalChannel(ctx, names.Rate), func(c workflow.ReceiveChannel, _ bool) {
 		var rate int
 		c.Receive(ctx, &rate)
 		e.setRate(rate)
@@ -263,14 +254,14 @@ func (e *execution) setRate(rate int) {
 
 // obeyAll does what signals order that came last, before the execution ends and would lose them.
 func (e *execution) obeyAll(ctx workflow.Context) {
-	for c := workflow.GetSignalChannel(ctx, pauseSignal); c.ReceiveAsync(nil); {
+	for c := workflow.GetSignalChannel(ctx, names.Pause); c.ReceiveAsync(nil); {
 		e.pause(true)
 	}
-	for c := workflow.GetSignalChannel(ctx, resumeSignal); c.ReceiveAsync(nil); {
+	for c := workflow.GetSignalChannel(ctx, names.Resume); c.ReceiveAsync(nil); {
 		e.pause(false)
 	}
 	var rate int
-	for c := workflow.GetSignalChannel(ctx, rateSignal); c.ReceiveAsync(&rate); {
+	for c := workflow.GetSignalChannel(ctx, names.Rate); c.ReceiveAsync(&rate); {
 		e.setRate(rate)
 	}
 }
@@ -321,7 +312,7 @@ func (e *execution) long(ctx workflow.Context) bool {
 func (e *execution) again(ctx workflow.Context) error {
 	e.obeyAll(ctx)
 	e.Sums = e.Sums.plus(e.results)
-	return workflow.NewContinueAsNewError(ctx, workflowName, input{e.Run, &e.state})
+	return workflow.NewContinueAsNewError(ctx, names.Workflow, input{e.Run, &e.state})
 }
 
 // limit is how many units there are at a time: each has at least one request a second.
@@ -362,7 +353,7 @@ func (e *execution) unit(ctx workflow.Context, phase *engine.Phase, s span) (don
 		Summary:     fmt.Sprintf("%s, tokens above %d up to %d", phase.Names[s.Table], s.Low, s.High),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 2 * time.Second, MaximumInterval: time.Minute, MaximumAttempts: 4 * lastTry},
 	})
-	err = workflow.ExecuteActivity(ctx, unitName, unitArguments{
+	err = workflow.ExecuteActivity(ctx, names.Unit, unitArguments{
 		Run: e.Run, Declaration: e.Declaration, Fills: phase.Fills, Table: phase.Tables[s.Table], Low: s.Low, High: s.High,
 		Rate: e.Bound, Of: e.limit(),
 	}).Get(ctx, &done)

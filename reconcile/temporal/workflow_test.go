@@ -20,6 +20,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
 // fake is a worker that only counts. A row is a unit of width.
@@ -86,9 +87,9 @@ func environment(t *testing.T, f *fake) *testsuite.TestWorkflowEnvironment {
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
-	env.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: workflowName})
-	env.RegisterActivityWithOptions(f.plan, activity.RegisterOptions{Name: planName})
-	env.RegisterActivityWithOptions(f.unit, activity.RegisterOptions{Name: unitName})
+	env.RegisterWorkflowWithOptions(reconcileRun, workflow.RegisterOptions{Name: names.Workflow})
+	env.RegisterActivityWithOptions(f.plan, activity.RegisterOptions{Name: names.Plan})
+	env.RegisterActivityWithOptions(f.unit, activity.RegisterOptions{Name: names.Unit})
 	return env
 }
 
@@ -105,7 +106,7 @@ func reported(t *testing.T, env *testsuite.TestWorkflowEnvironment) (r Report) {
 
 func progressOf(t *testing.T, env *testsuite.TestWorkflowEnvironment) (p Progress) {
 	t.Helper()
-	v, err := env.QueryWorkflow(progressQuery)
+	v, err := env.QueryWorkflow(names.Progress)
 	if err == nil {
 		err = v.Get(&p)
 	}
@@ -120,7 +121,7 @@ func TestEveryRangeOnce(t *testing.T) {
 	for _, segments := range []int{1, 7, 256, 1000} {
 		f := new(fake)
 		env := environment(t, f)
-		env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: segments, Units: 5})
+		env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: segments, Units: 5})
 		r := reported(t, env)
 		n := int64(segments)
 		if r.Tables[0].Rows != n || r.Tables[1].Rows != n || r.Tables[1].Found["missing"] != 4*n || !errors.Is(r.Err(), reconcile.ErrDrift) {
@@ -147,7 +148,7 @@ func TestLongUnitsAreCut(t *testing.T) {
 		return done, nil
 	}
 	env := environment(t, f)
-	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 1})
+	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 1})
 	r := reported(t, env)
 	var widths []int
 	for _, u := range f.units {
@@ -175,9 +176,9 @@ func TestContinuesAsNew(t *testing.T) {
 			}
 		})
 		if executions == 3 { // signals that come last are not lost
-			env.RegisterDelayedCallback(func() { env.SignalWorkflow(rateSignal, 7000) }, 0)
+			env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Rate, 7000) }, 0)
 		}
-		env.ExecuteWorkflow(workflowName, in)
+		env.ExecuteWorkflow(names.Workflow, in)
 		var again *workflow.ContinueAsNewError
 		if over = !errors.As(env.GetWorkflowError(), &again); over {
 			reported(t, env)
@@ -220,7 +221,7 @@ func waiting(ctx context.Context, in unitArguments) (engine.Done, error) {
 func TestPauseAndResume(t *testing.T) {
 	f := &fake{each: waiting}
 	env := environment(t, f)
-	env.RegisterDelayedCallback(func() { env.SignalWorkflow(pauseSignal, nil) }, 100*time.Millisecond)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Pause, nil) }, 100*time.Millisecond)
 	var paused Progress
 	begun := 0
 	env.RegisterDelayedCallback(func() {
@@ -235,9 +236,9 @@ func TestPauseAndResume(t *testing.T) {
 		if len(f.units) != begun {
 			t.Errorf("%d units have begun while the run was paused", len(f.units)-begun)
 		}
-		env.SignalWorkflow(resumeSignal, nil)
+		env.SignalWorkflow(names.Resume, nil)
 	}, 2*time.Hour)
-	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 2})
+	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2})
 	r := reported(t, env)
 	if paused.State != "paused" || paused.Running != 0 || paused.Units != 4 {
 		t.Errorf("%+v", paused)
@@ -251,8 +252,8 @@ func TestPauseAndResume(t *testing.T) {
 func TestRateIsShared(t *testing.T) {
 	f := &fake{each: waiting}
 	env := environment(t, f)
-	env.RegisterDelayedCallback(func() { env.SignalWorkflow(rateSignal, 3) }, 100*time.Millisecond)
-	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 4, Units: 8, Rate: 400})
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Rate, 3) }, 100*time.Millisecond)
+	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 4, Units: 8, Rate: 400})
 	r := reported(t, env)
 	old := 0
 	for _, u := range f.units {
@@ -273,7 +274,7 @@ func TestCancel(t *testing.T) {
 	f := &fake{each: waiting}
 	env := environment(t, f)
 	env.RegisterDelayedCallback(env.CancelWorkflow, 100*time.Millisecond)
-	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 4, Units: 3})
+	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 4, Units: 3})
 	var canceled *temporal.CanceledError
 	var r Report
 	if err := env.GetWorkflowError(); !errors.As(err, &canceled) || canceled.Details(&r) != nil || len(r.Tables) != 2 {
@@ -294,7 +295,7 @@ func TestUnitsThatFail(t *testing.T) {
 		return all(in), nil
 	}
 	env := environment(t, f)
-	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 2})
+	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2})
 	r := reported(t, env)
 	if !errors.Is(r.Err(), reconcile.ErrIncomplete) || r.Uncovered != 1 || len(r.Gaps) != 1 || r.Gaps[0] != (Gap{"shop.b", math.MinInt64, 0}) {
 		t.Errorf("%+v", r)
@@ -303,7 +304,7 @@ func TestUnitsThatFail(t *testing.T) {
 		return engine.Done{}, temporal.NewNonRetryableApplicationError("no", invalidType, nil)
 	}
 	env = environment(t, f)
-	env.ExecuteWorkflow(workflowName, Run{Kind: Verify, Set: "order", Segments: 2})
+	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2})
 	var why *temporal.ApplicationError
 	if err := env.GetWorkflowError(); !errors.As(err, &why) || why.Message() != "no" {
 		t.Error(err)
@@ -318,7 +319,7 @@ func TestWaitsForWriters(t *testing.T) {
 	env.SetStartTime(start)
 	var p Progress
 	env.RegisterDelayedCallback(func() { p = progressOf(t, env) }, time.Minute)
-	env.ExecuteWorkflow(workflowName, Run{Kind: Backfill, Set: "order", Table: "b", Writers: start.Add(-time.Second), Settle: time.Hour, Segments: 1})
+	env.ExecuteWorkflow(names.Workflow, Run{Kind: Backfill, Set: "order", Table: "b", Writers: start.Add(-time.Second), Settle: time.Hour, Segments: 1})
 	reported(t, env)
 	if p.State != "waiting" || p.Waits == "" || p.Units != 0 {
 		t.Errorf("%+v", p)

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"io"
@@ -33,32 +34,39 @@ func TestMain(m *testing.M) {
 
 // inside are the modules of this repository that nobody installs, by folder, and why.
 var inside = map[string]string{
-	"examples/kafka":                    "an example to copy; its replace directives mean nothing in another module",
-	"integration":                       "tests, and commands that start nodes for them",
-	"integration/harness/jaeger/server": "builds the Jaeger of those tests",
-	"internal/tools":                    "linters and scripts of this repository",
-	"internal/tools/driverbugs":         "reproductions of bugs of drivers",
+	"examples/kafka":                      "an example to copy; its replace directives mean nothing in another module",
+	"examples/temporal":                   "as examples/kafka",
+	"integration":                         "tests, and commands that start nodes for them",
+	"integration/harness/jaeger/server":   "builds the Jaeger of those tests",
+	"integration/harness/temporal/server": "builds the Temporal of tests",
+	"internal/tools":                      "linters and scripts of this repository",
+	"internal/tools/driverbugs":           "reproductions of bugs of drivers",
 }
+
+// others are the modules that users get besides the root, by folder. Each is tagged with the root, as reconcile/temporal/v0.1.0, and then requires that
+// version of it; in the repository it requires v0.0.0, which a replace directive finds.
+var others = []string{"reconcile/temporal"}
 
 // TestModules holds that a new module is either installed by the tests below, with tags of its own, or named above.
 func TestModules(t *testing.T) {
 	t.Parallel()
-	var others []string
+	var found []string
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "testdata" || entry.Name() == "bin") {
 			return filepath.SkipDir
 		}
 		if err == nil && entry.Name() == "go.mod" && filepath.Dir(path) != filepath.Clean(root) {
-			others = append(others, filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), filepath.Clean(root)+"/")))
+			found = append(found, filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), filepath.Clean(root)+"/")))
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Sort(others)
-	if want := slices.Sorted(maps.Keys(inside)); !slices.Equal(others, want) {
-		t.Errorf("modules below the root are %q, want %q: whatever users may get needs tags and a test here", others, want)
+	slices.Sort(found)
+	want := append(slices.Collect(maps.Keys(inside)), others...)
+	if slices.Sort(want); !slices.Equal(found, want) {
+		t.Errorf("modules below the root are %q, want %q: whatever users may get needs tags and a test here", found, want)
 	}
 }
 
@@ -91,6 +99,9 @@ func publish(t *testing.T) (goTool func(dir string, args ...string) string) {
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
+	for _, folder := range others {
+		publishOther(t, proxy, folder)
+	}
 	env := strings.Fields(command(ctx, t, ".", nil, "env", "GOMODCACHE", "GOPROXY"))
 	user := append(os.Environ(),
 		"GOPROXY=file://"+proxy+",file://"+filepath.Join(env[0], "cache", "download")+","+env[1],
@@ -100,6 +111,73 @@ func publish(t *testing.T) (goTool func(dir string, args ...string) string) {
 		t.Helper()
 		t.Logf("go %s", strings.Join(args, " "))
 		return command(ctx, t, dir, user, args...)
+	}
+}
+
+// publishOther adds a module below the root to a proxy.
+func publishOther(t *testing.T, proxy, folder string) {
+	t.Helper()
+	m := module.Version{Path: released.Path + "/" + folder, Version: released.Version}
+	from := filepath.Join(root, folder)
+	mod := strings.Replace(read(t, filepath.Join(from, "go.mod")), released.Path+" v0.0.0", released.Path+" "+released.Version, 1)
+	var archive bytes.Buffer
+	if *tag != "" {
+		repository, err := filepath.Abs(root)
+		if err == nil {
+			err = zip.CreateFromVCS(&archive, m, repository, *tag, folder)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		copied := t.TempDir()
+		if err := os.CopyFS(copied, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+		write(t, copied, map[string]string{"go.mod": mod})
+		if err := zip.Create(&archive, m, files(t, copied)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(proxy, m.Path, "@v"), map[string]string{
+		m.Version + ".info": `{"Version":"` + m.Version + `"}`, "list": m.Version + "\n", m.Version + ".mod": mod, m.Version + ".zip": archive.String(),
+	})
+}
+
+// TestInstallTemporal builds a worker of reconcile/temporal in a service, without what commands need, and the commands in another binary.
+func TestInstallTemporal(t *testing.T) {
+	t.Parallel()
+	user, service := publish(t), t.TempDir()
+	write(t, service, map[string]string{
+		"main.go": `package main
+
+import (
+	"go.temporal.io/sdk/worker"
+
+	"github.com/denorm-go/denorm/reconcile/temporal"
+	"github.com/denorm-go/denorm/session"
+)
+
+func main() {}
+
+var _ = func(w worker.Worker, s *session.Session) error { return temporal.Register(w, s, nil) }
+`,
+		"operate/main.go": `package main
+
+import (
+	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/reconcile/temporal/commands"
+)
+
+func main() { _ = command.New(commands.Temporal(nil)) }
+`,
+	})
+	user(service, "mod", "init", "example.com/shop")
+	user(service, "get", released.Path+"/reconcile/temporal@"+released.Version)
+	user(service, "mod", "tidy")
+	user(service, "vet", "./...")
+	if have := user(service, "list", "-deps", "."); strings.Contains(have, "spf13") {
+		t.Errorf("what commands need is part of a worker:\n%s", have)
 	}
 }
 

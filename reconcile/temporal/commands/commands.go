@@ -1,4 +1,6 @@
-package temporal
+// Package commands has the commands of denorm start, watch and steer runs of package temporal. It is a package of its own so that no worker is built with what
+// commands need.
+package commands
 
 import (
 	"context"
@@ -22,9 +24,11 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
-	"go.temporal.io/sdk/temporal"
+	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/reconcile/temporal"
+	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 )
 
 // The flags.
@@ -36,12 +40,12 @@ const (
 	unitsFlag     = "units"
 )
 
-// Commands gives the commands of denorm the flag --temporal HOST:PORT, with which verify and backfill start a run there and watch it, and runs, pause, resume,
+// Temporal gives the commands of denorm the flag --temporal HOST:PORT, with which verify and backfill start a run there and watch it, and runs, pause, resume,
 // rate and stop are about runs there. dial connects, where it takes more than a host and a namespace, as certificates; nil is without. It needs
 // neither sets nor a session: the workers have these.
 //
-//	root.AddCommand(command.New(command.Declared(shop.Schema), temporal.Commands(nil)))
-func Commands(dial func(client.Options) (client.Client, error)) command.Option {
+//	root.AddCommand(command.New(command.Declared(shop.Schema), commands.Temporal(nil)))
+func Temporal(dial func(client.Options) (client.Client, error)) command.Option {
 	if dial == nil {
 		dial = client.Dial
 	}
@@ -127,15 +131,15 @@ func (r *remote) run(c *cobra.Command, args []string, dial func(client.Options) 
 	case "runs":
 		return r.list(ctx)
 	case "pause":
-		return r.signal(ctx, args[0], pauseSignal, nil, fmt.Sprintf("sends nothing after some seconds, until %s resume %s", r.denorm, args[0]))
+		return r.signal(ctx, args[0], names.Pause, nil, fmt.Sprintf("sends nothing after some seconds, until %s resume %s", r.denorm, args[0]))
 	case "resume":
-		return r.signal(ctx, args[0], resumeSignal, nil, "goes on")
+		return r.signal(ctx, args[0], names.Resume, nil, "goes on")
 	case "rate":
 		rate, err := strconv.Atoi(args[1])
 		if err != nil || rate < 0 {
 			return fmt.Errorf("%q is not a number of requests a second: give one, or 0 for no bound", args[1])
 		}
-		return r.signal(ctx, args[0], rateSignal, rate, fmt.Sprintf("sends at most %d requests a second after some seconds (0: no bound)", rate))
+		return r.signal(ctx, args[0], names.Rate, rate, fmt.Sprintf("sends at most %d requests a second after some seconds (0: no bound)", rate))
 	}
 	return r.said(args[0], r.CancelWorkflow(ctx, args[0], ""), "ends after some seconds, when what was begun is complete")
 }
@@ -145,7 +149,7 @@ func (r *remote) start(ctx context.Context, kind string, args []string) error {
 	if id := r.text("resume"); id != "" {
 		return r.watch(ctx, r.GetWorkflow(ctx, id, ""))
 	}
-	run := Run{Kind: kind, Set: args[0]}
+	run := temporal.Run{Kind: kind, Set: args[0]}
 	var errs []error
 	whole := func(to *int, name string) {
 		n, err := r.flags.GetInt(name)
@@ -162,7 +166,7 @@ func (r *remote) start(ctx context.Context, kind string, args []string) error {
 	var err error
 	run.Settle, err = r.flags.GetDuration("settle")
 	errs = append(errs, err)
-	if kind == Verify {
+	if kind == temporal.Verify {
 		run.Tables, err = r.flags.GetStringSlice("tables")
 		errs = append(errs, err)
 	} else {
@@ -174,7 +178,7 @@ func (r *remote) start(ctx context.Context, kind string, args []string) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	started, err := Start(ctx, r.Client, r.text(queueFlag), run)
+	started, err := temporal.Start(ctx, r.Client, r.text(queueFlag), run)
 	if err != nil {
 		return err
 	}
@@ -185,7 +189,7 @@ func (r *remote) start(ctx context.Context, kind string, args []string) error {
 // watch says how far a run is until it ends, and then what it has found.
 func (r *remote) watch(ctx context.Context, run client.WorkflowRun) error {
 	ended := make(chan struct{})
-	var report Report
+	var report temporal.Report
 	var err error
 	go func() {
 		defer close(ended)
@@ -197,15 +201,15 @@ func (r *remote) watch(ctx context.Context, run client.WorkflowRun) error {
 		select {
 		case <-ticker.C:
 			if p, err := r.progress(ctx, run.GetID()); err == nil {
-				_, _ = fmt.Fprintln(r.errs, p.line()) // as above
+				_, _ = fmt.Fprintln(r.errs, line(p)) // as above
 			}
 			continue
 		case <-ended:
 		}
 		break
 	}
-	var canceled *temporal.CanceledError
-	var failed *temporal.ApplicationError
+	var canceled *sdk.CanceledError
+	var failed *sdk.ApplicationError
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("the run goes on: %s runs --%s %s says how far it is, and stop %s ends it", r.denorm, hostFlag, r.text(hostFlag), run.GetID())
@@ -220,7 +224,7 @@ func (r *remote) watch(ctx context.Context, run client.WorkflowRun) error {
 		err = r.json(report)
 	} else {
 		text := report.String()
-		if report.Kind == Backfill {
+		if report.Kind == temporal.Backfill {
 			text = fmt.Sprintf("rows put: %d\n%s", report.Put, text)
 		}
 		_, err = io.WriteString(r.out, text)
@@ -235,7 +239,7 @@ func (r *remote) json(value any) error {
 }
 
 // line is the progress as a line.
-func (p Progress) line() string {
+func line(p temporal.Progress) string {
 	out := fmt.Sprintf("%s %s  %.1f %%  %d rows  found %d  %s", p.Kind, p.Set, 100*p.Done, p.Rows, p.Findings, p.State)
 	if p.Waits != "" {
 		out += ": " + p.Waits
@@ -243,10 +247,10 @@ func (p Progress) line() string {
 	return out
 }
 
-func (r *remote) progress(ctx context.Context, id string) (p Progress, err error) {
+func (r *remote) progress(ctx context.Context, id string) (p temporal.Progress, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	value, err := r.QueryWorkflow(ctx, id, "", progressQuery)
+	value, err := r.QueryWorkflow(ctx, id, "", names.Progress)
 	if err != nil {
 		return p, err
 	}
@@ -277,7 +281,7 @@ type listed struct {
 	Began time.Time `json:"began"`
 	Ended time.Time `json:"ended,omitzero"`
 	// Progress is of a run that is under way, if a worker has answered.
-	Progress *Progress `json:"progress,omitempty"`
+	Progress *temporal.Progress `json:"progress,omitempty"`
 }
 
 // list writes all runs of the namespace.
@@ -285,7 +289,7 @@ func (r *remote) list(ctx context.Context) error {
 	all := []listed{}
 	for token := []byte(nil); ; {
 		page, err := r.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-			Query: "WorkflowType = '" + workflowName + "'", NextPageToken: token,
+			Query: "WorkflowType = '" + names.Workflow + "'", NextPageToken: token,
 		})
 		if err != nil {
 			return err
