@@ -72,9 +72,9 @@ func newOffice(t *testing.T, count int) *office {
 	return o
 }
 
-func (o *office) exec(statement string, values ...any) {
+func (o *office) exec(statement string) {
 	o.t.Helper()
-	if err := o.s.Writes().Query(statement, values...).Exec(); err != nil {
+	if err := o.s.Writes().Query(statement).Exec(); err != nil {
 		o.t.Fatal(err)
 	}
 }

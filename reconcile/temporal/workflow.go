@@ -168,7 +168,7 @@ type execution struct {
 
 // reconcileRun is the workflow.
 func reconcileRun(ctx workflow.Context, in input) (Report, error) {
-	run, err := in.Run.withDefaults()
+	run, err := in.withDefaults()
 	if err != nil {
 		return Report{}, temporal.NewNonRetryableApplicationError(err.Error(), invalidType, nil)
 	}

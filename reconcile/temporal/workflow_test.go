@@ -329,9 +329,15 @@ func TestWaitsForWriters(t *testing.T) {
 // Runs that cannot be meant are rejected.
 func TestInvalidRuns(t *testing.T) {
 	for _, r := range []Run{
-		{}, {Kind: "repair", Set: "order"}, {Kind: Verify}, {Kind: Verify, Set: "order", Table: "b"}, {Kind: Backfill, Set: "order"},
-		{Kind: Backfill, Set: "order", Table: "b", Tables: []string{"b"}}, {Kind: Verify, Set: "order", Segments: 1_000_001},
-		{Kind: Verify, Set: "order", Units: 1001}, {Kind: Verify, Set: "order", Rate: -1},
+		{},
+		{Kind: "repair", Set: "order"},
+		{Kind: Verify},
+		{Kind: Verify, Set: "order", Table: "b"},
+		{Kind: Backfill, Set: "order"},
+		{Kind: Backfill, Set: "order", Table: "b", Tables: []string{"b"}},
+		{Kind: Verify, Set: "order", Segments: 1_000_001},
+		{Kind: Verify, Set: "order", Units: 1001},
+		{Kind: Verify, Set: "order", Rate: -1},
 	} {
 		if _, err := r.withDefaults(); !errors.Is(err, reconcile.ErrInvalid) {
 			t.Errorf("%+v: %v", r, err)

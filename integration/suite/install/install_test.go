@@ -148,8 +148,7 @@ func publishOther(t *testing.T, proxy, folder string) {
 func TestInstallTemporal(t *testing.T) {
 	t.Parallel()
 	user, service := publish(t), t.TempDir()
-	write(t, service, map[string]string{
-		"main.go": `package main
+	write(t, service, map[string]string{"main.go": `package main
 
 import (
 	"go.temporal.io/sdk/worker"
@@ -161,8 +160,8 @@ import (
 func main() {}
 
 var _ = func(w worker.Worker, s *session.Session) error { return temporal.Register(w, s, nil) }
-`,
-		"operate/main.go": `package main
+`})
+	write(t, filepath.Join(service, "operate"), map[string]string{"main.go": `package main
 
 import (
 	"github.com/denorm-go/denorm/cmd/denorm/command"
@@ -170,8 +169,7 @@ import (
 )
 
 func main() { _ = command.New(commands.Temporal(nil)) }
-`,
-	})
+`})
 	user(service, "mod", "init", "example.com/shop")
 	user(service, "get", released.Path+"/reconcile/temporal@"+released.Version)
 	user(service, "mod", "tidy")

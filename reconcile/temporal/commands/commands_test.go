@@ -53,18 +53,33 @@ func TestVerifyAndBackfill(t *testing.T) {
 		code   int
 		says   string
 	}{
-		{[]string{"verify", "order", "--settle", "10s", "--units", "3", "--rate", "7", "--tables", "orders_by_user"},
+		{
+			[]string{"verify", "order", "--settle", "10s", "--units", "3", "--rate", "7", "--tables", "orders_by_user"},
 			temporal.Run{Kind: "verify", Set: "order", Settle: 10 * time.Second, Segments: 256, Units: 3, Rate: 7, InFlight: 256, Tables: []string{"orders_by_user"}},
-			temporal.Report{}, command.ExitFine, "0 findings"},
-		{[]string{"verify", "order"}, temporal.Run{Kind: "verify", Set: "order", Settle: 90 * time.Second, Segments: 256, Units: 16, InFlight: 256, Tables: []string{}},
-			temporal.Report{Tables: differ}, command.ExitFound, "missing 2"},
-		{[]string{"verify", "order", "--format", "json"},
+			temporal.Report{},
+			command.ExitFine, "0 findings",
+		},
+		{
+			[]string{"verify", "order"},
 			temporal.Run{Kind: "verify", Set: "order", Settle: 90 * time.Second, Segments: 256, Units: 16, InFlight: 256, Tables: []string{}},
-			temporal.Report{Tables: differ, Uncovered: 1}, command.ExitError, `"missing": 2`},
-		{[]string{"backfill", "order", "orders_by_user", "--writers", "2026-01-01T00:00:00Z", "--segments", "9"},
-			temporal.Run{Kind: "backfill", Set: "order", Table: "orders_by_user", Settle: 90 * time.Second, Segments: 9, Units: 16, InFlight: 256,
-				Writers: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-			temporal.Report{Kind: "backfill", Put: 5}, command.ExitFine, "rows put: 5"},
+			temporal.Report{Tables: differ},
+			command.ExitFound, "missing 2",
+		},
+		{
+			[]string{"verify", "order", "--format", "json"},
+			temporal.Run{Kind: "verify", Set: "order", Settle: 90 * time.Second, Segments: 256, Units: 16, InFlight: 256, Tables: []string{}},
+			temporal.Report{Tables: differ, Uncovered: 1},
+			command.ExitError, `"missing": 2`,
+		},
+		{
+			[]string{"backfill", "order", "orders_by_user", "--writers", "2026-01-01T00:00:00Z", "--segments", "9"},
+			temporal.Run{
+				Kind: "backfill", Set: "order", Table: "orders_by_user", Settle: 90 * time.Second, Segments: 9, Units: 16, InFlight: 256,
+				Writers: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+			},
+			temporal.Report{Kind: "backfill", Put: 5},
+			command.ExitFine, "rows put: 5",
+		},
 	} {
 		c, run := new(mocks.Client), new(mocks.WorkflowRun)
 		var got temporal.Run
