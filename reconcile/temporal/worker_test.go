@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
-	commonpb "go.temporal.io/api/common/v1"
+	"github.com/gocql/gocql"
+	"go.temporal.io/api/common/v1"
+	"go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
@@ -86,7 +88,7 @@ type spy struct {
 	seen bytes.Buffer
 }
 
-func (s *spy) note(p *commonpb.Payload) {
+func (s *spy) note(p *common.Payload) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen.Write(p.GetData())
@@ -94,19 +96,32 @@ func (s *spy) note(p *commonpb.Payload) {
 }
 
 // ToPayload implements [converter.DataConverter].
-func (s *spy) ToPayload(value any) (*commonpb.Payload, error) {
+func (s *spy) ToPayload(value any) (*common.Payload, error) {
 	p, err := s.DataConverter.ToPayload(value)
 	s.note(p)
 	return p, err
 }
 
 // ToPayloads implements [converter.DataConverter].
-func (s *spy) ToPayloads(values ...any) (*commonpb.Payloads, error) {
+func (s *spy) ToPayloads(values ...any) (*common.Payloads, error) {
 	p, err := s.DataConverter.ToPayloads(values...)
 	for _, p := range p.GetPayloads() {
 		s.note(p)
 	}
 	return p, err
+}
+
+// failures notes what Temporal is told of errors.
+type failures struct {
+	converter.FailureConverter
+	spy *spy
+}
+
+// ErrorToFailure implements [converter.FailureConverter].
+func (f failures) ErrorToFailure(err error) *failure.Failure {
+	out := f.FailureConverter.ErrorToFailure(err)
+	f.spy.note(&common.Payload{Data: []byte(out.String())})
+	return out
 }
 
 // run runs a workflow with the real activities, and sees that no payload has anything of a row.
@@ -118,6 +133,7 @@ func (o *office) run(r Run, options ...reconcile.Option) (*testsuite.TestWorkflo
 	env.SetTestTimeout(time.Minute)
 	payloads := &spy{DataConverter: converter.GetDefaultDataConverter()}
 	env.SetDataConverter(payloads)
+	env.SetFailureConverter(failures{temporal.GetDefaultFailureConverter(), payloads})
 	if err := Register(env, o.s, []tables.Described{letters}, options...); err != nil {
 		o.t.Fatal(err)
 	}
@@ -184,7 +200,12 @@ func TestErrorsStayHere(t *testing.T) {
 		t.Error(text)
 	}
 	env, text = o.run(Run{Kind: Verify, Set: "letter", Segments: 1, Settle: time.Second, Tables: []string{"letters_by_to"}}, reconcile.Trace(panics{}))
-	if got := reported(t, env); got.Uncovered == 0 || strings.Contains(text, "goroutine") {
+	if got := reported(t, env); got.Uncovered == 0 || strings.Contains(text, "goroutine") || !strings.Contains(text, "panicked") {
+		t.Errorf("%+v\n%s", got, text)
+	}
+	o.When(cassandratest.Table("letters_by_to")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
+	env, text = o.run(Run{Kind: Verify, Set: "letter", Segments: 1, Settle: time.Second, Tables: []string{"letters_by_to"}})
+	if got := reported(t, env); got.Uncovered == 0 || strings.Contains(text, "read post.") || !strings.Contains(text, failed) {
 		t.Errorf("%+v\n%s", got, text)
 	}
 }

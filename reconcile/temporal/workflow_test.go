@@ -121,13 +121,25 @@ func TestEveryRangeOnce(t *testing.T) {
 	for _, segments := range []int{1, 7, 256, 1000} {
 		f := new(fake)
 		env := environment(t, f)
+		full := make(chan struct{})
+		f.each = func(_ context.Context, in unitArguments) (engine.Done, error) {
+			f.mu.Lock()
+			if f.now == 5 && len(f.units) == 5 {
+				close(full)
+			}
+			f.mu.Unlock()
+			if segments > 5 { // the first ones wait for each other
+				<-full
+			}
+			return all(in), nil
+		}
 		env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: segments, Units: 5})
 		r := reported(t, env)
 		n := int64(segments)
 		if r.Tables[0].Rows != n || r.Tables[1].Rows != n || r.Tables[1].Found["missing"] != 4*n || !errors.Is(r.Err(), reconcile.ErrDrift) {
 			t.Errorf("%d segments: %+v", segments, r)
 		}
-		if f.most > 5 || segments > 100 && f.most < 2 {
+		if f.most > 5 {
 			t.Errorf("%d units at a time", f.most)
 		}
 		f.covers(t)
@@ -157,7 +169,8 @@ func TestLongUnitsAreCut(t *testing.T) {
 		}
 	}
 	slices.Sort(widths)
-	if len(widths) < 7 || widths[len(widths)-1] != 15 || r.Tables[0].Rows != int64(len(widths)) {
+	if !slices.Equal(widths, []int{3, 3, 3, 3, 7, 7, 15}) || r.Tables[0].Rows != 7 { // the ring has one token less than 16 times 1<<60
+
 		t.Errorf("%v, %+v", widths, r)
 	}
 }
@@ -175,7 +188,7 @@ func TestContinuesAsNew(t *testing.T) {
 				env.SetContinueAsNewSuggested(true)
 			}
 		})
-		if executions == 3 { // signals that come last are not lost
+		if executions == 3 { // a rate goes with it
 			env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Rate, 7000) }, 0)
 		}
 		env.ExecuteWorkflow(names.Workflow, in)
@@ -245,6 +258,20 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	if r.Tables[0].Rows != 2 || r.Tables[1].Rows != 2 || len(f.units) != 8 || r.Err() != nil {
 		t.Errorf("%+v", r)
+	}
+}
+
+// An execution that begins with a run that is paused begins nothing.
+func TestContinuesPaused(t *testing.T) {
+	f := new(fake)
+	env := environment(t, f)
+	var p Progress
+	env.RegisterDelayedCallback(func() { p = progressOf(t, env) }, time.Hour)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Resume, nil) }, 2*time.Hour)
+	phases := []engine.Phase{{Tables: []string{"a"}, Names: []string{"shop.a"}}}
+	env.ExecuteWorkflow(names.Workflow, input{Run{Kind: Verify, Set: "order", Segments: 3}, &state{Declaration: "declared", Phases: phases, Paused: true, Next: 1}})
+	if r := reported(t, env); p.State != "paused" || p.Units != 0 || r.Tables[0].Rows != 2 {
+		t.Errorf("%+v, %+v", p, r)
 	}
 }
 
