@@ -165,7 +165,7 @@ func (p *pieces) scan(ctx context.Context) error {
 		next := &piece{unit: newUnit(p.table, segment{p.at, high})}
 		began, put, uncovered := time.Now(), p.report.Put, p.uncovered()
 		p.todo = append(p.todo, next)
-		p.job.unit(ctx, next.unit)
+		p.unit(ctx, next.unit)
 		if next.put = p.report.Put - put; p.uncovered() > uncovered {
 			next.failed.Store(true)
 		}

@@ -43,7 +43,7 @@ func (p Program) Binary(ctx context.Context, out io.Writer) (string, error) {
 	key := sha256.New()
 	_, _ = fmt.Fprintln(key, runtime.Version(), runtime.GOOS, runtime.GOARCH) // never fails
 	for _, name := range []string{"go.mod", "go.sum"} {
-		data, err := os.ReadFile(filepath.Join(module, name)) //nolint:gosec // of this repository
+		data, err := os.ReadFile(filepath.Join(module, name))
 		if err != nil {
 			return "", fmt.Errorf("build %s: %w", p.Name, err)
 		}
@@ -86,8 +86,8 @@ func (p Program) Build(ctx context.Context, module, path string, out io.Writer) 
 	began := time.Now()
 	_, _ = fmt.Fprintf(out, "building %s from its Go module, once: about %s ...\n", p.Name, p.Takes)
 	partial := fmt.Sprintf("%s.%d", path, os.Getpid())
-	defer os.Remove(partial)                                                              //nolint:errcheck // it is there only if something failed
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", partial, p.Package) //nolint:gosec // a constant of a test
+	defer os.Remove(partial) //nolint:errcheck // it is there only if something failed
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", partial, p.Package)
 	cmd.Dir = module
 	cmd.Env = append(append(os.Environ(), "GOFLAGS=", "GOWORK=off"), p.Env...)
 	cmd.WaitDelay = 5 * time.Second

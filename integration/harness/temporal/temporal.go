@@ -95,7 +95,7 @@ func (s *Server) Kill() error { return s.process.Stop() }
 
 // Command runs a command of the program temporal against the server, as an operator does, and returns its output.
 func (s *Server) Command(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, s.path, append(args, "--address", s.Address)...) //nolint:gosec // running it is the purpose
+	cmd := exec.CommandContext(ctx, s.path, append(args, "--address", s.Address)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("temporal %v: %w\n%s", args, err, out)
