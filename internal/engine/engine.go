@@ -39,9 +39,9 @@ type Run interface {
 
 // Phase is a part of a run.
 type Phase struct {
-	Fills  bool     // rows of the first table are put; else rows are compared
-	Tables []string // that are read, as they are declared
-	Names  []string // of these on the cluster, with their keyspaces
+	Fills  bool     `json:"fills,omitempty"` // rows of the first table are put; else rows are compared
+	Tables []string `json:"tables"`          // that are read, as they are declared
+	Names  []string `json:"names"`           // of these on the cluster, with their keyspaces
 }
 
 // Unit is a range of tokens of a table: above Low, up to High.

@@ -1,9 +1,10 @@
 module github.com/denorm-go/denorm/reconcile/temporal
 
-go 1.26.0
+go 1.25.0
 
 require (
 	github.com/denorm-go/denorm v0.0.0
+	github.com/gocql/gocql v1.7.0
 	github.com/spf13/cobra v1.10.1
 	github.com/spf13/pflag v1.0.9
 	github.com/stretchr/testify v1.10.0
@@ -16,7 +17,6 @@ require (
 	github.com/datastax/go-cassandra-native-protocol v0.0.0-20220706104457-5e8aad05cf90 // indirect
 	github.com/davecgh/go-spew v1.1.1 // indirect
 	github.com/facebookgo/clock v0.0.0-20150410010913-600d898af40a // indirect
-	github.com/gocql/gocql v1.7.0 // indirect
 	github.com/gogo/protobuf v1.3.2 // indirect
 	github.com/golang/mock v1.6.0 // indirect
 	github.com/golang/snappy v0.0.4 // indirect

@@ -136,8 +136,9 @@ type Table struct {
 
 // Gap is a range of tokens, above Low and up to High, in which something could not be read.
 type Gap struct {
-	Table     string `json:"table"`
-	Low, High int64
+	Table string `json:"table"`
+	Low   int64  `json:"low"`
+	High  int64  `json:"high"`
 }
 
 const mostGaps = 10

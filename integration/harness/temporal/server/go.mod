@@ -1,6 +1,6 @@
 module github.com/denorm-go/denorm/integration/harness/temporal/server
 
-go 1.26.0
+go 1.25.0
 
 tool github.com/temporalio/cli/cmd/temporal
 
