@@ -200,7 +200,12 @@ func (x *shop) disturb(id string, killed, stopped *child.Child) {
 	if out, err := x.server.Command(x.Context(), "workflow", "signal", "--workflow-id", id, "--name", "resume"); err != nil {
 		x.Fatal(err, out)
 	}
+	x.until(id, 0.20)
+	lost := x.work()
 	x.until(id, 0.25)
+	if err := lost.Kill(); err != nil { // it cannot give what it has done
+		x.Fatal(err)
+	}
 	if out, err := x.server.Command(x.Context(), "workflow", "signal", "--workflow-id", id, "--name", "pause"); err != nil {
 		x.Fatal(err, out)
 	}
@@ -302,7 +307,7 @@ func (x *shop) secrets() (out []string) {
 		o := drift.Order(i, x.at)
 		out = append(out, o.OrderID.String(), o.UserID.String(), string(o.OrderID[:]), fmt.Sprintf("%x", o.OrderID[:]), fmt.Sprintf("%x", o.UserID[:]))
 	}
-	return append(out, "DENORM_PASSWORD")
+	return out
 }
 
 var seed = maphash.MakeSeed()

@@ -364,8 +364,8 @@ func (e *execution) unit(ctx workflow.Context, phase *engine.Phase, s span) (don
 func (e *execution) note(ctx workflow.Context, phase *engine.Phase, s span, done engine.Done, err error) {
 	var failed *temporal.ApplicationError
 	switch {
-	case temporal.IsCanceledError(err):
-		done = engine.Done{} // it was not begun
+	case err != nil && ctx.Err() != nil: // it was not begun, or its worker is lost, and no other tries what is canceled
+		done = toldBefore(err)
 	case errors.As(err, &failed) && failed.Type() == invalidType:
 		if e.failed == nil {
 			e.failed = err
@@ -388,6 +388,15 @@ func (e *execution) note(ctx workflow.Context, phase *engine.Phase, s span, done
 	default:
 		e.Rest = append(e.Rest, left.halves()...)
 	}
+}
+
+// toldBefore is what a unit has told last before its worker was lost, if that is known.
+func toldBefore(err error) (done engine.Done) {
+	var lost *temporal.TimeoutError
+	if errors.As(err, &lost) && lost.HasLastHeartbeatDetails() && lost.LastHeartbeatDetails(&done) != nil {
+		return engine.Done{}
+	}
+	return done
 }
 
 // report is what was found until now.

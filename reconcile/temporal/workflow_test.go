@@ -338,6 +338,34 @@ func TestUnitsThatFail(t *testing.T) {
 	}
 }
 
+// A worker may be lost when its units are told to end. What it has told is done, and the rest is done by others.
+func TestWorkerIsLostAtPause(t *testing.T) {
+	env := environment(t, new(fake))
+	env.ExecuteWorkflow(func(ctx workflow.Context) error {
+		canceled, cancel := workflow.WithCancel(ctx)
+		cancel()
+		phase := &engine.Phase{Tables: []string{"a"}, Names: []string{"shop.a"}}
+		for _, told := range []struct {
+			details []any
+			rest    []span
+			rows    int64
+		}{
+			{nil, []span{{0, 0, 100}}, 0},
+			{[]any{engine.Done{Begun: true, Cursor: 40, Rows: 3}}, []span{{0, 40, 100}}, 3},
+		} {
+			e := &execution{results: make(map[key]result)}
+			e.note(canceled, phase, span{0, 0, 100}, engine.Done{}, temporal.NewHeartbeatTimeoutError(told.details...))
+			if r := e.report(ctx); !slices.Equal(e.Rest, told.rest) || r.Uncovered != 0 || e.Sums.plus(e.results).Rows["shop.a"] != told.rows {
+				t.Errorf("%v: %v, %+v", told.details, e.Rest, r)
+			}
+		}
+		return nil
+	})
+	if err := env.GetWorkflowError(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A backfill waits until writers without the table are long gone.
 func TestWaitsForWriters(t *testing.T) {
 	f := new(fake)
