@@ -46,6 +46,7 @@ unit: ## unit tests, and a simulation of 10,000 writes
 # (golang.org/issue/78156): so -cpu 1. A test of planted bugs builds the library once for each of them, without it, and make unit has done so.
 race: compiler ## unit tests with the race detector
 	go test -race -cpu 1 -timeout 20m -skip '^TestPlanted' ./...
+	cd reconcile/temporal && go test -race -cpu 1 ./...
 
 FUZZTIME = 1m
 
