@@ -31,7 +31,7 @@ func Parse(file, source string) (*Schema, error) { return parse(false, Source{fi
 type Source struct{ File, Text string }
 
 // Review is [Parse] for those who look at a schema and create nothing of it: a statement that is not understood is no error, but in Unread, of which
-// package lint has a finding; and those on functions, triggers, roles and rights, and commands of cqlsh, are passed over. A note that is wrong is an error. Several texts are
+// package lint has a finding, and so is a note that is wrong; and those on functions, triggers, roles and rights, and commands of cqlsh, are passed over. Several texts are
 // read one after the other, as migrations are: each may change what those before it have created, and USE is for its own text.
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
@@ -71,8 +71,13 @@ func (p *parser) read() error {
 	for {
 		first, at, more := p.script.Next()
 		for len(p.notes) > 0 && p.notes[0].At < at {
-			if err := p.comment(p.notes[0]); err != nil {
+			switch err := p.comment(p.notes[0]); {
+			case err != nil && !p.review:
 				return err
+			case err != nil:
+				p.out.Unread = append(p.out.Unread, Unread{
+					Text: "--" + strings.TrimRight(p.notes[0].Text, "\r"), Reason: err.Error(), At: p.position(p.notes[0].At),
+				})
 			}
 			p.notes = p.notes[1:]
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // token is a word, a literal or a sign of the text.
@@ -24,6 +25,7 @@ const (
 	quoted
 	sign
 	literal
+	broken // what is no token, with why as its text; of a script only
 )
 
 // lexer cuts a text into tokens.
@@ -77,10 +79,10 @@ func (l *lexer) cut(kind tokenKind, n int, text string) token {
 	return t
 }
 
-// fail fails with Cassandra's message, or that of a script.
-func (l *lexer) fail(message, plain string) token {
+// fail fails with Cassandra's message. In a script n bytes are a broken token, with the message of one: the statement that has it cannot be read.
+func (l *lexer) fail(n int, message, plain string) token {
 	if l.script {
-		message = plain
+		return l.cut(broken, n, plain)
 	}
 	l.err = errorAt(l.text, l.at, message)
 	return token{}
@@ -105,7 +107,7 @@ func (l *lexer) next() token {
 			n := strings.IndexAny(rest, "\r\n")
 			if n < 0 {
 				if !l.script { // as Cassandra has it
-					return l.fail("mismatched character '<EOF>' expecting the end of the line", "")
+					return l.fail(0, "mismatched character '<EOF>' expecting the end of the line", "")
 				}
 				n = len(rest)
 			}
@@ -113,7 +115,7 @@ func (l *lexer) next() token {
 		case strings.HasPrefix(rest, "/*"):
 			n := strings.Index(rest[2:], "*/")
 			if n < 0 {
-				return l.fail("mismatched character '<EOF>' expecting '*'", "a comment without end")
+				return l.fail(len(rest), "mismatched character '<EOF>' expecting '*'", "a comment without end")
 			}
 			l.comment(n+4, 2, 2)
 		default:
@@ -180,7 +182,7 @@ func (l *lexer) token(rest string) token {
 	case strings.HasPrefix(rest, "$$"):
 		text, _, ok := strings.Cut(rest[2:], "$$")
 		if !ok {
-			return l.fail("mismatched character '<EOF>' expecting '$'", "text without end")
+			return l.fail(len(rest), "mismatched character '<EOF>' expecting '$'", "text without end")
 		}
 		return l.constant(String, len(text)+4, text)
 	}
@@ -189,8 +191,9 @@ func (l *lexer) token(rest string) token {
 			return l.cut(sign, len(s), s)
 		}
 	}
-	unexpected := strconv.QuoteRune([]rune(rest[:min(4, len(rest))])[0])
-	return l.fail("no viable alternative at character "+unexpected, "unexpected "+unexpected)
+	r, n := utf8.DecodeRuneInString(rest)
+	unexpected := strconv.QuoteRune(r)
+	return l.fail(n, "no viable alternative at character "+unexpected, "unexpected "+unexpected)
 }
 
 // signs are those of which others are the beginning first.
@@ -203,7 +206,7 @@ func (l *lexer) quoted(rest string, quote byte) token {
 		i := strings.IndexByte(rest[n:], quote)
 		if i < 0 {
 			q := rune(quote)
-			return l.fail("mismatched character '<EOF>' expecting "+strconv.QuoteRune(q), string(q)+" without its end")
+			return l.fail(len(rest), "mismatched character '<EOF>' expecting "+strconv.QuoteRune(q), string(q)+" without its end")
 		}
 		if n += i + 1; n == len(rest) || rest[n] != quote {
 			break

@@ -72,6 +72,9 @@ func (p *Parser) syntax(message string) {
 	if t := p.token(); t.kind == end && !p.script {
 		p.fail(&SyntaxError{Line: 0, Column: -1, Text: message})
 	} else {
+		if t.kind == broken {
+			message = t.text
+		}
 		p.fail(errorAt(p.text, int(t.start), message))
 	}
 }

@@ -26,7 +26,7 @@ names and types is better said: ` + "`-- denorm:entity`, `-- denorm:domain` and 
 
 The numbers of a ` + "`-- denorm:volume`" + ` note have limits: ` + "`rows` is above 0, `largest` is 1 or more, `filled` is from 0 to 1 (or to 100%)" + `, and
 no other one is negative. A time is in seconds, minutes, hours, days, weeks, months or years, as in ` + "`rows=2000/year` and `window=7days`" + `. A note
-with any other number is an error that names its line, and nothing of the file is reviewed.
+with any other number is a finding of DN508, and says nothing of the table.
 
 An error loses rows, is rejected, or takes nodes down as the table grows. A warning works while the table is small, or
 costs more than it seems.

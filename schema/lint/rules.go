@@ -167,7 +167,7 @@ var rules = []Rule{
 	{
 		"DN508", "statement-not-read", Warning, unread,
 		"A statement that is not understood, such as one that changes what the file does not create: no rule looks at it. It is an error where a known " +
-			"statement is not written as CQL is.",
+			"statement is not written as CQL is, and where a denorm: note is wrong, which then says nothing.",
 	},
 	{
 		codeRejected, "statement-rejected", Error, rejected,

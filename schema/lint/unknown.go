@@ -204,7 +204,10 @@ func unread(r *review) {
 		f.Query, f.At = u.Text, u.At
 		verb, _, _ := strings.Cut(strings.ToUpper(u.Text), " ")
 		wrong := strings.Contains(u.Reason, ": want ") || strings.Contains(u.Reason, "Unmatched column")
-		if wrong && slices.Contains(strings.Fields("CREATE ALTER DROP SELECT INSERT UPDATE DELETE BEGIN TRUNCATE"), verb) {
+		switch {
+		case strings.HasPrefix(u.Text, "--"):
+			f.Fix, f.Severity = "correct the note", Error // what it says is not known, so the review is another than is wanted
+		case wrong && slices.Contains(strings.Fields("CREATE ALTER DROP SELECT INSERT UPDATE DELETE BEGIN TRUNCATE"), verb):
 			f.Severity = Error // no server reads it either
 		}
 	}

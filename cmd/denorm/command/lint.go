@@ -12,7 +12,7 @@ import (
 )
 
 func newLint(config *config) *cobra.Command {
-	s := &source{config: config, review: true}
+	s := &source{config: config, review: true, tells: true}
 	var format, failOn, colour string
 	var ignore []string
 	c := &cobra.Command{

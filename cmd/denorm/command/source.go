@@ -22,6 +22,7 @@ import (
 // source is where a schema comes from, by flags and arguments.
 type source struct {
 	review    bool // goes on after what is not understood
+	tells     bool // has findings of notes that are wrong; otherwise they are errors
 	config    *config
 	hosts     []string
 	keyspaces []string
@@ -83,6 +84,9 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		p, err := schema.Review(sources...)
 		if err != nil {
 			return nil, err
+		}
+		if i := slices.IndexFunc(p.Unread, func(u schema.Unread) bool { return strings.HasPrefix(u.Text, "--") }); i >= 0 && !s.tells {
+			return nil, fmt.Errorf("%s: %s", p.Unread[i].At.File, p.Unread[i].Reason)
 		}
 		parts, sources = append(parts, p), nil
 	}
