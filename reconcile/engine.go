@@ -65,7 +65,11 @@ func (u units) Declaration() string {
 	for _, t := range u.compared() {
 		names = append(names, t.qualified())
 	}
-	text, _ := json.Marshal([]any{u.kind, names, u.set.Describe()}) // it has nothing that JSON does not have
+	var ids []string // of these tables on this cluster, and of no table that was created later
+	for _, t := range u.tables {
+		ids = append(ids, t.id)
+	}
+	text, _ := json.Marshal([]any{u.kind, names, u.set.Describe(), ids, u.config.consistency, u.config.at}) // it has nothing that JSON does not have
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
@@ -86,10 +90,11 @@ func (u units) Do(ctx context.Context, in engine.Unit, from engine.Done, tell fu
 		config: u.config, access: u.access, set: u.set, entity: u.entity, kind: u.kind, tables: u.tables, queries: u.queries, uniques: u.uniques,
 		report: &Report{Entity: u.entity, Began: time.Now()}, queue: newQueue(),
 	}
-	p := &pieces{job: j, in: in, table: u.compared()[i], from: from, at: in.Low, tell: tell}
+	p := &pieces{job: j, in: in, table: u.compared()[i], from: from, start: in.Low, tell: tell}
 	if from.Begun {
-		p.at = from.Cursor
+		p.start = from.Cursor
 	}
+	p.at = p.start
 	if j.counts = p; in.Fills {
 		j.each = j.fillRow
 	}
@@ -102,6 +107,9 @@ func (u units) Do(ctx context.Context, in engine.Unit, from engine.Done, tell fu
 		j.settleAll(ctx)
 	}()
 	err := p.scan(ctx)
+	if err != nil {
+		j.stop(err) // what waits to be looked at again comes after what is to be done again
+	}
 	j.queue.close()
 	ticker := time.NewTicker(time.Second) // what is settled is told while the rest waits
 	defer ticker.Stop()
@@ -111,8 +119,9 @@ func (u units) Do(ctx context.Context, in engine.Unit, from engine.Done, tell fu
 			ended = true
 		case <-ticker.C:
 		}
-		if failed := p.advance(); err == nil {
+		if failed := p.advance(); err == nil && failed != nil {
 			err = failed
+			j.stop(err)
 		}
 	}
 	if ctx.Err() != nil {
@@ -128,6 +137,7 @@ type pieces struct {
 	in     engine.Unit
 	table  *table
 	from   engine.Done
+	start  int64 // what is before was done by attempts before this one, and is in from
 	at     int64 // all pieces are up to this
 	tell   func(engine.Done)
 	todo   []*piece // in their order, those that are not known to be done
@@ -146,7 +156,7 @@ type piece struct {
 
 // A piece should take some seconds, and a unit no less than three.
 const (
-	firstPieces = 16 // of a unit
+	firstPieces = 4096 // of a unit
 	shortPiece  = 2 * time.Second
 	longPiece   = 20 * time.Second
 )
@@ -245,7 +255,7 @@ func (p *pieces) done() engine.Done {
 			add(f.Table, f.Class.String(), 1)
 		}
 	}
-	if p.report.omitted > 0 && p.cursor == p.in.High {
+	if p.report.omitted > 0 {
 		out.Uncovered++ // their number is not known
 	}
 	p.report.mu.Unlock()
@@ -283,13 +293,20 @@ func (p *pieces) own(found []Finding) []Finding {
 			t = p.base()
 		}
 		token := p.token(&f)
-		return t != p.table || token <= p.in.Low || token > p.in.High
+		return t != p.table || !p.mine(token)
 	})
 }
 
 // unheld notes a claim that no base row holds.
 func (p *pieces) unheld(at place) {
+	token := tokenOf(at.t, at.key)
+	if at.t != p.table || !p.mine(token) {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.claims = append(p.claims, tokenOf(at.t, at.key))
+	p.claims = append(p.claims, token)
 }
+
+// mine says whether this attempt of the unit counts what is at a token.
+func (p *pieces) mine(token int64) bool { return token > p.start && token <= p.in.High }

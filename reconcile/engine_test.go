@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/reconcile"
+	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -280,6 +282,78 @@ func TestUnitsTellInOrder(t *testing.T) {
 		done, err = run.Do(t.Context(), u, done, func(engine.Done) {})
 		if err != nil || done.Rows != 30 || done.Found["shop.orders_by_user"]["missing"] != 29 {
 			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// An attempt that goes on where a lost one has ended counts nothing of what lies before, which the lost one has counted, though it meets it again: an
+// order has ghosts on both sides of that place.
+func TestUnitsGoOn(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 1)
+		o := x.orders[0]
+		var at []int64
+		for _, status := range orders.Statuses {
+			if ghost := o; status != o.Status {
+				ghost.Status = status
+				x.put("orders_by_status", ghost, o.UpdatedAt-1)
+				at = append(at, murmur3.Token([]byte(status)))
+			}
+		}
+		slices.Sort(at)
+		<-time.After(time.Hour)
+		run, err := x.r.Internal().Open(t.Context(), engine.Verify, orders.Orders, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Share(0, 4)
+		u := engine.Unit{Table: "orders_by_status", Low: math.MinInt64, High: math.MaxInt64}
+		for i, cursor := range append(at, math.MinInt64) {
+			from := engine.Done{Begun: true, Cursor: cursor}
+			done, err := run.Do(t.Context(), u, from, func(engine.Done) {})
+			want := int64(len(at) - i - 1) // that come after
+			if cursor == math.MinInt64 {
+				want = int64(len(at))
+			}
+			if err != nil || done.Found["shop.orders_by_status"]["ghost"] != want {
+				t.Errorf("from the ghost %d on: %+v, %v, want %d", i, done, err, want)
+			}
+		}
+	})
+}
+
+// Units are of one run only where all workers have the same declaration, tables, and options that decide what is found.
+func TestDeclarationOfARun(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 1)
+		of := func(options ...reconcile.Option) string {
+			r, err := reconcile.New(x.s, append(options, reconcile.Settle(30*time.Second))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := r.Internal().Open(t.Context(), engine.Verify, orders.Orders, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return run.Declaration()
+		}
+		first := of()
+		if of(reconcile.Rate(5), reconcile.PageSize(9)) != first {
+			t.Error("what bounds the work makes another run")
+		}
+		if of(reconcile.Consistency(session.All)) == first || of(reconcile.OldTimestamps()) == first || of(reconcile.Tables("orders_by_user")) == first {
+			t.Error("other options make no other run")
+		}
+		x.exec("DROP TABLE orders_by_user")
+		for _, statement := range orders.Schema.In(map[string]string{"": "shop"}).Statements() {
+			if strings.Contains(statement, "orders_by_user") {
+				c.Create(statement)
+			}
+		}
+		if of() == first {
+			t.Error("another table of the same name makes no other run")
 		}
 	})
 }

@@ -22,7 +22,7 @@
 // workflow cuts the rest in halves. The workflow continues as new before its history becomes long.
 //
 // It obeys the signals pause, resume and rate, which has the requests a second of all workers together, 0 for no bound. The query progress
-// gives a [Progress]. To be canceled does no harm: writes that were sent are complete.
+// gives a [Progress]. To be canceled does no harm: a row is put at its own time, whenever it arrives.
 //
 // # What Temporal is told
 //

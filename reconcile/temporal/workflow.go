@@ -54,13 +54,13 @@ type span struct {
 
 func (s span) width() uint64 { return uint64(s.High) - uint64(s.Low) }
 
-// halves cuts a span.
+// halves cuts a span. The last one is done first.
 func (s span) halves() []span {
 	if s.width() < 2 {
 		return []span{s}
 	}
 	middle := s.Low + int64(s.width()/2)
-	return []span{{s.Table, s.Low, middle}, {s.Table, middle, s.High}}
+	return []span{{s.Table, middle, s.High}, {s.Table, s.Low, middle}}
 }
 
 // planned is the range with a number of a phase, whose tables are cut into equal ones.
@@ -225,15 +225,16 @@ func (e *execution) waitForWriters(ctx workflow.Context) error {
 	return err
 }
 
-// listen does what signals order.
+// listen does what signals order. Of a pause and a resume that come at one time the pause is the last.
 func (e *execution) listen(ctx workflow.Context) {
 	s := workflow.NewSelector(ctx)
-	s.AddReceive(workflow.GetSignalChannel(ctx, names.Pause), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(true) })
 	s.AddReceive(workflow.GetSignalChannel(ctx, names.Resume), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(false) })
+	s.AddReceive(workflow.GetSignalChannel(ctx, names.Pause), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(true) })
 	s.AddReceive(workflow.GetSignalChannel(ctx, names.Rate), func(c workflow.ReceiveChannel, _ bool) {
-		var rate int
-		c.Receive(ctx, &rate)
-		e.setRate(rate)
+		var rate *int // nil without an argument; one that is no number is passed over
+		if c.ReceiveAsync(&rate) {
+			e.setRate(rate)
+		}
 	})
 	for {
 		s.Select(ctx)
@@ -246,22 +247,25 @@ func (e *execution) pause(paused bool) {
 	}
 }
 
-func (e *execution) setRate(rate int) {
-	if rate >= 0 && e.Bound != rate {
-		e.Bound, e.orders, e.events = rate, e.orders+1, e.events+1
+func (e *execution) setRate(rate *int) {
+	if rate != nil && *rate >= 0 && e.Bound != *rate {
+		e.Bound, e.orders, e.events = *rate, e.orders+1, e.events+1
 	}
 }
 
-// obeyAll does what signals order that came last, before the execution ends and would lose them.
+// obeyAll does what signals order that have not been listened to yet, before the execution ends and would lose them.
 func (e *execution) obeyAll(ctx workflow.Context) {
-	for c := workflow.GetSignalChannel(ctx, names.Pause); c.ReceiveAsync(nil); {
-		e.pause(true)
-	}
 	for c := workflow.GetSignalChannel(ctx, names.Resume); c.ReceiveAsync(nil); {
 		e.pause(false)
 	}
-	var rate int
-	for c := workflow.GetSignalChannel(ctx, names.Rate); c.ReceiveAsync(&rate); {
+	for c := workflow.GetSignalChannel(ctx, names.Pause); c.ReceiveAsync(nil); {
+		e.pause(true)
+	}
+	for c := workflow.GetSignalChannel(ctx, names.Rate); ; {
+		var rate *int
+		if !c.ReceiveAsync(&rate) {
+			return
+		}
 		e.setRate(rate)
 	}
 }
@@ -330,7 +334,8 @@ func (e *execution) begin(scope workflow.Context) {
 		var s span
 		switch {
 		case len(e.Rest) > 0:
-			s, e.Rest = e.Rest[0], e.Rest[1:]
+			last := len(e.Rest) - 1 // depth first, or halves of halves would pile up
+			s, e.Rest = e.Rest[last], e.Rest[:last]
 		case e.Next < e.Segments*len(phase.Tables):
 			s = planned(e.Next, e.Segments)
 			e.Next++

@@ -399,3 +399,44 @@ func TestInvalidRuns(t *testing.T) {
 		}
 	}
 }
+
+// What is left of long units is done before others are begun, so that few of them wait, however long they take.
+func TestRestsDoNotPileUp(t *testing.T) {
+	f := new(fake)
+	const segments, units = 4, 4
+	begun, cut, most := 0, 0, 0
+	f.each = func(_ context.Context, in unitArguments) (engine.Done, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		done := all(in)
+		if begun++; uint64(in.High)-uint64(in.Low) > 1<<54 {
+			cut++
+			done.Cursor = in.Low + 1
+		}
+		most = max(most, 2*cut-max(0, begun-2*segments)) // that wait, at most
+		return done, nil
+	}
+	env := environment(t, f)
+	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: segments, Units: units})
+	reported(t, env)
+	if cut < 1000 || most > 200 {
+		t.Errorf("%d units were cut, and up to %d halves waited", cut, most)
+	}
+}
+
+// A rate that is no number changes nothing, and the orders after it are heard.
+func TestRateThatIsNone(t *testing.T) {
+	for _, rate := range []any{"5000", nil, 5.5, map[string]int{"rate": 5}, -1} {
+		f := &fake{each: waiting}
+		env := environment(t, f)
+		var p Progress
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Rate, rate) }, 50*time.Millisecond)
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Pause, nil) }, 100*time.Millisecond)
+		env.RegisterDelayedCallback(func() { p = progressOf(t, env) }, time.Hour)
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(names.Resume, nil) }, 2*time.Hour)
+		env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2, Rate: 400})
+		if reported(t, env); p.State != "paused" || p.Rate != 400 {
+			t.Errorf("after a rate of %v: %+v", rate, p)
+		}
+	}
+}
