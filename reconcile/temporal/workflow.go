@@ -24,6 +24,10 @@ const (
 	longUnit = 24 * time.Hour
 )
 
+// lastUnits is how long units may take to end before the workflow continues as new; then they are ended, and their rest is begun again. Tests
+// do not wait that long.
+var lastUnits = 5 * time.Minute
+
 // input is the argument of the workflow: a run, and where a former one of its executions has ended.
 type input struct {
 	Run
@@ -288,7 +292,7 @@ func (e *execution) phase(ctx workflow.Context) error {
 			_ = workflow.Await(ctx, func() bool { return e.events != events }) // the error is that of ctx
 		}
 		if undisturbed() && !e.Paused { // the history is long: what runs may end
-			_ = workflow.Await(ctx, func() bool { return e.running == 0 || !undisturbed() }) // as above
+			_, _ = workflow.AwaitWithTimeout(ctx, lastUnits, func() bool { return e.running == 0 || !undisturbed() }) // as above
 		}
 		cancel()
 		if err := workflow.Await(rest, func() bool { return e.running == 0 }); err != nil {

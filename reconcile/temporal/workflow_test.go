@@ -440,3 +440,33 @@ func TestRateThatIsNone(t *testing.T) {
 		}
 	}
 }
+
+// Units that take long do not keep a run from continuing as new: they are ended, and begun again after it.
+func TestContinuesAsNewInTime(t *testing.T) {
+	lastUnits = 50 * time.Millisecond
+	t.Cleanup(func() { lastUnits = 5 * time.Minute })
+	f := new(fake)
+	env := environment(t, f)
+	f.each = func(ctx context.Context, in unitArguments) (engine.Done, error) {
+		if in.Low == math.MinInt64 { // the first one ends, and the workflow looks
+			return all(in), nil
+		}
+		<-ctx.Done()
+		return engine.Done{}, ctx.Err()
+	}
+	env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) { env.SetContinueAsNewSuggested(true) })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2, Units: 4})
+	}()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the workflow waits for its units")
+	}
+	var again *workflow.ContinueAsNewError
+	if !errors.As(env.GetWorkflowError(), &again) {
+		t.Fatal(env.GetWorkflowError())
+	}
+}
