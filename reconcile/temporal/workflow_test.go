@@ -454,7 +454,11 @@ func TestContinuesAsNewInTime(t *testing.T) {
 		<-ctx.Done()
 		return engine.Done{}, ctx.Err()
 	}
-	env.SetOnActivityCompletedListener(func(*activity.Info, converter.EncodedValue, error) { env.SetContinueAsNewSuggested(true) })
+	env.SetOnActivityCompletedListener(func(info *activity.Info, _ converter.EncodedValue, _ error) {
+		if info.ActivityType.Name == names.Unit {
+			env.SetContinueAsNewSuggested(true)
+		}
+	})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
