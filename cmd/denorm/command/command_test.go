@@ -62,6 +62,13 @@ func TestLintSARIFOfAnyFile(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	whole, err := filepath.Abs(shop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, _, _ := run(t, nil, "lint", "--format", "sarif", whole); !strings.Contains(out, `"uri": "`+shop+`"`) {
+		t.Error("a file below the folder that the command runs in is named with its whole path")
+	}
 	if out, _, _ := run(t, nil, "lint", "--format", "sarif", file); !regexp.MustCompile(`"uri": "file:///.*/shop%20%231%20100%25\.cql"`).MatchString(out) {
 		t.Error(out)
 	}

@@ -3,6 +3,7 @@ package command
 import (
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -102,8 +103,13 @@ func writeSARIF(out io.Writer, found []lint.Finding, _ colours) error {
 	})
 }
 
-// uriOf is a file as a reference: relative to where the command runs, unless the file is given with its whole path.
+// uriOf is a file as a reference: relative to where the command runs, as code scanning wants it, unless the file is outside of that.
 func uriOf(file string) string {
+	if here, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
+		if below, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(below) {
+			file = below
+		}
+	}
 	path := url.URL{Path: filepath.ToSlash(file)}
 	if filepath.IsAbs(file) {
 		path.Scheme = "file"
