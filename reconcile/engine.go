@@ -69,7 +69,7 @@ func (u units) Declaration() string {
 	for _, t := range u.tables {
 		ids = append(ids, t.id)
 	}
-	text, _ := json.Marshal([]any{u.kind, names, u.set.Describe(), ids, u.config.consistency, u.config.at}) // it has nothing that JSON does not have
+	text, _ := json.Marshal([]any{u.kind, names, u.set.Describe(), ids, u.config.consistency, u.at}) // it has nothing that JSON does not have
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
