@@ -17,7 +17,7 @@ func TestSplit(t *testing.T) {
 		"BEGIN BATCH USE k; USE l": {"BEGIN BATCH USE k; USE l"},
 		"":                         {""},
 		"-- nothing":               {"-- nothing"},
-		"USE k; SELECT 'a":         {"USE k; SELECT 'a"},
+		"USE k; SELECT 'a":         {"USE k", "SELECT 'a"},
 	} {
 		if found := split(text); !reflect.DeepEqual(found, want) {
 			t.Errorf("%q: got %q, want %q", text, found, want)
