@@ -132,15 +132,18 @@ func (p *Parser) span(from int) Span {
 	return Span{int(p.tokens[from].start), int(p.tokens[max(from, p.at-1)].end)}
 }
 
-// Clause is a text without its comments. It is an error if there is a semicolon in it.
+// Clause is a text without its comments. It is an error if there is a semicolon in it, or what is not CQL, such as a quote without its end.
 func Clause(text string) (string, error) {
 	s, err := NewScript(text)
 	if err != nil {
 		return "", err
 	}
 	for _, t := range s.p.tokens {
-		if t.kind == sign && t.text == ";" {
+		switch {
+		case t.kind == sign && t.text == ";":
 			return "", errors.New("a semicolon within a clause")
+		case t.kind == broken:
+			return "", errors.New(t.text)
 		}
 	}
 	return s.Text(Span{0, len(text)}), nil

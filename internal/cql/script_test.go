@@ -253,3 +253,16 @@ func FuzzScript(f *testing.F) {
 		}
 	})
 }
+
+// A clause that a server says is passed on only if it cannot be more than a clause.
+func TestClause(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a IS NOT NULL /* x */  AND b > 'it''s'": "a IS NOT NULL AND b > 'it''s'",
+		"a = 1; DROP TABLE t":                    "", "a = 'x": "", `a = "x`: "", "a = 1 /* x": "", "a = $$x": "", "a = ~": "", "a = \x00": "",
+	} {
+		if got, err := Clause(text); got != want || (err != nil) != (want == "") {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}
