@@ -35,7 +35,6 @@ type table struct {
 	timed    []string
 	selects  string // up to the WHERE
 	ranges   string // all of it, of a range of tokens
-	id       string // of this table, and of no later one of its name
 	gcGrace  time.Duration
 	ttl      time.Duration // default_time_to_live
 	part     int           // columns of the partition key, which come first

@@ -10,9 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/internal/murmur3"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/request"
+	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -41,11 +45,25 @@ func (o opener) Open(ctx context.Context, kind string, set tables.Described, tab
 			return nil, err
 		}
 	}
-	return units{j}, nil
+	u := units{job: j}
+	for _, t := range j.tables {
+		var id gocql.UUID
+		_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) error {
+			return j.query(ctx, "SELECT id FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?", gocql.One, t.keyspace, t.Name()).Scan(&id)
+		}, nil)
+		if err != nil {
+			return nil, fmt.Errorf("denorm: reconcile: id of %s not read: %w", t.qualified(), err)
+		}
+		u.ids = append(u.ids, id.String())
+	}
+	return u, nil
 }
 
 // units does units of a job, each as a job of its own, all with its access.
-type units struct{ *job }
+type units struct {
+	*job
+	ids []string // of the tables on this cluster; a table that is created later under the same name has another one
+}
 
 // Phases implements [engine.Run].
 func (u units) Phases() []engine.Phase {
@@ -65,11 +83,7 @@ func (u units) Declaration() string {
 	for _, t := range u.compared() {
 		names = append(names, t.qualified())
 	}
-	var ids []string // of these tables on this cluster, and of no table that was created later
-	for _, t := range u.tables {
-		ids = append(ids, t.id)
-	}
-	text, _ := json.Marshal([]any{u.kind, names, u.set.Describe(), ids, u.config.consistency, u.at}) // it has nothing that JSON does not have
+	text, _ := json.Marshal([]any{u.kind, names, u.set.Describe(), u.ids, u.config.consistency, u.at}) // it has nothing that JSON does not have
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }

@@ -162,11 +162,10 @@ func (j *job) checkPartitioner(ctx context.Context) error {
 func (j *job) readSchema(ctx context.Context) error {
 	for _, t := range j.tables {
 		var grace, ttl int
-		var id gocql.UUID
 		err := j.pace.Do(ctx, points, func() error {
 			_, err := request.New("", nil, leastSilence).Do(ctx, &j.retrier, retry.Partition, func(ctx context.Context) error {
-				err := j.query(ctx, "SELECT gc_grace_seconds, default_time_to_live, id FROM system_schema.tables WHERE keyspace_name = ? AND "+
-					"table_name = ?", gocql.One, t.keyspace, t.Name()).Scan(&grace, &ttl, &id)
+				err := j.query(ctx, "SELECT gc_grace_seconds, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND "+
+					"table_name = ?", gocql.One, t.keyspace, t.Name()).Scan(&grace, &ttl)
 				if errors.Is(err, gocql.ErrNotFound) {
 					return request.Stop(err)
 				}
@@ -180,7 +179,7 @@ func (j *job) readSchema(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("denorm: reconcile: schema of %s not read: %w", t.qualified(), err)
 		}
-		t.gcGrace, t.ttl, t.id = time.Duration(grace)*time.Second, time.Duration(ttl)*time.Second, id.String()
+		t.gcGrace, t.ttl = time.Duration(grace)*time.Second, time.Duration(ttl)*time.Second
 	}
 	return nil
 }
