@@ -19,6 +19,7 @@ import (
 	"github.com/gocql/gocql"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
 	"github.com/denorm-go/denorm/examples/orders"
@@ -72,12 +73,12 @@ type shop struct {
 	at     int64
 }
 
-func open(t *testing.T) *shop {
+func open(t *testing.T, tables ...string) *shop {
 	t.Helper()
 	x := &shop{T: t, server: temporal.Serve(t, t.TempDir()+"/temporal.db"), at: time.Now().Add(-time.Hour).UnixMicro()}
 	x.Place = nodes.Cassandra.Open(t, 3, orders.Schema.Statements()...)
 	begin := time.Now()
-	if err := drift.Load(t.Context(), x.Session.Writes(), *count, x.at); err != nil {
+	if err := drift.Load(t.Context(), x.Session.Writes(), *count, x.at, tables...); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d orders loaded in %v", *count, time.Since(begin).Round(time.Second))
@@ -216,6 +217,48 @@ func (x *shop) disturb(id string, killed, stopped *child.Child) {
 	if out, err := x.denorm("resume", id); err != nil {
 		x.Fatal(err, out)
 	}
+	if out, err := x.denorm("rate", id, "50000"); err != nil {
+		x.Fatal(err, out)
+	}
+	x.goesAt(id, 50_000)
+	if out, err := x.server.Command(x.Context(), "workflow", "signal", "--workflow-id", id, "--name", "rate", "--input", "0"); err != nil {
+		x.Fatal(err, out)
+	}
+	x.goesAt(id, 0)
+}
+
+// goesAt waits until a run has a rate.
+func (x *shop) goesAt(id string, rate int) {
+	x.Helper()
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(time.Second) {
+		p := x.progress(id)
+		if p.Rate == rate && p.State == "running" {
+			return
+		}
+		if time.Now().After(deadline) {
+			x.Fatalf("the rate is not %d: %+v", rate, p)
+		}
+	}
+}
+
+// stop has the command stop a verification that has begun.
+func (x *shop) stop() {
+	x.Helper()
+	run, err := on.Start(x.Context(), x.client, "denorm", on.Run{Kind: on.Verify, Set: "order", Settle: settleFor})
+	if err != nil {
+		x.Fatal(err)
+	}
+	x.until(run.GetID(), 0.01)
+	if out, err := x.denorm("stop", run.GetID()); err != nil {
+		x.Fatal(err, out)
+	}
+	var canceled *sdk.CanceledError
+	var report on.Report
+	if err := run.Get(x.Context(), nil); !errors.As(err, &canceled) {
+		x.Errorf("a run that was stopped: %v", err)
+	} else if err := canceled.Details(&report); err != nil || !errors.Is(report.Err(), reconcile.ErrIncomplete) || report.Tables[0].Rows == 0 {
+		x.Errorf("%v, %+v", err, report)
+	}
 }
 
 // run has the command start and watch a run, disturbs it, and gives its report, and what the command has said of it.
@@ -336,10 +379,7 @@ func (x *shop) all(table string) map[gocql.UUID]uint64 {
 // to the others at ALL, and what is counted is what the embedded verification counts.
 func TestThreeWorkers(t *testing.T) {
 	cluster.Alone(t)
-	x := open(t)
-	if err := x.Session.Writes().Query("TRUNCATE orders_by_user").Exec(); err != nil {
-		t.Fatal(err)
-	}
+	x := open(t, "orders_by_id", "orders_by_status")
 	first, second := x.work(), x.work()
 	x.work()
 	filled, said, code := x.run(first, second, "backfill", "order", "orders_by_user", "--writers", time.Now().Add(-time.Minute).UTC().Format(time.RFC3339))
@@ -373,6 +413,7 @@ func TestThreeWorkers(t *testing.T) {
 		}
 	}
 	killed := x.work()
+	x.stop()
 	verified, said, code := x.run(killed, second, "verify", "order")
 	if code != command.ExitFound || !strings.Contains(said, "missing") {
 		t.Errorf("verify exits with %d", code)

@@ -124,6 +124,8 @@ type Report struct {
 	// says why.
 	Uncovered int64 `json:"uncovered"`
 	Gaps      []Gap `json:"gaps,omitempty"`
+	// Stopped says that the run was canceled, and the rest was not read.
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // Table is what was found in a table.
@@ -144,7 +146,7 @@ type Gap struct {
 const mostGaps = 10
 
 // Err is nil if all rows were read and agree. It matches [reconcile.ErrDrift] if some disagree, and [reconcile.ErrIncomplete] if some could not be
-// read.
+// read, or the run was stopped.
 func (r Report) Err() error {
 	var errs []error
 	if r.Uncovered > 0 {
@@ -154,6 +156,9 @@ func (r Report) Err() error {
 		}
 		errs = append(errs, fmt.Errorf("%w: %d ranges of the ring or entities could not be read, of %s: the logs of the workers say why: run again",
 			reconcile.ErrIncomplete, r.Uncovered, strings.Join(places, "; ")))
+	}
+	if r.Stopped {
+		errs = append(errs, fmt.Errorf("%w: the run was stopped before all was read: start it again", reconcile.ErrIncomplete))
 	}
 	if n := r.findings(); n > 0 {
 		errs = append(errs, fmt.Errorf("%w: %d findings", reconcile.ErrDrift, n))
@@ -179,7 +184,7 @@ func (r Report) String() string {
 			fmt.Fprintf(&b, "   %s %d", class, t.Found[class])
 		}
 		switch {
-		case len(t.Found) == 0 && r.Uncovered == 0:
+		case len(t.Found) == 0 && r.Uncovered == 0 && !r.Stopped:
 			b.WriteString("   agrees")
 		case len(t.Found) == 0:
 			b.WriteString("   nothing found in what was compared")
@@ -190,6 +195,9 @@ func (r Report) String() string {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "%d findings; %d differences explained by writes in flight; in %s\n", r.findings(), r.InFlight, r.Ended.Sub(r.Began).Round(time.Second))
+	if r.Stopped {
+		b.WriteString("stopped before all was read\n")
+	}
 	if r.Uncovered > 0 {
 		fmt.Fprintf(&b, "%d ranges of the ring, or entities, could not be read: nothing is known of them\n", r.Uncovered)
 	}
@@ -201,7 +209,7 @@ type Progress struct {
 	Kind  string `json:"kind"`
 	Set   string `json:"set"`
 	State string `json:"state"` // running, paused, waiting, canceling or done
-	// Waits says what a run waits for.
+	// Waits says what a run waits for: it may be paused because a worker has another declaration.
 	Waits    string    `json:"waits,omitempty"`
 	Began    time.Time `json:"began"`
 	Done     float64   `json:"done"`     // of all that is to be read: 0 to 1

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -15,12 +16,16 @@ import (
 	"github.com/gocql/gocql"
 	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/failure/v1"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/internal/engine"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/reconcile/temporal/internal/names"
 	"github.com/denorm-go/denorm/schema"
@@ -207,6 +212,89 @@ func TestErrorsStayHere(t *testing.T) {
 	env, text = o.run(Run{Kind: Verify, Set: "letter", Segments: 1, Settle: time.Second, Tables: []string{"letters_by_to"}})
 	if got := reported(t, env); got.Uncovered == 0 || strings.Contains(text, "read post.") || !strings.Contains(text, failed) {
 		t.Errorf("%+v\n%s", got, text)
+	}
+}
+
+// activities registers no workflows.
+type activities struct {
+	worker.Registry
+	on *testsuite.TestActivityEnvironment
+}
+
+// RegisterWorkflowWithOptions implements [worker.Registry].
+func (a activities) RegisterWorkflowWithOptions(any, workflow.RegisterOptions) {}
+
+// RegisterActivityWithOptions implements [worker.Registry].
+func (a activities) RegisterActivityWithOptions(do any, options activity.RegisterOptions) {
+	a.on.RegisterActivityWithOptions(do, options)
+}
+
+// A range is left after so many tries, those without an answer of nodes aside, also if it ends the processes that read it. What was told last is known to the next try.
+func TestTries(t *testing.T) {
+	o := newOffice(t, 3)
+	read := o.When(cassandratest.Table("letters_by_to"))
+	for name, tt := range map[string]struct {
+		before int
+		fail   cassandratest.Error
+		tries  int // that are told
+		left   bool
+	}{
+		"no replicas":           {before: 20, fail: cassandratest.Unavailable(gocql.LocalQuorum, 2, 1), tries: 20},
+		"rejected":              {before: 5, fail: cassandratest.Code(gocql.ErrCodeUnauthorized), tries: 6},
+		"rejected often enough": {before: mostTries - 1, fail: cassandratest.Code(gocql.ErrCodeUnauthorized), left: true},
+		"ends each process":     {before: mostLost, left: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var suite testsuite.WorkflowTestSuite
+			suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+			env := suite.NewTestActivityEnvironment()
+			if err := Register(activities{on: env}, o.s, []tables.Described{letters}); err != nil {
+				t.Fatal(err)
+			}
+			run, err := Run{Kind: Verify, Set: "letter", Settle: time.Second, Tables: []string{"letters_by_to"}}.withDefaults()
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, err := env.ExecuteActivity(names.Plan, run)
+			var p plan
+			if err == nil {
+				err = value.Get(&p)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var mu sync.Mutex
+			var last told
+			env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+				mu.Lock()
+				defer mu.Unlock()
+				_ = details.Get(&last) // else it is not as wanted
+			})
+			reads := 0
+			rule := read.Choose(func(cassandratest.Request) []cassandratest.Step {
+				reads++
+				return []cassandratest.Step{cassandratest.Fail(tt.fail)}
+			})
+			defer rule.End()
+			env.SetHeartbeatDetails(told{engine.Done{Begun: true, Cursor: 7, Rows: 5}, tt.before})
+			value, err = env.ExecuteActivity(names.Unit, unitArguments{
+				Run: run, Declaration: p.Declaration, Table: "letters_by_to", Low: 0, High: math.MaxInt64, Of: 1,
+			})
+			var done engine.Done
+			if err == nil {
+				err = value.Get(&done)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case tt.left && (err != nil || done.Cursor != math.MaxInt64 || done.Uncovered == 0 || done.Rows != 5):
+				t.Errorf("%v, %+v", err, done)
+			case !tt.left && (err == nil || last.Tries != tt.tries || last.Cursor != 7 || last.Rows != 5):
+				t.Errorf("%v, %+v, %+v", err, last, done)
+			case (tt.before == mostLost) != (reads == 0):
+				t.Errorf("%d reads", reads)
+			}
+		})
 	}
 }
 

@@ -40,6 +40,7 @@ type state struct {
 	Next        int            `json:"next"` // the first range of the phase that was not begun
 	Rest        []span         `json:"rest,omitempty"`
 	Paused      bool           `json:"paused,omitempty"`
+	Held        string         `json:"held,omitempty"` // why it is paused, if nobody has ordered that
 	Bound       int            `json:"bound"`   // requests a second
 	Ended       int            `json:"ended"`   // units
 	Covered     float64        `json:"covered"` // of the ring, summed over phases and tables
@@ -55,7 +56,6 @@ type execution struct {
 	orders  int // that were given: pause, resume, rate
 	events  int // orders, and activities that have ended
 	waits   string
-	failed  error
 }
 
 // reconcileRun is the workflow.
@@ -135,7 +135,7 @@ func (e *execution) listen(ctx workflow.Context) {
 
 func (e *execution) pause(paused bool) {
 	if e.Paused != paused {
-		e.Paused, e.orders, e.events = paused, e.orders+1, e.events+1
+		e.Paused, e.Held, e.orders, e.events = paused, "", e.orders+1, e.events+1
 	}
 }
 
@@ -169,7 +169,7 @@ func (e *execution) phase(ctx workflow.Context) error {
 	for {
 		scope, cancel := workflow.WithCancel(rest)
 		orders := e.orders
-		undisturbed := func() bool { return ctx.Err() == nil && e.failed == nil && e.orders == orders }
+		undisturbed := func() bool { return ctx.Err() == nil && e.orders == orders }
 		for undisturbed() && !e.Paused && !e.long(ctx) {
 			e.begin(scope)
 			if e.running == 0 {
@@ -188,9 +188,9 @@ func (e *execution) phase(ctx workflow.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return temporal.NewCanceledError(e.report(ctx))
-		case e.failed != nil:
-			return e.failed
+			r := e.report(ctx)
+			r.Stopped = true
+			return temporal.NewCanceledError(r)
 		case e.long(ctx):
 			return e.again(ctx)
 		}
@@ -248,7 +248,7 @@ func (e *execution) unit(ctx workflow.Context, phase *engine.Phase, s span) (don
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: longUnit, HeartbeatTimeout: heartbeatTimeout, WaitForCancellation: true,
 		Summary:     fmt.Sprintf("%s, tokens above %d up to %d", phase.Names[s.Table], s.Low, s.High),
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 2 * time.Second, MaximumInterval: time.Minute, MaximumAttempts: 4 * lastTry},
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 2 * time.Second, MaximumInterval: time.Minute}, // a worker says when it is enough
 	})
 	err = workflow.ExecuteActivity(ctx, names.Unit, unitArguments{
 		Run: e.Run, Declaration: e.Declaration, Fills: phase.Fills, Table: phase.Tables[s.Table], Low: s.Low, High: s.High,
@@ -263,12 +263,12 @@ func (e *execution) note(ctx workflow.Context, phase *engine.Phase, s span, done
 	switch {
 	case err != nil && ctx.Err() != nil: // it was not begun, or its worker is lost, and no other tries what is canceled
 		done = toldBefore(err)
-	case errors.As(err, &failed) && failed.Type() == invalidType:
-		if e.failed == nil {
-			e.failed = err
+	case errors.As(err, &failed) && failed.Type() == invalidType: // as another worker, or a later version of this one, may be able to
+		e.pause(true)
+		if e.Held == "" {
+			e.Held = failed.Message()
 		}
-		return
-	case err != nil: // at each of many tries its worker was lost, or could not read all
+	case err != nil: // somebody has had the activity fail, with a tool of Temporal
 		done = engine.Done{Begun: true, Cursor: s.High, Uncovered: 1}
 	}
 	if !done.Begun {
@@ -333,7 +333,7 @@ func (e *execution) progress(ctx workflow.Context) Progress {
 	case ctx.Err() != nil:
 		p.State = "canceling"
 	case e.Paused:
-		p.State = "paused"
+		p.State, p.Waits = "paused", e.Held
 	case e.waits != "":
 		p.State = "waiting"
 	}

@@ -296,7 +296,7 @@ func TestRateIsShared(t *testing.T) {
 	}
 }
 
-// A run that is canceled begins nothing more, and says what was counted.
+// A run that is canceled begins nothing more, and says what was counted, and that it is not all.
 func TestCancel(t *testing.T) {
 	f := &fake{each: waiting}
 	env := environment(t, f)
@@ -304,7 +304,7 @@ func TestCancel(t *testing.T) {
 	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 4, Units: 3})
 	var canceled *temporal.CanceledError
 	var r Report
-	if err := env.GetWorkflowError(); !errors.As(err, &canceled) || canceled.Details(&r) != nil || len(r.Tables) != 2 {
+	if err := env.GetWorkflowError(); !errors.As(err, &canceled) || canceled.Details(&r) != nil || len(r.Tables) != 2 || !errors.Is(r.Err(), reconcile.ErrIncomplete) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	if len(f.units) != 3 {
@@ -312,12 +312,12 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A unit that fails at each try is not covered, and the rest is done. One that another try cannot help ends the run.
+// A unit that somebody has had fail is not covered, and the rest is done.
 func TestUnitsThatFail(t *testing.T) {
 	f := new(fake)
 	f.each = func(_ context.Context, in unitArguments) (engine.Done, error) {
 		if in.Table == "b" && in.Low == math.MinInt64 {
-			return engine.Done{}, temporal.NewApplicationError(failed, "denorm.failed")
+			return engine.Done{}, temporal.NewNonRetryableApplicationError("no more", "denorm.failed", nil)
 		}
 		return all(in), nil
 	}
@@ -327,15 +327,36 @@ func TestUnitsThatFail(t *testing.T) {
 	if !errors.Is(r.Err(), reconcile.ErrIncomplete) || r.Uncovered != 1 || len(r.Gaps) != 1 || r.Gaps[0] != (Gap{"shop.b", math.MinInt64, 0}) {
 		t.Errorf("%+v", r)
 	}
-	f.each = func(context.Context, unitArguments) (engine.Done, error) {
-		return engine.Done{}, temporal.NewNonRetryableApplicationError("no", invalidType, nil)
+}
+
+// A worker with which a run is not valid pauses it, and says why. When it is gone, the run is resumed, and nothing of it is lost.
+func TestOtherWorkerPauses(t *testing.T) {
+	f := new(fake)
+	other := true
+	f.each = func(_ context.Context, in unitArguments) (engine.Done, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if other && in.Low >= 0 {
+			f.units = f.units[:len(f.units)-1]
+			return engine.Done{}, temporal.NewNonRetryableApplicationError("another declaration", invalidType, nil)
+		}
+		return all(in), nil
 	}
-	env = environment(t, f)
-	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 2})
-	var why *temporal.ApplicationError
-	if err := env.GetWorkflowError(); !errors.As(err, &why) || why.Message() != "no" {
-		t.Error(err)
+	env := environment(t, f)
+	env.RegisterDelayedCallback(func() {
+		if p := progressOf(t, env); p.State != "paused" || p.Waits != "another declaration" || p.Running != 0 {
+			t.Errorf("%+v", p)
+		}
+		f.mu.Lock()
+		other = false
+		f.mu.Unlock()
+		env.SignalWorkflow(names.Resume, nil)
+	}, time.Hour)
+	env.ExecuteWorkflow(names.Workflow, Run{Kind: Verify, Set: "order", Segments: 8, Units: 1})
+	if r := reported(t, env); r.Uncovered != 0 || r.Tables[0].Rows != 8 || progressOf(t, env).Waits != "" {
+		t.Errorf("%+v", r)
 	}
+	f.covers(t)
 }
 
 // A worker may be lost when its units are told to end. What it has told is done, and the rest is done by others.

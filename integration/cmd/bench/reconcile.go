@@ -49,7 +49,7 @@ func (b *reconcileBench) schema() *schema.Schema { return orders.Schema }
 func (b *reconcileBench) run(ctx context.Context, p *place) (_ map[string]string, err error) {
 	b.loaded = time.Now().Add(-time.Hour).UnixMicro()
 	begin := time.Now()
-	if err = drift.Load(ctx, p.admin.Writes(), b.orders, b.loaded); err != nil {
+	if err = drift.Load(ctx, p.admin.Writes(), b.orders, b.loaded, drift.Tables...); err != nil {
 		return nil, err
 	}
 	progress("%d orders loaded in %.0f s", b.orders, time.Since(begin).Seconds())

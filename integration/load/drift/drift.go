@@ -53,8 +53,8 @@ func Remove(s *gocql.Session, table string, o orders.Order, at int64) error {
 // ordersPerBatch is how many orders are put by a request. The rows of one status are then few mutations, as they are one partition.
 const ordersPerBatch = 20
 
-// Load puts orders into all tables, many at a time.
-func Load(ctx context.Context, s *gocql.Session, count int, at int64) error {
+// Load puts orders into tables, many at a time.
+func Load(ctx context.Context, s *gocql.Session, count int, at int64, tables ...string) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	var failure atomic.Pointer[error]
@@ -65,7 +65,7 @@ func Load(ctx context.Context, s *gocql.Session, count int, at int64) error {
 				if first >= count {
 					return
 				}
-				if err := patiently(func() error { return loadBatch(ctx, s, first, min(count, first+ordersPerBatch), at) }); err != nil {
+				if err := patiently(func() error { return loadBatch(ctx, s, tables, first, min(count, first+ordersPerBatch), at) }); err != nil {
 					failure.Store(&err)
 				}
 			}
@@ -78,11 +78,11 @@ func Load(ctx context.Context, s *gocql.Session, count int, at int64) error {
 	return ctx.Err()
 }
 
-func loadBatch(ctx context.Context, s *gocql.Session, first, end int, at int64) error {
+func loadBatch(ctx context.Context, s *gocql.Session, tables []string, first, end int, at int64) error {
 	b := s.NewBatch(gocql.UnloggedBatch).WithTimestamp(at).WithContext(ctx)
 	for i := first; i < end; i++ {
 		o := Order(i, at)
-		for _, table := range Tables {
+		for _, table := range tables {
 			b.Entries = append(b.Entries, gocql.BatchEntry{
 				Stmt: "INSERT INTO " + table + " (order_id,user_id,status,total,updated_at) VALUES (?,?,?,?,?)",
 				Args: []any{o.OrderID, o.UserID, string(o.Status), o.Total, at}, Idempotent: true,

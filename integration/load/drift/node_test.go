@@ -138,7 +138,7 @@ func open(t *testing.T) *trial {
 	}
 	x.loaded = time.Now().Add(-time.Hour).UnixMicro()
 	begin := time.Now()
-	if err := drift.Load(t.Context(), x.Session.Writes(), x.sheet.orders, x.loaded); err != nil {
+	if err := drift.Load(t.Context(), x.Session.Writes(), x.sheet.orders, x.loaded, drift.Tables...); err != nil {
 		t.Fatal(err)
 	}
 	x.sheet.load = time.Since(begin)

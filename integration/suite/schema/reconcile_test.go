@@ -44,7 +44,7 @@ func TestReconcileEstimate(t *testing.T) {
 	create(t, on, orders.Schema)
 	create(t, on, schema.Must(schema.Declare(schema.Sets(lines))))
 	at := time.Now().Add(-time.Hour).UnixMicro()
-	if err := drift.Load(t.Context(), in, count, at); err != nil {
+	if err := drift.Load(t.Context(), in, count, at, drift.Tables...); err != nil {
 		t.Fatal(err)
 	}
 	for i := range count / each {
