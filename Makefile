@@ -92,7 +92,7 @@ temporalproofs: ## runs on a real Temporal: 1,000,000 orders on three workers, o
 	cd integration && go test -tags faults -count=1 -timeout 1h -v ./harness/temporal # it builds the server first
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -- sh -c "cd ../examples/temporal && \
 		go test -tags faults -count=1 -timeout 6h -v -run TestThreeWorkers . -orders 1000000"
-	cd examples/temporal && go test -tags faults -count=1 -timeout 3h -v -run TestManySegments . -segments 100000
+	cd examples/temporal && go test -tags faults -count=1 -timeout 3h -v -run 'TestManySegments|TestHistories' . -segments 100000
 
 .PHONY: simulation
 simulation: ## 1,000,000 logical writes with faults of every kind in virtual time, into docs/simulation.md; a quarter of an hour; SEED=n is the first world
