@@ -61,6 +61,9 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 	}
 	j.each = j.giveVersion
 	given, err := j.run(ctx)
+	if given == nil {
+		return nil, err
+	}
 	for _, t := range j.tables[1:] {
 		given.NotCompared = append(given.NotCompared, t.qualified())
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
@@ -29,6 +31,19 @@ func rowsOf(t *testing.T, s *session.Session, table string) (out []string) {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// A stored run of a set with Versioned that cannot begin, as there is none to resume, is an error.
+func TestAdoptVersionedDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		_, _, r := openSet(t, c, tickets, reconcile.State("shop"))
+		c.Create(reconcile.StateSchema("shop"))
+		writers := reconcile.Writers(time.Now().Add(-time.Hour))
+		if report, err := r.Adopt(t.Context(), tickets, writers, reconcile.Resume(gocql.TimeUUID())); err == nil || report != nil {
+			t.Errorf("%v, %v", report, err)
+		}
+	})
 }
 
 // A set with Versioned takes over tables that were written by hand: each base row gets a version, and what disagrees with it goes. A process
