@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -133,7 +135,7 @@ func (u units) Do(ctx context.Context, in engine.Unit, from engine.Done, tell fu
 			ended = true
 		case <-ticker.C:
 		}
-		if failed := p.advance(); err == nil && failed != nil {
+		if failed := p.advance(ctx); err == nil && failed != nil {
 			err = failed
 			j.stop(err)
 		}
@@ -200,7 +202,7 @@ func (p *pieces) scan(ctx context.Context) error {
 		case took > longPiece:
 			width = max(1, width/2)
 		}
-		if err := p.advance(); err != nil {
+		if err := p.advance(ctx); err != nil {
 			return err
 		}
 	}
@@ -208,13 +210,21 @@ func (p *pieces) scan(ctx context.Context) error {
 }
 
 // advance moves the cursor over what is done, and tells. It gives an error at a piece that should be done again.
-func (p *pieces) advance() error {
+func (p *pieces) advance(ctx context.Context) error {
 	for len(p.todo) > 0 && p.todo[0].open.Load() == 0 {
 		next := p.todo[0]
-		switch {
-		case next.again.Load() && !p.in.Skip:
-			return fmt.Errorf("tokens above %d up to %d of %s: %w", next.in.low, next.in.high, p.table.qualified(), p.why())
-		case next.failed.Load():
+		if next.again.Load() {
+			err := *next.cause.Load()
+			away := p.away(ctx, err)
+			if away || !p.in.Skip {
+				err = fmt.Errorf("tokens above %d up to %d of %s: %w", next.in.low, next.in.high, p.table.qualified(), err)
+				if away {
+					err = fmt.Errorf("%w: %w", engine.ErrAway, err)
+				}
+				return err
+			}
+		}
+		if next.failed.Load() {
 			p.counts.Uncovered++
 		}
 		p.counts.Rows += next.rows.Load()
@@ -232,14 +242,15 @@ func (p *pieces) uncovered() int {
 	return p.report.Uncovered
 }
 
-// why is an error because of which something was not compared.
-func (p *pieces) why() error {
-	p.report.mu.Lock()
-	defer p.report.mu.Unlock()
-	if len(p.report.failures) == 0 {
-		return ErrIncomplete
+// away says whether an error says nothing about the place where it was met. It does if the nodes serve a read of the base table somewhere else.
+func (p *pieces) away(ctx context.Context, err error) bool {
+	var unavailable *gocql.RequestErrUnavailable
+	if errors.As(err, &unavailable) {
+		return true
 	}
-	return p.report.failures[len(p.report.failures)-1]
+	token := rand.Int64() - rand.Int64()
+	_, _, failed := p.page(ctx, p.base(), segment{token - 1, token}, 1, mark{})
+	return failed != nil
 }
 
 // done is what is done up to the cursor.

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/internal/engine"
@@ -208,10 +210,17 @@ func TestUnitsLeave(t *testing.T) {
 		c.When(cassandratest.Table("orders_by_user")).Do(cassandratest.Fail(cassandratest.Overloaded))
 		u := engine.Unit{Table: "orders_by_user", Low: math.MinInt64, High: math.MaxInt64}
 		done, err := run.Do(t.Context(), u, engine.Done{}, func(engine.Done) {})
-		if err == nil || done.Cursor == u.High {
+		if err == nil || errors.Is(err, engine.ErrAway) || done.Cursor == u.High {
 			t.Errorf("%+v, %v", done, err)
 		}
 		u.Skip = true
+		for _, fail := range []cassandratest.Error{cassandratest.Overloaded, cassandratest.Unavailable(gocql.Quorum, 2, 1)} {
+			down := c.When(cassandratest.Table("orders_by_id")).Do(cassandratest.Fail(fail))
+			if done, err := run.Do(t.Context(), u, done, func(engine.Done) {}); !errors.Is(err, engine.ErrAway) || done.Uncovered > 0 {
+				t.Errorf("%v: %+v, %v", fail, done, err)
+			}
+			down.End()
+		}
 		done, err = run.Do(t.Context(), u, done, func(engine.Done) {})
 		if err != nil || done.Cursor != u.High || done.Uncovered == 0 {
 			t.Errorf("%+v, %v", done, err)

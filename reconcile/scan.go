@@ -146,6 +146,7 @@ func (j *job) scanPage(ctx context.Context, u *unit, s *stretch, size int) (next
 // unread notes a part of a unit that was not read.
 func (j *job) unread(ctx context.Context, u *unit, in segment, err error) {
 	u.failed.Store(true)
+	u.cause.Store(&err)
 	u.again.Store(true)
 	if ctx.Err() == nil && tooMuch(err) {
 		j.report.unread(u.t, in, err)

@@ -13,6 +13,7 @@ type unit struct {
 	open           atomic.Int64 // what it waits for: its scan, and suspects
 	failed         atomic.Bool  // something in it could not be read
 	again          atomic.Bool  // and it may be when it is tried again
+	cause          atomic.Pointer[error]
 	rows, inFlight atomic.Int64
 }
 
@@ -36,6 +37,7 @@ func (j *job) settled(ctx context.Context, s *suspect, inFlight bool, err error)
 			u.failed.Store(true)
 		}
 		if err != nil && !errors.Is(err, errBusy) {
+			u.cause.Store(&err)
 			u.again.Store(true)
 		}
 		j.release(ctx, u)

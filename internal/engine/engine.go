@@ -5,6 +5,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/denorm-go/denorm/tables"
@@ -15,6 +16,9 @@ const (
 	Verify   = "verify"
 	Backfill = "backfill"
 )
+
+// ErrAway is an error of [Run.Do] that says nothing about the range: too few replicas are alive, or the cluster answers nothing else either.
+var ErrAway = errors.New("the cluster does not answer")
 
 // Opener opens runs. Its options, such as the tables that are compared, are those of the Reconciler that it is of.
 type Opener interface {
@@ -33,7 +37,7 @@ type Run interface {
 	Share(rate, inFlight int)
 	// Do does a unit from where from has ended, if that is not the zero value, and gives what is done of it then, with from. It tells the same
 	// from time to time, and at the end. The error says why the rest is not done: it is that of ctx, or that rows could not be read.
-	// There is none where the unit is done, or time is up.
+	// There is none where the unit is done, or time is up. It matches ErrAway if another try should be made however many there were.
 	Do(ctx context.Context, u Unit, from Done, tell func(Done)) (Done, error)
 }
 
@@ -51,7 +55,7 @@ type Unit struct {
 	Low, High int64
 	// Until is when to leave the rest. At least a part is done before. Zero: all is done.
 	Until time.Time
-	// Skip leaves what cannot be read, and counts it as uncovered. Else it is an error.
+	// Skip leaves what cannot be read while the cluster answers, and counts it as uncovered. Else it is an error.
 	Skip bool
 }
 

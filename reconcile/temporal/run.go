@@ -124,7 +124,8 @@ type Report struct {
 	// says why.
 	Uncovered int64 `json:"uncovered"`
 	Gaps      []Gap `json:"gaps,omitempty"`
-	// Stopped says that the run was canceled, and the rest was not read.
+	// Stopped says that the run was canceled before all was read. Then the error of the workflow is a CanceledError of Temporal's SDK, with the report
+	// as its details.
 	Stopped bool `json:"stopped,omitempty"`
 }
 

@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/gocql/gocql"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
@@ -103,10 +101,8 @@ type unitArguments struct {
 const (
 	// slice is how long a unit reads, until it leaves the rest to others.
 	slice = 2 * time.Minute
-	// mostTries are those after which what cannot be read is left. Those at which no node has answered do not count.
+	// mostTries is the number of the try at which parts that cannot be read are left.
 	mostTries = 30
-	// mostLost are those after which a range is left that has perhaps ended each process that has read it.
-	mostLost = 40
 	// telling is how often a unit tells how far it is; the SDK passes on what is due.
 	telling = time.Second
 )
@@ -120,9 +116,9 @@ func (w *runner) unit(ctx context.Context, in unitArguments) (done engine.Done, 
 			from = told{} // all is done again
 		}
 	}
-	last := told{from.Done, from.Tries + 1}
-	if last.Tries > mostLost {
-		return left(in, from.Done), nil
+	last := from
+	if !last.Begun {
+		last.Cursor = in.Low
 	}
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -147,27 +143,18 @@ func (w *runner) unit(ctx context.Context, in unitArguments) (done engine.Done, 
 			}
 		}
 	})
-	fail := func(err error, counts bool) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if !counts {
-			last.Tries--
-		}
-		activity.RecordHeartbeat(ctx, last)
-		return w.failure(ctx, err)
-	}
 	o, release, err := w.share(ctx, in)
 	if err != nil {
-		return engine.Done{}, fail(err, false)
+		return engine.Done{}, w.failure(ctx, err)
 	}
 	defer release()
 	done, err = o.Do(work, engine.Unit{
-		Fills: in.Fills, Table: in.Table, Low: in.Low, High: in.High, Until: time.Now().Add(slice), Skip: last.Tries >= mostTries,
+		Fills: in.Fills, Table: in.Table, Low: in.Low, High: in.High, Until: time.Now().Add(slice), Skip: from.Tries+1 >= mostTries,
 	}, from.Done, func(d engine.Done) {
 		mu.Lock()
 		defer mu.Unlock()
 		if d.Cursor > last.Cursor {
-			last.Tries = 1 // what fails now is another place
+			last.Tries = 0 // what fails now is another place
 		}
 		last.Done = d
 	})
@@ -180,28 +167,20 @@ func (w *runner) unit(ctx context.Context, in unitArguments) (done engine.Done, 
 	case work.Err() != nil:
 		return done, nil // the workflow has ordered it, or this worker is to end: others do the rest
 	}
-	return engine.Done{}, fail(err, !unanswered(err))
+	if !errors.Is(err, engine.ErrAway) {
+		mu.Lock()
+		last.Tries++
+		activity.RecordHeartbeat(ctx, last)
+		mu.Unlock()
+	}
+	return engine.Done{}, w.failure(ctx, err)
 }
 
 // told is what the heartbeats of a unit have.
 type told struct {
 	engine.Done
-	Tries int `json:"tries,omitempty"` // that have not come further, of which this is one
-}
-
-// left is a unit whose rest is not read.
-func left(in unitArguments, done engine.Done) engine.Done {
-	done.Begun, done.Cursor = true, in.High
-	done.Uncovered++
-	return done
-}
-
-// unanswered says whether an error is of nodes that are down or do not answer, and says nothing of the range.
-func unanswered(err error) bool {
-	var unavailable *gocql.RequestErrUnavailable
-	return errors.As(err, &unavailable) || slices.ContainsFunc([]error{
-		gocql.ErrNoConnections, gocql.ErrConnectionClosed, gocql.ErrTimeoutNoResponse, context.DeadlineExceeded, io.EOF,
-	}, func(of error) bool { return errors.Is(err, of) })
+	// Tries are the attempts in a row that have failed without progress, while the cluster answered.
+	Tries int `json:"tries,omitempty"`
 }
 
 // share gives a unit its share of what a run may send.
@@ -224,7 +203,7 @@ func (w *runner) share(ctx context.Context, in unitArguments) (o *opened, releas
 		}
 		if o.Declaration() != in.Declaration {
 			return nil, nil, invalid("this worker has another declaration of set %s, or other keyspaces, than the one that has planned the run: "+
-				"resume the run when all workers have the former again, or stop it, and start another one", in.Run.Set)
+				"resume the run when all workers have the one that it was planned with, or stop it and start another run", in.Run.Set)
 		}
 		w.open[id] = o
 	}

@@ -229,20 +229,21 @@ func (a activities) RegisterActivityWithOptions(do any, options activity.Registe
 	a.on.RegisterActivityWithOptions(do, options)
 }
 
-// A range is left after so many tries, those without an answer of nodes aside, also if it ends the processes that read it. What was told last is known to the next try.
+// What cannot be read of a range is left at a try with a number, where only those count at which the cluster answered. What was told last is known to the next try.
 func TestTries(t *testing.T) {
 	o := newOffice(t, 3)
-	read := o.When(cassandratest.Table("letters_by_to"))
+	const last = mostTries - 1
 	for name, tt := range map[string]struct {
 		before int
 		fail   cassandratest.Error
-		tries  int // that are told
+		base   bool // fails as well
+		tries  int  // that are told
 		left   bool
 	}{
-		"no replicas":           {before: 20, fail: cassandratest.Unavailable(gocql.LocalQuorum, 2, 1), tries: 20},
-		"rejected":              {before: 5, fail: cassandratest.Code(gocql.ErrCodeUnauthorized), tries: 6},
-		"rejected often enough": {before: mostTries - 1, fail: cassandratest.Code(gocql.ErrCodeUnauthorized), left: true},
-		"ends each process":     {before: mostLost, left: true},
+		"no replicas":      {before: last, fail: cassandratest.Unavailable(gocql.LocalQuorum, 2, 1), tries: last},
+		"nothing answers":  {before: last, fail: cassandratest.Code(gocql.ErrCodeUnauthorized), base: true, tries: last},
+		"this range fails": {before: 5, fail: cassandratest.Code(gocql.ErrCodeUnauthorized), tries: 6},
+		"it is left":       {before: last, fail: cassandratest.Code(gocql.ErrCodeUnauthorized), left: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var suite testsuite.WorkflowTestSuite
@@ -264,18 +265,16 @@ func TestTries(t *testing.T) {
 				t.Fatal(err)
 			}
 			var mu sync.Mutex
-			var last told
+			var said told
 			env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
 				mu.Lock()
 				defer mu.Unlock()
-				_ = details.Get(&last) // else it is not as wanted
+				_ = details.Get(&said) // else it is not as wanted
 			})
-			reads := 0
-			rule := read.Choose(func(cassandratest.Request) []cassandratest.Step {
-				reads++
-				return []cassandratest.Step{cassandratest.Fail(tt.fail)}
-			})
-			defer rule.End()
+			defer o.When(cassandratest.Table("letters_by_to")).Do(cassandratest.Fail(tt.fail)).End()
+			if tt.base {
+				defer o.When(cassandratest.Table("letters")).Do(cassandratest.Fail(tt.fail)).End()
+			}
 			env.SetHeartbeatDetails(told{engine.Done{Begun: true, Cursor: 7, Rows: 5}, tt.before})
 			value, err = env.ExecuteActivity(names.Unit, unitArguments{
 				Run: run, Declaration: p.Declaration, Table: "letters_by_to", Low: 0, High: math.MaxInt64, Of: 1,
@@ -289,12 +288,29 @@ func TestTries(t *testing.T) {
 			switch {
 			case tt.left && (err != nil || done.Cursor != math.MaxInt64 || done.Uncovered == 0 || done.Rows != 5):
 				t.Errorf("%v, %+v", err, done)
-			case !tt.left && (err == nil || last.Tries != tt.tries || last.Cursor != 7 || last.Rows != 5):
-				t.Errorf("%v, %+v, %+v", err, last, done)
-			case (tt.before == mostLost) != (reads == 0):
-				t.Errorf("%d reads", reads)
+			case !tt.left && (err == nil || said.Tries != tt.tries || said.Cursor != 7 || said.Rows != 5):
+				t.Errorf("%v, %+v, %+v", err, said, done)
 			}
 		})
+	}
+}
+
+// A worker with another declaration does nothing of a unit, and says so in a way that pauses the run.
+func TestOtherDeclaration(t *testing.T) {
+	o := newOffice(t, 3)
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestActivityEnvironment()
+	if err := Register(activities{on: env}, o.s, []tables.Described{letters}); err != nil {
+		t.Fatal(err)
+	}
+	read := o.When(cassandratest.Table("letters_by_to")).Do(cassandratest.Apply)
+	_, err := env.ExecuteActivity(names.Unit, unitArguments{
+		Run: Run{Kind: Verify, Set: "letter", Settle: time.Second}, Declaration: "other", Table: "letters_by_to", Low: 0, High: math.MaxInt64, Of: 1,
+	})
+	var why *temporal.ApplicationError
+	if !errors.As(err, &why) || why.Type() != invalidType || !why.NonRetryable() || read.Handled() != 0 {
+		t.Errorf("%v, %d reads", err, read.Handled())
 	}
 }
 

@@ -40,10 +40,10 @@ type state struct {
 	Next        int            `json:"next"` // the first range of the phase that was not begun
 	Rest        []span         `json:"rest,omitempty"`
 	Paused      bool           `json:"paused,omitempty"`
-	Held        string         `json:"held,omitempty"` // why it is paused, if nobody has ordered that
-	Bound       int            `json:"bound"`   // requests a second
-	Ended       int            `json:"ended"`   // units
-	Covered     float64        `json:"covered"` // of the ring, summed over phases and tables
+	Held        string         `json:"held,omitempty"` // the error of a worker that has paused it
+	Bound       int            `json:"bound"`          // requests a second
+	Ended       int            `json:"ended"`          // units
+	Covered     float64        `json:"covered"`        // of the ring, summed over phases and tables
 	Sums        sums           `json:"sums"`
 }
 
@@ -75,20 +75,31 @@ func reconcileRun(ctx workflow.Context, in input) (Report, error) {
 	}
 	rest, _ := workflow.NewDisconnectedContext(ctx)
 	workflow.Go(rest, e.listen)
-	if in.State == nil {
+	err = e.execute(ctx, in.State == nil)
+	r := e.report(ctx)
+	if err != nil && ctx.Err() != nil {
+		r.Stopped = true
+		err = temporal.NewCanceledError(r)
+	}
+	return r, err
+}
+
+// execute does what is to be done. The error may be that the workflow is to continue as new.
+func (e *execution) execute(ctx workflow.Context, first bool) error {
+	if first {
 		if err := e.plan(ctx); err != nil {
-			return Report{}, err
+			return err
 		}
 	}
 	if err := e.waitForWriters(ctx); err != nil {
-		return Report{}, err
+		return err
 	}
 	for ; e.Phase < len(e.Phases); e.Phase, e.Next = e.Phase+1, 0 {
 		if err := e.phase(ctx); err != nil {
-			return e.report(ctx), err
+			return err
 		}
 	}
-	return e.report(ctx), nil
+	return nil
 }
 
 // plan asks a worker what is to be done.
@@ -188,9 +199,7 @@ func (e *execution) phase(ctx workflow.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			r := e.report(ctx)
-			r.Stopped = true
-			return temporal.NewCanceledError(r)
+			return ctx.Err()
 		case e.long(ctx):
 			return e.again(ctx)
 		}
@@ -263,12 +272,12 @@ func (e *execution) note(ctx workflow.Context, phase *engine.Phase, s span, done
 	switch {
 	case err != nil && ctx.Err() != nil: // it was not begun, or its worker is lost, and no other tries what is canceled
 		done = toldBefore(err)
-	case errors.As(err, &failed) && failed.Type() == invalidType: // as another worker, or a later version of this one, may be able to
+	case errors.As(err, &failed) && failed.Type() == invalidType: // another worker, or this one once it is deployed again, may be able to do it
 		e.pause(true)
 		if e.Held == "" {
 			e.Held = failed.Message()
 		}
-	case err != nil: // somebody has had the activity fail, with a tool of Temporal
+	case err != nil: // somebody has ended the activity with a tool of Temporal
 		done = engine.Done{Begun: true, Cursor: s.High, Uncovered: 1}
 	}
 	if !done.Begun {
@@ -288,12 +297,13 @@ func (e *execution) note(ctx workflow.Context, phase *engine.Phase, s span, done
 }
 
 // toldBefore is what a unit has told last before its worker was lost, if that is known.
-func toldBefore(err error) (done engine.Done) {
+func toldBefore(err error) engine.Done {
 	var lost *temporal.TimeoutError
-	if errors.As(err, &lost) && lost.HasLastHeartbeatDetails() && lost.LastHeartbeatDetails(&done) != nil {
+	var last told
+	if errors.As(err, &lost) && lost.HasLastHeartbeatDetails() && lost.LastHeartbeatDetails(&last) != nil {
 		return engine.Done{}
 	}
-	return done
+	return last.Done
 }
 
 // report is what was found until now.
@@ -333,7 +343,10 @@ func (e *execution) progress(ctx workflow.Context) Progress {
 	case ctx.Err() != nil:
 		p.State = "canceling"
 	case e.Paused:
-		p.State, p.Waits = "paused", e.Held
+		p.State = "paused"
+		if e.Held != "" {
+			p.Waits = e.Held
+		}
 	case e.waits != "":
 		p.State = "waiting"
 	}

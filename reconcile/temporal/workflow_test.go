@@ -372,7 +372,7 @@ func TestWorkerIsLostAtPause(t *testing.T) {
 			rows    int64
 		}{
 			{nil, []span{{0, 0, 100}}, 0},
-			{[]any{engine.Done{Begun: true, Cursor: 40, Rows: 3}}, []span{{0, 40, 100}}, 3},
+			{[]any{told{engine.Done{Begun: true, Cursor: 40, Rows: 3}, 2}}, []span{{0, 40, 100}}, 3},
 		} {
 			e := &execution{results: make(map[key]result)}
 			e.note(canceled, phase, span{0, 0, 100}, engine.Done{}, temporal.NewHeartbeatTimeoutError(told.details...))

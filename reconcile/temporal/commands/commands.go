@@ -213,6 +213,7 @@ func (r *remote) watch(ctx context.Context, run client.WorkflowRun) error {
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("the run goes on: %s runs --%s %s says how far it is, and stop %s ends it", r.denorm, hostFlag, r.text(hostFlag), run.GetID())
+	case errors.As(err, &canceled) && canceled.HasDetails() && canceled.Details(&report) == nil: // it was stopped, and the report says so
 	case errors.As(err, &canceled):
 		return fmt.Errorf("run %s was stopped", run.GetID())
 	case errors.As(err, &failed):
