@@ -64,9 +64,10 @@ func (r *removals) wait(ctx context.Context, key string) {
 	}
 }
 
-// Wait waits until nothing is under way that earlier writes to [tables.Set] with Versioned have left: each returns once all tables have
-// the change, and its entry in the column pending is removed in the background. A service that ends calls it after its last write; if it
-// does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of ctx.
+// Wait waits until all background work of earlier writes to a [tables.Set] with Versioned is done. Such a write returns once all tables have
+// the change; its entry in the column pending is then removed in the background. A service calls Wait after its last write, before it ends. If
+// it does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of
+// ctx.
 func (w *Writer) Wait(ctx context.Context) error {
 	r := w.made().removals
 	for {
