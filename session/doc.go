@@ -22,7 +22,7 @@
 //
 // Writers and readers report to a [Tracer], set by writer.Trace and reader.Trace.
 //
-// # Sessions of one's own
+// # Your own sessions
 //
 // [New] takes sessions that are open already. [Configure] sets up the configuration of each as a writer and a reader need it, and
 // [Connect] opens one with errors that name the host and what is wrong with it. With gocqlx:

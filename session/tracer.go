@@ -42,7 +42,7 @@ type LinkTracer interface {
 	TraceLink(ctx context.Context) string
 }
 
-// Operation is a kind of call that a [Tracer] is told of.
+// Operation is a kind of call that is reported to a [Tracer].
 type Operation uint8
 
 // The operations of writer and reader.
@@ -114,7 +114,7 @@ type RequestStart struct {
 	Op          string
 	Keyspace    string   // physical; of the first mutation, if a batch spans several
 	Tables      []string // without repeats, in declared order; physical
-	Statements  []string // CQL texts with ? for every value; of a read the first one
+	Statements  []string // CQL texts with ? for every value; for a read only the first one
 	Consistency Consistency
 
 	// Idempotent says whether the request may be sent twice without harm. It is false for counters and for the transactions of

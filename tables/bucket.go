@@ -93,7 +93,7 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 	})
 }
 
-// Since is a bucket function that took the place of another one; see [Derive].
+// Since is a bucket function that replaced another one; see [Derive].
 type Since struct {
 	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for
 	// none. Choose it later than the time of every row that exists when the first process that declares it starts. A process that

@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// This file is about counters, which travel in requests of their own, alongside what else a write has: without timestamp, so not
-// idempotent, never sent again once they may have been counted, and never by Resume.
+// This file is about counters, which are sent in requests of their own, alongside the rest of a write. They have no timestamp,
+// so they are not idempotent: they are never sent again once they may have been counted, and never by Resume.
 
 // splitCounters separates the counters of a write, and its changes of other things, from the rest.
 func splitCounters(changes []tables.Change, mutations []*entity.Mutation) (rest []tables.Change, ordinary, counters []*entity.Mutation) {
@@ -40,7 +40,7 @@ func (w *Writer) refuseCounters() error {
 	return nil
 }
 
-// travels is the mode of one request.
+// travels returns the mode of one request.
 func (p *request) travels(mode Mode) Mode {
 	if p.kind == retry.Counter {
 		return Counter

@@ -27,7 +27,7 @@ const magic = "denorm\x01"
 // wireFormat is the latest Format that this code understands: that of errors with several conditions.
 const wireFormat = 1
 
-// Bounds of a stored error, far above what a write is: without them a few bytes could take all the memory of who reads them.
+// Bounds of a stored error, far above what a write is: without them a few bytes could take all the memory of the reader.
 const (
 	maxStored    = 128 << 20 // bytes: eight tables with rows as large as Cassandra takes them by default
 	maxMutations = 100_000
@@ -39,9 +39,9 @@ var errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, %d mu
 
 // wireError is an Error as it is stored, and wirePath one of its requests. The texts of errors are kept, not their types.
 //
-// gob passes over fields that it does not know. So what uses a field that an older process must not pass over is stored with a Format
-// above that of the code without the field, and all else with 0. Tables of wireDecision is of format 0: without it an error says
-// something else of tables that were not written, and resumes the same.
+// gob ignores fields that it does not know. So an error with a field that an older process must not ignore is stored with a Format
+// above that of the code without the field, and every other error with 0. Tables of wireDecision is of Format 0: without it an error
+// says something else of tables that were not written, and resumes the same.
 type wireError struct {
 	Format    uint8
 	Op        string

@@ -41,7 +41,7 @@ type Plan struct {
 // PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent.
 type PlannedCondition struct {
 	Keyspace, Table string
-	Texts           []string // CQL; several travel in one batch
+	Texts           []string // CQL; several are sent in one batch
 	Serial          string   // SERIAL or LOCAL_SERIAL
 	Versioned       bool
 	Claims          []string // Unique tables in which a key is taken before the transaction
