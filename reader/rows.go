@@ -155,7 +155,7 @@ type read[T any] struct {
 	op     string
 	plan   *plan
 	limit  int           // rows still wanted, 0 for all
-	slots  chan struct{} // one for each request under way
+	slots  chan struct{} // one for each request in flight
 	wait   sync.WaitGroup
 	groups []*group[T] // begun
 	end    *session.OperationEnd
@@ -167,10 +167,10 @@ func newRead[T any](ctx context.Context, r *Reader, op string, p *plan, end *ses
 	return x
 }
 
-// stopped says whether the read has come to its end while requests were under way.
+// stopped says whether the read has ended while requests were in flight.
 func (r *read[T]) stopped() bool { return r.ctx.Err() != nil && r.caller.Err() == nil }
 
-// run gives all rows, group after group. When it returns, nothing of it runs any more.
+// run yields all rows, group after group. When it returns, nothing of it is running any more.
 func (r *read[T]) run(yield func(*stream[T]) bool) error {
 	defer r.wait.Wait()
 	defer r.cancel()
@@ -203,7 +203,7 @@ func (r *read[T]) run(yield func(*stream[T]) bool) error {
 	return nil
 }
 
-// foresee begins the next group when all of group n has been fetched and will not do.
+// foresee begins the next group when all of group n has been fetched and is not enough.
 func (r *read[T]) foresee(n, before int) {
 	g := r.groups[n]
 	if len(r.groups) > n+1 || int(g.exhausted.Load()) < len(g.streams) {

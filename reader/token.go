@@ -145,7 +145,7 @@ func cutPosition(data []byte, columns int) (*position, bool) {
 	return &position{key: values[:columns], id: values[columns]}, len(data) == 0
 }
 
-// holds says whether a clustering key is within the query. What a token says is no reason to read anything else.
+// holds says whether a clustering key is within the query. A token must not make a query read anything else.
 func (b *bound) holds(key [][]byte) bool {
 	for i, name := range b.columns {
 		switch v := b.equal[name]; {

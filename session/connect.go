@@ -70,7 +70,7 @@ func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 var errShared = errors.New("the host selection policy of the config is that of another session: call session.Configure, or SelectHosts, " +
 	"before each Connect")
 
-// ownPolicy sees to it that the session will not share its host selection policy with another one.
+// ownPolicy ensures that the session will not share its host selection policy with another one.
 func ownPolicy(config *gocql.ClusterConfig) error {
 	policy, ok := config.PoolConfig.HostSelectionPolicy.(*hosts.Policy)
 	if fresh := policy.Fresh(); ok && fresh != nil {
@@ -84,15 +84,14 @@ func ownPolicy(config *gocql.ClusterConfig) error {
 	return nil
 }
 
-// refusal is a host that could not be connected with.
+// refusal is a host that could not be connected to.
 type refusal struct {
 	host   string
 	err    error
 	broken bool // err is startupTimeout, but too early for one
 }
 
-// startupTimeout is what gocql says when nothing has come in time, and, as often as not, when the node has closed the
-// connection.
+// startupTimeout is gocql's error if nothing has come in time, and often also if the node has closed the connection.
 const startupTimeout = "gocql: no response to connection startup within timeout"
 
 // connectObserver collects refusals while a session is opened. The session keeps it as long as it lives.
@@ -184,7 +183,7 @@ func (e *connectError) Error() string {
 	return printable.Line(b.String()) // of whoever answers at the address
 }
 
-// told is what the driver returned, or better.
+// told is the text of the error that the driver returned, or a better one.
 func (e *connectError) told() string {
 	text := e.driver.Error()
 	switch {
@@ -207,7 +206,7 @@ func (e *connectError) told() string {
 	return text
 }
 
-// Unwrap gives what the connections failed with, and what the driver made of it.
+// Unwrap returns the errors of the connections, and the one that the driver returned.
 func (e *connectError) Unwrap() []error {
 	errs := []error{e.driver}
 	for _, r := range e.refusals {
