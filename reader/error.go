@@ -11,12 +11,10 @@ import (
 )
 
 var (
-	// ErrInvalid is matched by the error of a query that is rejected, of which nothing was sent, and by the error of
-	// [New].
+	// ErrInvalid is matched by the error of a query that is rejected, of which nothing was sent, and by the error of [New].
 	ErrInvalid = errors.New("denorm: invalid query")
 
-	// ErrToken is matched, alongside ErrInvalid, when a query cannot continue at its token: the token is of another query, or
-	// is not a token.
+	// ErrToken is matched, alongside ErrInvalid, when a query cannot continue at its token: the token is of another query, or is not a token.
 	ErrToken = errors.New("denorm: token of another query")
 )
 
@@ -60,8 +58,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Error says which partition of a query could not be read. Rows that were returned before it are correct, but not
-// complete.
+// Error says which partition of a query could not be read. Rows that were returned before it are correct, but not complete.
 //
 // It names the partition by its place among those of the query and by its buckets, the derived columns of its key. It
 // holds no other values of the key. A time bucket is a period, and a hash bucket a number that many keys share, so as a

@@ -69,8 +69,7 @@ func From[T any](set *tables.Set[T], name string) Query[T] {
 
 // Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value
 // must be of the Go type of the column's field. A value that [tables.OneOf] does not list is not an error, as rows
-// from before the declaration may have it; as a rule it finds no rows. A value that is no bucket of [tables.Derive]
-// is rejected.
+// from before the declaration may have it; as a rule it finds no rows. A value that is no bucket of [tables.Derive] is rejected.
 func (q Query[T]) Eq(column string, value any) Query[T] { return q.where(column, eq, value) }
 
 // Gt limits the query to rows whose clustering column is greater than value. In a timeuuid column a time.Time stands for all

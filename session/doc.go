@@ -10,8 +10,7 @@
 //
 // There are two because of a bug in gocql 1.7. When a large response stalls, gocql can take the rest of it for the answers to
 // other requests on the same connection. A write that was never answered would then be reported as acknowledged (fixed in no
-// release of gocql 1; see scylladb/gocql pull request 593). So no session of gocql may both read and write; [New] and [Open]
-// ensure that.
+// release of gocql 1; see scylladb/gocql pull request 593). So no session of gocql may both read and write; [New] and [Open] ensure that.
 //
 // What writers and readers share is set here: the budget of retries ([Budget]) and the keyspaces of declared tables
 // ([Keyspaces], [StrictKeyspaces]). For a service with one keyspace per tenant:

@@ -13,8 +13,7 @@ import (
 // HandleError and connect). Every request on the connection fails, and it counts as one of NumConns, so no other takes its
 // place. If something on the network cuts connections for a while, all connections of a session may end like this.
 //
-// So gocql reads the end of a fresh connection late, when the pool knows the connection. A write fails at once: the pool hears of
-// that, too.
+// So gocql reads the end of a fresh connection late, when the pool knows the connection. A write fails at once: the pool hears of that, too.
 const (
 	freshFor = 10 * time.Second
 	eofDelay = 250 * time.Millisecond // between the last bytes and the end
@@ -45,8 +44,7 @@ type freshTCP struct {
 
 type tcpConn struct{ *net.TCPConn }
 
-// earlyClose is what a connection knows of its age. One goroutine at a time reads from it; any goroutine may use it
-// otherwise.
+// earlyClose is what a connection knows of its age. One goroutine at a time reads from it; any goroutine may use it otherwise.
 type earlyClose struct {
 	conn   net.Conn
 	until  time.Time

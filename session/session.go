@@ -112,8 +112,7 @@ func Keyspaces(physical map[string]string) Option {
 // the map stays as it is, and no name is the session's keyspace: after a forgotten With, or with a misspelt name, rows are written
 // there. The option is for services that keep tenants in keyspaces; map a keyspace that they share to itself. A Unique table is in the
 // keyspace of its base table, so the keys of tenants with keyspaces of their own are unique within each. For one owner across all
-// tenants, keep both tables in the shared keyspace, with the tenant as a column. Resume of a writer writes to the keyspaces that the
-// error has.
+// tenants, keep both tables in the shared keyspace, with the tenant as a column. Resume of a writer writes to the keyspaces that the error has.
 func StrictKeyspaces() Option { return func(c *config) { c.Strict = true } }
 
 // Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not
@@ -217,6 +216,5 @@ func (s *Session) Settings() settings.Shared { return s.config.Shared }
 // Reads is the session that reads, for your own queries.
 func (s *Session) Reads() *gocql.Session { return s.reads }
 
-// Writes is the session that writes; nil if there is none. Nothing else should use it, and reads must not: see the package
-// documentation.
+// Writes is the session that writes; nil if there is none. Nothing else should use it, and reads must not: see the package documentation.
 func (s *Session) Writes() *gocql.Session { return s.writes }

@@ -52,8 +52,7 @@ const (
 	OperationRead
 )
 
-// OperationStart is what is known when an operation begins. For a Modify that is Operation and Op. Fields of other operations are
-// zero.
+// OperationStart is what is known when an operation begins. For a Modify that is Operation and Op. Fields of other operations are zero.
 type OperationStart struct {
 	Operation Operation
 	Op        string // its name, such as createOrder
@@ -117,8 +116,7 @@ type RequestStart struct {
 	Statements  []string // CQL texts with ? for every value; for a read only the first one
 	Consistency Consistency
 
-	// Idempotent says whether the request may be sent twice without harm. It is false for counters and for the transactions of
-	// conditions.
+	// Idempotent says whether the request may be sent twice without harm. It is false for counters and for the transactions of conditions.
 	Idempotent bool
 
 	// Of a write:

@@ -18,8 +18,7 @@ type RunTracer interface {
 	// TraceUnitStart is called when a part of the run begins. The context it returns is that of TraceUnitEnd.
 	TraceUnitStart(ctx context.Context, data UnitStart) context.Context
 	TraceUnitEnd(ctx context.Context, data UnitEnd)
-	// TraceFinding is called for every row that is found to disagree, once all is known that the run will say about
-	// it.
+	// TraceFinding is called for every row that is found to disagree, once all is known that the run will say about it.
 	TraceFinding(ctx context.Context, data RunFinding)
 }
 

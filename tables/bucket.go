@@ -32,8 +32,7 @@ func Day(column string) Bucket { return Bucket{entity.Day(column)} }
 // Month is the calendar month of a timestamp or timeuuid column.
 func Month(column string) Bucket { return Bucket{entity.Month(column)} }
 
-// Every is the period of a timestamp or timeuuid column. Each period lasts d, and one begins with 1970. d must be whole
-// milliseconds.
+// Every is the period of a timestamp or timeuuid column. Each period lasts d, and one begins with 1970. d must be whole milliseconds.
 func Every(d time.Duration, column string) Bucket { return Bucket{entity.Every(d, column)} }
 
 // Hash spreads rows over n buckets, 0 to n-1, by the values of columns. It is the same in every version of this library

@@ -25,8 +25,7 @@ func (k Kind) String() string { return entity.Kind(k).String() }
 // Change is one verb on one entity, made by a [Set]. Its rows are encoded by the write: what they point to, such as a slice, must
 // not change until the write has returned. A row is validated when it is encoded, so the write that carries it reports the fault.
 //
-// A unit test that fakes the writer reads with the methods what the service asked for. A Change is printed and logged without
-// values.
+// A unit test that fakes the writer reads with the methods what the service asked for. A Change is printed and logged without values.
 type Change struct{ change entity.Change }
 
 // Entity is the name of the set.

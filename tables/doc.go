@@ -13,8 +13,7 @@
 //	))
 //
 // The first table is the base table: one row per entity, the truth that the others are compared with. The verbs of the
-// set ([Set.Insert], [Set.Update], [Set.Upsert], [Set.Patch], [Set.Delete]) return a [Change], which package writer carries
-// out.
+// set ([Set.Insert], [Set.Update], [Set.Upsert], [Set.Patch], [Set.Delete]) return a [Change], which package writer carries out.
 //
 // # Types
 //
@@ -48,12 +47,10 @@
 //
 // A pointer is like what it points to, and nil is null. A struct is declared with [UserType]. Tuples can be inside such types
 // and collections. A value that the CQL type cannot hold, such as 1<<40 in an int column, is an error of the write. Writer.Check
-// and schema.Validate say which Type to declare for a live column of another type, or which Go type to use if that of the field
-// does not fit.
+// and schema.Validate say which Type to declare for a live column of another type, or which Go type to use if that of the field does not fit.
 //
 // A time.Time in a date column must be in UTC, and its day is written. Any other time is an error, as 01:30 on May 6 in Berlin would be
-// May 5. [Type] says how to write the local day. In a timestamp column it is the moment, cut off to milliseconds. Both are read back in
-// UTC.
+// May 5. [Type] says how to write the local day. In a timestamp column it is the moment, cut off to milliseconds. Both are read back in UTC.
 //
 // # What a change becomes
 //

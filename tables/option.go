@@ -107,8 +107,7 @@ func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic 
 //
 // The library fills the version. It also keeps a column named pending (map<timeuuid, blob>) in the base table, which is not a
 // field. A deleted entity leaves a base row for 24 hours that has a version and nothing else: a base row whose columns are all
-// null counts as absent. So some column alongside the base key must never be absent: it must not be a pointer, time, slice or
-// map.
+// null counts as absent. So some column alongside the base key must never be absent: it must not be a pointer, time, slice or map.
 //
 // If the servers' clocks are more than an hour ahead of the clients', changes fail as not applied until the clocks are right again,
 // and then for as long as they were ahead beyond that hour. The error says so.

@@ -64,16 +64,14 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 //
 // Both rows are encoded by the write, so before must stay as it was read until then. A row that was changed in place, behind a
 // pointer or in a slice or map that its copy shares, no longer says what it was. In a [Versioned] set the write is then rejected
-// as invalid; in other sets the row under its former key stays. Give the fields of after memory of their own, or use
-// [Set.Updating].
+// as invalid; in other sets the row under its former key stays. Give the fields of after memory of their own, or use [Set.Updating].
 //
 // An Update is not an optimistic lock: before is not compared with the row, and of two Updates from one before-image
 // the later one wins, column by column. If the second one has to fail, declare [Versioned] or [Compare].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
 // Updating is [Set.Update] in two steps. It encodes at once what it needs of before, and returns a function that takes the row
-// afterwards. So after may be made by changing before in place, also in the memory that the two share behind pointers, slices
-// and maps.
+// afterwards. So after may be made by changing before in place, also in the memory that the two share behind pointers, slices and maps.
 func (s *Set[T]) Updating(before T) func(after T) Change {
 	frozen := s.Internal().Freeze(before)
 	return func(after T) Change {
@@ -137,8 +135,7 @@ func (s *Set[T]) change(kind Kind, before, after any) Change {
 
 // Select returns the CQL that reads an entity's base row, the before-image of an Update, by its key, and the names of
 // the values to bind. The keyspace in it is the declared one. In a [Versioned] set it also finds the row that a
-// deleted entity leaves for 24 hours, which writer.Load does not return. Where the base table rotates use
-// [Set.SelectRow].
+// deleted entity leaves for 24 hours, which writer.Load does not return. Where the base table rotates use [Set.SelectRow].
 func (s *Set[T]) Select() (stmt string, names []string) { return s.set.Select() }
 
 // SelectIn is [Set.Select] with the base table in the given keyspace; empty stands for the session's.

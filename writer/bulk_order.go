@@ -29,8 +29,7 @@ const (
 	mostParkedBytes = 64 << 20
 )
 
-// enter adds an item, and says whether it comes after no other. A cause is the error of an earlier item, which parks
-// this one.
+// enter adds an item, and says whether it comes after no other. A cause is the error of an earlier item, which parks this one.
 func (o *bulkOrder) enter(i *bulkItem) (first bool, cause error) {
 	for _, k := range i.order {
 		if cause, ok := o.parked[k]; ok {
@@ -82,8 +81,7 @@ func (o *bulkOrder) leave(i *bulkItem, ready func(*bulkItem)) {
 	}
 }
 
-// fail ends an item that failed, and returns those that it parks, in the order of the source: what comes after it, what comes after that, and so
-// on.
+// fail ends an item that failed, and returns those that it parks, in the order of the source: what comes after it, what comes after that, and so on.
 func (o *bulkOrder) fail(i *bulkItem, cause error) []*bulkItem {
 	o.kept += i.bytes
 	all := []*bulkItem{i}

@@ -52,8 +52,7 @@ const (
 )
 
 // slack is how many times longer than at the beginning the median write may take: busy nodes answer that much later, and an import keeps
-// them busy. It is the median because a pause of a node, in which the slowest twentieth takes 100 ms, says nothing about how busy the
-// node is.
+// them busy. It is the median because a pause of a node, in which the slowest twentieth takes 100 ms, says nothing about how busy the node is.
 const slack = 16
 
 // sizes are the kinds of writes that the pace distinguishes: of 1 item, of 2 or 3, of 4 to 7 and so on.

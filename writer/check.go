@@ -43,13 +43,11 @@ type Difference struct {
 	// Fix is the statement that corrects the table, empty if there is none. It is for a person to read and to run: it
 	// contains nothing that a terminal or cqlsh would hide.
 	Fix string
-	// Impossible says, if no statement can correct the table, why not, and what to do instead. It is empty if Reason
-	// says that.
+	// Impossible says, if no statement can correct the table, why not, and what to do instead. It is empty if Reason says that.
 	Impossible string
 }
 
-// String returns the difference as text for people. Unprintable characters are escaped, so that a terminal does not
-// interpret them.
+// String returns the difference as text for people. Unprintable characters are escaped, so that a terminal does not interpret them.
 func (d Difference) String() string {
 	return compare.Text(d.Keyspace, d.Table, d.Column, d.Reason, d.Fix, d.Impossible)
 }

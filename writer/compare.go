@@ -58,8 +58,7 @@ func together(one, other *entity.Condition) error {
 	return nil
 }
 
-// remark gives the rows of several conditions the mark that every repeat of the request gives them, as conditionOf does for a
-// single one.
+// remark gives the rows of several conditions the mark that every repeat of the request gives them, as conditionOf does for a single one.
 func (w *Writer) remark(p *plan, changes []tables.Change) error {
 	c := p.condition
 	if c == nil || len(c.more) == 0 || !w.pinned {
@@ -101,8 +100,7 @@ func digestOf(all []*entity.Conditional) uint64 {
 // been applied, as everything that comes through Resume may.
 //
 // If one of the rows then has the change's Mark, all were changed. Without a Mark, a row that is as the change wanted to make it may
-// come from this change or from another one with the same values: the outcome stays Unknown, and whoever knows the values can tell
-// from the row.
+// come from this change or from another one with the same values: the outcome stays Unknown, and whoever knows the values can tell from the row.
 func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
 	statements := make([]entity.Statement, len(all))
 	for i, c := range all {

@@ -32,8 +32,7 @@ type condition struct {
 	sent     int // of this call
 }
 
-// oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that
-// time.
+// oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that time.
 const oldestInsert = entity.FenceTTL / 2
 
 // conditionOf renders a change of a set with conditions.

@@ -53,8 +53,7 @@ func (p *request) travels(mode Mode) Mode {
 // sending the write later could only do what is no longer expected, such as take a key that has become free meanwhile. That holds
 // if the outcome is Unknown, too: another write has changed the row since, so a Resume could not tell either whether the
 // condition held; [Current] or a read says how the row is. It is false for an error that matches [ErrInvalid], unless Resume has
-// rejected the error for what may be a fault of the writer: see there. It does not know whether the write has meanwhile become
-// too old.
+// rejected the error for what may be a fault of the writer: see there. It does not know whether the write has meanwhile become too old.
 func (e *Error) Resumable() bool {
 	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage()
 }

@@ -49,8 +49,7 @@
 //
 // [OutcomeOf] is one value for a switch: [Applied], [Unknown], [NotApplied], [Conflict], [Taken], [Invalid] or
 // [NotFound]; [ErrInvalid] and the other sentinels are for errors.Is. A write that may have been applied is never
-// reported as not applied: a timeout followed by a clean error is still Unknown. [Current] returns the row that a
-// conflict met.
+// reported as not applied: a timeout followed by a clean error is still Unknown. [Current] returns the row that a conflict met.
 //
 // [Error.MarshalBinary] stores a failed write, with its values, so that any process can resume it within half of
 // gc_grace_seconds. [At] gives a request that may be repeated from the start its timestamp.
@@ -64,8 +63,7 @@
 //
 // # Observing
 //
-// [Trace] takes a [session.Tracer]; package tracing has tracers for OpenTelemetry and log/slog. No error, trace or log line holds
-// a bound value.
+// [Trace] takes a [session.Tracer]; package tracing has tracers for OpenTelemetry and log/slog. No error, trace or log line holds a bound value.
 //
 // # Guarantees
 //

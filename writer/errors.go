@@ -20,8 +20,7 @@ var (
 	// ErrTaken: another entity has, or is about to have, a key that the set declares Unique. It comes with ErrConflict.
 	ErrTaken = errors.New("taken by another entity")
 	// ErrExpired: the error given to Resume is older than half the smallest gc_grace_seconds of its tables (10 days for a table that the
-	// cluster does not have). The server may have purged the tombstone of a delete that followed the write, and the write would bring its row
-	// back.
+	// cluster does not have). The server may have purged the tombstone of a delete that followed the write, and the write would bring its row back.
 	ErrExpired = errors.New("too old to resume")
 	// ErrNotFound: Modify or Load found no base row under the key. Nothing was sent.
 	ErrNotFound = errors.New("no such entity")

@@ -172,8 +172,7 @@ func ExampleWriter_WriteAll() {
 	// Output: 1000 <nil> 507
 }
 
-// After an import with failures, the failed changes are resumed, and then the changes that they parked are written,
-// in order.
+// After an import with failures, the failed changes are resumed, and then the changes that they parked are written, in order.
 func ExampleBulkError() {
 	w, cluster, end := openSales()
 	defer end()

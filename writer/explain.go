@@ -23,8 +23,7 @@ type Plan struct {
 	Requests  []PlannedRequest
 
 	Expires bool // some row has a TTL
-	// Grouped says which requests are sent together, or why none are; empty unless the writer has the option Group. A group is one of
-	// Requests.
+	// Grouped says which requests are sent together, or why none are; empty unless the writer has the option Group. A group is one of Requests.
 	Grouped string
 	// Apart says which tables have partitions of their own although their keys differ only in the keyspace, the order of the columns or a
 	// bucket function. If they were declared alike, they would share partitions, and so requests.
@@ -64,8 +63,7 @@ type PlannedStatement struct {
 }
 
 // Explain says what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. For
-// changes that are not valid it returns the error of Write, except for what depends on the live schema: only Write
-// finds that.
+// changes that are not valid it returns the error of Write, except for what depends on the live schema: only Write finds that.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	w = w.made()
 	p, err := w.plan(op, changes, 0)

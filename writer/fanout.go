@@ -100,8 +100,7 @@ func expires(m *entity.Mutation) bool {
 	return ends
 }
 
-// wait returns when all are done, or a moment after the end of the call's context. It returns the requests as they are
-// then.
+// wait returns when all are done, or a moment after the end of the call's context. It returns the requests as they are then.
 func (s *fanOut) wait(requests []request) []request {
 	if s == nil {
 		return requests
@@ -187,8 +186,7 @@ func (s *fanOut) Err() error {
 	}
 }
 
-// over is why the call has ended, if it has: the error of its context or, if the context has no error yet, that of first
-// attempts.
+// over is why the call has ended, if it has: the error of its context or, if the context has no error yet, that of first attempts.
 func (s *fanOut) over() error {
 	if err := s.ctx.Err(); err != nil {
 		return err

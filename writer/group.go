@@ -52,8 +52,7 @@ func (w *Writer) groups(p *plan, n int, of func(int) *request, may func(keyspace
 	return w.hosts.Group(partitions, w.group, w.groupNodes())
 }
 
-// groupNodes is how many nodes a group needs: with Hedge two, as a group that could not be hedged would wait for
-// its node.
+// groupNodes is how many nodes a group needs: with Hedge two, as a group that could not be hedged would wait for its node.
 func (w *Writer) groupNodes() int {
 	if w.hedge > 0 {
 		return 2
@@ -273,8 +272,7 @@ func (f *sender) alone(first req.Failed, failed *retry.Verdict) {
 	f.done()
 }
 
-// barred says whether a request was rejected because of its table: any other request would be too. INVALID may be
-// due to a value.
+// barred says whether a request was rejected because of its table: any other request would be too. INVALID may be due to a value.
 func (p *request) barred(v *retry.Verdict, err error) bool {
 	var missing *period.MissingError
 	return v.Reason == "unauthorized" || v.Reason == "invalid" && errors.As(p.explain(err), &missing)

@@ -35,8 +35,7 @@ import (
 // If there is no base row, the error matches [ErrNotFound]. In a set with OneOf, a row without a stamp, such as one
 // from before the library was used, is [ErrInvalid] unless the set declares [tables.UnstampedRows]. If the read fails,
 // or finds no row, the [*Error] says NotApplied, with the number of attempts and the cause, and there is nothing to
-// resume. If the write fails, the error is as from [Writer.Write], and the returned row is the one that [Writer.Resume]
-// will complete.
+// resume. If the write fails, the error is as from [Writer.Write], and the returned row is the one that [Writer.Resume] will complete.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
@@ -234,8 +233,7 @@ func scanRow[T any](iter *gocql.Iter, layout entity.Layout, row *T) (found bool,
 // Load reads the base row under key. Only the fields of the base key are used from key. If there is no row, the
 // error matches [ErrNotFound]; so it does, in a Versioned set, for a deleted row that still has a version. Load
 // reads at the writer's consistency level. In a set with conditions it may therefore miss a change that is decided
-// and not yet everywhere, and a write made from its result may meet [ErrConflict]. Its errors are those of the read
-// of [Modify].
+// and not yet everywhere, and a write made from its result may meet [ErrConflict]. Its errors are those of the read of [Modify].
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	var none T
 	w = w.made()

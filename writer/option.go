@@ -193,8 +193,7 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 //
 // A repeat must come within half the smallest gc_grace_seconds of the tables, as [Writer.Resume] must. The writer does
 // not check this: after gc_grace_seconds the server may have purged the tombstone of a Delete that followed the first
-// try, and the repeat would bring the row back. An insert with a condition is rejected when its timestamp is more than
-// 12 hours old.
+// try, and the repeat would bring the row back. An insert with a condition is rejected when its timestamp is more than 12 hours old.
 //
 // One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp
 // and in Versioned sets the writer detects that by the before-image, and rejects an update or delete of a row that has this very
@@ -204,8 +203,7 @@ func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 // In a Versioned set, and with Compare and Mark, the version or mark of the write is computed from this timestamp and from what
 // the change writes, so that it is the same in every process. A repeat with the before-image of the first try then finds what the
 // first try has written: it is acknowledged, with the same Result.Version. Another change of the entity at the same timestamp is
-// [ErrConflict]. So is the repeat by a release of the service that writes another column, unless that column is absent (a nil
-// pointer).
+// [ErrConflict]. So is the repeat by a release of the service that writes another column, unless that column is absent (a nil pointer).
 //
 // An earlier try may have been applied whatever happens to this one. So a write with a condition that fails with At is Unknown and
 // never NotApplied; once others have changed the row, it also matches ErrConflict and has a Current row. In other sets NotApplied

@@ -9,8 +9,7 @@ import (
 	"github.com/denorm-go/denorm/internal/versioned"
 )
 
-// mostRemovals is how many removals a writer leaves to goroutines at a time. Further ones are again made as a part of their
-// write.
+// mostRemovals is how many removals a writer leaves to goroutines at a time. Further ones are again made as a part of their write.
 const mostRemovals = 256
 
 // removals are the removals in flight, which are the last step of changes of Versioned sets: the entry of pending is removed once
@@ -67,8 +66,7 @@ func (r *removals) wait(ctx context.Context, key string) {
 
 // Wait waits until all background work of earlier writes to a [tables.Set] with Versioned is done. Such a write returns once all tables have
 // the change; its entry in the column pending is then removed in the background. A service calls Wait after its last write, before it ends. If
-// it does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of
-// ctx.
+// it does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of ctx.
 func (w *Writer) Wait(ctx context.Context) error {
 	r := w.made().removals
 	for {

@@ -65,8 +65,7 @@ func indexFor(n int) index {
 	return make(index)
 }
 
-// find returns the number of the item with these names, or n if it is new. equal says whether one of the n items seen so
-// far has them.
+// find returns the number of the item with these names, or n if it is new. equal says whether one of the n items seen so far has them.
 func find[T string | []byte](x index, keyspace string, name T, n int, equal func(int) bool) int {
 	if x == nil {
 		for i := range n {
