@@ -114,10 +114,10 @@ func (q Query[T]) Limit(rows int) Query[T] {
 // Each function is called with each row that is left out, as this table has it, on the goroutine of the loop, in its place in the order.
 // It may repair the entity, but should first look again: the row may be of a write in flight. A nil function is ignored.
 //
-// Confirm costs a read of the base table for each row that is fetched. These reads use the reader's consistency level, and pages and
-// [Parallel] as the query does; base rows of one partition are read together. A base row that cannot be read is an [*Error]. A query of the
-// base table, of counters, or of a table whose rows may be under several bucket functions ([tables.Since] without a time) is
-// rejected.
+// Confirm costs a read of the base table for each row that is fetched. These reads are at the reader's consistency level, and are paged and
+// limited by [Parallel] like those of the query; base rows of one partition are read together. A base row that cannot be read is an
+// [*Error]. A query of the base table, of counters, or of a table whose rows may be under several bucket functions ([tables.Since] without
+// a time) is rejected.
 func (q Query[T]) Confirm(unconfirmed ...func(row T)) Query[T] {
 	q.confirmed = true
 	q.unconfirmed = append(slices.Clip(q.unconfirmed), unconfirmed...)

@@ -74,10 +74,10 @@ func Configure(cluster *gocql.ClusterConfig, localDC string) *gocql.ClusterConfi
 }
 
 // SelectHosts makes a session of cluster send requests to replicas. The attempts of one request go to different replicas,
-// and those of different requests are spread over all. This holds in every keyspace; with [gocql.TokenAwareHostPolicy] only
-// in the session's own. next says which hosts are near, and in which order hosts that are not replicas follow. [Configure]
-// chooses [gocql.RoundRobinHostPolicy]. Like all policies of gocql, next must be a new one for each session. It must not be
-// token-aware itself.
+// and those of different requests are spread over all. This holds in every keyspace; with [gocql.TokenAwareHostPolicy] it
+// holds only in the session's own. next says which hosts are near, and in which order hosts that are not replicas follow.
+// [Configure] chooses [gocql.RoundRobinHostPolicy]. Like all policies of gocql, next must be a new one for each session. It
+// must not be token-aware itself.
 //
 // A node that does not answer three attempts in a row, or breaks their connections, is deprioritized: it is asked after all
 // others. Meanwhile one attempt at a time goes to it, once the node has sent anything since it last failed to answer,

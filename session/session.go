@@ -109,7 +109,7 @@ func Keyspaces(physical map[string]string) Option {
 
 // StrictKeyspaces makes writers and readers reject every table whose declared keyspace, the empty one included, is not in the map of
 // [Keyspaces]. In a set with conditions every change is rejected if any of its tables is not. Without this option a name that is not in
-// the map stays as it is, and no name is the session's keyspace: after a forgotten With, or with a misspelt name, rows are written
+// the map stays as it is, and an empty name is the session's keyspace: after a forgotten With, or with a misspelt name, rows are written
 // there. The option is for services that keep tenants in keyspaces; map a keyspace that they share to itself. A Unique table is in the
 // keyspace of its base table, so the keys of tenants with keyspaces of their own are unique within each. For one owner across all
 // tenants, keep both tables in the shared keyspace, with the tenant as a column. Resume of a writer writes to the keyspaces that the error has.

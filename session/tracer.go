@@ -103,7 +103,7 @@ type OperationEnd struct {
 
 	Keyspace   string // physical; empty if the query was rejected
 	Partitions int    // of the query; not all need have been asked
-	Rows       int    // given
+	Rows       int    // given to the caller
 	// Unconfirmed is how many rows a query with Confirm has left out, up to the last one that was given.
 	Unconfirmed int
 }
@@ -151,7 +151,7 @@ type RequestEnd struct {
 
 	// Of a read:
 
-	Rows, Pages int // fetched, which may be more than was given; with Confirm, rows that are confirmed
+	Rows, Pages int // fetched, which may be more than the caller was given; with Confirm, rows that are confirmed
 	Returned    int // rows that the server has returned, those of deleted entities and those that are not confirmed included
 	PageSize    int // the largest that was asked for, in rows; a read begins with smaller ones
 }

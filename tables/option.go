@@ -13,9 +13,9 @@ type optionFunc func(*entity.Declaration)
 
 func (f optionFunc) apply(d *entity.Declaration) { f(d) }
 
-// OneOf lets a key column change within a closed domain. Every update and delete then sweeps: alongside the row under its
-// new key it deletes the entity's rows under all other values, so that concurrent movers leave no ghost and the last
-// write wins in every table. It needs [Stamp], and the before-image of an update or delete must have its value.
+// OneOf lets a key column change within a closed domain. Every update and delete then sweeps: in addition to writing the
+// row under its new key it deletes the entity's rows under all other values, so that concurrent movers leave no ghost and
+// the last write wins in every table. It needs [Stamp], and the before-image of an update or delete must hold the stamp.
 //
 // A pointer column may also be nil, which means that the entity has no row in the tables keyed by it.
 //
@@ -101,9 +101,9 @@ func Atomic() Option { return optionFunc(func(d *entity.Declaration) { d.Atomic 
 
 // Versioned names the timeuuid column (Go gocql.UUID) that holds the version of the row, and lets every key column except those of the
 // base key change, in any domain. The base row is written by lightweight transactions: an update or delete
-// applies only to the version it was made from, and anything else is a conflict. The query tables follow at the time in the version. If
-// a client dies before it has written them all, the next one does the rest. There are no ghosts and no lost updates. The latency is
-// about three times that of a plain update (2.8 to 3.7: docs/changes.md and docs/conditions.md).
+// applies only to the version it was made from, and anything else is a conflict. The query tables follow at the timestamp in the
+// version. If a client dies before it has written them all, the next one does the rest. There are no ghosts and no lost updates. The
+// latency is about three times that of a plain update (2.8 to 3.7: docs/changes.md and docs/conditions.md).
 //
 // The library fills the version. It also keeps a column named pending (map<timeuuid, blob>) in the base table, which is not a
 // field. A deleted entity leaves a base row for 24 hours that has a version and nothing else: a base row whose columns are all

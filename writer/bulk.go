@@ -96,8 +96,8 @@ type Bulk struct {
 //
 // The number of writes in flight follows the nodes: it rises while they answer as fast as at the beginning, and falls after a timeout, after
 // OVERLOADED and while they are slow. The source is read ahead by at most four items for each write that may be in flight, and by no more than 64
-// MiB of rows and 16 items beyond that. Mode, timeout, retries and tracing are those of the writer. A tracer is told of each request for several
-// items as of one write.
+// MiB of rows and 16 items beyond that. Mode, timeout, retries and tracing are those of the writer. A tracer sees each request for several items
+// as one write.
 //
 // The source is called in a goroutine of its own and should end when ctx does. An error of the source ends the run once everything before it
 // is done. When the run ends early, items that have not begun get an error that says so. What the source yields at that moment may not be
