@@ -36,9 +36,9 @@ const jitter = 1000
 // next is the timestamp of a write that follows a row with the given stamp, 0 for none. A stamp that is more than a
 // moment ahead moves only this one timestamp, not the clock: one bad stamp must not carry over to other rows.
 //
-// If the last timestamp is further ahead of the clock than skew, the clock had been wrong and was put right: it is
-// followed again, or every row written would shut out other writers until their clocks get there. Rows that were written
-// meanwhile are recognised by their stamps.
+// If the last timestamp is further ahead of the clock than skew, the clock was wrong and has been corrected. Then next
+// follows the clock again, or every row written would shut out other writers until their clocks reach that time. Rows
+// that were written meanwhile are recognised by their stamps.
 func (c *Clock) next(stamp int64, skew time.Duration) int64 {
 	now := c.now().UnixMicro()
 	for {

@@ -198,7 +198,7 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Bas
 	return row, nil
 }
 
-// only says of the name of a table that it is in the keyspace.
+// only returns a function that places the table of that name, and no other, in the keyspace.
 func only(keyspace, table string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		if name != table {
@@ -208,7 +208,7 @@ func only(keyspace, table string) func(string) (string, bool) {
 	}
 }
 
-// in says of a name that it is that of t, or of one of the tables that t rotates through, which are in the keyspace.
+// in returns a function that places t, or any of the tables that t rotates through, in the keyspace.
 func in(keyspace string, t entity.TableDescription) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		if t.Rotation == nil {

@@ -195,8 +195,8 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	return w.run(ctx, p)
 }
 
-// unsent is the end of a write of which nothing was sent: it was rejected, or what has to be known of its tables could not be
-// read, which is not the fault of the call.
+// unsent ends a write of which nothing was sent: it was rejected, or the schema of its tables could not be read, which is not
+// the fault of the call.
 func (w *Writer) unsent(ctx context.Context, op string, p *plan, err error) (Result, error) {
 	var unread *unreadError
 	if errors.As(err, &unread) {
