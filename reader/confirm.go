@@ -71,7 +71,7 @@ type candidate struct {
 	key string // in the query table
 }
 
-// lookups are the requests for the base rows of a page. Rows that say of no entity are not among them.
+// lookups are the requests for the base rows of a page. Rows that do not identify an entity are left out.
 func (s *stream[T]) lookups(p *page[T]) ([]*lookup, error) {
 	plan, c := s.read.plan, s.read.plan.confirm
 	open := make(map[string]*lookup)
@@ -154,7 +154,7 @@ func (s *stream[T]) confirm(ctx context.Context, p *page[T]) error {
 	return nil
 }
 
-// tracedLookups tells of the lookups of a page as of one request.
+// tracedLookups reports the lookups of a page to the tracer as one request.
 func (s *stream[T]) tracedLookups(ctx context.Context, first *lookup) context.Context {
 	c := s.read.plan.confirm
 	return s.read.tracer.TraceRequestStart(ctx, session.RequestStart{
@@ -163,7 +163,7 @@ func (s *stream[T]) tracedLookups(ctx context.Context, first *lookup) context.Co
 	})
 }
 
-// lookUp sends the lookups, several at the same time. The first error ends the others. end is told of all of them.
+// lookUp sends the lookups, several at the same time. The first error ends the others. end records all of them.
 func (s *stream[T]) lookUp(ctx context.Context, lookups []*lookup, p *page[T], end *session.RequestEnd) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -11,11 +11,10 @@ import (
 )
 
 var (
-	// ErrInvalid is matched by a query that is rejected: nothing was sent. So it is by the error of [New].
+	// ErrInvalid is matched by the error of a query that is rejected, of which nothing was sent, and by the error of [New].
 	ErrInvalid = errors.New("denorm: invalid query")
 
-	// ErrToken is matched, alongside ErrInvalid, when a query cannot continue at its token: the token is of another query, or
-	// is none.
+	// ErrToken is matched, alongside ErrInvalid, when a query cannot continue at its token: the token is of another query, or is not a token.
 	ErrToken = errors.New("denorm: token of another query")
 )
 
@@ -36,7 +35,7 @@ func (e *QueryError) Error() string {
 // Is matches ErrInvalid.
 func (e *QueryError) Is(target error) bool { return target == ErrInvalid }
 
-// Unwrap gives the cause, if there is one.
+// Unwrap returns the cause, if there is one.
 func (e *QueryError) Unwrap() error { return e.cause }
 
 // optionError is why there is no reader. It matches [ErrInvalid].
@@ -59,12 +58,11 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Error says which partition of a query could not be read. Rows that were given before it are right, and not the whole.
+// Error says which partition of a query could not be read. Rows that were returned before it are correct, but not complete.
 //
-// The partition is named by its place among those of the query and by its buckets, the derived columns of its key. Other
-// values of the key are not in it. A bucket of time is a stretch of time, and a hash bucket a number that many keys
-// share, so as a rule that tells of no one; who derives buckets so narrow that they do must keep the errors to
-// himself.
+// It names the partition by its place among those of the query and by its buckets, the derived columns of its key. It
+// holds no other values of the key. A time bucket is a period, and a hash bucket a number that many keys share, so as a
+// rule they identify no one. If your buckets are so narrow that they do, keep the errors confidential.
 type Error struct {
 	Op              string
 	Keyspace, Table string // physical
@@ -106,5 +104,5 @@ func (e *Error) Error() string {
 	return b.String() + ": " + e.Err.Error()
 }
 
-// Unwrap gives what the driver or the server said.
+// Unwrap returns the error of the driver or the server.
 func (e *Error) Unwrap() error { return e.Err }

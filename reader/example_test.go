@@ -19,7 +19,7 @@ type reading struct {
 	Value  int
 }
 
-// The readings of a sensor are split into a partition a day.
+// The readings of a sensor are split into one partition per day.
 var readings = tables.Must(tables.New[reading]("reading",
 	tables.Table{Name: "readings", PartKey: []string{"sensor", "day"}, SortKey: []string{"ts DESC"}},
 	tables.Derive("day", tables.Day("ts")),
@@ -55,8 +55,8 @@ func openReadings() (r *reader.Reader, noon time.Time, end func()) {
 	}
 }
 
-// Two pages of a list, the newest first. Which partitions can hold its rows follows from the bounds of the time. The
-// token is for the link to the next page.
+// Two pages of a list, the newest first. The bounds of the time say which partitions can hold its rows. The token is
+// for the link to the next page.
 func ExampleList() {
 	r, noon, end := openReadings()
 	defer end()
@@ -102,7 +102,7 @@ func ExampleRead() {
 	// 0
 }
 
-// What a query lacks is named before anything is sent.
+// The error names what a query lacks, before anything is sent.
 func ExampleQueryError() {
 	r, _, end := openReadings()
 	defer end()
@@ -127,8 +127,8 @@ var parcels = tables.Must(tables.New[parcel]("parcel",
 	tables.SingleWriter("state"),
 ))
 
-// Two processes moved one parcel from what both had read, so it has a row under two states. A confirmed query gives it under the one that
-// its base row has, and hands over the other row.
+// Two processes moved one parcel from what both had read, so it has a row under two states. A confirmed query returns it under the state
+// that its base row has, and passes the other row to the function.
 func ExampleQuery_Confirm() {
 	s, w, end := openParcels()
 	defer end()

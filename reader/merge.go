@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// merger gives the rows of a group in order. It is a heap of the streams that have rows, the one with the next row on top.
+// merger returns the rows of a group in order. It is a heap of the streams that have rows, the one with the next row on top.
 type merger[T any] struct {
 	read *read[T]
 	heap []*stream[T]

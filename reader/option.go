@@ -49,8 +49,8 @@ func (c *config) fail(format string, args ...any) {
 	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
 }
 
-// Retry sets how the request of one page is repeated. Default: that of [retry.Policy], with attempts of up to 5.5 s, none
-// of them begun later than 10 s after the first.
+// Retry sets how the request of one page is retried. Default: that of [retry.Policy], but with attempts of up to 5.5 s,
+// none of which begins later than 10 s after the first.
 func Retry(policy retry.Policy) Option {
 	return func(c *config) {
 		if err := policy.Validate(); err != nil {
@@ -66,8 +66,8 @@ func Trace(t session.Tracer) Option {
 	return func(c *config) { c.tracer = request.NewTracers(t) }
 }
 
-// Session makes the reader read in the keyspaces of s, and within its budget if it has one. s is one that [session.Session.With] made of
-// the session that [New] was given, so that its connections are the same.
+// Session makes the reader use the keyspaces of s and, if s has one, its retry budget. s must be derived, by [session.Session.With],
+// from the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return func(c *config) {
 		switch {
@@ -94,18 +94,19 @@ func Consistency(level session.Consistency) Option {
 	}
 }
 
-// Parallel is how many requests one read has under way at most. Default: 16.
+// Parallel sets the largest number of requests that one read has in flight. Default: 16.
 func Parallel(requests int) Option {
 	return positive("Parallel", requests, func(c *config) *int { return &c.parallel })
 }
 
-// Partitions is how many partitions one query may ask at most; one that would ask more is rejected. Default: 10,000.
+// Partitions sets the largest number of partitions that one query may read; a query that would read more is
+// rejected. Default: 10,000.
 func Partitions(n int) Option {
 	return positive("Partitions", n, func(c *config) *int { return &c.partitions })
 }
 
-// PageSize is how many rows a request asks for at most. It begins with fewer, and with a limit asks for no more than that. Of
-// each partition that is read at the time, two pages are in memory. Default: 1000.
+// PageSize sets the largest number of rows that a request asks for. A read begins with fewer, and with a limit asks for no
+// more than the limit. Two pages are in memory for each partition that is being read. Default: 1000.
 func PageSize(rows int) Option {
 	return positive("PageSize", rows, func(c *config) *int { return &c.pageSize })
 }

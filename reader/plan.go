@@ -158,9 +158,9 @@ func shown(v *entity.Value) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// scans are the statements that give the rows of a partition in order. From the beginning it is one. What comes after a key
-// (a, b, c) is not one range for Cassandra if the columns are clustered in different directions, so it is read as
-// several: those with a and b and after c, then those with a and after b, then those after a.
+// scans are the statements that return the rows of a partition in order. From the beginning it is one statement. The rows
+// after a key (a, b, c) are not one range for Cassandra if the columns are clustered in different directions, so they are
+// read as several: those with a and b and after c, then those with a and after b, then those after a.
 func (p *plan) scans(x *partition) []scan {
 	var fixed []condition
 	for i, name := range p.partition {

@@ -12,9 +12,9 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Query says which rows of a declared table to read, in which order, and how many. It is made by [From]. Its methods give
-// another query and leave the one they are called on as it is. What is wrong with it is reported when it is read. The zero
-// value is a query of nothing, which is rejected.
+// Query says which rows of a declared table to read, in which order, and how many. It is made by [From]. Its methods
+// return another query and leave the one they are called on unchanged. What is wrong with a query is reported when it is
+// read. The zero value is a query of nothing, which is rejected.
 type Query[T any] struct {
 	query
 	unconfirmed []func(T)
@@ -59,22 +59,22 @@ const (
 	ltOrEq operator = "<="
 )
 
-// From begins a query of the table declared under name in the set: of all its rows under the partition key that Eq gives. Of a table
-// with tables.Table.Columns the rows have zero values in the fields of the other columns: do not give them to Set.Update, which would
-// write these zeros to every table; writer.Modify reads the whole row.
+// From begins a query of the table declared under name in the set. It reads all rows under the partition key that Eq gives. Rows of a
+// table with tables.Table.Columns have zero values in the fields of the other columns: do not give such rows to Set.Update, which
+// would write these zeros to every table. writer.Modify reads the whole row.
 func From[T any](set *tables.Set[T], name string) Query[T] {
 	layout, ok := set.Internal().Layout(name)
 	return Query[T]{query: query{layout: layout, name: name, known: ok, unset: set == nil, made: true}}
 }
 
 // Eq limits the query to rows whose column is value: a column of the partition key, or a clustering column. The value
-// is of the Go type of the column's field. A value that [tables.OneOf] does not list is no error, as rows from before
-// the declaration may have it; as a rule it finds none. One that is no bucket of [tables.Derive] is rejected.
+// must be of the Go type of the column's field. A value that [tables.OneOf] does not list is not an error, as rows
+// from before the declaration may have it; as a rule it finds no rows. A value that is no bucket of [tables.Derive] is rejected.
 func (q Query[T]) Eq(column string, value any) Query[T] { return q.where(column, eq, value) }
 
-// Gt limits the query to rows whose clustering column is greater than value. A time.Time stands, in a timeuuid column,
-// for all timeuuids of that moment. So it does for the other three. A lower bound above the upper one is [ErrInvalid], as the two are
-// swapped; where they are equal there may be no rows.
+// Gt limits the query to rows whose clustering column is greater than value. In a timeuuid column a time.Time stands for all
+// timeuuids of that moment, as it does in the other three methods. A lower bound above the upper one is [ErrInvalid], as the two are
+// swapped; equal bounds are valid and may give no rows.
 func (q Query[T]) Gt(column string, value any) Query[T] { return q.where(column, gt, value) }
 
 // GtOrEq is [Query.Gt] with the value itself included.
@@ -91,42 +91,42 @@ func (q Query[T]) where(column string, op operator, value any) Query[T] {
 	return q
 }
 
-// OrderBy chooses the direction: the first clustering column that does not equal a value, followed by ASC or DESC. Without it
-// rows come as the table is clustered. A column alone is ASC, as in CQL, also in a table that is clustered by it in
-// descending order. An empty order is none.
+// OrderBy sets the direction. The order is the first clustering column that does not equal a value, followed by ASC or DESC.
+// Without OrderBy rows come in the clustering order of the table. A column alone means ASC, as in CQL, even in a table that
+// is clustered by it in descending order. An empty order means no OrderBy.
 func (q Query[T]) OrderBy(order string) Query[T] {
 	q.order = order
 	return q
 }
 
-// Limit is the number of rows to read at most; 0 stands for all.
+// Limit sets the largest number of rows to read; 0 stands for all.
 func (q Query[T]) Limit(rows int) Query[T] {
 	q.limit = rows
 	return q
 }
 
-// Confirm checks each row of a query table against the base row of its entity before it is given. A row that the base row does not confirm
-// is a ghost, or one of a write under way, and is left out: there is no base row, or the entity has another key in this table, or none, or
-// it is one that a Versioned set has deleted. So a set with [tables.SingleWriter] shows no ghosts. Rows that a write has not put into this
-// table yet, or that one which ended half-way never put, are not found. What is given are the values of the base row, in all
-// fields, so the row may be given to Set.Update. Limits and tokens count what is given.
+// Confirm checks each row of a query table against the base row of its entity before it is returned. A row that the base row does not
+// confirm is a ghost, or one of a write in flight, and is left out: there is no base row, or the entity has another key in this table or
+// none, or the entity was deleted from a Versioned set. So a set with [tables.SingleWriter] shows no ghosts. Rows that a write has not put
+// into this table yet, or never will because it ended half-way, are not found. The values returned are those of the base row, in all
+// fields, so the row may be given to Set.Update. Limits and tokens count the rows that are returned.
 //
 // Each function is called with each row that is left out, as this table has it, on the goroutine of the loop, in its place in the order.
-// It may repair the entity, after another look: the row may be of a write under way. nil is no function.
+// It may repair the entity, but should first look again: the row may be of a write in flight. A nil function is ignored.
 //
-// It costs a read of the base table for each row that is fetched, at the reader's consistency, and with pages and within [Parallel] as these
-// are; base rows of one partition are read together. A base row that cannot be read is an [*Error]. A
-// query of the base table, of counters, or of a table whose rows may be under several bucket functions ([tables.Since] without a time) is
-// rejected.
+// Confirm costs a read of the base table for each row that is fetched. These reads are at the reader's consistency level, and are paged and
+// limited by [Parallel] like those of the query; base rows of one partition are read together. A base row that cannot be read is an
+// [*Error]. A query of the base table, of counters, or of a table whose rows may be under several bucket functions ([tables.Since] without
+// a time) is rejected.
 func (q Query[T]) Confirm(unconfirmed ...func(row T)) Query[T] {
 	q.confirmed = true
 	q.unconfirmed = append(slices.Clip(q.unconfirmed), unconfirmed...)
 	return q
 }
 
-// After continues a query: it begins behind the last row before [Rows.Token] was taken. An empty token stands for the
-// beginning. The query has to be that of page 1 but for its limit, with the same bounds; another one is [ErrToken], and the error says
-// what differs.
+// After continues a query: it begins after the last row that was returned before [Rows.Token] was taken. An empty token stands for the
+// beginning. The query must be that of page 1 except for its limit, with the same bounds. Another query is [ErrToken], and the error
+// says what differs.
 func (q Query[T]) After(token Token) Query[T] {
 	q.token = token
 	return q

@@ -20,9 +20,9 @@ type Reader struct {
 	retrier request.Retrier
 }
 
-// New makes a reader, of the session's connections for reads. It works in the keyspaces of the session and within its budget, if it has
-// one. The level of its requests is that of the option [Consistency]. The error names every option that is not valid, and matches
-// [ErrInvalid].
+// New makes a reader, which uses the session's connections for reads, the keyspaces of the session and, if the session has one, its
+// retry budget. The consistency level of its requests is that of the option [Consistency]. The error names every option that is not
+// valid, and matches [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reader, error) {
 	if s == nil || s.Reads() == nil {
 		return nil, &optionError{errors.New("the session is nil or a zero value: session.Open makes one")}

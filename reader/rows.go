@@ -31,16 +31,16 @@ func (r Rows[T]) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String
 // MarshalText is the table, for structured loggers.
 func (r Rows[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Read readies a query under ctx. op names it in errors and traces, for example newestLogs, and must not be empty.
-// Nothing is sent before the rows are ranged over. ctx limits the whole of it; without a deadline only the requests are
+// Read prepares a query under ctx. op names it in errors and traces, for example newestLogs, and must not be empty.
+// Nothing is sent before the rows are ranged over. ctx limits the whole read; without a deadline only its requests are
 // limited, by the retry policy.
 func Read[T any](ctx context.Context, r *Reader, op string, q Query[T]) *Rows[T] {
 	return &Rows[T]{ctx: ctx, reader: r, op: op, query: q}
 }
 
-// List reads a query that has few rows, or a limit, into a slice; see [From] for what is in the rows. The token continues it, and is empty if there are no more
-// rows; with a limit that was met there may be none after all. On an error the rows before it are returned with it, and
-// the token that continues after them.
+// List reads a query that has few rows, or a limit, into a slice; see [From] for what is in the rows. The token continues the query. It is empty
+// if there are no more rows; if the limit was met it is not empty, and there may be no more rows after all. On an error List also returns the
+// rows before it, and the token that continues after them.
 func List[T any](ctx context.Context, r *Reader, op string, q Query[T]) ([]T, Token, error) {
 	rows := Read(ctx, r, op, q)
 	var out []T
@@ -56,9 +56,9 @@ func List[T any](ctx context.Context, r *Reader, op string, q Query[T]) ([]T, To
 	return out, rows.Token(), nil
 }
 
-// Token continues the query after the last row that was given, and is empty if there was none and the query began without
-// one. It is good at any time: in the loop, after a break, after an error. When the query was read to its end, the rest of it
-// is what comes later.
+// Token returns a token that continues the query after the last row that was returned. It is empty if no row was returned and
+// the query began without a token. It may be called at any time: in the loop, after a break, after an error. After a query
+// was read to its end, the token continues with what comes later.
 func (r *Rows[T]) Token() Token {
 	if r.given == nil {
 		return r.query.token
@@ -66,8 +66,8 @@ func (r *Rows[T]) Token() Token {
 	return r.given.token(r.plan.mark)
 }
 
-// All gives the rows. It can be ranged over once: again, it goes on after the last row that was given, under the rest
-// of the limit. The error, if any, comes last, without a row; it is a [*QueryError] if the query was rejected, otherwise an [*Error].
+// All yields the rows. It can be ranged over once: a second loop goes on after the last row that was yielded, with the rest of the
+// limit. The error, if any, comes last, without a row; it is a [*QueryError] if the query was rejected, otherwise an [*Error].
 func (r *Rows[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if err := r.all(func(row T) bool { return yield(row, nil) }); err != nil {
@@ -155,7 +155,7 @@ type read[T any] struct {
 	op     string
 	plan   *plan
 	limit  int           // rows still wanted, 0 for all
-	slots  chan struct{} // one for each request under way
+	slots  chan struct{} // one for each request in flight
 	wait   sync.WaitGroup
 	groups []*group[T] // begun
 	end    *session.OperationEnd
@@ -167,10 +167,10 @@ func newRead[T any](ctx context.Context, r *Reader, op string, p *plan, end *ses
 	return x
 }
 
-// stopped says whether the read has come to its end while requests were under way.
+// stopped says whether the read has ended while requests were in flight.
 func (r *read[T]) stopped() bool { return r.ctx.Err() != nil && r.caller.Err() == nil }
 
-// run gives all rows, group after group. When it returns, nothing of it runs any more.
+// run yields all rows, group after group. When it returns, nothing of it is running any more.
 func (r *read[T]) run(yield func(*stream[T]) bool) error {
 	defer r.wait.Wait()
 	defer r.cancel()
@@ -203,7 +203,7 @@ func (r *read[T]) run(yield func(*stream[T]) bool) error {
 	return nil
 }
 
-// foresee begins the next group when all of group n has been fetched and will not do.
+// foresee begins the next group when all of group n has been fetched and is not enough.
 func (r *read[T]) foresee(n, before int) {
 	g := r.groups[n]
 	if len(r.groups) > n+1 || int(g.exhausted.Load()) < len(g.streams) {

@@ -86,7 +86,7 @@ func (s *stream[T]) fetch(ctx context.Context) {
 	}
 }
 
-// traced tells of the partition as of one request.
+// traced reports the partition to the tracer as one request.
 func (s *stream[T]) traced(ctx context.Context) context.Context {
 	p := s.partition
 	return s.read.tracer.TraceRequestStart(ctx, session.RequestStart{
@@ -113,8 +113,8 @@ func (s *stream[T]) give(p *page[T]) {
 	}
 }
 
-// size is how many rows to ask for after so many, and so many of deleted entities. It grows, so that who stops early has not asked
-// for much; with a limit, it doubles where all are gone.
+// size is how many rows to ask for next, after so many rows, and so many (gone) of deleted entities. It grows, so that a caller
+// that stops early has not asked for many; with a limit, it doubles where all are gone.
 func (s *stream[T]) size(rows, gone int) int {
 	size := min(s.read.pageSize, max(firstPage, 4*(rows+gone)))
 	if s.limit > 0 {
@@ -126,7 +126,7 @@ func (s *stream[T]) size(rows, gone int) int {
 // firstPage is the size of the first page where there is no limit.
 const firstPage = 100
 
-// fetchPage reads one page, again if need be, and gives where the next one begins: nil at the end.
+// fetchPage reads one page, with retries, and returns where the next one begins: nil at the end.
 func (s *stream[T]) fetchPage(ctx context.Context, at *scan, state []byte, size int, p *page[T]) ([]byte, error) {
 	r := s.read
 	next, attempts, err := r.send(ctx, r.plan.keyspace, attempt{at.statement, at.values, s.key, size, state, r.consistency}, &s.end,
@@ -140,7 +140,7 @@ func (s *stream[T]) fetchPage(ctx context.Context, at *scan, state []byte, size 
 	return next, err
 }
 
-// send asks for a page, again if need be, and gives where the next one begins: nil at the end. It tells end of what was sent.
+// send asks for a page, with retries, and returns where the next one begins: nil at the end. It records in end what was sent.
 func (r *read[T]) send(
 	ctx context.Context, keyspace string, page attempt, end *session.RequestEnd, decode func(answer),
 ) (next []byte, attempts int, err error) {

@@ -13,10 +13,10 @@ import (
 )
 
 // Token is the place in a query's order at which it can be continued: the clustering key of the last row, its bucket, and
-// a mark of the query. It holds no bounds: every page needs those of page 1, so where they follow from the clock a service keeps them
-// with the token. It can be stored and given away as text that fits into a URL. It is not encrypted: who has it can read
-// that clustering key, so it is no more public than the rows. It need not be trusted when it comes back: it moves a
-// query within its own range, and nowhere else. The empty token is the beginning.
+// a mark of the query. It holds no bounds: every page needs those of page 1, so a service that computes them from the clock keeps
+// them with the token. A token can be stored and given away, as text that fits into a URL. It is not encrypted: whoever has it can
+// read that clustering key, so it is no more public than the rows. It need not be trusted when it comes back: it can move a query
+// within its own range only. The empty token is the beginning.
 type Token string
 
 // tokenVersion comes first. A token of another one is rejected.
@@ -145,7 +145,7 @@ func cutPosition(data []byte, columns int) (*position, bool) {
 	return &position{key: values[:columns], id: values[columns]}, len(data) == 0
 }
 
-// holds says whether a clustering key is within the query. What a token says is no reason to read anything else.
+// holds says whether a clustering key is within the query. A token must not make a query read anything else.
 func (b *bound) holds(key [][]byte) bool {
 	for i, name := range b.columns {
 		switch v := b.equal[name]; {

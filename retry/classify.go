@@ -9,12 +9,11 @@ const (
 // once: without speculative execution, and with a gocql RetryPolicy that never retries.
 //
 // Wrapped errors are classified as what they wrap. An error that wraps several (errors.Join, or fmt.Errorf with more
-// than one %w) is classified as all of them together: NotApplied only if each one is, Unknown if they disagree. So
-// errors of one's own must not be wrapped alongside the one of gocql; the errors of writer and reader may hold two, and for
-// them their outcome is the answer.
+// than one %w) is classified as all of them together: NotApplied only if each one is, Unknown if they disagree. So do not
+// wrap your own errors alongside the one of gocql. The errors of writer and reader may hold two; for them use their outcome.
 //
-// An error of a context is Unknown and not to be retried, as it cannot be seen here whose context ended: gocql returns
-// it before and after the request was sent (conn.go, exec). Writer and reader know their own limit of one attempt, and retry
+// An error of a context is Unknown and not to be retried, as Classify cannot see whose context ended: gocql returns it
+// before and after the request was sent (conn.go, exec). Writer and reader know their own limit of one attempt, and retry
 // after it.
 //
 // Without an error there is nothing to classify: Classify(nil, kind) is the zero Verdict.

@@ -1,7 +1,7 @@
 // Package retry knows when a failed write to Cassandra may be sent again, and what is known about it until then.
 //
-// It has two halves. [Classify] takes any error that gocql 1.7 can return for a write, and the kind of write it
-// answers, and says what is known, an [Outcome]: surely not applied, perhaps applied, stored by the batchlog, decided. [Policy]
+// It has two halves. [Classify] takes any error that gocql 1.7 can return for a write, and the kind of the write, and says what
+// is known, as an [Outcome]: surely not applied, perhaps applied, stored by the batchlog, decided. [Policy]
 // and [Budget] say how often, and how long, a writer or reader tries.
 //
 // # What is known after a failure
@@ -9,7 +9,7 @@
 // Nearly every failure of a write is ambiguous. A lost connection, a timeout of client or server and a cancelled
 // context say nothing about what the replicas did, and the driver uses one error value for "never sent" and for "sent,
 // no answer" (gocql 1.7.0, conn.go: ErrConnectionClosed from addCall and from exec, io.EOF from the write coalescer and
-// from recv). So [Unknown] is the zero value and the answer for every error that is not known better, and "not
+// from recv). So [Unknown] is the zero value and the answer for every error about which no more is known, and "not
 // applied" is a list of exceptions:
 //
 //   - errors of gocql that it returns before anything is sent, and at no other place: MarshalError, ErrSessionClosed,
@@ -25,13 +25,13 @@
 //     (StorageProxy.sendToHintedReplicas; since Cassandra 3.11, 3.0 checks between the messages).
 //
 // An error that gocql makes with fmt.Errorf, such as "gocql: expected 3 values send got 2", cannot be told from others
-// without reading its text, so it is Unknown. Who builds the query has to check such things before.
+// without reading its text, so it is Unknown. The code that builds the query has to check such things before.
 //
 // # Sticky
 //
 // What is known about a write is the sum of its attempts. If one of them may have been applied, no later clean error
 // takes that back: the attempt that timed out may have been applied, and it is the next one that was rejected.
-// [Outcome.Then] keeps this; the outcome of the last attempt alone does not.
+// [Outcome.Then] preserves this; the outcome of the last attempt alone does not.
 //
 // # What is retried
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// What an error says of a write. A timeout says nothing: the replicas may have it.
+// What an error says about a write. A timeout says nothing: the replicas may have it.
 func ExampleClassify() {
 	for _, err := range []error{
 		gocql.ErrTimeoutNoResponse,
@@ -41,7 +41,7 @@ func ExampleOutcome_Then() {
 	// unknown
 }
 
-// Waits of a service's own: a new BackOff for each request, because an ExponentialBackOff keeps its state. writer.Retry and reader.Retry
+// Custom waits: each request gets a new BackOff, because an ExponentialBackOff keeps its state. writer.Retry and reader.Retry
 // take the policy.
 func ExamplePolicy_backOff() {
 	policy := retry.Policy{

@@ -3,7 +3,7 @@ package retry
 import "github.com/denorm-go/denorm/internal/printable"
 
 // Kind is the kind of write that an error answers. The same error means different things for different kinds: an
-// UNAVAILABLE for one partition comes before anything happened, for an unlogged batch of several it may follow the
+// UNAVAILABLE for one partition comes before anything happened; for an unlogged batch of several it may follow the
 // first partitions.
 type Kind uint8
 
@@ -27,10 +27,10 @@ const (
 	// Counter is an update of counters in one partition. It is not idempotent.
 	Counter
 
-	// Swap is a [Conditional] whose condition no longer holds once it is applied, and which leaves a mark of its own: the
-	// same one sent again does no harm, and its answer tells whether the first was applied. So it is repeated where others
-	// are given up, also after WRITE_TIMEOUT of type CAS, which contention causes. What is known after a failure is as for
-	// Conditional.
+	// Swap is a [Conditional] whose condition no longer holds once it is applied, and which leaves a mark of its own.
+	// Sending it again does no harm, and the answer tells whether the first one was applied. So it is repeated where other
+	// kinds are given up, also after WRITE_TIMEOUT of type CAS, which contention causes. What is known after a failure is
+	// as for Conditional.
 	Swap
 )
 

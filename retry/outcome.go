@@ -9,25 +9,25 @@ type Outcome uint8
 const (
 	// Unknown is the zero value: the write may have been applied, in whole or in part, and may still be applied later.
 	Unknown Outcome = iota
-	// Applied means that the write was acknowledged at the consistency level. Of a failed attempt, that a lightweight transaction is
-	// decided and applied; only the round that makes it visible to all reads timed out. A read at SERIAL sees it.
+	// Applied means that the write was acknowledged at the consistency level. For a failed attempt it means that a lightweight
+	// transaction is decided and applied; only the round that makes it visible to all reads timed out. A read at SERIAL sees it.
 	Applied
 	// NotApplied means that the write was surely not applied, and will not be.
 	NotApplied
-	// Pending means that the write is stored elsewhere, and comes from there. The batchlog has stored the batch: the server is
+	// Pending means that the write is stored elsewhere, and is applied from there. The batchlog has stored the batch: the server is
 	// expected to replay it within seconds, but that is not certain (a stopped node keeps its batches until it is restarted; a batch
 	// older than the smallest gc_grace_seconds of its tables is dropped). For another reason see writer.Pending.
 	Pending
 
-	// What follows is said by writer.OutcomeOf alone.
+	// Only writer.OutcomeOf returns the following.
 
-	// Conflict is writer.ErrConflict, and NotApplied.
+	// Conflict means writer.ErrConflict: the write is NotApplied.
 	Conflict
-	// Taken is writer.ErrTaken, and NotApplied.
+	// Taken means writer.ErrTaken: the write is NotApplied.
 	Taken
-	// Invalid is writer.ErrInvalid: nothing was sent.
+	// Invalid means writer.ErrInvalid: nothing was sent.
 	Invalid
-	// NotFound is writer.ErrNotFound: nothing was written.
+	// NotFound means writer.ErrNotFound: nothing was written.
 	NotFound
 )
 
@@ -36,9 +36,9 @@ var outcomeNames = [...]string{"unknown", "applied", "not applied", "pending", "
 // String returns the outcome in lower case, such as "not applied".
 func (o Outcome) String() string { return printable.Enum("Outcome", o, outcomeNames[:]) }
 
-// Then is what is known after an attempt of outcome o was followed by one of outcome next. It is sticky: what may have happened stays
-// possible, whatever the later error. Applied is above Pending, which is above Unknown because the batchlog's promise covers the whole
-// write, whatever another attempt did.
+// Then returns what is known after an attempt with outcome o was followed by one with outcome next. It is sticky: what may have
+// happened stays possible, whatever the later error. Applied takes precedence over Pending. Pending takes precedence over Unknown,
+// because the batchlog's promise covers the whole write, whatever another attempt did.
 func (o Outcome) Then(next Outcome) Outcome {
 	switch {
 	case o == Applied || next == Applied:
@@ -51,9 +51,9 @@ func (o Outcome) Then(next Outcome) Outcome {
 	return Unknown
 }
 
-// And is what is known of two parts together, such as those of a table that travelled in different requests, or of an attempt that
-// failed with two errors at once, whose relation is not known: what both agree on. Half applied is Unknown: neither Applied nor
-// NotApplied would be true of it.
+// And returns what is known of two parts together: what both agree on. Such parts are those of a table that were sent in different
+// requests, or the two errors of an attempt that failed with both at once, whose relation is not known. Half applied is Unknown:
+// neither Applied nor NotApplied would be true of it.
 func (o Outcome) And(other Outcome) Outcome {
 	switch {
 	case o == other:

@@ -41,7 +41,7 @@ type Policy struct {
 	AttemptTimeout time.Duration
 
 	// InitialInterval is the upper bound of the first wait. 0 means 50 ms, or MaxInterval if that is set and less. 1 ns
-	// stands for no waits; any other time below a millisecond is an error, as a number without its unit.
+	// stands for no waits; any other time below a millisecond is an error, as it is a number without its unit.
 	InitialInterval time.Duration
 
 	// MaxInterval is the upper bound of all waits. 0 means 1 s, or InitialInterval if that is more. 1 ns stands for no
@@ -51,11 +51,11 @@ type Policy struct {
 	// Multiplier is the factor by which the upper bound grows from wait to wait, at least 1. 0 means 2.
 	Multiplier float64
 
-	// BackOff, if not nil, makes the waits in place of InitialInterval, MaxInterval and Multiplier, which must then be 0. It is called
-	// once for each request whose first attempt has failed, and returns a new BackOff, which one goroutine uses:
-	// Reset is called once, then NextBackOff before each further attempt. The wait is what NextBackOff returns; nothing is added to
-	// spread it, so give the BackOff a random part of its own. backoff.Stop, or any other negative wait, ends the retries of the request, and
-	// so does a BackOff that is nil. MaxAttempts, MaxElapsedTime, AttemptTimeout and the Budget hold as without it.
+	// BackOff, if not nil, makes the waits in place of InitialInterval, MaxInterval and Multiplier, which must then be 0. It is called once
+	// for each request whose first attempt has failed, and returns a new BackOff, which one goroutine uses: Reset is called once, then
+	// NextBackOff before each further attempt. The wait is what NextBackOff returns. No jitter is added, so give the BackOff jitter of its
+	// own. backoff.Stop, or any other negative wait, ends the retries of the request; so does a BackOff that is nil. MaxAttempts,
+	// MaxElapsedTime, AttemptTimeout and the Budget apply as without it.
 	//
 	// BackOff is called by many goroutines at the same time, and once by Validate. Nothing recovers a panic in it or in what it returns.
 	BackOff func() backoff.BackOff

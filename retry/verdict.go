@@ -6,7 +6,7 @@ type Verdict struct {
 	Outcome Outcome
 
 	// Retry reports whether the same write may be sent again. It is false if that could do harm (a counter or a
-	// lightweight transaction that may have been applied) and if it cannot help (a syntax error, a context that ended).
+	// lightweight transaction that may have been applied) or if it cannot help (a syntax error, a context that ended).
 	Retry bool
 
 	// Once limits a Retry to one more attempt, whatever that one ends with: for WRITE_FAILURE, where a replica threw
@@ -24,7 +24,7 @@ type Verdict struct {
 
 	// Reason is a short, stable name of the error, of low cardinality, fit for a metric: "write_timeout.batch_log",
 	// "unavailable", "overloaded", "connection_closed", "attempt_timeout", "canceled". It holds neither values nor the
-	// text of the error. Errors that nothing is known about have "unclassified".
+	// text of the error. Errors about which nothing is known have "unclassified".
 	Reason string
 }
 

@@ -22,18 +22,18 @@ import (
 
 // Connect opens a session as [gocql.ClusterConfig.CreateSession] does, and verifies certificates as [Configure] says. If
 // that fails, the error names each host and what is wrong with it: credentials, certificate, authority, protocol,
-// datacentre or keyspace. gocql's own names no host, and for what fails after the first connection only its logger is told why. The
-// error unwraps to those of the connections, such as [x509.HostnameError]. No password and no key is in it.
+// datacentre or keyspace. gocql's own error names no host, and says only to its logger why something failed after the first
+// connection. The error unwraps to those of the connections, such as [x509.HostnameError]. It holds no password and no key.
 //
-// ConnectTimeout bounds the TLS handshake, too, for which gocql would wait forever. A connection that ends when it was only just
-// made leaves its pool a moment later, where gocql by itself may keep it, closed, as long as the session lives. Where a Dialer of
-// the caller's gives TCP connections of a type of its own, several frames are not written with one system call.
+// ConnectTimeout bounds the TLS handshake, too, for which gocql would wait forever. A connection that ends just after it was made
+// leaves its pool a moment later; gocql by itself may keep it, closed, as long as the session lives. If the caller's Dialer gives
+// TCP connections of a type of its own, several frames are not written with one system call.
 //
-// SslOpts that would not protect anything are an error, before a connection is made: next to a HostDialer, where gocql makes no use
-// of them, and with versions of TLS before 1.2.
+// SslOpts that would not protect anything are an error, before a connection is made: those next to a HostDialer, where gocql does
+// not use them, and those that allow versions of TLS before 1.2.
 //
-// The config itself stays as it is. It may be given to Connect again, for another session or when this one failed, if its hosts are
-// selected as Configure says; another policy is one session's, and Connect then says so.
+// Connect does not change the config. The config may be given to Connect again, for another session or when this one failed, if its
+// host selection policy is that of Configure. Any other policy belongs to one session, and Connect then says so.
 func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 	if cluster == nil {
 		return nil, &connectError{driver: errors.New("the config is nil")}
@@ -70,7 +70,7 @@ func Connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) {
 var errShared = errors.New("the host selection policy of the config is that of another session: call session.Configure, or SelectHosts, " +
 	"before each Connect")
 
-// ownPolicy sees to it that the session will not share its host selection policy with another one.
+// ownPolicy ensures that the session will not share its host selection policy with another one.
 func ownPolicy(config *gocql.ClusterConfig) error {
 	policy, ok := config.PoolConfig.HostSelectionPolicy.(*hosts.Policy)
 	if fresh := policy.Fresh(); ok && fresh != nil {
@@ -84,15 +84,14 @@ func ownPolicy(config *gocql.ClusterConfig) error {
 	return nil
 }
 
-// refusal is a host that could not be connected with.
+// refusal is a host that could not be connected to.
 type refusal struct {
 	host   string
 	err    error
 	broken bool // err is startupTimeout, but too early for one
 }
 
-// startupTimeout is what gocql says when nothing has come in time, and, as often as not, when the node has closed the
-// connection.
+// startupTimeout is gocql's error if nothing has come in time, and often also if the node has closed the connection.
 const startupTimeout = "gocql: no response to connection startup within timeout"
 
 // connectObserver collects refusals while a session is opened. The session keeps it as long as it lives.
@@ -184,7 +183,7 @@ func (e *connectError) Error() string {
 	return printable.Line(b.String()) // of whoever answers at the address
 }
 
-// told is what the driver returned, or better.
+// told is the text of the error that the driver returned, or a better one.
 func (e *connectError) told() string {
 	text := e.driver.Error()
 	switch {
@@ -207,7 +206,7 @@ func (e *connectError) told() string {
 	return text
 }
 
-// Unwrap gives what the connections failed with, and what the driver made of it.
+// Unwrap returns the errors of the connections, and the one that the driver returned.
 func (e *connectError) Unwrap() []error {
 	errs := []error{e.driver}
 	for _, r := range e.refusals {

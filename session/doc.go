@@ -1,4 +1,4 @@
-// Package session opens what a service needs of a cluster: one session of gocql that writes and one that reads, both set up for package
+// Package session opens the sessions that a service needs: one session of gocql that writes and one that reads, both set up for package
 // writer and package reader.
 //
 //	cluster := gocql.NewCluster("10.0.0.1", "10.0.0.2")
@@ -8,20 +8,20 @@
 //	w, err := writer.New(s)
 //	r, err := reader.New(s)
 //
-// There are two because of a fault of gocql 1.7: when a large response stalls, it can take the rest of it for the answers to other
-// requests on the same connection, and a write that was never answered would be reported as acknowledged (fixed in no release of
-// gocql 1; see scylladb/gocql pull request 593). So no session of gocql may both read and write; [New] and [Open] see to that.
+// There are two because of a bug in gocql 1.7. When a large response stalls, gocql can take the rest of it for the answers to
+// other requests on the same connection. A write that was never answered would then be reported as acknowledged (fixed in no
+// release of gocql 1; see scylladb/gocql pull request 593). So no session of gocql may both read and write; [New] and [Open] ensure that.
 //
-// What the two share is set here: the budget of retries ([Budget]) and the keyspaces of declared tables ([Keyspaces],
-// [StrictKeyspaces]). For a service with a keyspace a tenant:
+// What writers and readers share is set here: the budget of retries ([Budget]) and the keyspaces of declared tables
+// ([Keyspaces], [StrictKeyspaces]). For a service with one keyspace per tenant:
 //
 //	tenant := s.With(session.Keyspaces(map[string]string{"": "tenant_7"}))
 //	w.With(writer.Session(tenant))
 //	r.With(reader.Session(tenant))
 //
-// Both report to a [Tracer], by writer.Trace and reader.Trace.
+// Writers and readers report to a [Tracer], set by writer.Trace and reader.Trace.
 //
-// # Sessions of one's own
+// # Your own sessions
 //
 // [New] takes sessions that are open already. [Configure] sets up the configuration of each as a writer and a reader need it, and
 // [Connect] opens one with errors that name the host and what is wrong with it. With gocqlx:
@@ -30,5 +30,5 @@
 //	reads, err := gocqlx.WrapSession(session.Connect(session.Configure(cluster, "dc1")))
 //	s, err := session.New(writes.Session, reads.Session)
 //
-// docs/gocqlx.md has what else the two have in common.
+// docs/gocqlx.md has what else gocqlx and this library have in common.
 package session

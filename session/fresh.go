@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// A connection of gocql 1.7 that ends between the last answer of its handshake and the moment when the pool takes it up is in
-// the pool for good: the pool is told of the end first, when it does not know the connection, and takes it up then
-// (connectionpool.go, HandleError and connect). It fails what it is given, and counts as one of NumConns, so that no other takes
-// its place. Where something on the way cuts connections for a while, all of a session's may end so.
+// If a connection of gocql 1.7 ends between the last answer of its handshake and the moment when the pool adds it, it stays in
+// the pool forever: the pool hears of the end first, when it does not know the connection, and adds it then (connectionpool.go,
+// HandleError and connect). Every request on the connection fails, and it counts as one of NumConns, so no other takes its
+// place. If something on the network cuts connections for a while, all connections of a session may end like this.
 //
-// So gocql reads the end of a fresh connection late, when the pool knows it. Who writes is told at once: the pool hears of that, too.
+// So gocql reads the end of a fresh connection late, when the pool knows the connection. A write fails at once: the pool hears of that, too.
 const (
 	freshFor = 10 * time.Second
 	eofDelay = 250 * time.Millisecond // between the last bytes and the end
 )
 
-// newFreshConn gives a connection that was just made, and counts as fresh for so long.
+// newFreshConn wraps a connection that was just made, and counts as fresh for the given time.
 func newFreshConn(conn net.Conn, fresh time.Duration) net.Conn {
 	e := &earlyClose{conn: conn, until: time.Now().Add(fresh), closed: make(chan struct{})}
 	if tcp, ok := conn.(*net.TCPConn); ok {
@@ -44,7 +44,7 @@ type freshTCP struct {
 
 type tcpConn struct{ *net.TCPConn }
 
-// earlyClose is what a connection knows of its age. It is read from by one goroutine at a time, and used otherwise by any.
+// earlyClose is what a connection knows of its age. One goroutine at a time reads from it; any goroutine may use it otherwise.
 type earlyClose struct {
 	conn   net.Conn
 	until  time.Time

@@ -12,10 +12,10 @@ type Host struct{ info *gocql.HostInfo }
 // HostOf is the node that gocql knows by info, which may be nil.
 func HostOf(info *gocql.HostInfo) Host { return Host{info} }
 
-// Known says whether h is a node.
+// Known reports whether h is a node.
 func (h Host) Known() bool { return h.info != nil }
 
-// node is what gocql knows of h, which is nothing where h is none.
+// node is what gocql knows of h: nothing if h is not a node.
 func (h Host) node() *gocql.HostInfo {
 	if h.info == nil {
 		return new(gocql.HostInfo)

@@ -17,9 +17,9 @@ var (
 	errWrites = errors.New("the session of the reads is one that writes: " + other)
 )
 
-// roles tells sessions that write from those that read: none may do both. When a large response stalls, gocql 1.7 can take
-// its rest for the answers of other requests on the connection, and a write that was never answered would be acknowledged (fixed in no
-// release of gocql 1; see scylladb/gocql pull request 593).
+// roles tells sessions that write from those that read: none may do both. When a large response stalls, gocql 1.7 can take the rest of
+// it for the answers to other requests on the connection, and would acknowledge a write that was never answered (fixed in no release
+// of gocql 1; see scylladb/gocql pull request 593).
 var roles sync.Map // of weak.Pointer[gocql.Session]: whether it writes
 
 // noteWrites notes that a session writes. It is an error if it reads.

@@ -48,7 +48,7 @@ func (c *config) apply(options []Option) error {
 }
 
 // LocalDC is the datacentre of the service, as the nodes report it: requests go to its nodes alone. Default: all nodes are equally near.
-// It is an option of [Open]; sessions of one's own are given it by [Configure].
+// It is an option of [Open]; for your own sessions use [Configure].
 func LocalDC(name string) Option {
 	return func(c *config) {
 		c.onlyOpen("LocalDC")
@@ -75,8 +75,8 @@ func (c *config) onlyOpen(option string) {
 	}
 }
 
-// Budget bounds the retries of all writers and readers of the session together, so that a struggling cluster is not sent several times as
-// many requests. Default: each writer and each reader has one of its own, as retry.NewBudget(0, 0) makes it.
+// Budget bounds the retries of all writers and readers of the session together, so that retries do not multiply the requests to a
+// struggling cluster. Default: each writer and each reader has a budget of its own, as retry.NewBudget(0, 0) makes it.
 func Budget(b *retry.Budget) Option {
 	return func(c *config) {
 		c.Budget = (*settings.Budget)(b)
@@ -89,11 +89,12 @@ func Budget(b *retry.Budget) Option {
 }
 
 // Keyspaces maps the keyspaces of declared tables to others, for example to that of a tenant. The empty name stands for tables
-// declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]: with a misspelt name, or that
-// of the session's keyspace in place of the empty one, a tenant's rows are written where they were declared, or to the session's
-// keyspace. Check of a writer finds that, a write does not. It replaces an earlier map.
+// declared without one. Names that are not in the map stay as they are, but see [StrictKeyspaces]: with a misspelt name, or with
+// that of the session's keyspace in place of the empty one, a tenant's rows are written to the declared keyspace, or to the
+// session's. Check of a writer finds that, a write does not. The map replaces an earlier one.
 //
-// For a keyspace a tenant, derive a session for each: w.With(writer.Session(s.With(session.Keyspaces(m)))).
+// For one keyspace per tenant, derive a session for each tenant:
+// w.With(writer.Session(s.With(session.Keyspaces(m)))).
 func Keyspaces(physical map[string]string) Option {
 	mapped := maps.Clone(physical)
 	return func(c *config) {
@@ -107,18 +108,18 @@ func Keyspaces(physical map[string]string) Option {
 }
 
 // StrictKeyspaces makes writers and readers reject every table whose declared keyspace, the empty one included, is not in the map of
-// [Keyspaces]; of a set with conditions every change is rejected while any of its tables is not. Without it a name that is not in the
-// map stays as it is, and no name is the session's keyspace: a forgotten With, or a misspelt name, writes there. It is for services that
-// keep tenants in keyspaces; a keyspace that they share is mapped to itself. A Unique table is in the keyspace of its base table, so
-// what tenants have in keyspaces of their own is unique within each: for one owner over all tenants, keep both tables in the shared
-// keyspace, with the tenant as a column. Resume of a writer writes to the keyspaces that the error has.
+// [Keyspaces]. In a set with conditions every change is rejected if any of its tables is not. Without this option a name that is not in
+// the map stays as it is, and an empty name is the session's keyspace: after a forgotten With, or with a misspelt name, rows are written
+// there. The option is for services that keep tenants in keyspaces; map a keyspace that they share to itself. A Unique table is in the
+// keyspace of its base table, so the keys of tenants with keyspaces of their own are unique within each. For one owner across all
+// tenants, keep both tables in the shared keyspace, with the tenant as a column. Resume of a writer writes to the keyspaces that the error has.
 func StrictKeyspaces() Option { return func(c *config) { c.Strict = true } }
 
 // Open opens both sessions to a cluster. The configuration says hosts, credentials, keyspace and TLS; it is not
-// changed. What a writer and a reader need besides is set on a copy for each as by [Configure], which lists it, and
+// changed. What a writer and a reader need besides is set on a copy for each, as by [Configure], which lists it;
 // [Adjust] changes it. A HostSelectionPolicy of the caller's in the configuration is an error, as Configure would
 // replace it. An error names each host and what is wrong with it, as that of [Connect] does, or every option that is
-// not valid. End the sessions by [Session.Close].
+// not valid. End the sessions with [Session.Close].
 func Open(cluster *gocql.ClusterConfig, options ...Option) (*Session, error) {
 	s := &Session{config: config{opening: true}, opened: true}
 	if err := s.config.apply(options); err != nil {
@@ -166,9 +167,9 @@ func (s *Session) connect(cluster *gocql.ClusterConfig) (*gocql.Session, error) 
 	return Connect(&own)
 }
 
-// New makes a Session of two sessions of gocql that are open, such as those in sessions of gocqlx. They remain the caller's to close. They
-// must be two, as gocql can take the rest of a large response for the answer to a write; configure them by [Configure]. writes may be nil
-// for those who only read: writer.New rejects such a Session. The error names every option that is not valid, or says that a session
+// New makes a Session of two open sessions of gocql, such as those in sessions of gocqlx. The caller closes them. They must be two, as
+// gocql can take the rest of a large response for the answer to a write; configure them with [Configure]. writes may be nil for a service
+// that only reads: writer.New rejects such a Session. The error names every option that is not valid, or says that a session
 // both reads and writes, here or in another Session.
 func New(writes, reads *gocql.Session, options ...Option) (*Session, error) {
 	s := &Session{writes: writes, reads: reads}
@@ -200,8 +201,8 @@ func (s *Session) With(options ...Option) *Session {
 	return &derived
 }
 
-// Close ends the sessions that [Open] has opened. Requests under way fail. It does nothing to those given to [New], nor for a Session made by
-// [Session.With]. It may be called again.
+// Close ends the sessions that [Open] has opened. Requests in flight fail. It does nothing to sessions given to [New], and nothing for a
+// Session made by [Session.With]. It may be called again.
 func (s *Session) Close() {
 	if s.opened {
 		s.writes.Close()
@@ -212,8 +213,8 @@ func (s *Session) Close() {
 // Settings is for writers and readers.
 func (s *Session) Settings() settings.Shared { return s.config.Shared }
 
-// Reads is the session that reads, for queries of one's own.
+// Reads is the session that reads, for your own queries.
 func (s *Session) Reads() *gocql.Session { return s.reads }
 
-// Writes is the session that writes; nil if there is none. Nothing else should use it, and reads must not: see the package's text.
+// Writes is the session that writes; nil if there is none. Nothing else should use it, and reads must not: see the package documentation.
 func (s *Session) Writes() *gocql.Session { return s.writes }

@@ -8,19 +8,20 @@ import (
 )
 
 // Tracer is told of every Write, Resume and Modify of a writer and of every query of a reader. It is not told of Load, Check and
-// Explain. It may also implement [RequestTracer], [RetryTracer] and [LinkTracer]; writer and reader look once, when they are made.
+// Explain. It may also implement [RequestTracer], [RetryTracer] and [LinkTracer]; writer and reader check that once, when they are made.
 // Methods are called on the goroutines of the operation and must be safe for concurrent use. No field but Err and Buckets holds a value of
 // a row. A nil context that a method returns stands for the one it was given.
 type Tracer interface {
-	// TraceStart is called when an operation begins: that of a read when its rows are ranged over. The context it
-	// returns is that of the operation and of TraceEnd.
+	// TraceStart is called when an operation begins; for a read, when its rows are ranged over. The context it returns
+	// is that of the operation and of TraceEnd.
 	TraceStart(ctx context.Context, data OperationStart) context.Context
 	TraceEnd(ctx context.Context, data OperationEnd)
 }
 
-// RequestTracer is told of every request with all its attempts: mutations of a write that travel together, or the pages
-// of one partition of a read; of a read with Confirm also the reads of base rows for a page, together, within that of the partition. The lightweight transaction of a set with conditions is a request of the base table alone; its Host
-// is not known, its repetitions are not told, and OperationEnd.Requests does not count it.
+// RequestTracer is told of every request with all its attempts. A request is the mutations of a write that are sent together, or the pages of one
+// partition of a read. In a read with Confirm the reads of base rows for a page are together one more request, within that of the partition. The
+// lightweight transaction of a set with conditions is a request of the base table alone. Its Host is not known, its repetitions are not told, and
+// OperationEnd.Requests does not count it.
 type RequestTracer interface {
 	// TraceRequestStart is called before the first attempt of a request, on its goroutine. The context it returns is
 	// that of the request's attempts, retries and TraceRequestEnd.
@@ -33,15 +34,15 @@ type RetryTracer interface {
 	TraceRetry(ctx context.Context, data Retry)
 }
 
-// LinkTracer links a Resume to the write that it finishes. What TraceLink returns of a write that has failed is kept in its error, also
-// where that is stored, and every Resume of it is told by [OperationStart].Link.
+// LinkTracer links a Resume to the write that it finishes. What TraceLink returns for a failed write is kept in its error, also when
+// the error is stored. Every Resume of the write reports it as [OperationStart].Link.
 type LinkTracer interface {
 	// TraceLink returns the W3C traceparent (version 00) of the Write or Resume whose context ctx is; empty if there is nothing to link to.
 	// It is called once a Write or Resume has failed, before its TraceEnd. Anything else than a traceparent is ignored.
 	TraceLink(ctx context.Context) string
 }
 
-// Operation is a kind of call that a [Tracer] is told of.
+// Operation is a kind of call that is reported to a [Tracer].
 type Operation uint8
 
 // The operations of writer and reader.
@@ -51,7 +52,7 @@ const (
 	OperationRead
 )
 
-// OperationStart is what is known when an operation begins. Of a Modify that is Operation and Op. Fields of other operations are zero.
+// OperationStart is what is known when an operation begins. For a Modify that is Operation and Op. Fields of other operations are zero.
 type OperationStart struct {
 	Operation Operation
 	Op        string // its name, such as createOrder
@@ -60,8 +61,9 @@ type OperationStart struct {
 
 	Changes int // how many entities change; 0 for a Resume
 	Resume  bool
-	// Link is the traceparent of the write that a Resume finishes: what a [LinkTracer] returned of it or, if that was not traced, of an
-	// earlier Resume that has sent something and failed. Empty if none is known. For a stored error it is the stored text: trust it as far as the storage.
+	// Link is the traceparent of the write that a Resume finishes: what a [LinkTracer] returned for it or, if the write was not traced, for an
+	// earlier Resume that has sent something and failed. It is empty if none is known. For a stored error it is the stored text: trust it as far as
+	// the storage.
 	Link string
 
 	// Of a read:
@@ -81,19 +83,19 @@ type OperationEnd struct {
 
 	Timestamp int64  // microseconds; 0 if the write was rejected before it had one
 	Mode      string // text of writer.Mode, such as fan-out
-	Requests  int    // in which it was planned; a group is one
-	Groups    int    // of requests that have travelled together: see writer.Group
+	Requests  int    // planned; a group counts as one
+	Groups    int    // of requests that were sent together: see writer.Group
 	Counters  int    // requests of counters among them; in a Resume they are not sent
 	Attempts  int    // over all requests
-	// Stragglers is how many requests had not ended when the call did: the driver does not look at the context
-	// everywhere. Their TraceRequestEnd comes later. A busy process may not even have begun a request; it sends nothing then, and its
+	// Stragglers is the number of requests that had not ended when the call did: the driver does not check the context everywhere.
+	// Their TraceRequestEnd comes later. In a busy process a request may not even have begun; it then sends nothing, and its
 	// TraceRequestStart may come later, too.
 	Stragglers int
 
 	// Of a Modify:
 
-	// Rounds is calls of the function that changes the row: one more than the conflicts that were retried; 0 if no row
-	// was read.
+	// Rounds is the number of calls of the function that changes the row: one more than the conflicts that were
+	// retried; 0 if no row was read.
 	Rounds   int
 	Declined bool // Err is the error of that function, and nothing was written
 
@@ -101,7 +103,7 @@ type OperationEnd struct {
 
 	Keyspace   string // physical; empty if the query was rejected
 	Partitions int    // of the query; not all need have been asked
-	Rows       int    // given
+	Rows       int    // given to the caller
 	// Unconfirmed is how many rows a query with Confirm has left out, up to the last one that was given.
 	Unconfirmed int
 }
@@ -111,17 +113,18 @@ type RequestStart struct {
 	Op          string
 	Keyspace    string   // physical; of the first mutation, if a batch spans several
 	Tables      []string // without repeats, in declared order; physical
-	Statements  []string // CQL texts with ? for every value; of a read the first one
+	Statements  []string // CQL texts with ? for every value; for a read only the first one
 	Consistency Consistency
 
-	// Idempotent says whether the request may be sent twice without harm. It is false of counters and of the transactions of conditions.
+	// Idempotent says whether the request may be sent twice without harm. It is false for counters and for the transactions of conditions.
 	Idempotent bool
 
 	// Of a write:
 
 	Mode string // text of writer.Mode, or counter
-	// Group is how many requests travel together in this one: see writer.Group. 0 if it is no group. If it fails, each of them goes on as a
-	// request of its own, of which the tracer is told after the end of this one: if it is sent, or if the retry budget does not allow that.
+	// Group is the number of requests that are sent together in this one: see writer.Group. It is 0 if this is not a group. If the group
+	// fails, each of them becomes a request of its own. The tracer is told of each after the end of this one, if it is sent or if the
+	// retry budget does not allow that.
 	Group int
 
 	// Of a read:
@@ -139,15 +142,16 @@ type RequestEnd struct {
 	Err         error
 	Hedges      int // of the Attempts: those that were sent because another one had no answer yet, see writer.Hedge
 
-	// Outcome is what the attempts of a request of a write say; of a read it is always Unknown. Where a condition comes first, the error may know more:
-	// a query table that was not reached is Pending as soon as its entity's base row has the change.
+	// Outcome is what is known from the attempts of a request of a write; for a read it is always Unknown. In a write with a condition the error may
+	// know more: a query table that was not reached is Pending as soon as its entity's base row has the change.
 	Outcome retry.Outcome
-	// Tables is, of a group, what is known after it of each table in [RequestStart].Tables, in their order. Nil if the request is no group.
+	// Tables holds, for a group, what is known after it about each table in [RequestStart].Tables, in the same order. It is nil if the
+	// request is not a group.
 	Tables []retry.Outcome
 
 	// Of a read:
 
-	Rows, Pages int // fetched, which may be more than was given; with Confirm, rows that are confirmed
+	Rows, Pages int // fetched, which may be more than the caller was given; with Confirm, rows that are confirmed
 	Returned    int // rows that the server has returned, those of deleted entities and those that are not confirmed included
 	PageSize    int // the largest that was asked for, in rows; a read begins with smaller ones
 }
@@ -159,7 +163,7 @@ type Retry struct {
 	Wait    time.Duration // until the next attempt
 	Host    Host          // coordinator of the attempt; zero if none was reached
 	// Err is what the attempt failed with. Errors of gocql and of the server may quote the statement and bound values, so
-	// it belongs in no span or log without thought; Verdict.Reason does.
+	// do not put it in a span or log without thought. Verdict.Reason belongs there.
 	Err error
 }
 

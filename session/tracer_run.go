@@ -12,12 +12,13 @@ type RunTracer interface {
 	// TraceRunStart is called when a run begins. The context it returns is that of all that follows of the run.
 	TraceRunStart(ctx context.Context, data RunStart) context.Context
 	TraceRunEnd(ctx context.Context, data RunEnd)
-	// TraceRun is called about every second while the run goes on, and once at its end; not of a run that is about one entity.
+	// TraceRun is called about every second while the run goes on, and once at its end. It is not called for a run that is
+	// about one entity.
 	TraceRun(ctx context.Context, data RunState)
 	// TraceUnitStart is called when a part of the run begins. The context it returns is that of TraceUnitEnd.
 	TraceUnitStart(ctx context.Context, data UnitStart) context.Context
 	TraceUnitEnd(ctx context.Context, data UnitEnd)
-	// TraceFinding is called for every row that is found to disagree, when all is known of it that the run will say.
+	// TraceFinding is called for every row that is found to disagree, once all is known that the run will say about it.
 	TraceFinding(ctx context.Context, data RunFinding)
 }
 

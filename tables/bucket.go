@@ -6,9 +6,9 @@ import (
 	"github.com/denorm-go/denorm/internal/entity"
 )
 
-// Bucket is a function from columns of a row to the value of a key column, which [Derive] declares: it splits what would
-// be one partition into several. Times are those of UTC, and floored: the moment before 1970 belongs to the bucket
-// before that of 1970. The zero value is no function.
+// Bucket is a function from columns of a row to the value of a key column. [Derive] declares that column, which splits
+// what would be one partition into several. Times are in UTC and rounded down: the moment before 1970 belongs to the
+// bucket before that of 1970. The zero value is no function.
 //
 // The CQL type of the derived column says how a bucket is written down, see [Derive]:
 //
@@ -32,15 +32,14 @@ func Day(column string) Bucket { return Bucket{entity.Day(column)} }
 // Month is the calendar month of a timestamp or timeuuid column.
 func Month(column string) Bucket { return Bucket{entity.Month(column)} }
 
-// Every is the period of a timestamp or timeuuid column, where periods of d follow each other and one begins with 1970. d
-// is whole milliseconds.
+// Every is the period of a timestamp or timeuuid column. Each period lasts d, and one begins with 1970. d must be whole milliseconds.
 func Every(d time.Duration, column string) Bucket { return Bucket{entity.Every(d, column)} }
 
 // Hash spreads rows over n buckets, 0 to n-1, by the values of columns. It is the same in every version of this library
 // and easy to compute elsewhere: the first 8 bytes, most significant first, of the SHA-256 of the columns as Cassandra
 // encodes a partition key of them, modulo n. For one column that is its encoded value alone (a uuid its 16 bytes, a text
-// its UTF-8); for several, each value has its length before it, as two bytes, and a zero byte behind. A user-defined type has
-// no hash: its bytes are others once it gets a field.
+// its UTF-8); for several, each value is preceded by its length, as two bytes, and followed by a zero byte. A user-defined
+// type has no hash: its bytes change once it gets a field.
 //
 // To split a partition, hash a column that differs within it, such as the id of the row: a hash of columns of the partition
 // key alone splits nothing.
@@ -54,35 +53,35 @@ func (b Bucket) String() string { return b.bucket.String() }
 //	tables.Derive("hour", tables.Hour("ts"))
 //	tables.Derive("bucket", tables.Hash(10, "message_id"))
 //
-// It need not be a field of the entity. Where it is, the library fills the column and what the field holds is ignored. Two
-// writes with one timestamp mix cell by cell: the base row may then hold the derived value of the one and what it follows from of
-// the other. The query tables have the row under the value that follows from the base row's other columns.
+// It need not be a field of the entity. If it is, the library fills the column and ignores what the field holds. Two writes with
+// one timestamp mix cell by cell: the base row may then hold the derived value of one write and the source columns of the other.
+// The query tables have the row under the value that follows from the base row's other columns.
 //
-// [Type] declares another CQL type than the function's own. It can change as the columns can that it follows from, which
-// count as key columns: a row whose bucket changes moves.
+// [Type] declares another CQL type than the function's own. The derived column can change as the columns that it follows
+// from can. Those count as key columns: a row whose bucket changes moves.
 //
 // # Another function
 //
-// A function that has rows must not be replaced, nor taken out of the list: they would not be found. writer.Check rejects a
-// function in place of another one. If the list only lacks one of those in the table's fingerprint, that is a note: a process
-// that does not know a new function yet looks the same.
+// A function that has rows must not be replaced, nor removed from the list: the rows would not be found. writer.Check rejects
+// a function in place of another one. If the list only lacks a function that is in the table's fingerprint, that is a note: a
+// process that does not know a new function yet looks the same.
 //
-// later lists what came after the first function, each with the time from which on it is valid. That is the row's own time, not
-// the time of writing, so the bucket of a row never changes, and a reader knows which buckets can hold a range:
+// later lists the functions that came after the first one, each with the time from which it is valid. That is the row's own
+// time, not the time of writing, so the bucket of a row never changes, and a reader knows which buckets can hold a range:
 //
 //	tables.Derive("bucket", tables.Every(10*24*time.Hour, "message_time"),
 //		tables.Since{Time: march, Bucket: tables.Every(24*time.Hour, "message_time")})
 //
-// Choose a time ahead of what the rows of today carry, and deploy the list everywhere before it comes.
+// Choose a time later than those in today's rows, and deploy the list everywhere before that time comes.
 //
-// Rows without a time can still change their number of hash buckets. Without Time, the last function of the list is the
-// one in use; the others are, or were, in use elsewhere, and every write deletes what is stored under them, inserts included.
-// Deletes travel in a logged batch, so writes are dearer as long as there are several:
+// The number of hash buckets can be changed for rows without a time, too. Without Time, the last function of the list is the
+// one in use. The others are, or were, in use elsewhere, and every write, inserts included, deletes what is stored under
+// them. Deletes are sent in a logged batch, so writes cost more as long as there are several functions:
 //
 //	tables.Derive("bucket", tables.Hash(10, "message_id"), tables.Since{Bucket: tables.Hash(40, "message_id")})
 //
-// Deploy the list everywhere with the new function first, then with the new function last. Reads ask the buckets of all
-// functions listed. Rows that are never written again stay where they are.
+// Deploy the list everywhere with the new function first, then with the new function last. Reads query the buckets of
+// all functions listed. Rows that are never written again stay where they are.
 func Derive(column string, bucket Bucket, later ...Since) Option {
 	return optionFunc(func(d *entity.Declaration) {
 		o := entity.Derive{Column: column, Versions: []entity.Since{{Bucket: bucket.bucket}}}
@@ -93,16 +92,16 @@ func Derive(column string, bucket Bucket, later ...Since) Option {
 	})
 }
 
-// Since is a bucket function that took the place of another one; see [Derive].
+// Since is a bucket function that replaced another one; see [Derive].
 type Since struct {
 	// Time is the first row time for which the function is used, whole milliseconds. The zero value stands for
-	// none. Choose it later than the time of every row that exists when the first process that declares it
-	// starts. A process that does not declare it puts rows of that time and after into the old buckets, where the others do not look
-	// for them. So first run the statement of writer.Differences, or of denorm ddl --migrate, which puts the Since into
-	// the table's fingerprint: until then writer.Check and schema.Validate of a process with the Since return an error.
-	// From Time on, those of a process without it do.
+	// none. Choose it later than the time of every row that exists when the first process that declares it starts. A process that
+	// does not declare it puts rows of that time and later into the old buckets, where the other processes do not look for them. So
+	// first run the statement of writer.Differences, or of denorm ddl --migrate, which puts the Since into
+	// the table's fingerprint: until then writer.Check and schema.Validate return an error in a process with the Since. From Time
+	// on, they return one in a process without it.
 	Time time.Time
-	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out where a time bucket is among
+	// Of names the timestamp or timeuuid column that holds a row's time. It may be left out if a time bucket is among
 	// the functions.
 	Of string
 	// Bucket is the function.

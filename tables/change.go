@@ -23,9 +23,9 @@ const (
 func (k Kind) String() string { return entity.Kind(k).String() }
 
 // Change is one verb on one entity, made by a [Set]. Its rows are encoded by the write: what they point to, such as a slice, must
-// not change until the write has returned. A row is validated when it is encoded, so that the write that carries it reports the fault.
+// not change until the write has returned. A row is validated when it is encoded, so the write that carries it reports the fault.
 //
-// A service that fakes its writer in a unit test reads what it asked for with the methods. It is printed and logged without values.
+// A unit test that fakes the writer reads with the methods what the service asked for. A Change is printed and logged without values.
 type Change struct{ change entity.Change }
 
 // Entity is the name of the set.
@@ -34,13 +34,13 @@ func (c Change) Entity() string { return c.change.Entity }
 // Kind is the verb.
 func (c Change) Kind() Kind { return Kind(c.change.Kind) }
 
-// Before is the row before the change, of the set's row type, and nil where the verb has none.
+// Before is the row before the change, of the set's row type, and nil if the verb has none.
 func (c Change) Before() any { return c.change.Before }
 
 // After is the row of the verb, of the set's row type, and nil for a delete.
 func (c Change) After() any { return c.change.After }
 
-// Edits are those of a Patch.
+// Edits returns the edits of a Patch.
 func (c Change) Edits() []Edit {
 	var out []Edit
 	for _, e := range c.change.Edits {
@@ -64,12 +64,12 @@ func (c Change) Internal() entity.Change { return c.change }
 // Edit says what a [Set.Patch] does to a column. It is printed and logged without values.
 type Edit struct{ edit entity.Edit }
 
-// Column writes what the row holds in the column. What is absent is sent as null. A map, a set or a user-defined type that is
-// not frozen is replaced as a whole, which costs a range tombstone.
+// Column writes what the row holds in the column. An absent value is sent as null. A map, a set or a user-defined type that
+// is not frozen is replaced as a whole, which costs a range tombstone.
 func Column(name string) Edit { return Edit{entity.Edit{Column: name, Kind: entity.PutColumn}} }
 
-// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. Alongside it
-// [Without] may remove others of the same column.
+// Elements writes the elements that the row's map or set holds, and leaves the others alone. It costs no tombstone. [Without]
+// may remove other elements of the same column in the same patch.
 func Elements(name string) Edit { return Edit{entity.Edit{Column: name, Kind: entity.PutElements}} }
 
 // Without removes elements of a map, by key, or of a set. Each costs a tombstone, whether it was there or not.

@@ -20,8 +20,8 @@ var Orders = tables.Must(tables.New[Order]("order",
 	tables.Type("order_id", "timeuuid"),
 ))
 
-// An update writes the whole row to every table. Under the new status it is put, from the three others it is removed,
-// whichever of them it was read under: another writer may have moved it since.
+// An update writes the whole row to every table. It puts the row under the new status and removes it from the three
+// others, whichever of them it was read under: another writer may have moved it since.
 func ExampleSet_Update() {
 	order := Order{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: Open, Total: inf.NewDec(1995, 2)}
 	order.UpdatedAt = time.Now().Add(-time.Hour).UnixMicro() // as it was read, or Result.Timestamp of its insert
@@ -68,7 +68,7 @@ func ExampleNew_faults() {
 	// 	the columns are order_id, user_id, status, total, updated_at: each is named by the db tag of its field, or else by the field's name in snake case
 }
 
-// Select gives the statement that reads the before-image of an update.
+// Select returns the statement that reads the before-image of an update.
 func ExampleSet_Select() {
 	stmt, names := Orders.Select()
 	fmt.Println(stmt)
@@ -107,7 +107,7 @@ func ExampleChange() {
 	// Output: update order open -> cancelled
 }
 
-// A basket is a row with a map whose products are put and removed one by one, without reading it.
+// A basket is a row with a map of products. They are put and removed one by one, without reading the row.
 func ExampleSet_Patch() {
 	type Basket struct {
 		CustomerID gocql.UUID

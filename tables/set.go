@@ -14,8 +14,8 @@ type Set[T any] struct{ set *entity.Set }
 // gocqlx names them: snake case, or the db tag; db:"-" leaves a field out. The error names
 // every fault at once; a set that New returned cannot fail later for a reason that could be known now.
 //
-// The entity's name must not change, no more than that of a table: versions and marks are made of it as well, so a
-// request that is repeated across the change is no longer recognised.
+// The entity's name must not change, nor that of a table: versions and marks are computed from the entity's name as
+// well, so a request that is repeated across the change would no longer be recognised.
 func New[T any](name string, options ...Option) (*Set[T], error) {
 	var d entity.Declaration
 	var faults []entity.Fault
@@ -42,15 +42,15 @@ func Must[V any](v V, err error) V {
 }
 
 // Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
-// Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. A
-// client that repeats its request repeats it with the first try's timestamp. The row is encoded by the write: what it points to
+// Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. A client that
+// repeats its request must repeat it with the first try's timestamp. The row is encoded by the write: what it points to
 // must not change until then. A row that has expired already ([ExpiresAt]) is an error, here and in every other verb that writes a row.
 //
 // An Insert of an entity that exists leaves its rows under other keys where they are, unless the set has [SweepInserts] or is [Versioned].
 // A stamp in the row does not prevent that: an Insert ignores it. To change an entity use [Set.Update].
 //
 // After a Delete of the same entity by a process whose clock is ahead, an Insert by another process is older than the Delete until
-// that process's clock has caught up: it is acknowledged, and the row is never seen. Nothing in an Insert tells of the Delete.
+// that process's clock has caught up: the Insert is acknowledged, and the row is never seen. An Insert cannot know of the Delete.
 // Use a fresh id, or a [Versioned] set, whose inserts look for what was there.
 func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 
@@ -58,21 +58,20 @@ func (s *Set[T]) Insert(row T) Change { return s.change(Insert, nil, row) }
 // absent values are sent as null, one cell tombstone each; where a key changes, the row moves. Both must be whole rows: one that
 // was read from a table with [Table.Columns] has zero values for the other columns, which would be written to every table.
 //
-// Of before these are used: the base key, the other key columns, the stamp, and in a set with conditions the version or the
-// compared columns. In a set with [OneOf] the stamp must not be zero; a row that this process has inserted gets it from
+// From before, the write uses the base key, the other key columns, the stamp, and in a set with conditions the version or
+// the compared columns. In a set with [OneOf] the stamp must not be zero; a row that this process has inserted gets it from
 // Result.Timestamp.
 //
-// Both rows are encoded by the write, so before must be what was read until then: a row that was changed in place, behind a
-// pointer or in a slice or map that its copy shares, says nothing of what it was. In a [Versioned] set the write is then rejected
-// as invalid; in others the row under its former key stays. Give the fields of after memory of their own, or use [Set.Updating].
+// Both rows are encoded by the write, so before must stay as it was read until then. A row that was changed in place, behind a
+// pointer or in a slice or map that its copy shares, no longer says what it was. In a [Versioned] set the write is then rejected
+// as invalid; in other sets the row under its former key stays. Give the fields of after memory of their own, or use [Set.Updating].
 //
-// An Update is no optimistic lock: before is not compared with the row, and of two Updates from one before-image the
-// later one wins, column by column. Where the second one has to fail, declare [Versioned] or [Compare].
+// An Update is not an optimistic lock: before is not compared with the row, and of two Updates from one before-image
+// the later one wins, column by column. If the second one has to fail, declare [Versioned] or [Compare].
 func (s *Set[T]) Update(before, after T) Change { return s.change(Update, before, after) }
 
-// Updating is [Set.Update] in two steps: what it needs of before is encoded at once, and the function that it returns takes the
-// row afterwards. So after may be made by changing before in place: the memory that the two share, behind pointers, slices and
-// maps, does not change what the row was.
+// Updating is [Set.Update] in two steps. It encodes at once what it needs of before, and returns a function that takes the row
+// afterwards. So after may be made by changing before in place, also in the memory that the two share behind pointers, slices and maps.
 func (s *Set[T]) Updating(before T) func(after T) Change {
 	frozen := s.Internal().Freeze(before)
 	return func(after T) Change {
@@ -86,28 +85,28 @@ func (s *Set[T]) Updating(before T) func(after T) Change {
 // single columns use [Set.Patch]. It is for sets without changing key columns, and for sets with [SweepInserts].
 func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 
-// Delete removes the entity from every table. Of before the key columns and the stamp are used; see [Set.Update]. Pass the row as it was
-// read: of one made of its id alone the other key columns are zero, and the tables keyed by these keep their rows.
+// Delete removes the entity from every table. From before it uses the key columns and the stamp; see [Set.Update]. Pass the row as it
+// was read: in a row made from its id alone the other key columns are zero, and the tables keyed by these keep their rows.
 func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) }
 
-// Add adds to the counters of a row, in every table of a set that counts: one all of whose columns alongside the keys are
-// declared counters, with [Type], on int64 fields. The fields hold what to add, which may be negative; where it is zero the
+// Add adds to the counters of a row, in every table of a set that counts. In such a set all columns alongside the keys are
+// declared counters, with [Type], on int64 fields. The fields hold what to add, which may be negative. If it is zero the
 // counter is left out, and an Add of nothing but zeros is rejected.
 //
-// A counter carries no timestamp, so an Add is not idempotent: it is never sent again once it may have been applied. It is
-// the only verb of such a set, as a counter cannot be set, and once deleted it cannot safely be used again. In a table
-// whose key leaves out columns of the base key a row holds the sum over all of them.
+// A counter carries no timestamp, so an Add is not idempotent: it is never sent again once it may have been applied. Add
+// is the only verb of such a set, as a counter cannot be set, and a deleted counter cannot safely be used again. In a
+// table whose key leaves out columns of the base key, a row holds the sum over all their values.
 func (s *Set[T]) Add(row T) Change { return s.change(Add, nil, row) }
 
-// Patch changes some columns, or some elements of maps and sets, without a before-image. Of row the key columns of all tables
-// are used, the fields that the edits name, and stamp and expiry: where the set has these columns they are written too, the
-// stamp as in every write, the expiry as row has it, because the TTL of what is written follows from it. The stamp in row, if
-// it is not zero, is that of a before-image.
+// Patch changes some columns, or some elements of maps and sets, without a before-image. From row it uses the key columns of
+// all tables, the fields that the edits name, and stamp and expiry. The last two are written too if the set has these
+// columns: the stamp as in every write, the expiry as row has it, because the TTL of what is written follows from it. The
+// stamp in row, if it is not zero, is that of a before-image.
 //
 // It is for sets in which no key column can change: a row that moves would leave its patch behind. Every table gets the row
 // marker and those of the columns that it has, so patches, inserts and deletes at distinct timestamps end the same in all
-// tables. A Patch of an entity that has been deleted, or never was, makes a row of what it has written. One that failed and is
-// not resumed stays half done until the same columns are written again.
+// tables. A Patch of an entity that was deleted, or never existed, makes a row of what the patch has written. A Patch that
+// failed and is not resumed stays half done until the same columns are written again.
 //
 // With an expiry in row, what the patch has written ends then, stamp and expiry included, and nothing else: a row to which
 // others have given a later expiry stays, without these values. A table that the patch reaches after its expiry ends like one
@@ -134,9 +133,9 @@ func (s *Set[T]) change(kind Kind, before, after any) Change {
 	return c
 }
 
-// Select is the CQL that reads an entity's base row by its key, with the names of the values to bind: the before-image
-// of an Update. The keyspace in it is the declared one. In a [Versioned] set it also finds the row that a deleted
-// entity leaves for 24 hours, which writer.Load does not return. Where the base table rotates use [Set.SelectRow].
+// Select returns the CQL that reads an entity's base row, the before-image of an Update, by its key, and the names of
+// the values to bind. The keyspace in it is the declared one. In a [Versioned] set it also finds the row that a
+// deleted entity leaves for 24 hours, which writer.Load does not return. Where the base table rotates use [Set.SelectRow].
 func (s *Set[T]) Select() (stmt string, names []string) { return s.set.Select() }
 
 // SelectIn is [Set.Select] with the base table in the given keyspace; empty stands for the session's.
@@ -144,8 +143,8 @@ func (s *Set[T]) SelectIn(keyspace string) (stmt string, names []string) {
 	return s.set.SelectIn(keyspace)
 }
 
-// SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only this
-// names the table that has the row. Of row the fields are used that identify the entity.
+// SelectRow is [Set.SelectIn] for the entity of row, with the values to bind. In a set whose base table rotates, only
+// SelectRow names the table that has the row. It uses the fields of row that identify the entity.
 func (s *Set[T]) SelectRow(keyspace string, row T) (stmt string, names []string, values []any, err error) {
 	return s.set.SelectRow(keyspace, row)
 }
@@ -162,8 +161,8 @@ func (s *Set[T]) SetStamp(row *T, timestamp int64) { s.set.SetStamp(row, timesta
 //
 //	var ordersByUser = table.New(tables.Must(Orders.Metadata("orders_by_user")))
 //
-// Name is the table's, with the declared keyspace before it if there is one; change it for another keyspace, such as that of a
-// tenant. Columns are those that are fields of T, so rows can be read into T when they are selected by name:
+// Name is the name of the table, with the declared keyspace before it if there is one; change it for another keyspace, such as that
+// of a tenant. Columns are those that are fields of T, so rows can be read into T when they are selected by name:
 // SelectQuery(session, m.Columns...). The names in PartKey and SortKey are without ASC and DESC, and derived columns are among them.
 // It is for reads: what gocqlx writes goes to one table, at another timestamp. docs/gocqlx.md has more.
 //

@@ -15,32 +15,34 @@ type Table struct {
 	// SortKey names the clustering columns, in order, each optionally followed by ASC (the default) or DESC.
 	SortKey []string
 	// Columns names the columns that the table holds alongside its key. Nil stands for all columns of the entity. The base
-	// table holds all of them. In a row read from such a table the fields of the other columns are zero. Do not give it to
-	// Update, as before or after: the write would make these columns null or zero in every table. Read the base row, or use writer.Modify.
+	// table holds all of them. In a row read from such a table the fields of the other columns are zero. Do not give such a row to Update,
+	// as before or after: the write would make these columns null or zero in every table. Read the base row, or use writer.Modify.
 	Columns []string
-	// Rotate, if given, is a time bucket function, and the table is one of many, a table a bucket: Name is followed by the
-	// text of the bucket, as in events_2024_01 for Month. Its column has to be in the key of the table. Package
-	// rotation creates them ahead and drops old ones; schema.Ensure creates the one of the present. The function must
-	// not change while the table keeps its name: rows would be looked for in other tables, and dropped at another time.
+	// Rotate, if given, is a time bucket function, and the table is split into many, one per bucket: the name of each is
+	// Name followed by the text of the bucket, as in events_2024_01 for Month. The column of the function must be in the
+	// key of the table. Package rotation creates the tables ahead of time and drops old ones; schema.Ensure creates the
+	// present one. The function must not change while the table keeps its name: rows would be looked for in other tables,
+	// and dropped at another time.
 	Rotate Bucket
-	// Unique makes the table a register of keys that only one entity can have, such as e-mail addresses. Its
-	// primary key is what has to be unique; alongside it the table holds the base key of the owner, and a column
-	// named claim (timeuuid), which is no field. Only a [Versioned] set can have such tables, and Keyspace must be
-	// that of the base table, in which owners are looked up: a key has one owner a keyspace, so tenants with
-	// keyspaces of their own each have one. It is of one entity: two sets that share it would not see each other's
-	// owners, and writer.Check rejects that by the table's fingerprint.
+	// Unique makes the table a register of keys that only one entity can have, such as e-mail addresses. Its primary
+	// key is what has to be unique. Alongside it the table holds the base key of the owner, and a column named claim
+	// (timeuuid), which is not a field. Only a [Versioned] set can have such tables. Keyspace must be that of the base
+	// table, in which owners are looked up. A key has one owner per keyspace, so tenants with keyspaces of their own
+	// have one owner each. The table belongs to one entity: two sets that share it would not see each other's owners.
+	// writer.Check rejects that by the table's fingerprint.
 	//
 	// Keys are compared by their bytes: "A@x.org" and "a@x.org" can have two owners, so write them in one spelling.
 	//
-	// A row of the table is a claim. That of a write under way, or of a client that died, is there before the base
-	// row has the key, and may stay without it: who looks an owner up reads its base row too, and believes that.
+	// A row of the table is a claim. The claim of a write in flight, or of a client that died, is there before the
+	// base row has the key, and may stay although the base row does not have it. So to look up an owner read its base
+	// row too, and trust the base row.
 	//
-	// A key is claimed by the insert or update that gives it to its entity. Rows from before the table was declared
-	// have no claims, and no update that leaves their keys makes one: their keys are free to be taken until Repair of
-	// package reconcile has claimed each, while writers write.
+	// The insert or update that gives a key to its entity claims the key. Rows from before the table was declared have
+	// no claims, and an update that does not change their keys makes none. Their keys are free to be taken until
+	// Repair of package reconcile has claimed each of them, while writers write.
 	Unique bool
-	// Hidden makes package reader reject queries of the table, while writers write it as any other. It is for a table that is new to an
-	// entity with rows, and stays until these are in it; see the package documentation. Processes may differ in it.
+	// Hidden makes package reader reject queries of the table, while writers write it like any other. It is for a table that is new to
+	// an entity with rows, and stays set until these rows are in the table; see the package documentation. Processes may differ in it.
 	Hidden bool
 }
 

@@ -32,7 +32,7 @@ func (w *Writer) transactions(op, keyspace string, key []byte, local bool, sent 
 	}
 }
 
-// begin begins a request, and gives the context that it is sent with.
+// begin begins a request, and returns the context that it is sent with.
 func (r *transactions) begin(ctx context.Context) context.Context {
 	r.sent.Add(1)
 	r.partition.Begin(ctx)
@@ -124,8 +124,8 @@ func (s *baseStore) Swap(ctx context.Context, swap versioned.Swap) (reply versio
 	return s.imageOf(ctx, swap, reply)
 }
 
-// imageOf goes on with a swap that was not applied though the row has the version of the before-image, and nothing is pending: so the
-// columns that keys follow from differ. That may be a difference of bytes alone, which the swap does without.
+// imageOf continues a swap that was not applied although the row has the version of the before-image and nothing is pending. So the
+// columns that keys follow from differ. That may be a difference of bytes alone, which the swap can do without.
 func (s *baseStore) imageOf(ctx context.Context, swap versioned.Swap, reply versioned.Reply) (versioned.Reply, error) {
 	row, err := s.Read(ctx)
 	if err != nil || row.Version != swap.Before || len(row.Pending) > 0 {

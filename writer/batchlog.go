@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// batchlogPause is how long auto leaves the batchlog out after it failed. Three nodes of which one has died answer
-// logged batches with BATCH_LOG timeouts until gossip has noticed, for some 11 s, or much longer.
+// batchlogPause is how long auto does not use the batchlog after it failed. If one of three nodes has died, the
+// others answer logged batches with BATCH_LOG timeouts until gossip has noticed, for some 11 s, or much longer.
 const batchlogPause = 15 * time.Second
 
-// batchlogTrial is how long after the pause a single write that tries the batchlog has for it, before another one does:
-// an attempt and a little. If all did, all would wait for the server's timeout together, every 15 s.
+// batchlogTrial is how long a single write that tries the batchlog after the pause may take before another one tries:
+// an attempt and a little. If all writes tried, all would wait for the server's timeout together, every 15 s.
 const batchlogTrial = 3 * time.Second
 
 // batchlogTrials is how many trials in a row have to succeed, one after the other. While the nodes do not agree that one
@@ -28,7 +28,7 @@ func (b *batchlog) failed(now time.Time) {
 	b.at.Store(&now)
 }
 
-// succeeded is said by a trial. Other writes do not count: they may have begun before the batchlog failed.
+// succeeded is called by a trial. Other writes do not count: they may have begun before the batchlog failed.
 func (b *batchlog) succeeded(now time.Time) {
 	if b.worked.Add(1) >= batchlogTrials {
 		b.worked.Store(0)
@@ -39,8 +39,8 @@ func (b *batchlog) succeeded(now time.Time) {
 	b.at.Store(&next)
 }
 
-// down says whether to leave the batchlog out, and if not, whether this write is the one that tries it again. It
-// compares moments, which the process's monotonic clock keeps right when the wall clock steps.
+// down says whether not to use the batchlog, and if it is used, whether this write is the one that tries it again.
+// It compares moments, which the process's monotonic clock keeps right when the wall clock steps.
 func (b *batchlog) down(now time.Time) (down, trial bool) {
 	at := b.at.Load()
 	if at == nil {

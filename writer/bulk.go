@@ -13,16 +13,16 @@ import (
 // Item is one change of a [Writer.WriteAll].
 type Item struct {
 	Change tables.Change
-	// At is the timestamp of the change, as of the option [At]: microseconds since the Unix epoch. 0 is the writer's clock, in the order in
-	// which the items come.
+	// At is the timestamp of the change in microseconds since the Unix epoch, as for the option [At]. If it is 0, the writer's clock gives
+	// the timestamps, in the order in which the items come.
 	At int64
-	// Position and Lane say where the item was read, for [Checkpoint]: such as the offset in, and the number of, a partition of a topic.
-	// Positions rise within a lane. Without Checkpoint they are handed back in [Done] and have no meaning.
+	// Position and Lane say where the item was read, for [Checkpoint]: for example the offset in a partition of a topic, and the number
+	// of that partition. Positions rise within a lane. Without Checkpoint they are returned in [Done] and have no meaning.
 	Position int64
 	Lane     string
 }
 
-// Done is an item with what became of it: as from [Writer.Write].
+// Done is an item with the result and error of its write, as from [Writer.Write].
 type Done struct {
 	Item
 	Result Result
@@ -32,8 +32,8 @@ type Done struct {
 // BulkOption is an option of [Writer.WriteAll].
 type BulkOption func(*Bulk)
 
-// InFlight is how many writes are under way at most, each of which may be of several items. Default: 256, which is also the most. A run begins
-// with 4, and keeps fewer under way than this where the nodes are slow or reject requests.
+// InFlight sets the largest number of writes in flight. A write may be of several items. Default: 256, which is also the maximum. A run begins
+// with 4, and keeps fewer than n in flight while the nodes are slow or reject requests.
 func InFlight(n int) BulkOption {
 	return func(b *Bulk) {
 		if n < 1 || n > mostInFlight {
@@ -45,12 +45,12 @@ func InFlight(n int) BulkOption {
 
 const mostInFlight = 256
 
-// Checkpoint has save called with the position in a lane up to which all items are acknowledged, about once a second for each lane that
-// has moved on, and once more at the end. It is called from the loop over [Bulk.All], and an error of it ends the run. At the end its context
-// lives for up to 10 s, also if that of the run is canceled. An item that fails keeps its lane at the position before it.
+// Checkpoint makes the run call save with the position in a lane up to which all items are acknowledged: about once a second for each lane
+// that has moved on, and once more at the end. save is called from the loop over [Bulk.All], and an error of it ends the run. At the end its
+// context lives for up to 10 s, even if the context of the run is canceled. An item that fails keeps its lane at the position before it.
 //
-// A run that begins again at a checkpoint writes some items again. So each needs the timestamp that it had: [Item.At] is required, unless the
-// set has conditions, and counters are rejected. Of two changes of one entity the later one needs a larger At.
+// A run that continues from a checkpoint writes some items again, and each needs the timestamp that it had. So [Item.At] is required, unless
+// the set has conditions, and counters are rejected. Of two changes of one entity the later one needs a larger At.
 func Checkpoint(save func(ctx context.Context, lane string, position int64) error) BulkOption {
 	return func(b *Bulk) {
 		if save == nil {
@@ -76,7 +76,7 @@ type Bulk struct {
 }
 
 // WriteAll writes all changes of a source, many at a time, such as an import, or what a consumer of a queue has polled. op is that of each
-// write, as in [Writer.Write]. It begins with the loop over [Bulk.All], which gives every item back with its result:
+// write, as in [Writer.Write]. The run begins with the loop over [Bulk.All], which yields every item with its result:
 //
 //	bulk := w.WriteAll(ctx, "importOrders", source)
 //	for done := range bulk.All() {
@@ -86,23 +86,23 @@ type Bulk struct {
 //	}
 //	err := bulk.Err()
 //
-// Changes of one entity are written one after another in the order of the source, and given back in it, and once one has failed the later ones
-// of this run are [ErrParked]. So it is with changes of two entities that take or give up one key of a Unique table. Other entities go on
-// side by side, in any order. The run ends early after 10,000 entities have failed, or fewer with 64 MiB of rows: it remembers them all.
+// Changes of one entity are written one after another in the order of the source, and yielded in that order. Once one has failed, the later
+// ones of this run are [ErrParked]. The same holds for changes of two entities that take or give up the same key of a Unique table. Other
+// entities are written concurrently, in any order. The run ends early after 10,000 entities have failed, or fewer if they have 64 MiB of rows,
+// because it remembers them all.
 //
-// Rows of one set that share a partition are written in one request where
-// several items wait, each at its own timestamp: up to 64 items and 32 KiB. If such a request fails, each item is written alone, and gets a
-// result of its own.
+// If several items wait, rows of one set that share a partition are written in one request, each at its own timestamp: up to 64 items and
+// 32 KiB. If such a request fails, each item is written alone, and gets a result of its own.
 //
-// How many writes are under way follows from the nodes: more while they answer as fast as at the beginning, fewer after a timeout, after
-// OVERLOADED and while they are slow. The source is read ahead of them, by at most four items for each write that may be under way, and no more than
-// 64 MiB of rows and 16 items beyond. Mode, timeout, retries and tracing are those of the writer: a tracer is told of each request for several
-// items as of one write.
+// The number of writes in flight follows the nodes: it rises while they answer as fast as at the beginning, and falls after a timeout, after
+// OVERLOADED and while they are slow. The source is read ahead by at most four items for each write that may be in flight, and by no more than 64
+// MiB of rows and 16 items beyond that. Mode, timeout, retries and tracing are those of the writer. A tracer sees each request for several items
+// as one write.
 //
-// The source is called in a goroutine of its own and should end when ctx does. An error of it ends the run once everything before it is done.
-// When the run ends early, items that have not begun get an error that says so; what the source gives at that moment may not be given back, so
-// go on after the last Position that was. The run does not wait for a source that is still at work then: end it, and do not share
-// what it reads from with the next run.
+// The source is called in a goroutine of its own and should end when ctx does. An error of the source ends the run once everything before it
+// is done. When the run ends early, items that have not begun get an error that says so. What the source yields at that moment may not be
+// given back, so continue after the last Position that was. The run does not wait for a source that is still at work then: end the source, and
+// do not share what it reads from with the next run.
 func (w *Writer) WriteAll(ctx context.Context, op string, source iter.Seq2[Item, error], options ...BulkOption) *Bulk {
 	b := &Bulk{w: w.made(), op: op, source: source, inFlight: mostInFlight, ctx: ctx}
 	for _, o := range options {
@@ -125,8 +125,8 @@ func (w *Writer) WriteAll(ctx context.Context, op string, source iter.Seq2[Item,
 
 func (b *Bulk) reject(err error) { b.invalid = errors.Join(b.invalid, err) }
 
-// All carries the run out, and gives each item that was read exactly once, in order of completion. A loop that is left early ends the run
-// when the writes under way are done; their items are not given. A second loop gives nothing.
+// All carries out the run and yields each item that was read exactly once, in order of completion. If the loop is left early, the run
+// ends when the writes in flight are done; their items are not yielded. A second loop yields nothing.
 func (b *Bulk) All() iter.Seq[Done] {
 	return func(yield func(Done) bool) {
 		if b.ranged || b.invalid != nil {
@@ -138,8 +138,8 @@ func (b *Bulk) All() iter.Seq[Done] {
 	}
 }
 
-// Err is nil if every item was read and acknowledged. Else it is an [*Error] that matches [ErrInvalid] if the call was not valid, and nothing
-// was read, or a [*BulkError]. It is known when the loop over [Bulk.All] has ended.
+// Err is nil if every item was read and acknowledged. If the call was not valid, and nothing was read, it is an [*Error] that matches
+// [ErrInvalid]; otherwise it is a [*BulkError]. It is known when the loop over [Bulk.All] has ended.
 func (b *Bulk) Err() error {
 	switch {
 	case b.invalid != nil:

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// ErrParked is the error of an item of [Writer.WriteAll] that was not written because an earlier change has failed: one of its entity, or of
-// another entity that takes or gives up the same key of a Unique table. That one's error is wrapped too, so look for ErrParked before you
-// look for an *Error. Write the item once the earlier change is resumed or dropped.
+// ErrParked is the error of an item of [Writer.WriteAll] that was not written because an earlier change has failed: a change of its entity,
+// or of another entity that takes or gives up the same key of a Unique table. The error of the earlier change is wrapped too, so look for
+// ErrParked before you look for an *Error. Write the item once the earlier change is resumed or dropped.
 var ErrParked = errors.New("an earlier change of the entity failed")
 
 // unwrittenError is the error of an item of which nothing was sent.
@@ -17,13 +17,13 @@ func (e *unwrittenError) Error() string { return fmt.Sprintf("denorm: %v: %v", e
 
 func (e *unwrittenError) Unwrap() []error { return []error{e.why, e.cause} }
 
-// BulkError says that not all items were read and acknowledged. The error of each item is that of [Done].
+// BulkError says that not all items were read and acknowledged. The error of each item is in its [Done].
 type BulkError struct {
 	Written  int // items that were acknowledged
 	Failed   int // with an error of their own
 	Parked   int // with ErrParked: nothing of them was sent
 	NotBegun int // that were read when the run ended early: nothing of them was sent
-	// Cause is the first item's error, and why the run ended early if it did: the error of the source, of the context, of Checkpoint, that
+	// Cause holds the first item's error and, if the run ended early, why: the error of the source, of the context or of Checkpoint, that
 	// the loop was left, or that too many entities had failed.
 	Cause error
 }

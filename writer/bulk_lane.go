@@ -19,7 +19,7 @@ type mark struct {
 	done     bool
 }
 
-// read notes an item. Behind one that failed nothing has to be kept.
+// read notes an item. After an item that failed nothing has to be kept.
 func (l *lane) read(position int64) (*mark, error) {
 	if l.begun && position <= l.last {
 		return nil, fmt.Errorf("position %d of lane %q comes after %d: with Checkpoint positions rise", position, l.name, l.last)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// bulkOrder holds the items back that come after others of their entity, or of a key of a Unique table that both take or give up: of those
-// at most one is ready or under way. An item that fails parks what comes after it.
+// bulkOrder holds back items that come after others of their entity, or of a key of a Unique table that both take or give up: at most one
+// of those is ready or in flight. An item that fails parks the items after it.
 type bulkOrder struct {
 	lines  map[orderKey]line
 	parked map[orderKey]error // of which a change has failed
@@ -29,7 +29,7 @@ const (
 	mostParkedBytes = 64 << 20
 )
 
-// enter takes an item in, and says whether it comes after no other. An error is that of an earlier one, which parks it.
+// enter adds an item, and says whether it comes after no other. A cause is the error of an earlier item, which parks this one.
 func (o *bulkOrder) enter(i *bulkItem) (first bool, cause error) {
 	for _, k := range i.order {
 		if cause, ok := o.parked[k]; ok {
@@ -64,7 +64,7 @@ func (o *bulkOrder) remember(i *bulkItem, cause error) {
 // full says that no more can be remembered.
 func (o *bulkOrder) full() bool { return len(o.parked) >= mostParked || o.kept >= mostParkedBytes }
 
-// leave ends an item that was acknowledged, and tells ready of those that come after no other any more.
+// leave ends an item that was acknowledged, and calls ready for those that no longer come after another.
 func (o *bulkOrder) leave(i *bulkItem, ready func(*bulkItem)) {
 	for _, k := range i.order {
 		l := o.lines[k]
@@ -81,7 +81,7 @@ func (o *bulkOrder) leave(i *bulkItem, ready func(*bulkItem)) {
 	}
 }
 
-// fail ends an item that failed, and gives those that it parks, in the order of the source: what comes after it, what comes after that, and so on.
+// fail ends an item that failed, and returns those that it parks, in the order of the source: what comes after it, what comes after that, and so on.
 func (o *bulkOrder) fail(i *bulkItem, cause error) []*bulkItem {
 	o.kept += i.bytes
 	all := []*bulkItem{i}
@@ -99,7 +99,7 @@ func (o *bulkOrder) fail(i *bulkItem, cause error) []*bulkItem {
 	return bySource(all[1:])
 }
 
-// cut takes an item out of a line, with those after it, which it gives.
+// cut removes an item from a line, with those after it, and returns the latter.
 func (o *bulkOrder) cut(k orderKey, i *bulkItem) []*bulkItem {
 	l, ok := o.lines[k]
 	if ok && l.first == i {
@@ -114,7 +114,7 @@ func (o *bulkOrder) cut(k orderKey, i *bulkItem) []*bulkItem {
 	return l.after[at+1:]
 }
 
-// rest gives all items that come after others, and forgets them.
+// rest returns all items that come after others, and forgets them.
 func (o *bulkOrder) rest() (all []*bulkItem) {
 	for _, l := range o.lines {
 		for _, i := range l.after {

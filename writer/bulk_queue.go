@@ -46,7 +46,7 @@ type bulkQueue struct {
 	ready  []*bulkItem
 	shared map[uint64]*spot // the first of each list, of items that are ready
 	seed   maphash.Seed
-	items  int // also those under way
+	items  int // also those in flight
 	bytes  int
 }
 
@@ -57,7 +57,7 @@ func newBulkQueue() *bulkQueue {
 	}
 }
 
-// add takes an item in, unless an earlier one parks it: then it gives that one's error.
+// add adds an item, unless an earlier one parks it: then it returns the error of the earlier one.
 func (q *bulkQueue) add(i *bulkItem) error {
 	first, cause := q.order.enter(i)
 	if cause != nil {
@@ -127,7 +127,7 @@ func (q *bulkQueue) waits() bool {
 	return len(q.ready) > 0
 }
 
-// take gives the next item that is ready, with others that write the same partitions. One is.
+// take returns the next item that is ready, with others that write the same partitions. There must be one.
 func (q *bulkQueue) take() []*bulkItem {
 	first := q.ready[0]
 	first.taken = true
@@ -149,7 +149,7 @@ func (q *bulkQueue) take() []*bulkItem {
 	return chunk
 }
 
-// done ends an item, and gives those that are parked by its error.
+// done ends an item, and returns those that are parked by its error.
 func (q *bulkQueue) done(i *bulkItem) (parked []*bulkItem) {
 	q.forget(i)
 	if i.Err == nil {
@@ -168,7 +168,7 @@ func (q *bulkQueue) forget(i *bulkItem) {
 	q.bytes -= i.bytes
 }
 
-// rest gives all items, none of which is under way, and drops them.
+// rest returns all items, none of which is in flight, and drops them.
 func (q *bulkQueue) rest() []*bulkItem {
 	all := q.order.rest()
 	for _, i := range q.ready {

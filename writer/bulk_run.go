@@ -14,7 +14,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// bulkRun is the loop of a run: everything in it belongs to one goroutine, but what write does.
+// bulkRun is the loop of a run: everything in it belongs to one goroutine, except what write does.
 type bulkRun struct {
 	*Bulk
 	yield  func(Done) bool
@@ -26,11 +26,11 @@ type bulkRun struct {
 
 	items    chan pulled
 	finished chan chunkDone
-	under    int   // writes under way
+	under    int   // writes in flight
 	ending   error // of items that have not begun: nothing is read or begun any more
 	left     bool  // nor given
 
-	strained atomic.Bool // a request said that a node has too much to do, and was sent again: the pace has yet to be told
+	strained atomic.Bool // a request said that a node has too much to do, and was sent again: not yet reported to the pace
 }
 
 type pulled struct {
@@ -41,21 +41,21 @@ type pulled struct {
 type chunkDone struct {
 	chunk []*bulkItem
 	took  time.Duration
-	err   error // that the pace is told of
+	err   error // reported to the pace
 }
 
 // What is read ahead.
 const (
-	aheadItems   = 4 // for each write that may be under way
+	aheadItems   = 4 // for each write that may be in flight
 	aheadBytes   = 64 << 20
 	aheadUnsized = 16 // between the goroutines, so that these need not meet for each item; what their rows take is not known yet
 )
 
-// slack is how many times as long as at the beginning the median write may take: nodes that are busy answer so much later, and an import
-// keeps them busy. It is the median as a pause of a node, in which the slowest twentieth takes 100 ms, says nothing of how busy it is.
+// slack is how many times longer than at the beginning the median write may take: busy nodes answer that much later, and an import keeps
+// them busy. It is the median because a pause of a node, in which the slowest twentieth takes 100 ms, says nothing about how busy the node is.
 const slack = 16
 
-// sizes are the kinds of writes that the pace tells apart: of 1 item, of 2 or 3, of 4 to 7 and so on.
+// sizes are the kinds of writes that the pace distinguishes: of 1 item, of 2 or 3, of 4 to 7 and so on.
 const sizes = 7
 
 func newBulkRun(b *Bulk, yield func(Done) bool) *bulkRun {
@@ -130,7 +130,7 @@ func (r *bulkRun) room() bool {
 	return r.ending == nil && r.queue.items < aheadItems*r.inFlight-cap(r.items) && r.queue.bytes < aheadBytes
 }
 
-// takeWhatHasCome spares a select, which costs more than the rest of the loop.
+// takeWhatHasCome avoids a select, which costs more than the rest of the loop.
 func (r *bulkRun) takeWhatHasCome(items <-chan pulled) {
 	for len(r.finished) > 0 {
 		r.complete(<-r.finished)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// call is the context of one call, which ends at a deadline of the writer's at the latest. As a rule nobody waits for
-// its end but the fanOut, which has a timer anyway; so it gets one of its own only when somebody else does: a timer and its
+// call is the context of one call, which ends at a deadline of the writer's at the latest. As a rule only the fanOut waits
+// for its end, and it has a timer anyway. So call gets a timer of its own only when something else waits: a timer and its
 // context cost a tenth of a write.
 type call struct {
 	context.Context // of the caller
@@ -92,8 +92,8 @@ func (c *call) timer() *timed {
 	return t
 }
 
-// end is the end of the call. What still asks for its timer, which a straggler may, finds it ended. Nil is a call that had an
-// end already.
+// end ends the call. Code that asks for its timer later, as a straggler may, finds it ended. A nil call is one whose context
+// had a deadline already.
 func (c *call) end() {
 	if c == nil {
 		return

@@ -26,72 +26,72 @@ type CheckError struct {
 	Differences []Difference
 }
 
-// Difference is one disagreement of a live table with its declaration.
+// Difference is one difference between a live table and its declaration.
 type Difference struct {
-	// Physical names. Column is empty if the table as a whole is meant, and Table if the keyspace is. For a user-defined type they
-	// are its name and the field's.
+	// Physical names. Column is empty if the difference is about the table as a whole, and Table if it is about the keyspace. For
+	// a user-defined type they are the names of the type and the field.
 	Keyspace, Table, Column string
 	Reason                  string
-	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or
-	// newer process, or its rows have a default_time_to_live where ExpiresAt gives none, or it has a column that
-	// writes of this set, or of another one, do not fill. It is also set where Server is.
+	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer
+	// process; or its rows have a default_time_to_live where ExpiresAt gives none; or it has a column that writes of
+	// this set, or of another one, do not fill. Note is also set if Server is.
 	Note bool
-	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces, in notes about it: that nothing was tested
-	// there, and what its documentation says against what the sets or the writer rely on. It is for the caller to decide what to do about
-	// them. Empty in all others.
+	// Server is set in notes about a server that is not Apache Cassandra, such as Amazon Keyspaces: it is the server's name. Such a note
+	// says that nothing was tested there, or what in the server's documentation contradicts what the sets or the writer rely on. The
+	// caller decides what to do about it. Server is empty in all other differences.
 	Server string
-	// Fix is the statement that puts the table right, empty where there is none. It is for a person to read
-	// and to run: nothing in it hides from a terminal or from cqlsh.
+	// Fix is the statement that corrects the table, empty if there is none. It is for a person to read and to run: it
+	// contains nothing that a terminal or cqlsh would hide.
 	Fix string
-	// Impossible says, where no statement puts the table right, why, and what to do instead; empty if Reason says that.
+	// Impossible says, if no statement can correct the table, why not, and what to do instead. It is empty if Reason says that.
 	Impossible string
 }
 
-// String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
+// String returns the difference as text for people. Unprintable characters are escaped, so that a terminal does not interpret them.
 func (d Difference) String() string {
 	return compare.Text(d.Keyspace, d.Table, d.Column, d.Reason, d.Fix, d.Impossible)
 }
 
 func (e *CheckError) Error() string { return compare.Texts("denorm", e.Differences) }
 
-// Check compares the live tables with what the sets declare: that they exist, their keys, columns, types and
-// clustering order, and gc_grace_seconds above 0 in sets of several tables, unless the writer is [Concurrent]; that
-// base rows do not end before others of theirs by a default_time_to_live, and a Versioned set of several tables has none. All differences
-// come at once, in a [*CheckError]. A live column that the set does not know is no difference: writes leave it alone.
+// Check compares the live tables with what the sets declare: that they exist, and their keys, columns, types and clustering order. In
+// sets of several tables gc_grace_seconds must be above 0, unless the writer is [Concurrent]. A default_time_to_live must not end base
+// rows before other rows of their entity, and a Versioned set of several tables must have none. Check returns all differences at once, in
+// a [*CheckError]. A live column that the set does not know is no difference: writes leave it alone.
 //
-// What all processes that write a table have to declare alike is compared as well: how key columns may change and
+// Check also compares what all processes that write a table must declare alike: how key columns may change and
 // within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and SweepInserts. The table
-// has it as a fingerprint at the end of its comment, which schema.Ensure and the command write. Where it contradicts
-// the set that is a difference, and so is a table of a Versioned set, or of unique keys, that the set takes for a
+// has this as a fingerprint at the end of its comment, which schema.Ensure and the command write. A fingerprint that
+// contradicts the set is a difference. So is a table of a Versioned set, or of unique keys, that the set takes for a
 // plain one.
 //
-// A declaration that is rolled out differs from the fingerprint for a while:
+// While a declaration is rolled out, it differs from the fingerprint:
 //   - A Since that was added is a difference until the fingerprint has it. Run the statement that the error names before the
-//     first process that declares the Since starts, and before the time of the Since. From then on a process that does not
-//     declare it does not pass.
+//     first process that declares the Since starts, and before the time of the Since. From then on Check fails in a process
+//     that does not declare it.
 //   - A domain that has grown is no difference: older and newer processes both pass.
 //   - A Stamp, ExpiresAt or SweepInserts that was added is no difference while the fingerprint lacks it. Run the statement
 //     when all processes declare it.
 //
-// What there is to do, also for a table without a fingerprint, is a note of [Writer.Differences]. With notes only Check
-// returns nil. Sets that declare one table are compared with each other, too, and their columns: rows that a set without
-// one of them moves, deletes or lets expire are not kept in step. It is an error if the map of [session.Keyspaces] names a
-// keyspace in which no given set has a table, while a table of theirs is in one the map does not name: most likely a
-// misspelt name. So give all sets to one Check.
+// A note of [Writer.Differences] says what there is to do, also for a table without a fingerprint. If there are only
+// notes, Check returns nil. Sets that declare the same table are compared with each other, too, columns included: a set
+// that lacks a column does not keep in step the rows that it moves, deletes or lets expire. It is an error if the map of
+// [session.Keyspaces] names a keyspace in which no given set has a table, while a given set has a table in a keyspace that
+// the map does not name: most likely a name is misspelt. So give all sets to one Check.
 //
-// ScyllaDB, DataStax Enterprise, Astra DB, Amazon Keyspaces and Azure Cosmos DB are recognized by their row of system.local. What their
-// documentation says against what the sets rely on is a note of [Writer.Differences] with the Server set, and never an error. docs/servers.md
-// lists it.
+// ScyllaDB, DataStax Enterprise, Astra DB, Amazon Keyspaces and Azure Cosmos DB are recognized by their row of system.local. Where their
+// documentation contradicts what the sets rely on, there is a note of [Writer.Differences] with Server set, and never an error.
+// docs/servers.md lists these points.
 //
 // Three things are not compared, so that they can be added while older processes write. Atomic holds for the writes of
 // processes that declare it. A column that another process declares, and this one does not, is one that the set does
-// not know: see Another column in package tables. A query table that a process does not declare gets nothing from it:
-// neither new rows, nor moves and deletes of those that others put there. Read a new table when all processes declare
-// it and the older entities have been written again.
+// not know: see "Another column" in package tables. A query table that a process does not declare gets nothing from
+// that process: neither new rows, nor moves and deletes of rows that others put there. Read a new table when all
+// processes declare it and the older entities have been written again.
 //
-// It also reads what the driver needs to route batches, which gocql would otherwise do in the first writes, and would
-// never do again for a statement whose first use met an outage. It is meant for the start of a service, and optional. It
-// ends with ctx, or if that has no deadline after 30 s, and repeats reads that fail as the retry policy says.
+// Check also reads what the driver needs to route batches. Otherwise gocql would do so in the first writes, and never
+// again for a statement whose first use met an outage. Check is meant for the start of a service, and is optional. It
+// ends with ctx, or after 30 s if ctx has no deadline, and retries failed reads as the retry policy says.
 func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 	if ctx == nil {
 		return reject("Check", errNoContext)
@@ -111,8 +111,8 @@ func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 	return nil
 }
 
-// Differences is what [Writer.Check] compares, with the notes: differences with which nothing is wrong now, and the statement
-// that each asks for. A service logs them at its start, or leaves them to denorm ddl --migrate.
+// Differences returns the differences that [Writer.Check] finds, with the notes: differences with which nothing is wrong now,
+// and the statement that each one asks for. A service logs them at its start, or leaves them to denorm ddl --migrate.
 func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]Difference, error) {
 	if ctx == nil {
 		return nil, reject("Check", errNoContext)

@@ -46,8 +46,8 @@ func (c *checker) alike(d entity.Description) {
 	}
 }
 
-// alikeTables adds the query tables of a base table that one set declares and another does not. Which tables of unique keys there are the
-// fingerprint of the base table says.
+// alikeTables adds the query tables of a base table that one set declares and another does not. The fingerprint of the base table says
+// which tables of unique keys there are.
 func (c *checker) alikeTables(has, lacks declaration) {
 	for _, t := range has.Tables[1:] {
 		id := c.physical(t)
@@ -62,7 +62,7 @@ func (c *checker) alikeTables(has, lacks declaration) {
 }
 
 // alikeColumns adds the columns of a table that one set declares and another does not: the other leaves them out of the
-// rows that it writes. That is an error where it cannot keep the tables in step then, and a note elsewhere.
+// rows that it writes. That is an error if the other then cannot keep the tables in step, and otherwise a note.
 func (c *checker) alikeColumns(id cql.Name, has, lacks declaration) {
 	loses := lacks.Conditional || fingerprint.Expires(lacks.table.Fingerprint) ||
 		slices.ContainsFunc(lacks.table.Columns, func(col entity.ColumnDescription) bool { return col.Kind != "regular" && col.Changes })

@@ -28,8 +28,8 @@ func (c *checker) recognize() error {
 	return err
 }
 
-// onServer adds what the documentation of the server says against what the set relies on in a table. What is about the set as a whole comes
-// with the first of its tables, and what is about the writer with the first of all.
+// onServer adds where the documentation of the server contradicts what the set relies on in a table. Notes about the set as a whole come
+// with the first of its tables, and notes about the writer with the first table of all.
 func (c *checker) onServer(id cql.Name, t entity.TableDescription, live liveTable, first bool) {
 	if c.server == "" {
 		return
@@ -102,7 +102,7 @@ func (c *checker) uses() []dialect.Use {
 	return out
 }
 
-// keyOf gives the columns of a table that are of a kind, in order.
+// keyOf returns the columns of a table that are of a kind, in order.
 func keyOf(t entity.TableDescription, kind string) []entity.ColumnDescription {
 	return slices.DeleteFunc(slices.Clone(t.Columns), func(c entity.ColumnDescription) bool { return c.Kind != kind })
 }
@@ -111,7 +111,7 @@ func changes(c entity.ColumnDescription) bool { return c.Changes }
 
 func named(a, b entity.ColumnDescription) bool { return a.Name == b.Name }
 
-// against adds what the documentation of the server says against uses.
+// against adds where the documentation of the server contradicts uses.
 func (c *checker) against(id cql.Name, uses ...dialect.Use) {
 	for _, use := range uses {
 		if d, ok := c.server.Against(use); ok {

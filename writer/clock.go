@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, each above the
-// last. Only a write that follows a row with a stamp ahead of the clock gets one above that stamp instead. If the stamp is
-// ahead by more than a millisecond, that moves neither the clock nor other writes.
+// Clock gives the timestamps of writes: one per logical write, in microseconds since the Unix epoch, each above the last.
+// The exception is a write whose before-image has a stamp ahead of the clock: it gets a timestamp above that stamp. If the
+// stamp is ahead by more than a millisecond, this affects neither the clock nor other writes.
 //
-// All rows of such a write share this future timestamp. Until the clock reaches it, an insert or patch of any of them,
-// which has no stamp to go by, gets a smaller one: it is acknowledged and has no effect. So where clocks may be apart, write a
-// row that others change without its stamp, as a patch or an insert does, in a write of its own.
+// All rows of such a write share this future timestamp. Until the clock reaches it, an insert or patch of any of them, which
+// has no stamp to go by, gets a smaller timestamp: it is acknowledged and has no effect. So where clocks may differ, use a
+// separate write for a row that others change without its stamp, as a patch or an insert does.
 //
-// It is safe for concurrent use. All writers of a process that do not name one share one, so that they share its order; a
-// Clock of one's own is for tests of skew, and for tests in bubbles of testing/synctest that run in parallel: each has a time of its own, and
-// a clock that they share goes back and forth between them.
+// It is safe for concurrent use. All writers of a process that are given no clock share one, and so its order. A Clock of your own is for
+// tests of skew, and for parallel tests in bubbles of testing/synctest: each bubble has a time of its own, and a shared clock would go back
+// and forth between them.
 type Clock struct {
 	now  func() time.Time
 	last atomic.Int64
@@ -36,9 +36,9 @@ const jitter = 1000
 // next is the timestamp of a write that follows a row with the given stamp, 0 for none. A stamp that is more than a
 // moment ahead moves only this one timestamp, not the clock: one bad stamp must not carry over to other rows.
 //
-// If the last timestamp is further ahead of the clock than skew, the clock had been wrong and was put right: it is
-// followed again, or every row written would shut out other writers until their clocks get there. Rows that were written
-// meanwhile are recognised by their stamps.
+// If the last timestamp is further ahead of the clock than skew, the clock was wrong and has been corrected. Then next
+// follows the clock again, or every row written would shut out other writers until their clocks reach that time. Rows
+// that were written meanwhile are recognised by their stamps.
 func (c *Clock) next(stamp int64, skew time.Duration) int64 {
 	now := c.now().UnixMicro()
 	for {

@@ -39,7 +39,7 @@ func (c *condition) join(timestamp int64, change tables.Change, physical func(st
 	return r.Rendered, nil
 }
 
-// together says why two conditions cannot be those of one write.
+// together says why two conditions cannot belong to one write.
 func together(one, other *entity.Condition) error {
 	const apart = "write them one after the other"
 	switch {
@@ -58,8 +58,7 @@ func together(one, other *entity.Condition) error {
 	return nil
 }
 
-// remark gives the rows of several conditions the mark that every repeat of the request gives them, as conditionOf does with that
-// of one.
+// remark gives the rows of several conditions the mark that every repeat of the request gives them, as conditionOf does for a single one.
 func (w *Writer) remark(p *plan, changes []tables.Change) error {
 	c := p.condition
 	if c == nil || len(c.more) == 0 || !w.pinned {
@@ -97,11 +96,11 @@ func digestOf(all []*entity.Conditional) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// decideCompared settles the conditions of a set with Compare. An earlier outcome of Unknown says that they were sent before, and may have
-// been applied, as everything may that comes through Resume.
+// decideCompared decides the conditions of a set with Compare. An earlier outcome of Unknown says that they were sent before and may have
+// been applied, as everything that comes through Resume may.
 //
-// If one of the rows then has the change's Mark, all were changed. Without a Mark a row that is as the change wanted to make it may be
-// its own work or another's with the same values: it stays unknown, and whoever knows the values can tell from the row.
+// If one of the rows then has the change's Mark, all were changed. Without a Mark, a row that is as the change wanted to make it may
+// come from this change or from another one with the same values: the outcome stays Unknown, and whoever knows the values can tell from the row.
 func (w *Writer) decideCompared(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
 	statements := make([]entity.Statement, len(all))
 	for i, c := range all {

@@ -20,7 +20,7 @@ import (
 )
 
 // condition is what a lightweight transaction has to decide before the rest of a write is sent, and what it decided. It is in the
-// errors of the write, which several goroutines may resume at the same time, so it holds data and nothing that is under way.
+// errors of the write, which several goroutines may resume at the same time, so it holds data, and nothing that is in flight.
 type condition struct {
 	*entity.Conditional
 	more    []*entity.Conditional // of other rows of the partition, in a set with Compare: all hold, or nothing is applied
@@ -32,7 +32,7 @@ type condition struct {
 	sent     int // of this call
 }
 
-// oldestInsert is how old an insert with a condition may be. What was deleted after it is remembered for twice that.
+// oldestInsert is how old an insert with a condition may be. A delete that followed it is remembered for twice that time.
 const oldestInsert = entity.FenceTTL / 2
 
 // conditionOf renders a change of a set with conditions.
@@ -73,8 +73,8 @@ func (w *Writer) conditionOf(p *plan, c tables.Change) (entity.Rendered, error) 
 	return r.Rendered, nil
 }
 
-// commitCondition carries out the condition of a plan, and says whether it holds. An insert that has met the fence of a delete as
-// young as itself is to be planned again above the timestamp it returns.
+// commitCondition carries out the condition of a plan, and says whether it holds. If an insert has met the fence of a delete as
+// young as itself, it has to be planned again above the returned timestamp.
 func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, above int64) {
 	c := p.condition
 	if c.outcome == Applied {
@@ -236,7 +236,7 @@ func (c *condition) follows(r *TableResult) bool {
 	return c.Condition.Versioned && (len(c.tables) == 0 || slices.Contains(c.tables, r.Keyspace+"."+r.Table))
 }
 
-// followed is what is known of such a table, of which its own requests say this much: nothing is known before the condition is
+// followed is what is known of such a table; own is what its own requests say. Nothing is known before the condition is
 // decided, and once it holds the table gets the write in the end.
 func (c *condition) followed(own Outcome) Outcome {
 	switch {

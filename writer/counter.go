@@ -11,8 +11,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// This file is about counters, which travel in requests of their own, alongside what else a write has: without timestamp, so not
-// idempotent, never sent again once they may have been counted, and never by Resume.
+// This file is about counters, which are sent in requests of their own, alongside the rest of a write. They have no timestamp,
+// so they are not idempotent: they are never sent again once they may have been counted, and never by Resume.
 
 // splitCounters separates the counters of a write, and its changes of other things, from the rest.
 func splitCounters(changes []tables.Change, mutations []*entity.Mutation) (rest []tables.Change, ordinary, counters []*entity.Mutation) {
@@ -40,7 +40,7 @@ func (w *Writer) refuseCounters() error {
 	return nil
 }
 
-// travels is the mode of one request.
+// travels returns the mode of one request.
 func (p *request) travels(mode Mode) Mode {
 	if p.kind == retry.Counter {
 		return Counter
@@ -48,13 +48,12 @@ func (p *request) travels(mode Mode) Mode {
 	return mode
 }
 
-// Resumable says whether [Writer.Resume] is to be called: there is a table that is not Applied, and that holds no counters, which
-// are never sent again. It is false after every [ErrConflict], and so after [ErrTaken]: the caller was told no, and to send the
-// write later could only do what is no longer expected, such as to take a key that has become free meanwhile. That holds if the
-// outcome is Unknown, too: another write has changed the row since, so a Resume could not tell either whether the condition held;
-// [Current] or a read says how the row is. It is false of what matches [ErrInvalid], unless Resume has rejected the
-// error for what may be a fault of the writer: see there. It does not know whether the write has meanwhile become too
-// old.
+// Resumable reports whether [Writer.Resume] should be called: there is a table that is not Applied and holds no counters
+// (counters are never sent again). It is false after every [ErrConflict], and so after [ErrTaken]: the caller was told no, and
+// sending the write later could only do what is no longer expected, such as take a key that has become free meanwhile. That holds
+// if the outcome is Unknown, too: another write has changed the row since, so a Resume could not tell either whether the
+// condition held; [Current] or a read says how the row is. It is false for an error that matches [ErrInvalid], unless Resume has
+// rejected the error for what may be a fault of the writer: see there. It does not know whether the write has meanwhile become too old.
 func (e *Error) Resumable() bool {
 	return (e.refusal == nil || e.kept) && e.open() && !e.Is(ErrConflict) && !e.wrongImage()
 }

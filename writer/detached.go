@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// leeway is how long a call waits after the end of its context for the driver, which as a rule returns at once and then
-// says more than that nothing is known. There are places where it does not look at the context: while a socket's send
-// buffer is full, a request waits for the flush, for up to ClusterConfig.WriteTimeout (gocql 1.7.0, conn.go,
+// leeway is how long a call waits for the driver after the end of its context. As a rule the driver returns at once,
+// and its error says more than that nothing is known. In some places it does not look at the context: while a socket's
+// send buffer is full, a request waits for the flush, for up to ClusterConfig.WriteTimeout (gocql 1.7.0, conn.go,
 // writeContext).
 const leeway = 5 * time.Millisecond
 
-// errStraggler is why nothing is known of what was left to itself.
+// errStraggler is why nothing is known of what was left running.
 func errStraggler(ctx context.Context) error {
 	return fmt.Errorf("the driver has not returned: %w", wrapTimeout(ctx, ctx.Err()))
 }
@@ -22,8 +22,8 @@ func errStraggler(ctx context.Context) error {
 // errUnbegun says that nothing was done, and nothing will be.
 var errUnbegun = errors.New("not begun")
 
-// runDetached does something, and leaves it to itself if it is not done a moment after the end of ctx. If it has not even begun by then,
-// because the process is too busy, it never will, and the error is errUnbegun.
+// runDetached calls do, and leaves it running if it is not done a moment after the end of ctx. If do has not even begun by then, because
+// the process is too busy, it never will, and the error is errUnbegun.
 func runDetached[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -27,7 +27,7 @@ const magic = "denorm\x01"
 // wireFormat is the latest Format that this code understands: that of errors with several conditions.
 const wireFormat = 1
 
-// Bounds of a stored error, far above what a write is: without them a few bytes could take all the memory of who reads them.
+// Bounds of a stored error, far above what a write is: without them a few bytes could take all the memory of the reader.
 const (
 	maxStored    = 128 << 20 // bytes: eight tables with rows as large as Cassandra takes them by default
 	maxMutations = 100_000
@@ -39,9 +39,9 @@ var errStoredSize = fmt.Errorf("denorm: a stored error has at most %d MiB, %d mu
 
 // wireError is an Error as it is stored, and wirePath one of its requests. The texts of errors are kept, not their types.
 //
-// gob passes over fields that it does not know. So what uses a field that an older process must not pass over is stored with a Format
-// above that of the code without the field, and all else with 0. Tables of wireDecision is of format 0: without it an error says
-// something else of tables that were not written, and resumes the same.
+// gob ignores fields that it does not know. So an error with a field that an older process must not ignore is stored with a Format
+// above that of the code without the field, and every other error with 0. Tables of wireDecision is of Format 0: without it an error
+// says something else of tables that were not written, and resumes the same.
 type wireError struct {
 	Format    uint8
 	Op        string
@@ -72,12 +72,12 @@ type wirePath struct {
 	Mutations [][]byte
 }
 
-// MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: a queue is where failed
-// writes go. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces are physical. The traceparent of
-// the write is in them, if it was traced. Counters keep their outcome, and nothing that could be sent again. An error that cannot be
-// resumed, because nothing was sent, cannot be encoded, nor one of more than 128 MiB, 100,000 mutations, 1,000,000 columns or 1,000
-// tables of an entity with conditions, nor a column whose type, with the user-defined types in it, takes more than 64 KiB of text, nor
-// types that differ and take more than 1 MiB together.
+// MarshalBinary encodes the error with the encoded mutations in it, so that another process can Resume it: store failed writes in a
+// queue. The bytes hold the bound values of the write; store them as you store the rows. Keyspaces in them are physical. If the write
+// was traced, they hold its traceparent. Of counters they hold the outcome, and nothing that could be sent again. An error that cannot
+// be resumed, because nothing was sent, cannot be encoded. Nor can one of more than 128 MiB, 100,000 mutations, 1,000,000 columns or
+// 1,000 tables of an entity with conditions; one with a column whose type, with the user-defined types in it, takes more than 64 KiB
+// of text; or one whose different types take more than 1 MiB together.
 func (e *Error) MarshalBinary() ([]byte, error) {
 	if len(e.requests) == 0 && e.condition == nil {
 		if e.empty() {
@@ -147,8 +147,9 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary is the reverse of MarshalBinary. It rejects bytes that are damaged or of a later version, and values that are not of
 // their column's stored type. Causes come back as texts of one line: errors.As does not find the driver's types in them. The bytes hold no
-// CQL: whoever can forge them can have Resume write and delete rows, and run no other statement. [Resumes] limits them to what its sets
-// could have written, and the keyspaces of the writer do without it; who cannot rule out forgery signs the bytes, as the example does.
+// CQL: whoever can forge them can make Resume write and delete rows, but run no other statement. [Resumes] limits these rows to what its
+// sets could have written; without it, they are limited to the keyspaces of the writer. If you cannot rule out forgery, sign the bytes, as
+// the example does.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	if e == nil {
 		return errors.New("denorm: decode error: the error to decode into is nil: declare a value, var failed writer.Error")

@@ -17,7 +17,7 @@ import (
 type TableResult struct {
 	Keyspace, Table string // physical
 	Outcome         Outcome
-	Attempts        int   // attempts that carried the table, in earlier calls too; the largest, if it was in several requests
+	Attempts        int   // attempts that included the table, in earlier calls too; the largest number if it was in several requests
 	Err             error // why it is not Applied; nil if it is
 	Counter         bool  // it holds counters, and is never sent again
 }
@@ -32,8 +32,8 @@ type Error struct {
 	Op        string // the name of the logical write
 	Timestamp int64  // microseconds, of all its mutations; 0 if the write was rejected before it had one
 	Mode      Mode
-	// Tables has one result a table, the base table of the first change first. Empty if the write was rejected. Of a failed read
-	// it has the base table: NotApplied, with the attempts of the read.
+	// Tables has one result per table, the base table of the first change first. It is empty if the write was rejected. After a
+	// failed read it has the base table: NotApplied, with the attempts of the read.
 	Tables []TableResult
 
 	refusal error // why nothing was sent; nil if something was, or might have been
@@ -135,8 +135,8 @@ func causeText(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// Format prints the message whatever the verb, for an Error as for a pointer to one: printed as a struct, it would show
-// encoded values.
+// Format prints the message for every verb, for an Error and for a pointer to one. Printed as a struct, an Error would
+// show encoded values.
 func (e Error) Format(s fmt.State, verb rune) {
 	text := e.Error()
 	if verb == 'q' {
@@ -145,11 +145,11 @@ func (e Error) Format(s fmt.State, verb rune) {
 	_, _ = io.WriteString(s, text)
 }
 
-// LogValue is the message, so that slog's handlers print that, and look for no other format.
+// LogValue returns the message, so that slog's handlers print it and look for no other format.
 func (e Error) LogValue() slog.Value { return slog.StringValue(e.Error()) }
 
-// MarshalJSON fails: JSON would not hold what [Writer.Resume] sends, so the write could not be finished. Store the error with MarshalBinary,
-// in JSON as a []byte, or its text alone.
+// MarshalJSON always fails: JSON would not hold what [Writer.Resume] sends, so the write could not be finished. Store the bytes of
+// MarshalBinary, in JSON as a []byte, or only the text of the error.
 func (e Error) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("denorm: a writer.Error has what Resume needs in no exported field: store it with MarshalBinary, " +
 		"or the text of Error()")
@@ -186,7 +186,7 @@ func (e *Error) wrongImage() bool {
 	return e.condition != nil && errors.Is(e.condition.err, ErrInvalid)
 }
 
-// Unwrap gives the causes: of every table that is not Applied, of the refusal, or of the failed read.
+// Unwrap returns the causes: of every table that is not Applied, of the refusal, or of the failed read.
 func (e *Error) Unwrap() []error {
 	if e.refusal != nil {
 		return []error{e.refusal}
@@ -206,10 +206,10 @@ func (e *Error) Unwrap() []error {
 	return causes
 }
 
-// Current gives the row as it was when err's write met [ErrConflict], and false if err is no such conflict, if the row
-// does not exist, or if it could not be read. T is the row type of the set: with another one, a pointer to it included,
-// it is false as well. Of a write with several conditions it is the row of the first change whose condition did not
-// hold; the error says which one that is.
+// Current returns the row as it was when err's write met [ErrConflict]. It returns false if err is no such conflict, if
+// the row does not exist, or if it could not be read. T is the row type of the set; for any other type, a pointer to it
+// included, Current returns false as well. For a write with several conditions it returns the row of the first change
+// whose condition did not hold; the error says which one that is.
 func Current[T any](err error) (T, bool) {
 	var e *Error
 	if errors.As(err, &e) && e.condition != nil && e.condition.conflict {
@@ -220,11 +220,11 @@ func Current[T any](err error) (T, bool) {
 	return none, false
 }
 
-// NotApplied says whether the write is surely in no table, and will not appear: the request may be failed, or made
-// again. Not counted is what the write claimed in Unique tables: it is given back, and if that fails the next claimer takes it.
+// NotApplied reports whether the write is surely in no table, and will not appear: the request may be failed, or made again.
+// Claims of the write in Unique tables do not count: they are released, and if that fails the next claimer takes them.
 //
-// It is true of the call that returned the error. Once the error has been given to [Writer.Resume], or to a queue whose consumers
-// do that, only what Resume returns can be relied on, and of that NotApplied is false: see there.
+// It describes the call that returned the error. Once the error has been given to [Writer.Resume], or to a queue whose consumers
+// resume it, rely only on the error that Resume returns. Its NotApplied is false: see Resume.
 func (e *Error) NotApplied() bool {
 	if len(e.Tables) == 0 {
 		return e.refusal != nil && !errors.Is(e.refusal, errNoError) && !errors.Is(e.refusal, errNotDecoded)

@@ -104,7 +104,7 @@ func ExampleLoad() {
 	// Output: {t1 bob 12A} <nil>
 }
 
-// A request that a client repeats carries its timestamp. By At all of its repetitions are one write.
+// A client repeats a request with the timestamp of the first try. At makes all repeats the same write.
 func ExampleWriter_With() {
 	w, _, end := openSales()
 	defer end()
@@ -172,7 +172,7 @@ func ExampleWriter_WriteAll() {
 	// Output: 1000 <nil> 507
 }
 
-// After an import with failures: what failed is resumed, and then what it has parked is written, in order.
+// After an import with failures, the failed changes are resumed, and then the changes that they parked are written, in order.
 func ExampleBulkError() {
 	w, cluster, end := openSales()
 	defer end()

@@ -27,10 +27,10 @@ type attempt struct {
 	traced      bool // the coordinator is wanted
 }
 
-// gocqlExecutor sends through gocql, with everything switched off that would act on its own: retries, because gocql
-// hides the errors of earlier attempts and repeats counters (CASSGO-27); timestamps, because gocql takes a new one an
-// attempt, and the statements carry their own, or are of counters, which have none. Speculation, whose first error wins
-// over a success, is off in gocql unless a query asks for it.
+// gocqlExecutor sends through gocql, with everything switched off that would act on its own. Retries are off because
+// gocql hides the errors of earlier attempts and repeats counters (CASSGO-27). Timestamps are off because gocql takes a
+// new one for each attempt, and the statements carry their own, or are of counters, which have none. Speculation, whose
+// first error wins over a success, is off in gocql unless a query asks for it.
 type gocqlExecutor struct{ session *gocql.Session }
 
 // execute does not Release the query: gocql pools it, and a second Release anywhere gives one query to two goroutines.
@@ -72,7 +72,7 @@ func (x gocqlExecutor) batch(ctx context.Context, r *attempt) error {
 		b.Entries[i] = gocql.BatchEntry{Stmt: statement, Args: args, Idempotent: r.kind.Idempotent()}
 	}
 	err := x.session.ExecuteBatch(b)
-	// gocql tells the coordinator of a batch to an observer alone, and one that is set here would take the place of the session's.
+	// gocql reports the coordinator of a batch only to an observer, and an observer that is set here would replace the session's.
 	if a, ok := ctx.(*req.Request); ok && r.traced {
 		r.host = a.Host()
 	}

@@ -23,35 +23,35 @@ type Plan struct {
 	Requests  []PlannedRequest
 
 	Expires bool // some row has a TTL
-	// Grouped says which requests travel together, or why none do; empty unless the writer has the option Group. A group is one of Requests.
+	// Grouped says which requests are sent together, or why none are; empty unless the writer has the option Group. A group is one of Requests.
 	Grouped string
-	// Apart says which tables have partitions of their own although their keys are alike but for the keyspace, the order of the columns or
-	// a bucket function. Declared alike they would share partitions, and so requests.
+	// Apart says which tables have partitions of their own although their keys differ only in the keyspace, the order of the columns or a
+	// bucket function. If they were declared alike, they would share partitions, and so requests.
 	Apart []string
 
-	// BatchBytes is the estimated size of a LoggedBatch, BatchLimit what it may be.
+	// BatchBytes is the estimated size of a LoggedBatch, BatchLimit the largest size allowed.
 	BatchBytes, BatchLimit int
 
 	Policy      retry.Policy        // of each request
-	Timeout     time.Duration       // of the call, if its context ends no sooner
+	Timeout     time.Duration       // of the call, unless its context ends sooner
 	Consistency session.Consistency // at which each request is acknowledged
 }
 
 // PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent.
 type PlannedCondition struct {
 	Keyspace, Table string
-	Texts           []string // CQL; several travel in one batch
+	Texts           []string // CQL; several are sent in one batch
 	Serial          string   // SERIAL or LOCAL_SERIAL
 	Versioned       bool
-	Claims          []string // Unique tables in which a key is taken before
-	Releases        []string // and given up at the end
+	Claims          []string // Unique tables in which a key is taken before the transaction
+	Releases        []string // Unique tables in which a key is given up at the end
 	OthersFollow    bool     // other entities are written after it
 }
 
 // PlannedRequest is one request of a [Plan].
 type PlannedRequest struct {
 	Statements []PlannedStatement
-	Partitions int  // of a group or a LoggedBatch more than one
+	Partitions int  // more than one for a group or a LoggedBatch
 	Counter    bool // it adds to counters
 }
 
@@ -62,8 +62,8 @@ type PlannedStatement struct {
 	Text            string // CQL, with ? for every value
 }
 
-// Explain says what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. Its
-// error is that of Write for changes that are not valid; only what the live schema decides is left to Write.
+// Explain says what [Writer.Write] would send for the changes, and what it guarantees, without sending anything. For
+// changes that are not valid it returns the error of Write, except for what depends on the live schema: only Write finds that.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	w = w.made()
 	p, err := w.plan(op, changes, 0)
@@ -99,7 +99,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	return out, nil
 }
 
-// String is the plan for people: requests, what is atomic, what a reader may see, limits.
+// String returns the plan as text for people: requests, what is atomic, what a reader may see, limits.
 func (p *Plan) String() string {
 	var b strings.Builder
 	line := func(title, format string, args ...any) {

@@ -9,8 +9,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// apart says which tables of the sets have partitions of their own although their partition keys are alike but for a keyspace, an order or a bucket
-// function: rows of one keyspace with equal partition keys are one request. What other keys queries would allow, package lint says.
+// apart says which tables of the sets have partitions of their own although their partition keys differ only in a keyspace, an order or a bucket
+// function: rows of one keyspace with equal partition keys are one request. Package lint says what other keys the queries would allow.
 func (w *Writer) apart(changes []tables.Change) (all []string) {
 	seen := make(map[string]bool)
 	for _, c := range changes {
@@ -52,7 +52,7 @@ func partitionOfTable(t *entity.TableDescription, physical func(string) string) 
 	return p
 }
 
-// apart is the one thing by which two partition keys are not the same, empty if there are none or several.
+// apart is the one difference between two partition keys, empty if there is none or several.
 func (p tablePartition) apart(o tablePartition) string {
 	mine, others := p.values(), o.values()
 	same := slices.Equal(mine, others)

@@ -13,9 +13,9 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// fanOut is the requests that are under way together. It is also the limit of their first attempts, which end with the
-// context of the call and after the limit of an attempt: the caller waits for both anyway, so they need no timer and no
-// goroutine of their own. Nil stands for no request at all.
+// fanOut is the requests that are in flight together. It is also the limit of their first attempts, which end with the
+// context of the call or after the limit of an attempt. The caller waits for both anyway, so the attempts need no timer
+// and no goroutine of their own. Nil stands for no request at all.
 type fanOut struct {
 	w        *Writer
 	p        *plan
@@ -100,7 +100,7 @@ func expires(m *entity.Mutation) bool {
 	return ends
 }
 
-// wait returns when all are done, or a moment after the end of the call's context. It gives the requests as they are then.
+// wait returns when all are done, or a moment after the end of the call's context. It returns the requests as they are then.
 func (s *fanOut) wait(requests []request) []request {
 	if s == nil {
 		return requests
@@ -186,7 +186,7 @@ func (s *fanOut) Err() error {
 	}
 }
 
-// over is why the call has ended, when it has: the error of its context, or if that has none yet what first attempts ended with.
+// over is why the call has ended, if it has: the error of its context or, if the context has no error yet, that of first attempts.
 func (s *fanOut) over() error {
 	if err := s.ctx.Err(); err != nil {
 		return err
@@ -194,8 +194,8 @@ func (s *fanOut) over() error {
 	return cmp.Or(s.Err(), context.Canceled)
 }
 
-// abandon gives the requests as they are, and counts those that have not ended. What is still under way is left behind, the requests
-// are others then, and nothing is known of it; what has not begun never will.
+// abandon returns the requests as they are, and counts those that have not ended. Requests still in flight are left behind: other
+// values are returned in their place, with nothing known of them. Requests that have not begun never will.
 func (s *fanOut) abandon(requests []request) []request {
 	all := make([]request, len(requests))
 	senders := s.senders

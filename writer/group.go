@@ -22,7 +22,7 @@ type groupSender struct {
 	counted  bool    // the caller has left one of them, and counted the group
 }
 
-// ungrouped is why no requests of the plan travel together; empty if they may.
+// ungrouped is why no requests of the plan are sent together; empty if they may be.
 func (w *Writer) ungrouped(p *plan) string {
 	switch {
 	case p.mode != FanOut && p.mode != Fallback && p.mode != Conditional:
@@ -52,7 +52,7 @@ func (w *Writer) groups(p *plan, n int, of func(int) *request, may func(keyspace
 	return w.hosts.Group(partitions, w.group, w.groupNodes())
 }
 
-// groupNodes is how many nodes a group needs: one of which no hedge could be sent would wait for its node.
+// groupNodes is how many nodes a group needs: with Hedge two, as a group that could not be hedged would wait for its node.
 func (w *Writer) groupNodes() int {
 	if w.hedge > 0 {
 		return 2
@@ -97,7 +97,7 @@ func (s *fanOut) join() []groupSender {
 	return joined
 }
 
-// explainGroups gives the requests as they would travel, and in out the reason.
+// explainGroups returns the requests as they would be sent, and sets the reason in out.
 func (w *Writer) explainGroups(p *plan, out *Plan) []request {
 	if w.group == 0 {
 		return p.requests
@@ -134,7 +134,7 @@ func (w *Writer) sharedNodes() string {
 	return "a replica that is up now"
 }
 
-// whyAlone is the first reason why none of the requests of a fan-out travel together.
+// whyAlone is the first reason why none of the requests of a fan-out are sent together.
 func (w *Writer) whyAlone(requests []request) string {
 	if len(requests) < 2 {
 		return "one partition is written"
@@ -160,10 +160,10 @@ func (w *Writer) whyAlone(requests []request) string {
 	return "no two partitions of one keyspace and within " + kib(w.group) + " share " + w.sharedNodes() + ", or these get no groups after one has failed"
 }
 
-// member is the n-th of the senders that travel together.
+// member is the n-th sender of the group.
 func (g *groupSender) member(n int) *sender { return &g.s.senders[g.current.Group.Partitions[n]] }
 
-// members is how many travel together.
+// members is how many senders the group has.
 func (g *groupSender) members() int { return len(g.current.Group.Partitions) }
 
 // run is the goroutine of a group.
@@ -214,8 +214,8 @@ func (g *groupSender) notSent() {
 	}
 }
 
-// split lets each request go on alone, at once: a table that cannot be written does not harm the others. Of a group that was not sent, as its
-// nodes have no connection, each makes its first attempt.
+// split lets each request go on alone, at once: a table that cannot be written does not harm the others. If the group was not sent, because
+// its nodes have no connection, each request makes its first attempt.
 //
 //go:noinline
 func (g *groupSender) split(ctx context.Context, err error) {
@@ -272,14 +272,14 @@ func (f *sender) alone(first req.Failed, failed *retry.Verdict) {
 	f.done()
 }
 
-// barred says whether a request was rejected for its table: any other would be too. INVALID may be due to a value.
+// barred says whether a request was rejected because of its table: any other request would be too. INVALID may be due to a value.
 func (p *request) barred(v *retry.Verdict, err error) bool {
 	var missing *period.MissingError
 	return v.Reason == "unauthorized" || v.Reason == "invalid" && errors.As(p.explain(err), &missing)
 }
 
-// whyUngrouped is why requests to a table are in no group; empty if they may be: it is known, has no view or trigger, for which the coordinator would make a
-// logged batch of the group, and has rejected no request of late.
+// whyUngrouped is why requests to a table are in no group, and empty if they may be. They may be if the table is known, has no view or trigger,
+// for which the coordinator would make a logged batch of the group, and has rejected no request recently.
 func (l *live) whyUngrouped(keyspace, table string) string {
 	switch t := l.recall(keyspace, table); {
 	case t.at.IsZero():
@@ -295,8 +295,8 @@ func (l *live) whyUngrouped(keyspace, table string) string {
 // lookTimeout is how long a look at a table for groups may take.
 const lookTimeout = time.Second
 
-// groupable says whether requests to a table may be in groups, by what is known of it. Once a minute a goroutine reads its schema in the
-// background: so a new view is noticed a minute later, or after the first write that follows.
+// groupable says whether requests to a table may be in groups, by what is known of the table. Once a minute a goroutine reads its schema
+// in the background, so a new view is noticed a minute later, or after the first write that follows.
 func (l *live) groupable(keyspace, table string) bool {
 	if now := time.Now(); !now.Before(l.recall(keyspace, table).look) {
 		mine := false

@@ -9,9 +9,9 @@ import (
 	"github.com/denorm-go/denorm/internal/period"
 )
 
-// guard rejects a logged batch that the server would reject, or would not keep its promise for: the batchlog drops a batch that is
-// older than the smallest gc_grace_seconds of its tables, so a table that keeps deletes for no time takes the promise from all of it.
-// An [*unreadError] is no refusal: it is not known.
+// guard rejects a logged batch that the server would reject, or that it would not guarantee: the batchlog drops a batch that is older
+// than the smallest gc_grace_seconds of its tables, so one table with a gc_grace_seconds of 0 removes the guarantee for the whole
+// batch. An [*unreadError] is not a rejection: the schema is not known.
 func (w *Writer) guard(ctx context.Context, p *plan) error {
 	if p.mode != LoggedBatch {
 		return nil

@@ -24,7 +24,7 @@ type liveTable struct {
 	derived bool
 }
 
-// liveAge is how long a writer goes by what it knows of a table. Somebody may alter the table meanwhile.
+// liveAge is how long a writer uses what it knows of a table. Somebody may alter the table meanwhile.
 const liveAge = time.Minute
 
 // live reads and remembers live tables. It is shared by a writer and all derived from it.
@@ -43,7 +43,7 @@ type knownTable struct {
 	rejected time.Time // until then it is in no group, since it rejected a request
 }
 
-// recall gives what is known of a table.
+// recall returns what is known of a table.
 func (l *live) recall(keyspace, table string) knownTable {
 	if known := l.known.Load(); known != nil {
 		return (*known)[[2]string{keyspace, table}]
@@ -68,7 +68,7 @@ func (l *live) remember(keyspace, table string, change func(*knownTable)) {
 // errNoTable is returned for a table that the cluster does not have.
 var errNoTable = errors.New("the cluster has no such table")
 
-// unreadError says that the schema of a table is not known. It tells of the cluster, not of the write.
+// unreadError says that the schema of a table is not known. It is about the cluster, not about the write.
 type unreadError struct {
 	keyspace, table string
 	cause           error
@@ -79,8 +79,8 @@ func (e *unreadError) Error() string {
 }
 func (e *unreadError) Unwrap() error { return e.cause }
 
-// table gives what is known of a table, or reads it. If what is known is old and cannot be read again, it has to do. The
-// error is an [*unreadError].
+// table returns what is known of a table, or reads it. If what is known is old and cannot be read again, the old state
+// is used. The error is an [*unreadError].
 func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
 	t := l.recall(keyspace, table)
 	ok := !t.at.IsZero()
@@ -94,7 +94,7 @@ func (l *live) table(ctx context.Context, retrier *req.Retrier, keyspace, table 
 	return read, err
 }
 
-// reread is table without going by what is known.
+// reread is like table, but does not use what is known.
 func (l *live) reread(ctx context.Context, retrier *req.Retrier, keyspace, table string) (liveTable, error) {
 	t, err := runDetached(ctx, func() (t liveTable, err error) {
 		missing := false

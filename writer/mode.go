@@ -2,11 +2,11 @@ package writer
 
 import "github.com/denorm-go/denorm/internal/printable"
 
-// Mode is how a logical write travels.
+// Mode is how a logical write is sent.
 type Mode uint8
 
 const (
-	// None is the zero value: nothing was to be sent.
+	// None is the zero value: there was nothing to send.
 	None Mode = iota
 	// Single is one statement in one request.
 	Single
@@ -20,12 +20,12 @@ const (
 	// Fallback is a FanOut in place of a LoggedBatch, because the batchlog failed: if the client dies in the middle,
 	// the write is not completed.
 	Fallback
-	// Counter is one request per partition of counters, all at the same time, where a write has nothing else. Alongside other
-	// tables, whose mode the write then has, counters travel in the same way. Such a request has no timestamp. It is sent
-	// again only if it surely was not applied, and never by [Writer.Resume].
+	// Counter is the mode of a write that has nothing but counters: one request per partition, all at the same time.
+	// Alongside other tables counters are sent in the same way, and the write has the mode of the other tables. Such a
+	// request has no timestamp. It is sent again only if it surely was not applied, and never by [Writer.Resume].
 	Counter
 	// Conditional is a lightweight transaction of one row, and then, if the set has more tables, a FanOut. Alongside other
-	// entities, whose mode the write then has, the transaction comes first in the same way.
+	// entities the transaction comes first too, and the write has the mode of the other entities.
 	Conditional
 )
 

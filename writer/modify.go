@@ -22,20 +22,20 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Modify reads the base row under key, lets change make the new row of it, and writes that as an Update. Of key only
-// the fields of the base key are used. It returns the row as written, with its new stamp.
+// Modify reads the base row under key, calls change to make the new row from it, and writes the new row as an
+// Update. Only the fields of the base key are used from key. Modify returns the row as written, with its new stamp.
 //
-// Rows win as a whole: if two actors modify one entity at the same time, the one with the larger timestamp wins and the
-// other's edit is lost, though both are acknowledged. Not so in a set that is Versioned or has Compare: there the
-// second one meets a conflict, and Modify begins again with the row as it is then, until the policy's MaxElapsedTime
-// has passed. So change may be called more than once, and must not have side effects; its error ends Modify and is
-// returned as it is. It may change the row in place, also behind pointers and in slices and maps: what the row was is
-// encoded before.
+// Rows win as a whole: if two clients modify one entity at the same time, the one with the larger timestamp wins and
+// the other's edit is lost, though both are acknowledged. In a set that is Versioned or has Compare, the second
+// client meets a conflict instead. Modify then starts again with the row as it is by then, until the policy's
+// MaxElapsedTime has passed. So change may be called more than once, and must not have side effects. An error of
+// change ends Modify and is returned unchanged. change may modify the row in place, also behind pointers and in
+// slices and maps: the before-image is encoded first.
 //
-// A missing base row is [ErrNotFound]. A row without stamp in a set with OneOf, such as one from before the library, is
-// [ErrInvalid] unless the set declares [tables.UnstampedRows]. Where the read fails, or finds no row, the [*Error] says
-// so: NotApplied, after so many attempts, for this cause, and there is nothing to resume. If the write fails the error
-// is as from [Writer.Write], and the row returned is the one that [Writer.Resume] will complete.
+// If there is no base row, the error matches [ErrNotFound]. In a set with OneOf, a row without a stamp, such as one
+// from before the library was used, is [ErrInvalid] unless the set declares [tables.UnstampedRows]. If the read fails,
+// or finds no row, the [*Error] says NotApplied, with the number of attempts and the cause, and there is nothing to
+// resume. If the write fails, the error is as from [Writer.Write], and the returned row is the one that [Writer.Resume] will complete.
 func Modify[T any](
 	ctx context.Context, w *Writer, op string, set *tables.Set[T], key T, change func(T) (T, error),
 ) (T, error) {
@@ -198,7 +198,7 @@ func readBase[T any](ctx context.Context, w *Writer, op string, base *entity.Bas
 	return row, nil
 }
 
-// only says of the name of a table that it is in the keyspace.
+// only returns a function that places the table of that name, and no other, in the keyspace.
 func only(keyspace, table string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		if name != table {
@@ -208,7 +208,7 @@ func only(keyspace, table string) func(string) (string, bool) {
 	}
 }
 
-// in says of a name that it is that of t, or of one of the tables that t rotates through, which are in the keyspace.
+// in returns a function that places t, or any of the tables that t rotates through, in the keyspace.
 func in(keyspace string, t entity.TableDescription) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		if t.Rotation == nil {
@@ -230,10 +230,10 @@ func scanRow[T any](iter *gocql.Iter, layout entity.Layout, row *T) (found bool,
 	return found, iter.Close()
 }
 
-// Load reads the base row of the entity of key, of which the fields of the base key are used. A missing row is
-// [ErrNotFound]; so is, in a Versioned set, one that was deleted and still has a version. It reads at the writer's
-// consistency: of a set with conditions it may miss a change that is decided and not yet everywhere, so a write from
-// what it returns may meet [ErrConflict]. Its errors are those of a read of [Modify].
+// Load reads the base row under key. Only the fields of the base key are used from key. If there is no row, the
+// error matches [ErrNotFound]; so it does, in a Versioned set, for a deleted row that still has a version. Load
+// reads at the writer's consistency level. In a set with conditions it may therefore miss a change that is decided
+// and not yet everywhere, and a write made from its result may meet [ErrConflict]. Its errors are those of the read of [Modify].
 func Load[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T], key T) (T, error) {
 	var none T
 	w = w.made()

@@ -111,9 +111,9 @@ func WithClock(clock *Clock) NewOption {
 	})
 }
 
-// MaxClockSkew is how far the stamp of a before-image, or the timestamp given to [At], may be ahead of the clock. One
-// further ahead is rejected: a write above it would make the row immune to all other writers until their clocks get
-// there. Default: 10 s.
+// MaxClockSkew is how far the stamp of a before-image, or the timestamp given to [At], may be ahead of the clock. A
+// timestamp further ahead is rejected: a write above it would make the row immune to all other writers until their
+// clocks reach it. Default: 10 s.
 func MaxClockSkew(d time.Duration) NewOption {
 	return newOption(func(c *config) {
 		c.positive("MaxClockSkew", d)
@@ -122,8 +122,8 @@ func MaxClockSkew(d time.Duration) NewOption {
 }
 
 // Retry sets the retry policy of every request. Default: the zero retry.Policy, which is 4 attempts of 2.5 s within 5 s
-// (but see [Timeout]). An AttemptTimeout that is not below Timeout is an error, but for a policy of one attempt: an
-// attempt without an answer would be the only one. So is a MaxElapsedTime above Timeout.
+// (but see [Timeout]). Unless the policy is one of a single attempt, an AttemptTimeout that is not below Timeout is an
+// error: an attempt without an answer would be the only one. So is a MaxElapsedTime above Timeout.
 func Retry(p retry.Policy) Option {
 	return option(func(c *config) {
 		if err := p.Validate(); err != nil {
@@ -134,10 +134,10 @@ func Retry(p retry.Policy) Option {
 }
 
 // Hedge sends a request that has had no answer for d once more, to another replica: the first success wins, an error
-// does not. It cuts the latency of the slowest writes, for a request more now and then; each takes a token
-// of the retry budget. Writes are idempotent by their timestamp, so the second request does no harm. d is best near the
-// 99th percentile of the latency. 0 turns it off, which is the default. A d that is not below the AttemptTimeout of
-// [Retry], or for [New] the [Timeout], is an error: no request would be sent once more.
+// does not. It cuts the latency of the slowest writes at the price of an occasional extra request, each of which takes
+// a token of the retry budget. Writes are idempotent by their timestamp, so the second request does no harm. d is best
+// near the 99th percentile of the latency. 0 turns it off, which is the default. A d that is not below the
+// AttemptTimeout of [Retry], or for [New] the [Timeout], is an error: no request would be sent once more.
 func Hedge(d time.Duration) Option {
 	return option(func(c *config) {
 		if d < 0 {
@@ -150,8 +150,8 @@ func Hedge(d time.Duration) Option {
 
 // Trace makes the writer report to t, which may also implement [session.RequestTracer], [session.RetryTracer] and [session.LinkTracer].
 // Nil, also as a nil pointer, turns tracing off, which is the default and costs nothing. The observers of the session are called as
-// without it. The coordinator of a batch is known where [session.Configure] or [session.SelectHosts] has chosen how the session's hosts
-// are selected. One given to With takes the place of that of New; two in one call are an error: tracing.Multi joins them.
+// without it. The coordinator of a batch is known if the host selection policy of the session was set by [session.Configure] or
+// [session.SelectHosts]. A tracer given to With replaces that of New. Two in one call are an error: join them with tracing.Multi.
 //
 // The op of a call is an attribute of what a tracer records, of its metrics too: it names a kind of write, such as
 // createOrder, and must hold no id, name or other value of a row.
@@ -168,9 +168,9 @@ func Trace(t session.Tracer) Option {
 // write fails. With [Concurrent] in the same New or With it is an error.
 func Logged() Option { return option(func(c *config) { c.choose(alwaysLogged) }) }
 
-// Concurrent makes every write of more than one partition a fan-out, also where deletes travel or several entities
-// change. If the client dies in the middle, some tables have the write and others do not; a failed write is finished by
-// [Writer.Resume]. A set declared Atomic rejects it.
+// Concurrent makes every write of more than one partition a fan-out, even where deletes are sent or several entities
+// change. If the client dies in the middle, some tables have the write and others do not; [Writer.Resume] finishes a
+// failed write. A set declared Atomic rejects it.
 func Concurrent() Option { return option(func(c *config) { c.choose(alwaysConcurrent) }) }
 
 // choose rejects Logged and Concurrent in one call, where the order would decide.
@@ -181,40 +181,39 @@ func (c *config) choose(mode choice) {
 	c.choice, c.chosen = mode, mode
 }
 
-// Auto makes the writer choose: one request where one partition is written; a logged batch where deletes travel with
-// puts or over several partitions, where several entities change, and for sets declared Atomic; a fan-out otherwise.
-// This is the default.
+// Auto makes the writer choose: one request where one partition is written; a logged batch where deletes are sent
+// with puts or to several partitions, where several entities change, and for sets declared Atomic; a fan-out
+// otherwise. This is the default.
 func Auto() Option { return option(func(c *config) { c.choice = auto }) }
 
-// At pins the timestamp of the writes, in microseconds since the Unix epoch, as in Result.Timestamp. It is for a
-// request that is repeated: the repeat carries the timestamp of the first try, kept under or derived from the
-// request's idempotency key, and so is the same write, if its rows are the same: a time or id in them that is drawn again makes
-// another one. One before the year 1990 is rejected: it is in another unit.
+// At pins the timestamp of the writes, in microseconds since the Unix epoch, as in Result.Timestamp. It is for a request that
+// is repeated. The repeat carries the timestamp of the first try, which you store under the request's idempotency key or derive
+// from it. The repeat is then the same write, if its rows are the same: a time or id in them that is generated again makes it
+// another write. A timestamp before the year 1990 is rejected: it is in another unit.
 //
-// A repeat must come within half the smallest gc_grace_seconds of the tables, as [Writer.Resume] does, which the writer
-// does not check: a Delete that followed the first try may have been forgotten by the server after gc_grace_seconds,
-// and the repeat would bring the row back. An insert with a condition is rejected when its timestamp is more than 12
-// hours old.
+// A repeat must come within half the smallest gc_grace_seconds of the tables, as [Writer.Resume] must. The writer does
+// not check this: after gc_grace_seconds the server may have purged the tombstone of a Delete that followed the first
+// try, and the repeat would bring the row back. An insert with a condition is rejected when its timestamp is more than 12 hours old.
 //
 // One At is for one Write: two writes of an entity at one timestamp mix, column by column and table by table. In sets with Stamp
-// and in Versioned ones the writer notices that by the before-image, and rejects an update or delete of a row that has this very
+// and in Versioned sets the writer detects that by the before-image, and rejects an update or delete of a row that has this very
 // timestamp as its stamp. An update to the same row is allowed: it is a repeat that has read what its first try wrote. Changes
-// without a before-image, such as a Patch of what was inserted, are not noticed.
+// without a before-image, such as a Patch of what was inserted, are not detected.
 //
-// In a Versioned set, and with Compare and Mark, the version or mark of the write is made of this timestamp and of what the change
-// writes, to be the same in every process. A repeat, which takes the before-image of the first try, too, then finds what that has
-// written: it is acknowledged, with the same Result.Version. Another change of the entity at the same timestamp is [ErrConflict],
-// and so is the repeat by a version of the service that writes another column, unless that is absent (a nil pointer).
+// In a Versioned set, and with Compare and Mark, the version or mark of the write is computed from this timestamp and from what
+// the change writes, so that it is the same in every process. A repeat with the before-image of the first try then finds what the
+// first try has written: it is acknowledged, with the same Result.Version. Another change of the entity at the same timestamp is
+// [ErrConflict]. So is the repeat by a release of the service that writes another column, unless that column is absent (a nil pointer).
 //
-// An earlier try may have been applied whatever befalls this one, so a write with a condition that fails with At is Unknown and
-// never NotApplied: with ErrConflict, and Current, once others have changed the row. Of other sets NotApplied is said of this call
-// alone. Where a repeat is not recognised, let the row say which request has made it, and look for that:
+// An earlier try may have been applied whatever happens to this one. So a write with a condition that fails with At is Unknown and
+// never NotApplied; once others have changed the row, it also matches ErrConflict and has a Current row. In other sets NotApplied
+// describes this call alone. Where a repeat is not recognised, store in the row which request has made it, and look for that:
 //   - with Compare and no Mark, in the Current row of a conflict.
-//   - with Compare and Mark: if the compared columns can come back to former values, compare the Mark too, or a repeat is carried
-//     out again once they have. The repeat of an insert is carried out again once the row was deleted. The repeat of a delete
+//   - with Compare and Mark: if the compared columns can return to former values, compare the Mark too, or a repeat is carried out
+//     again once they have. The repeat of an insert is carried out again once the row was deleted. The repeat of a delete
 //     finds no row, and so no Mark: it is ErrConflict without a Current row.
-//   - in the function of [Modify], which reads the row again and so makes another change of it. With At it does not begin again
-//     after a conflict.
+//   - in the function given to [Modify], as Modify reads the row again and so makes another change of it. With At, Modify does not
+//     start again after a conflict.
 func At(timestamp int64) Option {
 	return option(func(c *config) {
 		switch {
@@ -233,8 +232,8 @@ func At(timestamp int64) Option {
 // 2000.
 const earliest = 631_152_000_000_000
 
-// Session makes the writer work in the keyspaces of s, and within its budget if it has one. s is one that [session.Session.With] made of the
-// session that [New] was given, so that its connections are the same.
+// Session makes the writer use the keyspaces of s and, if s has one, its retry budget. s must be derived, by [session.Session.With], from
+// the session that [New] was given, so that its connections are the same.
 func Session(s *session.Session) Option {
 	return option(func(c *config) {
 		switch {
@@ -262,9 +261,9 @@ func Consistency(level session.Consistency) Option {
 	})
 }
 
-// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. Where it is not above 2.5 s, and
-// neither AttemptTimeout nor [Hedge] nor a single attempt is chosen, an attempt is limited to half of it, so that one
-// without an answer can be made again.
+// Timeout limits a call whose context has no deadline, or a later one. Default: 5 s. If it is not above 2.5 s, and
+// neither AttemptTimeout nor [Hedge] nor a single attempt is chosen, an attempt is limited to half of it, so that an
+// attempt without an answer can be repeated.
 func Timeout(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("Timeout", d)
@@ -273,8 +272,8 @@ func Timeout(d time.Duration) Option {
 }
 
 // ClaimGrace is how long another entity's claim of a Unique key is left alone while that entity does not hold the key: its
-// client may be in the middle of the write. After that the client counts as gone, its write is fenced, and the key taken.
-// Default: 10 s.
+// client may be in the middle of the write. After that the client counts as gone, its write is fenced, and the key is
+// taken. Default: 10 s.
 func ClaimGrace(d time.Duration) Option {
 	return option(func(c *config) {
 		c.positive("ClaimGrace", d)
@@ -282,8 +281,8 @@ func ClaimGrace(d time.Duration) Option {
 	})
 }
 
-// BatchLimit is the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50 KiB. One of less than
-// 1 KiB is rejected: hardly a batch would fit, so it is in another unit.
+// BatchLimit is the largest logged batch, in estimated bytes: the server's batch_size_fail_threshold. Default: 50 KiB. A limit of less
+// than 1 KiB is rejected: hardly a batch would fit, so it is in another unit.
 func BatchLimit(bytes int) Option {
 	return option(func(c *config) {
 		switch {
@@ -296,23 +295,23 @@ func BatchLimit(bytes int) Option {
 	})
 }
 
-// Group sends requests of a fan-out together where the partitions that they write share a near replica: in one unlogged batch with that
-// node as the coordinator, of at most 10 partitions and about the given number of bytes. On three nodes with three replicas these are all of
-// them, in large clusters few; [Writer.Explain] says which. It costs client and servers less than single requests. 4 << 10 is below what
-// servers warn of by default (batch_size_warn_threshold). 0 turns it off, which is the default.
+// Group sends requests of a fan-out together if the partitions that they write share a near replica. They are sent in one unlogged batch
+// with that node as the coordinator, of at most 10 partitions and about the given number of bytes. On three nodes with three replicas all
+// requests can be grouped, in large clusters few; [Writer.Explain] says which. A group costs client and servers less than single requests.
+// 4 << 10 is below what servers warn of by default (batch_size_warn_threshold). 0 turns it off, which is the default.
 //
-// The mode stays [FanOut], [Fallback] or [Conditional]: there the query tables are sent together once the condition holds. Requests of
-// their own have tables with views or triggers, tables whose schema is not known yet, counters, the transactions of conditions, [Writer.Resume], the
-// repairs of package reconcile, and every write where the retry policy allows one attempt. With [Hedge] partitions are sent together only if
-// they share two near replicas.
+// The mode stays [FanOut], [Fallback] or [Conditional]; with the last, the query tables are sent together once the condition holds. These are not
+// grouped: tables with views or triggers, tables whose schema is not known yet, counters, the transactions of conditions, [Writer.Resume], the
+// repairs of package reconcile, and every write whose retry policy allows one attempt. With [Hedge] partitions are sent together only if they
+// share two near replicas.
 //
-// If a group fails, each of its partitions gets a request of its own, at once and at the same timestamp, which takes from the retry budget
-// what a retry costs: a token, or two after a timeout. If the node may be at fault, or says that replicas are missing (UNAVAILABLE), it gets no
-// groups for 15 s. A table that may not be written, or is missing, is in no group for a minute. A failed group says less than a failed request:
-// after UNAVAILABLE and OVERLOADED, where a single request would be NotApplied, the tables of a group are Unknown until their own requests
-// succeed; the query tables of a Versioned set are Pending either way.
+// If a group fails, each of its partitions gets a request of its own, at once and at the same timestamp. This request takes from the retry
+// budget what a retry costs: a token, or two after a timeout. If the node may be at fault, or says that replicas are missing (UNAVAILABLE), it
+// gets no groups for 15 s. A table that may not be written, or is missing, is in no group for a minute. A failed group says less than a failed
+// request: after UNAVAILABLE and OVERLOADED, where a single request would be NotApplied, the tables of a group are Unknown until their own
+// requests succeed; the query tables of a Versioned set are Pending either way.
 //
-// More than 50 KiB is rejected, as servers do (batch_size_fail_threshold).
+// More than 50 KiB is rejected, as servers reject such a batch (batch_size_fail_threshold).
 func Group(bytes int) Option {
 	return option(func(c *config) {
 		switch {

@@ -12,20 +12,20 @@ const (
 	Applied = retry.Applied
 	// NotApplied means that the write is surely not in the table and will not appear.
 	NotApplied = retry.NotApplied
-	// Pending means that the write is stored elsewhere and comes to the table from there. Either the batchlog has stored it: its
+	// Pending means that the write is stored elsewhere and reaches the table from there. Either the batchlog has stored it: its
 	// replay is expected within seconds, but is not certain, as a stopped node keeps its batches until it is restarted. Or the table
-	// is a query table of a [tables.Versioned] set whose base row has the change: then the next write or Modify of the entity brings
-	// it, or a Resume.
+	// is a query table of a [tables.Versioned] set whose base row has the change: then the next write or Modify of the entity, or a
+	// Resume, brings it to the table.
 	Pending = retry.Pending
 
-	// What follows is said by OutcomeOf alone.
+	// Only OutcomeOf returns the following.
 
-	// Conflict is [ErrConflict], and NotApplied.
+	// Conflict means [ErrConflict]: the write is NotApplied.
 	Conflict = retry.Conflict
-	// Taken is [ErrTaken], and NotApplied.
+	// Taken means [ErrTaken]: the write is NotApplied.
 	Taken = retry.Taken
-	// Invalid is [ErrInvalid]: nothing was sent.
+	// Invalid means [ErrInvalid]: nothing was sent.
 	Invalid = retry.Invalid
-	// NotFound is [ErrNotFound]: nothing was written.
+	// NotFound means [ErrNotFound]: nothing was written.
 	NotFound = retry.NotFound
 )

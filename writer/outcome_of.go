@@ -16,15 +16,15 @@ import (
 //	Invalid     the call or the row is not valid, and nothing was applied
 //	NotFound    there is no such row, and nothing was written
 //
-// err may be of Write, Resume, [Modify], [Load], an item of [Writer.WriteAll] or package reader, or wrap such an error; a [*BulkError] is
-// Unknown. Errors of others alongside it in the same tree do not count; an err without any of the library's is Unknown, so look first for
-// those of your own, such as the one of the function given to Modify. Where several of the library's are joined and do not say the same,
-// it is Unknown if one of them is, otherwise NotApplied.
+// err may come from Write, Resume, [Modify], [Load], an item of [Writer.WriteAll] or package reader, or wrap such an error; a
+// [*BulkError] is Unknown. Other errors in the same tree are ignored. An err without any error of the library is Unknown, so look first
+// for your own errors, such as that of the function given to Modify. If several errors of the library are joined and disagree, the
+// outcome is Unknown if one of them is, otherwise NotApplied.
 //
-// What may have happened is never reported as not happened. So a partial write is Unknown, a conflict too where an earlier
-// attempt may have been applied, [ErrExpired], and an [Error] that was stored with MarshalBinary: it may have been resumed
-// since then. As [Error.NotApplied] it speaks of the call that returned the error, and no longer once the error was given to
-// Resume.
+// A write that may have been applied is never reported as not applied. So these are Unknown: a partial write, a conflict
+// where an earlier attempt may have been applied, [ErrExpired], and an [Error] that was stored with MarshalBinary, as it may
+// have been resumed since then. Like [Error.NotApplied], the outcome describes the call that returned the error, and no
+// longer holds once the error was given to Resume.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied

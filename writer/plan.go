@@ -22,12 +22,12 @@ type plan struct {
 	reason    string        // why the mode
 	strict    bool          // a logged batch stays one
 	atomic    bool          // for a set declared Atomic
-	trial     bool          // it is to show whether the batchlog works again
+	trial     bool          // it tests whether the batchlog works again
 	condition *condition    // comes first; nil if there is none
 	requests  []request     // of all but counters; a logged batch is the only one
 	counters  []request     // one a partition
-	groups    []groupSender // of requests that have travelled together
-	width     int           // as many requests are under way together; 0 stands for all
+	groups    []groupSender // of requests that were sent together
+	width     int           // the most requests in flight together; 0 stands for all
 	sent      int           // attempts of this call of requests that are no longer in the plan
 
 	stragglers int // requests that have not ended with the call
@@ -35,7 +35,8 @@ type plan struct {
 	link string // of a Resume: that of its error
 }
 
-// plan renders the changes, at a timestamp above the given one, and decides how they travel. Every error is a refusal.
+// plan renders the changes, at a timestamp above the given one, and decides how they are sent. Every error means that
+// the write is rejected.
 func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, error) {
 	if w.err != nil {
 		return nil, w.err

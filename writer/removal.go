@@ -9,11 +9,11 @@ import (
 	"github.com/denorm-go/denorm/internal/versioned"
 )
 
-// mostRemovals is how many removals a writer leaves to goroutines at a time. Beyond that each is a part of its write again.
+// mostRemovals is how many removals a writer leaves to goroutines at a time. Further ones are again made as a part of their write.
 const mostRemovals = 256
 
-// removals are the last step of changes of Versioned sets that is still under way: the entry of pending goes once every table has the
-// change, and nobody has to wait for that but the next change of the entity, which would otherwise meet the entry.
+// removals are the removals in flight, which are the last step of changes of Versioned sets: the entry of pending is removed once
+// every table has the change. Only the next change of the entity has to wait for that, as it would otherwise meet the entry.
 type removals struct {
 	mu    sync.Mutex
 	under map[string]chan struct{} // by the place of the base row; closed when it is done
@@ -47,7 +47,7 @@ func (r *removals) begin(key string) (end func(), ok bool) {
 // mostRemovalWait is how long a change waits for the removal of the one before. Then it is cheaper to do what the entry says.
 const mostRemovalWait = 100 * time.Millisecond
 
-// wait waits for the removal of the entity that is under way, if any.
+// wait waits for the removal of the entity that is in flight, if any.
 func (r *removals) wait(ctx context.Context, key string) {
 	r.mu.Lock()
 	done := r.under[key]
@@ -64,9 +64,9 @@ func (r *removals) wait(ctx context.Context, key string) {
 	}
 }
 
-// Wait waits until nothing is under way that earlier writes to [tables.Set] with Versioned have left: each returns once all tables have
-// the change, and its entry in the column pending is removed in the background. A service that ends calls it after its last write; if it
-// does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of ctx.
+// Wait waits until all background work of earlier writes to a [tables.Set] with Versioned is done. Such a write returns once all tables have
+// the change; its entry in the column pending is then removed in the background. A service calls Wait after its last write, before it ends. If
+// it does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of ctx.
 func (w *Writer) Wait(ctx context.Context) error {
 	r := w.made().removals
 	for {
@@ -87,8 +87,8 @@ func (w *Writer) Wait(ctx context.Context) error {
 	}
 }
 
-// conclude does what is left when every table has the write. It is no loss if it fails: the next writer does it. Unless the change has
-// given up unique keys, which others may want at once, nobody waits for it.
+// conclude does what is left when every table has the write. It may fail: the next writer then does it. Nobody waits for it, unless
+// the change has given up unique keys, which others may want at once.
 func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
 	if !c.Condition.Versioned {
 		return

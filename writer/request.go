@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// request is mutations that travel together, in each attempt, and what became of them.
+// request is mutations that are sent together, in each attempt, and what became of them.
 type request struct {
 	kind    retry.Kind
 	outcome Outcome // NotApplied until something is sent
@@ -30,8 +30,8 @@ type request struct {
 
 // group puts mutations of one keyspace and one partition into one request: Cassandra applies them as one mutation on every
 // replica, atomically and without batchlog, even if they are of different tables (BatchUpdatesCollector keys by
-// keyspace and partition key bytes). Requests are in the order of their first mutation, so the base table's comes first. The
-// mutations are of counters, or none is: Cassandra takes counters in no batch with anything else.
+// keyspace and partition key bytes). Requests are in the order of their first mutation, so the base table's comes first.
+// Either all mutations are of counters or none is: Cassandra accepts counters in no batch with anything else.
 func group(mutations []*entity.Mutation) []request {
 	requests := make([]request, 0, len(mutations))
 	known := indexFor(len(mutations))
@@ -53,8 +53,8 @@ func group(mutations []*entity.Mutation) []request {
 	return requests
 }
 
-// index finds which of the things seen so far has the same names. A few are looked through, which takes no memory; with many that would
-// take hours, and a stored error may have 100,000.
+// index finds which of the items seen so far has the same names. A few items are searched linearly, which takes no memory; with many
+// that would take hours, and a stored error may have 100,000.
 type index map[[2]string]int
 
 func indexFor(n int) index {
@@ -65,7 +65,7 @@ func indexFor(n int) index {
 	return make(index)
 }
 
-// find gives the number of the thing with these names, which equal says of one of the n that were seen, or n if it is new.
+// find returns the number of the item with these names, or n if it is new. equal says whether one of the n items seen so far has them.
 func find[T string | []byte](x index, keyspace string, name T, n int, equal func(int) bool) int {
 	if x == nil {
 		for i := range n {
@@ -83,7 +83,7 @@ func find[T string | []byte](x index, keyspace string, name T, n int, equal func
 	return n
 }
 
-// split gives the mutations of a logged batch as requests of their own, with what is known of the batch.
+// split returns the mutations of a logged batch as separate requests, with what is known of the batch.
 func (p *request) split() []request {
 	requests := group(p.mutations)
 	for i := range requests {

@@ -29,33 +29,33 @@ const resumeWidth = 256
 
 // Resume finishes a failed write: it sends again, with the same bytes and the same timestamp, what is not known to be
 // applied. It is safe to call it for a write that was applied after all, several times, and in several processes at
-// once. What became of the tables is in the result and error, as from [Writer.Write]; failed is not changed.
+// once. The result and the error say what became of the tables, as those of [Writer.Write] do. failed is not changed.
 //
-// The outcome of a table is then Applied, Pending or Unknown, never NotApplied, also where failed says NotApplied and where
-// Resume itself sends nothing: the same error may have been delivered before, or to another process at the same time, and Resume
-// cannot know what came of that. Only of the call that made the error is "not applied" certain.
+// After Resume the outcome of a table is Applied, Pending or Unknown, never NotApplied. This is so even if failed says
+// NotApplied, and if Resume itself sends nothing: the same error may have been resumed before, or by another process at the same
+// time, and Resume cannot know what came of that. "Not applied" is certain only of the call that made the error.
 //
-// An error that is older than half the smallest gc_grace_seconds of its tables, but at least a minute, is rejected with
-// [ErrExpired], and so is that of an insert with a condition after 12 hours. While a younger one has a table whose schema cannot be read,
-// or that the cluster does not have, Resume fails with that as the cause and sends nothing; a later one may succeed. The gc_grace_seconds
-// of a table that the cluster does not have counts as Cassandra's default, 10 days: so the errors of a table that was dropped end, with
-// ErrExpired, after 5 days. In a set with Compare a change that is delivered again applies once more if the compared columns have come
-// back to what they were: see [tables.Compare]. One that matches [ErrInvalid] is rejected again: there is nothing to send.
+// Resume rejects an error with [ErrExpired] if it is older than half the smallest gc_grace_seconds of its tables, but at least a minute
+// old. It rejects the error of an insert with a condition after 12 hours. If a younger error has a table whose schema cannot be read, or
+// that the cluster does not have, Resume fails with that as the cause and sends nothing; a later Resume may succeed. For a table that the
+// cluster does not have, gc_grace_seconds counts as Cassandra's default, 10 days, so the errors of a dropped table expire after 5 days.
+// In a set with Compare a resumed change applies a second time if the compared columns have returned to their former values: see
+// [tables.Compare]. An error that matches [ErrInvalid] is rejected again: there is nothing to send.
 //
 // Counters are never sent again, not even those that are NotApplied: only the caller can say whether an addition that came
-// late, or twice, would do harm. While one of them is not Applied no Resume returns nil. When all other tables are Applied
-// the error still says what is known of each counter, [Error.Resumable] is false, and Resume with it is rejected: that error
-// matches ErrInvalid alongside what it matched before. So a caller that resumes until nil stops where Resumable is false.
+// late, or twice, would do harm. Resume does not return nil while one of them is not Applied. When all other tables are
+// Applied, the error still says what is known of each counter, but [Error.Resumable] is false. A Resume with this error is
+// rejected: its error matches ErrInvalid in addition to what the given one matched. So a caller that resumes until nil must
+// stop when Resumable is false.
 //
-// An error that was stored may have been written by others. It is rejected with [ErrInvalid] if it is of no keyspace or of keyspaces that are
-// none of the writer's (that of its session, and what [session.Keyspaces] maps to), if it could have been made by none of the sets that [Resumes]
-// names, or if it is of a time further ahead than [MaxClockSkew]. The fault may as well be this writer's: another map
-// of session.Keyspaces, sets of an older release, a slow clock, or an option that is not valid, for which every Resume is
-// rejected. So the error that is returned says of the tables what failed does, and is Resumable until 5 days after the
-// write: keep it, and have its text looked at. It is not Resumable if no writer may send it.
+// An error that was stored may have been written by others. Resume rejects it with [ErrInvalid] if it names no keyspace, or keyspaces that are
+// none of the writer's (that of its session, and what [session.Keyspaces] maps to); if none of the sets that [Resumes] names could have made it;
+// or if its timestamp is further ahead than [MaxClockSkew]. The fault may also be this writer's: another map of session.Keyspaces, sets of an
+// older release, a slow clock, or an invalid option, with which every Resume is rejected. So the returned error says the same of the tables as
+// failed, and is Resumable until 5 days after the write: keep it, and have its text looked at. It is not Resumable if no writer may send it.
 //
-// Of the writer, retry policy, consistency, timeout and tracer count; mode, timestamp and keyspaces are those of the write. At most
-// 256 requests are under way at the same time.
+// Resume uses the retry policy, consistency, timeout and tracer of the writer, and the mode, timestamp and keyspaces of the write.
+// At most 256 requests are in flight at the same time.
 func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	w = w.made()
 	nothing := errNothingToResume

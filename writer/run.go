@@ -8,7 +8,7 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// run sends a plan, and says what became of it. It waits for all requests, also when one has failed: to cancel the others would turn
+// run sends a plan, and says what became of it. It waits for all requests, even if one has failed: canceling the others would turn
 // one failed table into several.
 func (w *Writer) run(ctx context.Context, p *plan) (Result, error) {
 	if p.condition != nil {

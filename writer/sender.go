@@ -15,8 +15,8 @@ import (
 // sender is one request on a goroutine of its own, so that its caller can leave when the context ends, whatever the driver
 // does.
 //
-// What runs on its goroutine below the driver has small frames, and leaves what is rare to functions that are not
-// inlined: gocql just fits into 4 KiB of stack, and to grow the stack in its depth costs more than all that is done here.
+// Functions that call the driver on its goroutine have small frames, and rare work is in functions that are not inlined:
+// gocql just fits into 4 KiB of stack, and growing the stack inside gocql costs more than all that is done here.
 type sender struct {
 	request  *request
 	s        *fanOut
@@ -38,13 +38,13 @@ const (
 	canceled               // the caller has left before it could send anything, and so it will not
 )
 
-// try is an attempt under way, and the context that it is sent with.
+// try is an attempt in flight, and the context that it is sent with.
 type try struct {
 	req.Request
 	attempt attempt
 }
 
-// left is the request as the caller leaves it behind.
+// left returns the request as the caller leaves it behind.
 func (f *sender) left(outcome Outcome, err error) request {
 	return request{
 		kind: f.request.kind, mutations: f.request.mutations, outcome: f.outcome.Then(outcome), attempts: f.attempts + f.carried(),
@@ -52,7 +52,7 @@ func (f *sender) left(outcome Outcome, err error) request {
 	}
 }
 
-// carried is how many requests have carried the mutations.
+// carried returns how many requests have carried the mutations.
 func (f *sender) carried() int {
 	n := int(f.sent.Load())
 	if f.group != nil {
@@ -61,8 +61,8 @@ func (f *sender) carried() int {
 	return n
 }
 
-// run is the goroutine of a sender: it sends the request until it is applied or the policy gives up, and goes on with requests that have
-// none. The first attempt of one that has waited has a limit of its own.
+// run is the goroutine of a sender. It sends the request until it is applied or the policy gives up, and then takes over requests that
+// have no goroutine. The first attempt of a request that has waited has a limit of its own.
 func (f *sender) run() {
 	s := f.s
 	if s.w.deep {
@@ -119,7 +119,7 @@ func (f *sender) traced() context.Context {
 	})
 }
 
-// groupSize is how many requests travel together in this one; 0 if it is no group.
+// groupSize is how many requests are sent together in this one; 0 if it is not a group.
 func (f *sender) groupSize() int {
 	if f.request.kind != retry.UnloggedBatch {
 		return 0
@@ -188,7 +188,7 @@ func (f *sender) again(ctx context.Context, n int) error {
 	return nil
 }
 
-// leastSilence is how long an attempt must have waited for its end to say something of the host.
+// leastSilence is how long an attempt must have waited before its end says something about the host.
 const leastSilence = 200 * time.Millisecond
 
 // note keeps what the error of a request says, and returns it.

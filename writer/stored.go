@@ -14,12 +14,12 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Resumes names the sets whose stored errors the writer resumes: [Writer.Resume] rejects, with [ErrInvalid], an error read by
-// [Error.UnmarshalBinary] that has a part which none of them could have made: another table, primary key, column, type or expiry than
-// they declare, in the keyspaces that the writer maps them to, or a value outside [tables.OneOf]. What was stored before a column, or a
-// field of a user-defined type, was added is resumed. Without it such an error may be of any table in the keyspaces of the writer: that of
-// its session, or what [session.Keyspaces] maps to; and a forged one of a Versioned entity may leave a key from which no bucket follows, such as a
-// time after the year 9999, at which every later writer of the entity fails. It replaces what was named earlier.
+// Resumes names the sets whose stored errors the writer resumes. [Writer.Resume] rejects, with [ErrInvalid], an error read by
+// [Error.UnmarshalBinary] that has a part which none of these sets could have made: another table, primary key, column, type or expiry than they
+// declare, in the keyspaces that the writer maps them to, or a value outside [tables.OneOf]. An error that was stored before a column, or a field
+// of a user-defined type, was added is resumed. Without this option a stored error may be of any table in the keyspaces of the writer: that of
+// its session, or what [session.Keyspaces] maps to. A forged error of a Versioned entity may then leave a key from which no bucket follows, such
+// as a time after the year 9999, and every later write of the entity fails. Resumes replaces what was named earlier.
 func Resumes(sets ...tables.Described) Option {
 	sets = slices.Clone(sets)
 	return option(func(c *config) {
@@ -30,7 +30,7 @@ func Resumes(sets ...tables.Described) Option {
 	})
 }
 
-// agree rejects a stored error whose parts are not all of its timestamp: no write has such.
+// agree rejects a stored error whose parts do not all have its timestamp: no write makes such an error.
 func (e *Error) agree() error {
 	for i := range e.requests {
 		for _, m := range e.requests[i].mutations {
@@ -51,8 +51,8 @@ func (e *Error) agree() error {
 	return nil
 }
 
-// admit rejects a stored error that this writer could not have made: who can write to the storage could have it write
-// anywhere, or rows of a time to come, which no later write could replace.
+// admit rejects a stored error that this writer could not have made. Otherwise whoever can write to the storage could
+// make the writer write anywhere, or write rows with a future timestamp, which no later write could replace.
 func (w *Writer) admit(e *Error) error {
 	if w.err != nil || !e.stored {
 		return w.err
@@ -89,8 +89,8 @@ func placesOf(c *entity.Conditional) [][2]string {
 	return places
 }
 
-// admitPlaces rejects what is not of the sets of [Resumes], or where there are none, not in a keyspace of the writer. The first place is
-// that of the rest.
+// admitPlaces rejects what is not of the sets of [Resumes] or, if there are none, not in a keyspace of the writer. The first place is
+// the one that errors name.
 func (w *Writer) admitPlaces(places [][2]string, in func(*entity.Set, func(string) string) (bool, string)) error {
 	for _, p := range places {
 		if keyspace := p[0]; keyspace == "" {
@@ -121,7 +121,7 @@ func (w *Writer) admitPlaces(places [][2]string, in func(*entity.Set, func(strin
 		places[0][0], places[0][1])
 }
 
-// owns says whether a keyspace is that of tables declared without one, or one that Keyspaces maps to.
+// owns says whether a keyspace is the one of tables declared without a keyspace, or one that Keyspaces maps to.
 func (w *Writer) owns(keyspace string) bool {
 	return keyspace == w.physical("") || w.shared.Owns(keyspace)
 }

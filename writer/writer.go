@@ -16,7 +16,7 @@ import (
 )
 
 // Writer carries out changes. It is made by [New], needs no Close, and is safe for concurrent use. It starts no goroutine that outlives a call,
-// but for one with the option [Group] that looks at a table's schema, for a second at most. The calls of a zero Writer fail.
+// except one that, with the option [Group], reads a table's schema, for a second at most. The calls of a zero Writer fail.
 type Writer struct {
 	config
 	exec     executor
@@ -32,8 +32,8 @@ type Writer struct {
 	deep     bool          // the executor needs a large stack
 }
 
-// New makes a writer. It works in the keyspaces of the session and within its budget, if it has one. The level of its requests is that
-// of the option [Consistency]. The error names every option that is not valid.
+// New makes a writer. The writer uses the keyspaces of the session and, if the session has one, its retry budget. The consistency
+// level of its requests is that of the option [Consistency]. The error names every option that is not valid.
 func New(s *session.Session, options ...NewOption) (*Writer, error) {
 	if s == nil || s.Reads() == nil {
 		return nil, reject("New", errors.New("the session is nil or a zero value: session.Open makes one"))
@@ -137,32 +137,33 @@ func (w *Writer) patient() *Writer {
 	return &other
 }
 
-// Result describes a write. It is filled as far as it is known when the write has failed, too.
+// Result describes a write. After a failed write it holds as much as is known.
 type Result struct {
 	// Timestamp of all its mutations, in microseconds since the Unix epoch: the new stamp of the rows. 0 if there were
 	// no changes. Counters have none.
 	Timestamp int64
-	Mode      Mode // of all but the counters, if there is anything else
-	// Version of the row that a [tables.Versioned] change has made: the version of the next before-image. Zero without one.
+	Mode      Mode // of everything but counters; Counter if there is nothing else
+	// Version is that of the row that a [tables.Versioned] change has made: the next before-image must have it. Zero if
+	// there was no such change.
 	Version  gocql.UUID
-	Requests int // in which it was planned; a group is one
-	Groups   int // of requests that have travelled together: see [Group]
+	Requests int // planned; a group counts as one
+	Groups   int // of requests that were sent together: see [Group]
 	Attempts int // of this call, over all requests
 	Counters int // requests of counters, each of one partition
 }
 
 // Write carries out one logical write: all changes, in every table, at one timestamp. op names it in errors and traces,
-// for example createOrder, and must hold no id and not be empty. It returns nil only when every table has acknowledged
-// the write at the consistency level. Without changes it does nothing. Changes of a set with conditions are those of
-// one entity or, in a set with [tables.Compare], of rows of one partition: one lightweight transaction decides about
-// them, before anything else is sent.
+// for example createOrder; it must not be empty and must not contain an id. The error is nil only if every table has
+// acknowledged the write at the consistency level. Without changes Write does nothing. Changes of a set with conditions
+// must be of one entity or, in a set with [tables.Compare], of rows of one partition. One lightweight transaction
+// decides about them before anything else is sent.
 //
-// The error is an [*Error] and says per table what is known. What is not known to be applied is finished by [Writer.Resume].
-// A call or row that is not valid matches [ErrInvalid]; then nothing was sent. Before its first logged batch of a table
-// the writer reads the table's gc_grace_seconds, unless [Writer.Check] has; if that fails nothing was sent either, all
-// tables are NotApplied, and Resume tries again.
+// The error is an [*Error] and says per table what is known. [Writer.Resume] finishes what is not known to be applied. If
+// the call or a row is not valid, the error matches [ErrInvalid] and nothing was sent. Before its first logged batch with a
+// table the writer reads the table's gc_grace_seconds, unless [Writer.Check] has read it. If that read fails, nothing was
+// sent either: all tables are NotApplied, and Resume tries again.
 //
-// Write ends when ctx does, or after the writer's [Timeout], whichever is earlier; a write under way may then still be
+// Write ends when ctx does, or after the writer's [Timeout], whichever is earlier. A write in flight may then still be
 // applied, and its outcome is Unknown.
 func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change) (Result, error) {
 	w = w.made()
@@ -194,8 +195,8 @@ func (w *Writer) Write(ctx context.Context, op string, changes ...tables.Change)
 	return w.run(ctx, p)
 }
 
-// unsent is the end of a write of which nothing was sent: it was rejected, or what has to be known of its tables could not be
-// read, which is not the fault of the call.
+// unsent ends a write of which nothing was sent: it was rejected, or the schema of its tables could not be read, which is not
+// the fault of the call.
 func (w *Writer) unsent(ctx context.Context, op string, p *plan, err error) (Result, error) {
 	var unread *unreadError
 	if errors.As(err, &unread) {
