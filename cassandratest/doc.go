@@ -29,19 +29,19 @@
 //
 // # Faults
 //
-// A rule says: when a request is like this, do these steps. Whatever the steps do not do is done as by a healthy node:
+// A rule says: when a request is like this, do these steps. What the steps leave out is done as by a healthy node:
 // Do(Delay(time.Second)) applies and answers a second later, Do(Apply, Drop) loses the answer, Do(Drop, Delay(time.Second), Apply)
-// applies when the client has given up. [ApplyAt], [StoreBatch], [Promise], [Propose] and [Accept] execute a write in part, as a
-// coordinator does that dies in the middle.
+// applies when the client has given up. [ApplyAt], [StoreBatch], [Promise], [Propose] and [Accept] execute part of a write, like a
+// coordinator that dies midway.
 //
 // In the test of a service use When() without a [Kind], which matches all that the service reads and writes, or When with a [Table].
 // When(Execute) does not match writes of several rows of a partition, or logged batches, such as an update that moves a row: those are
 // sent as BATCH. Like When with any kind, it also matches the requests for system tables by which gocql and the writer read the schema.
 // A rule for a table that does not exist is an error of the test. For other rules, [Rule.Handled] tells whether they matched anything.
 //
-// [Node.Silence], [Node.Freeze], [Node.Vanish] and [Node.Stop] fail a whole node, and [Node.Restore] ends that. The other nodes do not
-// know at once. For 10 seconds they take the node to be up, and requests that need it time out, writes after 2 seconds and reads after
-// 5 (WRITE_TIMEOUT, READ_TIMEOUT). Only then are they UNAVAILABLE. A test of UNAVAILABLE waits, <-time.After(10*time.Second), or
+// [Node.Silence], [Node.Freeze], [Node.Vanish] and [Node.Stop] make a whole node fail, and [Node.Restore] ends that. The other nodes do
+// not know at once. For 10 seconds they take the node to be up, and requests that need it time out, writes after 2 seconds and reads
+// after 5 (WRITE_TIMEOUT, READ_TIMEOUT). Only then are they UNAVAILABLE. A test of UNAVAILABLE waits, <-time.After(10*time.Second), or
 // answers by a rule: Fail(Unavailable(gocql.LocalQuorum, 2, 1)).
 //
 // [Cluster.Journal] returns every request, and how often it was applied; [Cluster.Watch] reports each write that is applied.
@@ -61,8 +61,9 @@
 //	t.Cleanup(func() { <-time.After(10 * time.Minute) })
 //
 // An open session sends heartbeats, so virtual time is not quite free: a day of it takes some 6 seconds with three nodes, and
-// fills the journal. A test of writer.ErrExpired has to wait for half of gc_grace_seconds. It either makes these few (ALTER TABLE ...
-// WITH gc_grace_seconds = 120), or closes its session before the wait and opens another after it: then the wait takes no time.
+// fills the journal. A test of writer.ErrExpired has to wait for half of gc_grace_seconds. It either lowers gc_grace_seconds (ALTER
+// TABLE ... WITH gc_grace_seconds = 120), or closes its session before the wait and opens another after it: then the wait takes no
+// time.
 //
 // Writers share a clock, but each bubble has its own time: if tests run in parallel, make each writer with
 // writer.WithClock(writer.NewClock(time.Now)).

@@ -80,9 +80,9 @@ type Rule struct {
 // Condition is a rule that has no steps yet.
 type Condition struct{ rule *Rule }
 
-// When begins a rule for the requests that all matchers match: for either of two kinds, make two rules. Without a
-// [Kind], and without a system table (such as system_schema.tables), the rule matches only EXECUTE, BATCH and QUERY of
-// other tables. These are all that a service reads and writes, and what its test needs, as in When() or
+// When begins a rule for the requests that all matchers match: for either of two kinds, make two rules. Unless a
+// matcher is a [Kind] or names a system table (such as system_schema.tables), the rule matches only EXECUTE, BATCH and
+// QUERY of other tables. These are all that a service reads and writes, and what its test needs, as in When() or
 // When([Table]("orders_by_user")). With a kind, the rule matches all requests of that kind, including those for system
 // tables, and no others: When([Execute]) matches what the driver reads about the schema, and misses the writes that are
 // sent as a BATCH, which are those of several rows of a partition and logged batches.

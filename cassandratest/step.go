@@ -35,7 +35,7 @@ var (
 	Cut = Step{name: "cut", do: func(t *turn) { t.send(chunk{cut: true}) }, ends: true}
 )
 
-// ApplyAt applies a write at some of its replicas only, without answering, as a coordinator does that dies in the middle. Of a
+// ApplyAt applies a write at some of its replicas only, without answering, like a coordinator that dies midway. Of a
 // batch of several partitions it sends half. There are no hints for the other replicas: a read at a consistency level that asks
 // both finds the write, and other reads may or may not. The rest of a logged batch follows when the batchlog is replayed.
 func ApplyAt(nodes ...int) Step {
@@ -48,7 +48,7 @@ func ApplyAt(nodes ...int) Step {
 	}
 }
 
-// The steps that execute a write in part, without answering, as a coordinator does that dies in the middle.
+// The steps that execute part of a write, without answering, like a coordinator that dies midway.
 var (
 	// StoreBatch writes a logged batch into the batchlog only: it is applied when the batchlog is replayed, 4 to 14 seconds later.
 	// Any write that is not a logged batch of several partitions is applied.

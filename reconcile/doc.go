@@ -7,8 +7,8 @@
 //		log.Print(f)
 //	}
 //
-// Tables disagree after a service died in the middle of a fan-out and nobody resumed the error, where rows were written before the library
-// was used, or after a table was restored from a backup.
+// Tables disagree after a service died in the middle of a fan-out and nobody resumed the error, after a table was restored from a backup,
+// or where rows were written before the library was used.
 //
 // # What is found
 //

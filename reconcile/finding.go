@@ -67,14 +67,14 @@ type Finding struct {
 	t      *table
 }
 
-// Key is the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave it out.
+// Key returns the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave it out.
 func (f Finding) Key() string { return f.t.KeyText(f.key) }
 
-// Entity is the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key].
+// Entity returns the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key].
 func (f Finding) Entity() string { return f.t.Base().KeyText(f.entity) }
 
-// Other is, for a finding that is [Shared], the [Finding.Entity] of the other entity that has the key. It is empty for all other findings, and if
-// the process of the run that found it has died.
+// Other returns, for a finding that is [Shared], the [Finding.Entity] of the other entity that has the key. It is empty for all other findings,
+// and if the process of the run that found it has died.
 func (f Finding) Other() string {
 	if f.other == "" {
 		return ""
@@ -90,7 +90,7 @@ type spot struct {
 
 func (f *Finding) spot() spot { return spot{place{f.t, f.key}, f.entity} }
 
-// String is the finding without the key.
+// String returns the finding without the key.
 func (f Finding) String() string {
 	out := fmt.Sprintf("%s: %s (%s)", f.Table, f.Class, f.Certainty)
 	if f.Column != "" {

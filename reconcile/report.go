@@ -17,7 +17,7 @@ var (
 	// ErrDrift says that tables disagree and were not repaired.
 	ErrDrift = errors.New("denorm: reconcile: tables disagree")
 	// ErrIncomplete says that some rows were not read: nothing is known of them. Its text names the table and the token range that could not be
-	// read, not in smaller pages and ranges either, with the cause and what to do.
+	// read, even in smaller pages and ranges, with the cause and what to do.
 	ErrIncomplete = errors.New("denorm: reconcile: not all rows were compared")
 	// ErrTooMuch says that a repair ended because it would have removed more rows, or put more into the base table, than [MaxRemovals] allows.
 	ErrTooMuch = errors.New("denorm: reconcile: more rows would be removed or put back than MaxRemovals allows")
@@ -317,7 +317,7 @@ type Removal struct {
 	Values map[string]string // by column, as CQL text; null columns are left out
 }
 
-// Progress is how far a call is.
+// Progress says how far a call has got.
 type Progress struct {
 	Done     float64 // fraction of the ring, over all tables, or of the one entity: 0 to 1
 	Rows     int     // rows that were read, and compared or put
