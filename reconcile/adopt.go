@@ -25,11 +25,11 @@ import (
 // after it has failed or its process was killed; with [State], [Resume] continues it.
 //
 // Rows that were written without the library are compared with the base row by value only, because each table has its own timestamps. Rows
-// that agree get a stamp. The stamp is the largest WRITETIME of these rows, and is written at that time: a write or delete that is newer wins.
-// If they disagree, the base row is right. Adopt looks as often as [Reconciler.Repair], and then puts the base row into the other tables at
-// its own time, or, if their rows are newer than that, by [Rewrite], which is implied. A row under a key that the base row does not have is
-// removed at its own time, and so is a row without a base row. Rows that the library has written are repaired as Repair does. [OnRemoval],
-// [MaxRemovals] and [DryRun] are as for Repair.
+// that agree get a stamp. The stamp is the largest WRITETIME of these rows, and is written with that timestamp: a write or delete that is
+// newer wins. If they disagree, the base row is right. Adopt looks as often as [Reconciler.Repair], and then puts the base row into the other
+// tables with its own timestamp, or, if their rows are newer than that, by [Rewrite], which is implied. A row under a key that the base row
+// does not have is removed with the row's own timestamp, and so is a row without a base row. Rows that the library has written are repaired
+// as Repair does. [OnRemoval], [MaxRemovals] and [DryRun] are as for Repair.
 //
 // In a set with Versioned, the version column takes the place of the stamp. Each base row without a version gets its first one by a transaction,
 // which also claims those of its unique keys that nobody else has claimed, and puts the row into all query tables. Until then, writers reject updates

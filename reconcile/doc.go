@@ -23,10 +23,11 @@
 // nothing for a write that is complete, and finishes one that is not. A repair may therefore be late, run twice at the same time, or be
 // based on stale reads: it undoes no acknowledged write of others. Two kinds of repair do more, and take care:
 //
-//   - A row without a base row is left by a create that was not completed, or by a delete. It is put into the base table at its own time,
-//     and the base row is read back from all replicas. If the base row is not there, a delete covers it, and the row is removed everywhere.
-//   - A newer write that was never completed may have deleted a row. The tombstone covers the row, so it cannot be put back at its own
-//     time. It is reported as [Shadowed], and the option [Rewrite] writes the entity again.
+//   - A row without a base row is left by a create that was not completed, or by a delete. It is put into the base table with its own
+//     timestamp, and the base row is read back from all replicas. If the base row is not there, a delete covers it, and the row is removed
+//     everywhere.
+//   - A newer write that was never completed may have deleted a row. The tombstone covers the row, so it cannot be put back with its own
+//     timestamp. It is reported as [Shadowed], and the option [Rewrite] writes the entity again.
 //
 // A row is removed only after all replicas of the base row have answered and the row was given to [OnRemoval]. A run that would remove too
 // many rows ends ([MaxRemovals]).
@@ -45,7 +46,7 @@
 // # Tables from before the library
 //
 // [Reconciler.Adopt] takes over tables that were written without the library. Their rows have no stamp, and the rows of one entity have a
-// different time in each table. Adopt compares them by value, gives them stamps, and makes them agree with the base table.
+// different timestamp in each table. Adopt compares them by value, gives them stamps, and makes them agree with the base table.
 //
 // # Stored runs
 //

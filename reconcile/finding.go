@@ -39,7 +39,7 @@ type Outcome uint8
 const (
 	Found    Outcome = iota // nothing was tried: the call only compares, or Reason says why
 	Repaired                // the tables agree now: they were read back
-	Shadowed                // a delete covers the row: it was sent again at its own time, and is still not there; see [Rewrite]
+	Shadowed                // a delete covers the row: it was sent again with its own timestamp, and is still not there; see [Rewrite]
 	Changed                 // the entity was written meanwhile: look again
 	Failed                  // requests failed; Reason says which
 )

@@ -137,10 +137,10 @@ func PageSize(rows int) Option {
 // DryRun makes [Reconciler.Repair] report what it would do, and send nothing.
 func DryRun() Option { return func(c *config) { c.dryRun = true } }
 
-// Rewrite makes [Reconciler.Repair] write an entity again, with a timestamp Settle ago, where a row cannot be put back at its own time because a
-// delete of a newer write that was never completed covers it ([Shadowed]). All writes in flight are newer than that timestamp and win. A write
-// with an earlier timestamp that arrives later loses: resume stored errors first, and do not import with writer.At meanwhile. Rewrite writes only
-// when all replicas of the base row have answered.
+// Rewrite makes [Reconciler.Repair] write an entity again, with a timestamp Settle ago, where a row cannot be put back with its own timestamp
+// because a delete of a newer write that was never completed covers it ([Shadowed]). All writes in flight are newer than that timestamp and win.
+// A write with an earlier timestamp that arrives later loses: resume stored errors first, and do not import with writer.At meanwhile. Rewrite
+// writes only when all replicas of the base row have answered.
 func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 
 // MaxRemovals bounds how many rows a run removes or puts into the base table. A run that exceeds it ends with [ErrTooMuch], so that a
