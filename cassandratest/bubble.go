@@ -10,20 +10,18 @@ import (
 	"time"
 )
 
-// Test runs a test in a bubble of testing/synctest, in virtual time, with nodes of its own as those of [Start], and ends it
-// properly: it closes the nodes after all that the test has deferred and given to T.Cleanup, and lets virtual time run on until
-// gocql, too, has let go of its goroutines. The sessions that the test opens it must close: one that is still open is an error of the
-// test that says where it was opened. The t to close them with is the one that test is given: the Cleanup of an outer t
-// comes after the end of the bubble, and Go then ends the process. As with [synctest.Test], test must not call T.Run,
-// T.Parallel and T.Deadline.
+// Test runs a test in a bubble of testing/synctest, in virtual time, with its own nodes like those of [Start]. It ends the bubble
+// properly: it closes the nodes after everything that the test has deferred or given to T.Cleanup, and lets virtual time run on until
+// gocql's goroutines have ended, too. The test must close the sessions that it opens: one that is still open is an error of the test,
+// which says where it was opened. Close them with the t that test is given: the Cleanup of an outer t runs after the end of the
+// bubble, and Go then ends the process. As with [synctest.Test], test must not call T.Run, T.Parallel or T.Deadline.
 //
-// Make contexts, channels and timers in test as well, contexts from T.Context of the t that it is given: if a context
-// of outside, such as T.Context of the outer t, is canceled after the end of the bubble, Go ends the process ("close of
-// synctest channel from outside bubble"), and virtual time stands still while the test waits for a channel or timer of
-// outside.
+// Make contexts, channels and timers inside test as well, and derive contexts from T.Context of the t that it is given. If a context
+// from outside, such as T.Context of the outer t, is canceled after the end of the bubble, Go ends the process ("close of synctest
+// channel from outside bubble"). Virtual time stands still while the test waits for a channel or timer from outside.
 //
-// With the race detector the process has one processor while such tests run: Go 1.26 crashes where timers of one bubble fire on
-// two (golang.org/issue/78156). Tests that call [synctest.Test] themselves want go test -race -cpu 1.
+// With the race detector, the process has one processor while such tests run: Go 1.26 crashes if timers of one bubble fire on two
+// (golang.org/issue/78156). Tests that call [synctest.Test] themselves need go test -race -cpu 1.
 func Test(t *testing.T, nodes int, test func(t *testing.T, c *Cluster)) {
 	t.Helper()
 	if racing {

@@ -39,7 +39,7 @@ type Cluster struct {
 	closed   bool
 }
 
-// TB is what a cluster needs of a test: [testing.TB] has it.
+// TB is the part of [testing.TB] that a cluster needs.
 type TB interface {
 	Helper()
 	Cleanup(f func())
@@ -48,8 +48,9 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Start starts nodes that are reached in memory, through the Dialer of [Cluster.Config], in a testing/synctest bubble too, for which
-// there is [Test]. They are closed with the test, whose log then names sessions that are still open. Their addresses are 127.0.0.1, 127.0.0.2 and so on, and are on no network.
+// Start starts nodes that are reached in memory, through the Dialer of [Cluster.Config]. It works in a testing/synctest bubble too, but use [Test]
+// for that. The nodes are closed at the end of the test, whose log then names sessions that are still open. Their addresses are 127.0.0.1, 127.0.0.2
+// and so on, and are on no network.
 func Start(tb TB, nodes int) *Cluster {
 	tb.Helper()
 	return start(tb, nodes, tb.Logf)
@@ -65,7 +66,7 @@ func start(tb TB, nodes int, unclosed func(format string, args ...any)) *Cluster
 	return c
 }
 
-// Listen starts nodes on sockets: 127.0.0.1, 127.0.0.2 and so on, all on one free port. They are closed with the test.
+// Listen starts nodes on sockets: 127.0.0.1, 127.0.0.2 and so on, all on one free port. They are closed at the end of the test.
 func Listen(tb TB, nodes int) *Cluster {
 	tb.Helper()
 	c := New(nodes)
@@ -78,7 +79,7 @@ func Listen(tb TB, nodes int) *Cluster {
 	return c
 }
 
-// New is [Start] outside of a test. [Cluster.Close] ends it.
+// New is like [Start], outside of a test. [Cluster.Close] closes the nodes.
 func New(nodes int) *Cluster {
 	if nodes < 1 || nodes > 250 {
 		panic(fmt.Sprintf("cassandratest: %d nodes", nodes))
@@ -151,7 +152,7 @@ func (c *Cluster) later(after time.Duration, do func()) {
 	c.timers[timer] = true
 }
 
-// Close cuts all connections, ends everything that is still to happen and waits for it. It may be called more than once.
+// Close cuts all connections, ends all pending work and waits for that. It may be called more than once.
 func (c *Cluster) Close() {
 	c.mu.Lock()
 	if !c.closed {
@@ -169,7 +170,7 @@ func (c *Cluster) Close() {
 	c.wg.Wait()
 }
 
-// Node is one of the nodes, counted from 1, as in its address 127.0.0.1. It panics if there is none.
+// Node returns a node by its number, counted from 1: node 1 has the address 127.0.0.1. It panics if there is no such node.
 func (c *Cluster) Node(number int) *Node {
 	if number < 1 || number > len(c.nodes) {
 		panic(fmt.Sprintf("cassandratest: no node %d: there are %d, counted from 1", number, len(c.nodes)))
@@ -177,7 +178,7 @@ func (c *Cluster) Node(number int) *Node {
 	return c.nodes[number-1]
 }
 
-// Config is a configuration of the driver that reaches the nodes and says nothing. It is for protocol 4. Tests set what else
+// Config returns a configuration of the driver that connects to the nodes and logs nothing. It is for protocol 4. Tests set whatever else
 // they need.
 func (c *Cluster) Config() *gocql.ClusterConfig {
 	config := gocql.NewCluster()
@@ -198,8 +199,8 @@ func (quiet) Print(...any)          {}
 func (quiet) Printf(string, ...any) {}
 func (quiet) Println(...any)        {}
 
-// Replicas are the numbers of the nodes that hold a partition of a keyspace, the first owner first. key is the encoded
-// partition key, as the driver's routing key.
+// Replicas returns the numbers of the nodes that hold a partition of a keyspace, the first owner first. key is the encoded partition key,
+// like the driver's routing key.
 func (c *Cluster) Replicas(keyspace string, key []byte) []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Create carries out definitions: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, ALTER and DROP of them. Each string is
-// one statement, or several with semicolons between them, as a file has them. A table's keyspace is created with it, if
-// need be, with a replica on each of up to three nodes; where a table is named without one, it is that of the last USE
-// in the same call. What is wrong ends the test; outside of one, Create panics.
+// Create executes schema statements: CREATE KEYSPACE, CREATE TABLE, CREATE TYPE, and ALTER and DROP of these. Each string is
+// one statement, or several separated by semicolons, as in a file. If the keyspace of a table does not exist, it is created
+// with the table, with a replica on each of up to three nodes. A table named without keyspace is in that of the last USE in
+// the same call. An error ends the test; outside of a test, Create panics.
 func (c *Cluster) Create(statements ...string) {
 	if c.tb != nil {
 		c.tb.Helper()

@@ -14,7 +14,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Error is an answer with an error of the protocol.
+// Error is an error of the native protocol, as the answer to a request.
 type Error struct {
 	name    string
 	message func(*Request) message.Message
@@ -23,7 +23,7 @@ type Error struct {
 	wrong   error // Cassandra never sends it
 }
 
-// String is the name of the error.
+// String returns the name of the error.
 func (e Error) String() string { return e.name }
 
 // Overloaded says that the node has too much to do.
@@ -39,8 +39,8 @@ var names = map[int]string{
 	gocql.ErrCodeAlreadyExists: "ALREADY_EXISTS",
 }
 
-// Code is an error of any code, also of one that does not exist, such as Code(gocql.ErrCodeUnauthorized). tail is what follows
-// code and text, as the native protocol has it: errors that only have a text have none.
+// Code returns an error with any code, such as Code(gocql.ErrCodeUnauthorized); the code need not exist. tail is what follows
+// code and text in the native protocol: errors that only have a text have none.
 func Code(code int, tail ...byte) Error {
 	name, ok := names[code]
 	if !ok {
@@ -59,8 +59,8 @@ func Unavailable(level gocql.Consistency, required, alive int) Error {
 
 var writeTypes = []string{"SIMPLE", "BATCH", "UNLOGGED_BATCH", "COUNTER", "BATCH_LOG", "CAS", "VIEW", "CDC"}
 
-// WriteTimeout says that too few replicas have answered in time. writeType is one of SIMPLE, BATCH, UNLOGGED_BATCH,
-// COUNTER, BATCH_LOG, CAS, VIEW and CDC, or one of a version to come; of a misspelling [Condition.Do] makes an error of the test.
+// WriteTimeout says that too few replicas have answered in time. writeType is one of SIMPLE, BATCH, UNLOGGED_BATCH, COUNTER,
+// BATCH_LOG, CAS, VIEW and CDC, or one of a later version; [Condition.Do] reports a misspelling as an error of the test.
 func WriteTimeout(writeType string, received, required int) Error {
 	return ofType(writeType, "WRITE_TIMEOUT", &message.WriteTimeout{
 		ErrorMessage: "Operation timed out", Consistency: primitive.ConsistencyLevelLocalQuorum, Received: int32(received),
@@ -68,7 +68,7 @@ func WriteTimeout(writeType string, received, required int) Error {
 	})
 }
 
-// WriteFailure says that replicas have failed. Types are those of [WriteTimeout].
+// WriteFailure says that replicas have failed. For writeType see [WriteTimeout].
 func WriteFailure(writeType string, received, required, failures int) Error {
 	return ofType(writeType, "WRITE_FAILURE", &message.WriteFailure{
 		ErrorMessage: "Operation failed", Consistency: primitive.ConsistencyLevelLocalQuorum, Received: int32(received),
@@ -103,7 +103,7 @@ func ReadFailure(received, required, failures int) Error {
 }
 
 // CASWriteUnknown says that it is not known whether a lightweight transaction was decided. Cassandra sends it from protocol 5 on;
-// gocql reads it in 4, too.
+// gocql accepts it in 4, too.
 func CASWriteUnknown(received, required int) Error {
 	var tail []byte
 	tail = binary.BigEndian.AppendUint16(tail, uint16(gocql.Serial))

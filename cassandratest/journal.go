@@ -2,9 +2,9 @@ package cassandratest
 
 import "slices"
 
-// Journal is every request so far that all matchers match, in the order in which the nodes got them. Without matchers it
-// is all of them, heartbeats included. Matchers that no request can match, such as two kinds, are an error
-// of the test, and outside of one a panic: for requests of either kind call it for each, or use [Where].
+// Journal returns every request so far that all matchers match, in the order in which the nodes received them. Without matchers
+// it returns all requests, heartbeats included. Matchers that no request can match, such as two kinds, are an error of the test;
+// outside of a test, Journal panics. For requests of either of two kinds call it for each, or use [Where].
 func (s *Cluster) Journal(matchers ...Matcher) []Request {
 	if err := s.contradiction("call of Journal", matchers); err != nil {
 		if s.tb != nil {
@@ -37,9 +37,8 @@ func (s *Cluster) note(r *Request, step string) {
 	r.Steps = append(r.Steps, step)
 }
 
-// Watch makes the cluster call a function each time that it has carried out a write, or has begun to: what the client is told is
-// another matter. It is called for one request at a time. It may call the cluster, but not
-// Close, and must not wait.
+// Watch makes the cluster call applied each time that it has applied a write, or has begun to, whatever the client is told.
+// applied is called for one request at a time. It may call the cluster, but not Close, and must not wait.
 func (s *Cluster) Watch(applied func(Request)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,30 +46,31 @@ func newNode(c *Cluster, number int) *Node {
 	}
 }
 
-// Address is the address of the node, without the port.
+// Address returns the address of the node, without the port.
 func (n *Node) Address() string { return n.ip.String() }
 
-// Silence makes the node take connections and requests, and never answer, heartbeats included. Nothing is applied.
+// Silence makes the node accept connections and requests but never answer, not even heartbeats. Nothing is applied.
 func (n *Node) Silence() { n.become(silent) }
 
-// Freeze makes the node stop reading and writing, so that the writes of its clients to their sockets block once the
-// buffers between are full. They are small; in memory one write passes. Connections are accepted. Restored, the node goes
-// on where it was: what it was sent is then done.
+// Freeze makes the node stop reading and writing, so that its clients' writes to their sockets block once the buffers in
+// between are full. The buffers are small; in memory, one write passes. Connections are accepted. After [Node.Restore] the
+// node continues where it was: it then handles what it was sent.
 func (n *Node) Freeze() { n.become(frozen) }
 
-// Vanish makes the node silent, and connecting to it last until the client gives up.
+// Vanish makes the node silent, and makes attempts to connect to it last until the client gives up.
 func (n *Node) Vanish() { n.become(vanished) }
 
-// Stop cuts all connections of the node, and rejects new ones. As after [Node.Silence], [Node.Freeze] and [Node.Vanish] the
-// others take the node to be up for 10 seconds more: what needs it times out, and is UNAVAILABLE only later. The node forgets
-// what was prepared, and nothing else: a real node that is killed also loses what it had acknowledged in its last 100 ms.
+// Stop cuts all connections of the node, and rejects new ones. As after [Node.Silence], [Node.Freeze] and [Node.Vanish], the
+// other nodes take the node to be up for 10 more seconds: requests that need it time out, and are UNAVAILABLE only later. The
+// node forgets its prepared statements and nothing else. A real node that is killed also loses what it acknowledged in its
+// last 100 ms.
 func (n *Node) Stop() {
 	n.become(stopped)
 	n.Forget()
 	n.Cut()
 }
 
-// Skew makes the clock of the node go ahead, or after if it is negative: the one of lightweight transactions, of TTL, and of
+// Skew sets the clock of the node ahead, or back if by is negative. The clock is used for lightweight transactions, TTL, and
 // writes without a timestamp.
 func (n *Node) Skew(by time.Duration) {
 	n.cluster.mu.Lock()
@@ -94,7 +95,7 @@ func (n *Node) become(s state) {
 	n.changed = make(chan struct{})
 }
 
-// Cut cuts the connections that the node has now.
+// Cut cuts the current connections of the node.
 func (n *Node) Cut() {
 	for _, c := range n.open() {
 		c.close()
@@ -120,7 +121,7 @@ func (n *Node) Forget() {
 	clear(n.prepared)
 }
 
-// Announce tells the clients that have asked for events that this node is now up or down, as its peers would.
+// Announce tells the clients that have registered for events that this node is now up or down, as its peers would.
 func (n *Node) Announce(up bool) {
 	change := primitive.StatusChangeTypeDown
 	if up {

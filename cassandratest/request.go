@@ -15,20 +15,20 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Kind is what a client asks for. As a [Matcher] it matches requests of the kind, those for system tables among them: drivers and
-// the writer read these by themselves.
+// Kind is the kind of a request. As a [Matcher] it matches all requests of the kind, including those for system tables, which
+// drivers and the writer read on their own.
 type Kind uint8
 
 // The kinds of requests.
 const (
 	other Kind = iota // none of the others
 	options
-	Startup // the first of a connection
+	Startup // the first request of a connection
 	register
 	Query
 	Prepare
-	Execute // one statement that was prepared
-	Batch   // several: a logged batch, and also the rows of one partition that a write or an update sends together
+	Execute // one prepared statement
+	Batch   // several statements: a logged batch, or the rows of one partition that a write or an update sends together
 )
 
 func (k Kind) String() string {
@@ -44,23 +44,24 @@ type Request struct {
 	At     time.Time
 	Kind   Kind
 
-	// Statements are those of a batch, or the one of another request. Empty if the kind has none, or if nothing of this
-	// name was prepared.
+	// Statements has the statements of a batch, or the one statement of another request. It is empty if the kind has none, or if
+	// no such statement was prepared.
 	Statements []Statement
-	// Logged is whether a batch is.
+	// Logged is whether a batch is a logged one.
 	Logged bool
-	// Counter is whether a batch is one of counters.
+	// Counter is whether a batch is a counter batch.
 	Counter     bool
 	Consistency gocql.Consistency
 	Serial      gocql.SerialConsistency // 0 if there is none
-	PageSize    int                     // rows of a page that a read asks for, 0 for all at once
-	// DefaultTimestamp is the one of the protocol, in microseconds, nil if there is none. It is not that of USING TIMESTAMP.
+	PageSize    int                     // the page size of a read in rows, 0 for all at once
+	// DefaultTimestamp is the default timestamp of the protocol, in microseconds, nil if there is none. It is not that of USING
+	// TIMESTAMP.
 	DefaultTimestamp *int64
 
-	// Applied is how often the request was applied. It is 0 for what applies nothing, as a PREPARE or a SELECT.
+	// Applied is how often the request was applied. It is 0 for requests that apply nothing, such as a PREPARE or a SELECT.
 	Applied   int
-	AppliedAt time.Time // the first time
-	// Steps are what was done with the request, in order.
+	AppliedAt time.Time // when it was first applied
+	// Steps lists what was done with the request, in order.
 	Steps []string
 
 	message message.Message
@@ -74,20 +75,20 @@ type Request struct {
 type Statement struct {
 	Text            string
 	Keyspace, Table string          // physical
-	Values          []Value         // what is bound; empty for a PREPARE
+	Values          []Value         // the bound values; empty for a PREPARE
 	prepared        *query.Prepared // nil if it cannot be prepared
 	bound           []query.Value
 	err             error // why it cannot
 }
 
-// Value is what is bound to one mark of a statement.
+// Value is the value bound to one bind marker of a statement.
 type Value struct {
 	Column string // or "[timestamp]", "[ttl]", "[limit]"
 	Bytes  []byte // nil if the value is null or unset
 	Unset  bool
 }
 
-// Value is what is bound to a column, or to "[timestamp]" and the like. The second result says whether there is any.
+// Value returns the value bound to a column, or to "[timestamp]" and the like. The second result says whether there is one.
 func (s Statement) Value(column string) (Value, bool) {
 	for _, v := range s.Values {
 		if v.Column == column {
@@ -97,14 +98,14 @@ func (s Statement) Value(column string) (Value, bool) {
 	return Value{}, false
 }
 
-// Equal says whether two statements have the same text and the same bound bytes.
+// Equal reports whether two statements have the same text and the same bound bytes.
 func (s Statement) Equal(other Statement) bool {
 	return s.Text == other.Text && slices.EqualFunc(s.Values, other.Values, func(a, b Value) bool {
 		return a.Unset == b.Unset && (a.Bytes == nil) == (b.Bytes == nil) && bytes.Equal(a.Bytes, b.Bytes)
 	})
 }
 
-// On says whether a statement of the request is for a table, named with or without its keyspace.
+// On reports whether a statement of the request is for a table, named with or without its keyspace.
 func (r Request) On(table string) bool {
 	return slices.ContainsFunc(r.Statements, func(s Statement) bool { return called(table, s.Keyspace, s.Table) })
 }
@@ -112,12 +113,12 @@ func (r Request) On(table string) bool {
 // called says whether a name, with or without keyspace, is that of a table.
 func called(name, keyspace, table string) bool { return name == table || name == keyspace+"."+table }
 
-// System says whether the request is for a table about the cluster itself, as drivers send them.
+// System reports whether the request is for a system table, as drivers send them.
 func (r Request) System() bool {
 	return slices.ContainsFunc(r.Statements, func(s Statement) bool { return isSystem(s.Keyspace) })
 }
 
-// String is the request without bound values, in one line.
+// String returns the request in one line, without bound values.
 func (r Request) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d node %d conn %d stream %d %v", r.Number, r.Node, r.Conn, r.Stream, r.Kind)

@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 )
 
-// Matcher says which requests a rule is for.
+// Matcher decides which requests a rule matches.
 type Matcher interface{ matches(*Request) bool }
 
 func (k Kind) matches(r *Request) bool { return r.Kind == k }
@@ -19,19 +19,18 @@ type where func(Request) bool
 
 func (w where) matches(r *Request) bool { return w(*r) }
 
-// Where matches requests of which is says so. It may call the cluster, but not Close, and must not wait.
+// Where matches requests for which is returns true. is may call the cluster, but not Close, and must not wait.
 func Where(is func(Request) bool) Matcher { return where(is) }
 
 type onTable []string
 
 func (t onTable) matches(r *Request) bool { return slices.ContainsFunc(t, r.On) }
 
-// Table matches requests with a statement for one of the tables, named with or without keyspace. A rule can only be
-// made for tables that exist by then; without keyspace the name is that of a table of the system only where no other
-// has it.
+// Table matches requests with a statement for one of the tables, named with or without keyspace. The tables must exist
+// when the rule is made. A name without keyspace means a system table only if no other table has that name.
 func Table(names ...string) Matcher { return onTable(names) }
 
-// Text matches requests with a statement that contains part, in whichever case.
+// Text matches requests with a statement that contains part, ignoring case.
 func Text(part string) Matcher {
 	part = strings.ToLower(part)
 	return Where(func(r Request) bool {
@@ -45,14 +44,15 @@ type onNode []int
 
 func (n onNode) matches(r *Request) bool { return slices.Contains(n, r.Node) }
 
-// On matches requests to one of the nodes, which are counted from 1.
+// On matches requests to any of the nodes, which are counted from 1.
 func On(nodes ...int) Matcher { return onNode(nodes) }
 
 type ordinal []int
 
 func (ordinal) matches(*Request) bool { return true }
 
-// Nth matches of the requests that all other matchers match only these, counted from 1 and from when the rule was made.
+// Nth matches only the requests with the given numbers among those that all other matchers match, counted from 1 since
+// the rule was made.
 func Nth(numbers ...int) Matcher { return ordinal(numbers) }
 
 // nth says whether the matchers let the n-th request pass.
@@ -67,7 +67,7 @@ func matches(matchers []Matcher, r *Request) bool {
 	return !slices.ContainsFunc(matchers, func(m Matcher) bool { return !m.matches(r) })
 }
 
-// Rule says what is done with some requests.
+// Rule says what is done with the requests that match it.
 type Rule struct {
 	cluster  *Cluster
 	matchers []Matcher
@@ -77,18 +77,18 @@ type Rule struct {
 	handled  int
 }
 
-// Condition is a rule without steps yet.
+// Condition is a rule that has no steps yet.
 type Condition struct{ rule *Rule }
 
-// When begins a rule for the requests that all matchers match: a rule for either of two kinds is two rules. Without a
-// [Kind], or a table of the system (as system_schema.tables), it is for EXECUTE, BATCH and QUERY of other tables only:
-// all that a service reads and writes, and what its test wants, as When() or When([Table]("orders_by_user")). With a
-// kind it is for all requests of the kind, those for system tables among them, and for no other: When([Execute]) meets
-// what the driver reads about the schema, and misses the writes that travel as a BATCH, which are those of several rows
-// of a partition and logged batches.
+// When begins a rule for the requests that all matchers match: for either of two kinds, make two rules. Unless a
+// matcher is a [Kind] or names a system table (such as system_schema.tables), the rule matches only EXECUTE, BATCH and
+// QUERY of other tables. These are all that a service reads and writes, and what its test needs, as in When() or
+// When([Table]("orders_by_user")). With a kind, the rule matches all requests of that kind, including those for system
+// tables, and no others: When([Execute]) matches what the driver reads about the schema, and misses the writes that are
+// sent as a BATCH, which are those of several rows of a partition and logged batches.
 //
-// Of several rules for one request the first that was made is taken, but all of them count it. [Rule.Handled] tells a
-// test whether its rule has met anything.
+// If several rules match a request, the one made first handles it, but all of them count it for [Nth]. [Rule.Handled]
+// tells a test whether its rule has handled anything.
 func (s *Cluster) When(matchers ...Matcher) Condition {
 	return Condition{&Rule{cluster: s, matchers: matchers}}
 }
@@ -194,10 +194,11 @@ func (s *Cluster) lacks(what string, nodes []int) error {
 	return fmt.Errorf("a %s of nodes %v: name one or more of the nodes 1 to %d", what, nodes, len(s.nodes))
 }
 
-// Do ends the rule with what to do, one step after the other. If these neither answer nor drop nor cut, the request is
-// then applied, unless it has been, and answered. A rule that can never be taken, such as for a table or node that does
-// not exist or for two kinds at once, is an error of the test, and so is a step for such a node, with a misspelt write
-// type, or with a time of less than a millisecond; there is then no rule. Outside of a test, Do panics.
+// Do completes the rule with the steps to do, one after the other. If no step answers the request, drops it or cuts the
+// connection, the request is then applied, unless it has been, and answered. A rule that can never match, such as for a
+// table or node that does not exist or for two kinds at once, is an error of the test, and so is a step for such a
+// node, with a misspelt write type, or with a time of less than a millisecond; no rule is then made. Outside of a test,
+// Do panics.
 func (c Condition) Do(steps ...Step) *Rule {
 	if tb := c.rule.cluster.tb; tb != nil {
 		tb.Helper()
@@ -205,9 +206,9 @@ func (c Condition) Do(steps ...Step) *Rule {
 	return c.end(func(Request) []Step { return steps }, steps)
 }
 
-// Choose is Do with steps that are chosen for each request. choose is called for one request at a time, in the order of
-// the journal. It may call the cluster, but not Close, and must not wait. Of the steps it is only checked that none is
-// Step{}.
+// Choose is like Do, but calls choose for the steps of each request. choose is called for one request at a time, in the
+// order of the journal. It may call the cluster, but not Close, and must not wait. The only check of the steps is that
+// none is Step{}.
 func (c Condition) Choose(choose func(Request) []Step) *Rule {
 	if tb := c.rule.cluster.tb; tb != nil {
 		tb.Helper()
@@ -262,14 +263,14 @@ func (s *Cluster) fail(err error) {
 	s.tb.Errorf("cassandratest: %v", err)
 }
 
-// Handled is how many requests the rule was taken for.
+// Handled returns how many requests the rule has handled.
 func (r *Rule) Handled() int {
 	r.cluster.mu.Lock()
 	defer r.cluster.mu.Unlock()
 	return r.handled
 }
 
-// End ends the rule: no further request is handled by it.
+// End ends the rule: it handles no further request.
 func (r *Rule) End() {
 	s := r.cluster
 	s.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/coordinator"
 )
 
-// Step is one thing that is done with a request.
+// Step is one action on a request.
 type Step struct {
 	name  string
 	delay time.Duration // before do
@@ -21,7 +21,7 @@ type Step struct {
 	ends    bool // the request, so that nothing can answer it after
 }
 
-// String names the step, as [Request.Steps] does.
+// String returns the name of the step, as in [Request.Steps].
 func (s Step) String() string { return s.name }
 
 var (
@@ -35,9 +35,9 @@ var (
 	Cut = Step{name: "cut", do: func(t *turn) { t.send(chunk{cut: true}) }, ends: true}
 )
 
-// ApplyAt carries a write out at some of its replicas only, without answering, as a coordinator that dies in between; of a batch of
-// several partitions it sends half of them. There are no hints for the others: a read at a level that asks both finds what it has
-// written, and another does or does not. The rest of a logged batch follows when the batchlog is replayed.
+// ApplyAt applies a write at some of its replicas only, without answering, like a coordinator that dies midway. Of a
+// batch of several partitions it sends half. There are no hints for the other replicas: a read at a consistency level that asks
+// both finds the write, and other reads may or may not. The rest of a logged batch follows when the batchlog is replayed.
 func ApplyAt(nodes ...int) Step {
 	if len(nodes) == 0 {
 		panic("cassandratest: ApplyAt without a node")
@@ -48,18 +48,18 @@ func ApplyAt(nodes ...int) Step {
 	}
 }
 
-// The steps that carry a write out in part, without answering, as a coordinator that dies in between.
+// The steps that execute part of a write, without answering, like a coordinator that dies midway.
 var (
-	// StoreBatch writes a logged batch into the batchlog, and no further: it is applied when the batchlog is replayed, 4 to 14
-	// seconds later. What is no logged batch of several partitions is applied.
+	// StoreBatch writes a logged batch into the batchlog only: it is applied when the batchlog is replayed, 4 to 14 seconds later.
+	// Any write that is not a logged batch of several partitions is applied.
 	StoreBatch = stage("store batch", coordinator.Stored)
 	// Promise gets promises for a lightweight transaction, and proposes nothing. Other writes are applied.
 	Promise = stage("promise", coordinator.Promised)
-	// Propose has a lightweight transaction accepted by one replica: the next one for the partition, or a read at SERIAL, carries
-	// it out, or never gets to know of it. Other writes are applied.
+	// Propose has a lightweight transaction accepted by one replica: the next transaction for the partition, or a read at SERIAL,
+	// either completes it or never learns of it. Other writes are applied.
 	Propose = stage("propose", coordinator.Proposed)
-	// Accept has a lightweight transaction accepted by a majority, and does not commit it: the next one for the partition, or a
-	// read at SERIAL, carries it out. Other writes are applied.
+	// Accept has a lightweight transaction accepted by a majority, and does not commit it: the next transaction for the partition,
+	// or a read at SERIAL, completes it. Other writes are applied.
 	Accept = stage("accept", coordinator.Accepted)
 )
 
@@ -67,8 +67,8 @@ func stage(name string, stage coordinator.Stage) Step {
 	return Step{name: name, do: func(t *turn) { t.apply(coordinator.Course{Stage: stage}) }}
 }
 
-// Delay waits. What comes after it happens also if the client has cut the connection meanwhile, but not if the node was
-// stopped, or is silent. A number without a unit is of nanoseconds: Do rejects what is less than a millisecond, but 0.
+// Delay waits. The steps after it are done even if the client has cut the connection meanwhile, but not if the node was
+// stopped, or is silent. A number without a unit means nanoseconds: Do rejects less than a millisecond, except 0.
 func Delay(d time.Duration) Step {
 	return Step{
 		name: "delay " + d.String(), delay: d, do: func(*turn) {}, wrong: func(*Cluster) error { return short("Delay", d) },
@@ -105,7 +105,7 @@ func Fail(e Error) Step {
 	}
 }
 
-// CutAfter carries the request out, unless that has been done, sends so many bytes of the answer, and cuts the
+// CutAfter carries the request out, unless that has been done, sends the given number of bytes of the answer, and cuts the
 // connection. A frame has a header of 9 bytes; the answer to a write is 13 bytes long.
 func CutAfter(bytes int) Step {
 	return Step{name: fmt.Sprintf("cut after %d bytes", bytes), do: func(t *turn) {
@@ -113,9 +113,9 @@ func CutAfter(bytes int) Step {
 	}, wrong: func(*Cluster) error { return part("CutAfter", bytes) }}
 }
 
-// StallAfter carries the request out, unless that has been done, and sends so many bytes of the answer. The rest, and
-// all further answers on the connection, follow after d, or never if it is 0. Do rejects a d of less than a
-// millisecond, as of [Delay].
+// StallAfter carries the request out, unless that has been done, and sends the given number of bytes of the answer. The rest,
+// and all further answers on the connection, follow after d, or never if d is 0. Do rejects a d of less than a millisecond, as
+// for [Delay].
 func StallAfter(bytes int, d time.Duration) Step {
 	return Step{name: fmt.Sprintf("stall after %d bytes", bytes), do: func(t *turn) {
 		t.done()

@@ -16,28 +16,28 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Adopt takes over tables that were written without the library, and with it alone: it gives their rows stamps, and makes tables that
-// disagree agree, while the service writes through the library. After it, [Reconciler.Verify] and Repair know when each row was written.
+// Adopt takes over tables that were written without the library. It gives their rows stamps, and makes tables that disagree agree, while
+// the service writes through the library. After it, [Reconciler.Verify] and Repair know when each row was written.
 //
 // First add the column of [tables.Stamp] to the tables, and deploy the set in every process that writes; a set with OneOf declares
 // [tables.UnstampedRows] until Adopt has returned no error. Then call Adopt with [Writers], which is required: the time when the last process
-// that wrote without the library had ended. Adopt waits until [Settle] has passed since then. It may be called again at any time, as after
-// it has failed or its process was killed; with [State] it is continued by [Resume].
+// that wrote without the library had ended. Adopt waits until [Settle] has passed since then. It may be called again at any time, for example
+// after it has failed or its process was killed; with [State], [Resume] continues it.
 //
-// Rows that were written without the library are compared with the base row by their values alone, since each table has timestamps of its
-// own. Rows that agree get a stamp, which is the largest WRITETIME that any of them has, and is written at that time: a write or delete that
-// is newer wins. Where they disagree, the base row is right. After the looks of [Reconciler.Repair] it is put into the other tables at its
-// own time, and if their rows are newer than that, by [Rewrite], which is implied. A row that the base row does not name is removed at its own
-// time, and so is a row without a base row. Rows that the library has written are repaired as Repair does. [OnRemoval], [MaxRemovals] and
-// [DryRun] are as for Repair.
+// Rows that were written without the library are compared with the base row by value only, because each table has its own timestamps. Rows
+// that agree get a stamp. The stamp is the largest WRITETIME of these rows, and is written with that timestamp: a write or delete that is
+// newer wins. If they disagree, the base row is right. Adopt looks as often as [Reconciler.Repair], and then puts the base row into the other
+// tables with its own timestamp, or, if their rows are newer than that, by [Rewrite], which is implied. A row under a key that the base row
+// does not have is removed with the row's own timestamp, and so is a row without a base row. Rows that the library has written are repaired
+// as Repair does. [OnRemoval], [MaxRemovals] and [DryRun] are as for Repair.
 //
-// In a set with Versioned the column of the version takes the place of the stamp: each base row without a version gets its first one by a
-// transaction, which also claims those of its unique keys that nobody else has claimed, and puts the row into all query tables. Then the tables are
-// repaired as [Reconciler.Repair] does, whose findings name the keys that others have. Until then writers reject updates and deletes of such a row.
-// The repair is a run of its own, of kind repair, with the options of the call. With DryRun the report says how many would get a version, and no query
-// table is read.
+// In a set with Versioned, the version column takes the place of the stamp. Each base row without a version gets its first one by a transaction,
+// which also claims those of its unique keys that nobody else has claimed, and puts the row into all query tables. Until then, writers reject updates
+// and deletes of the row. Then the tables are repaired as by [Reconciler.Repair], whose findings name the keys that others have. The repair is a run
+// of its own, of kind repair, with the options of the call. With DryRun the report says how many base rows would get a version, and no query table is
+// read.
 //
-// The error is that of [Report.Err]: ErrDrift where something was left, and the [Finding] says why; ErrIncomplete if rows could not be
+// The error is that of [Report.Err]: ErrDrift if rows were left as they are, and the [Finding] says why; ErrIncomplete if rows could not be
 // read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with
 // a time in the future, with [Tables], for tables with gc_grace_seconds below an hour, and for a set with neither Stamp nor Versioned.
 // The report is nil only if the call is not valid, or another run is under way.

@@ -12,10 +12,10 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Writers says when [Reconciler.Backfill] may begin: at t the last process that did not write the new table had ended, and the errors that
-// such processes stored had been resumed or discarded. One process that goes on, or one such error that is resumed later, leaves the new
-// table without rows that it should have, and with rows that it should not have. For [Reconciler.Adopt] it is the last process that wrote
-// without the library, and errors that processes with the library have stored must be resumed or discarded as well.
+// Writers says when [Reconciler.Backfill] may begin: by t, the last process that did not write the new table had ended, and the errors that
+// such processes stored had been resumed or discarded. If one such process goes on, or one such error is resumed later, the new table lacks
+// rows that it should have, and has rows that it should not have. For [Reconciler.Adopt], t is when the last process that wrote without the
+// library had ended; errors that processes with the library have stored must be resumed or discarded as well.
 func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 
 // Backfill puts the rows of the base table into a query table that is new to the set, while writers write, and then verifies that table.
@@ -23,20 +23,20 @@ func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 //
 // First create the table, and deploy the set with it, [tables.Table.Hidden], in every process that writes. Then call Backfill with
 // [Writers], which is required. It waits until [Settle] has passed since then, reads the base table, and puts each row into the new table
-// alone, at the time at which the row was written and for as long as it has to live. What writers do meanwhile is newer, and wins. It may
-// be called again at any time, as after it has failed or its process was killed: rows that are put again change nothing.
+// only, with the row's own timestamp and remaining TTL. What writers write meanwhile is newer, and wins. Backfill may be called again at
+// any time, for example after it has failed or its process was killed: rows that are put again change nothing.
 //
-// The error matches [ErrIncomplete] if a row could not be read or put: call Backfill again. It matches [ErrDrift] if rows still differ, as
-// that of [Reconciler.Verify] does: repair the table with [Tables], then call Backfill again. Under load that is usual where processes with
-// and without the table wrote at once, as in a rolling deployment: what those without it moved or deleted has rows left in the new table.
-// The table stays Hidden until the error is nil. It is
-// ErrInvalid, and nothing was sent, without Writers or with a time in the future, with [DryRun] (use Verify), for a table with
-// gc_grace_seconds below an hour, with a default_time_to_live that the base table does not have, and for a set that takes Patch and has
-// ExpiresAt, or maps or sets that are not frozen. Option Tables is overridden. The report is that of the verification, or if it did not
-// come to that, of what was put; it is never nil unless the call is not valid. [OnProgress] is told of both, one after the other. With [State]
-// both are stored, and the report has the run of what was put: [Resume] of it goes on there, or verifies again.
+// The error matches [ErrIncomplete] if a row could not be read or put: call Backfill again. It matches [ErrDrift] if rows still differ, as the
+// error of [Reconciler.Verify] does: repair the table with [Tables], then call Backfill again. Under load that is usual if processes with and
+// without the table wrote at the same time, as in a rolling deployment: rows that the processes without it moved or deleted are left in the
+// new table. Keep the table Hidden until the error is nil. The error is ErrInvalid, and nothing was sent, without Writers or with a time in
+// the future, with [DryRun] (use Verify), for a table with gc_grace_seconds below an hour or with a default_time_to_live that the base table
+// does not have, and for a set that takes Patch and has ExpiresAt, or maps or sets that are not frozen. Option Tables is overridden. The
+// report is that of the verification or, if Backfill did not get that far, of what was put; it is nil only if the call is not valid.
+// [OnProgress] is told of both, one after the other. With [State], both are stored, and the report has the run of what was put: a call with
+// [Resume] of that run continues there, or verifies again.
 //
-// Hints and stored errors may still deliver older writes: verify the table once more half of gc_grace_seconds later.
+// Hints and stored errors may still deliver older writes: verify the table once more after half of gc_grace_seconds.
 func (r *Reconciler) Backfill(ctx context.Context, set tables.Described, table string, options ...Option) (*Report, error) {
 	options = append(slices.Clone(options), Tables(table))
 	j, err := r.open(ctx, set, options)

@@ -17,21 +17,21 @@ type RunInfo struct {
 	Entity string
 	// Keyspaces are the physical keyspaces of the tables, separated by commas.
 	Keyspaces string
-	// State is running, interrupted (its process has died, or will find in a moment that it has lost its lease), incomplete (it has ended, and not
-	// read all) or done. All but running can be given to [Resume]; [Reconciler.Watch] continues its own.
+	// State is running, interrupted (its process has died, or is about to find that it has lost its lease), incomplete (it has ended without
+	// reading all) or done. Runs in all states but running can be given to [Resume]; [Reconciler.Watch] continues its own runs.
 	State string
-	// Wanted is what the process that runs it does, or is about to do: run, pause or stop.
+	// Wanted is what the process of the run does, or is about to do: run, pause or stop.
 	Wanted string
 	Rate   int // the bound of requests a second, 0 for none
-	// Done counts the ranges of tables that are read and settled, of Ranges in all, or those read by a Verify without [Lookup]; Rows the rows
-	// read. They are a few seconds old.
+	// Done counts the token ranges of tables that are read and settled, or for Verify without [Lookup] those that are read, of Ranges in
+	// total. Rows counts the rows read. All are a few seconds old.
 	Done, Ranges, Rows, Findings int
 	Began, Ended                 time.Time // Ended is zero while it has not
 
 	job string
 }
 
-// Runs are the stored runs of all sets, the latest first. The error matches ErrInvalid if the Reconciler has no [State].
+// Runs returns the stored runs of all sets, the latest first. The error matches ErrInvalid if the Reconciler has no [State].
 func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
 	s, err := r.stored()
 	if err != nil {
@@ -63,25 +63,26 @@ func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
 	return runs, err
 }
 
-// Pause makes a run send nothing until [Reconciler.Continue], except that it keeps its lease. The process that runs it hears of it within some
-// seconds, and requests in flight end as usual. It is an ErrInvalid if no such run is stored, or if it has ended. An interrupted run, whose process
-// may only be slow, hears of it if it is alive.
+// Pause makes a run send nothing until [Reconciler.Continue], except to keep its lease. The process of the run learns of it within some seconds,
+// and requests in flight end as usual. The error matches ErrInvalid if no such run is stored, or if it has ended. The process of an interrupted run
+// may only be slow: if it is alive, it learns of the pause as well.
 func (r *Reconciler) Pause(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantPause)
 }
 
-// Continue ends a [Reconciler.Pause], with the errors of it. A run that was stopped, or whose process has died, needs a call with [Resume].
+// Continue ends a [Reconciler.Pause], and returns the same errors. A run that was stopped, or whose process has died, needs a call with
+// [Resume].
 func (r *Reconciler) Continue(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantRun)
 }
 
-// Stop ends a run within some seconds, with [ErrStopped]; it can be resumed. It has the errors of [Reconciler.Pause].
+// Stop ends a run within some seconds, with [ErrStopped]; the run can be resumed. Stop returns the same errors as [Reconciler.Pause].
 func (r *Reconciler) Stop(ctx context.Context, run gocql.UUID) error {
 	return r.want(ctx, run, "wanted", wantStop)
 }
 
-// SetRate bounds the requests a second of a run, within some seconds; 0 is no bound. See [Rate]. An interrupted run has the rate once it is
-// resumed. It has the errors of [Reconciler.Pause].
+// SetRate bounds the requests per second of a run, and takes effect within some seconds; 0 is no bound. See [Rate]. For an interrupted run
+// the rate applies once it is resumed. SetRate returns the same errors as [Reconciler.Pause].
 func (r *Reconciler) SetRate(ctx context.Context, run gocql.UUID, requests int) error {
 	if requests < 0 {
 		return invalid("SetRate: %d is negative", requests)

@@ -22,7 +22,7 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Internal is for engines of this repository that have the ranges of a run done by several processes, as the module reconcile/temporal does.
+// Internal is for engines of this repository that distribute the ranges of a run over several processes, as module reconcile/temporal does.
 func (r *Reconciler) Internal() engine.Opener { return opener{r} }
 
 type opener struct{ *Reconciler }

@@ -16,10 +16,10 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Estimate is what runs over a set have to read and send, by the sizes of its tables that nodes report.
+// Estimate is how much a run over a set has to read and send, based on the table sizes that nodes report.
 type Estimate struct {
 	Entity string
-	// Tables are those that a run compares, the base table first.
+	// Tables are the tables that a run compares, the base table first.
 	Tables []TableEstimate
 	// Spool is how many bytes a Verify writes to temporary files ([Spool]); 0 if its records fit into memory.
 	Spool int64
@@ -30,22 +30,22 @@ type Estimate struct {
 // TableEstimate is what nodes report of a table.
 type TableEstimate struct {
 	Table string // physical, with its keyspace
-	// Rows of the base table are its partitions, or where it has clustering columns as many for each as a sample of rows shows. Of a query
-	// table they are the same, as each base row has one row there, or none.
+	// Rows is, for the base table, the number of its partitions, or if it has clustering columns that number times the rows per partition in a
+	// sample. For a query table it is the same number, as each base row has at most one row there.
 	Rows int64
-	// Bytes are those of one replica, before compression. Rows that were written in parts, or several times, count several times until they
-	// are compacted. 0 is not known: no node reports the table, or it has so few partitions that nodes cannot tell how many.
+	// Bytes is the size of one replica, before compression. Rows that were written in parts, or several times, count several times until they
+	// are compacted. 0 means not known: no node reports the table, or it has so few partitions that nodes cannot tell how many.
 	Bytes int64
 }
 
-// ErrUnknown is matched by the error of [Reconciler.Estimate] where no node reports the size of the base table.
+// ErrUnknown is matched by the error of [Reconciler.Estimate] if no node reports the size of the base table.
 var ErrUnknown = errors.New("denorm: reconcile: the size is not known")
 
-// Estimate asks the nodes what they report of the sizes of the tables of a set (system.size_estimates), and changes nothing. Options [Tables] and [PageSize] are
-// those of the run. Nodes report what is in their data files, a few minutes after it was flushed; what nodes own that do not answer is taken to be
-// as much as others have. The error matches [ErrUnknown] if the base table is not reported, and ErrInvalid as that of [Reconciler.Verify].
+// Estimate reads from the nodes the sizes of a set's tables (system.size_estimates), and changes nothing. Options [Tables] and [PageSize] are those
+// of the run. Nodes report what is in their data files, a few minutes after it was flushed. Nodes that do not answer are assumed to own as much data
+// as the others. The error matches [ErrUnknown] if the base table is not reported, and ErrInvalid as the error of [Reconciler.Verify] does.
 //
-// How large partitions become is another question, which package schema/estimate answers from the declaration.
+// Package schema/estimate answers another question from the declaration: how large partitions become.
 func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options ...Option) (Estimate, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *Reconciler) Estimate(ctx context.Context, set tables.Described, options
 // recordSize is about what a row takes in a spool.
 const recordSize = 120
 
-// Rows are those of all tables, which a Verify reads.
+// Rows returns the number of rows of all tables, which a Verify reads.
 func (e Estimate) Rows() (rows int64) {
 	for _, t := range e.Tables {
 		rows += t.Rows
@@ -92,10 +92,11 @@ func (e Estimate) Rows() (rows int64) {
 	return rows
 }
 
-// Requests are those in which a Verify reads all tables, at least. What differs needs more.
+// Requests returns how many requests a Verify needs at least to read all tables. Rows that differ need more.
 func (e Estimate) Requests() int64 { return e.reading(len(e.Tables)) }
 
-// Puts are the requests in which a Backfill of one query table reads the base table and puts each row, at least. Then it verifies the table.
+// Puts returns how many requests a Backfill of one query table needs at least to read the base table and put each row. Then it verifies the
+// table.
 func (e Estimate) Puts() int64 {
 	if len(e.Tables) == 0 {
 		return 0

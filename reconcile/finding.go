@@ -13,23 +13,23 @@ type Class = repair.Class
 
 // The classes of findings.
 const (
-	Missing   = repair.Missing   // the base row has a row in the table, and it is not there
-	Differing = repair.Differing // it is there, not newer than the base row, and has other values
+	Missing   = repair.Missing   // the table lacks the row that the base row should have there
+	Differing = repair.Differing // the row is there, is not newer than the base row, and has other values
 	Ghost     = repair.Ghost     // a row that is not newer than the base row, under a key that the base row does not have
 	Orphan    = repair.Orphan    // a row of an entity that has no base row
 	Newer     = repair.Newer     // a row that is newer than the base row
-	Undatable = repair.Undatable // a row of which nothing says when it was written
+	Undatable = repair.Undatable // a row for which nothing says when it was written
 	Unclaimed = repair.Unclaimed // the base row has a unique key that is not claimed for it
-	Shared    = repair.Shared    // two base rows have one unique key: this one, and the one for which it is claimed ([Finding.Other])
+	Shared    = repair.Shared    // two base rows have the same unique key: this one, and the one for which the key is claimed ([Finding.Other])
 )
 
-// Certainty says how sure it is that a finding is no write in flight.
+// Certainty says how certain it is that a finding is not a write in flight.
 type Certainty = repair.Certainty
 
 // The certainties of findings.
 const (
 	Settled = repair.Settled // it has lasted for longer than Settle: only a queued Resume, a hint or a stuck batchlog may still explain it
-	Proven  = repair.Proven  // nothing that is still to be delivered explains it
+	Proven  = repair.Proven  // nothing that may still be delivered explains it
 )
 
 // Outcome says what a repair did about a finding.
@@ -37,9 +37,9 @@ type Outcome uint8
 
 // The outcomes of findings.
 const (
-	Found    Outcome = iota // nothing was tried: the call only looks, or Reason says why
-	Repaired                // the tables agree now, as was read back
-	Shadowed                // a delete covers the row: it was sent again at its own time, and is not there; see [Rewrite]
+	Found    Outcome = iota // nothing was tried: the call only compares, or Reason says why
+	Repaired                // the tables agree now: they were read back
+	Shadowed                // a delete covers the row: it was sent again with its own timestamp, and is still not there; see [Rewrite]
 	Changed                 // the entity was written meanwhile: look again
 	Failed                  // requests failed; Reason says which
 )
@@ -53,13 +53,13 @@ type Finding struct {
 	Class     Class
 	Certainty Certainty
 	Table     string // physical, with its keyspace
-	Column    string // of Differing: one that differs
-	// BaseTime and RowTime are when the base row and the row were written; zero where there is none.
+	Column    string // a column that differs, if Class is Differing
+	// BaseTime and RowTime are when the base row and the row were written; zero if there is no such row.
 	BaseTime, RowTime time.Time
-	// FirstSeen is when it was seen first in this state.
+	// FirstSeen is when the row was first seen in this state.
 	FirstSeen time.Time
 	Outcome   Outcome
-	Reason    string // why it was left as it is, if it was
+	Reason    string // why the row was left as it is, if it was
 
 	key    string
 	entity string // encoded base key
@@ -67,14 +67,14 @@ type Finding struct {
 	t      *table
 }
 
-// Key is the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave it out.
+// Key returns the primary key of the row, as CQL text. It is as secret as the row: String and all other formats leave it out.
 func (f Finding) Key() string { return f.t.KeyText(f.key) }
 
-// Entity is the primary key of the base row of the entity, as CQL text, and as secret.
+// Entity returns the primary key of the entity's base row, as CQL text. It is as secret as [Finding.Key].
 func (f Finding) Entity() string { return f.t.Base().KeyText(f.entity) }
 
-// Other is [Finding.Entity] of the other entity that has the key, of a finding that is [Shared]. It is empty for others, and where the process of
-// the run that found it has died.
+// Other returns, for a finding that is [Shared], the [Finding.Entity] of the other entity that has the key. It is empty for all other findings,
+// and if the process of the run that found it has died.
 func (f Finding) Other() string {
 	if f.other == "" {
 		return ""
@@ -90,7 +90,7 @@ type spot struct {
 
 func (f *Finding) spot() spot { return spot{place{f.t, f.key}, f.entity} }
 
-// String is the finding without the key.
+// String returns the finding without the key.
 func (f Finding) String() string {
 	out := fmt.Sprintf("%s: %s (%s)", f.Table, f.Class, f.Certainty)
 	if f.Column != "" {

@@ -71,9 +71,9 @@ func (c *config) fail(format string, args ...any) {
 	c.err = errors.Join(c.err, fmt.Errorf(format, args...))
 }
 
-// Settle is longer than any write takes, from its timestamp until its last statement is applied: the limit of a call, the server's timeout,
-// a replay of the batchlog after a restart, and how far clocks are apart. What lasts for less is not reported. Default: 90 s. It must be
-// positive.
+// Settle sets a time longer than any write takes, from its timestamp until its last statement is applied: the limit of a call, the server's
+// timeout, a replay of the batchlog after a restart, and clock skew. Differences that last for less are not reported. Default: 90 s. It
+// must be positive.
 func Settle(d time.Duration) Option {
 	return func(c *config) {
 		if c.settle = d; d <= 0 {
@@ -82,15 +82,15 @@ func Settle(d time.Duration) Option {
 	}
 }
 
-// OldTimestamps says that the set may be written with writer.At at times long past, as an import does: the age of a row then says nothing of
-// when it was written, and each difference is looked at three times.
+// OldTimestamps says that the set may be written with writer.At at times long past, as an import does. The timestamp of a row then does not
+// tell when it was written, and each difference is looked at three times.
 func OldTimestamps() Option { return func(c *config) { c.at = true } }
 
-// Tables are the query tables to compare with the base table. Default: all of the set.
+// Tables names the query tables to compare with the base table. Default: all query tables of the set.
 func Tables(names ...string) Option { return func(c *config) { c.only = names } }
 
-// Consistency is the level of reads and of repairs. It must be that of the service's writes, or rows that these have acknowledged may be
-// missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is read at ALL, whatever this is.
+// Consistency sets the consistency level of reads and of repairs. It must be the level of the service's writes, or acknowledged rows may be
+// missed. Default: LOCAL_QUORUM. Before rows are removed, the base table is always read at ALL.
 func Consistency(level session.Consistency) Option {
 	return func(c *config) { c.consistency = level }
 }
@@ -105,8 +105,8 @@ func InFlight(most int) Option {
 	}
 }
 
-// Target is how long 95 of 100 requests may take: above it, fewer are kept in flight. Default: twice that of the fastest 50 in a row of the
-// first 200 requests. A run begins with one request at a time.
+// Target sets how long 95 of 100 requests may take: if they take longer, fewer are kept in flight. Default: twice the 95th percentile of
+// the fastest 50 consecutive requests of the first 200. A run begins with one request at a time.
 func Target(p95 time.Duration) Option {
 	return func(c *config) {
 		if c.target = p95; p95 <= 0 {
@@ -124,8 +124,8 @@ func Rate(requests int) Option {
 	}
 }
 
-// PageSize is how many rows are read by a request. Default: 1000. A node is busy with a page for some milliseconds, in which the service's
-// requests wait: where that matters, give pages of 100 rows or less, with [Rate].
+// PageSize sets how many rows a request reads. Default: 1000. A page keeps a node busy for some milliseconds, and the service's requests
+// wait meanwhile. Where that matters, set 100 rows or less, with [Rate].
 func PageSize(rows int) Option {
 	return func(c *config) {
 		if c.pageSize = rows; rows < 1 {
@@ -134,18 +134,18 @@ func PageSize(rows int) Option {
 	}
 }
 
-// DryRun makes [Reconciler.Repair] say what it would do, and send nothing.
+// DryRun makes [Reconciler.Repair] report what it would do, and send nothing.
 func DryRun() Option { return func(c *config) { c.dryRun = true } }
 
-// Rewrite makes [Reconciler.Repair] write an entity again, at a time Settle ago, where a delete of a newer write that was never completed
-// covers a row, so that it cannot be put back at its own time ([Shadowed]). All writes that are in flight are newer than that and win. A write
-// of an earlier time that arrives later loses to it: resume stored errors before, and do not import with writer.At meanwhile. It is done only when
-// all replicas of the base row have answered.
+// Rewrite makes [Reconciler.Repair] write an entity again, with a timestamp Settle ago, where a row cannot be put back with its own timestamp
+// because a delete of a newer write that was never completed covers it ([Shadowed]). All writes in flight are newer than that timestamp and win.
+// A write with an earlier timestamp that arrives later loses: resume stored errors first, and do not import with writer.At meanwhile. Rewrite
+// writes only when all replicas of the base row have answered.
 func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 
-// MaxRemovals bounds how many rows a run removes or puts into the base table, so that a damaged base table does not make a repair
-// damage the others: it ends with [ErrTooMuch]. Default: 1000, and never more than a hundredth of the rows that were read, or 100 if that
-// is more. A number that is given replaces both.
+// MaxRemovals bounds how many rows a run removes or puts into the base table. A run that exceeds it ends with [ErrTooMuch], so that a
+// repair does not damage the other tables when the base table is damaged. Default: a hundredth of the rows that were read, at least 100 and
+// at most 1000. A given number replaces that default.
 func MaxRemovals(rows int) Option {
 	return func(c *config) {
 		if c.maxRemovals = rows; rows < 1 {
@@ -154,16 +154,17 @@ func MaxRemovals(rows int) Option {
 	}
 }
 
-// OnRemoval is given each row, with all its values, before it is removed. If f fails, the row is left, and the [Finding] says why. Without
-// OnRemoval, [Reconciler.Repair] removes nothing, and says so. f is called by several goroutines at once; a row is removed after f has returned.
+// OnRemoval makes a run call f with each row, with all its values, before it is removed. The row is removed after f has returned. If f fails,
+// the row is left, and the [Finding] says why. Without OnRemoval, [Reconciler.Repair] removes nothing, and says so. Several goroutines call f at
+// once.
 func OnRemoval(f func(Removal) error) Option { return func(c *config) { c.onRemoval = f } }
 
 // Lookup makes [Reconciler.Verify] and [Reconciler.Repair] read the counterparts of each row one by one. That takes many times as long, but
-// no temporary file, and a stored run is continued where its process has died: see [Resume].
+// needs no temporary file, and a stored run continues where its process has died: see [Resume].
 func Lookup() Option { return func(c *config) { c.lookup = true } }
 
-// Spool is the folder in which [Reconciler.Verify] and [Reconciler.Repair] keep hashes and keys of rows, where 96 MiB of memory do not
-// hold them: about 120 bytes for each row of a query table and as many for the row that the base table expects there. The file has mode
+// Spool sets the directory in which [Reconciler.Verify] and [Reconciler.Repair] keep hashes and keys of rows if they need more than 96 MiB
+// of memory: about 120 bytes for each row of a query table, and as many for the row that the base table expects there. The file has mode
 // 0600, and is gone when the call ends or the process dies. Default: [os.TempDir].
 func Spool(dir string) Option {
 	return func(c *config) {
@@ -174,11 +175,11 @@ func Spool(dir string) Option {
 	}
 }
 
-// OnProgress is called about every second, and at the end, by one goroutine.
+// OnProgress makes a run call f about every second, and at the end, from one goroutine.
 func OnProgress(f func(Progress)) Option { return func(c *config) { c.onProgress = f } }
 
-// Trace tells a tracer of runs, if it is a [session.RunTracer]: package tracing has one for OpenTelemetry. It replaces an earlier one; nil
-// turns tracing off.
+// Trace sets the tracer that is told of runs, if it is a [session.RunTracer]: package tracing has one for OpenTelemetry. It replaces an
+// earlier one; nil turns tracing off.
 func Trace(t session.Tracer) Option {
 	return func(c *config) { c.tracer = request.NewTracers(t) }
 }

@@ -27,8 +27,8 @@ type Reconciler struct {
 	defaults []Option
 }
 
-// New makes a Reconciler of a session that can read and write. It works in the keyspaces of the session, but within a budget of retries of
-// its own, so that a run does not use up that of the service. The options are the defaults of all calls. The error names each option that is
+// New makes a Reconciler from a session that can read and write. It works in the keyspaces of the session, but has its own retry budget, so
+// that a run does not use up the budget of the service. The options are the defaults of all calls. The error names each option that is
 // not valid, and matches [ErrInvalid].
 func New(s *session.Session, options ...Option) (*Reconciler, error) {
 	if s == nil || s.Reads() == nil || s.Writes() == nil {
@@ -44,7 +44,7 @@ func New(s *session.Session, options ...Option) (*Reconciler, error) {
 	return r, nil
 }
 
-// ErrInvalid is matched by errors of calls that are not valid. Nothing was sent.
+// ErrInvalid is matched by the error of a call that is not valid. Nothing was sent.
 var ErrInvalid = errors.New("denorm: reconcile: invalid")
 
 func invalid(format string, args ...any) error {

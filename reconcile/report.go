@@ -14,32 +14,32 @@ import (
 
 // Errors of a [Report].
 var (
-	// ErrDrift says that tables disagree, and were not repaired.
+	// ErrDrift says that tables disagree and were not repaired.
 	ErrDrift = errors.New("denorm: reconcile: tables disagree")
-	// ErrIncomplete says that not all was read: nothing is known of the rest. Its text names the table and the range of tokens of what could not
-	// be read, also in smaller pages and ranges, with the cause and what to do.
+	// ErrIncomplete says that some rows were not read: nothing is known of them. Its text names the table and the token range that could not be
+	// read, even in smaller pages and ranges, with the cause and what to do.
 	ErrIncomplete = errors.New("denorm: reconcile: not all rows were compared")
-	// ErrTooMuch says that a repair ended as it would have removed more rows, or put more into the base table, than [MaxRemovals] allows.
+	// ErrTooMuch says that a repair ended because it would have removed more rows, or put more into the base table, than [MaxRemovals] allows.
 	ErrTooMuch = errors.New("denorm: reconcile: more rows would be removed or put back than MaxRemovals allows")
 )
 
-// Report is what a call has found. It is complete when the call has returned.
+// Report is what a call found. It is complete when the call has returned.
 type Report struct {
 	Entity       string
 	Run          gocql.UUID // zero without [State]
 	Began, Ended time.Time
 	// Tables are the tables that were compared, the base table first.
 	Tables []TableReport
-	// NotCompared are the tables of the set that were not, physical, with their keyspaces: nothing is known of them.
+	// NotCompared are the tables of the set that were not compared, by physical name with keyspace: nothing is known of them.
 	NotCompared []string
-	// InFlight counts entities whose tables differed at first and agreed later, or changed: writes in flight explain them.
+	// InFlight counts entities whose tables differed at first and later agreed or changed: writes in flight explain them.
 	InFlight int
 	// Put counts the rows that [Reconciler.Backfill] has put into its table.
 	Put int
-	// Stamped counts the entities that [Reconciler.Adopt] has given a stamp or a version, and OtherTimes the rows of query tables among them that had
-	// another time than the base row, which is no difference. Of a run that was continued they are those of the last process.
+	// Stamped counts the entities that [Reconciler.Adopt] has given a stamp or a version. OtherTimes counts the rows of their query tables that had
+	// another time than the base row, which is no difference. If a run was continued, both count the last process only.
 	Stamped, OtherTimes int
-	// Uncovered counts ranges of the ring that could not be read, and entities that differed and could not be looked at again; Err says why.
+	// Uncovered counts token ranges that could not be read, and entities that differed and could not be looked at again; Err says why.
 	Uncovered int
 
 	mu       sync.Mutex
@@ -83,18 +83,18 @@ type TableReport struct {
 	Rows  int    // read
 	Found map[Class]int
 	// Unheld counts, in a table with Unique, claims of entities whose base rows do not have the key. They are no difference: writes whose client
-	// has died leave them, and who wants such a key takes it. Of a run that was continued they are those of the last process.
+	// has died leave them, and the next entity that wants such a key takes it. If a run was continued, Unheld counts the last process only.
 	Unheld int
 }
 
 // maxFindings bounds the findings that a report keeps; all are counted.
 const maxFindings = 100_000
 
-// Findings are the rows that disagree, the first 100,000 of them; [TableReport] counts all.
+// Findings returns the first 100,000 rows that disagree; [TableReport] counts all.
 func (r *Report) Findings() iter.Seq[Finding] { return slices.Values(r.findings) }
 
-// Err is nil if all rows were read, and agree now. It matches [ErrDrift] if some disagree and were not repaired, [ErrIncomplete] if some could
-// not be read, [ErrTooMuch] if a repair has stopped, and [ErrStopped] or [ErrRunning] if a stored run ended early.
+// Err is nil if all rows were read and agree now. It matches [ErrDrift] if some disagree and were not repaired, [ErrIncomplete] if some could
+// not be read, [ErrTooMuch] if a repair ended because of [MaxRemovals], and [ErrStopped] or [ErrRunning] if a stored run ended early.
 func (r *Report) Err() error {
 	var errs []error
 	if r.stopped != nil {
@@ -119,7 +119,7 @@ func (r *Report) Err() error {
 	return errors.Join(errs...)
 }
 
-// String is the report as a table, without keys. Why something is missing in it, Err says.
+// String returns the report as a table, without keys. If something is missing in it, Err says why.
 func (r *Report) String() string {
 	var b strings.Builder
 	for _, t := range r.Tables {
@@ -317,13 +317,13 @@ type Removal struct {
 	Values map[string]string // by column, as CQL text; null columns are left out
 }
 
-// Progress is how far a call is.
+// Progress says how far a call has got.
 type Progress struct {
-	Done     float64 // of the ring, over all tables, or of the one entity: 0 to 1
-	Rows     int     // that were read, and compared or put
+	Done     float64 // fraction of the ring, over all tables, or of the one entity: 0 to 1
+	Rows     int     // rows that were read, and compared or put
 	Findings int
 	Waiting  int // entities to be looked at again
 	InFlight int // requests that may be in flight
-	// Waits says why nothing is read at the moment: it was paused, or [Reconciler.Backfill] waits for writers. Else it is empty.
+	// Waits says why nothing is read at the moment: the run was paused, or [Reconciler.Backfill] waits for writers. Otherwise it is empty.
 	Waits string
 }

@@ -14,22 +14,23 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// ErrRunning says that another run of the same kind, over the same set and keyspaces, is under way. Its text names that run. If its process
-// has died, a call succeeds a minute later.
+// ErrRunning says that another run of the same kind, over the same set and keyspaces, is under way. Its text names that run. If the process
+// of that run has died, a call succeeds a minute later.
 var ErrRunning = errors.New("denorm: reconcile: another run of the set is under way")
 
 // ErrStopped says that the run was stopped by [Reconciler.Stop].
 var ErrStopped = errors.New("denorm: reconcile: the run was stopped; option Resume (--resume) continues it")
 
-// State stores runs in the tables of [StateSchema], in a physical keyspace, where they outlive their process: one that has died is continued
-// with [Resume], only one of a kind runs at a time ([ErrRunning]), others see and steer it ([Reconciler.Runs]), and a finding keeps the time
-// when the first run saw it, so that it can become [Proven]. Without State, or with an empty name, all of that is in memory and ends with the call.
+// State stores runs in the tables of [StateSchema], in a physical keyspace, where they outlive their process. [Resume] continues a run whose
+// process has died, only one run of a kind works at a time ([ErrRunning]), other processes see and control it ([Reconciler.Runs]), and a finding
+// keeps the time when the first run saw it, so that it can become [Proven]. Without State, or with an empty name, all of that is in memory and ends
+// with the call.
 func State(keyspace string) Option { return func(c *config) { c.state = keyspace } }
 
-// Resume continues a run that [State] has stored, which is [Report.Run] or listed by [Reconciler.Runs]. What it has done is not done again,
-// and the report has all that it found; what it was repairing when its process died is looked at first. But Verify and Repair without [Lookup]
-// read all tables again, as their hashes are lost with the process. It must be of the same call, with the same declaration, [Tables], [Lookup]
-// and [DryRun], or the error matches [ErrInvalid]. The [Rate] is that of the stored run unless another one is given.
+// Resume continues a run that [State] has stored: see [Report.Run] and [Reconciler.Runs]. The run does not repeat what it has done, its report
+// has all that it found before, and it first looks at what it was repairing when its process died. Verify and Repair without [Lookup],
+// however, read all tables again, because their hashes are lost with the process. The call must be the same, with the same declaration,
+// [Tables], [Lookup] and [DryRun], or the error matches [ErrInvalid]. The [Rate] is that of the stored run unless another one is given.
 func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
 
 // storedRun is a run in the tables of StateSchema.

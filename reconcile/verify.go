@@ -7,12 +7,12 @@ import (
 )
 
 // Verify compares the query tables of a set with its base table, while writers write, and changes nothing. It reads each table once, and
-// compares hashes of the rows ([Spool]). What differs is looked at again, at least [Settle] apart, until it agrees or no write in flight
-// can explain it. So Verify takes at least that long where something differs. With [Lookup] it needs no temporary file, and takes many times
-// as long.
+// compares hashes of the rows ([Spool]). Entities that differ are read again, at least [Settle] apart, until they agree or no write in
+// flight can explain the difference. If any entity differs, Verify takes at least that long. With [Lookup] it needs no temporary file, and
+// takes many times as long.
 //
-// The error is that of [Report.Err], or ErrInvalid, or that of ctx. With [State] it may be [ErrRunning], or that the state cannot be read. The
-// report is never nil once the run has begun.
+// The error is that of [Report.Err], or ErrInvalid, or that of ctx. With [State] it may be [ErrRunning], or say that the state cannot be read.
+// The report is never nil once the run has begun.
 func (r *Reconciler) Verify(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {
@@ -31,11 +31,12 @@ func (j *job) runDigest(ctx context.Context) (*Report, error) {
 	return j.run(ctx)
 }
 
-// Repair is [Reconciler.Verify], and makes the tables agree. Entities that differ are read row by row, and for these it sends mutations of
-// writes that were attempted again, with the same values and the same timestamps, and so undoes no write of others: a row that is missing or
-// differs is put at the time of the base row; a row that is newer than the base row is put into all tables at its own time; a row without a
-// base row is put into the base table at its own time, and is removed only if a delete covers it there; a row under a former key is removed at
-// its own time. A set whose rows never move is repaired column by column: the newer of two values is put into the other table at its own time.
+// Repair compares like [Reconciler.Verify], and makes the tables agree. It reads the entities that differ row by row, and sends the mutations
+// of earlier writes again, with the same values and the same timestamps, so it undoes no write of others. A row that is missing or differs is
+// put with the timestamp of the base row. A row that is newer than the base row is put into all tables with its own timestamp. A row without
+// a base row is put into the base table with its own timestamp, and is removed only if a delete covers it there. A row under a former key is
+// removed with its own timestamp. A set whose rows never move is repaired column by column: the newer of two values is put into the other
+// table with its own timestamp.
 func (r *Reconciler) Repair(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {
@@ -45,8 +46,8 @@ func (r *Reconciler) Repair(ctx context.Context, set tables.Described, options .
 	return j.runDigest(ctx)
 }
 
-// Entity is [Reconciler.Repair] of one entity, or with [DryRun] a look at it. Of the row, the columns are used that identify the entity; where
-// it may have no base row, those of query tables' keys say where else rows of it are looked for.
+// Entity is [Reconciler.Repair] for one entity; with [DryRun] it only compares. It uses the columns of row that identify the entity. If the
+// entity may have no base row, set the columns of query tables' keys as well: they say where else to look for its rows.
 func Entity[T any](ctx context.Context, r *Reconciler, set *tables.Set[T], row T, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {

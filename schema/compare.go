@@ -14,8 +14,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Compare holds a live schema against a declared one and gives all differences, in the order of the declaration. Both
-// name physical keyspaces, see [Schema.In]. Of live keyspaces that the declaration has nothing in nothing is said.
+// Compare compares a live schema with a declared one and returns all differences, in the order of the declaration. Both
+// name physical keyspaces, see [Schema.In]. Live keyspaces that the declaration does not mention are ignored.
 func Compare(declared, live *Schema) []Difference {
 	c := &comparison{declared: declared, live: live, unversioned: make(map[*entity.Set]bool)}
 	c.noKeyspaces()
@@ -41,7 +41,7 @@ func Compare(declared, live *Schema) []Difference {
 	return c.found
 }
 
-// Breaking gives the differences that hurt something declared: those without Extra and Note.
+// Breaking returns the differences that hurt something declared: those without Extra and Note.
 func Breaking(differences []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return d.Extra || d.Note })
 }

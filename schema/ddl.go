@@ -10,9 +10,9 @@ import (
 	"github.com/denorm-go/denorm/internal/fingerprint"
 )
 
-// CQL is the schema as text: a CREATE for everything in it, in an order in which it can be executed. The same schema
-// gives the same text, and [Parse] reads it back. Where a name or a text has /* or */ in it a comment says first that cqlsh
-// would not read it as it is meant.
+// CQL returns the schema as text: a CREATE for everything in it, in an order in which they can be executed. The same schema
+// gives the same text, and [Parse] reads it back. If a name or a text contains /* or */, a comment at the start says that
+// cqlsh would misread it.
 func (s *Schema) CQL() string {
 	var b strings.Builder
 	statements := s.Statements()
@@ -28,7 +28,7 @@ func (s *Schema) CQL() string {
 	return b.String()
 }
 
-// Statements are the statements of [Schema.CQL], without semicolons.
+// Statements returns the statements of [Schema.CQL], without semicolons.
 func (s *Schema) Statements() []string {
 	var out []string
 	for _, c := range s.creates(false) {
@@ -121,7 +121,7 @@ func (t *Type) body() string {
 
 func (t *Table) body() string { return t.String() + " " + t.Definition() }
 
-// Definition is what follows the name in the table's CREATE TABLE: the columns in brackets, and the options.
+// Definition returns what follows the name in the table's CREATE TABLE: the columns in parentheses, and the options.
 func (t *Table) Definition() string {
 	var b strings.Builder
 	b.WriteString("(\n")

@@ -28,7 +28,7 @@ type about func(*Schema) error
 
 func (f about) declare(s *Schema) error { return f(s) }
 
-// Declare puts a schema together from what a service declares, in any order. The error names every fault.
+// Declare makes a schema from the declarations of a service, in any order. The error names every fault.
 func Declare(parts ...Declaration) (*Schema, error) {
 	s := &Schema{}
 	var errs []error
@@ -134,7 +134,7 @@ func Sets(sets ...tables.Described) Declaration {
 	})
 }
 
-// Sets gives the sets that were declared with [Sets], in that order. A schema that was parsed, or read from a cluster, has none.
+// Sets returns the sets that were declared with [Sets], in that order. A schema that was parsed, or read from a cluster, has none.
 func (s *Schema) Sets() []tables.Described {
 	var out []tables.Described
 	for _, t := range s.Tables {
@@ -177,8 +177,8 @@ func (s *Schema) set(set tables.Described) error {
 	return nil
 }
 
-// With gives a declared table its options. Its name is qualified by its keyspace if that was declared, for example "shop.orders_by_id".
-// One table is given to one With.
+// With sets the options of a declared table. If the table was declared with a keyspace, table includes it, for example
+// "shop.orders_by_id". Use one With for a table.
 func With(table string, options Options) Declaration {
 	return about(func(s *Schema) error {
 		t := s.Table(parseID(table))
@@ -202,7 +202,8 @@ func With(table string, options Options) Declaration {
 	})
 }
 
-// Keyspaces declares the replication of keyspaces. One that no declared table or type is in is an error of [Declare], if any is declared.
+// Keyspaces declares the replication of keyspaces. If any table or type is declared, a keyspace that has none of them is an error of
+// [Declare].
 func Keyspaces(keyspaces ...Keyspace) Declaration { return replicated(keyspaces) }
 
 // replicated is the [Declaration] that [Keyspaces] makes.
@@ -221,7 +222,8 @@ func (r replicated) declare(s *Schema) error {
 	return nil
 }
 
-// Replication is a NetworkTopologyStrategy of so many replicas in each datacentre. Datacentre "" stands for all of them.
+// Replication returns a NetworkTopologyStrategy with the given number of replicas in each datacentre. Datacentre "" stands for all of
+// them.
 func Replication(factors map[string]int) map[string]string {
 	out := map[string]string{"class": "NetworkTopologyStrategy"}
 	for dc, n := range factors {
@@ -233,7 +235,7 @@ func Replication(factors map[string]int) map[string]string {
 	return out
 }
 
-// CQL declares what the text says, see [Parse]: user-defined types, tables of other code, queries, and notes.
+// CQL declares the contents of a CQL text, see [Parse]: user-defined types, tables of other code, queries, and notes.
 func CQL(text string) Declaration {
 	return declaration(func(s *Schema) error {
 		p, err := Parse("CQL", text)
@@ -250,8 +252,8 @@ func CQL(text string) Declaration {
 	})
 }
 
-// Accept accepts findings of the lint rule with this code in a table, "" for all, for a reason. A code that no rule has is an error
-// of [Declare].
+// Accept accepts the findings of the lint rule with this code in a table, for a reason; table "" stands for all tables. A code that no
+// rule has is an error of [Declare].
 func Accept(code, table, reason string) Declaration {
 	return declaration(func(s *Schema) error {
 		if reason == "" {
@@ -265,9 +267,8 @@ func Accept(code, table, reason string) Declaration {
 	})
 }
 
-// Expect states what is expected of a declared table. A Per or Window of less than a second is an error: it is a number
-// without a unit. So are a column that the table does not have, and numbers that cannot be, such as a negative Rows or
-// a Filled above 1.
+// Expect states the expected volume of a declared table. A Per or Window of less than a second is an error: it is a number without a
+// unit. So are a column that the table does not have, and impossible numbers, such as a negative Rows or a Filled above 1.
 func Expect(table string, v Volume) Declaration {
 	return about(func(s *Schema) error {
 		v.Table = parseID(table)

@@ -7,20 +7,20 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Difference is one disagreement of a live schema with what is declared.
+// Difference is one difference between a live schema and the declared one.
 type Difference struct {
 	Keyspace string
 	Table    string // or type, index, view; empty if the keyspace as a whole is meant
 	Column   string // empty if the table as a whole is meant
 	Reason   string
-	// Fix is the statement that makes the live schema as declared. It is for a person to read and to run. Empty if no
+	// Fix is the statement that makes the live schema match the declaration. It is for a person to read and to run. It is empty if no
 	// statement can; Impossible then says why, and what to do instead.
 	Fix        string
 	Impossible string
 	// Destroys says that Fix loses data.
 	Destroys bool
-	// Extra says that the cluster has more than is declared, or options that the declaration leaves to it, and that
-	// nothing declared is hurt by it. During a rolling upgrade the newer schema has such columns.
+	// Extra says that the cluster has more than is declared, or options that the declaration leaves to the cluster, and that this hurts
+	// nothing declared. During a rolling upgrade the newer schema has such columns.
 	Extra bool
 	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process.
 	Note bool
@@ -28,21 +28,21 @@ type Difference struct {
 	begun bool // Fix is only right if no process without a Since has written rows of since it began
 }
 
-// String is the difference for people: what cannot be printed is written as an escape, so a terminal obeys nothing of it.
+// String returns the difference for people to read. Unprintable characters are written as escapes, so no terminal interprets them.
 func (d Difference) String() string {
 	return compare.Text(d.Keyspace, d.Table, d.Column, d.Reason, d.Fix, d.Impossible)
 }
 
-// DifferenceError is returned where a live schema is not as declared. It names every difference.
+// DifferenceError is returned if a live schema is not as declared. It names every difference.
 type DifferenceError struct{ Differences []Difference }
 
 func (e *DifferenceError) Error() string { return compare.Texts("schema", e.Differences) }
 
-// Migration is the statements that fix the differences, as text for review, in the order in which they were found. It is
-// never run by this package. What loses data, and what is only more than is declared, is commented out; what no
-// statement can fix is described. What a [Difference.Note] asks for is among the statements, commented out if it is for a Since that
-// has begun. Without its comments the text is these statements and nothing else, whatever names and
-// texts the live schema has: in comments control characters and line breaks are written as escapes.
+// Migration returns the statements that fix the differences, as text for review, in the order in which the differences were found.
+// This package never runs it. Statements that lose data, and those of a [Difference.Extra], are commented out. Differences
+// that no statement can fix are described. The statement of a [Difference.Note] is included, commented out if it is for a Since that
+// has begun. Without its comments the text is these statements and nothing else, whatever names and texts the live schema has: in
+// comments, control characters and line breaks are written as escapes.
 func Migration(differences []Difference) string {
 	var b strings.Builder
 	for i, d := range differences {

@@ -17,22 +17,21 @@ import (
 // ensureTimeout limits an [Ensure] whose context has no deadline.
 const ensureTimeout = 2 * time.Minute
 
-// Ensure creates what is declared and missing, waits until all nodes agree on the schema, and then validates it. It is
-// for development and tests: a schema in production is changed by people, with [Migration] for a start. It never alters
-// or drops anything; what differs is a [*DifferenceError]. A table of a set gets the set's fingerprint in its comment, behind the
-// service's own text; see [Validate]. Of a table that rotates it creates that of the present period; package rotation creates those to
-// come.
+// Ensure creates what is declared and missing, waits until all nodes agree on the schema, and then validates it. It is for development
+// and tests: people change a schema in production, and may start from [Migration]. Ensure never alters or drops anything; it returns
+// differences as a [*DifferenceError]. A table of a set gets the set's fingerprint in its comment, after the service's own text; see
+// [Validate]. For a table that rotates, Ensure creates the table of the present period; package rotation creates those of later
+// periods.
 //
-// Many processes may call it at once. Cassandra up to 5.0 lets two nodes create one table at the same moment, each
-// under an id of its own; until one of them wins nodes reject each other's writes, and what was written under the other is
-// lost. So whoever has something to create takes a lock first: a row of the table denorm_schema_lock, which Ensure leaves
-// in the first of the declared keyspaces and which everything else in this package overlooks. A process that dies leaves
-// the lock for two minutes.
+// Many processes may call Ensure at once. Cassandra up to 5.0 lets two nodes create the same table at the same moment, each under a
+// different id. Until one id wins, nodes reject each other's writes, and what was written under the other id is lost. A process that
+// has something to create therefore takes a lock first: a row of the table denorm_schema_lock. Ensure leaves that table in the first
+// of the declared keyspaces, and everything else in this package ignores it. If a process dies, its lock is held for two more minutes.
 //
-// Keyspaces are those that session.Keyspaces of s maps the declared ones to.
+// It uses the keyspaces to which session.Keyspaces of s maps the declared ones.
 //
-// It ends with ctx, or if that has no deadline after 2 minutes. While a node is down nodes do not agree. Each statement
-// takes a second or two, the time in which nodes hear of each other's schema by gossip.
+// It ends with ctx, or after 2 minutes if ctx has no deadline. While a node is down, nodes do not agree. Each statement takes a second
+// or two, until the nodes have learned of each other's schema by gossip.
 func Ensure(ctx context.Context, s *session.Session, declared *Schema) error {
 	if err := missing(ctx, s, declared); err != nil {
 		return err

@@ -128,8 +128,9 @@ func added[T interface{ id() ID }](known map[string]bool, list, more []T) []T {
 	return list
 }
 
-// Add gives a schema with what is in all: for example the tables of a cluster, and what a file says of their use. What
-// is known of a table, a type or a keyspace already stays; the domains of columns are taken over.
+// Add returns a schema with the contents of all: for example the tables of a cluster, and what a file says about their
+// use. If several have the same table, type or keyspace, the first one stays, but the domains of columns are added to
+// it.
 func Add(schemas ...*Schema) *Schema {
 	out := &Schema{}
 	batches := 0

@@ -14,32 +14,33 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Options are what a declaration says of a table alongside its columns. What is left zero is the server's choice, but for
-// TTL: 0 declares that rows stay.
+// Options are what a declaration says about a table besides its columns. A field that is zero leaves the choice to the
+// server, except for TTL: 0 declares that rows stay.
 type Options struct {
 	// Compaction is the option of that name; see [TimeWindow] and [Leveled].
 	Compaction map[string]string
 	// Compression is the option of that name; see [Chunks] and [NoCompression].
 	Compression map[string]string
-	// TTL is the default time to live of what is written without one, in whole seconds. 0: rows stay. It is compared with
-	// the live table also when it is 0. A query table may have a shorter one than the base table of its set, and no longer one.
+	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. It is compared with
+	// the live table even if it is 0. A query table may have a shorter TTL than the base table of its set, but not a longer
+	// one.
 	TTL time.Duration
 	// GCGrace is gc_grace_seconds, how long tombstones are kept, in whole seconds. 0 stands for the server's default, 10
 	// days; [NoGCGrace] for none.
 	GCGrace time.Duration
-	// Comment is the service's own. The fingerprint of a set is written behind it, and is no part of it.
+	// Comment is the service's own comment. The fingerprint of a set is written after it, and is not part of it.
 	Comment string
-	// Other holds further options by name. Values are CQL literals, text in its quotes. One that says otherwise than the
-	// field of that option is an error of [Declare].
+	// Other holds further options by name. Values are CQL literals, text with its quotes. A value that contradicts the field of
+	// the same option is an error of [Declare].
 	Other map[string]string
 }
 
-// NoGCGrace is gc_grace_seconds = 0. A table with it must be in no logged batch, which the batchlog would drop.
+// NoGCGrace is gc_grace_seconds = 0. A table with it must not be in a logged batch: the batchlog would drop the batch.
 const NoGCGrace time.Duration = -1
 
-// TimeWindow is the compaction of time series: rows of one window end up in one file, which is dropped as a whole when
-// all of it has expired. The window must be whole minutes, or what it is given to is an error; a thirtieth of the TTL
-// is a good one.
+// TimeWindow returns the compaction for time series: rows of one window end up in one file, which is dropped as a whole when
+// all of it has expired. A window that is not a whole number of minutes is an error of the function that gets the result. A
+// thirtieth of the TTL is a good window.
 func TimeWindow(window time.Duration) map[string]string {
 	m := map[string]string{"class": "TimeWindowCompactionStrategy"}
 	for _, unit := range []struct {
@@ -58,16 +59,16 @@ func TimeWindow(window time.Duration) map[string]string {
 // windowSize is the entry of a compaction that says how long its windows are, as a number of its unit.
 const windowSize = "compaction_window_size"
 
-// Leveled is the compaction for tables that are read much more than written.
+// Leveled returns the compaction for tables that are read much more than written.
 func Leveled() map[string]string { return map[string]string{"class": "LeveledCompactionStrategy"} }
 
-// Chunks is LZ4 compression in chunks of so many KiB, a power of two. A read decompresses whole chunks: small ones suit
+// Chunks returns LZ4 compression in chunks of kib KiB, a power of two. A read decompresses whole chunks: small ones suit
 // small rows that are read one by one.
 func Chunks(kib int) map[string]string {
 	return map[string]string{"class": "LZ4Compressor", "chunk_length_in_kb": strconv.Itoa(kib)}
 }
 
-// NoCompression stores as is.
+// NoCompression returns the setting that turns compression off.
 func NoCompression() map[string]string { return map[string]string{"enabled": "false"} }
 
 // The options that this package knows by name.
@@ -252,16 +253,16 @@ func (t *Table) option(name string) string {
 	return serverDefaults[name]
 }
 
-// TTL is the default time to live of the table, 0 if it has none.
+// TTL returns the default time to live of the table, 0 if it has none.
 func (t *Table) TTL() time.Duration { return seconds(t.option(optTTL)) }
 
-// GCGrace is how long the table keeps tombstones.
+// GCGrace returns how long the table keeps tombstones.
 func (t *Table) GCGrace() time.Duration { return seconds(t.option(optGCGrace)) }
 
-// Compaction is the class of the table's compaction, without its package.
+// Compaction returns the class of the table's compaction, without its Java package.
 func (t *Table) Compaction() string { return t.entry(optCompaction, "class") }
 
-// Comment is the comment of the table.
+// Comment returns the comment of the table.
 func (t *Table) Comment() string {
 	return cql.Unquote(t.option(optComment))
 }

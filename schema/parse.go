@@ -21,18 +21,19 @@ import (
 //	-- denorm:volume orders_by_user rows=2000/year           what is expected of a table, see Volume
 //	-- denorm:domain orders_by_status.status 4               how many values a column can have
 //
-// They are written behind -- or //; inside /* */ they are an error. The file may be without the tables that they name.
+// Write them after -- or //; inside /* */ they are an error. The tables that they name need not be in the file.
 //
-// ALTER and DROP change what the text has created before, and TRUNCATE nothing. Anything else in the text is an error that names its line, and so
-// is what is nested deeper than 100.
+// ALTER and DROP change what the text has created before, and TRUNCATE changes nothing. Anything else in the text is an error that names its
+// line, and so is nesting deeper than 100 levels.
 func Parse(file, source string) (*Schema, error) { return parse(false, Source{file, source}) }
 
-// Source is a text of CQL, and the name of its file, for messages.
+// Source is a CQL text, and the name of its file, for messages.
 type Source struct{ File, Text string }
 
-// Review is [Parse] for those who look at a schema and create nothing of it: a statement that is not understood is no error, but in Unread, of which
-// package lint has a finding, and so is a note that is wrong; and those on functions, triggers, roles and rights, and commands of cqlsh, are passed over. Several texts are
-// read one after the other, as migrations are: each may change what those before it have created, and USE is for its own text.
+// Review is like [Parse], for a schema that is only reviewed and not created. A statement that it does not understand is not an error, but goes to
+// Unread, and package lint reports it. The same holds for a wrong note. Statements on functions, triggers, roles and permissions, and commands of
+// cqlsh, are skipped. Several texts are read one after the other, like migrations: each may change what earlier texts have created, and USE applies
+// to its own text only.
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
 func parse(review bool, sources ...Source) (*Schema, error) {
@@ -303,7 +304,7 @@ func indexTarget(target string) (function, column string) {
 	return function, target
 }
 
-// Column is the name of the column that the index is on.
+// Column returns the name of the column that the index is on.
 func (i *Index) Column() string {
 	_, column := indexTarget(i.Target)
 	return column

@@ -1,13 +1,14 @@
 package schema
 
-// Query is a statement that the service sends, as far as a review of its tables needs to understand it.
+// Query is a statement that the service sends, in as much detail as a review of its tables needs.
 type Query struct {
 	Text  string // in one line
 	Verb  string // SELECT, INSERT, UPDATE or DELETE
 	Table ID
 	Where []Relation
 	Order []Order // ORDER BY
-	// Columns are the columns that it names, each once: those it selects, writes, restricts, groups or orders by, and those of its IF.
+	// Columns are the columns that the statement names, each once: those it selects, writes, restricts, groups or orders by, and those
+	// of its IF.
 	Columns []string
 
 	AllowFiltering bool
@@ -15,7 +16,7 @@ type Query struct {
 	Timestamped    bool // USING TIMESTAMP
 	// TTL is the literal of USING TTL in seconds, 0 if there is none, -1 if it is bound.
 	TTL int64
-	// Batch tells queries of one batch apart from those of others; 0 is in none.
+	// Batch is the same number for all queries of one batch; 0 means not in a batch.
 	Batch int
 	// Logged says that the batch is a logged one.
 	Logged bool
@@ -26,15 +27,15 @@ type Query struct {
 type Order struct {
 	Column     string
 	Descending bool
-	// Near says that rows come in the order of their distance from a vector, the nearest first: ORDER BY column ANN OF ?.
+	// Near says that rows are ordered by their distance from a vector, the nearest first: ORDER BY column ANN OF ?.
 	Near bool
 }
 
 // Relation is one restriction of a WHERE.
 type Relation struct {
 	Columns []string // one, or several of (a, b) > (?, ?); none in expr(index, ?)
-	Token   bool     // of the token of the columns
+	Token   bool     // the restriction is on the token of the columns
 	Op      string   // =, <, IN, CONTAINS, ...
-	// Values is how many values are in an IN, -1 if that is bound as one.
+	// Values is how many values an IN has, -1 if they are bound as one list.
 	Values int
 }

@@ -50,8 +50,8 @@ func (r sessionReader) rows(ctx context.Context, statement string, values ...any
 	}
 }
 
-// Read reads the live schema of keyspaces from the node that happens to coordinate, without names that of all but Cassandra's own.
-// A keyspace that does not exist is left out. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
+// Read reads the live schema of the keyspaces from whichever node coordinates. Without names, it reads all keyspaces but Cassandra's own. A
+// keyspace that does not exist is left out. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
 func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Schema is tables and what goes with them: declared in Go, written as CQL, or read from a cluster. The zero value is
-// empty. It is data: nothing in it is connected to a cluster, and it must not be changed while it is used.
+// Schema has tables and what belongs to them: declared in Go, written as CQL, or read from a cluster. The zero value is empty. A Schema is
+// data: nothing in it is connected to a cluster, and it must not be changed while it is used.
 type Schema struct {
 	Keyspaces []Keyspace
 	Types     []Type
@@ -20,11 +20,11 @@ type Schema struct {
 	Views     []View
 
 	Entities []Entity // which tables belong together; a live schema does not know
-	Queries  []Query  // what is asked of the tables, as far as known
+	Queries  []Query  // statements that the service sends, as far as known
 	Volumes  []Volume // how many rows are expected, as far as stated
 	Ignores  []Ignore // findings that are accepted, each with its reason
-	Domains  []Domain // what notes say of columns that are not in Tables; [Add] takes it over where there is the table
-	Unread   []Unread // statements that are not understood; of [Review] only
+	Domains  []Domain // what notes say about columns that are not in Tables; [Add] applies it to the table where there is one
+	Unread   []Unread // statements that were not understood; only [Review] sets it
 }
 
 // Unread is a statement that [Review] has not understood.
@@ -34,10 +34,11 @@ type Unread struct {
 	At     Position
 }
 
-// ID names something within a keyspace. An empty keyspace is that of the session.
+// ID names something within a keyspace. An empty Keyspace means the keyspace of the session.
 type ID struct{ Keyspace, Name string }
 
-// String is the name as written in CQL; that of the zero value, which is of no table or of all, is *. Without a name it is that of the keyspace.
+// String returns the name as written in CQL. It returns * for the zero value, which stands for no table or for all. Without a Name it returns
+// the name of the keyspace.
 func (id ID) String() string {
 	switch {
 	case id == (ID{}):
@@ -60,17 +61,17 @@ func named[T interface{ id() ID }](list []T, id ID) *T {
 	return nil
 }
 
-// Position is where something was written. The zero value is nowhere: a cluster, or Go code.
+// Position is where something was written. The zero value means that it is not from a file: it is from a cluster, or from Go code.
 type Position struct {
 	File string
 	Line int // from 1
 }
 
-// Keyspace is a keyspace that the schema says something about.
+// Keyspace is a keyspace about which the schema has information.
 type Keyspace struct {
 	Name string // empty is the keyspace of tables declared without one
-	// Replication is the option of that name: class, and factors by datacentre. Empty means that it is not known or not
-	// declared: such a keyspace is neither created nor compared.
+	// Replication is the option of that name: class, and factors by datacentre. Empty means not known or not declared: such a keyspace is
+	// neither created nor compared.
 	Replication map[string]string
 	// NonDurable is durable_writes = false: writes to the keyspace bypass the commit log.
 	NonDurable bool
@@ -98,12 +99,11 @@ type Field struct {
 type Table struct {
 	ID
 	Columns []Column // the partition key in order, the clustering columns in order, the others
-	// Options are the options of the table that are not the server's own choice, by name. Values are CQL literals in one
-	// spelling: numbers, quoted text, maps in the order of their keys.
+	// Options are the options of the table that are not the server's own choice, by name. Values are CQL literals in a normalized spelling:
+	// numbers, quoted text, maps in the order of their keys.
 	Options map[string]string
-	// Fingerprint is what all processes that write the table have to declare alike, as text: [denorm:1 ...]. Sets give it, the
-	// text of CREATE TABLE puts it behind the comment, and [Read] and [Parse] take it from there again. It is empty for other
-	// tables.
+	// Fingerprint is what all processes that write the table must declare alike, as text: [denorm:1 ...]. It comes from a set. The text of
+	// CREATE TABLE has it after the comment, and [Read] and [Parse] read it from there. It is empty for other tables.
 	Fingerprint string
 	At          Position
 
@@ -112,8 +112,8 @@ type Table struct {
 	with     bool             // it has its options from With
 }
 
-// Rotates says whether name is one of the tables, a table a period, that a table declared with tables.Table.Rotate stands for. All of
-// them that exist are compared with the declaration. Package rotation creates them, and [Ensure] that of the present period.
+// Rotates reports whether name is one of the tables, one for each period, that a table declared with tables.Table.Rotate stands for. All of
+// them that exist are compared with the declaration. Package rotation creates them, and [Ensure] creates that of the present period.
 func (t *Table) Rotates(name string) bool {
 	if t.rotation == nil {
 		return false
@@ -139,13 +139,13 @@ type Column struct {
 	Type string // CQL, as system_schema spells it
 	Kind Kind
 	Desc bool // clustering order
-	// Mask is what stands behind MASKED WITH, such as DEFAULT or mask_inner(1, null), and empty without. [Read] does not read it, so that it is
-	// not compared with a live table.
+	// Mask is what follows MASKED WITH, such as DEFAULT or mask_inner(1, null), and empty without it. [Read] does not read it, so it is not
+	// compared with a live table.
 	Mask string
 	// Domain is the number of values that the column can have, 0 if that is not known.
 	Domain int
-	// Derived is the bucket function that the column follows from, as text, and empty for a column of its own. Buckets is how
-	// many values it has, 0 for buckets of time.
+	// Derived is the bucket function that computes the column, as text, and empty for an ordinary column. Buckets is how many values the
+	// function has, 0 for buckets of time.
 	Derived string
 	Buckets int
 }
@@ -155,7 +155,7 @@ type Index struct {
 	ID
 	Table  string
 	Target string // a column, or keys(column), values(column), entries(column), full(column)
-	// Class is empty for the index that CREATE INDEX makes, otherwise what USING names, for example sai.
+	// Class is empty for the index that CREATE INDEX makes by default, otherwise what USING names, for example sai.
 	Class string
 	At    Position
 }
@@ -164,8 +164,8 @@ type Index struct {
 type View struct {
 	ID
 	Base    string
-	Columns []Column // of a text that does not create the base table, those that it names, without types
-	// All says that the view is of SELECT *. Cassandra gives it the columns that the base table gets later, too, but static ones.
+	Columns []Column // if the text does not create the base table: the columns that it names, without types
+	// All says that the view is a SELECT *. Cassandra also adds to it the columns that the base table gets later, except static ones.
 	All     bool
 	Where   string            // restrictions, as CQL
 	Options map[string]string // as those of a [Table]
@@ -176,9 +176,9 @@ type View struct {
 type Entity struct {
 	Name   string
 	Tables []ID // the base table first
-	// Atomic says that its writes demand a logged batch.
+	// Atomic says that its writes require a logged batch.
 	Atomic bool
-	// Timestamped says that its writes carry USING TIMESTAMP, as those of package writer do.
+	// Timestamped says that its writes have USING TIMESTAMP, as those of package writer do.
 	Timestamped bool
 	// Moves are key columns that may change, so that the row moves.
 	Moves []string
@@ -193,7 +193,7 @@ type Domain struct {
 	At     Position
 }
 
-// Ignore accepts a finding.
+// Ignore accepts findings of lint.
 type Ignore struct {
 	Code   string // of the rule
 	Table  ID     // an empty name stands for all tables
@@ -203,7 +203,7 @@ type Ignore struct {
 
 func (c Column) id() ID { return ID{Name: c.Name} }
 
-// Table gives the table of a name, or nil.
+// Table returns the table with a name, or nil.
 func (s *Schema) Table(id ID) *Table { return named(s.Tables, id) }
 
 // present is the schema with the tables of the time now in place of those that rotate.
@@ -219,13 +219,13 @@ func (s *Schema) present(now time.Time) *Schema {
 	return &out
 }
 
-// Keyspace gives the keyspace of a name, or nil.
+// Keyspace returns the keyspace with a name, or nil.
 func (s *Schema) Keyspace(name string) *Keyspace { return named(s.Keyspaces, ID{Name: name}) }
 
-// Column gives the column of a name, or nil.
+// Column returns the column with a name, or nil.
 func (t *Table) Column(name string) *Column { return named(t.Columns, ID{Name: name}) }
 
-// Of gives the columns of a kind, in order.
+// Of returns the columns of a kind, in order.
 func (t *Table) Of(kind Kind) []Column {
 	var out []Column
 	for _, c := range t.Columns {
@@ -236,7 +236,7 @@ func (t *Table) Of(kind Kind) []Column {
 	return out
 }
 
-// Key is the primary key as written in CQL, for example ((tenant, user_id), order_id).
+// Key returns the primary key as written in CQL, for example ((tenant, user_id), order_id).
 func (t *Table) Key() string { return keyText(t.Columns) }
 
 func keyText(columns []Column) string {
@@ -257,10 +257,9 @@ func keyText(columns []Column) string {
 	return "(" + strings.Join(append([]string{first}, rest...), ", ") + ")"
 }
 
-// In gives a copy of the schema with other keyspaces, by name: in["orders"] is where that which is declared in keyspace
-// orders is found. A keyspace that in does not name stays as it is. The empty name is that of
-// tables declared without one, which are in the session's keyspace. A name that nothing is declared in is ignored: see that it is spelt as
-// the tables have it, or they are created in the session's keyspace.
+// In returns a copy of the schema with other keyspaces: in["orders"] is the keyspace for everything that is declared in keyspace orders. A
+// keyspace that in does not name stays as it is. The empty name stands for tables declared without a keyspace, which are in the session's
+// keyspace. A name in which nothing is declared is ignored: spell it as the tables have it, or they are created in the session's keyspace.
 func (s *Schema) In(in map[string]string) *Schema {
 	to := func(name string) string {
 		if other, ok := in[name]; ok {

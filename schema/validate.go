@@ -14,10 +14,10 @@ import (
 // readTimeout limits a call that reads and whose context has no deadline.
 const readTimeout = 30 * time.Second
 
-// Differences compares what is declared with the tables that a session finds, in the keyspaces that session.Keyspaces
-// of it maps them to. Tables declared without a keyspace that is mapped are those of the session's own. Of tables that
-// rotate, all that exist are compared, and that of the present period has to. It ends with ctx, or if that has no
-// deadline after 30 s.
+// Differences compares the declared schema with the live tables of a session, in the keyspaces to which
+// session.Keyspaces of the session maps them. Tables declared without a keyspace are in the session's own keyspace,
+// unless session.Keyspaces maps the empty name. Of a table that rotates, all tables that exist are compared, and that
+// of the present period must exist. Differences ends with ctx, or after 30 s if ctx has no deadline.
 func Differences(ctx context.Context, s *session.Session, declared *Schema) ([]Difference, error) {
 	if err := missing(ctx, s, declared); err != nil {
 		return nil, err
@@ -55,16 +55,16 @@ func noPresent(declared, live *Schema) []Difference {
 	return out
 }
 
-// Validate is [Differences] at the start of a service: its error, a [*DifferenceError], names all that hurt something
-// declared, those with Extra or Note set not among them. Nothing is changed.
+// Validate is [Differences] for the start of a service: its error, a [*DifferenceError], names all differences that
+// hurt something declared, which are those without Extra and Note. Nothing is changed.
 //
-// What all processes that write a table have to declare alike is compared too, by the fingerprint that the table has in
-// its comment: how key columns may change and within which domains, bucket functions, conditions and unique keys,
-// Stamp, ExpiresAt and SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so
-// is a column that only a Versioned set or a table of unique keys has. A Since that was added is an error until it is
-// in the fingerprint; see writer.Check. A domain that has grown is not one: older and newer processes both pass. Nor is
-// a Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint. Those, and a table without a
-// fingerprint, are notes, with the statement that there is to run.
+// Validate also compares what all processes that write a table must declare alike, by the fingerprint in the comment of
+// the table: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp,
+// ExpiresAt and SweepInserts. A contradiction is an error, such as Hash(7) where the others use Hash(4), and so is a
+// column that only a Versioned set or a table of unique keys has. A Since that was added is an error until it is in the
+// fingerprint; see writer.Check. A domain that has grown is not an error: older and newer processes both pass. Nor is a
+// Stamp, ExpiresAt or SweepInserts that was added, until it is in the fingerprint. These, and a table without a
+// fingerprint, are notes, with the statement to run.
 func Validate(ctx context.Context, s *session.Session, declared *Schema) error {
 	return breaking(Differences(ctx, s, declared))
 }

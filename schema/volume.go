@@ -12,32 +12,33 @@ import (
 	"time"
 )
 
-// Volume is what is expected of a table.
+// Volume is the expected amount of data in a table.
 type Volume struct {
 	Table ID
-	// Rows is how many rows the average partition gets in a time of length Per. Per 0: how many it has in all.
+	// Rows is how many rows the average partition gets in each Per. If Per is 0, it is how many rows the partition has in
+	// all.
 	Rows float64
 	Per  time.Duration
-	// Largest says how much more than the average the largest partition gets, for example 20. 0 means 1: all alike. It is
-	// not between them.
+	// Largest is how many times as many rows as the average the largest partition gets, for example 20. 0 means 1: all
+	// alike. Values between 0 and 1 are not valid.
 	Largest float64
-	// Growth is how the rate grows in a year, for example 0.5 for half as much again.
+	// Growth is by how much the rate grows in a year, for example 0.5 for half as much again.
 	Growth float64
-	// Window is the time that a partition covers, where a bucket in its key ends it. 0: as its key columns are named and
-	// typed, or without end.
+	// Window is the time that a partition covers, if a bucket in its key ends it. 0 means that it follows from the names
+	// and types of the key columns, or has no end.
 	Window time.Duration
 	// Width is the mean size in bytes of the values of a column of variable size, or of one element of a collection.
 	Width map[string]float64
 	// Elements is the mean number of elements of a collection.
 	Elements map[string]float64
-	// Filled is the share of rows in which a column has a value, from 0 to 1; 1 for those that are not named.
+	// Filled is the share of rows in which a column has a value, from 0 to 1; it is 1 for columns that are not named.
 	Filled map[string]float64
-	// Measured says that the volume is what a cluster has at the moment, not what is expected of it.
+	// Measured says that the volume was measured in a cluster, and is not an expectation.
 	Measured bool
 	At       Position
 }
 
-// Units of time that volumes are stated in.
+// Units of time for stating volumes.
 const (
 	Day   = 24 * time.Hour
 	Month = 365 * Day / 12

@@ -8,7 +8,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// SchemaURL names the version of the semantic conventions that names and units are taken from.
+// SchemaURL identifies the version of the semantic conventions from which names and units are taken.
 const SchemaURL = semconv.SchemaURL
 
 // What the conventions have no name for.

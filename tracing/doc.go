@@ -1,44 +1,44 @@
-// Package tracing shows logical writes to OpenTelemetry, as spans and metrics ([New]), and to log/slog ([Slog]). A
-// writer takes one tracer; [Multi] makes one of several.
+// Package tracing reports logical writes to OpenTelemetry, as spans and metrics ([New]), and to log/slog ([Slog]). A
+// writer takes one tracer; [Multi] combines several into one.
 //
 //	w, err := writer.New(session,
 //		writer.Trace(tracing.New(tracing.WithTracerProvider(tp), tracing.WithMeterProvider(mp))))
 //
-// The package has no global state: providers come from options alone. Without [WithTracerProvider] there are no spans,
-// without [WithMeterProvider] no metrics, and with neither nothing is done and nothing is allocated. Whoever wants the
-// global providers of OpenTelemetry says so: tracing.WithTracerProvider(otel.GetTracerProvider()).
+// The package has no global state: providers come from options only. Without [WithTracerProvider] there are no spans,
+// without [WithMeterProvider] no metrics, and with neither nothing is done and nothing is allocated. To use the global
+// providers of OpenTelemetry, pass them: tracing.WithTracerProvider(otel.GetTracerProvider()).
 //
 // Names and units are those of the OpenTelemetry semantic conventions 1.43.0 ([SchemaURL]): the stable conventions of
-// database clients, and those of Cassandra, which are published as in development. What they have no name for is under
-// denorm.
+// database clients, and those of Cassandra, which are published with status Development. Names that they do not define
+// begin with denorm.
 //
 // # Spans
 //
-// A logical write is a span named by its op, such as createOrder, of kind INTERNAL. It has a child of kind CLIENT for
-// each request, which carries one or more mutations, named by its summary, such as "INSERT orders_by_user". A request's
-// span covers its attempts and the waits between them, and has an event named "retry" for each attempt that failed and
-// was followed by another.
+// A logical write is a span of kind INTERNAL, named by its op, such as createOrder. It has a child span of kind CLIENT for
+// each request, named by its summary, such as "INSERT orders_by_user". A request carries one or more mutations. Its span
+// covers its attempts and the waits between them, and has an event named "retry" for each attempt that failed and was
+// followed by another.
 //
-// Around the writes of a Modify is a span named "Modify" and the op, of kind INTERNAL, with denorm.op, denorm.rounds
-// and denorm.outcome. Its rounds are the calls of the function that changes the row: one more than the conflicts after
+// The writes of a Modify have a parent span of kind INTERNAL, named "Modify" and the op, with denorm.op, denorm.rounds and
+// denorm.outcome. denorm.rounds counts the calls of the function that changes the row: one more than the conflicts after
 // which it began again, and 0 if no row was read.
 //
 // The conventions describe a call to a database: its span has db.system.name, and its kind is CLIENT, or INTERNAL for a
-// database in the memory of the process. A logical write is no such call, it consists of them. Backends count spans of
-// kind CLIENT as calls, and some of them count any span with an attribute of a database, whatever its kind. So spans of
-// kind INTERNAL have no attribute that begins with db., cassandra., server. or network.: these are on the requests
-// alone. The keyspace and the tables of a write or read are denorm.keyspace and denorm.tables.
+// database in the memory of the process. A logical write is not such a call; it consists of several. Backends count spans
+// of kind CLIENT as calls, and some count any span with a database attribute, whatever its kind. Therefore spans of kind
+// INTERNAL have no attribute that begins with db., cassandra., server. or network.: only requests have these. The keyspace
+// and the tables of a write or read are denorm.keyspace and denorm.tables.
 //
 // A group of requests ([writer.Group]) is one span of kind CLIENT, with the partitions in denorm.partitions, the tables in
-// denorm.tables and what is known of each in denorm.tables.outcomes. If it fails, the requests that go on alone have spans
-// of their own after it.
+// denorm.tables and the outcome of each table in denorm.tables.outcomes. If the group fails, the requests that continue
+// alone have their own spans after it.
 //
-// The span of a Resume has a link to the span of the write that it finishes. The traceparent of the write is in its error,
-// also where that is stored.
+// The span of a Resume has a link to the span of the write that it finishes. The error of the write contains its
+// traceparent, also when the error is stored.
 //
-// Where the driver does not look at the context, a call does not wait for it: the request is a straggler. Its span ends
-// when the driver returns, after that of the write, and with what came of it then. Nothing of the write changes with
-// it. If the tracer provider is shut down before, the span is lost.
+// If the driver ignores the end of the context, the call does not wait for the driver: the request is a straggler. Its
+// span ends when the driver returns, after the span of the write, with the result of the request by then. It does not
+// change the write. If the tracer provider is shut down before that, the span is lost.
 //
 //	createOrder                        INTERNAL  denorm.mode=fan-out denorm.outcome=applied denorm.attempts=4
 //	├── INSERT orders_by_id            CLIENT    denorm.attempts=1
@@ -47,8 +47,8 @@
 //	└── INSERT orders_by_status        CLIENT    denorm.attempts=1
 //
 // denorm.outcome of a request is a [writer.Outcome]: applied, unknown, not applied, pending; or conflict, if it is a
-// transaction whose condition did not hold. That of a write follows [writer.OutcomeOf]; with each the level of its line
-// in a log ([Slog]) and the status of its span:
+// transaction whose condition did not hold. denorm.outcome of a write follows [writer.OutcomeOf]. The table shows for each
+// outcome the level of its log line ([Slog]) and the status of its span:
 //
 //	outcome      of                                                                          level  status
 //	applied      every table has acknowledged it                                             debug  unset
@@ -60,23 +60,23 @@
 //	partial      some table has it, and the others have not                                  error  error
 //	expired      too old to be resumed: writer.ErrExpired                                    error  error
 //
-// Besides these a Modify has, at level info and with status unset, "not found" ([writer.ErrNotFound]) and declined (the
-// function that changes the row returned an error). A conflict that a Modify ends with was not resolved in time: its
-// span has the status Error, and its line the level warn.
+// A Modify has two more outcomes, at level info and with status unset: "not found" ([writer.ErrNotFound]) and declined
+// (the function that changes the row returned an error). If a Modify ends with a conflict, it was not resolved in time:
+// its span has status Error, and its line has level warn.
 //
-// What a service has to expect when all is well is information. A write that is not applied is lost to one caller, who
-// was told. What is unknown, partial or expired leaves tables that differ until somebody does something.
+// Outcomes that a service has to expect when all is well are at level info. A write that is not applied is lost to one
+// caller, who was told. An unknown, partial or expired write leaves tables that differ until somebody acts.
 //
 // [ContextWithAttributes] adds attributes of one call to its span.
 //
-// What is known when a span starts is given at the start, so that samplers can decide by it: all but outcome, attempts,
-// errors, coordinator and what else of a write shows only in the end.
+// Attributes that are known when a span starts are set at the start, so that samplers can use them: all but outcome,
+// attempts, errors, coordinator, and others that are known only at the end of a write.
 //
 // # Errors
 //
-// Texts of errors are never recorded, as servers and drivers quote values in them. error.type is the reason of package
-// retry, such as unavailable or write_timeout.batch_log: some sixty values that do not change. The caller has the
-// error, with all of it.
+// Error texts are never recorded, because servers and drivers quote values in them. error.type is the reason of package
+// retry, such as unavailable or write_timeout.batch_log: some sixty values that do not change. The caller gets the
+// complete error.
 //
 // # Metrics
 //
@@ -89,18 +89,18 @@
 //	denorm.stragglers             requests that had not ended when the call did
 //	denorm.outcomes               tables of writes, by what is known of them
 //
-// Their attributes are names and enumerations, never values. An instrument has at most 1000 different sets of them
-// ([WithMaxSeries]). A service with a keyspace for each tenant leaves db.namespace out ([WithoutMetricNamespace]).
+// Their attributes are names and enumerations, never values. An instrument has at most 1000 different attribute sets
+// ([WithMaxSeries]). A service with a keyspace for each tenant should leave db.namespace out ([WithoutMetricNamespace]).
 //
 // # Reads
 //
-// A Tracer is one for [reader.Trace], too. A read has a span named by its op, from the first row to the last, so with
-// what the caller does meanwhile; below it, each partition that was asked has one named by its query summary, SELECT
-// and the table, until its last page. The span of the read is of kind INTERNAL, those of partitions are of kind CLIENT.
-// Below the span of a partition, the reads of base rows that confirm a page have one. Retries are events as of requests.
+// A Tracer can be given to [reader.Trace], too. A read has a span of kind INTERNAL named by its op, from the first row to
+// the last, including the time that the caller spends between rows. Each partition that was read has a child span of kind
+// CLIENT, until its last page, named by its query summary: SELECT and the table. The reads of base rows that confirm a
+// page have a span below that of the partition. Retries are events, as for requests.
 //
 // # Reference
 //
-// docs/tracing.md in the repository lists every attribute of spans, events and metrics, and what is recorded of errors;
-// the lines of a log are those of [Slog].
+// docs/tracing.md in the repository lists every attribute of spans, events and metrics, and what is recorded of errors.
+// [Slog] lists the log lines.
 package tracing

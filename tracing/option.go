@@ -24,26 +24,26 @@ type config struct {
 
 const defaultMaxSeries = 1000
 
-// WithTracerProvider makes spans with tracers of provider. Default, and if it is nil: no spans.
+// WithTracerProvider makes spans with tracers of provider. By default, or if provider is nil, there are no spans.
 func WithTracerProvider(provider trace.TracerProvider) Option {
 	return func(c *config) { c.traces = provider }
 }
 
-// WithMeterProvider records metrics with instruments of provider. Default, and if it is nil: no metrics.
+// WithMeterProvider records metrics with instruments of provider. By default, or if provider is nil, there are no metrics.
 func WithMeterProvider(provider metric.MeterProvider) Option {
 	return func(c *config) { c.meters = provider }
 }
 
-// WithAttributes adds attributes to every span and to every metric. They are for what tells two writers of one process
-// apart, such as the name of a cluster; what holds for the process belongs into the resource of the providers.
+// WithAttributes adds attributes to every span and to every metric. Use it to tell several writers of one process apart, for example by the
+// name of a cluster. Attributes of the process belong in the resource of the providers.
 func WithAttributes(attributes ...attribute.KeyValue) Option {
 	attributes = slices.Clone(attributes)
 	return func(c *config) { c.attributes = append(c.attributes, attributes...) }
 }
 
-// ContextWithAttributes adds attributes to the spans of the writes, Modify and reads that are given the context, after those that ctx has by an
-// earlier call. Their requests and the metrics do not have them. What is in them is the caller's responsibility: it is shown to all who read
-// traces, so no value of a row belongs there that they must not see.
+// ContextWithAttributes adds attributes to the spans of the writes, Modify and reads that get the returned context, after those that ctx has
+// from an earlier call. Spans of their requests, and metrics, do not have them. The caller is responsible for their contents: everybody who
+// reads traces can see them, so do not put values of rows there that these readers must not see.
 func ContextWithAttributes(ctx context.Context, attributes ...attribute.KeyValue) context.Context {
 	return context.WithValue(ctx, attributesKey{}, slices.Concat(attributesOf(ctx), attributes))
 }
@@ -55,23 +55,23 @@ func attributesOf(ctx context.Context) []attribute.KeyValue {
 	return attributes
 }
 
-// WithoutStatementText leaves db.query.text out of the spans of requests. Default: it is there, as the conventions ask for where values are
-// bound. It has the CQL texts of the statements, each once, with ? for every value, timestamps and times to live included. All else in them is
-// words of CQL, the null of a condition, and names: of keyspaces, tables, which may tell a month where they rotate, and columns, of which those
-// of a Patch tell what it changes. If a row has expired before it is sent, the text is still that of the INSERT.
+// WithoutStatementText leaves db.query.text out of the spans of requests. By default it is there, as the conventions recommend if values are
+// bound. It has the CQL texts of the statements, each once, with ? for every value, including timestamps and TTLs. The rest of the texts is CQL
+// keywords, the null of a condition, and names of keyspaces, tables and columns. The name of a rotating table may reveal a month, and the
+// columns of a Patch reveal what it changes. If a row has expired before it is sent, the text is still that of the INSERT.
 func WithoutStatementText() Option { return func(c *config) { c.noStatements = true } }
 
 // WithoutMetricNamespace leaves db.namespace out of the metrics, for a service with many keyspaces, such as one for
 // each tenant. Spans keep it.
 func WithoutMetricNamespace() Option { return func(c *config) { c.noNamespace = true } }
 
-// WithMetricServerAddress adds server.address and server.port, those of the last coordinator of a request, to db.client.operation.duration.
-// Default: they are on spans alone, as they multiply the series of the metric by the number of nodes, and nodes that are replaced leave theirs
-// behind. See [WithMaxSeries].
+// WithMetricServerAddress adds server.address and server.port of the last coordinator of a request to db.client.operation.duration. By default
+// only spans have them, because they multiply the series of the metric by the number of nodes, and the series of replaced nodes remain. See
+// [WithMaxSeries].
 func WithMetricServerAddress() Option { return func(c *config) { c.serverAddress = true } }
 
-// WithMaxSeries sets how many different sets of attributes an instrument may have, before names become _OTHER. Default,
-// and if n is not positive: 1000.
+// WithMaxSeries sets how many different attribute sets an instrument may have before names become _OTHER. The default, also if n is not
+// positive, is 1000.
 func WithMaxSeries(n int) Option {
 	return func(c *config) {
 		if n <= 0 {

@@ -45,13 +45,13 @@ var (
 //	                                 dc
 //	"read failed"             error  those of "read done", reason, status_code; info if the query was rejected
 //
-// After an attempt that failed another follows, and after a request that failed the write may still succeed, where a
-// logged batch is replaced by a fan-out. The request of a straggler has its message when the driver returns, which is
-// after that of the write and may say that it was applied. duration_ms and wait_ms are milliseconds, as floating-point
-// numbers. Outcomes and reasons are the denorm.outcome and error.type of the package documentation. address, port and dc are those of the coordinator, where known.
+// A failed attempt is followed by another one. After a failed request, the write may still succeed, if a logged batch is replaced by a fan-out. The
+// message of a straggler's request is logged when the driver returns, which is after the message of the write, and may say that the request was
+// applied. duration_ms and wait_ms are milliseconds, as floating-point numbers. Outcomes and reasons are the denorm.outcome and error.type of the
+// package documentation. address, port and dc are those of the coordinator, if known.
 //
-// No value and no text of an error is logged. The handler gets the context of write or request, so a handler that joins
-// logs to traces finds the span, if [Multi] has the tracer that makes it before this one. A nil logger logs nothing.
+// No value and no error text is logged. The handler gets the context of the write or request, so a handler that links logs to traces finds
+// the span, if [Multi] has the tracer that makes spans before this one. A nil logger logs nothing.
 func Slog(logger *slog.Logger, options ...SlogOption) *SlogTracer {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -80,8 +80,8 @@ func WithRetryLevel(level slog.Level) SlogOption {
 	return func(t *SlogTracer) { t.retry = level }
 }
 
-// WithFailureLevel sets the level of writes of which it is not known whether all tables have them, of those that are
-// too old to be resumed, and of reads that failed. Default: error.
+// WithFailureLevel sets the level of writes for which it is not known whether all tables have them, of writes that are too old to be
+// resumed, and of reads that failed. Default: error.
 func WithFailureLevel(level slog.Level) SlogOption {
 	return func(t *SlogTracer) { t.failure = level }
 }

@@ -65,7 +65,7 @@ func linkTo(traceparent string) trace.SpanStartOption {
 // traceparentKey is the name of a traceparent among the headers of a request.
 const traceparentKey = "traceparent"
 
-// TraceLink implements [session.LinkTracer]. Of a span that is not sampled there is no link, as nothing is to be found there.
+// TraceLink implements [session.LinkTracer]. A span that is not sampled has no link, because backends do not have that span.
 func (t *Tracer) TraceLink(ctx context.Context) string {
 	o := find[operation](ctx, t)
 	if o == nil || o.span == nil || !o.span.SpanContext().IsSampled() {

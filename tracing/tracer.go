@@ -14,7 +14,7 @@ import (
 // Scope is the name of the instrumentation scope of all spans and metrics.
 const Scope = "github.com/denorm-go/denorm/tracing"
 
-// Tracer shows writes and reads to OpenTelemetry. It is made by [New] and safe for concurrent use, also by several
+// Tracer reports writes and reads to OpenTelemetry. It is made by [New] and safe for concurrent use, also by several
 // writers.
 type Tracer struct {
 	spans      trace.Tracer // nil if there are to be none
@@ -34,13 +34,13 @@ var (
 	_ session.LinkTracer    = (*Tracer)(nil)
 )
 
-// New makes a tracer for [writer.Trace] and [reader.Trace]. It records nothing without providers, which
-// [WithTracerProvider] and [WithMeterProvider] give: those that are global in OpenTelemetry are not used. It does not
-// fail: an instrument that its provider rejects is one that records nothing, and [Tracer.Err] tells. Options that are
-// nil are ignored.
+// New makes a tracer for [writer.Trace] and [reader.Trace]. It records nothing without the providers of
+// [WithTracerProvider] and [WithMeterProvider]; it does not use the global providers of OpenTelemetry. New does not
+// fail: an instrument that its provider rejects records nothing, and [Tracer.Err] says so. Options that are nil are
+// ignored.
 //
-// The op that a call is given becomes denorm.op of spans and metrics as it is, so it must hold no id and no other value
-// of a row: that would be shown to all who read traces, and each would be a time series of its own ([WithMaxSeries]).
+// The op of a call becomes denorm.op of spans and metrics unchanged. It must not contain an id or any other value of a
+// row: everybody who reads traces would see it, and each value would be a separate time series ([WithMaxSeries]).
 func New(options ...Option) *Tracer {
 	c := config{maxSeries: defaultMaxSeries}
 	for _, o := range options {
@@ -67,19 +67,19 @@ func New(options ...Option) *Tracer {
 	return t
 }
 
-// Err says which instruments the meter provider rejected, and why; nil if none. The SDK of OpenTelemetry rejects none,
-// but the API lets a provider do so. What is wrong later, such as a failed export, is the business of the providers.
+// Err says which instruments the meter provider rejected, and why; it is nil if none. The SDK of OpenTelemetry rejects
+// none, but the API lets a provider do so. The providers handle later errors, such as a failed export.
 func (t *Tracer) Err() error { return t.err }
 
 // off says whether nothing is recorded.
 func (t *Tracer) off() bool { return t.spans == nil && t.metrics == nil }
 
-// Multi makes one tracer of several, for [writer.Trace] and [reader.Trace]. Each is told what it wants to know: a
-// tracer that implements neither [session.RequestTracer] nor [session.RetryTracer] is not told of requests and retries,
-// and if none does the writer does not even gather it. They start in the order given, each in the context that the one
-// before has made, and end in the reverse order: spans of the second are children of those of the first. A context that
-// is nil is as none made. Tracers that are nil, also as a nil pointer, are left out. Without any, Multi is nil, which
-// turns tracing off.
+// Multi combines several tracers into one, for [writer.Trace] and [reader.Trace]. Each is told only what it implements:
+// a tracer that implements neither [session.RequestTracer] nor [session.RetryTracer] is not told of requests and
+// retries, and if none does, the writer does not even gather that data. The tracers start in the order given, each with
+// the context that the previous one returned, and end in reverse order: spans of the second are children of those of
+// the first. A nil context counts as none returned. Nil tracers, and nil pointers as tracers, are left out. If no
+// tracer is left, Multi returns nil, which turns tracing off.
 func Multi(tracers ...session.Tracer) session.Tracer {
 	if all := req.NewTracers(tracers...); all.Any() {
 		return &all

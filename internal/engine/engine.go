@@ -1,6 +1,6 @@
-// Package engine is how an engine other than package reconcile, as the module reconcile/temporal, has units of a run done: ranges of a table, each
-// of which can be done by any process, twice, and from any token on. It has no keys and no values of rows, so that all of it may be stored
-// by the engine.
+// Package engine is the interface by which an engine other than package reconcile, such as module reconcile/temporal, does the units of a run. A
+// unit is a range of a table. Any process can do it, more than once, and from any token on. The package has no keys and no values of rows, so the
+// engine may store all of its data.
 package engine
 
 import (
@@ -17,45 +17,47 @@ const (
 	Backfill = "backfill"
 )
 
-// ErrAway is an error of [Run.Do] that says nothing about the range: too few replicas are alive, or the cluster answers nothing else either.
+// ErrAway is an error of [Run.Do] that says nothing about the range: too few replicas are alive, or the cluster does not answer other reads
+// either.
 var ErrAway = errors.New("the cluster does not answer")
 
-// Opener opens runs. Its options, such as the tables that are compared, are those of the Reconciler that it is of.
+// Opener opens runs. Its options, such as the tables that are compared, are those of its Reconciler.
 type Opener interface {
-	// Open checks that a run of a kind is valid, and reads what has to be known of the live tables. table is the one that a backfill fills.
-	// The time of option Writers must have passed, and nothing is waited for.
+	// Open checks that a run of a kind is valid, and reads what has to be known about the live tables. table is the table that a backfill
+	// fills. The time of option Writers must have passed; Open does not wait.
 	Open(ctx context.Context, kind string, set tables.Described, table string) (Run, error)
 }
 
 // Run does units of a run. It is safe for concurrent use.
 type Run interface {
-	// Phases are what is to be done, one after the other.
+	// Phases returns the phases to do, one after the other.
 	Phases() []Phase
-	// Declaration is a hash of what a run is about: units with different ones are not of one run.
+	// Declaration returns a hash of what the run is about: units with different hashes do not belong to the same run.
 	Declaration() string
-	// Share bounds the requests a second, 0 for no bound, and those in flight, of all units together that this Run does.
+	// Share bounds the requests per second, 0 for no bound, and the requests in flight, of all units together that this Run does.
 	Share(rate, inFlight int)
-	// Do does a unit from where from has ended, if that is not the zero value, and gives what is done of it then, with from. It tells the same
-	// from time to time, and at the end. The error says why the rest is not done: it is that of ctx, or that rows could not be read.
-	// There is none where the unit is done, or time is up. It matches ErrAway if another try should be made however many there were.
+	// Do does a unit, starting where from ended if from is not the zero value, and returns what is done of it by then, including from. It
+	// calls tell with the same from time to time, and at the end. The error says why the rest is not done: it is that of ctx, or says that
+	// rows could not be read. It is nil if the unit is done, or time is up. It matches ErrAway if the unit should be tried
+	// again however often it has failed.
 	Do(ctx context.Context, u Unit, from Done, tell func(Done)) (Done, error)
 }
 
 // Phase is a part of a run.
 type Phase struct {
-	Fills  bool     `json:"fills,omitempty"` // rows of the first table are put; else rows are compared
-	Tables []string `json:"tables"`          // that are read, as they are declared
-	Names  []string `json:"names"`           // of these on the cluster, with their keyspaces
+	Fills  bool     `json:"fills,omitempty"` // rows of the first table are put; otherwise rows are compared
+	Tables []string `json:"tables"`          // the tables to read, by their declared names
+	Names  []string `json:"names"`           // their names on the cluster, with keyspaces
 }
 
 // Unit is a range of tokens of a table: above Low, up to High.
 type Unit struct {
 	Fills     bool
-	Table     string // as it is declared
+	Table     string // by its declared name
 	Low, High int64
-	// Until is when to leave the rest. At least a part is done before. Zero: all is done.
+	// Until is when to stop and leave the rest. At least a part is done before. If it is zero, all is done.
 	Until time.Time
-	// Skip leaves what cannot be read while the cluster answers, and counts it as uncovered. Else it is an error.
+	// Skip leaves out what cannot be read while the cluster answers, and counts it as uncovered. Otherwise that is an error.
 	Skip bool
 }
 

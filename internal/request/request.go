@@ -1,5 +1,5 @@
-// Package request is the one loop of attempts: it chooses the host of each, tells the policy of hosts what became of it, and repeats a
-// request as the retry policy says. Writes, transactions and reads go through it.
+// Package request has the one loop of attempts: it chooses the host of each attempt, reports the result to the host policy, and
+// repeats a request as the retry policy says. Writes, transactions and reads go through it.
 package request
 
 import (
@@ -12,21 +12,21 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// Request is a request with all its attempts, and the context of the one under way. It is meant to be embedded in what sends it, so
-// that it costs no allocation. As the [hosts.Attempt] in it, it belongs to one goroutine and must not be copied.
+// Request is a request with all its attempts, and the context of the current one. It is meant to be embedded in what sends it, so
+// that it costs no allocation. Like the [hosts.Attempt] in it, it belongs to one goroutine and must not be copied.
 type Request struct {
 	hosts.Attempt
 
-	// Limit, if it is not nil, ends the attempt in place of the context given to Begin: requests that are sent together have one.
+	// Limit, if it is not nil, ends the attempt instead of the context given to Begin: requests that are sent together share one.
 	Limit Limit
-	// Silence is how long an attempt must have waited for its end to say something of the host: the deadline of a caller may be
+	// Silence is how long an attempt must have waited before its timeout counts against the host: the deadline of a caller may be
 	// shorter than an answer takes.
 	Silence time.Duration
 
 	began time.Time
 }
 
-// New makes a request to a partition. A nil key is that of none: any node will do.
+// New makes a request to a partition. A nil key means no partition: any node will do.
 func New(keyspace string, key []byte, silence time.Duration) *Request {
 	return &Request{Attempt: hosts.Attempt{Keyspace: keyspace, Key: key}, Silence: silence}
 }
@@ -44,7 +44,7 @@ func (r *Request) Begin(ctx context.Context) {
 	r.Next(ctx)
 }
 
-// End ends the attempt, and gives what it failed with: see [hosts.Cause].
+// End ends the attempt, and returns the error with which it failed: see [hosts.Cause].
 func (r *Request) End(err error) error {
 	if err == nil {
 		r.Attempt.End(hosts.Answered)
@@ -70,7 +70,8 @@ func (r *Request) fail(err error) error {
 	return err
 }
 
-// Do sends until an attempt succeeds or is not worth another one. What cannot be decoded is not asked for again. observe may be nil.
+// Do calls send until an attempt succeeds or another attempt is not worthwhile. An answer that cannot be decoded is not requested
+// again. observe may be nil.
 func (r *Request) Do(
 	ctx context.Context, retrier *Retrier, kind retry.Kind, send func(context.Context) error, observe func(Event),
 ) (Result, error) {

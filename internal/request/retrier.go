@@ -12,13 +12,13 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// Retrier carries out requests by a policy, with a budget that they share. It is safe for concurrent use.
+// Retrier sends requests by a policy, with a budget that they share. It is safe for concurrent use.
 type Retrier struct {
 	policy retry.Policy // with defaults
 	budget *settings.Budget
 }
 
-// NewRetrier makes a Retrier of a policy that is valid. A nil budget stands for one without limit.
+// NewRetrier makes a Retrier from a valid policy. A nil budget means a budget without limit.
 func NewRetrier(policy retry.Policy, budget *settings.Budget) Retrier {
 	return Retrier{policy.WithDefaults(), budget}
 }
@@ -96,8 +96,8 @@ func (r *Retrier) AttemptTimeout() time.Duration { return r.policy.AttemptTimeou
 // Succeeded tells the budget of a first attempt that the caller made by itself.
 func (r *Retrier) Succeeded() { r.budget.Earn() }
 
-// Spend takes from the budget what a retry costs, and says whether it was there. It is for a caller that sends a request
-// once more for another reason than a failure.
+// Spend takes the cost of a retry from the budget, and reports whether the budget had it. It is for a caller that sends a request again for
+// a reason other than a failure.
 func (r *Retrier) Spend() bool { return r.budget.Take(cost) }
 
 // Failed is a first attempt that failed, made by a caller that gave it a context of AttemptTimeout.
@@ -105,13 +105,13 @@ type Failed struct {
 	Context context.Context //nolint:containedctx // of the attempt, to tell its limit from the caller's
 	Start   time.Time
 	Err     error
-	// Alone, if not nil, says that other requests travelled with this one, in an unlogged batch. Whatever the error is, it may be due to them: so
-	// the second attempt, of this request alone, is made at once, and the error decides no more than what is known. Alone is called before that
-	// attempt, if there is one, in place of the observer, and gives the context of what follows.
+	// Alone, if not nil, says that other requests were sent with this one, in an unlogged batch. They may be the cause of the error. Therefore
+	// the second attempt, of this request alone, is made at once, and the error decides only the outcome so far. Alone is called before that
+	// attempt, if there is one, instead of the observer, and returns the context for what follows.
 	Alone func() context.Context
 }
 
-// Judge says what is known of a request after a first attempt that failed, if it is to be the last.
+// Judge returns what is known of a request after a failed first attempt that is to be the last.
 func (r *Retrier) Judge(ctx context.Context, first Failed, kind retry.Kind) (Result, error) {
 	run := r.after(ctx, first, kind)
 	return run.result, run.failure()
@@ -132,7 +132,7 @@ func (r *Retrier) after(ctx context.Context, first Failed, kind retry.Kind) *run
 	return run
 }
 
-// GoOn is [Retrier.Do] for a write whose first attempt the caller has made, and which failed.
+// GoOn is [Retrier.Do] for a write whose first attempt was made by the caller and failed.
 func (r *Retrier) GoOn(
 	ctx context.Context, first Failed, kind retry.Kind, attempt func(ctx context.Context, n int) error, observe func(Event),
 ) (Result, error) {
@@ -192,8 +192,8 @@ func jitter(p retry.Policy) func() time.Duration {
 	}
 }
 
-// Stop marks the error of an attempt as the last one: [Retrier.Do] does not try again, whatever the verdict. What is
-// known of the write is not touched. It is for callers that have another way to go on. A nil err stays nil.
+// Stop marks the error of an attempt as the last one: [Retrier.Do] does not try again, whatever the verdict. It does not change what is
+// known of the write. It is for callers that have another way to continue. A nil err stays nil.
 func Stop(err error) error {
 	if err == nil {
 		return nil

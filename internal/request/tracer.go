@@ -8,9 +8,9 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// Tracers are tracers with what else each implements, and one tracer themselves. They start in the order given, each in
-// the context that the one before has made, and end in the reverse order. Without any, they do nothing and allocate
-// nothing.
+// Tracers combines tracers, and the further interfaces that they implement, into one tracer. They start in the order
+// given, each with the context that the previous one returned, and end in reverse order. Without any, Tracers does
+// nothing and allocates nothing.
 type Tracers struct {
 	operations []session.Tracer
 	requests   []session.RequestTracer
@@ -19,7 +19,7 @@ type Tracers struct {
 	links      []session.LinkTracer
 }
 
-// NewTracers leaves out tracers that are nil, also as a nil pointer.
+// NewTracers leaves out nil tracers, and nil pointers as tracers.
 func NewTracers(tracers ...session.Tracer) Tracers {
 	var all Tracers
 	for _, t := range tracers {
@@ -53,10 +53,10 @@ func (t *Tracers) add(tracer session.Tracer) {
 	}
 }
 
-// Any says whether there are any.
+// Any reports whether there are any tracers.
 func (t *Tracers) Any() bool { return len(t.operations) > 0 }
 
-// Requests says whether any is told of requests, so that nothing is gathered in vain.
+// Requests reports whether any tracer is told of requests, so that no data is gathered in vain.
 func (t *Tracers) Requests() bool { return len(t.requests) > 0 }
 
 // orOuter is the context that a tracer has made of outer, or outer if the tracer has made none.
@@ -104,7 +104,7 @@ func (t *Tracers) TraceRetry(ctx context.Context, data session.Retry) {
 	}
 }
 
-// TraceLink implements [session.LinkTracer]: it is that of the first tracer that has one.
+// TraceLink implements [session.LinkTracer]: it returns the link of the first tracer that has one.
 func (t *Tracers) TraceLink(ctx context.Context) string {
 	for _, one := range t.links {
 		if link := one.TraceLink(ctx); link != "" {
@@ -114,8 +114,8 @@ func (t *Tracers) TraceLink(ctx context.Context) string {
 	return ""
 }
 
-// Observer tells of retries, in the context of a request, and of the host that it has asked by then. It is nil if none
-// is told of them.
+// Observer returns a function that reports retries, in the context of a request, with the host of its last attempt. It
+// is nil if no tracer is told of retries.
 func (t *Tracers) Observer(ctx context.Context, host *session.Host) func(Event) {
 	if len(t.retries) == 0 {
 		return nil

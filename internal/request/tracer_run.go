@@ -7,7 +7,7 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// Runs says whether any is told of runs.
+// Runs reports whether any tracer is told of runs.
 func (t *Tracers) Runs() bool { return len(t.runs) > 0 }
 
 // TraceRunStart implements [session.RunTracer].

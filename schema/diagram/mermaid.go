@@ -10,7 +10,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// Mermaid draws a schema as an entity relationship diagram of Mermaid. The queries that a table serves, and its indexes, are among its columns.
+// Mermaid draws a schema as a Mermaid entity relationship diagram. The queries that a table serves, and its indexes, are listed among its
+// columns.
 func Mermaid(s *schema.Schema) string {
 	var b strings.Builder
 	b.WriteString("erDiagram\n")

@@ -8,8 +8,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// Limits of one partition. The first two are where reads, compaction and repair begin to hurt, the third where they do,
-// and the last is Cassandra's own.
+// Limits of one partition. At the first two, reads, compaction and repair begin to hurt; at the third they do hurt. The last is
+// Cassandra's own limit.
 const (
 	GoodRows  = 100_000
 	GoodBytes = 10_000_000
@@ -17,10 +17,10 @@ const (
 	MaxCells  = 2_000_000_000
 )
 
-// Size is that of a partition. Its numbers are expectations, so they need not be whole.
+// Size is the size of a partition. Its numbers are expectations, so they need not be whole.
 type Size struct{ Rows, Cells, Bytes float64 }
 
-// Estimate is what a table's partitions come to. It is immutable.
+// Estimate is an estimate of the partitions of a table. It is immutable.
 type Estimate struct {
 	table  *schema.Table
 	volume schema.Volume
@@ -29,11 +29,11 @@ type Estimate struct {
 	row, partition Size // of a row, and of what a partition has once
 }
 
-// Keep is how long a row counts in the size of its partition: the time of the partition's bucket or the TTL of the table, whichever is
-// less. It is 0 if rows stay forever.
+// Keep returns how long a row counts in the size of its partition: the time of the partition's bucket or the TTL of the table,
+// whichever is less. It is 0 if rows stay forever.
 func (e *Estimate) Keep() time.Duration { return e.keep }
 
-// New reckons with a stated volume of a table of the schema.
+// New makes an estimate from the stated volume of a table of the schema.
 func New(s *schema.Schema, v schema.Volume) (*Estimate, error) {
 	t := s.Table(v.Table)
 	if t == nil {
@@ -113,10 +113,10 @@ func (e *Estimate) measure(w *widths) {
 	e.partition.Bytes += 2 + body + 2*vint(body)
 }
 
-// Row is the size of one row.
+// Row returns the size of one row.
 func (e *Estimate) Row() Size { return e.row }
 
-// Of is the size of a partition with so many rows.
+// Of returns the size of a partition with the given number of rows.
 func (e *Estimate) Of(rows float64) Size {
 	return Size{rows, e.partition.Cells + rows*e.row.Cells, e.partition.Bytes + rows*e.row.Bytes}.finite()
 }
@@ -126,10 +126,10 @@ func (s Size) finite() Size {
 	return Size{min(s.Rows, math.MaxFloat64), min(s.Cells, math.MaxFloat64), min(s.Bytes, math.MaxFloat64)}
 }
 
-// At is the size of the largest partition once the table has been written to for age.
+// At returns the size of the largest partition after the table has been written to for age.
 func (e *Estimate) At(age time.Duration) Size { return e.Of(e.rows(age) * e.volume.Largest) }
 
-// Mean is the size of the average partition at that age.
+// Mean returns the size of the average partition at that age.
 func (e *Estimate) Mean(age time.Duration) Size { return e.Of(e.rows(age)) }
 
 // rows is how many the average partition has at an age: what has come since, less what has left or went to other
@@ -158,8 +158,8 @@ func (e *Estimate) came(from, to time.Duration) float64 {
 // horizon is how far [Estimate.When] looks.
 const horizon = 100 * schema.Year
 
-// When says at which age the largest partition reaches a limit, for example func(s Size) bool { return s.Cells >= MaxCells
-// }. It does not within a hundred years if ok is false.
+// When returns the age at which the largest partition reaches a limit, for example func(s Size) bool { return s.Cells >=
+// MaxCells }. ok is false if it does not within a hundred years.
 func (e *Estimate) When(reached func(Size) bool) (age time.Duration, ok bool) {
 	if !reached(e.At(horizon)) {
 		return 0, false

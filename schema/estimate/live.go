@@ -13,22 +13,22 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Live is what a node reports of a table: of the partitions whose first replica it is, in its data files, so after a
-// flush and a while, five minutes unless the node is set up otherwise.
+// Live is what a node reports about a table. It covers the partitions of which the node is the first replica, in its
+// data files: data appears after a flush and some time, which is five minutes unless the node is configured otherwise.
 type Live struct {
 	Table schema.ID
-	// Share is the part of all partitions that the node reports, between 0 and 1.
+	// Share is the fraction of all partitions that the node reports, between 0 and 1.
 	Share float64
-	// Partitions is how many there are in the whole table, by the node's share of them.
+	// Partitions is how many partitions the whole table has, extrapolated from the node's share.
 	Partitions float64
-	// MeanBytes is the mean size of a partition, 0 if nothing is reported. Cassandra keeps a histogram whose steps are 20 %
-	// wide and takes their upper ends, so that this is up to a fifth too large.
+	// MeanBytes is the mean size of a partition, 0 if nothing is reported. Cassandra computes it from a histogram with
+	// steps of 20 %, by their upper ends, so it is up to a fifth too large.
 	MeanBytes float64
-	// LargestBytes is the size of the largest partition, in steps of a MiB, 0 where the server does not say.
+	// LargestBytes is the size of the largest partition, in steps of a MiB, 0 if the server does not report it.
 	LargestBytes float64
 }
 
-// Measure reads what the coordinator reports of a table.
+// Measure reads what the coordinator reports about a table.
 func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, error) {
 	l := Live{Table: table}
 	switch {
@@ -72,8 +72,8 @@ func Measure(ctx context.Context, s *session.Session, table schema.ID) (Live, er
 	return l, nil
 }
 
-// Volume turns what is reported of a table into a volume to reckon with: rows of the width that New assumes, as many as
-// fill what is reported. It is false if nothing is reported.
+// Volume converts what is reported into a volume to compute with: as many rows, of the width that New assumes, as fill
+// the reported bytes. It returns false if nothing is reported.
 func (l Live) Volume(s *schema.Schema) (schema.Volume, bool) {
 	v := schema.Volume{Table: l.Table, Measured: true}
 	e, err := New(s, v)
@@ -95,5 +95,5 @@ func share(from, to string) float64 {
 	return float64(uint64(b)-uint64(a)) / math.Pow(2, 64) // around the end of the ring too
 }
 
-// Rows is how many rows a partition of a size has.
+// Rows returns how many rows a partition of the given size has.
 func (e *Estimate) Rows(bytes float64) float64 { return max(0, (bytes-e.partition.Bytes)/e.row.Bytes) }

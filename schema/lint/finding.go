@@ -26,25 +26,25 @@ func (s Severity) String() string {
 	return fmt.Sprintf("Severity(%d)", uint8(s))
 }
 
-// MarshalText is [Severity.String].
+// MarshalText returns [Severity.String].
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Finding is what a rule has to say of a table.
+// Finding is what a rule found in a table.
 type Finding struct {
-	Code     string // of the rule; it never changes its meaning
+	Code     string // of the rule; its meaning never changes
 	Rule     string // its name
 	Severity Severity
 	Table    schema.ID
 	Column   string `json:",omitempty"`
 	Query    string `json:",omitempty"` // the query that shows it
-	Reason   string // a sentence without its full stop, as is Fix
+	Reason   string // a sentence without its full stop, like Fix
 	Fix      string
-	// Suppressed is the reason for which the finding was accepted; empty if it was not.
+	// Suppressed is the reason for which the finding was accepted; it is empty if it was not.
 	Suppressed string `json:",omitempty"`
 	At         schema.Position
 }
 
-// String is the finding on one line; what cannot be printed is written as an escape.
+// String returns the finding on one line; unprintable characters are written as escapes.
 func (f Finding) String() string {
 	return printable.Line(fmt.Sprintf("%s %s %s: %s", f.Severity, f.Code, f.Table, f.Reason))
 }

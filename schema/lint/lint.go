@@ -10,20 +10,20 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// Rule is one thing that is looked for.
+// Rule is one rule of lint.
 type Rule struct {
 	Code     string // stable
 	Name     string // stable too
 	Severity Severity
 	check    func(*review)
-	Doc      string // one sentence: what is wrong with it
+	Doc      string // one sentence: what is wrong
 }
 
-// Rules lists all of them, by code. The slice is the caller's.
+// Rules returns all rules, by code. The slice is the caller's.
 func Rules() []Rule { return slices.Clone(rules) }
 
-// Check applies all rules to a schema. Findings come in the order of the schema's tables, those of one table by code;
-// suppressed ones are among them. A nil schema is a finding too, of the code DN000.
+// Check applies all rules to a schema. Findings are in the order of the schema's tables, and for one table by code;
+// suppressed ones are included. A nil schema is a finding too, with code DN000.
 func Check(s *schema.Schema) []Finding {
 	if s == nil {
 		return []Finding{{
@@ -72,7 +72,7 @@ func apply(s *schema.Schema, rules []Rule) *review {
 	return r
 }
 
-// Worst gives the highest severity among the findings that are not suppressed, 0 if there are none.
+// Worst returns the highest severity among the findings that are not suppressed, 0 if there are none.
 func Worst(findings []Finding) Severity {
 	var worst Severity
 	for _, f := range findings {

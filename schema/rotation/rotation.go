@@ -1,5 +1,5 @@
-// Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept
-// long enough: dropping a table costs nothing, while rows that are deleted or expire one by one cost tombstones and compaction.
+// Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept long
+// enough. Dropping a table costs nothing, while rows that are deleted or expire one by one cost tombstones and compaction.
 //
 // A table declared with tables.Rotate is one table for each period, and the writer chooses the table by a time in the row:
 //
@@ -12,27 +12,26 @@
 //	fmt.Println(plan) // CREATE TABLE events_2026_12 ..., DROP TABLE events_2025_10
 //	err = plan.Apply(ctx)
 //
-// Nothing of it happens by itself: a write of a period whose table is missing fails, with an error that names the table.
-// For development and tests schema.Ensure creates the table of the present period.
+// None of this happens automatically: a write to a period whose table is missing fails, with an error that names the table. For
+// development and tests, schema.Ensure creates the table of the present period.
 //
 // # How often
 //
-// A job that runs every day, with Ahead of a whole period, leaves that long to notice that it has stopped. [Window] has the
-// details: how long rows are kept, how old and how new rows may be that are still to be written, and what a change
-// of the period means.
+// If a job runs every day, with Ahead of a whole period, you have that long to notice that it has stopped. [Window] has the
+// details: how long rows are kept, how old and how new rows may be when they are written, and what a change of the period
+// means.
 //
 // # What is dropped
 //
-// A table is dropped when the youngest row that it can hold is older than Retain. Tables whose name could not be one
-// of this rotation are left alone, and a table that was made for another rotation (its fingerprint says so) is an error,
-// before anything is planned. Dropped rows are gone, but for the snapshots that Cassandra takes by auto_snapshot. Reads of
-// package reader ask the tables of the range that their bounds name, so a reader keeps its bounds within what is
-// kept.
+// A table is dropped when the youngest row that it can hold is older than Retain. Tables whose names cannot belong to this
+// rotation are left alone. A table that was made for another rotation (its fingerprint says so) is an error, before anything is
+// planned. Dropped rows are gone, except in the snapshots that Cassandra takes by auto_snapshot. Reads of package reader query
+// the tables in the range of their bounds, so keep the bounds of reads within what is kept.
 //
 // # One at a time
 //
-// Run one such job at a time: Cassandra up to 5.0 lets two nodes create one table at the same moment, each under an id
-// of its own, and until one of them wins what was written under the other is lost.
+// Run one such job at a time: Cassandra up to 5.0 lets two nodes create the same table at the same moment, each under a
+// different id. Until one id wins, what was written under the other is lost.
 package rotation
 
 import (
@@ -62,10 +61,10 @@ type Tables struct {
 	definition     string
 }
 
-// New is for the table declared with Rotate under name in the set. Its tables are created as the set declares it, with
-// the options that schema.With gives it among the declarations, under the name that it is declared with. An empty
-// keyspace is that in which it is declared, as session.Keyspaces maps it, or else the session's. The Timeout of the
-// session should be some 30 s, see [session.Adjust]: nodes take their time to agree on a schema.
+// New makes Tables for the table that the set declares with Rotate under name. Its tables are created as the set declares them,
+// with the options that a schema.With among options gives the table under its declared name. An empty keyspace means the
+// keyspace in which the table is declared, as session.Keyspaces maps it, or else the session's. The Timeout of the session
+// should be some 30 s, see [session.Adjust]: nodes need time to agree on a schema.
 func New(s *session.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
 	if s == nil || s.Reads() == nil {
 		return nil, errors.New("rotation: the session is nil or a zero value: session.Open makes one")
@@ -102,18 +101,17 @@ func newTables(
 	return &Tables{cluster: c, keyspace: keyspace, name: name, rotation: rotation, definition: t.Definition()}, nil
 }
 
-// Window says which tables there are to be. None of its times is negative, or shorter than a minute unless it is 0.
+// Window says which tables are to exist. Its times must not be negative, and must be at least a minute unless they are 0.
 type Window struct {
-	// Ahead is for how long rows to come have a table already. With 0 only the present table is created, and writes
-	// fail from the end of its period until the next Plan is carried out: make it longer than the time between two of
-	// them.
+	// Ahead is how far into the future rows already have a table. If it is 0, only the present table is created, and writes fail
+	// from the end of its period until the next Plan is applied. Make it longer than the time between two Plans.
 	Ahead time.Duration
-	// Back is how old rows may be that are still to be written: tables for them are created as well.
+	// Back is how old rows may be when they are written: tables for them are created as well.
 	Back time.Duration
-	// Retain is how long rows are kept: a table whose youngest possible row is older is dropped. 0 keeps all. It must not be
-	// less than Back. What a table can hold follows from the declared period, so give another period another name: Plan rejects
-	// tables that were made for another one. It cannot tell of tables without a fingerprint in their comment, which are dropped by
-	// the declared period, and too early if that is shorter than their own.
+	// Retain is how long rows are kept: a table whose youngest possible row is older is dropped. 0 keeps all. Retain must not be
+	// less than Back. The declared period determines which rows a table can hold, so use another name for another period: Plan
+	// rejects tables that were made for another period. It cannot tell for tables without a fingerprint in their comment. These
+	// are dropped by the declared period, and too early if that is shorter than their own.
 	Retain time.Duration
 }
 
@@ -133,7 +131,7 @@ func (w Window) valid() error {
 	return nil
 }
 
-// Plan is what there is to do. It is the dry run.
+// Plan is what there is to do. It serves as the dry run.
 type Plan struct {
 	Create, Drop []string // names of tables, the earliest first
 	tables       *Tables
@@ -147,15 +145,15 @@ const farthest = 10 * 366 * 24 * time.Hour
 // maxCreate bounds a plan: so many tables are a mistake, and each costs every node memory.
 const maxCreate = 200
 
-// Plan looks at which tables exist, and says which are to be created and dropped at the time now, of a year from 1970
-// to 9999. It changes nothing. Tables with other names, also such as could not be a table of this rotation, are none of
-// its business. If tables would be dropped and now is more than 10 years from what the clock of the process says, that
-// is an error: it is a time in another unit.
+// Plan reads which tables exist, and returns which are to be created and dropped at the time now, whose year must be from 1970
+// to 9999. It changes nothing. It ignores tables with other names, including names that no table of this rotation can have. If
+// tables would be dropped and now is more than 10 years from the clock of the process, that is an error: now is a time in
+// another unit.
 //
-// A table of this name, with a period behind it, whose fingerprint says that it was made for another rotation or for
-// none is an error, and nothing is planned: its rows would be dropped too early, or not be found. So is a table of this
-// rotation whose fingerprint cannot be read. A table without a fingerprint passes for one of this rotation if its name
-// could be.
+// A table that has this name followed by a period, and whose fingerprint says that it was made for another rotation or for
+// none, is an error, and nothing is planned: its rows would be dropped too early, or not be found. So is a table of this
+// rotation whose fingerprint cannot be read. A table without a fingerprint is taken as one of this rotation if its name allows
+// it.
 func (t *Tables) Plan(ctx context.Context, now time.Time, w Window) (Plan, error) {
 	p := Plan{tables: t}
 	if ctx == nil {
@@ -241,7 +239,7 @@ func (t *Tables) madeForIt(l table) error {
 		t.keyspace, l.name, made, t.rotation)
 }
 
-// Statements are what Apply executes, in this order.
+// Statements returns what Apply executes, in this order.
 func (p Plan) Statements() []string {
 	var out []string
 	for _, name := range p.Create {
@@ -253,7 +251,7 @@ func (p Plan) Statements() []string {
 	return out
 }
 
-// String lists the statements, or says that there is nothing to do.
+// String returns the statements, or says that there is nothing to do.
 func (p Plan) String() string {
 	if len(p.Create)+len(p.Drop) == 0 {
 		return "nothing to do"
@@ -261,8 +259,8 @@ func (p Plan) String() string {
 	return strings.Join(p.Statements(), ";\n") + ";"
 }
 
-// Apply carries the plan out and waits until all nodes agree on the schema. Dropped rows are gone, but for the
-// snapshots that Cassandra takes by auto_snapshot. It ends at the first error; what is left is found by the next Plan.
+// Apply executes the plan and waits until all nodes agree on the schema. Dropped rows are gone, except in the snapshots that
+// Cassandra takes by auto_snapshot. Apply ends at the first error; the next Plan finds what is left to do.
 func (p Plan) Apply(ctx context.Context) error {
 	if ctx == nil {
 		return errNoContext

@@ -1,8 +1,8 @@
-// Package command has the commands of denorm, to be mounted in a binary of one's own, where the declared sets are known:
+// Package command has the commands of denorm, to be mounted in your own binary, which knows the declared sets:
 //
 //	root.AddCommand(command.New(command.Declared(shop.Schema)))
 //
-// What they exit with is for the binary to do: os.Exit(command.ExitCode(root.Execute())).
+// The binary has to set the exit code: os.Exit(command.ExitCode(root.Execute())).
 package command
 
 import (
@@ -31,14 +31,14 @@ type config struct {
 	elsewhere      func(*cobra.Command, []string) (mine bool, err error)
 }
 
-// Declared makes the commands know what the service declares: without files and hosts they are about that, and with
-// hosts they review the live tables with the declared entities, queries and suppressions. verify, repair, backfill and
-// adopt work on the declared sets.
+// Declared gives the commands the schema that the service declares. Without files and hosts, they work on that schema. With hosts, they
+// review the live tables with the declared entities, queries and suppressions. verify, repair, backfill and adopt work on the declared
+// sets.
 func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s } }
 
-// Elsewhere has runs carried out by an engine such as module reconcile/temporal, which has the Option: verify, backfill, runs, pause, resume, rate and stop
-// get its flags, and run is called first. It does the command, or says that its flags are not given. An error that matches
-// [reconcile.ErrDrift] exits with 1, unless it matches [reconcile.ErrIncomplete].
+// Elsewhere lets an engine such as module reconcile/temporal, which provides the Option, execute runs. The commands verify, backfill, runs, pause,
+// resume, rate and stop get its flags, and call run first. run executes the command, or returns false if its flags are not given. An error that
+// matches [reconcile.ErrDrift] exits with 1, unless it matches [reconcile.ErrIncomplete].
 func Elsewhere(flags func(*pflag.FlagSet), run func(c *cobra.Command, args []string) (mine bool, err error)) Option {
 	return func(c *config) { c.elsewhereFlags, c.elsewhere = flags, run }
 }
@@ -132,7 +132,7 @@ const (
 // errFound is returned when a command found something. What, it has said already, so it has no text.
 var errFound = errors.New("")
 
-// ExitCode is the code to exit with for what a command returned.
+// ExitCode returns the exit code for the error that a command returned.
 func ExitCode(err error) int {
 	switch {
 	case err == nil:

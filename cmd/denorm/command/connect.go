@@ -13,7 +13,8 @@ import (
 	"github.com/denorm-go/denorm/session"
 )
 
-// PasswordEnv holds the password of --username. A flag would be seen by everybody who lists processes.
+// PasswordEnv names the environment variable with the password for --username. Everybody who lists processes could see
+// a flag.
 const PasswordEnv = "DENORM_PASSWORD"
 
 // access is how to get into a cluster, by flags.
