@@ -40,7 +40,7 @@ import (
 // The error is that of [Report.Err]: ErrDrift if rows were left as they are, and the [Finding] says why; ErrIncomplete if rows could not be
 // read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with
 // a time in the future, with [Tables], for tables with gc_grace_seconds below an hour, and for a set with neither Stamp nor Versioned.
-// The report is nil only if the call is not valid, or another run is under way.
+// The report is nil if the run could not begin: the call is not valid, another run is in progress, or what it needs cannot be read.
 func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ...Option) (*Report, error) {
 	j, err := r.open(ctx, set, options)
 	if err != nil {

@@ -32,7 +32,7 @@ func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 // new table. Keep the table Hidden until the error is nil. The error is ErrInvalid, and nothing was sent, without Writers or with a time in
 // the future, with [DryRun] (use Verify), for a table with gc_grace_seconds below an hour or with a default_time_to_live that the base table
 // does not have, and for a set that takes Patch and has ExpiresAt, or maps or sets that are not frozen. Option Tables is overridden. The
-// report is that of the verification or, if Backfill did not get that far, of what was put; it is nil only if the call is not valid.
+// report is that of the verification or, if Backfill did not get that far, of what was put; it is nil if the run could not begin.
 // [OnProgress] is told of both, one after the other. With [State], both are stored, and the report has the run of what was put: a call with
 // [Resume] of that run continues there, or verifies again.
 //

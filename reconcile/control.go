@@ -23,7 +23,7 @@ type RunInfo struct {
 	// Wanted is what the process of the run does, or is about to do: run, pause or stop.
 	Wanted string
 	Rate   int // the bound of requests a second, 0 for none
-	// Done counts the token ranges of tables that are read and settled, or for Verify without [Lookup] those that are read, of Ranges in
+	// Done counts the token ranges of tables that are read and settled, or without [Lookup] those that are read, of Ranges in
 	// total. Rows counts the rows read. All are a few seconds old.
 	Done, Ranges, Rows, Findings int
 	Began, Ended                 time.Time // Ended is zero while it has not
@@ -63,7 +63,7 @@ func (r *Reconciler) Runs(ctx context.Context) ([]RunInfo, error) {
 	return runs, err
 }
 
-// Pause makes a run send nothing until [Reconciler.Continue], except to keep its lease. The process of the run learns of it within some seconds,
+// Pause makes a run read and repair nothing until [Reconciler.Continue]. It keeps its lease and its stored progress. The process of the run learns of it within some seconds,
 // and requests in flight end as usual. The error matches ErrInvalid if no such run is stored, or if it has ended. The process of an interrupted run
 // may only be slow: if it is alive, it learns of the pause as well.
 func (r *Reconciler) Pause(ctx context.Context, run gocql.UUID) error {

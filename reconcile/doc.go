@@ -51,7 +51,7 @@
 // # Stored runs
 //
 // With [State], runs are stored in tables of their own ([StateSchema]). [Resume] continues a run whose process has died, one process at a time
-// works on a set, and [Reconciler.Runs], Pause, Continue, SetRate and Stop control a run from another process. A finding keeps the time when the
+// does a run of a kind over a set, and [Reconciler.Runs], Pause, Continue, SetRate and Stop control a run from another process. A finding keeps the time when the
 // first run saw it. Once nothing sent before that time can still be delivered, the finding is [Proven], and a repair may remove rows for which
 // there is no other proof. The table denorm_finding has keys of rows: protect it as you protect the rows.
 //

@@ -25,7 +25,7 @@ const (
 	Conflict
 	// Taken means writer.ErrTaken: the write is NotApplied.
 	Taken
-	// Invalid means writer.ErrInvalid: nothing was sent.
+	// Invalid means writer.ErrInvalid: nothing was applied.
 	Invalid
 	// NotFound means writer.ErrNotFound: nothing was written.
 	NotFound

@@ -142,7 +142,7 @@ func Compare(columns ...string) Option {
 }
 
 // Mark names a column (Go gocql.UUID) of a set with [Compare] in which the library notes which change has made the row: a
-// random UUID per write, in all of its rows. What the field holds in a change is ignored.
+// UUID per write, in all of its rows, which is random unless writer.At is given. What the field holds in a change is ignored.
 func Mark(column string) Option {
 	return optionFunc(func(d *entity.Declaration) { d.Marks = append(d.Marks, column) })
 }

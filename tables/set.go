@@ -90,7 +90,7 @@ func (s *Set[T]) Upsert(row T) Change { return s.change(Upsert, nil, row) }
 func (s *Set[T]) Delete(before T) Change { return s.change(Delete, before, nil) }
 
 // Add adds to the counters of a row, in every table of a set that counts. In such a set all columns alongside the keys are
-// declared counters, with [Type], on int64 fields. The fields hold what to add, which may be negative. If it is zero the
+// declared counters, with [Type], on fields of a type of kind int64. The fields hold what to add, which may be negative. If it is zero the
 // counter is left out, and an Add of nothing but zeros is rejected.
 //
 // A counter carries no timestamp, so an Add is not idempotent: it is never sent again once it may have been applied. Add

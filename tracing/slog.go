@@ -68,19 +68,19 @@ func Slog(logger *slog.Logger, options ...SlogOption) *SlogTracer {
 // SlogOption is an argument of [Slog].
 type SlogOption func(*SlogTracer)
 
-// WithSuccessLevel sets the level of writes and requests that were applied, and of requests that met a conflict.
+// WithSuccessLevel sets the level of writes and requests that were applied, of reads that ended well, and of requests that met a conflict.
 // Default: debug.
 func WithSuccessLevel(level slog.Level) SlogOption {
 	return func(t *SlogTracer) { t.success = level }
 }
 
-// WithRetryLevel sets the level of attempts and requests that failed, and of writes that were not applied. Default:
+// WithRetryLevel sets the level of attempts and requests that failed, and of writes and calls of Modify that were not applied. Default:
 // warn.
 func WithRetryLevel(level slog.Level) SlogOption {
 	return func(t *SlogTracer) { t.retry = level }
 }
 
-// WithFailureLevel sets the level of writes for which it is not known whether all tables have them, of writes that are too old to be
+// WithFailureLevel sets the level of writes that only some tables have, or of which that is not known, of writes that are too old to be
 // resumed, and of reads that failed. Default: error.
 func WithFailureLevel(level slog.Level) SlogOption {
 	return func(t *SlogTracer) { t.failure = level }

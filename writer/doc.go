@@ -58,8 +58,8 @@
 //
 // A call ends with its context, or after [Timeout]. Failed requests are retried as [Retry] says, within the budget of the
 // session (session.Budget), so that retries do not multiply the load in an outage. [Hedge] sends a slow request once more,
-// to another replica. A writer starts no goroutine that outlives a call, unless the driver does not return in time;
-// requests that are still running are counted ([session.OperationEnd]).
+// to another replica. A writer starts goroutines that outlive a call in three cases only: a driver that does not
+// return in time, whose requests are counted ([session.OperationEnd]); what [Writer.Wait] waits for; and the schema read of [Group].
 //
 // # Observing
 //

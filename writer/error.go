@@ -224,7 +224,7 @@ func Current[T any](err error) (T, bool) {
 // Claims of the write in Unique tables do not count: they are released, and if that fails the next claimer takes them.
 //
 // It describes the call that returned the error. Once the error has been given to [Writer.Resume], or to a queue whose consumers
-// resume it, rely only on the error that Resume returns. Its NotApplied is false: see Resume.
+// resume it, rely only on the error that Resume returns. Its NotApplied is false, unless the write has nothing but counters: see Resume.
 func (e *Error) NotApplied() bool {
 	if len(e.Tables) == 0 {
 		return e.refusal != nil && !errors.Is(e.refusal, errNoError) && !errors.Is(e.refusal, errNotDecoded)

@@ -24,7 +24,7 @@ const (
 	Conflict = retry.Conflict
 	// Taken means [ErrTaken]: the write is NotApplied.
 	Taken = retry.Taken
-	// Invalid means [ErrInvalid]: nothing was sent.
+	// Invalid means [ErrInvalid]: nothing was applied.
 	Invalid = retry.Invalid
 	// NotFound means [ErrNotFound]: nothing was written.
 	NotFound = retry.NotFound

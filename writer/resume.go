@@ -31,16 +31,16 @@ const resumeWidth = 256
 // applied. It is safe to call it for a write that was applied after all, several times, and in several processes at
 // once. The result and the error say what became of the tables, as those of [Writer.Write] do. failed is not changed.
 //
-// After Resume the outcome of a table is Applied, Pending or Unknown, never NotApplied. This is so even if failed says
+// After Resume the outcome of a table without counters is Applied, Pending or Unknown, never NotApplied. This is so even if failed says
 // NotApplied, and if Resume itself sends nothing: the same error may have been resumed before, or by another process at the same
 // time, and Resume cannot know what came of that. "Not applied" is certain only of the call that made the error.
 //
 // Resume rejects an error with [ErrExpired] if it is older than half the smallest gc_grace_seconds of its tables, but at least a minute
-// old. It rejects the error of an insert with a condition after 12 hours. If a younger error has a table whose schema cannot be read, or
+// old. It rejects the error of an insert whose condition is not decided after 12 hours. If a younger error has a table whose schema cannot be read, or
 // that the cluster does not have, Resume fails with that as the cause and sends nothing; a later Resume may succeed. For a table that the
 // cluster does not have, gc_grace_seconds counts as Cassandra's default, 10 days, so the errors of a dropped table expire after 5 days.
 // In a set with Compare a resumed change applies a second time if the compared columns have returned to their former values: see
-// [tables.Compare]. An error that matches [ErrInvalid] is rejected again: there is nothing to send.
+// [tables.Compare]. An error that matches [ErrInvalid] is rejected again, unless it is [Error.Resumable]: there is nothing to send.
 //
 // Counters are never sent again, not even those that are NotApplied: only the caller can say whether an addition that came
 // late, or twice, would do harm. Resume does not return nil while one of them is not Applied. When all other tables are

@@ -15,8 +15,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Writer carries out changes. It is made by [New], needs no Close, and is safe for concurrent use. It starts no goroutine that outlives a call,
-// except one that, with the option [Group], reads a table's schema, for a second at most. The calls of a zero Writer fail.
+// Writer carries out changes. It is made by [New], needs no Close, and is safe for concurrent use. The package comment
+// says which goroutines outlive a call. The calls of a zero Writer fail.
 type Writer struct {
 	config
 	exec     executor

@@ -1,7 +1,7 @@
 // Package rotation creates the tables of a rotating table ahead of time, and drops those whose rows have all been kept long
 // enough. Dropping a table costs nothing, while rows that are deleted or expire one by one cost tombstones and compaction.
 //
-// A table declared with tables.Rotate is one table for each period, and the writer chooses the table by a time in the row:
+// A table declared with Rotate (see tables.Table) is one table for each period, and the writer chooses the table by a time in the row:
 //
 //	tables.Table{Name: "events", PartKey: ..., Rotate: tables.Month("at")} // events_2026_11, events_2026_12, ...
 //

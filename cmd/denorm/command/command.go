@@ -38,7 +38,7 @@ func Declared(s *schema.Schema) Option { return func(c *config) { c.declared = s
 
 // Elsewhere lets an engine such as module reconcile/temporal, which provides the Option, execute runs. The commands verify, backfill, runs, pause,
 // resume, rate and stop get its flags, and call run first. run executes the command, or returns false if its flags are not given. An error that
-// matches [reconcile.ErrDrift] exits with 1, unless it matches [reconcile.ErrIncomplete].
+// matches [reconcile.ErrDrift] exits with 1, unless it also says that the run did not end.
 func Elsewhere(flags func(*pflag.FlagSet), run func(c *cobra.Command, args []string) (mine bool, err error)) Option {
 	return func(c *config) { c.elsewhereFlags, c.elsewhere = flags, run }
 }
