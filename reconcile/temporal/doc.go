@@ -17,12 +17,12 @@
 // # How it works
 //
 // A run is a workflow of type denorm.reconcile. It cuts the ring into equal ranges, which follow from their number, so that no plan is stored. An
-// activity reads a range of a table, as [reconcile.Lookup] does, and tells in its heartbeats up to which token all is done and settled, with
-// what was counted until then. If its worker dies, another one goes on from that token. What takes long ends after some minutes, and the
-// workflow cuts the rest in halves. The workflow continues as new before its history becomes long.
+// activity reads a range of a table, as [reconcile.Lookup] does. Its heartbeats say up to which token all is read and settled, and what was
+// counted until then. If its worker dies, another one goes on from that token. An activity ends after some minutes, and the workflow cuts
+// the rest of its range in halves. The workflow continues as new before its history becomes long.
 //
-// It obeys the signals pause, resume and rate, which has the requests a second of all workers together, 0 for no bound. The query progress
-// gives a [Progress]. To be canceled does no harm: a row is put at its own time, whenever it arrives.
+// The workflow takes the signals pause, resume and rate; rate has the requests a second of all workers together, 0 for no bound. The query progress
+// returns a [Progress]. Canceling the workflow does no harm: a row is put at its own time, whenever it arrives.
 //
 // # What Temporal is told
 //

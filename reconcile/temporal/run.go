@@ -24,22 +24,22 @@ const (
 	Backfill = engine.Backfill
 )
 
-// Run is what to do. It is the argument of the workflow, as JSON: durations are numbers of nanoseconds.
+// Run says what to do. It is the argument of the workflow, as JSON: durations are numbers of nanoseconds.
 type Run struct {
 	Kind string `json:"kind"` // Verify or Backfill
 	Set  string `json:"set"`  // the name of a set that the workers have registered
-	// Table is the query table that a backfill fills, and Writers when the last process that did not write it had ended: see [reconcile.Writers].
+	// Table is the query table that a backfill fills. Writers is when the last process that did not write it had ended: see [reconcile.Writers].
 	Table   string    `json:"table,omitempty"`
 	Writers time.Time `json:"writers,omitzero"`
 	// Tables are the query tables that a verification compares; empty: all.
 	Tables []string `json:"tables,omitempty"`
-	// Settle is as of [reconcile.Settle]; 0: 90 s. An activity in which something differs takes several times as long.
+	// Settle is as in [reconcile.Settle]; 0: 90 s. An activity that finds a difference takes several times as long.
 	Settle time.Duration `json:"settle,omitempty"`
-	// PageSize is as of [reconcile.PageSize]; 0: 1000.
+	// PageSize is as in [reconcile.PageSize]; 0: 1000.
 	PageSize int `json:"pageSize,omitempty"`
-	// Segments are the ranges that each table is cut into: at most 1,000,000; 0: 256. One should have no more rows than are read in some minutes.
+	// Segments is the number of ranges that each table is cut into: at most 1,000,000; 0: 256. A range should be read in some minutes.
 	Segments int `json:"segments,omitempty"`
-	// Units are the activities at a time, of all workers together: at most 1,000; 0: 16.
+	// Units is the number of activities at a time, of all workers together: at most 1,000; 0: 16.
 	Units int `json:"units,omitempty"`
 	// Rate bounds the requests a second of all workers together; 0: no bound. Each unit gets an equal share of it, and of InFlight, which bounds the
 	// requests in flight of all workers together; 0: 256. Within its share each worker sends fewer where the cluster is slow.
@@ -88,9 +88,10 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", reconcile.ErrInvalid, fmt.Sprintf(format, args...))
 }
 
-// Start starts a run on the workers of a task queue. The id of its workflow is that of the queue, the kind and the set, as in denorm-verify-order, so
-// that there is one of a kind at a time: else the error matches [reconcile.ErrRunning]. It matches [reconcile.ErrInvalid] if the run is not
-// valid; what only a worker can tell, such as an unknown set, is the error of the workflow. The result of the workflow is a [Report].
+// Start starts a run on the workers of a task queue. The id of its workflow is made of the queue, the kind and the set, as in denorm-verify-order, so
+// there is one of a kind at a time: if it is running already, the error matches [reconcile.ErrRunning]. The error matches [reconcile.ErrInvalid]
+// if the run is not valid; what only a worker can tell, such as an unknown set, is the error of the workflow. The result of the workflow is a
+// [Report].
 func Start(ctx context.Context, c client.Client, taskQueue string, run Run) (client.WorkflowRun, error) {
 	run, err := run.withDefaults()
 	if err != nil {
@@ -109,7 +110,8 @@ func Start(ctx context.Context, c client.Client, taskQueue string, run Run) (cli
 	return started, err
 }
 
-// Report is the result of a run: [reconcile.Report] without findings, as Temporal is told no keys. An embedded verification lists them.
+// Report is the result of a run. It has counts, and no findings as [reconcile.Report] has, because Temporal is told no keys. An embedded verification lists
+// them.
 type Report struct {
 	Kind  string    `json:"kind"`
 	Set   string    `json:"set"`
@@ -117,11 +119,10 @@ type Report struct {
 	Ended time.Time `json:"ended"`
 	// Tables are the tables that were compared, the base table first.
 	Tables []Table `json:"tables"`
-	// InFlight counts entities whose tables differed at first and agreed later, or changed, once for each table that was read.
+	// InFlight counts entities whose tables differed at first and later agreed or were written again, once for each table that was read.
 	InFlight int64 `json:"inFlight"`
 	Put      int64 `json:"put"` // rows that a backfill has put into its table
-	// Uncovered counts ranges and entities that could not be read, and Gaps are the ranges that had some, the first ten of them. The log of the worker
-	// says why.
+	// Uncovered counts ranges and entities that could not be read. Gaps has the first ten ranges with any of them. The logs of the workers say why.
 	Uncovered int64 `json:"uncovered"`
 	Gaps      []Gap `json:"gaps,omitempty"`
 	// Stopped says that the run was canceled before all was read. Then the error of the workflow is a CanceledError of Temporal's SDK, with the report
@@ -146,7 +147,7 @@ type Gap struct {
 
 const mostGaps = 10
 
-// Err is nil if all rows were read and agree. It matches [reconcile.ErrDrift] if some disagree, and [reconcile.ErrIncomplete] if some could not be
+// Err returns nil if all rows were read and agree. The error matches [reconcile.ErrDrift] if some disagree, and [reconcile.ErrIncomplete] if some could not be
 // read, or the run was stopped.
 func (r Report) Err() error {
 	var errs []error
@@ -176,7 +177,7 @@ func (r Report) findings() (n int64) {
 	return n
 }
 
-// String is the report as a table.
+// String returns the report as a table.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, t := range r.Tables {
@@ -205,7 +206,7 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// Progress is how far a run is: the result of the query progress.
+// Progress says how far a run is. It is the result of the query progress.
 type Progress struct {
 	Kind  string `json:"kind"`
 	Set   string `json:"set"`

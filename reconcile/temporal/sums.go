@@ -19,7 +19,7 @@ type span struct {
 
 func (s span) width() uint64 { return uint64(s.High) - uint64(s.Low) }
 
-// halves cuts a span. The last one is done first.
+// halves cuts a span in two. The last one is done first.
 func (s span) halves() []span {
 	if s.width() < 2 {
 		return []span{s}
@@ -28,7 +28,7 @@ func (s span) halves() []span {
 	return []span{{s.Table, middle, s.High}, {s.Table, s.Low, middle}}
 }
 
-// planned is the range with a number of a phase, whose tables are cut into equal ones.
+// planned returns the range with a number. The tables of a phase are cut into equal ranges, which are numbered one table after the other.
 func planned(number, segments int) span {
 	low := func(i int) int64 {
 		q, _ := bits.Div64(uint64(i), 0, uint64(segments))
@@ -53,7 +53,7 @@ type sums struct {
 	Gaps      []Gap                       `json:"gaps,omitempty"`
 }
 
-// key is of the result of a unit.
+// key identifies the result of a unit.
 type key struct {
 	phase, table int
 	low          int64
@@ -67,7 +67,7 @@ type result struct {
 	done  engine.Done
 }
 
-// plus gives the sums with results, in the order of their keys, as maps have none and a workflow must do the same when it is replayed.
+// plus adds results to the sums, in the order of their keys: a workflow must do the same when it is replayed, and maps have no order.
 func (s sums) plus(results map[key]result) sums {
 	out := s
 	out.Rows, out.Unheld, out.Gaps = maps.Clone(s.Rows), maps.Clone(s.Unheld), slices.Clone(s.Gaps)

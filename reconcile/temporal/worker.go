@@ -22,11 +22,11 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Register makes a worker take part in runs over sets, on the cluster and in the keyspaces of a session that can read and write, which must outlive
-// the worker. The options are those of all runs, such as [reconcile.Consistency], [reconcile.Target], [reconcile.OldTimestamps] and
-// [reconcile.Trace]; what a [Run] has is taken from it. All workers of a task queue must have the same sets and options. Call Register before the
-// worker runs. The error matches [reconcile.ErrInvalid] if an option is not valid, or if two sets have one name. A run fails if State is one: Temporal
-// stores runs.
+// Register makes a worker take part in runs over sets, on the cluster and in the keyspaces of the session. The session must have reads and writes, and
+// outlive the worker. The options apply to all runs, such as [reconcile.Consistency], [reconcile.Target], [reconcile.OldTimestamps] and
+// [reconcile.Trace]; a [Run] overrides those for which it has a field. All workers of a task queue must have the same sets and options. Call Register
+// before the worker runs. The error matches [reconcile.ErrInvalid] if an option is not valid, or if two sets have one name. With option
+// [reconcile.State] runs fail, because Temporal stores them.
 func Register(to worker.Registry, s *session.Session, sets []tables.Described, options ...reconcile.Option) error {
 	if _, err := reconcile.New(s, options...); err != nil {
 		return err
@@ -58,7 +58,7 @@ type runner struct {
 	open map[string]*opened
 }
 
-// opened is a run as this worker does units of it: they have one access to the cluster.
+// opened is a run of which this worker does units. They share one access to the cluster.
 type opened struct {
 	engine.Run
 	units          int // that are being done
@@ -67,7 +67,7 @@ type opened struct {
 	used           time.Time
 }
 
-// forgetAfter is how long a run is kept of which no unit is being done.
+// forgetAfter is how long a run without running units is kept.
 const forgetAfter = 10 * time.Minute
 
 // plan is what an activity tells the workflow.
@@ -99,15 +99,15 @@ type unitArguments struct {
 }
 
 const (
-	// slice is how long a unit reads, until it leaves the rest to others.
+	// slice is how long a unit reads before it leaves the rest to others.
 	slice = 2 * time.Minute
-	// mostTries is the number of the try at which parts that cannot be read are left.
+	// mostTries is the attempt, counted as told.Tries counts, at which parts that cannot be read are left out.
 	mostTries = 30
-	// telling is how often a unit tells how far it is; the SDK passes on what is due.
+	// telling is how often a unit records a heartbeat; the SDK sends some of them.
 	telling = time.Second
 )
 
-// unit does a unit until it is done, its time is up, or it is to end: then it gives what is done.
+// unit does a unit until it is done, its time is up, or it is told to end. It returns what is done.
 func (w *runner) unit(ctx context.Context, in unitArguments) (done engine.Done, err error) {
 	defer w.recovered(ctx, &err)
 	var from told
@@ -183,7 +183,7 @@ type told struct {
 	Tries int `json:"tries,omitempty"`
 }
 
-// share gives a unit its share of what a run may send.
+// share opens the run of a unit, unless it is open, and adds the unit's share to what the run may send from here.
 func (w *runner) share(ctx context.Context, in unitArguments) (o *opened, release func(), err error) {
 	text, err := json.Marshal(in.Run)
 	if err != nil {
@@ -216,7 +216,7 @@ func (w *runner) share(ctx context.Context, in unitArguments) (o *opened, releas
 	}, nil
 }
 
-// change changes the number of units. What they may send together is as many shares.
+// change changes the number of running units, each of which adds one share to what may be sent.
 func (o *opened) change(by int) {
 	o.units += by
 	o.used = time.Now()
@@ -257,8 +257,8 @@ func (w *runner) opening(ctx context.Context, run Run) (*opened, error) {
 	return &opened{Run: on}, nil
 }
 
-// failure is an error for Temporal, which stores its text. Only that of a run that is not valid is passed on, as it is about names and settings; any
-// other goes to the log of the worker.
+// failure makes an error for Temporal, which stores its text. Only the text that says why a run is not valid is passed on, because it has names and settings
+// only. Any other goes to the log of the worker.
 func (w *runner) failure(ctx context.Context, err error) error {
 	if errors.Is(err, reconcile.ErrInvalid) {
 		return temporal.NewNonRetryableApplicationError(err.Error(), invalidType, nil)

@@ -13,31 +13,32 @@ import (
 )
 
 const (
-	// mostEvents of a history: then a workflow continues as new. The server suggests the same by default, and ends a workflow at 51,200.
+	// mostEvents is the length of a history at which a workflow continues as new. The server suggests the same by default, and ends a workflow at 51,200.
 	mostEvents = 4096
-	// heartbeatTimeout is how long a worker may be silent before another one goes on. The SDK sends heartbeats, and hears of orders, after 4/5 of it.
+	// heartbeatTimeout is how long a worker may be silent before another one takes over. The SDK sends a heartbeat, and learns of a cancellation, after
+	// 4/5 of it.
 	heartbeatTimeout = 15 * time.Second
-	// longUnit bounds an activity: looks at an entity that is written all the time are at most twenty, Settle apart.
+	// longUnit bounds an attempt of an activity. An entity that is written all the time is read at most twenty times, Settle apart.
 	longUnit = 24 * time.Hour
 )
 
-// lastUnits is how long units may take to end before the workflow continues as new; then they are ended, and their rest is begun again. Tests
-// do not wait that long.
+// lastUnits is how long the workflow waits for running units before it continues as new. Then it ends them, and begins their rest again. Tests do not
+// wait that long.
 var lastUnits = 5 * time.Minute
 
-// input is the argument of the workflow: a run, and where a former one of its executions has ended.
+// input is the argument of the workflow: a run, and the state in which its previous execution ended.
 type input struct {
 	Run
 	State *state `json:"state,omitempty"`
 }
 
-// state is what goes from one execution of the workflow to the next. Its size is bounded by the units at a time.
+// state passes from one execution of the workflow to the next. Its size is bounded by the number of units at a time.
 type state struct {
 	Began       time.Time      `json:"began"`
 	Declaration string         `json:"declaration"`
 	Phases      []engine.Phase `json:"phases"`
 	Phase       int            `json:"phase"`
-	Next        int            `json:"next"` // the first range of the phase that was not begun
+	Next        int            `json:"next"` // the first range of the phase that was not begun yet
 	Rest        []span         `json:"rest,omitempty"`
 	Paused      bool           `json:"paused,omitempty"`
 	Held        string         `json:"held,omitempty"` // the error of a worker that has paused it
@@ -53,7 +54,7 @@ type execution struct {
 	state
 	results map[key]result // of this execution
 	running int
-	orders  int // that were given: pause, resume, rate
+	orders  int // received: pause, resume, rate
 	events  int // orders, and activities that have ended
 	waits   string
 }
@@ -102,7 +103,7 @@ func (e *execution) execute(ctx workflow.Context, first bool) error {
 	return nil
 }
 
-// plan asks a worker what is to be done.
+// plan has a worker say what is to be done.
 func (e *execution) plan(ctx workflow.Context) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
@@ -128,13 +129,13 @@ func (e *execution) waitForWriters(ctx workflow.Context) error {
 	return err
 }
 
-// listen does what signals order. Of a pause and a resume that come at one time the pause is the last.
+// listen does what signals order. If a pause and a resume arrive together, the run is paused.
 func (e *execution) listen(ctx workflow.Context) {
 	s := workflow.NewSelector(ctx)
 	s.AddReceive(workflow.GetSignalChannel(ctx, names.Resume), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(false) })
 	s.AddReceive(workflow.GetSignalChannel(ctx, names.Pause), func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, nil); e.pause(true) })
 	s.AddReceive(workflow.GetSignalChannel(ctx, names.Rate), func(c workflow.ReceiveChannel, _ bool) {
-		var rate *int // nil without an argument; one that is no number is passed over
+		var rate *int // nil without an argument; an argument that is no number is ignored
 		if c.ReceiveAsync(&rate) {
 			e.setRate(rate)
 		}
@@ -156,7 +157,7 @@ func (e *execution) setRate(rate *int) {
 	}
 }
 
-// obeyAll does what signals order that have not been listened to yet, before the execution ends and would lose them.
+// obeyAll does what the signals order that listen has not received yet, because they would be lost when the execution ends.
 func (e *execution) obeyAll(ctx workflow.Context) {
 	for c := workflow.GetSignalChannel(ctx, names.Resume); c.ReceiveAsync(nil); {
 		e.pause(false)
@@ -173,7 +174,7 @@ func (e *execution) obeyAll(ctx workflow.Context) {
 	}
 }
 
-// phase does the units of a phase. The error may be that the workflow is to continue as new. Orders change units by ending them: each gives what it
+// phase does the units of a phase. The error may be that the workflow is to continue as new. An order ends the running units: each returns what it
 // has done, and the rest is begun again under the new order.
 func (e *execution) phase(ctx workflow.Context) error {
 	rest, _ := workflow.NewDisconnectedContext(ctx)
@@ -213,14 +214,14 @@ func (e *execution) long(ctx workflow.Context) bool {
 	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > mostEvents
 }
 
-// again is the error with which the workflow continues as new.
+// again returns the error with which the workflow continues as new.
 func (e *execution) again(ctx workflow.Context) error {
 	e.obeyAll(ctx)
 	e.Sums = e.Sums.plus(e.results)
 	return workflow.NewContinueAsNewError(ctx, names.Workflow, input{e.Run, &e.state})
 }
 
-// limit is how many units there are at a time: each has at least one request a second.
+// limit is how many units run at a time. Each has at least one request a second.
 func (e *execution) limit() int {
 	if e.Bound > 0 {
 		return min(e.Units, e.Bound)
@@ -235,7 +236,7 @@ func (e *execution) begin(scope workflow.Context) {
 		var s span
 		switch {
 		case len(e.Rest) > 0:
-			last := len(e.Rest) - 1 // depth first, or halves of halves would pile up
+			last := len(e.Rest) - 1 // the last one first, or halves of halves would pile up
 			s, e.Rest = e.Rest[last], e.Rest[:last]
 		case e.Next < e.Segments*len(phase.Tables):
 			s = planned(e.Next, e.Segments)
@@ -270,7 +271,7 @@ func (e *execution) unit(ctx workflow.Context, phase *engine.Phase, s span) (don
 func (e *execution) note(ctx workflow.Context, phase *engine.Phase, s span, done engine.Done, err error) {
 	var failed *temporal.ApplicationError
 	switch {
-	case err != nil && ctx.Err() != nil: // it was not begun, or its worker is lost, and no other tries what is canceled
+	case err != nil && ctx.Err() != nil: // it was not begun, or its worker is lost: what is canceled has no other attempt
 		done = toldBefore(err)
 	case errors.As(err, &failed) && failed.Type() == invalidType: // another worker, or this one once it is deployed again, may be able to do it
 		e.pause(true)
@@ -296,7 +297,7 @@ func (e *execution) note(ctx workflow.Context, phase *engine.Phase, s span, done
 	}
 }
 
-// toldBefore is what a unit has told last before its worker was lost, if that is known.
+// toldBefore returns what the last heartbeat of a lost worker said, if that is known.
 func toldBefore(err error) engine.Done {
 	var lost *temporal.TimeoutError
 	var last told
@@ -306,7 +307,7 @@ func toldBefore(err error) engine.Done {
 	return last.Done
 }
 
-// report is what was found until now.
+// report says what was found so far.
 func (e *execution) report(ctx workflow.Context) Report {
 	s := e.Sums.plus(e.results)
 	r := Report{
@@ -353,5 +354,5 @@ func (e *execution) progress(ctx workflow.Context) Progress {
 	return p
 }
 
-// invalidType is the type of errors that no other try changes.
+// invalidType is the type of errors that another attempt of this worker does not change.
 const invalidType = "denorm.invalid"

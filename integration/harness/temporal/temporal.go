@@ -43,6 +43,10 @@ type Server struct {
 // startTimeout is far above what a start takes on a busy machine.
 const startTimeout = 2 * time.Minute
 
+// mostRestarts is how often a server that ends before it answers is started again. It looks for free ports for its parts, and then listens on them: another
+// process may take one in between.
+const mostRestarts = 2
+
 // Start starts a server whose state is in a file, which is made if it is not there, or in memory if file is empty, and waits until it answers.
 func Start(ctx context.Context, file string, out io.Writer) (*Server, error) {
 	path, err := cli.Binary(ctx, out)
@@ -64,7 +68,7 @@ func Start(ctx context.Context, file string, out io.Writer) (*Server, error) {
 }
 
 // Restart starts the server again with the same port and file, after [Server.Kill].
-func (s *Server) Restart(ctx context.Context) (err error) {
+func (s *Server) Restart(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("start Temporal: no answer after %v", startTimeout))
 	defer cancel()
 	args := []string{
@@ -73,16 +77,25 @@ func (s *Server) Restart(ctx context.Context) (err error) {
 	if s.file != "" {
 		args = append(args, "--db-filename", s.file)
 	}
-	if s.process, err = program.Start("Temporal", s.path, args, os.Environ()); err != nil {
+	start := func() (err error) {
+		s.process, err = program.Start("Temporal", s.path, args, os.Environ())
 		return err
 	}
-	for {
+	if err := start(); err != nil {
+		return err
+	}
+	for again := mostRestarts; ; {
 		if _, err := s.Command(ctx, "operator", "cluster", "health"); err == nil {
 			return nil
 		}
 		select {
 		case <-s.process.Ended:
-			return s.process.Failure()
+			if again--; again < 0 {
+				return s.process.Failure()
+			}
+			if err := start(); err != nil {
+				return err
+			}
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), s.Kill())
 		case <-time.After(200 * time.Millisecond):

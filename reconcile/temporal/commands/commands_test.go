@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/mocks"
+	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
 	"github.com/denorm-go/denorm/reconcile/temporal"
@@ -185,5 +186,18 @@ func TestWatcherEnds(t *testing.T) {
 	root.SetErr(&b)
 	if err := root.ExecuteContext(ctx); command.ExitCode(err) != command.ExitError || !strings.Contains(b.String()+err.Error(), "the run goes on") {
 		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// A run that was stopped has a report, which is not complete: it is printed all the same.
+func TestStoppedRun(t *testing.T) {
+	c, run := new(mocks.Client), new(mocks.WorkflowRun)
+	c.On("GetWorkflow", mock.Anything, "denorm-verify-order", "").Return(run)
+	run.On("GetID").Return("denorm-verify-order")
+	report := temporal.Report{Tables: []temporal.Table{{Table: "shop.orders_by_user", Rows: 9}}, Stopped: true}
+	run.On("Get", mock.Anything, mock.Anything).Return(sdk.NewCanceledError(report))
+	out, code := denorm(t, c, "verify", "order", "--resume", "denorm-verify-order", "--temporal", "temporal:7233")
+	if code != command.ExitError || !strings.Contains(out, "9 rows") || !strings.Contains(out, "stopped before all was read") || strings.Contains(out, "agrees") {
+		t.Errorf("exits with %d:\n%s", code, out)
 	}
 }
