@@ -376,26 +376,52 @@ func (x *shop) all(table string) map[gocql.UUID]uint64 {
 }
 
 // Three workers fill a table and compare all tables, while one of them is killed, one stopped for a minute, and the server started again. The new table then is equal
-// to the others at ALL, and what is counted is what the embedded verification counts.
+// to the others at ALL, and what is counted is what the embedded verification counts. Either part can be run alone, as a million orders take each an hour or two.
 func TestThreeWorkers(t *testing.T) {
 	cluster.Alone(t)
 	x := open(t, "orders_by_id", "orders_by_status")
+	filled := false
+	t.Run("backfill", func(t *testing.T) { filled = true; x.in(t).fills() })
+	t.Run("verify", func(t *testing.T) {
+		if !filled {
+			if err := drift.Load(t.Context(), x.Session.Writes(), *count, x.at, "orders_by_user"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x.in(t).verifies()
+	})
+}
+
+// in is the shop in a part of the test.
+func (x *shop) in(t *testing.T) *shop {
+	part := *x
+	part.T = t
+	return &part
+}
+
+// fills has three workers fill a table.
+func (x *shop) fills() {
+	x.Helper()
 	first, second := x.work(), x.work()
 	x.work()
 	filled, said, code := x.run(first, second, "backfill", "order", "orders_by_user", "--writers", time.Now().Add(-time.Minute).UTC().Format(time.RFC3339))
 	if code != command.ExitFine || !strings.Contains(said, "agrees") {
-		t.Errorf("backfill exits with %d", code)
+		x.Errorf("backfill exits with %d", code)
 	}
 	if filled.Put < int64(*count) || filled.Err() != nil || filled.Tables[0].Rows != int64(*count) || filled.Tables[1].Rows != int64(*count) {
-		t.Errorf("%+v", filled)
+		x.Errorf("%+v", filled)
 	}
 	base := x.all("orders_by_id")
 	for _, table := range drift.Tables {
 		if got := x.all(table); len(got) != *count || !maps.Equal(got, base) {
-			t.Errorf("%s is not equal to the base table: %d rows", table, len(got))
+			x.Errorf("%s is not equal to the base table: %d rows", table, len(got))
 		}
 	}
+}
 
+// verifies plants differences, and has three workers find them.
+func (x *shop) verifies() {
+	x.Helper()
 	for i := range 30 {
 		o := drift.Order(i*(*count/30), x.at)
 		var err error
@@ -409,27 +435,28 @@ func TestThreeWorkers(t *testing.T) {
 			err = drift.Put(x.Session.Writes(), "orders_by_status", o, x.at+1)
 		}
 		if err != nil {
-			t.Fatal(err)
+			x.Fatal(err)
 		}
 	}
-	killed := x.work()
+	killed, second := x.work(), x.work()
+	x.work()
 	x.stop()
 	verified, said, code := x.run(killed, second, "verify", "order")
 	if code != command.ExitFound || !strings.Contains(said, "missing") {
-		t.Errorf("verify exits with %d", code)
+		x.Errorf("verify exits with %d", code)
 	}
 	r, err := reconcile.New(x.Session, reconcile.Settle(settleFor))
 	if err != nil {
-		t.Fatal(err)
+		x.Fatal(err)
 	}
 	begin := time.Now()
-	want, err := r.Verify(t.Context(), orders.Orders)
+	want, err := r.Verify(x.Context(), orders.Orders)
 	if !errors.Is(err, reconcile.ErrDrift) {
-		t.Fatal(err)
+		x.Fatal(err)
 	}
-	t.Logf("embedded in %v\n%v", time.Since(begin).Round(time.Second), want)
+	x.Logf("embedded in %v\n%v", time.Since(begin).Round(time.Second), want)
 	if !errors.Is(verified.Err(), reconcile.ErrDrift) {
-		t.Error(verified.Err())
+		x.Error(verified.Err())
 	}
 	for i, table := range want.Tables {
 		found := make(map[string]int64)
@@ -440,7 +467,7 @@ func TestThreeWorkers(t *testing.T) {
 		}
 		got := verified.Tables[i]
 		if got.Table != table.Table || got.Rows != int64(table.Rows) || !maps.Equal(got.Found, found) {
-			t.Errorf("%+v, want %+v", got, table)
+			x.Errorf("%+v, want %+v", got, table)
 		}
 	}
 }
