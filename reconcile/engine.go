@@ -248,7 +248,7 @@ func (p *pieces) away(ctx context.Context, err error) bool {
 	if errors.As(err, &unavailable) {
 		return true
 	}
-	token := rand.Int64() - rand.Int64()
+	token := rand.Int64() - rand.Int64() //nolint:gosec // any place of the ring
 	_, _, failed := p.page(ctx, p.base(), segment{token - 1, token}, 1, mark{})
 	return failed != nil
 }

@@ -394,6 +394,7 @@ func TestThreeWorkers(t *testing.T) {
 
 // in is the shop in a part of the test.
 func (x *shop) in(t *testing.T) *shop {
+	t.Helper()
 	part := *x
 	part.T = t
 	return &part
