@@ -275,7 +275,8 @@ func (x *shop) run(killed, stopped *child.Child, args ...string) (report on.Repo
 	}()
 	id := "denorm-" + args[0] + "-order"
 	for deadline := time.Now().Add(time.Minute); ; <-time.After(100 * time.Millisecond) {
-		if _, err := x.client.DescribeWorkflowExecution(x.Context(), id, ""); err == nil {
+		d, err := x.client.DescribeWorkflowExecution(x.Context(), id, "") // there may be one that was stopped
+		if err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
 			break
 		} else if time.Now().After(deadline) {
 			x.Fatal(err)
