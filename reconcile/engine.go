@@ -242,7 +242,8 @@ func (p *pieces) uncovered() int {
 	return p.report.Uncovered
 }
 
-// away says whether an error says nothing about the place where it was met. It does if the nodes serve a read of the base table somewhere else.
+// away says whether an error is due to the cluster and not to the place where it was met: too few replicas are alive, or a read of the base table at
+// another place fails as well.
 func (p *pieces) away(ctx context.Context, err error) bool {
 	var unavailable *gocql.RequestErrUnavailable
 	if errors.As(err, &unavailable) {

@@ -20,12 +20,7 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
-	"github.com/denorm-go/denorm/cassandratest"
-	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/integration/harness/temporal"
 	on "github.com/denorm-go/denorm/reconcile/temporal"
-	"github.com/denorm-go/denorm/session"
-	"github.com/denorm-go/denorm/tables"
 )
 
 var histories = flag.String("histories", "", "existing folder in which TestHistories leaves the histories, for TestReplay of reconcile/temporal")
@@ -82,29 +77,7 @@ func TestHistories(t *testing.T) {
 	if folder == "" {
 		folder = t.TempDir()
 	}
-	server := temporal.Serve(t, "")
-	cassandra := cassandratest.Start(t, 1)
-	cassandra.Create(orders.Schema.In(map[string]string{"": "shop"}).Statements()...)
-	config := cassandra.Config()
-	config.Keyspace = "shop"
-	s, err := session.Open(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	c, err := client.Dial(client.Options{HostPort: server.Address, Logger: silent{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	w := worker.New(c, "denorm", worker.Options{})
-	if err := on.Register(&pretends{Registry: w}, s, []tables.Described{orders.Orders}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.Stop)
+	server, c := serve(t, func(w worker.Registry) worker.Registry { return &pretends{Registry: w} })
 	signal := func(name string, arg any) func(client.WorkflowRun) error {
 		return func(run client.WorkflowRun) error { return c.SignalWorkflow(t.Context(), run.GetID(), "", name, arg) }
 	}

@@ -48,8 +48,9 @@ func (n noop) RegisterActivityWithOptions(a any, options activity.RegisterOption
 	n.Registry.RegisterActivityWithOptions(a, options)
 }
 
-// A run of 100,000 ranges is many executions of its workflow, each with a short history, and no payload is a plan.
-func TestManySegments(t *testing.T) {
+// serve starts a Temporal and a worker whose activities are replaced, for runs that read nothing.
+func serve(t *testing.T, replaces func(worker.Registry) worker.Registry) (*temporal.Server, client.Client) {
+	t.Helper()
 	server := temporal.Serve(t, "")
 	cassandra := cassandratest.Start(t, 1)
 	cassandra.Create(orders.Schema.In(map[string]string{"": "shop"}).Statements()...)
@@ -66,13 +67,19 @@ func TestManySegments(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	w := worker.New(c, "denorm", worker.Options{MaxConcurrentActivityTaskPollers: 8})
-	if err := on.Register(noop{w}, s, []tables.Described{orders.Orders}); err != nil {
+	if err := on.Register(replaces(w), s, []tables.Described{orders.Orders}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Stop)
+	return server, c
+}
+
+// A run of 100,000 ranges is many executions of its workflow, each with a short history, and no payload is a plan.
+func TestManySegments(t *testing.T) {
+	_, c := serve(t, func(w worker.Registry) worker.Registry { return noop{w} })
 	begin := time.Now()
 	run, err := on.Start(t.Context(), c, "denorm", on.Run{
 		Kind: on.Verify, Set: "order", Tables: []string{"orders_by_user"}, Segments: *segments / 2, Units: 64,

@@ -93,7 +93,7 @@ func (s *Server) Restart(ctx context.Context) error {
 			if again--; again < 0 {
 				return s.process.Failure()
 			}
-			if err := start(); err != nil {
+			if err := errors.Join(s.process.Stop(), start()); err != nil {
 				return err
 			}
 		case <-ctx.Done():
