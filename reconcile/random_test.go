@@ -177,10 +177,10 @@ func (x *random) run() {
 	x.When(cassandratest.Where(isRead)).Choose(func(cassandratest.Request) []cassandratest.Step { return x.readFault() })
 	x.When().Choose(x.fault)
 	over := make(chan struct{})
-	var beside, workers sync.WaitGroup
-	beside.Go(func() { x.storm(over) })
+	var alongside, workers sync.WaitGroup
+	alongside.Go(func() { x.storm(over) })
 	for range 2 {
-		beside.Go(func() { x.reconcile(over) })
+		alongside.Go(func() { x.reconcile(over) })
 	}
 	for range randomWorkers {
 		workers.Go(func() {
@@ -196,7 +196,7 @@ func (x *random) run() {
 	workers.Wait()
 	x.late.Wait()
 	close(over)
-	beside.Wait()
+	alongside.Wait()
 	x.Heal()
 	<-time.After(time.Minute) // what comes late has come
 	if x.gives {

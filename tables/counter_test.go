@@ -94,7 +94,7 @@ func TestCounterDeclarations(t *testing.T) {
 		N        int64
 		M        int64
 	}
-	type beside struct {
+	type alongside struct {
 		ID    string
 		N     int64
 		Title string
@@ -128,8 +128,8 @@ func TestCounterDeclarations(t *testing.T) {
 		{"sums over a part of the key", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind"}}, n, m), nil},
 		{"buckets", declare[count](byID, tables.Table{Name: "by_kind", PartKey: []string{"kind", "bucket"}}, n, m,
 			tables.Derive("bucket", tables.Hash(4, "id"))), nil},
-		{"beside a bigint", declare[count](byID, n), []string{"column m: is in a table with counter n, " + alone}},
-		{"beside a text", declare[beside](byOwnID, n), []string{"column title: is in a table with counter n, " + alone}},
+		{"alongside a bigint", declare[count](byID, n), []string{"column m: is in a table with counter n, " + alone}},
+		{"alongside a text", declare[alongside](byOwnID, n), []string{"column title: is in a table with counter n, " + alone}},
 		{"in a key", declare[count](tables.Table{Name: "counts", PartKey: []string{"id", "kind"}, SortKey: []string{"n"}}, n, m), []string{
 			"column n: a counter cannot be in a key, nor can a key follow from it: it changes with every write",
 		}},

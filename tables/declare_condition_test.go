@@ -97,17 +97,17 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 			`table accounts_by_email: Keyspace is "", and that of the base table is "shop": the owner of a key is looked up in the base table, ` +
 				"so each keyspace that the base table is in could have an owner of its own; give the Unique table the Keyspace of the base table",
 		}},
-		{"other rules beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.OneOf[int32]("level", 1, 2),
+		{"other rules alongside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.OneOf[int32]("level", 1, 2),
 			tables.Stamp("updated_at"), tables.Atomic(), tables.SweepInserts()), []string{
 			"Versioned with OneOf: its key columns may change already, and a sweep is for writers without conditions",
 			"Versioned with Stamp: the condition orders the writes",
 			"Versioned with SweepInserts: an insert is conditional",
 			"Versioned with Atomic: what a client that died has not written, the next one writes",
 		}},
-		{"SingleWriter beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.SingleWriter("level")), []string{
+		{"SingleWriter alongside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.SingleWriter("level")), []string{
 			"Versioned with SingleWriter: its key columns may change already",
 		}},
-		{"OneOf beside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.OneOf("level", int32(1))), []string{
+		{"OneOf alongside Versioned", declare[account](accounts, accountsByLevel, versioned, tables.OneOf("level", int32(1))), []string{
 			"Versioned with OneOf: its key columns may change already, and a sweep is for writers without conditions",
 		}},
 		{"Compare of a key alone", declare[account](accounts, tables.Compare("id")), []string{

@@ -19,9 +19,9 @@ func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 	t.Parallel()
 	invalid := cassandratest.Fail(cassandratest.Code(gocql.ErrCodeInvalid))
 	for name, test := range map[string]struct {
-		fault  func(c *cassandratest.Cluster) *cassandratest.Rule
-		beside bool
-		want   map[string]writer.Outcome
+		fault     func(c *cassandratest.Cluster) *cassandratest.Rule
+		alongside bool
+		want      map[string]writer.Outcome
 	}{
 		"answer of the condition lost": {
 			func(c *cassandratest.Cluster) *cassandratest.Rule {
@@ -64,7 +64,7 @@ func TestQueryTablesFollowTheBaseRow(t *testing.T) {
 				s := start(t, c)
 				bob := user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "rome", Name: "bob"}
 				changes := []tables.Change{users.Insert(bob)}
-				if test.beside {
+				if test.alongside {
 					changes = append(changes, tickets.Insert(ticket{gocql.TimeUUID(), bob.UserID, "12A"}))
 				}
 				fault := test.fault(c)
@@ -112,10 +112,10 @@ func TestStoredResumeKeepsWhatTheOwnerLeftUnfinished(t *testing.T) {
 			t.Fatal("not the premise")
 		}
 		away.End()
-		refuse := c.When(cassandratest.Table("users_by_email")).Do(cassandratest.Fail(cassandratest.Overloaded))
+		rejects := c.When(cassandratest.Table("users_by_email")).Do(cassandratest.Fail(cassandratest.Overloaded))
 		_, err := s.w.Write(t.Context(), "signUp", users.Insert(user{UserID: gocql.MustRandomUUID(), Email: "k@x", City: "bern", Name: "eve"}))
 		failed := failedWrite(t, err)
-		refuse.End()
+		rejects.End()
 		<-time.After(15 * time.Second) // ClaimGrace is over
 
 		_, err = s.w.Resume(t.Context(), delivered(t, failed))
