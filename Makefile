@@ -17,11 +17,14 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 test: lint unit integration faults ## linters, unit tests, tests on three nodes, short faults; a quarter of an hour on two processors
 
 .PHONY: proofs
-proofs: platforms drivers race ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults; half an hour
-	cd integration && go test -count=1 -timeout 30m -run '^TestPlanted' ./load/simulation
-	go test -count=1 -timeout 30m -run '^TestPlantedRepairs$$' ./reconcile
+proofs: platforms drivers race planted ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults; half an hour
 	@$(MAKE) integration RACE=-race SKIP=
 	@$(MAKE) faults FAULTS=Node
+
+.PHONY: planted
+planted: ## tests that find planted bugs, one build for each bug
+	cd integration && go test -count=1 -timeout 30m -run '^TestPlanted' ./load/simulation
+	go test -count=1 -timeout 30m -run '^TestPlantedRepairs$$' ./reconcile
 
 .PHONY: drivers
 # Left out are tests of what the fork does in another way, which docs/driver.md lists, those that open sessions with faults (session, internal/hosts) and the
