@@ -36,7 +36,7 @@ drivers: ## the library and its tests with the fork of gocql by ScyllaDB; bugs o
 OTHERWISE = ^TestPlanted|^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^types$$
 
 .PHONY: long
-long: simulation reconcileproofs soak bulkproofs temporalproofs tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
+long: simulation reconcileproofs soak bulkproofs temporalproofs accord tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
 
 .PHONY: unit
 unit: ## unit tests, and a simulation of 10,000 writes
@@ -84,6 +84,10 @@ soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; S
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags faults -count=1 -p 1 -timeout 1h -v -run Node ./orderservice ./load/outage -long
 	@export DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -- go test -tags faults -count=1 -timeout 2h -v -run Node ./load/drift -long -figures $(CURDIR)/docs/reconcile-drift.md
 	@$(CLUSTER) run -nodes 3 -- go test -count=1 -timeout 1h -v -run Differential ./load/differential -long
+
+.PHONY: accord
+accord: ## Transactional sets on three nodes of Cassandra 6: readers, hot orders and addresses while nodes are away; ARGS=-load=5m
+	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags accord -count=1 -timeout 1h -v ./suite/accord $(ARGS)
 
 .PHONY: bulkproofs
 bulkproofs: ## 1,000,000 changes of an import that is killed ten times; 200,000 records of a topic, three consumers killed; an hour

@@ -162,6 +162,10 @@ type read[T any] struct {
 }
 
 func newRead[T any](ctx context.Context, r *Reader, op string, p *plan, end *session.OperationEnd) *read[T] {
+	if level := p.layout.Level(r.consistency); level != r.consistency {
+		own := *r
+		own.consistency, r = level, &own
+	}
 	x := &read[T]{Reader: r, caller: ctx, op: op, plan: p, limit: p.limit, slots: make(chan struct{}, r.parallel), end: end}
 	x.ctx, x.cancel = context.WithCancel(ctx) //nolint:gosec // run calls it
 	return x

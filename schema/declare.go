@@ -150,6 +150,9 @@ func (s *Schema) set(set tables.Described) error {
 	e := Entity{Name: d.Entity, Atomic: d.Atomic, Timestamped: !d.Counts && !d.Conditional}
 	for n, t := range d.Tables {
 		out := Table{ID: ID{t.Keyspace, t.Name}, Options: map[string]string{}, Fingerprint: t.Fingerprint, rotation: t.Rotation, set: set}
+		if d.Transactional {
+			out.Options[optTransactions] = cql.Literal("full")
+		}
 		if s.Table(out.ID) != nil {
 			return fmt.Errorf("table %s is declared twice", out.ID)
 		}

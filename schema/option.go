@@ -79,6 +79,8 @@ const (
 	optTTL         = "default_time_to_live"
 	optGCGrace     = "gc_grace_seconds"
 	optCaching     = "caching"
+
+	optTransactions = "transactional_mode"
 )
 
 // literals gives the options as [Table.Options] holds them.
@@ -240,6 +242,7 @@ var serverDefaults = map[string]string{
 	"min_index_interval":          "128",
 	"read_repair":                 "'BLOCKING'",
 	"speculative_retry":           "'99p'",
+	optTransactions:               "'off'",
 }
 
 // option gives the literal of an option, or what holds where nothing is said.

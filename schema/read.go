@@ -123,10 +123,17 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 			Desc: value[string](row, "clustering_order") == "desc",
 		})
 	}
+	modes, err := transactionalModes(ctx, r, keyspace, rows["tables"])
+	if err != nil {
+		return err
+	}
 	for _, row := range rows["tables"] {
 		name := value[string](row, "table_name")
 		if name == lockTable {
 			continue
+		}
+		if mode := modes[name]; mode != "" {
+			row[optTransactions] = mode
 		}
 		t := Table{ID: ID{keyspace, name}, Columns: columns[name], Options: liveOptions(row)}
 		t.splitComment()
@@ -148,6 +155,19 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 	}
 	s.sort()
 	return nil
+}
+
+// transactionalModes are the options transactional_mode of the tables of a keyspace by table, which Cassandra 6 tells in DESCRIBE alone.
+func transactionalModes(ctx context.Context, r reader, keyspace string, tables []map[string]any) (map[string]string, error) {
+	if len(tables) == 0 || tables[0]["fast_path"] == nil { // an option that came with transactional_mode
+		return nil, nil
+	}
+	rows, err := r.rows(ctx, `DESCRIBE KEYSPACE `+cql.Quote(keyspace))
+	modes := make(map[string]string)
+	for _, row := range rows {
+		modes[value[string](row, "name")] = cql.TransactionalMode(value[string](row, "create_statement"))
+	}
+	return modes, err
 }
 
 // byPlace brings the columns of a table into the order that [Table] promises. What is not in the key comes by name, as the server
@@ -203,6 +223,7 @@ func liveTarget(target string) string {
 // Cassandra 4, or are read on their own.
 var notOptions = []string{
 	"keyspace_name", "table_name", "id", "flags", "dclocal_read_repair_chance", "read_repair_chance",
+	"fast_path", "auto_repair", // of Cassandra 6, and left to the server
 	"view_name", "base_table_id", "base_table_name", "include_all_columns", "where_clause",
 }
 

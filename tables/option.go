@@ -151,6 +151,24 @@ func Mark(column string) Option {
 // default, SERIAL, holds in the whole cluster. All writers of the set agree on it, as it is declared here.
 func LocalSerial() Option { return optionFunc(func(d *entity.Declaration) { d.LocalSerial = true }) }
 
+// Transactional makes every write of a [Versioned] set one transaction of Cassandra 6 (Accord) over all tables of the set, Unique tables
+// included, in one request. It is applied to all tables or to none, and whoever reads several tables in one transaction never sees a part
+// of it. Several entities, also of other Transactional sets, may change in one write. A write that meets another version is a conflict, as
+// in a set that is Versioned alone; a delete that finds no row is a success.
+//
+// A transaction holds in the whole cluster, so tables of transactions take no consistency level of one datacentre: writer and reader use QUORUM
+// in place of LOCAL_QUORUM, and ONE in place of LOCAL_ONE.
+//
+// It is experimental, as Cassandra 6 is an alpha: it was tested on 6.0-alpha2. The tables must have the option
+// transactional_mode = 'full', which package schema declares and writer.Check compares. All writes of the tables must go through the
+// library: a plain write with a timestamp ahead of the servers' clocks hides later transactions from readers until that time.
+//
+// A deleted entity leaves its base row with a version and nothing else, as in a Versioned set. It stays there, as a transaction cannot set a
+// TTL, until the entity is inserted again. Not possible with it are LocalSerial, package reconcile, and other sets in the same write.
+func Transactional() Option {
+	return optionFunc(func(d *entity.Declaration) { d.Transactional = true })
+}
+
 // UserType declares a user-defined type, as CREATE TYPE makes it in the keyspace of each table that uses it. Its fields are
 // the exported fields of T, a struct, in order. They are named by their cql tag, by which gocql reads them back; in a T that is
 // a gocql.UDTUnmarshaler, fields without a cql tag are named as columns are. If the CQL type of a field does not follow from

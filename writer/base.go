@@ -45,6 +45,12 @@ func (r *transactions) Transact(ctx context.Context, statements ...entity.Statem
 	return applied, row, r.partition.End(err) //nolint:contextcheck // it is that of begin
 }
 
+// commit makes one attempt at a transaction of Cassandra 6.
+func (r *transactions) commit(ctx context.Context, t *entity.Transaction) (*entity.Found, error) {
+	found, err := r.w.transact.commit(r.begin(ctx), t, r.o)
+	return found, r.partition.End(err) //nolint:contextcheck // it is that of begin
+}
+
 // read makes one attempt at reading a row.
 func (r *transactions) read(ctx context.Context, s entity.Statement, dest []any, plain bool) (found bool, err error) {
 	found, err = r.w.transact.read(r.begin(ctx), s, dest, plain, r.o)
@@ -91,7 +97,9 @@ func (w *Writer) claim(op string, c *entity.Claim, own *entity.Base, sent *atomi
 
 func (w *Writer) store(op string, base *entity.Base, sent *atomic.Int32) *baseStore {
 	keyspace, _, key := base.Place()
-	return &baseStore{transactions: w.transactions(op, keyspace, key, base.Local(), sent), base: base}
+	store := &baseStore{transactions: w.transactions(op, keyspace, key, base.Local(), sent), base: base}
+	store.o.consistency = base.Level(w.consistency)
+	return store
 }
 
 // Read implements [versioned.Store].
@@ -135,15 +143,23 @@ func (s *baseStore) imageOf(ctx context.Context, swap versioned.Swap, reply vers
 	if !ok {
 		read = s.base.Empty()
 	}
-	if column := s.base.Differing(*read); column != "" {
-		keyspace, table, _ := s.base.Place()
-		reply.Err = fmt.Errorf("%w: the before-image has the version of the row in %s.%s, and another value of column %s: "+
-			"give the row as it was read, not one that was changed in place (Modify and Set.Updating note its keys first); "+
-			"if it is as it was read, something else than this library writes to the table", ErrInvalid, keyspace, table, column)
-		return reply, nil
+	if reply.Err = errImage(s.base, *read); reply.Err != nil {
+		return reply, nil //nolint:nilerr // the reply has it
 	}
 	s.base = s.base.Unimaged()
 	return s.Swap(ctx, swap)
+}
+
+// errImage says in which column a row differs from the before-image that has its version, nil if in none.
+func errImage(base *entity.Base, row entity.Row) error {
+	column := base.Differing(row)
+	if column == "" {
+		return nil
+	}
+	keyspace, table, _ := base.Place()
+	return fmt.Errorf("%w: the before-image has the version of the row in %s.%s, and another value of column %s: "+
+		"give the row as it was read, not one that was changed in place (Modify and Set.Updating note its keys first); "+
+		"if it is as it was read, something else than this library writes to the table", ErrInvalid, keyspace, table, column)
 }
 
 // Spread implements [versioned.Store].

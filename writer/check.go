@@ -190,6 +190,7 @@ type checker struct {
 	declared    map[cql.Name]declaration // by physical name
 	typesSeen   map[string]bool          // types with their fields
 	server      dialect.Server           // that answers
+	accord      bool                     // it has transactions over tables, as Cassandra 6 does
 	differences []Difference
 }
 
@@ -248,7 +249,7 @@ func (c *checker) table(t entity.TableDescription) error {
 		return err
 	}
 	c.add(id, compare.Fingerprint(declared, is, c.w.clock.now())...)
-	return nil
+	return c.mode(id)
 }
 
 // noGrace adds that a table of a set that needs logged batches has a gc_grace_seconds of 0.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/denorm-go/denorm/internal/compare"
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/dialect"
 	"github.com/denorm-go/denorm/internal/driver"
@@ -25,6 +28,49 @@ func (c *checker) recognize() error {
 		return row, err
 	})
 	c.server = dialect.Of(local)
+	release, _ := local["release_version"].(string)
+	major, _, _ := strings.Cut(release, ".")
+	n, _ := strconv.Atoi(major)
+	c.accord = c.server == "" && n >= 6
+	return err
+}
+
+// mode compares the option transactional_mode of a live table: writes of a Transactional set are transactions, and no others may be.
+func (c *checker) mode(id cql.Name) error {
+	const option = "transactional_mode"
+	wanted := "off"
+	if c.d.Transactional {
+		wanted = "full"
+	}
+	if !c.accord {
+		if c.d.Transactional {
+			c.add(id, compare.Difference{
+				Reason:     "the set is Transactional, and the servers have no transactions over tables",
+				Impossible: "use Cassandra 6 with accord.enabled, or leave Transactional out of the declaration",
+			})
+		}
+		return nil
+	}
+	live, err := ask(c, id, func(ctx context.Context, id cql.Name) (string, error) {
+		var create string
+		iter := c.session.Query(`DESCRIBE TABLE ` + cql.Quote(id.Keyspace) + `.` + cql.Quote(id.Name)).
+			WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Iter()
+		iter.Scan(nil, nil, nil, &create)
+		return cql.TransactionalMode(create), iter.Close()
+	})
+	switch {
+	case err != nil || live == wanted || live == "":
+	case c.d.Transactional:
+		c.add(id, compare.Difference{
+			Reason: "the set is Transactional, and " + option + " is " + live, Fix: "ALTER TABLE " + id.String() + " WITH " + option + " = 'full'",
+		})
+	default:
+		c.add(id, compare.Difference{
+			Reason: option + " is " + live + ", and the set is not Transactional: its writes carry timestamps, and one that is ahead of the servers' " +
+				"clocks hides later transactions",
+			Impossible: "declare the set Versioned and Transactional, as the processes that write the table do, or give it tables of its own",
+		})
+	}
 	return err
 }
 

@@ -43,6 +43,11 @@ func (c *condition) join(timestamp int64, change tables.Change, physical func(st
 func together(one, other *entity.Condition) error {
 	const apart = "write them one after the other"
 	switch {
+	case one.Transactional && other.Transactional:
+		if one.Entity == other.Entity && one.Base().Key() == other.Base().Key() {
+			return errTwice(one.Entity, false)
+		}
+		return nil
 	case one.Entity != other.Entity || one.Keyspace != other.Keyspace || one.Table != other.Table:
 		return fmt.Errorf("entity %s and entity %s both have a condition: a lightweight transaction is of one table, so the two cannot "+
 			"hold together; %s", one.Entity, other.Entity, apart)

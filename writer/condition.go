@@ -80,13 +80,13 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	if c.outcome == Applied {
 		return true, 0
 	}
-	if c.Condition.Versioned {
+	if c.Condition.Versioned && !c.Condition.Transactional {
 		w.removals.wait(ctx, removalKey(c))
 	}
 	earlier, tokens := c.outcome, c.tokens
 	var sent atomic.Int32
-	all := c.all()
-	result, err := runDetached(ctx, func() (decision, error) { return w.decide(ctx, p.op, all, earlier, &sent), nil })
+	all, mutations := c.all(), p.inTransaction()
+	result, err := runDetached(ctx, func() (decision, error) { return w.decide(ctx, p.op, all, mutations, earlier, &sent), nil })
 	switch {
 	case errors.Is(err, errUnbegun):
 		result = decision{outcome: NotApplied, err: err}
@@ -103,16 +103,20 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	c.attempts += c.sent
 	if c.outcome == Applied {
 		c.conflict, c.err = false, nil
+		p.settle()
 		return true, 0
 	}
 	if c.err == nil {
 		c.err = errChanged
 	}
+	p.settle()
 	unsent := errCondition
 	if c.conflict && c.outcome == NotApplied {
 		unsent = errUnmet
 	}
-	p.unsent(unsent)
+	if !p.transacted() {
+		p.unsent(unsent)
+	}
 	if ahead := w.clock.now().Add(w.maxSkew).UnixMicro(); result.above > ahead {
 		c.err = fmt.Errorf("the entity was deleted by a clock more than %v ahead of this one: writing above that would shut out all other writers", w.maxSkew)
 		return false, 0
@@ -142,8 +146,13 @@ type decision struct {
 }
 
 // decide runs the transactions of a condition. It may outlive the call, and so touches nothing of the plan.
-func (w *Writer) decide(ctx context.Context, op string, all []*entity.Conditional, earlier Outcome, sent *atomic.Int32) decision {
+func (w *Writer) decide(
+	ctx context.Context, op string, all []*entity.Conditional, mutations []*entity.Mutation, earlier Outcome, sent *atomic.Int32,
+) decision {
 	first := all[0].Condition
+	if first.Transactional {
+		return w.decideTransaction(ctx, op, all, mutations, earlier, sent)
+	}
 	if w.tracer.Requests() { // it is told of the condition as if it were one request
 		start := session.RequestStart{ // a statement with IF is not idempotent
 			Op: op, Mode: Conditional.String(), Keyspace: first.Keyspace, Tables: []string{first.Table},
@@ -233,7 +242,7 @@ const reasonConflict = "conflict"
 // follows says whether a table is a query table of the entity that the condition is about, which anyone who meets the
 // entity brings to the state of its base row. The other tables of the write are of other entities.
 func (c *condition) follows(r *TableResult) bool {
-	return c.Condition.Versioned && (len(c.tables) == 0 || slices.Contains(c.tables, r.Keyspace+"."+r.Table))
+	return c.Condition.Versioned && !c.Condition.Transactional && (len(c.tables) == 0 || slices.Contains(c.tables, r.Keyspace+"."+r.Table))
 }
 
 // followed is what is known of such a table; own is what its own requests say. Nothing is known before the condition is
@@ -248,13 +257,16 @@ func (c *condition) followed(own Outcome) Outcome {
 	return own.And(c.outcome)
 }
 
-// result is what is known of the base table.
-func (c *condition) result() TableResult {
-	r := TableResult{
-		Keyspace: c.Condition.Keyspace, Table: c.Condition.Table, Outcome: c.outcome, Attempts: c.attempts, Err: c.err,
+// results are what is known of the base tables.
+func (c *condition) results() (out []TableResult) {
+	for _, one := range c.all() {
+		r := TableResult{Keyspace: one.Condition.Keyspace, Table: one.Condition.Table, Outcome: c.outcome, Attempts: c.attempts, Err: c.err}
+		if c.outcome == Applied {
+			r.Err = nil
+		}
+		if !slices.ContainsFunc(out, func(o TableResult) bool { return o.Keyspace == r.Keyspace && o.Table == r.Table }) {
+			out = append(out, r)
+		}
 	}
-	if c.outcome == Applied {
-		r.Err = nil
-	}
-	return r
+	return out
 }

@@ -24,8 +24,8 @@ var (
 // magic begins every stored Error; its last byte is the version of the format.
 const magic = "denorm\x01"
 
-// wireFormat is the latest Format that this code understands: that of errors with several conditions.
-const wireFormat = 1
+// wireFormat is the latest Format that this code understands: 1 is that of errors with several conditions, 2 that of transactions.
+const wireFormat = 2
 
 // Bounds of a stored error, far above what a write is: without them a few bytes could take all the memory of the reader.
 const (
@@ -98,6 +98,9 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 				continue
 			}
 			w.Format, w.Condition.More = 1, append(w.Condition.More, data)
+		}
+		if c.Condition.Transactional {
+			w.Format = 2
 		}
 		if c.taken != nil {
 			w.Condition.Taken = c.taken.Table
@@ -183,13 +186,13 @@ func (w *wireError) error() (*Error, error) {
 	if w.Format > wireFormat {
 		return nil, errors.New("denorm: decode error: stored by a later version of denorm: resume it with that")
 	}
-	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Conditional || len(w.Paths) == 0 && w.Condition == nil {
+	if w.Timestamp <= 0 || w.Mode < Single || w.Mode > Transaction || len(w.Paths) == 0 && w.Condition == nil {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
 	e := &Error{Op: printable.Line(w.Op), Timestamp: w.Timestamp, Mode: w.Mode, strict: w.Strict, stored: true, link: traceparent(w.Link)}
 	var types entity.Decoder
 	if w.Condition != nil {
-		if (w.Format == 1) != (len(w.Condition.More) > 0) {
+		if w.Format < 2 && (w.Format == 1) != (len(w.Condition.More) > 0) {
 			return nil, errors.New("denorm: decode error: incomplete")
 		}
 		var err error
@@ -232,8 +235,31 @@ func (w *wireError) error() (*Error, error) {
 	if err := e.agree(); err != nil {
 		return nil, err
 	}
+	if (w.Mode == Transaction) != (w.Format == 2) || w.Mode == Transaction && !e.transacts() {
+		return nil, errors.New("denorm: decode error: incomplete")
+	}
 	e.Tables = e.results()
 	return e, nil
+}
+
+// transacts says whether all of the error can be of one transaction of Cassandra 6.
+func (e *Error) transacts() bool {
+	c := e.condition
+	if c == nil || entity.Contended(c.all()) != nil {
+		return false
+	}
+	for _, one := range c.all() {
+		if !one.Condition.Transactional {
+			return false
+		}
+	}
+	for i := range e.requests {
+		r := &e.requests[i]
+		if r.outcome != c.outcome || slices.ContainsFunc(r.mutations, func(m *entity.Mutation) bool { return !m.Transactable() }) {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *wireDecision) condition(types *entity.Decoder) (*condition, error) {

@@ -20,7 +20,7 @@ func TestLaterFormatIsRefused(t *testing.T) {
 // what uses it is stored with a Format of its own, which is the new wireFormat. Then the list here follows.
 func TestStoredFieldsAreOfAFormat(t *testing.T) {
 	t.Parallel()
-	if wireFormat != 1 {
+	if wireFormat != 2 {
 		t.Errorf("format %d has no list of fields here", wireFormat)
 	}
 	for typ, want := range map[reflect.Type][]string{
@@ -30,7 +30,7 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 		},
 		reflect.TypeFor[wireDecision](): {
 			"Outcome retry.Outcome", "Attempts int", "Err string", "Conflict bool", "Taken string", "Tables []string", "Condition []uint8",
-			"More [][]uint8", // of format 1
+			"More [][]uint8", // of formats 1 and 2
 		},
 		reflect.TypeFor[wirePath](): {"Outcome retry.Outcome", "Attempts int", "Err string", "Mutations [][]uint8"},
 	} {
@@ -39,7 +39,7 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 			got = append(got, typ.Field(i).Name+" "+typ.Field(i).Type.String())
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s has %q, and formats 0 and 1 are %q", typ, got, want)
+			t.Errorf("%s has %q, and formats 0 to 2 are %q", typ, got, want)
 		}
 	}
 }

@@ -243,7 +243,7 @@ func (e *Error) results() []TableResult {
 			r.Outcome = e.condition.followed(r.Outcome)
 		}
 	}
-	return append([]TableResult{e.condition.result()}, requests...)
+	return append(e.condition.results(), requests...)
 }
 
 // tableResults combines the requests of a write into one result a table.

@@ -18,7 +18,8 @@ type Plan struct {
 	Mode   Mode
 	Reason string // why the mode
 	Strict bool   // a LoggedBatch fails rather than become a fan-out
-	// Condition is what has to hold before Requests are sent, nil if there is none.
+	// Condition is what has to hold before Requests are sent, nil if there is none. A Transaction holds it with everything else, and has
+	// no Requests besides.
 	Condition *PlannedCondition
 	Requests  []PlannedRequest
 
@@ -41,7 +42,7 @@ type Plan struct {
 type PlannedCondition struct {
 	Keyspace, Table string
 	Texts           []string // CQL; several are sent in one batch
-	Serial          string   // SERIAL or LOCAL_SERIAL
+	Serial          string   // SERIAL or LOCAL_SERIAL; empty for a Transaction
 	Versioned       bool
 	Claims          []string // Unique tables in which a key is taken before the transaction
 	Releases        []string // Unique tables in which a key is given up at the end
@@ -75,6 +76,12 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		Timeout: w.timeout, Consistency: session.Consistency(w.consistency),
 	}
 	out.Condition = p.condition.planned()
+	if p.transacted() {
+		t := entity.NewTransaction(p.condition.all(), p.inTransaction(), nil)
+		out.Consistency = session.Consistency(p.condition.Condition.Base().Level(w.consistency))
+		out.Condition.Texts, out.Condition.Serial = strings.Split(strings.TrimSpace(t.Text), "\n"), ""
+		return out, nil
+	}
 	if out.Condition != nil {
 		out.Condition.OthersFollow = len(changes) > len(p.condition.all())
 	}
@@ -107,6 +114,10 @@ func (p *Plan) String() string {
 	}
 	line("write", "%s", p.Op)
 	line("mode", "%s: %s", p.Mode, p.Reason)
+	if p.Mode == Transaction {
+		p.writeTransaction(line)
+		return b.String()
+	}
 	p.Condition.write(line)
 	if len(p.Requests) == 0 && p.Condition != nil {
 		line("requests", "none besides the transaction")
@@ -295,6 +306,11 @@ var guarantees = map[Mode]guarantee{
 		"the condition with the base row; each request after it by itself",
 		"the base row with the write and query tables still without, while it is under way, and after an error until Resume has returned nil or the entity is written again",
 		"nothing is done before the condition holds; after that the next write of the entity finishes the query tables first",
+	},
+	Transaction: {
+		"all of the write: its rows in all tables are written at one moment, or none of them",
+		"every table with the write or without it; in one transaction that reads several tables, all with it or all without it",
+		"all of the write is done, or nothing",
 	},
 	Counter: {
 		"each request by itself, not all of them together",

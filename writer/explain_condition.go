@@ -52,3 +52,22 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 			strings.Join(c.Releases, ", "))
 	}
 }
+
+// writeTransaction adds the lines of a plan that is one transaction.
+func (p *Plan) writeTransaction(line func(title, format string, args ...any)) {
+	line("requests", "1, a transaction over all tables; nothing is written unless all of its conditions hold")
+	for _, text := range p.Condition.Texts {
+		line("", "%s", text)
+	}
+	line("acknowledged", "by %v of the replicas of every partition", p.Consistency)
+	line("not as read", "%v, with the row as it is", ErrConflict)
+	if len(p.Condition.Claims) > 0 {
+		line("key not free", "%v, if another entity has the key in %s", ErrTaken, strings.Join(p.Condition.Claims, ", "))
+	}
+	g := guarantees[Transaction]
+	line("atomic", "%s", g.atomic)
+	line("a reader sees", "%s", g.reader)
+	line("client dies", "%s", g.death)
+	line("request fails", "%s", p.requestFails())
+	line("time limit", "%v for all of it, or the deadline of the call's context if that is earlier", p.Timeout)
+}

@@ -27,9 +27,11 @@ const (
 	// Conditional is a lightweight transaction of one row, and then, if the set has more tables, a FanOut. Alongside other
 	// entities the transaction comes first too, and the write has the mode of the other entities.
 	Conditional
+	// Transaction is one transaction of Cassandra 6 over all tables, of a [tables.Transactional] set. It is one request.
+	Transaction
 )
 
-var modeNames = [...]string{"none", "single", "same-partition", "fan-out", "logged-batch", "fallback", "counter", "conditional"}
+var modeNames = [...]string{"none", "single", "same-partition", "fan-out", "logged-batch", "fallback", "counter", "conditional", "transaction"}
 
 func (m Mode) String() string { return printable.Enum("Mode", m, modeNames[:]) }
 

@@ -51,6 +51,9 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 	if err != nil {
 		return nil, err
 	}
+	if err := unmixed(changes); err != nil {
+		return nil, err
+	}
 	p := &plan{op: op, timestamp: timestamp}
 	mutations, err := w.render(p, changes)
 	if err != nil {
@@ -64,6 +67,12 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		p.counters = group(counters)
 	}
 	switch {
+	case p.transacted():
+		if key := entity.Contended(p.condition.all()); key != nil {
+			return nil, fmt.Errorf("two changes of one write take the same key of table %s, and one entity alone can have it", key.Table)
+		}
+		p.mode, p.reason = Transaction, "the set is Transactional"
+		p.requests = group(mutations)
 	case len(mutations) > 0:
 		if err := w.choose(p, changes, mutations); err != nil {
 			return nil, err
@@ -76,6 +85,25 @@ func (w *Writer) plan(op string, changes []tables.Change, above int64) (*plan, e
 		p.mode, p.reason = Counter, "counters, which have no timestamp"
 	}
 	return p, nil
+}
+
+// transacted says whether the write is one transaction of Cassandra 6.
+func (p *plan) transacted() bool { return p.condition != nil && p.condition.Condition.Transactional }
+
+// unmixed rejects a write of which a part cannot be in the transaction of the rest.
+func unmixed(changes []tables.Change) error {
+	for _, c := range changes[1:] {
+		one, other := changes[0], c
+		if one.Internal().Transactional() == other.Internal().Transactional() {
+			continue
+		}
+		if !one.Internal().Transactional() {
+			one, other = other, one
+		}
+		return fmt.Errorf("set %s is Transactional and set %s is not: what is written in other ways cannot be in a transaction; declare %s Transactional "+
+			"too, or write them one after the other", one.Entity(), other.Entity(), other.Entity())
+	}
+	return nil
 }
 
 // timestamp picks the one timestamp of a write.
@@ -142,7 +170,8 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*entity.Mutation, e
 			seen[key] = true
 		}
 		if owner != nil && c.Internal().Conditional() {
-			base := p.condition.Condition
+			all := p.condition.all()
+			base := all[len(all)-1].Condition
 			if other, ok := owner[[2]string{base.Keyspace, base.Table}]; ok && other != c.Entity() {
 				return nil, mixed(base.Keyspace, base.Table, other, c.Entity())
 			}

@@ -90,7 +90,7 @@ func (w *Writer) Wait(ctx context.Context) error {
 // conclude does what is left when every table has the write. It may fail: the next writer then does it. Nobody waits for it, unless
 // the change has given up unique keys, which others may want at once.
 func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
-	if !c.Condition.Versioned {
+	if !c.Condition.Versioned || c.Condition.Transactional {
 		return
 	}
 	// Where the tokens of the keys that are given up are not known, these are left to whoever claims them next.

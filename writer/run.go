@@ -69,6 +69,9 @@ func (w *Writer) finish(ctx context.Context, p *plan) (Result, error) {
 		result.Version = p.condition.version
 		n, done = n+1, done && p.condition.outcome == Applied
 	}
+	if p.transacted() { // its requests are one
+		n = 1
+	}
 	result.Requests = n
 	var err error
 	if !done {

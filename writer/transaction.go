@@ -17,6 +17,8 @@ type transactor interface {
 	swap(ctx context.Context, statements []entity.Statement, o transaction) (applied bool, row map[string]any, err error)
 	// read reads one row into dest, at the serial level or, if plain, at that of the writer, and says whether there is one.
 	read(ctx context.Context, s entity.Statement, dest []any, plain bool, o transaction) (found bool, err error)
+	// commit sends a transaction of Cassandra 6, and gives what it found.
+	commit(ctx context.Context, t *entity.Transaction, o transaction) (*entity.Found, error)
 	// exec sends a statement without condition.
 	exec(ctx context.Context, s entity.Statement, o transaction) error
 }

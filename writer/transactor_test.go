@@ -93,6 +93,14 @@ func (x *fakeTransactor) read(_ context.Context, s entity.Statement, dest []any,
 	return a.found != nil, a.err
 }
 
+func (x *fakeTransactor) commit(_ context.Context, t *entity.Transaction, _ transaction) (*entity.Found, error) {
+	a, found := x.next(t.Text), t.Found()
+	if a.found != nil {
+		a.found(found.Dest())
+	}
+	return found, a.err
+}
+
 func (x *fakeTransactor) exec(ctx context.Context, s entity.Statement, _ transaction) error {
 	if x.hold != nil {
 		select {

@@ -91,6 +91,9 @@ func Columns(set *entity.Set, declared, live Table) []Difference {
 			continue
 		}
 		kept := fingerprint.Kept(l.Name, l.Type)
+		if fingerprint.Transacts(declared.Fingerprint) { // it is from before, and may be dropped
+			kept = ""
+		}
 		switch {
 		case kept != "" && declared.Fingerprint != "":
 			other := Difference{Column: l.Name, Reason: kept, Impossible: "it is this declaration that is another one than the others use"}

@@ -106,8 +106,11 @@ func (b *Base) Select() (s Statement, dest []any, row func() Row) {
 	}
 	var out Row
 	if b.set.version >= 0 {
-		names = append(names, b.set.columns[b.set.version].name, PendingColumn)
-		dest = append(dest, &out.Version, &out.Pending)
+		names = append(names, b.set.columns[b.set.version].name)
+		dest = append(dest, &out.Version)
+		if !b.set.transacted {
+			names, dest = append(names, PendingColumn), append(dest, &out.Pending)
+		}
 	}
 	s = Statement{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + b.table()}.where(b.where())
 	return s, dest, func() Row {

@@ -67,13 +67,19 @@ func (c *Claim) ownerNames() []string { return c.base.set.tables[0].keyNames }
 
 // Take is the lightweight transaction that takes a key without an owner.
 func (c *Claim) Take(token gocql.UUID) Statement {
-	names, args := slices.Clone(c.table.keyNames), appendValues(nil, c.key)
+	names, args := c.row()
+	return insertNew(c.name(), append(names, TokenColumn), append(args, uuidValue(token)))
+}
+
+// row is the row that says who has the key, without a token.
+func (c *Claim) row() (names []string, args []any) {
+	names, args = slices.Clone(c.table.keyNames), appendValues(nil, c.key)
 	for k, name := range c.ownerNames() {
 		if !slices.Contains(names, name) {
 			names, args = append(names, name), append(args, c.owner[k])
 		}
 	}
-	return insertNew(c.name(), append(names, TokenColumn), append(args, uuidValue(token)))
+	return names, args
 }
 
 // Replace is the one that takes a key over whose token is seen.

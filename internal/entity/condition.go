@@ -52,8 +52,14 @@ func (s Statement) with(clause, separator string, t terms) Statement {
 
 // insertNew is the lightweight transaction that makes a row where there is none.
 func insertNew(table string, columns []string, args []any) Statement {
+	s := insert(table, columns, args)
+	s.Text += " IF NOT EXISTS"
+	return s
+}
+
+func insert(table string, columns []string, args []any) Statement {
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
-	return Statement{"INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + marks + ") IF NOT EXISTS", args}
+	return Statement{"INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + marks + ")", args}
 }
 
 // Format prints the text for every verb: printed in full a statement would show what is bound.
@@ -70,6 +76,7 @@ type Condition struct {
 	PartitionKey    []byte
 	Versioned       bool // else the set has Compare
 	Local           bool // LOCAL_SERIAL
+	Transactional   bool // it is Versioned, and part of a [Transaction]
 
 	// Before is the version of the before-image, zero for an insert; Version is that of the row afterwards. Both are of
 	// versioned sets.
@@ -128,7 +135,7 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 		return Conditional{}, err
 	}
 	out := Conditional{Condition: &Condition{
-		Entity: s.entity, Kind: c.Kind, Versioned: s.version >= 0, Local: s.localSerial, Before: c.VersionOf(), Version: version,
+		Entity: s.entity, Kind: c.Kind, Versioned: s.version >= 0, Local: s.localSerial, Transactional: s.transacted, Before: c.VersionOf(), Version: version,
 		base: s.base(r.keyspace, r.row()), after: r.after,
 	}}
 	cond := out.Condition
@@ -178,6 +185,14 @@ func (r *renderer) compares() bool {
 // same says whether the server takes columns of two rows as equal.
 func (s *Set) same(columns []int, a, b []Value) bool {
 	return !slices.ContainsFunc(columns, func(i int) bool { return !s.columns[i].cql.Same(a[i].data, b[i].data) })
+}
+
+// Unimaged is the change without what its before-image says of the columns that keys follow from.
+func (c *Conditional) Unimaged() *Conditional {
+	next, condition := *c, *c.Condition
+	condition.base = condition.base.Unimaged()
+	next.Condition = &condition
+	return &next
 }
 
 // Base is the row that the condition is about.

@@ -23,6 +23,7 @@ type Declaration struct {
 	Compare       []string
 	Marks         []string
 	LocalSerial   bool
+	Transactional bool
 }
 
 // Table is a tables.Table.

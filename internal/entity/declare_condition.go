@@ -52,7 +52,7 @@ func (b *builder) readUnique(t *table, decl Table, base bool) {
 		}
 	}
 	for _, i := range t.columns {
-		if b.set.columns[i].name == TokenColumn {
+		if b.set.columns[i].name == TokenColumn && !b.Transactional {
 			b.fault(decl.Name, TokenColumn, "a Unique table has a column of this name of its own")
 		}
 	}
@@ -82,7 +82,7 @@ func (b *builder) checkUnique(t, base *table) {
 // readConditions reads Versioned, Compare and LocalSerial.
 func (b *builder) readConditions() {
 	s := b.set
-	s.localSerial = b.LocalSerial
+	s.localSerial, s.transacted = b.LocalSerial, b.Transactional
 	isUUID := func(c *column) bool {
 		return c.goType == reflect.TypeFor[gocql.UUID]() && (c.cql.Kind() == gocql.TypeTimeUUID || c.cql.Kind() == gocql.TypeUUID)
 	}
@@ -130,6 +130,9 @@ func (b *builder) checkConditions() {
 	case !compared && b.LocalSerial:
 		b.fault("", "", "LocalSerial without Versioned or Compare: nothing in the set is conditional")
 	}
+	if b.Transactional {
+		b.checkTransactional()
+	}
 	if !versioned && len(b.set.unique) > 0 {
 		b.fault(b.set.unique[0].name, "", "only a Versioned set can have Unique tables: who owns a key is decided by the version of the base row")
 	}
@@ -153,10 +156,21 @@ func (b *builder) checkConditions() {
 	}
 }
 
+// checkTransactional rejects what transactions of Cassandra 6 do not have, or do not need.
+func (b *builder) checkTransactional() {
+	if len(b.Versions) == 0 {
+		b.fault("", "", "Transactional without Versioned: the version tells a transaction that is sent again, after its answer was lost, from a new one; "+
+			"declare Versioned(column)")
+	}
+	if b.LocalSerial {
+		b.fault("", "", "Transactional with LocalSerial: a transaction of Cassandra 6 holds in the whole cluster; leave LocalSerial out")
+	}
+}
+
 func (b *builder) checkVersioned() {
 	s := b.set
 	base := s.tables[0]
-	if _, ok := b.of[PendingColumn]; ok {
+	if _, ok := b.of[PendingColumn]; ok && !b.Transactional {
 		b.fault(base.name, PendingColumn, "the base table of a Versioned set has a column of this name of its own")
 	}
 	if !slices.ContainsFunc(s.regular(), func(i int) bool { return neverAbsent(&s.columns[i]) }) {

@@ -15,7 +15,9 @@ type Description struct {
 	Counts bool
 	// Conditional says that the base table is written by lightweight transactions: the set is Versioned or has Compare.
 	Conditional bool
-	Tables      []TableDescription // the base table first, Unique tables last
+	// Transactional says that all tables are written in transactions of Cassandra 6.
+	Transactional bool
+	Tables        []TableDescription // the base table first, Unique tables last
 }
 
 // TableDescription is one table of a [Description].
@@ -67,7 +69,7 @@ func (s *Set) Describe() Description {
 	if s == nil {
 		return Description{}
 	}
-	d := Description{Entity: s.entity, Atomic: s.atomic, Counts: s.counts, Conditional: s.conditional()}
+	d := Description{Entity: s.entity, Atomic: s.atomic, Counts: s.counts, Conditional: s.conditional(), Transactional: s.transacted}
 	for at, t := range slices.Concat(s.tables, s.unique) {
 		td := TableDescription{
 			Name: t.name, Keyspace: t.keyspace, Unique: at >= len(s.tables), Fingerprint: s.fingerprint(t).String(),
@@ -94,6 +96,7 @@ func (s *Set) Describe() Description {
 			td.describeTypes(col.cql)
 		}
 		switch {
+		case s.transacted: // a transaction keeps nothing of its own
 		case td.Unique:
 			td.Columns = append(td.Columns, ColumnDescription{Name: TokenColumn, Type: fingerprint.TokenType, Kind: "regular"})
 		case at == 0 && s.version >= 0:

@@ -54,6 +54,7 @@ func (s *Set) fingerprint(t *table) fingerprint.Fingerprint {
 	names(fingerprint.Compare, len(s.compare) > 0, slices.Sorted(slices.Values(s.names(s.compare)))...)
 	column(fingerprint.Mark, s.mark)
 	names(fingerprint.LocalSerial, s.localSerial)
+	names(fingerprint.Transactional, s.transacted)
 	column(fingerprint.Stamp, s.stamp)
 	column(fingerprint.ExpiresAt, s.expiry)
 	names(fingerprint.SweepInserts, s.sweepInserts)

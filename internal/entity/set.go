@@ -127,6 +127,7 @@ type Set struct {
 	compare      []int    // columns of Compare
 	mark         int      // column of Mark, or -1
 	localSerial  bool
+	transacted   bool // Transactional
 }
 
 // changeRule says how a key column may change.

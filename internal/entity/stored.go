@@ -217,7 +217,7 @@ func (s *Set) faultOf(c *Condition) string {
 	}
 	switch {
 	case name(s, s.version) != name(stored, stored.version) || name(s, s.mark) != name(stored, stored.mark),
-		!slices.Equal(names(s), names(stored)), s.localSerial != stored.localSerial:
+		!slices.Equal(names(s), names(stored)), s.localSerial != stored.localSerial || s.transacted != stored.transacted:
 		return "its condition is another one"
 	}
 	for n, name := range of.columnNames {

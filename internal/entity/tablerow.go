@@ -39,6 +39,8 @@ func (s *Set) layouts(tables []*table) []Layout {
 // Incomparable says why the tables of the set cannot be compared row by row, and is empty if they can.
 func (s *Set) Incomparable() string {
 	switch {
+	case s.transacted:
+		return "it is Transactional: each write is one transaction over all of its tables, and repairs, which carry timestamps, must not be mixed with those"
 	case s.counts:
 		return "it has counters, whose tables cannot be compared by the times of writes"
 	case len(s.compare) > 0:

@@ -37,8 +37,8 @@ type wireColumn struct {
 // wireFormat is the latest stored form of mutations and conditions that this code understands. gob passes over fields that it
 // does not know, so an older process would do something else than was meant, without an error. What uses a field that must not be
 // passed over is stored with a number above that of the code without the field; all else stays 0, for older processes to read.
-// Whole is of format 0: who does not know it takes every Put for the whole row, which such a one is.
-const wireFormat = 0
+// Whole is of format 0: who does not know it takes every Put for the whole row, which such a one is. 1 is that of conditions of a [Transaction].
+const wireFormat = 1
 
 var errLater = errors.New("stored by a later version of denorm: resume it with that")
 
@@ -230,7 +230,7 @@ func (m *Mutation) ended() *Mutation {
 // check rejects what no change renders.
 func (w *wireMutation) check() error {
 	switch {
-	case w.Format > wireFormat:
+	case w.Format > 0: // of a mutation there is no other
 		return errLater
 	case w.Kind == Increment && (w.Timestamp != 0 || w.ExpiresAt != 0 || w.Keys != 0 || w.Part != 0 || len(w.Columns) > 0):
 		return errors.New("an increment is stored without key and values")

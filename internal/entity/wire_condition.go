@@ -15,6 +15,7 @@ type wireCondition struct {
 	Entity           string
 	Kind             Kind
 	Versioned, Local bool
+	Transactional    bool // of format 1
 	Before, Version  gocql.UUID
 	VersionColumn    string // of a Versioned set
 	Mark             string // column of Mark, or empty
@@ -40,7 +41,10 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	s := cond.base.set
 	w := wireCondition{
 		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.Versioned, Local: cond.Local, Before: cond.Before, Version: cond.Version,
-		Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.tables[0].part,
+		Transactional: cond.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.tables[0].part,
+	}
+	if cond.Transactional {
+		w.Format = 1
 	}
 	if cond.Versioned {
 		w.VersionColumn = cond.base.VersionColumn()
@@ -114,6 +118,8 @@ func (w *wireCondition) check() error {
 		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
 	case w.Versioned && (!cql.IsColumn(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
 		return errors.New("a version that is not one")
+	case w.Transactional != (w.Format == 1) || w.Transactional && !w.Versioned:
+		return errors.New("incomplete")
 	case w.Mark != "" && !names[w.Mark]:
 		return errors.New("a mark that is no column")
 	case !w.Versioned && (len(w.Compared) == 0 || len(w.Claims)+len(w.Releases)+len(w.Keys) > 0):
@@ -146,7 +152,7 @@ func (w *wireCondition) check() error {
 
 // conditional makes a set of just what is stored.
 func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
-	s := &Set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local}
+	s := &Set{entity: w.Entity, stamp: -1, expiry: -1, version: -1, mark: -1, localSerial: w.Local, transacted: w.Transactional}
 	base := &table{name: w.Table, keyspace: w.Keyspace, part: w.Part}
 	s.tables = []*table{base}
 	of := make(map[string]int)
@@ -184,7 +190,7 @@ func (w *wireCondition) conditional(d *Decoder) (*Conditional, error) {
 	b.stored = true
 	out := &Conditional{Condition: &Condition{
 		Entity: w.Entity, Kind: w.Kind, Keyspace: w.Keyspace, Table: w.Table, PartitionKey: partitionKey(b.key[:w.Part]),
-		Versioned: w.Versioned, Local: w.Local, Before: w.Before, Version: w.Version, Keys: w.Keys, base: b,
+		Versioned: w.Versioned, Local: w.Local, Transactional: w.Transactional, Before: w.Before, Version: w.Version, Keys: w.Keys, base: b,
 	}}
 	out.Key = b.Key()
 	if w.Kind != Delete {

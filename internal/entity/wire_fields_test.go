@@ -38,7 +38,7 @@ func TestLaterFormatIsRefused(t *testing.T) {
 // what uses it is stored with a Format of its own, which is the new wireFormat. Then the list here follows.
 func TestStoredFieldsAreOfAFormat(t *testing.T) {
 	t.Parallel()
-	if wireFormat != 0 {
+	if wireFormat != 1 {
 		t.Errorf("format %d has no list of fields here", wireFormat)
 	}
 	for typ, want := range map[reflect.Type][]string{
@@ -48,7 +48,7 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 		},
 		reflect.TypeFor[wireColumn](): {"Name string", "State uint8", "Type string", "Data []uint8", "Edit entity.EditKind"},
 		reflect.TypeFor[wireCondition](): {
-			"Format uint8", "Entity string", "Kind entity.Kind", "Versioned bool", "Local bool", "Before gocql.UUID", "Version gocql.UUID",
+			"Format uint8", "Entity string", "Kind entity.Kind", "Versioned bool", "Local bool", "Transactional bool", "Before gocql.UUID", "Version gocql.UUID",
 			"VersionColumn string", "Mark string", "Keys []uint8", "Keyspace string", "Table string", "Key int", "Part int",
 			"Columns []entity.wireColumn", "Compared []entity.wireColumn", "Claims []entity.wireClaim", "Releases []entity.wireClaim",
 		},
@@ -59,7 +59,7 @@ func TestStoredFieldsAreOfAFormat(t *testing.T) {
 			got = append(got, typ.Field(i).Name+" "+typ.Field(i).Type.String())
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s has %q, and format 0 is %q", typ, got, want)
+			t.Errorf("%s has %q, and formats 0 and 1 are %q", typ, got, want)
 		}
 	}
 }

@@ -57,8 +57,10 @@ const (
 	Compare     Kind = "compare"
 	Mark        Kind = "mark"
 	LocalSerial Kind = "local-serial"
-	Unique      Kind = "unique"
-	Owners      Kind = "owners" // of a Unique table: the base table
+	// Transactional tables are written in transactions of Cassandra 6.
+	Transactional Kind = "transactional"
+	Unique        Kind = "unique"
+	Owners        Kind = "owners" // of a Unique table: the base table
 
 	// These can be added while processes without them are at work.
 	Stamp        Kind = "stamp"
@@ -67,7 +69,7 @@ const (
 )
 
 // setKinds are those of [Names], in the order in which they are written and compared.
-var setKinds = []Kind{Rotate, Versioned, Compare, Mark, LocalSerial, Unique, Owners, Stamp, ExpiresAt, SweepInserts}
+var setKinds = []Kind{Rotate, Versioned, Compare, Mark, LocalSerial, Transactional, Unique, Owners, Stamp, ExpiresAt, SweepInserts}
 
 // without says what comes of a process that does not declare what others do, where it may be added later. Tables of earlier versions of
 // the library do not have it in their fingerprints.
@@ -80,7 +82,7 @@ var without = map[Kind]string{
 // called is what a kind is called in a message.
 var called = map[Kind]string{
 	oneOf: "OneOf", singleWriter: "SingleWriter", Rotate: "Rotate", Versioned: "Versioned", Compare: "Compare", Mark: "Mark",
-	LocalSerial: "LocalSerial", Unique: "Unique table", Owners: "Unique table",
+	LocalSerial: "LocalSerial", Transactional: "Transactional", Unique: "Unique table", Owners: "Unique table",
 	Stamp: "Stamp", ExpiresAt: "ExpiresAt", SweepInserts: "SweepInserts",
 }
 
@@ -187,6 +189,13 @@ func Expires(text string) bool {
 	f, err := Parse(text)
 	_, expires := f.names(ExpiresAt)
 	return err == nil && expires
+}
+
+// Transacts says whether the fingerprint with this text is of a Transactional set.
+func Transacts(text string) bool {
+	f, err := Parse(text)
+	_, transacts := f.names(Transactional)
+	return err == nil && transacts
 }
 
 // Names gives those of a kind, and whether there is such a clause.

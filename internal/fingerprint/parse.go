@@ -54,6 +54,9 @@ func Parse(text string) (Fingerprint, error) {
 	return f, nil
 }
 
+// nameless are the kinds of [Names] that name nothing.
+var nameless = []Kind{LocalSerial, Transactional, SweepInserts}
+
 // split cuts a text into clauses, and these into words.
 func split(body string) ([][]string, error) {
 	var clauses [][]string
@@ -112,12 +115,12 @@ func (f *Fingerprint) add(words []string) error {
 			return errMalformed
 		}
 		f.Buckets = append(f.Buckets, b)
-	case Rotate, Versioned, Compare, Mark, LocalSerial, Unique, Owners, Stamp, ExpiresAt, SweepInserts:
+	case Rotate, Versioned, Compare, Mark, LocalSerial, Transactional, Unique, Owners, Stamp, ExpiresAt, SweepInserts:
 		pattern := namePattern
 		if kind == Rotate {
 			pattern = functionPattern
 		}
-		if _, twice := f.names(kind); twice || !all(args, pattern) || (kind == LocalSerial || kind == SweepInserts) != (len(args) == 0) {
+		if _, twice := f.names(kind); twice || !all(args, pattern) || slices.Contains(nameless, kind) != (len(args) == 0) {
 			return errMalformed
 		}
 		f.Sets = append(f.Sets, Names{kind, args})

@@ -79,6 +79,10 @@ func (s *state) properties() []string {
 	if s.Paxos != "" {
 		args = append(args, "-Dcassandra.config.allow_system_properties=true", "-Dcassandra.settings.paxos_variant="+s.Paxos)
 	}
+	if s.release().accord {
+		// A mode of tables that lets the readers of transactions read what is written without them, for a test that compares the two.
+		args = append(args, "-Dcassandra.test.accord.allow_test_modes=true")
+	}
 	if heap := s.release().heap; heap != "" {
 		args = append(args, "-Xms"+heap, "-Xmx"+heap)
 	}

@@ -149,9 +149,34 @@ func drop(hosts []string, keyspace string) error {
 			continue
 		}
 		defer p.close()
-		return p.session.Query("DROP KEYSPACE IF EXISTS " + keyspace).WithContext(ctx).Exec()
+		err = p.session.Query("DROP KEYSPACE IF EXISTS " + keyspace).WithContext(ctx).Exec()
+		if err != nil && strings.Contains(err.Error(), "contains accord tables") { // Cassandra 6 wants these to be dropped first
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // each waits for the transactions of its table
+			defer cancel()
+			if err = dropTables(ctx, p.session, keyspace); err == nil {
+				err = p.session.Query("DROP KEYSPACE IF EXISTS " + keyspace).WithContext(ctx).Exec()
+			}
+		}
+		return err
 	}
 	return failed
+}
+
+func dropTables(ctx context.Context, session *gocql.Session, keyspace string) error {
+	iter := session.Query("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", keyspace).WithContext(ctx).Iter()
+	var names []string
+	for name := ""; iter.Scan(&name); {
+		names = append(names, name)
+	}
+	if err := iter.Close(); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := session.Query("DROP TABLE " + keyspace + "." + name).WithContext(ctx).Exec(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keyspaceName makes a unique keyspace name that shows which test it is of.

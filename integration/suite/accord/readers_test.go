@@ -1,0 +1,192 @@
+//go:build accord
+
+package accord
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/suite/nodes"
+	"github.com/denorm-go/denorm/internal/testutil/suite"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/writer"
+)
+
+var reads = flag.Int("reads", 10_000, "transactions that read all tables of an order")
+
+var statuses = []string{"open", "paid", "shipped"}
+
+// stamped is the orders of a service without transactions, written to tables that have them: so the same readers can read it.
+type stamped struct {
+	OrderID   gocql.UUID
+	UserID    gocql.UUID
+	Status    string
+	Total     int64
+	UpdatedAt int64
+}
+
+// readAll reads the rows of an order in all tables in one transaction, and says in what they differ.
+func readAll(ctx context.Context, p *suite.Place, order, user gocql.UUID) (string, error) {
+	text := "BEGIN TRANSACTION\n" +
+		"LET base = (SELECT status, total FROM KS.orders_by_id WHERE order_id = ?);\n" +
+		"LET byuser = (SELECT status, total FROM KS.orders_by_user WHERE user_id = ? AND order_id = ?);\n"
+	args := []any{order, user, order}
+	selected := "base.status, base.total, byuser.status, byuser.total"
+	for n, status := range statuses {
+		text += fmt.Sprintf("LET status%d = (SELECT total FROM KS.orders_by_status WHERE status = ? AND order_id = ?);\n", n)
+		args = append(args, status, order)
+		selected += fmt.Sprintf(", status%d.total", n)
+	}
+	text += "SELECT " + selected + ";\nCOMMIT TRANSACTION -- batch\n"
+	var base, byUser string
+	var baseTotal, userTotal int64
+	totals := make([]*int64, len(statuses))
+	dest := []any{&base, &baseTotal, &byUser, &userTotal}
+	for n := range totals {
+		dest = append(dest, &totals[n])
+	}
+	if err := p.Session.Reads().Query(strings.ReplaceAll(text, "KS", p.Keyspace), args...).WithContext(ctx).Scan(dest...); err != nil {
+		return "", err
+	}
+	if byUser != base || userTotal != baseTotal {
+		return fmt.Sprintf("%s %d by id, %s %d by user", base, baseTotal, byUser, userTotal), nil
+	}
+	for n, total := range totals {
+		if there := total != nil; there != (statuses[n] == base) || there && *total != baseTotal {
+			return fmt.Sprintf("%s %d by id, and another row by status %s", base, baseTotal, statuses[n]), nil
+		}
+	}
+	return "", nil
+}
+
+// readWhile counts reads that find a part of a write, while others write with change.
+func readWhile(t *testing.T, p *suite.Place, orders, users []gocql.UUID, change func(ctx context.Context, n int) error) (half int) {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	var writers, readers sync.WaitGroup
+	var written, done, halves atomic.Int64
+	for range 2 {
+		writers.Go(func() {
+			for ctx.Err() == nil {
+				if err := change(ctx, rand.N(len(orders))); err == nil {
+					written.Add(1)
+				} else if ctx.Err() == nil && !errors.Is(err, writer.ErrConflict) && !errors.Is(err, writer.ErrUnknown) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	var failed atomic.Int64
+	for range 4 {
+		readers.Go(func() {
+			for done.Load() < int64(*reads) && failed.Load() < int64(*reads) {
+				n := rand.N(len(orders))
+				difference, err := readAll(ctx, p, orders[n], users[n])
+				switch {
+				case err != nil:
+					failed.Add(1) // a timeout on a machine with other load
+				case difference != "":
+					if halves.Add(1) == 1 {
+						t.Log(difference)
+					}
+					done.Add(1)
+				default:
+					done.Add(1)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	end()
+	writers.Wait()
+	t.Logf("%d reads, %d without an answer, %d writes, %d reads found a part of a write", done.Load(), failed.Load(), written.Load(), halves.Load())
+	if written.Load() < 100 || done.Load() < int64(*reads) {
+		t.Error("too few writes or reads")
+	}
+	return int(halves.Load())
+}
+
+// Whoever reads all tables in one transaction never sees a part of a write that is one, and does of a logged batch.
+func TestReadersSeeAllOrNothing(t *testing.T) {
+	cluster.Need(t, 1)
+	t.Run("transactional", func(t *testing.T) {
+		s := declare(tables.Transactional()).open(t)
+		var orders, users []gocql.UUID
+		for range 5 {
+			o := newOrder()
+			if _, err := s.Writer.Write(t.Context(), "createOrder", s.orders.Insert(o)); err != nil {
+				t.Fatal(err)
+			}
+			orders, users = append(orders, o.OrderID), append(users, o.UserID)
+		}
+		half := readWhile(t, s.Place, orders, users, func(ctx context.Context, n int) error {
+			_, err := writer.Modify(ctx, s.Writer, "change", s.orders, Order{OrderID: orders[n]}, func(o Order) (Order, error) {
+				o.Status, o.Total = statuses[rand.N(len(statuses))], o.Total+1
+				return o, nil
+			})
+			return err
+		})
+		if half > 0 {
+			t.Errorf("%d reads found a part of a write", half)
+		}
+		s.agree(t, len(orders))
+	})
+	t.Run("logged batch", func(t *testing.T) {
+		set := tables.Must(tables.New[stamped]("order",
+			tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
+			tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id"}},
+			tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id"}},
+			tables.OneOf("status", statuses...), tables.Stamp("updated_at"),
+		))
+		var statements []string
+		for _, statement := range schema.Must(schema.Declare(schema.Sets(set))).Statements() {
+			with := " WITH "
+			if strings.Contains(statement, " WITH ") {
+				with = " AND "
+			}
+			statements = append(statements, statement+with+"transactional_mode = 'test_unsafe_writes'")
+		}
+		p := nodes.Cassandra.Open(t, 3, statements...)
+		w := p.Writer.With(writer.Logged(), writer.Consistency(session.Quorum))
+		var orders, users []gocql.UUID
+		var rows []stamped
+		for range 5 {
+			o := stamped{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: "open"}
+			result, err := w.Write(t.Context(), "createOrder", set.Insert(o))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.UpdatedAt = result.Timestamp
+			orders, users, rows = append(orders, o.OrderID), append(users, o.UserID), append(rows, o)
+		}
+		time.Sleep(time.Second) // transactions that begin now read what is above
+		var mu [5]sync.Mutex
+		half := readWhile(t, p, orders, users, func(ctx context.Context, n int) error {
+			mu[n].Lock()
+			defer mu[n].Unlock()
+			after := rows[n]
+			after.Status, after.Total = statuses[rand.N(len(statuses))], after.Total+1
+			result, err := w.Write(ctx, "change", set.Update(rows[n], after))
+			after.UpdatedAt = result.Timestamp
+			rows[n] = after
+			return err
+		})
+		if half == 0 {
+			t.Error("no read found a part of a logged batch: this test would not find one of a transaction either")
+		}
+	})
+}

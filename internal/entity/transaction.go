@@ -1,0 +1,245 @@
+package entity
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gocql/gocql"
+)
+
+// Transaction is changes of entities of Transactional sets as one transaction of Cassandra 6: all rows in all tables are written if the
+// condition of each change holds, else none. It is immutable.
+type Transaction struct {
+	Statement
+	parts  []*Conditional
+	fences []gocql.UUID
+}
+
+// end closes the text. gocql prepares a text that begins with BEGIN only if its last word is batch (session.go, shouldPrepare), and without
+// preparing it sends no values. The server takes the rest of the line for a comment.
+const end = "COMMIT TRANSACTION -- batch\n"
+
+// NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the versions of deleted
+// entities that inserts have met; nil if they have met none.
+func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocql.UUID) *Transaction {
+	t := &Transaction{parts: changes, fences: fences}
+	var lets, selected, writes []string
+	var holds terms
+	var args []any
+	let := func(name string, columns []string, table string, key terms) {
+		read := Statement{Text: "SELECT " + strings.Join(columns, ", ") + " FROM " + table}.where(key)
+		lets, t.Args = append(lets, "LET "+name+" = ("+read.Text+");\n"), append(t.Args, read.Args...)
+		for _, column := range columns {
+			selected = append(selected, name+"."+column)
+		}
+	}
+	write := func(s Statement) { writes, args = append(writes, s.Text+";\n"), append(args, s.Args...) }
+	for n, change := range changes {
+		cond := change.Condition
+		b, row := cond.base, "row"+strconv.Itoa(n)
+		let(row, slices.Concat(b.set.tables[0].keyNames[:1], []string{b.VersionColumn()}, b.set.names(b.regular())), b.table(), b.where())
+		if before := t.before(n); before != (gocql.UUID{}) {
+			holds.equal(row+"."+b.VersionColumn(), uuidValue(before))
+			for _, i := range b.imaged() {
+				if name := row + "." + b.set.columns[i].name; b.before[i].data == nil {
+					holds.texts = append(holds.texts, name+" IS NULL")
+				} else {
+					holds.equal(name, &b.before[i])
+				}
+			}
+		} else {
+			holds.texts = append(holds.texts, row+" IS NULL")
+		}
+		write(cond.write())
+		for k, claim := range t.contested(n) {
+			key := fmt.Sprintf("key%d_%d", n, k)
+			let(key, claim.table.keyNames[:1], claim.name(), claim.where())
+			holds.texts = append(holds.texts, key+" IS NULL")
+		}
+		for _, claim := range change.Claims {
+			names, owner := claim.row()
+			write(insert(claim.name(), names, owner))
+		}
+		for _, claim := range change.Releases {
+			if !t.passes(claim, claimed) { // at one timestamp the delete would win
+				write(Statement{Text: "DELETE FROM " + claim.name()}.where(claim.where()))
+			}
+		}
+	}
+	for _, m := range mutations {
+		write(m.untimed())
+	}
+	t.Text = "BEGIN TRANSACTION\n" + strings.Join(lets, "") + "SELECT " + strings.Join(selected, ", ") + ";\nIF " +
+		strings.Join(holds.texts, " AND ") + " THEN\n" + strings.Join(writes, "") + "END IF\n" + end
+	t.Args = slices.Concat(t.Args, holds.args, args)
+	return t
+}
+
+// claimed and released are the keys that a change takes and gives up.
+func claimed(c *Conditional) []*Claim { return c.Claims }
+
+func released(c *Conditional) []*Claim { return c.Releases }
+
+// passes says whether some change of the transaction has the key among those that of gives.
+func (t *Transaction) passes(key *Claim, of func(*Conditional) []*Claim) bool {
+	return slices.ContainsFunc(t.parts, func(c *Conditional) bool { return slices.ContainsFunc(of(c), key.same) })
+}
+
+// contested are the keys that the n-th change takes and that no other change of the transaction gives up: these have to be free.
+func (t *Transaction) contested(n int) []*Claim {
+	return slices.DeleteFunc(slices.Clone(t.parts[n].Claims), func(key *Claim) bool { return t.passes(key, released) })
+}
+
+// Contended is a key that two of the changes take, nil if there is none.
+func Contended(changes []*Conditional) *Claim {
+	var seen []*Claim
+	for _, c := range changes {
+		for _, key := range c.Claims {
+			if slices.ContainsFunc(seen, key.same) {
+				return key
+			}
+			seen = append(seen, key)
+		}
+	}
+	return nil
+}
+
+// same says whether two claims are of one key of one table.
+func (c *Claim) same(other *Claim) bool { return c.name() == other.name() && c.Key() == other.Key() }
+
+// before is the version that the base row of a change must have, zero if there must be no row.
+func (t *Transaction) before(n int) gocql.UUID {
+	if t.fences != nil && t.fences[n] != (gocql.UUID{}) {
+		return t.fences[n]
+	}
+	return t.parts[n].Condition.Before
+}
+
+// write is the statement that makes the base row: of a deleted entity one with a version and nothing else.
+func (c *Condition) write() Statement {
+	b := c.base
+	var set terms
+	for _, i := range b.regular() {
+		if c.after == nil {
+			set.null(b.set.columns[i].name)
+		} else {
+			set.equal(b.set.columns[i].name, bound(&c.after[i], c.Kind != Insert))
+		}
+	}
+	set.equal(b.VersionColumn(), uuidValue(c.Version))
+	return Statement{Text: "UPDATE " + b.table()}.set(set).where(b.where())
+}
+
+// Transactable says whether a transaction can hold the mutation: it writes or removes a whole row, which does not expire.
+func (m *Mutation) Transactable() bool {
+	return (m.Kind == Put || m.Kind == Remove) && m.expiresAt == 0
+}
+
+// untimed is the statement of a Put or Remove without its timestamp: a transaction has one of its own.
+func (m *Mutation) untimed() Statement {
+	var names []string
+	var args []any
+	for n, name := range m.Names {
+		if name != timestampName {
+			names, args = append(names, name), append(args, m.Args[n])
+		}
+	}
+	if m.Kind != Remove {
+		return insert(qualified(m.Keyspace, m.Table), names, args)
+	}
+	var key terms
+	for n, name := range names {
+		key.equal(name, args[n])
+	}
+	return Statement{Text: "DELETE FROM " + qualified(m.Keyspace, m.Table)}.where(key)
+}
+
+// Level is the consistency level of a request about tables of the set, for which c was asked. Tables of transactions take none of one
+// datacentre, as a transaction holds in the whole cluster, nor TWO and THREE (6.0-alpha2: "supported are [ANY, ONE, QUORUM, ALL, SERIAL]").
+func (s *Set) Level(c gocql.Consistency) gocql.Consistency {
+	switch {
+	case !s.transacted || c == gocql.All || c == gocql.One:
+		return c
+	case c == gocql.LocalOne:
+		return gocql.One
+	}
+	return gocql.Quorum
+}
+
+// Level is [Set.Level] of the set that has the row.
+func (b *Base) Level(c gocql.Consistency) gocql.Consistency { return b.set.Level(c) }
+
+// Level is [Set.Level] of the set that has the table.
+func (l Layout) Level(c gocql.Consistency) gocql.Consistency { return l.set.Level(c) }
+
+// Found is what a transaction has found, and how it was before the transaction wrote, or did not write.
+type Found struct {
+	t      *Transaction
+	values []rawValue // by change: a column of the key, the version, the regular columns, and a column of each claimed key
+	starts []int      // of changes in values
+}
+
+// Found is what the one row of the answer is scanned into.
+func (t *Transaction) Found() *Found {
+	f := &Found{t: t}
+	n := 0
+	for i, change := range t.parts {
+		f.starts = append(f.starts, n)
+		n += 2 + len(change.Condition.base.regular()) + len(t.contested(i))
+	}
+	f.values = make([]rawValue, n)
+	return f
+}
+
+// Dest is what to scan the columns of the answer into.
+func (f *Found) Dest() []any {
+	dest := make([]any, len(f.values))
+	for n := range f.values {
+		dest[n] = &f.values[n]
+	}
+	return dest
+}
+
+// Row is the base row of the n-th change, and whether there is one, be it that of a deleted entity.
+func (f *Found) Row(n int) (row Row, exists bool) {
+	b, values := f.t.parts[n].Condition.base, f.values[f.starts[n]:]
+	row.values = slices.Clone(b.row)
+	copy(row.Version[:], values[1].data)
+	for k, i := range b.regular() {
+		data := values[2+k].data
+		row.values[i] = Value{typ: b.set.columns[i].cql, data: data}
+		row.Present = row.Present || data != nil
+	}
+	return row, values[0].data != nil
+}
+
+// Holds says whether the base row of the n-th change was as its condition wants it. It is sure unless the row has the version, and differs in
+// the bytes of a column that keys follow from: the server may have taken them as equal.
+func (f *Found) Holds(n int) (holds, sure bool) {
+	row, exists := f.Row(n)
+	before := f.t.before(n)
+	if before == (gocql.UUID{}) || row.Version != before {
+		return before == (gocql.UUID{}) && !exists, true
+	}
+	b := f.t.parts[n].Condition.base
+	same := !slices.ContainsFunc(b.imaged(), func(i int) bool {
+		was, is := b.before[i].data, row.values[i].data
+		return !bytes.Equal(was, is) || (was == nil) != (is == nil)
+	})
+	return same, same
+}
+
+// Taken is the first key that the n-th change takes and that an entity had, nil if there was none.
+func (f *Found) Taken(n int) *Claim {
+	change := f.t.parts[n]
+	at := f.starts[n] + 2 + len(change.Condition.base.regular())
+	for k, claim := range f.t.contested(n) {
+		if f.values[at+k].data != nil {
+			return claim
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package writer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/testutil/golden"
+	"github.com/denorm-go/denorm/internal/versioned"
+	"github.com/denorm-go/denorm/tables"
+)
+
+// transactionalItems is itemSet with a unique shelf, in transactions of Cassandra 6.
+func transactionalItems(tb testing.TB) *tables.Set[Piece] {
+	tb.Helper()
+	return mustSet[Piece](tb, "item",
+		tables.Table{Name: "items", PartKey: []string{"item_id"}},
+		tables.Table{Name: "items_by_count", PartKey: []string{"count"}, SortKey: []string{"item_id"}},
+		tables.Table{Name: "item_of_shelf", PartKey: []string{"shelf"}, Unique: true},
+		tables.Versioned("version"), tables.Transactional(),
+	)
+}
+
+// was is what a transaction finds: columns of the base row, and then those of claimed keys. Null is nil.
+func was(columns ...[]byte) scripted {
+	return scripted{found: func(dest []any) {
+		for i, data := range columns {
+			_ = dest[i].(gocql.Unmarshaler).UnmarshalCQL(nil, data) //nolint:forcetypeassert // that is what Dest gives
+		}
+	}}
+}
+
+// row are the columns of a base row: its key, its version, shelf and count.
+func row(p Piece) [][]byte {
+	return [][]byte{p.ItemID.Bytes(), p.Version.Bytes(), []byte(p.Shelf), {0, 0, 0, byte(p.Count)}}
+}
+
+// deleted are the columns of the base row of an item that was deleted at a version.
+func deleted(p Piece, version gocql.UUID) [][]byte {
+	return [][]byte{p.ItemID.Bytes(), version.Bytes(), nil, nil}
+}
+
+// What a transaction finds says what has become of it.
+func TestTransactions(t *testing.T) {
+	t.Parallel()
+	items, before, now := transactionalItems(t), newItem(), time.Now()
+	moved := before
+	moved.Shelf, moved.Count = "b", 9
+	other, old, young := before, versioned.Version(now.Add(-time.Hour).UnixMicro(), 3), versioned.Version(now.Add(time.Second).UnixMicro(), 4)
+	other.Version, other.Count = versioned.Version(now.UnixMicro(), 2), 5
+	taken := []byte("b")
+	insert, update, remove := items.Insert(before), items.Update(before, moved), items.Delete(before)
+	for _, test := range []struct {
+		name   string
+		change tables.Change
+		steps  []scripted
+		want   string
+	}{
+		{"an insert finds nothing", insert, []scripted{was()}, "applied, 1 request"},
+		{"an update finds what was read", update, []scripted{was(row(before)...)}, "applied, 1 request"},
+		{"a delete finds what was read", remove, []scripted{was(row(before)...)}, "applied, 1 request"},
+		{"an insert finds an item", insert, []scripted{was(row(other)...)}, "conflict, the entity exists already, count 5, 1 request"},
+		{"an update finds another version", update, []scripted{was(row(other)...)}, "conflict, another write came first, count 5, 1 request"},
+		{"an update finds nothing", update, []scripted{was()}, "conflict, the entity does not exist, 1 request"},
+		{"an update finds a deleted item", update, []scripted{was(deleted(before, other.Version)...)}, "conflict, the entity does not exist, 1 request"},
+		{"a delete finds another version", remove, []scripted{was(row(other)...)}, "conflict, another write came first, count 5, 1 request"},
+		{"a delete finds nothing", remove, []scripted{was()}, "applied, 1 request"},
+		{"a delete finds a deleted item", remove, []scripted{was(deleted(before, other.Version)...)}, "applied, 1 request"},
+		{"an insert finds an older delete", insert, []scripted{was(deleted(before, old)...), was(deleted(before, old)...)}, "applied, 2 requests"},
+		{"an insert finds a younger delete", insert, []scripted{was(deleted(before, young)...), was(deleted(before, young)...), was(deleted(before, young)...)}, "applied, 3 requests"},
+		{"an insert finds a taken key", insert, []scripted{was(nil, nil, nil, nil, taken)}, "taken, item_of_shelf, 1 request"},
+		{"an update finds a taken key", update, []scripted{was(append(row(before), taken)...)}, "taken, item_of_shelf, 1 request"},
+		{"an insert over a delete finds a taken key", insert, []scripted{was(append(deleted(before, old), taken)...)}, "taken, item_of_shelf, 1 request"},
+		{"an answer is lost, then nothing is found", insert, []scripted{{err: errLost}, was()}, "applied, 2 requests"},
+		{"an answer is lost, then another version is found", update, []scripted{{err: errLost}, was(row(other)...)}, "unknown, another write came first, count 5, 2 requests"},
+		{"an answer is lost, then a younger delete is found", insert, []scripted{{err: errLost}, was(deleted(before, young)...)}, "unknown, the entity exists already, 2 requests"},
+		{"rejected", update, []scripted{{err: errUnavailableAt(gocql.ErrCodeInvalid)}}, "not applied, bootstrapping, 1 request"},
+		{"not known", update, []scripted{{err: errLost}, {err: errLost}, {err: errLost}}, "unknown, 3 requests"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w, x, e := conditional(test.steps, WithClock(fixed(now)))
+			result, err := w.Write(t.Context(), "changeItem", test.change)
+			got := OutcomeOf(err).String()
+			for _, text := range []string{errChanged.Error(), errGone.Error(), errExists.Error(), "item_of_shelf", "bootstrapping"} {
+				if short, _, _ := strings.Cut(text, ":"); err != nil && strings.Contains(err.Error(), short) {
+					got += ", " + short
+					break
+				}
+			}
+			if now, ok := Current[Piece](err); ok {
+				got += fmt.Sprint(", count ", now.Count)
+			}
+			got += fmt.Sprintf(", %d request%s", result.Attempts, map[bool]string{false: "s"}[result.Attempts == 1])
+			if got != test.want {
+				t.Errorf("%s, want %s: %v", got, test.want, err)
+			}
+			if len(e.sent()) > 0 || strings.Count(x.asked(), "BEGIN") != result.Attempts {
+				t.Errorf("%d requests were sent beside %s", len(e.sent()), x.asked())
+			}
+			if result.Mode != Transaction || result.Requests != 1 {
+				t.Errorf("%+v", result)
+			}
+			var failed *Error
+			if errors.As(err, &failed) {
+				for _, r := range failed.Tables {
+					if r.Outcome != failed.Tables[0].Outcome {
+						t.Errorf("%s is %v, and %s is %v", r.Table, r.Outcome, failed.Tables[0].Table, failed.Tables[0].Outcome)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A transaction whose answer was lost knows by the version that it was applied, also when it comes out of storage.
+func TestTransactionsResume(t *testing.T) {
+	t.Parallel()
+	before := newItem()
+	items := transactionalItems(t)
+	moved := before
+	moved.Count = 9
+	w, x, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+	result, err := w.Write(t.Context(), "changeItem", items.Update(before, moved))
+	data, err := asError(t, err).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored Error
+	if err := stored.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	applied := moved
+	applied.Version = result.Version
+	for name, test := range map[string]struct {
+		finds [][]byte
+		want  error
+	}{
+		"its own version":     {row(applied), nil},
+		"what it was made of": {row(before), nil},
+		"another version":     {row(Piece{ItemID: before.ItemID, Version: versioned.Version(time.Now().UnixMicro(), 9)}), ErrUnknown},
+	} {
+		x.steps = []scripted{was(test.finds...)}
+		w = w.With(Resumes(items))
+		if _, err := w.Resume(t.Context(), &stored); !errors.Is(err, test.want) && (err != nil || test.want != nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := x.asked(); got != "BEGIN BEGIN BEGIN BEGIN BEGIN BEGIN" {
+		t.Error(got)
+	}
+	if _, err := w.With(Resumes(itemSet(t))).Resume(t.Context(), &stored); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a set that is Versioned alone: %v", err)
+	}
+}
+
+// Several entities of Transactional sets are one transaction, and no other set may change with them.
+func TestTransactionOfSeveral(t *testing.T) {
+	t.Parallel()
+	items, one, two := transactionalItems(t), newItem(), newItem()
+	two.ItemID, two.Shelf = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac"), "b"
+	for name, test := range map[string]struct {
+		finds [][]byte
+		want  string
+	}{
+		"both hold":               {append(append(row(one), nil, nil, nil, nil), nil), ""},
+		"the second one does not": {append(append(row(one), row(two)...), nil), "change 2 of the 2 with conditions: the entity exists already"},
+	} {
+		w, x, _ := conditional([]scripted{was(test.finds...)})
+		_, err := w.Write(t.Context(), "swapItems", items.Delete(one), items.Insert(two))
+		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || !errors.Is(err, ErrConflict)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if x.asked() != "BEGIN" {
+			t.Error(x.asked())
+		}
+	}
+	w, x, e := conditional(nil)
+	for _, changes := range [][]tables.Change{
+		{items.Insert(one), noteSet(t).Insert(newNote())},
+		{noteSet(t).Insert(newNote()), items.Insert(one)},
+		{items.Insert(one), itemSet(t).Insert(two)},
+		{items.Insert(one), items.Delete(one)},
+	} {
+		_, err := w.Write(t.Context(), "mix", changes...)
+		wantRefusal(t, changes[1].String(), err)
+	}
+	same := two
+	same.Shelf = one.Shelf
+	_, err := w.Write(t.Context(), "both", items.Insert(one), items.Insert(same))
+	wantRefusal(t, "two take one key", err)
+	if len(e.sent()) > 0 || x.asked() != "" {
+		t.Error("something was sent")
+	}
+}
+
+// The texts of transactions, and what is said of them.
+func TestExplainTransactions(t *testing.T) {
+	t.Parallel()
+	items, before := transactionalItems(t), newItem()
+	moved, other := before, before // which takes the shelf that moved gives up
+	moved.Shelf, moved.Count = "b", 9
+	other.ItemID = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac")
+	var b strings.Builder
+	for _, changes := range [][]tables.Change{
+		{items.Insert(before)}, {items.Update(before, moved)}, {items.Delete(before)}, {items.Update(before, moved), items.Insert(other)},
+	} {
+		plan, err := fakeWriter(nopExecutor{}).Explain("changeItem", changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s\n", plan)
+	}
+	golden.Check(t, "transactions.golden", b.String())
+}
+
+// A before-image that has the version of the row, and other keys, is not valid; one that differs in bytes alone is sent again without them.
+func TestTransactionsImage(t *testing.T) {
+	t.Parallel()
+	items, before := transactionalItems(t), newItem()
+	moved := before
+	moved.Count = 9
+	null, shelf := row(before), row(before)
+	null[3], shelf[2] = nil, []byte("z")
+	for name, test := range map[string]struct {
+		finds [][]byte
+		want  error
+		asked string
+	}{
+		"null for a zero": {null, nil, "BEGIN SELECT BEGIN"},
+		"another value":   {shelf, ErrInvalid, "BEGIN SELECT"},
+	} {
+		w, x, _ := conditional([]scripted{was(test.finds...), {found: item("a", before.Version)}, was(test.finds...)})
+		_, err := w.Write(t.Context(), "changeItem", items.Update(before, moved))
+		if !errors.Is(err, test.want) || (err == nil) != (test.want == nil) || x.asked() != test.asked {
+			t.Errorf("%s: %v, %s", name, err, x.asked())
+		}
+	}
+}
