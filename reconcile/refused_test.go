@@ -29,8 +29,9 @@ type visit struct {
 func TestRejectedSets(t *testing.T) {
 	t.Parallel()
 	type seat struct {
-		ID    int
-		Taken bool
+		ID      int
+		Taken   bool
+		Version gocql.UUID
 	}
 	type click struct {
 		Page  string
@@ -41,6 +42,8 @@ func TestRejectedSets(t *testing.T) {
 		"it has Compare": tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}}, tables.Compare("taken"))),
 		"it has counters": tables.Must(tables.New[click]("click", tables.Table{Name: "clicks", PartKey: []string{"page"}, SortKey: []string{"day"}},
 			tables.Table{Name: "clicks_by_day", PartKey: []string{"day"}, SortKey: []string{"page"}}, tables.Type("times", "counter"))),
+		"it is Transactional": tables.Must(tables.New[seat]("seat", tables.Table{Name: "seats", PartKey: []string{"id"}},
+			tables.Table{Name: "seats_by_taken", PartKey: []string{"taken"}, SortKey: []string{"id"}}, tables.Versioned("version"), tables.Transactional())),
 		"rotates": tables.Must(tables.New[visit]("visit", tables.Table{Name: "visits", PartKey: []string{"id"}},
 			tables.Table{Name: "visits_by_page", PartKey: []string{"page"}, SortKey: []string{"at", "id"}, Rotate: tables.Month("at")})),
 	}

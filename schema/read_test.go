@@ -62,6 +62,43 @@ func liveRows() fakeReader {
 	}
 }
 
+// describing answers DESCRIBE too, as Cassandra 6 does.
+type describing struct {
+	fakeReader
+	described []map[string]any
+}
+
+func (d describing) rows(ctx context.Context, statement string, values ...any) ([]map[string]any, error) {
+	if statement == "DESCRIBE KEYSPACE shop" {
+		return d.described, nil
+	}
+	return d.fakeReader.rows(ctx, statement, values...)
+}
+
+// No table of system_schema says which tables Cassandra 6 writes in transactions. Only DESCRIBE does.
+func TestReadTransactionalMode(t *testing.T) {
+	t.Parallel()
+	live := liveRows()
+	live["tables"][0]["fast_path"] = map[string]string{"kind": "INHERIT_KEYSPACE"}
+	const create = "CREATE TABLE shop.orders (id int PRIMARY KEY) WITH "
+	for options, want := range map[string]string{
+		"comment = 'transactional_mode = ''off''' AND transactional_mode = 'full' AND cdc = false;": "'full'",
+		"transactional_mode = 'off';":                "'off'",
+		"comment = 'transactional_mode = ''full''';": "'off'",
+	} {
+		found, err := read(context.Background(), describing{live, []map[string]any{
+			{"keyspace_name": "shop", "type": "table", "name": "orders", "create_statement": create + options},
+		}}, []string{"shop"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := found.Table(ID{"shop", "orders"})
+		if got := table.option(optTransactions); got != want || table.Options["fast_path"] != "" {
+			t.Errorf("%s: mode %s, fast_path %s", options, got, table.Options["fast_path"])
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	live, err := read(context.Background(), liveRows(), []string{"shop"})

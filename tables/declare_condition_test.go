@@ -140,5 +140,11 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 		{"LocalSerial alone", declare[account](accounts, tables.LocalSerial()), []string{
 			"LocalSerial without Versioned or Compare: nothing in the set is conditional",
 		}},
+		{"Transactional alone", declare[account](accounts, tables.Transactional()), []string{
+			"Transactional without Versioned: the version tells a transaction that is sent again, after its answer was lost, from a new one; declare Versioned(column)",
+		}},
+		{"Transactional and LocalSerial", declare[account](accounts, tables.Versioned("version"), tables.Transactional(), tables.LocalSerial()), []string{
+			"Transactional with LocalSerial: a transaction of Cassandra 6 holds in the whole cluster; leave LocalSerial out",
+		}},
 	})
 }

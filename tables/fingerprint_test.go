@@ -78,8 +78,11 @@ func TestFingerprint(t *testing.T) {
 		tables.Table{Name: "events", PartKey: []string{"id"}, SortKey: []string{"ts"}, Rotate: tables.Month("ts")}))
 	compared := tables.Must(tables.New[event]("event",
 		tables.Table{Name: "events", PartKey: []string{"id"}}, tables.Compare("level", "kind"), tables.Mark("version")))
+	transactional := tables.Must(tables.New[event]("event",
+		tables.Table{Name: "events", PartKey: []string{"id"}}, tables.Table{Name: "of_kind", PartKey: []string{"kind"}, Unique: true},
+		tables.Versioned("version"), tables.Transactional()))
 	var got []string
-	for _, set := range []tables.Described{changing, versioned, rotating, compared} {
+	for _, set := range []tables.Described{changing, versioned, rotating, compared, transactional} {
 		for _, table := range set.Internal().Describe().Tables {
 			got = append(got, table.Name+" "+table.Fingerprint)
 		}
@@ -99,6 +102,8 @@ func TestFingerprint(t *testing.T) {
 		`of_city [denorm:1 versioned version; local-serial; owners events]`,
 		`events [denorm:1 rotate month(ts)]`,
 		`events [denorm:1 compare kind level; mark version]`,
+		`events [denorm:1 versioned version; transactional; unique of_kind]`,
+		`of_kind [denorm:1 versioned version; transactional; owners events]`,
 	}
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {

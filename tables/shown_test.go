@@ -49,12 +49,13 @@ func TestNothingShowsValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	transaction := entity.NewTransaction([]*entity.Conditional{&conditional}, nil, nil)
 	things := map[string]any{
 		"Base": *base, "Bound": entity.Bound{Value: value}, "Bounds": entity.Bounds{Equal: map[string]*entity.Value{"id": value}},
 		"Change": change, "Claim": *conditional.Claims[0], "Condition": *conditional.Condition, "Conditional": conditional,
 		"Edit": tables.Without("name", hidden), "Holder": entity.Holder{Base: base}, "Mutation": rendered.Mutations[0],
 		"Rendered": rendered, "Row": *conditional.Condition.After(), "Statement": statement, "Value": *value,
-		"TableRow": read,
+		"TableRow": read, "Transaction": *transaction, "Found": *transaction.Found(),
 	}
 	plain := []string{ // they hold declarations, or nothing of a row
 		"Bucket", "ColumnDescription", "Declaration", "DeclarationError", "Decoder", "Derive", "Described", "Description", "EditKind", "Fault", "FieldDescription", "InvalidError",

@@ -3,6 +3,7 @@ package entity
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,6 +182,15 @@ type Found struct {
 	values []rawValue // by change: a column of the key, the version, the regular columns, and a column of each claimed key
 	starts []int      // of changes in values
 }
+
+// String says of how many values it is.
+func (f Found) String() string { return fmt.Sprintf("found %d values", len(f.values)) }
+
+// Format prints [Found.String] for every verb: printed in full it would show rows.
+func (f Found) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, f.String()) }
+
+// MarshalText is [Found.String].
+func (f Found) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
 // Found is what the one row of the answer is scanned into.
 func (t *Transaction) Found() *Found {

@@ -26,6 +26,7 @@ var full = fingerprint.Fingerprint{
 		{Kind: fingerprint.Rotate, Names: []string{"month(ts)"}},
 		{Kind: fingerprint.Versioned, Names: []string{"version"}},
 		{Kind: fingerprint.LocalSerial},
+		{Kind: fingerprint.Transactional},
 		{Kind: fingerprint.Unique, Names: []string{"by_email", "by_phone"}},
 		{Kind: fingerprint.Owners, Names: []string{"users"}},
 		{Kind: fingerprint.Stamp, Names: []string{"updated_at"}},
@@ -41,7 +42,7 @@ func TestTextIsReadBack(t *testing.T) {
 	const want = `[denorm:1 one-of status "a \"b\"; \x5bdenorm:1] it's \\ /\x2a -- \x2a/" "gr\u00f6\u00dfe\n\xff" ` +
 		`"longlonglonglonglonglonglonglonglonglong"~`
 	if !strings.HasPrefix(text, want) || !strings.HasSuffix(text, `; bucket slot every(24h0m0s,ts) from 2024-03-01T00:00:00.5Z by ts hash(4,a,b); `+
-		`bucket part hash(4,id) or hash(40,id); rotate month(ts); versioned version; local-serial; unique by_email by_phone; owners users; stamp updated_at; expires-at ends; sweep-inserts]`) {
+		`bucket part hash(4,id) or hash(40,id); rotate month(ts); versioned version; local-serial; transactional; unique by_email by_phone; owners users; stamp updated_at; expires-at ends; sweep-inserts]`) {
 		t.Errorf("%s", text)
 	}
 	if strings.Contains(text, "/*") || strings.Contains(text, "*/") {
