@@ -242,6 +242,9 @@ func (c *comparison) options(what string, t, live *Table) {
 		default:
 			d.Extra, d.Reason = true, fmt.Sprintf("%s is %s, and not declared", name, orNothing(got))
 		}
+		if name == optTransactions {
+			d.Fix, d.Impossible = "", "a table in use does not change it by ALTER alone: create a table of another name, and declare that"
+		}
 		if want == "" {
 			d.Fix, d.Impossible = "", "what it was before is not known: declare it"
 		}

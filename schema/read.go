@@ -165,7 +165,9 @@ func transactionalModes(ctx context.Context, r reader, keyspace string, tables [
 	rows, err := r.rows(ctx, `DESCRIBE KEYSPACE `+cql.Quote(keyspace))
 	modes := make(map[string]string)
 	for _, row := range rows {
-		modes[value[string](row, "name")] = cql.TransactionalMode(value[string](row, "create_statement"))
+		if value[string](row, "type") == "table" {
+			modes[cql.Unquote(value[string](row, "name"))], _ = cql.TransactionalMode(value[string](row, "create_statement"))
+		}
 	}
 	return modes, err
 }

@@ -154,10 +154,10 @@ func LocalSerial() Option { return optionFunc(func(d *entity.Declaration) { d.Lo
 // Transactional makes every write of a [Versioned] set one transaction of Cassandra 6 (Accord) over all tables of the set, Unique tables
 // included, in one request. It is applied to all tables or to none, and whoever reads several tables in one transaction never sees a part
 // of it. Several entities, also of other Transactional sets, may change in one write. A write that meets another version is a conflict, as
-// in a set that is Versioned alone; a delete that finds no row is a success.
+// in a set that is Versioned alone; a write of deletes that finds none of the rows is a success.
 //
-// A transaction holds in the whole cluster, so tables of transactions take no consistency level of one datacentre: writer and reader use QUORUM
-// in place of LOCAL_QUORUM, and ONE in place of LOCAL_ONE.
+// A transaction holds in the whole cluster, and tables of transactions take no consistency level of one datacentre: writer and reader use ONE
+// in place of LOCAL_ONE, and QUORUM in place of all other levels but ONE and ALL.
 //
 // It is experimental, as Cassandra 6 is an alpha: it was tested on 6.0-alpha2. The tables must have the option
 // transactional_mode = 'full', which package schema declares and writer.Check compares. All writes of the tables must go through the

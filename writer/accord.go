@@ -23,6 +23,23 @@ func (p *plan) inTransaction() (out []*entity.Mutation) {
 	return out
 }
 
+// placeOf is the keyspace of a table that the condition of the write is about, or that its transaction writes.
+func (p *plan) placeOf(name string) (keyspace string, rotates bool) {
+	for _, c := range p.condition.all() {
+		for _, place := range placesOf(c) {
+			if place[1] == name {
+				return place[0], false
+			}
+		}
+	}
+	for _, m := range p.inTransaction() {
+		if m.Table == name {
+			return m.Keyspace, m.Rotates
+		}
+	}
+	return "", false
+}
+
 // settle gives all tables of a transaction its outcome.
 func (p *plan) settle() {
 	if !p.transacted() {
@@ -101,65 +118,90 @@ func (x *transacting) commit(ctx context.Context) {
 // judge says what the transaction has done, by what it found, and whether it is to be sent again: with the rows of deleted entities that
 // inserts have met as their conditions, if these are older, or without before-images that differ in bytes alone.
 func (x *transacting) judge(ctx context.Context, found *entity.Found) (again bool, err error) {
-	held := true
+	held, gone := true, true // all conditions, and all entities that are to be deleted
 	for n, c := range x.all {
-		cond := c.Condition
-		row, exists := found.Row(n)
-		holds, sure := found.Holds(n)
-		if row.Version == cond.Version {
-			return x.applied() // by an attempt before this one
+		row := found.Row(n)
+		if row.Version == c.Condition.Version { // by an attempt before this one
+			return x.applied()
 		}
-		if !sure {
-			if holds, err = x.has(ctx, cond); err != nil {
-				x.outcome = Unknown
-				return false, err
-			}
-		}
-		key := found.Taken(n)
-		fence := cond.Kind == entity.Insert && exists && !row.Present && row.Version != (gocql.UUID{})
-		held = held && holds && key == nil
-		switch {
-		case holds && key == nil:
-		case holds || fence && key != nil:
-			x.conflict, x.taken = true, key
-			return false, errTaken(key.Table)
-		case fence && versioned.Timestamp(row.Version) < versioned.Timestamp(cond.Version):
-			x.fences[n], again = row.Version, true
-		case fence && x.outcome == NotApplied:
-			x.conflict, x.above = true, versioned.Timestamp(row.Version)
-			return false, errExists
-		case cond.Kind == entity.Delete && len(x.all) == 1 && !row.Present:
-			return x.applied() // it was deleted before
-		case !sure:
-			if err := errImage(cond.Base(), row); err != nil {
-				return false, err
-			}
-			x.all[n], again = c.Unimaged(), true
-		default:
-			x.conflict = true
-			if row.Present {
-				x.current, _ = cond.Base().Decode(row)
-			}
-			return false, conflictAt(n, x.all, row.Present)
-		}
+		holds, _ := found.Holds(n)
+		held = held && holds && found.Taken(n) == nil
+		gone = gone && c.Condition.Kind == entity.Delete && !row.Present
 	}
-	if held {
+	if held || gone {
 		return x.applied()
 	}
+	for n := range x.all {
+		if key := found.Taken(n); key != nil {
+			if holds, _ := found.Holds(n); holds || x.fence(n, found.Row(n)) {
+				x.conflict, x.taken = true, key
+				return false, errTaken(key.Table)
+			}
+		}
+		resend, err := x.obstacle(ctx, n, found)
+		if err != nil || x.outcome == Applied {
+			return false, err
+		}
+		again = again || resend
+	}
 	return again, nil
+}
+
+// fence says whether an insert has met the row of a deleted entity.
+func (x *transacting) fence(n int, row entity.Row) bool {
+	return x.all[n].Condition.Kind == entity.Insert && !row.Present && row.Version != (gocql.UUID{})
+}
+
+// obstacle says why the condition of the n-th change did not hold, if it did not, and whether that can be overcome.
+func (x *transacting) obstacle(ctx context.Context, n int, found *entity.Found) (again bool, err error) {
+	cond, row := x.all[n].Condition, found.Row(n)
+	holds, sure := found.Holds(n)
+	switch {
+	case holds:
+		return false, nil
+	case !sure:
+		return x.image(ctx, n, row)
+	case x.fence(n, row) && versioned.Timestamp(row.Version) < versioned.Timestamp(cond.Version):
+		x.fences[n] = row.Version
+		return true, nil
+	case x.fence(n, row) && x.outcome == NotApplied:
+		x.conflict, x.above = true, versioned.Timestamp(row.Version)
+		return false, errExists
+	}
+	x.conflict = true
+	if row.Present {
+		x.current, _ = cond.Base().Decode(row)
+	}
+	return false, conflictAt(n, x.all, row.Present)
+}
+
+// image looks again at a row that had the version of the before-image and other bytes. Whether the condition held then is known only if the row
+// has one of the two versions now.
+func (x *transacting) image(ctx context.Context, n int, was entity.Row) (again bool, err error) {
+	cond := x.all[n].Condition
+	store := x.store.w.store(x.store.op, cond.Base(), x.store.sent)
+	store.plain = true
+	now, _, err := versioned.Try(ctx, store, store.Read)
+	switch {
+	case err != nil:
+		x.outcome = Unknown
+		return false, err
+	case now.Version == cond.Version:
+		return x.applied()
+	case now.Version != was.Version:
+		x.outcome, x.conflict = Unknown, true
+		return false, errChanged
+	}
+	if err := errImage(cond.Base(), was); err != nil {
+		return false, err
+	}
+	x.all[n] = x.all[n].Unimaged(was)
+	return true, nil
 }
 
 func (x *transacting) applied() (again bool, err error) {
 	x.outcome = Applied
 	return false, nil
-}
-
-// has says whether the base row has the version of the change now.
-func (x *transacting) has(ctx context.Context, cond *entity.Condition) (bool, error) {
-	store := x.store.w.store(x.store.op, cond.Base(), x.store.sent)
-	store.plain = true
-	row, _, err := versioned.Try(ctx, store, store.Read)
-	return row.Version == cond.Version, err
 }
 
 // end is what a tracer is told.
@@ -175,21 +217,25 @@ func (x *transacting) end(attempts int) session.RequestEnd {
 	return end
 }
 
-// tablesOf are the names of the tables of a transaction.
+// tablesOf are the names of the tables of a transaction, with their keyspaces unless that is the one of the first change.
 func tablesOf(all []*entity.Conditional, mutations []*entity.Mutation) (names []string) {
-	add := func(name string) {
+	own := all[0].Condition.Keyspace
+	add := func(keyspace, name string) {
+		if keyspace != own {
+			name = keyspace + "." + name
+		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	for _, c := range all {
-		add(c.Condition.Table)
+		add(c.Condition.Keyspace, c.Condition.Table)
 		for _, k := range slices.Concat(c.Claims, c.Releases) {
-			add(k.Table)
+			add(k.Keyspace, k.Table)
 		}
 	}
 	for _, m := range mutations {
-		add(m.Table)
+		add(m.Keyspace, m.Table)
 	}
 	return names
 }

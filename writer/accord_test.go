@@ -3,12 +3,14 @@ package writer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
@@ -34,15 +36,13 @@ func was(columns ...[]byte) scripted {
 	}}
 }
 
-// row are the columns of a base row: its key, its version, shelf and count.
+// row are the columns of a base row: its version, shelf and count.
 func row(p Piece) [][]byte {
-	return [][]byte{p.ItemID.Bytes(), p.Version.Bytes(), []byte(p.Shelf), {0, 0, 0, byte(p.Count)}}
+	return [][]byte{p.Version.Bytes(), []byte(p.Shelf), {0, 0, 0, byte(p.Count)}}
 }
 
 // deleted are the columns of the base row of an item that was deleted at a version.
-func deleted(p Piece, version gocql.UUID) [][]byte {
-	return [][]byte{p.ItemID.Bytes(), version.Bytes(), nil, nil}
-}
+func deleted(version gocql.UUID) [][]byte { return [][]byte{version.Bytes(), nil, nil} }
 
 // What a transaction finds says what has become of it.
 func TestTransactions(t *testing.T) {
@@ -63,21 +63,22 @@ func TestTransactions(t *testing.T) {
 		{"an insert finds nothing", insert, []scripted{was()}, "applied, 1 request"},
 		{"an update finds what was read", update, []scripted{was(row(before)...)}, "applied, 1 request"},
 		{"a delete finds what was read", remove, []scripted{was(row(before)...)}, "applied, 1 request"},
+		{"an insert finds a row without a version", insert, []scripted{was(nil, nil, []byte{0, 0, 0, 5})}, "conflict, the entity exists already, count 5, 1 request"},
 		{"an insert finds an item", insert, []scripted{was(row(other)...)}, "conflict, the entity exists already, count 5, 1 request"},
 		{"an update finds another version", update, []scripted{was(row(other)...)}, "conflict, another write came first, count 5, 1 request"},
 		{"an update finds nothing", update, []scripted{was()}, "conflict, the entity does not exist, 1 request"},
-		{"an update finds a deleted item", update, []scripted{was(deleted(before, other.Version)...)}, "conflict, the entity does not exist, 1 request"},
+		{"an update finds a deleted item", update, []scripted{was(deleted(other.Version)...)}, "conflict, the entity does not exist, 1 request"},
 		{"a delete finds another version", remove, []scripted{was(row(other)...)}, "conflict, another write came first, count 5, 1 request"},
 		{"a delete finds nothing", remove, []scripted{was()}, "applied, 1 request"},
-		{"a delete finds a deleted item", remove, []scripted{was(deleted(before, other.Version)...)}, "applied, 1 request"},
-		{"an insert finds an older delete", insert, []scripted{was(deleted(before, old)...), was(deleted(before, old)...)}, "applied, 2 requests"},
-		{"an insert finds a younger delete", insert, []scripted{was(deleted(before, young)...), was(deleted(before, young)...), was(deleted(before, young)...)}, "applied, 3 requests"},
-		{"an insert finds a taken key", insert, []scripted{was(nil, nil, nil, nil, taken)}, "taken, item_of_shelf, 1 request"},
+		{"a delete finds a deleted item", remove, []scripted{was(deleted(other.Version)...)}, "applied, 1 request"},
+		{"an insert finds an older delete", insert, []scripted{was(deleted(old)...), was(deleted(old)...)}, "applied, 2 requests"},
+		{"an insert finds a younger delete", insert, []scripted{was(deleted(young)...), was(deleted(young)...), was(deleted(young)...)}, "applied, 3 requests"},
+		{"an insert finds a taken key", insert, []scripted{was(nil, nil, nil, taken)}, "taken, item_of_shelf, 1 request"},
 		{"an update finds a taken key", update, []scripted{was(append(row(before), taken)...)}, "taken, item_of_shelf, 1 request"},
-		{"an insert over a delete finds a taken key", insert, []scripted{was(append(deleted(before, old), taken)...)}, "taken, item_of_shelf, 1 request"},
+		{"an insert over a delete finds a taken key", insert, []scripted{was(append(deleted(old), taken)...)}, "taken, item_of_shelf, 1 request"},
 		{"an answer is lost, then nothing is found", insert, []scripted{{err: errLost}, was()}, "applied, 2 requests"},
 		{"an answer is lost, then another version is found", update, []scripted{{err: errLost}, was(row(other)...)}, "unknown, another write came first, count 5, 2 requests"},
-		{"an answer is lost, then a younger delete is found", insert, []scripted{{err: errLost}, was(deleted(before, young)...)}, "unknown, the entity exists already, 2 requests"},
+		{"an answer is lost, then a younger delete is found", insert, []scripted{{err: errLost}, was(deleted(young)...)}, "unknown, the entity exists already, 2 requests"},
 		{"rejected", update, []scripted{{err: errUnavailableAt(gocql.ErrCodeInvalid)}}, "not applied, bootstrapping, 1 request"},
 		{"not known", update, []scripted{{err: errLost}, {err: errLost}, {err: errLost}}, "unknown, 3 requests"},
 	} {
@@ -167,7 +168,7 @@ func TestTransactionOfSeveral(t *testing.T) {
 		finds [][]byte
 		want  string
 	}{
-		"both hold":               {append(append(row(one), nil, nil, nil, nil), nil), ""},
+		"both hold":               {append(row(one), nil, nil, nil, nil), ""},
 		"the second one does not": {append(append(row(one), row(two)...), nil), "change 2 of the 2 with conditions: the entity exists already"},
 	} {
 		w, x, _ := conditional([]scripted{was(test.finds...)})
@@ -179,7 +180,17 @@ func TestTransactionOfSeveral(t *testing.T) {
 			t.Error(x.asked())
 		}
 	}
-	w, x, e := conditional(nil)
+	w, x, e := conditional([]scripted{was(append(deleted(one.Version), nil, nil, nil)...)})
+	if _, err := w.Write(t.Context(), "removeItems", items.Delete(one), items.Delete(two)); err != nil {
+		t.Errorf("both were deleted before: %v", err)
+	}
+	changed := one
+	changed.Count = 9
+	x.steps = []scripted{{err: errLost}, {own: true, found: was(append(row(Piece{Version: versioned.Version(time.Now().UnixMicro(), 9)}), row(two)...)...).found}}
+	if result, err := w.Write(t.Context(), "changeItems", items.Update(one, changed), items.Update(two, two)); err != nil || result.Attempts != 2 {
+		t.Errorf("the second item has the version of the write: %v", err)
+	}
+	x.sent = nil
 	for _, changes := range [][]tables.Change{
 		{items.Insert(one), noteSet(t).Insert(newNote())},
 		{noteSet(t).Insert(newNote()), items.Insert(one)},
@@ -225,19 +236,70 @@ func TestTransactionsImage(t *testing.T) {
 	moved := before
 	moved.Count = 9
 	null, shelf := row(before), row(before)
-	null[3], shelf[2] = nil, []byte("z")
+	null[2], shelf[1] = nil, []byte("z")
 	for name, test := range map[string]struct {
 		finds [][]byte
+		now   gocql.UUID // the version of the row when it is read again
 		want  error
 		asked string
 	}{
-		"null for a zero": {null, nil, "BEGIN SELECT BEGIN"},
-		"another value":   {shelf, ErrInvalid, "BEGIN SELECT"},
+		"null for a zero":                {null, before.Version, nil, "BEGIN SELECT BEGIN"},
+		"another value":                  {shelf, before.Version, ErrInvalid, "BEGIN SELECT"},
+		"another writer came in between": {null, versioned.Version(time.Now().UnixMicro(), 5), ErrUnknown, "BEGIN SELECT"},
 	} {
-		w, x, _ := conditional([]scripted{was(test.finds...), {found: item("a", before.Version)}, was(test.finds...)})
+		w, x, _ := conditional([]scripted{was(test.finds...), {found: item("a", test.now)}, was(test.finds...)})
 		_, err := w.Write(t.Context(), "changeItem", items.Update(before, moved))
 		if !errors.Is(err, test.want) || (err == nil) != (test.want == nil) || x.asked() != test.asked {
 			t.Errorf("%s: %v, %s", name, err, x.asked())
 		}
+	}
+}
+
+// A change gives up a key only if the row has it: null, which Go reads as zero, is no key.
+func TestTransactionsGiveUpTheirOwn(t *testing.T) {
+	t.Parallel()
+	counts := mustSet[Piece](t, "item",
+		tables.Table{Name: "items", PartKey: []string{"item_id"}}, tables.Table{Name: "item_of_count", PartKey: []string{"count"}, Unique: true},
+		tables.Versioned("version"), tables.Transactional())
+	before := newItem()
+	moved := before
+	moved.Count = 5
+	null := append(row(before), nil)
+	null[2] = nil
+	w, x, _ := conditional([]scripted{was(null...), {found: item("a", before.Version)}, was(null...)})
+	if _, err := w.Write(t.Context(), "changeItem", counts.Update(before, moved)); err != nil || x.asked() != "BEGIN SELECT BEGIN" {
+		t.Errorf("%v, %s", err, x.asked())
+	}
+	if first, last := x.texts[0], x.texts[2]; !strings.Contains(first, "DELETE FROM shop.item_of_count") || strings.Contains(last, "DELETE FROM") {
+		t.Errorf("%s\n%s", first, last)
+	}
+}
+
+// Several changes at a timestamp that the caller gives have one version in all tables, which each repeat gives them again.
+func TestTransactionsAt(t *testing.T) {
+	t.Parallel()
+	items, one, two := transactionalItems(t), newItem(), newItem()
+	two.ItemID, two.Shelf = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac"), "b"
+	w, x, _ := conditional(nil)
+	w = w.With(At(time.Now().UnixMicro()))
+	var versions []gocql.UUID
+	for _, changes := range [][]tables.Change{{items.Insert(one), items.Insert(two)}, {items.Insert(two), items.Insert(one)}} {
+		result, err := w.Write(t.Context(), "addItems", changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, result.Version)
+	}
+	seen := 0
+	for _, args := range x.args {
+		for _, a := range args {
+			if v, ok := a.(*entity.Value); ok && v.Type() == "timeuuid" {
+				id, _ := gocql.UUIDFromBytes(v.Bytes())
+				versions, seen = append(versions, id), seen+1
+			}
+		}
+	}
+	if distinct := slices.Compact(slices.Clone(versions)); len(distinct) != 1 || seen != 8 { // two base rows and two others, twice
+		t.Errorf("%d versions were bound: %v", seen, versions)
 	}
 }

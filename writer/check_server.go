@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -51,27 +52,38 @@ func (c *checker) mode(id cql.Name) error {
 		}
 		return nil
 	}
-	live, err := ask(c, id, func(ctx context.Context, id cql.Name) (string, error) {
+	live, err := ask(c, id, func(ctx context.Context, id cql.Name) (live [2]string, err error) {
 		var create string
 		iter := c.session.Query(`DESCRIBE TABLE ` + cql.Quote(id.Keyspace) + `.` + cql.Quote(id.Name)).
 			WithContext(ctx).Consistency(gocql.One).RetryPolicy(driver.NoRetry).Iter()
 		iter.Scan(nil, nil, nil, &create)
-		return cql.TransactionalMode(create), iter.Close()
+		live[0], live[1] = cql.TransactionalMode(create)
+		return live, iter.Close()
 	})
+	mode, from := live[0], live[1]
 	switch {
-	case err != nil || live == wanted || live == "":
+	case err != nil || mode == wanted && (from == "none" || from == ""):
 	case c.d.Transactional:
 		c.add(id, compare.Difference{
-			Reason: "the set is Transactional, and " + option + " is " + live, Fix: "ALTER TABLE " + id.String() + " WITH " + option + " = 'full'",
+			Reason:     "the set is Transactional, and " + option + " is " + cmp.Or(mode, "not known") + migrating(from),
+			Impossible: "create a table of another name with " + option + " = 'full', as package schema does, and declare that: docs/accord.md",
 		})
-	default:
+	case mode != "":
 		c.add(id, compare.Difference{
-			Reason: option + " is " + live + ", and the set is not Transactional: its writes carry timestamps, and one that is ahead of the servers' " +
-				"clocks hides later transactions",
+			Reason: option + " is " + mode + migrating(from) + ", and the set is not Transactional: its writes carry timestamps, and one that is " +
+				"ahead of the servers' clocks hides later transactions",
 			Impossible: "declare the set Versioned and Transactional, as the processes that write the table do, or give it tables of its own",
 		})
 	}
 	return err
+}
+
+// migrating says from which mode a table is being migrated, if it is.
+func migrating(from string) string {
+	if from == "" || from == "none" {
+		return ""
+	}
+	return ", while it is migrated from " + from
 }
 
 // onServer adds where the documentation of the server contradicts what the set relies on in a table. Notes about the set as a whole come

@@ -14,7 +14,8 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// This file is about sets with Compare, whose changes of one partition one lightweight transaction can hold.
+// This file is about several conditions in one write: of sets with Compare, whose changes of one partition one lightweight transaction can
+// hold, and of Transactional sets.
 
 // all are the condition and those alongside it, in the order of the changes.
 func (c *condition) all() []*entity.Conditional {
@@ -63,11 +64,15 @@ func together(one, other *entity.Condition) error {
 	return nil
 }
 
-// remark gives the rows of several conditions the mark that every repeat of the request gives them, as conditionOf does for a single one.
-func (w *Writer) remark(p *plan, changes []tables.Change) error {
+// remark gives the rows of several conditions the mark or version that every repeat of the request gives them, as conditionOf does for a
+// single one, and returns the mutations of the write.
+func (w *Writer) remark(p *plan, changes []tables.Change, mutations []*entity.Mutation) ([]*entity.Mutation, error) {
 	c := p.condition
 	if c == nil || len(c.more) == 0 || !w.pinned {
-		return nil
+		return mutations, nil
+	}
+	if c.Condition.Transactional { // rendered again with the others, below
+		mutations = nil
 	}
 	version := versioned.Version(p.timestamp, digestOf(c.all()))
 	all := make([]*entity.Conditional, 0, 1+len(c.more))
@@ -77,12 +82,18 @@ func (w *Writer) remark(p *plan, changes []tables.Change) error {
 		}
 		r, err := change.Internal().RenderConditional(p.timestamp, version, w.physical)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = append(all, &r)
+		for m := range r.Mutations {
+			mutations = append(mutations, &r.Mutations[m])
+		}
 	}
 	c.Conditional, c.more = all[0], all[1:]
-	return nil
+	if c.Condition.Versioned {
+		c.version = version
+	}
+	return mutations, nil
 }
 
 // digestOf is a hash of several changes in any order, for the marks of their rows. Like [entity.Condition.Digest] it is kept by

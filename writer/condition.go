@@ -37,7 +37,7 @@ const oldestInsert = entity.FenceTTL / 2
 
 // conditionOf renders a change of a set with conditions.
 func (w *Writer) conditionOf(p *plan, c tables.Change) (entity.Rendered, error) {
-	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert {
+	if age := w.clock.now().Sub(time.UnixMicro(p.timestamp)); w.pinned && c.Kind() == tables.Insert && age > oldestInsert && !c.Internal().Transactional() {
 		return entity.Rendered{}, fmt.Errorf("entity %s: the timestamp given to At is %v old: an insert with a condition must not be older than %v, "+
 			"as a delete that is no longer remembered could hide it", c.Entity(), age.Round(time.Second), oldestInsert)
 	}
@@ -95,7 +95,7 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	}
 	c.decision = result
 	c.outcome = earlier.Then(result.outcome)
-	c.err = period.Explain(wrapTimeout(ctx, result.err), only(c.Condition.Keyspace, c.Condition.Table))
+	c.err = period.Explain(wrapTimeout(ctx, result.err), p.placeOf)
 	if c.tokens == nil {
 		c.tokens = tokens
 	}

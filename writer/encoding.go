@@ -62,7 +62,7 @@ type wireDecision struct {
 	Taken     string   // the table, if another entity has the key
 	Tables    []string // of a Versioned entity, with their keyspaces
 	Condition []byte
-	More      [][]byte // the conditions of other rows, of Format 1
+	More      [][]byte // the conditions of other rows, of Formats 1 and 2
 }
 
 type wirePath struct {

@@ -38,10 +38,10 @@ type Plan struct {
 	Consistency session.Consistency // at which each request is acknowledged
 }
 
-// PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent.
+// PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent, or all of a Transaction.
 type PlannedCondition struct {
-	Keyspace, Table string
-	Texts           []string // CQL; several are sent in one batch
+	Keyspace, Table string   // of the first change
+	Texts           []string // CQL; several are sent in one batch. Of a Transaction: its lines
 	Serial          string   // SERIAL or LOCAL_SERIAL; empty for a Transaction
 	Versioned       bool
 	Claims          []string // Unique tables in which a key is taken before the transaction

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gocql/gocql"
@@ -18,11 +19,17 @@ func (c *condition) planned() *PlannedCondition {
 	if cond.Local {
 		out.Serial = gocql.LocalSerial.String()
 	}
-	for _, k := range c.Claims {
-		out.Claims = append(out.Claims, k.Table)
-	}
-	for _, k := range c.Releases {
-		out.Releases = append(out.Releases, k.Table)
+	for _, one := range c.all() {
+		for _, k := range one.Claims {
+			if !slices.Contains(out.Claims, k.Table) {
+				out.Claims = append(out.Claims, k.Table)
+			}
+		}
+		for _, k := range one.Releases {
+			if !slices.Contains(out.Releases, k.Table) {
+				out.Releases = append(out.Releases, k.Table)
+			}
+		}
 	}
 	return out
 }

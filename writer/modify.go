@@ -103,7 +103,7 @@ func modify[T any](
 		if !sleep(ctx, rand.N(wait)) { //nolint:gosec // it spreads
 			return after, met
 		}
-		// The row that the conflict left was read at SERIAL.
+		// The row that the conflict left was read at SERIAL, or by the transaction.
 		var found bool
 		if before, found = Current[T](met); !found {
 			before, failed = read(ctx, w, op, set, key, false)

@@ -165,7 +165,7 @@ func Trace(t session.Tracer) Option {
 }
 
 // Logged makes every write of more than one partition a logged batch, strictly: while no batchlog can be written, the
-// write fails. With [Concurrent] in the same New or With it is an error.
+// write fails. With [Concurrent] in the same New or With it is an error. Both have no effect on sets that are [tables.Transactional].
 func Logged() Option { return option(func(c *config) { c.choose(alwaysLogged) }) }
 
 // Concurrent makes every write of more than one partition a fan-out, even where deletes are sent or several entities

@@ -198,7 +198,7 @@ func (w *Writer) render(p *plan, changes []tables.Change) ([]*entity.Mutation, e
 			out = append(out, &r.Mutations[m])
 		}
 	}
-	return out, w.remark(p, changes)
+	return w.remark(p, changes, out)
 }
 
 // changedTwice is the error of a write with two changes of one entity, nil if there are none: a row that cannot be rendered, such as

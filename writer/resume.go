@@ -141,6 +141,9 @@ func (w *Writer) fresh(ctx context.Context, failed *Error) (batch bool, err erro
 	if failed.onlyCounters() {
 		return false, failed.counted()
 	}
+	if c := failed.condition; c != nil && c.Condition.Transactional {
+		return false, nil // its rows tell it from a new one however old it is, as rows of deleted entities stay
+	}
 	smallest, kept := maxGrace, "tables keep deletes at most for"
 	read := func(keyspace, table string) (liveTable, error) {
 		t, err := w.live.table(ctx, &w.retrier, keyspace, table)

@@ -53,6 +53,7 @@ type scripted struct {
 	row     map[string]any
 	err     error
 	found   func(dest []any) // what a read finds; nil is no row
+	own     bool             // of a transaction of Cassandra 6: its last row has the version of the write
 }
 
 // fakeTransactor answers from a script, and remembers what was asked. After the script everything is applied.
@@ -61,8 +62,10 @@ type fakeTransactor struct {
 	block chan struct{} // if not nil, a swap waits for it and ignores its context
 	hold  chan struct{} // if not nil, the removal of an entry waits for it
 
-	mu   sync.Mutex
-	sent []string
+	mu    sync.Mutex
+	sent  []string
+	texts []string // of transactions of Cassandra 6, and of reads an empty one
+	args  [][]any
 }
 
 func (x *fakeTransactor) next(text string) scripted {
@@ -87,6 +90,7 @@ func (x *fakeTransactor) swap(_ context.Context, statements []entity.Statement, 
 
 func (x *fakeTransactor) read(_ context.Context, s entity.Statement, dest []any, _ bool, _ transaction) (bool, error) {
 	a := x.next(s.Text)
+	x.texts = append(x.texts, "")
 	if a.found != nil {
 		a.found(dest)
 	}
@@ -95,8 +99,18 @@ func (x *fakeTransactor) read(_ context.Context, s entity.Statement, dest []any,
 
 func (x *fakeTransactor) commit(_ context.Context, t *entity.Transaction, _ transaction) (*entity.Found, error) {
 	a, found := x.next(t.Text), t.Found()
+	x.texts, x.args = append(x.texts, t.Text), append(x.args, t.Args)
 	if a.found != nil {
 		a.found(found.Dest())
+	}
+	if a.own { // the last row has the version that the transaction writes
+		dest, version := found.Dest(), []byte(nil)
+		for _, arg := range t.Args {
+			if v, ok := arg.(*entity.Value); ok && v.Type() == "timeuuid" {
+				version = v.Bytes()
+			}
+		}
+		_ = dest[len(dest)-3].(gocql.Unmarshaler).UnmarshalCQL(nil, version) //nolint:forcetypeassert // that is what Dest gives
 	}
 	return found, a.err
 }

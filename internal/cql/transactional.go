@@ -1,16 +1,19 @@
 package cql
 
-// TransactionalMode is the table option transactional_mode in a CREATE TABLE statement as DESCRIBE gives it: since Cassandra 6 no table of
-// system_schema has it (seen in 6.0-alpha2). It is empty where the statement does not have the option.
-func TransactionalMode(create string) string {
+// TransactionalMode are the table options transactional_mode and transactional_migration_from in a CREATE TABLE statement as DESCRIBE gives it:
+// no table of system_schema has them (seen in Cassandra 6.0-alpha2). They are empty where the statement does not have them.
+func TransactionalMode(create string) (mode, from string) {
 	table, _ := First(create).(*CreateTable)
 	if table == nil {
-		return ""
+		return "", ""
 	}
 	for _, o := range table.Options {
-		if o.Name == "transactional_mode" {
-			return o.Text
+		switch o.Name {
+		case "transactional_mode":
+			mode = o.Text
+		case "transactional_migration_from":
+			from = o.Text
 		}
 	}
-	return ""
+	return mode, from
 }

@@ -121,6 +121,9 @@ func (c Change) RenderConditional(timestamp int64, version gocql.UUID, keyspace 
 	switch {
 	case c.Kind != Insert && c.Kind != Update && c.Kind != Delete:
 		return Conditional{}, s.invalid(nil, "", "in a set with conditions an entity is inserted, or updated or deleted from a before-image: no "+c.Kind.String())
+	case s.transacted && c.Before != nil && zero(c.VersionOf().Bytes()):
+		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: it has no version: only a row as it was read, or as "+
+			"it was last written, with Result.Version in it, can be updated or deleted; rows from before the table had versions cannot")
 	case s.version >= 0 && c.Before != nil && zero(c.VersionOf().Bytes()):
 		return Conditional{}, s.invalid(nil, s.columns[s.version].name, "before-image: it has no version: only a row as it was read, or as "+
 			"it was last written, with Result.Version in it, can be updated or deleted; a row from before the table had versions gets its first one "+
@@ -187,11 +190,12 @@ func (s *Set) same(columns []int, a, b []Value) bool {
 	return !slices.ContainsFunc(columns, func(i int) bool { return !s.columns[i].cql.Same(a[i].data, b[i].data) })
 }
 
-// Unimaged is the change without what its before-image says of the columns that keys follow from.
-func (c *Conditional) Unimaged() *Conditional {
+// Unimaged is the change without what its before-image says of the columns that keys follow from. It gives up only keys that row has.
+func (c *Conditional) Unimaged(row Row) *Conditional {
 	next, condition := *c, *c.Condition
 	condition.base = condition.base.Unimaged()
 	next.Condition = &condition
+	next.Releases = slices.DeleteFunc(slices.Clone(c.Releases), func(k *Claim) bool { return !k.Holds(row) })
 	return &next
 }
 

@@ -41,7 +41,8 @@ func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocq
 	for n, change := range changes {
 		cond := change.Condition
 		b, row := cond.base, "row"+strconv.Itoa(n)
-		let(row, slices.Concat(b.set.tables[0].keyNames[:1], []string{b.VersionColumn()}, b.set.names(b.regular())), b.table(), b.where())
+		columns := append([]string{b.VersionColumn()}, b.set.names(b.regular())...)
+		let(row, columns, b.table(), b.where())
 		if before := t.before(n); before != (gocql.UUID{}) {
 			holds.equal(row+"."+b.VersionColumn(), uuidValue(before))
 			for _, i := range b.imaged() {
@@ -51,8 +52,10 @@ func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocq
 					holds.equal(name, &b.before[i])
 				}
 			}
-		} else {
-			holds.texts = append(holds.texts, row+" IS NULL")
+		} else { // a row of before the declaration has no version either
+			for _, column := range columns {
+				holds.texts = append(holds.texts, row+"."+column+" IS NULL")
+			}
 		}
 		write(cond.write())
 		for k, claim := range t.contested(n) {
@@ -179,7 +182,7 @@ func (l Layout) Level(c gocql.Consistency) gocql.Consistency { return l.set.Leve
 // Found is what a transaction has found, and how it was before the transaction wrote, or did not write.
 type Found struct {
 	t      *Transaction
-	values []rawValue // by change: a column of the key, the version, the regular columns, and a column of each claimed key
+	values []rawValue // by change: the version, the regular columns, and a column of each key that has to be free
 	starts []int      // of changes in values
 }
 
@@ -198,7 +201,7 @@ func (t *Transaction) Found() *Found {
 	n := 0
 	for i, change := range t.parts {
 		f.starts = append(f.starts, n)
-		n += 2 + len(change.Condition.base.regular()) + len(t.contested(i))
+		n += 1 + len(change.Condition.base.regular()) + len(t.contested(i))
 	}
 	f.values = make([]rawValue, n)
 	return f
@@ -213,28 +216,29 @@ func (f *Found) Dest() []any {
 	return dest
 }
 
-// Row is the base row of the n-th change, and whether there is one, be it that of a deleted entity.
-func (f *Found) Row(n int) (row Row, exists bool) {
+// Row is the base row of the n-th change. That of a deleted entity has a version alone, and one that does not exist has nothing.
+func (f *Found) Row(n int) (row Row) {
 	b, values := f.t.parts[n].Condition.base, f.values[f.starts[n]:]
 	row.values = slices.Clone(b.row)
-	copy(row.Version[:], values[1].data)
+	copy(row.Version[:], values[0].data)
 	for k, i := range b.regular() {
-		data := values[2+k].data
+		data := values[1+k].data
 		row.values[i] = Value{typ: b.set.columns[i].cql, data: data}
 		row.Present = row.Present || data != nil
 	}
-	return row, values[0].data != nil
+	return row
 }
 
 // Holds says whether the base row of the n-th change was as its condition wants it. It is sure unless the row has the version, and differs in
 // the bytes of a column that keys follow from: the server may have taken them as equal.
 func (f *Found) Holds(n int) (holds, sure bool) {
-	row, exists := f.Row(n)
-	before := f.t.before(n)
-	if before == (gocql.UUID{}) || row.Version != before {
-		return before == (gocql.UUID{}) && !exists, true
+	row, before, b := f.Row(n), f.t.before(n), f.t.parts[n].Condition.base
+	switch {
+	case row.Version != before:
+		return false, true
+	case before == (gocql.UUID{}):
+		return !row.Present, true
 	}
-	b := f.t.parts[n].Condition.base
 	same := !slices.ContainsFunc(b.imaged(), func(i int) bool {
 		was, is := b.before[i].data, row.values[i].data
 		return !bytes.Equal(was, is) || (was == nil) != (is == nil)
@@ -245,7 +249,7 @@ func (f *Found) Holds(n int) (holds, sure bool) {
 // Taken is the first key that the n-th change takes and that an entity had, nil if there was none.
 func (f *Found) Taken(n int) *Claim {
 	change := f.t.parts[n]
-	at := f.starts[n] + 2 + len(change.Condition.base.regular())
+	at := f.starts[n] + 1 + len(change.Condition.base.regular())
 	for k, claim := range f.t.contested(n) {
 		if f.values[at+k].data != nil {
 			return claim

@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -118,7 +119,7 @@ func (w *wireCondition) check() error {
 		return fmt.Errorf("keyspace and table must be %s", cql.TableRule)
 	case w.Versioned && (!cql.IsColumn(w.VersionColumn) || names[w.VersionColumn] || w.Version.Version() != 1):
 		return errors.New("a version that is not one")
-	case w.Transactional != (w.Format == 1) || w.Transactional && !w.Versioned:
+	case w.Transactional != (w.Format == 1) || w.Transactional && (!w.Versioned || w.Local):
 		return errors.New("incomplete")
 	case w.Mark != "" && !names[w.Mark]:
 		return errors.New("a mark that is no column")
@@ -230,13 +231,21 @@ func (c *Conditional) checkClaims() error {
 		seen := make(map[string]bool)
 		for _, k := range list {
 			kept := after != nil && encodedKey(k.table.keyOf(after)) == encodedKey(k.key)
-			if seen[k.name()] || kept != (n == 0) {
+			if seen[k.name()] || kept != (n == 0) || n == 1 && c.Condition.Transactional && !c.had(k) {
 				return errors.New("a claim that is not that of its row")
 			}
 			seen[k.name()] = true
 		}
 	}
 	return nil
+}
+
+// had says whether the before-image of the change has a key.
+func (c *Conditional) had(k *Claim) bool {
+	before := c.Condition.base.before
+	return !slices.ContainsFunc(k.table.key, func(i int) bool {
+		return before[i].typ == nil || !bytes.Equal(before[i].data, k.key[slices.Index(k.table.key, i)].data)
+	})
 }
 
 // checkKeys checks the keys of a stored condition, which [Base.Swap] leaves in the row for other writers: they are values of columns of s, a
