@@ -90,16 +90,8 @@ func (s shop) open(t *testing.T) shop {
 	return s
 }
 
-// both runs a test with lightweight transactions and with transactions of Cassandra 6.
-func both(t *testing.T, test func(*testing.T, shop)) {
-	t.Helper()
-	for name, s := range map[string]shop{"versioned": declare(), "transactional": declare(tables.Transactional())} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, s.open(t))
-		})
-	}
-}
+// kinds are the sets with lightweight transactions, and with transactions of Cassandra 6.
+var kinds = map[string]shop{"versioned": declare(), "transactional": declare(tables.Transactional())}
 
 // rows are the rows of a table as text, without the library's own columns.
 func (s shop) rows(t *testing.T, table, columns string) []string {
@@ -154,120 +146,126 @@ func newOrder() Order {
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 1)
-	both(t, func(t *testing.T, s shop) {
-		ctx := t.Context()
-		if err := s.Writer.Check(ctx, s.sets()...); err != nil {
-			t.Fatal(err)
-		}
-		o := newOrder()
-		created, err := s.Writer.Write(ctx, "createOrder", s.orders.Insert(o))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if transactional := s.orders.Internal().Describe().Transactional; transactional != (created.Mode == writer.Transaction) || transactional && created.Attempts != 1 {
-			t.Errorf("%+v", created)
-		}
-		stale := o
-		stale.Version = created.Version
-		if _, err := s.Writer.Write(ctx, "createOrder", s.orders.Insert(o)); !errors.Is(err, writer.ErrConflict) {
-			t.Errorf("created twice: %v", err)
-		}
-		s.agree(t, 1)
-		change := func(change func(*Order)) Order {
-			changed, err := writer.Modify(ctx, s.Writer, "change", s.orders, Order{OrderID: o.OrderID}, func(o Order) (Order, error) {
-				change(&o)
-				return o, nil
-			})
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, ctx := kind.open(t), t.Context()
+			if err := s.Writer.Check(ctx, s.sets()...); err != nil {
+				t.Fatal(err)
+			}
+			o := newOrder()
+			created, err := s.Writer.Write(ctx, "createOrder", s.orders.Insert(o))
 			if err != nil {
-				t.Error(err)
+				t.Fatal(err)
+			}
+			if transactional := s.orders.Internal().Describe().Transactional; transactional != (created.Mode == writer.Transaction) || transactional && created.Attempts != 1 {
+				t.Errorf("%+v", created)
+			}
+			stale := o
+			stale.Version = created.Version
+			if _, err := s.Writer.Write(ctx, "createOrder", s.orders.Insert(o)); !errors.Is(err, writer.ErrConflict) {
+				t.Errorf("created twice: %v", err)
 			}
 			s.agree(t, 1)
-			return changed
-		}
-		change(func(o *Order) { o.Status = "paid" })
-		change(func(o *Order) { o.UserID, o.Note, o.Tags = gocql.MustRandomUUID(), nil, nil })
-		last := change(func(o *Order) { o.Status = "open" })
-		if loaded, err := writer.Load(ctx, s.Writer, "load", s.orders, o); err != nil || fmt.Sprint(loaded) != fmt.Sprint(last) {
-			t.Errorf("loaded %+v, %v, want %+v", loaded, err, last)
-		}
-		late := stale
-		late.Status = "shipped"
-		if _, err := s.Writer.Write(ctx, "ship", s.orders.Update(stale, late)); !errors.Is(err, writer.ErrConflict) {
-			t.Errorf("an update from a row that is gone: %v", err)
-		}
-		wrong := last
-		wrong.Status = "shipped" // the version of the row, and another status
-		if _, err := s.Writer.Write(ctx, "ship", s.orders.Update(wrong, late)); !errors.Is(err, writer.ErrInvalid) {
-			t.Errorf("an update from a before-image that was changed: %v", err)
-		}
-		if _, err := s.Writer.Write(ctx, "cancel", s.orders.Delete(last)); err != nil {
-			t.Error(err)
-		}
-		s.agree(t, 0)
-		if _, err := writer.Load(ctx, s.Writer, "load", s.orders, o); !errors.Is(err, writer.ErrNotFound) {
-			t.Errorf("loaded after it was deleted: %v", err)
-		}
-		if _, err := s.Writer.Write(ctx, "ship", s.orders.Update(last, late)); !errors.Is(err, writer.ErrConflict) {
-			t.Errorf("an update of a deleted order: %v", err)
-		}
-		if _, err := s.Writer.Write(ctx, "createOrder", s.orders.Insert(o)); err != nil {
-			t.Errorf("created again: %v", err)
-		}
-		s.agree(t, 1)
-	})
+			change := func(change func(*Order)) Order {
+				changed, err := writer.Modify(ctx, s.Writer, "change", s.orders, Order{OrderID: o.OrderID}, func(o Order) (Order, error) {
+					change(&o)
+					return o, nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				s.agree(t, 1)
+				return changed
+			}
+			change(func(o *Order) { o.Status = "paid" })
+			change(func(o *Order) { o.UserID, o.Note, o.Tags = gocql.MustRandomUUID(), nil, nil })
+			last := change(func(o *Order) { o.Status = "open" })
+			if loaded, err := writer.Load(ctx, s.Writer, "load", s.orders, o); err != nil || fmt.Sprint(loaded) != fmt.Sprint(last) {
+				t.Errorf("loaded %+v, %v, want %+v", loaded, err, last)
+			}
+			late := stale
+			late.Status = "shipped"
+			if _, err := s.Writer.Write(ctx, "ship", s.orders.Update(stale, late)); !errors.Is(err, writer.ErrConflict) {
+				t.Errorf("an update from a row that is gone: %v", err)
+			}
+			wrong := last
+			wrong.Status = "shipped" // the version of the row, and another status
+			if _, err := s.Writer.Write(ctx, "ship", s.orders.Update(wrong, late)); !errors.Is(err, writer.ErrInvalid) {
+				t.Errorf("an update from a before-image that was changed: %v", err)
+			}
+			if _, err := s.Writer.Write(ctx, "cancel", s.orders.Delete(last)); err != nil {
+				t.Error(err)
+			}
+			s.agree(t, 0)
+			if _, err := writer.Load(ctx, s.Writer, "load", s.orders, o); !errors.Is(err, writer.ErrNotFound) {
+				t.Errorf("loaded after it was deleted: %v", err)
+			}
+			if _, err := s.Writer.Write(ctx, "ship", s.orders.Update(last, late)); !errors.Is(err, writer.ErrConflict) {
+				t.Errorf("an update of a deleted order: %v", err)
+			}
+			if _, err := s.Writer.Write(ctx, "createOrder", s.orders.Insert(o)); err != nil {
+				t.Errorf("created again: %v", err)
+			}
+			s.agree(t, 1)
+		})
+	}
 }
 
 // An address has one owner, of twenty who want it at the same time, and is free again when it is given up.
 func TestUniqueEmail(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 1)
-	both(t, func(t *testing.T, s shop) {
-		ctx := t.Context()
-		var mu sync.Mutex
-		var owners []Customer
-		var wg sync.WaitGroup
-		for range 20 {
-			wg.Go(func() {
-				c := Customer{CustomerID: gocql.MustRandomUUID(), Email: "a@example.org", Country: "de"}
-				result, err := s.Writer.Write(ctx, "signUp", s.customers.Insert(c))
-				if err != nil && !errors.Is(err, writer.ErrTaken) {
-					t.Error(err)
-				}
-				if err == nil {
-					mu.Lock()
-					defer mu.Unlock()
-					c.Version = result.Version
-					owners = append(owners, c)
-				}
-			})
-		}
-		wg.Wait()
-		if len(owners) != 1 {
-			t.Fatalf("%d owners", len(owners))
-		}
-		moved := owners[0]
-		moved.Email = "b@example.org"
-		if _, err := s.Writer.Write(ctx, "changeEmail", s.customers.Update(owners[0], moved)); err != nil {
-			t.Fatal(err)
-		}
-		next := Customer{CustomerID: gocql.MustRandomUUID(), Email: "a@example.org", Country: "fr"}
-		if _, err := s.Writer.Write(ctx, "signUp", s.customers.Insert(next)); err != nil {
-			t.Errorf("the address that was given up: %v", err)
-		}
-		if got := len(s.rows(t, "customers_by_country", "country, customer_id, version")); got != 2 {
-			t.Errorf("%d customers by country, want 2", got)
-		}
-		if got := len(s.rows(t, "customer_of_email", "email, customer_id")); got != 2 {
-			t.Errorf("%d addresses, want 2", got)
-		}
-	})
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, ctx := kind.open(t), t.Context()
+			var mu sync.Mutex
+			var owners []Customer
+			var wg sync.WaitGroup
+			for range 20 {
+				wg.Go(func() {
+					c := Customer{CustomerID: gocql.MustRandomUUID(), Email: "a@example.org", Country: "de"}
+					result, err := s.Writer.Write(ctx, "signUp", s.customers.Insert(c))
+					if err != nil && !errors.Is(err, writer.ErrTaken) {
+						t.Error(err)
+					}
+					if err == nil {
+						mu.Lock()
+						defer mu.Unlock()
+						c.Version = result.Version
+						owners = append(owners, c)
+					}
+				})
+			}
+			wg.Wait()
+			if len(owners) != 1 {
+				t.Fatalf("%d owners", len(owners))
+			}
+			moved := owners[0]
+			moved.Email = "b@example.org"
+			if _, err := s.Writer.Write(ctx, "changeEmail", s.customers.Update(owners[0], moved)); err != nil {
+				t.Fatal(err)
+			}
+			next := Customer{CustomerID: gocql.MustRandomUUID(), Email: "a@example.org", Country: "fr"}
+			if _, err := s.Writer.Write(ctx, "signUp", s.customers.Insert(next)); err != nil {
+				t.Errorf("the address that was given up: %v", err)
+			}
+			if got := len(s.rows(t, "customers_by_country", "country, customer_id, version")); got != 2 {
+				t.Errorf("%d customers by country, want 2", got)
+			}
+			if got := len(s.rows(t, "customer_of_email", "email, customer_id")); got != 2 {
+				t.Errorf("%d addresses, want 2", got)
+			}
+		})
+	}
 }
 
 // Two customers exchange their addresses in one transaction.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 1)
-	s := declare(tables.Transactional()).open(t)
+	s := kinds["transactional"].open(t)
 	one, two := Customer{CustomerID: gocql.MustRandomUUID(), Email: "one", Country: "de"}, Customer{CustomerID: gocql.MustRandomUUID(), Email: "two", Country: "de"}
 	result, err := s.Writer.Write(t.Context(), "signUp", s.customers.Insert(one), s.customers.Insert(two))
 	if err != nil {
@@ -290,7 +288,7 @@ func TestExchange(t *testing.T) {
 func TestSubmitOrder(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 1)
-	s := declare(tables.Transactional()).open(t)
+	s := kinds["transactional"].open(t)
 	basket := Basket{UserID: gocql.MustRandomUUID(), Items: 3}
 	result, err := s.Writer.Write(t.Context(), "fill", s.baskets.Insert(basket))
 	if err != nil {
@@ -326,7 +324,7 @@ func TestSubmitOrder(t *testing.T) {
 func TestModeOfTables(t *testing.T) {
 	t.Parallel()
 	cluster.Need(t, 1)
-	plain, transactional := declare(), declare(tables.Transactional())
+	plain, transactional := kinds["versioned"], kinds["transactional"]
 	for _, test := range []struct {
 		tables, service shop
 		want            string

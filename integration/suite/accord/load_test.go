@@ -16,7 +16,6 @@ import (
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/retry"
-	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -94,7 +93,7 @@ func TestHotOrders(t *testing.T) {
 	cluster.Need(t, 3)
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
-			s := declare(tables.Transactional()).open(t)
+			s := kinds["transactional"].open(t)
 			w := s.Writer.With(writer.Timeout(10*time.Second), writer.Retry(retry.Policy{AttemptTimeout: 2 * time.Second, MaxElapsedTime: 8 * time.Second}))
 			var orders []Order
 			for range 4 {
@@ -187,7 +186,7 @@ func TestHotAddresses(t *testing.T) {
 	cluster.Need(t, 3)
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
-			s := declare(tables.Transactional()).open(t)
+			s := kinds["transactional"].open(t)
 			w := s.Writer.With(writer.Timeout(10*time.Second), writer.Retry(retry.Policy{AttemptTimeout: 2 * time.Second, MaxElapsedTime: 8 * time.Second}))
 			const customers, addresses = 4, 6
 			address := func() string { return fmt.Sprintf("%d@example.org", rand.N(addresses)) }

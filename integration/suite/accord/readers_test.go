@@ -27,6 +27,9 @@ import (
 
 var reads = flag.Int("reads", 10_000, "transactions that read all tables of an order")
 
+// hot is how many orders are written and read.
+const hot = 20
+
 var statuses = []string{"open", "paid", "shipped"}
 
 // stamped is the orders of a service without transactions, written to tables that have them: so the same readers can read it.
@@ -91,7 +94,7 @@ func readWhile(t *testing.T, p *suite.Place, orders, users []gocql.UUID, change 
 		})
 	}
 	var failed atomic.Int64
-	for range 4 {
+	for range 16 {
 		readers.Go(func() {
 			for done.Load() < int64(*reads) && failed.Load() < int64(*reads) {
 				n := rand.N(len(orders))
@@ -124,9 +127,9 @@ func readWhile(t *testing.T, p *suite.Place, orders, users []gocql.UUID, change 
 func TestReadersSeeAllOrNothing(t *testing.T) {
 	cluster.Need(t, 1)
 	t.Run("transactional", func(t *testing.T) {
-		s := declare(tables.Transactional()).open(t)
+		s := kinds["transactional"].open(t)
 		var orders, users []gocql.UUID
-		for range 5 {
+		for range hot {
 			o := newOrder()
 			if _, err := s.Writer.Write(t.Context(), "createOrder", s.orders.Insert(o)); err != nil {
 				t.Fatal(err)
@@ -164,7 +167,7 @@ func TestReadersSeeAllOrNothing(t *testing.T) {
 		w := p.Writer.With(writer.Logged(), writer.Consistency(session.Quorum))
 		var orders, users []gocql.UUID
 		var rows []stamped
-		for range 5 {
+		for range hot {
 			o := stamped{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: "open"}
 			result, err := w.Write(t.Context(), "createOrder", set.Insert(o))
 			if err != nil {
@@ -174,7 +177,7 @@ func TestReadersSeeAllOrNothing(t *testing.T) {
 			orders, users, rows = append(orders, o.OrderID), append(users, o.UserID), append(rows, o)
 		}
 		time.Sleep(time.Second) // transactions that begin now read what is above
-		var mu [5]sync.Mutex
+		var mu [hot]sync.Mutex
 		half := readWhile(t, p, orders, users, func(ctx context.Context, n int) error {
 			mu[n].Lock()
 			defer mu[n].Unlock()
