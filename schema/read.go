@@ -166,7 +166,7 @@ func transactionalModes(ctx context.Context, r reader, keyspace string, tables [
 	modes := make(map[string]string)
 	for _, row := range rows {
 		if value[string](row, "type") == "table" {
-			modes[cql.Unquote(value[string](row, "name"))], _ = cql.TransactionalMode(value[string](row, "create_statement"))
+			modes[strings.Trim(value[string](row, "name"), `"`)], _ = cql.TransactionalMode(value[string](row, "create_statement"))
 		}
 	}
 	return modes, err
