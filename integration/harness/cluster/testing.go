@@ -151,10 +151,8 @@ func drop(hosts []string, keyspace string) error {
 		defer p.close()
 		err = p.session.Query("DROP KEYSPACE IF EXISTS " + keyspace).WithContext(ctx).Exec()
 		if err != nil && strings.Contains(err.Error(), "contains accord tables") { // Cassandra 6 wants these to be dropped first
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // each waits for the transactions of its table
-			defer cancel()
-			if err = dropTables(ctx, p.session, keyspace); err == nil {
-				err = p.session.Query("DROP KEYSPACE IF EXISTS " + keyspace).WithContext(ctx).Exec()
+			for deadline := time.Now().Add(5 * time.Minute); err != nil && time.Now().Before(deadline); { // each waits for its transactions
+				err = dropTables(p.session, keyspace)
 			}
 		}
 		return err
@@ -162,8 +160,9 @@ func drop(hosts []string, keyspace string) error {
 	return failed
 }
 
-func dropTables(ctx context.Context, session *gocql.Session, keyspace string) error {
-	iter := session.Query("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", keyspace).WithContext(ctx).Iter()
+// dropTables drops a keyspace after its tables.
+func dropTables(session *gocql.Session, keyspace string) error {
+	iter := session.Query("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", keyspace).Iter()
 	var names []string
 	for name := ""; iter.Scan(&name); {
 		names = append(names, name)
@@ -172,11 +171,11 @@ func dropTables(ctx context.Context, session *gocql.Session, keyspace string) er
 		return err
 	}
 	for _, name := range names {
-		if err := session.Query("DROP TABLE " + keyspace + "." + name).WithContext(ctx).Exec(); err != nil {
+		if err := session.Query("DROP TABLE IF EXISTS " + keyspace + "." + name).Exec(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return session.Query("DROP KEYSPACE IF EXISTS " + keyspace).Exec()
 }
 
 // keyspaceName makes a unique keyspace name that shows which test it is of.
