@@ -87,7 +87,7 @@ soak: ## services, nodes and schema under faults for ten minutes (bin/soak.md; S
 
 .PHONY: accord
 accord: ## Transactional sets on three nodes of Cassandra 6: readers, hot orders and addresses while nodes are away; ARGS=-load=5m
-	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -- go test -tags accord -count=1 -timeout 1h -v ./suite/accord $(ARGS)
+	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -- go test -tags accord -count=1 -timeout 1h -v ./suite/accord $(ARGS)
 
 .PHONY: bulkproofs
 bulkproofs: ## 1,000,000 changes of an import that is killed ten times; 200,000 records of a topic, three consumers killed; an hour

@@ -86,7 +86,7 @@ func readWhile(t *testing.T, p *suite.Place, orders, users []gocql.UUID, change 
 			for ctx.Err() == nil {
 				if err := change(ctx, rand.N(len(orders))); err == nil {
 					written.Add(1)
-				} else if ctx.Err() == nil && !errors.Is(err, writer.ErrConflict) && !errors.Is(err, writer.ErrUnknown) {
+				} else if errors.Is(err, writer.ErrInvalid) { // else another writer was first, or the machine has other load
 					t.Error(err)
 					return
 				}
@@ -94,7 +94,7 @@ func readWhile(t *testing.T, p *suite.Place, orders, users []gocql.UUID, change 
 		})
 	}
 	var failed atomic.Int64
-	for range 16 {
+	for range 4 {
 		readers.Go(func() {
 			for done.Load() < int64(*reads) && failed.Load() < int64(*reads) {
 				n := rand.N(len(orders))
