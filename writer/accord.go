@@ -132,13 +132,16 @@ func (x *transacting) judge(ctx context.Context, found *entity.Found) (again boo
 		return x.applied()
 	}
 	for n := range x.all {
-		if key := found.Taken(n); key != nil {
-			if holds, _ := found.Holds(n); holds || x.fence(n, found.Row(n)) {
-				x.conflict, x.taken = true, key
-				return false, errTaken(key.Table)
-			}
+		if err := x.prevented(n, found); err != nil {
+			return false, err
 		}
-		resend, err := x.obstacle(ctx, n, found)
+	}
+	if x.above > 0 {
+		x.conflict = true
+		return false, errExists
+	}
+	for n := range x.all { // nothing else is in the way
+		resend, err := x.overcome(ctx, n, found)
 		if err != nil || x.outcome == Applied {
 			return false, err
 		}
@@ -152,27 +155,41 @@ func (x *transacting) fence(n int, row entity.Row) bool {
 	return x.all[n].Condition.Kind == entity.Insert && !row.Present && row.Version != (gocql.UUID{})
 }
 
-// obstacle says why the condition of the n-th change did not hold, if it did not, and whether that can be overcome.
-func (x *transacting) obstacle(ctx context.Context, n int, found *entity.Found) (again bool, err error) {
-	cond, row := x.all[n].Condition, found.Row(n)
+// prevented is why the condition of the n-th change did not hold, if it surely did not and sending it in another form would not help. If an insert
+// has met the row of a deleted entity that is younger, the write has to be made again above that.
+func (x *transacting) prevented(n int, found *entity.Found) error {
+	cond, row, key := x.all[n].Condition, found.Row(n), found.Taken(n)
 	holds, sure := found.Holds(n)
+	fence := x.fence(n, row)
 	switch {
-	case holds:
-		return false, nil
-	case !sure:
-		return x.image(ctx, n, row)
-	case x.fence(n, row) && versioned.Timestamp(row.Version) < versioned.Timestamp(cond.Version):
-		x.fences[n] = row.Version
-		return true, nil
-	case x.fence(n, row) && x.outcome == NotApplied:
-		x.conflict, x.above = true, versioned.Timestamp(row.Version)
-		return false, errExists
+	case (holds || fence) && key != nil:
+		x.conflict, x.taken = true, key
+		return errTaken(key.Table)
+	case holds || !sure:
+		return nil
+	case fence && versioned.Timestamp(row.Version) < versioned.Timestamp(cond.Version):
+		return nil
+	case fence && x.outcome == NotApplied:
+		x.above = max(x.above, versioned.Timestamp(row.Version))
+		return nil
 	}
 	x.conflict = true
 	if row.Present {
 		x.current, _ = cond.Base().Decode(row)
 	}
-	return false, conflictAt(n, x.all, row.Present)
+	return conflictAt(n, x.all, row.Present)
+}
+
+// overcome puts the n-th change into the form in which its condition may hold, if it did not, and says whether to send it.
+func (x *transacting) overcome(ctx context.Context, n int, found *entity.Found) (again bool, err error) {
+	switch holds, sure := found.Holds(n); {
+	case holds:
+		return false, nil
+	case !sure:
+		return x.image(ctx, n, found.Row(n))
+	}
+	x.fences[n] = found.Row(n).Version
+	return true, nil
 }
 
 // image looks again at a row that had the version of the before-image and other bytes. Whether the condition held then is known only if the row

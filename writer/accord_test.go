@@ -275,6 +275,75 @@ func TestTransactionsGiveUpTheirOwn(t *testing.T) {
 	}
 }
 
+// Two changes of which the first gives up a key that its row does not have, and the second takes it.
+func TestTransactionsTakeWhatIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	counts := mustSet[Piece](t, "item",
+		tables.Table{Name: "items", PartKey: []string{"item_id"}}, tables.Table{Name: "item_of_count", PartKey: []string{"count"}, Unique: true},
+		tables.Versioned("version"), tables.Transactional())
+	before, other := newItem(), newItem()
+	other.ItemID = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac")
+	moved := before
+	moved.Count = 5
+	null := row(before)
+	null[2] = nil
+	first := was(append(append(slices.Clone(null), nil), nil, nil, nil)...)
+	w, x, _ := conditional([]scripted{first, {found: item("a", before.Version)}, was(append(append(slices.Clone(null), nil), nil, nil, nil, []byte{0, 0, 0, 0})...)})
+	_, err := w.Write(t.Context(), "changeItems", counts.Update(before, moved), counts.Insert(other))
+	if !errors.Is(err, ErrTaken) || x.asked() != "BEGIN SELECT BEGIN" || strings.Contains(x.texts[0], "key1_0") || !strings.Contains(x.texts[2], "key1_0 IS NULL") {
+		t.Errorf("%v, %s", err, x.asked())
+	}
+}
+
+// Two inserts over younger deletes are made again above both.
+func TestTransactionsAboveAllDeletes(t *testing.T) {
+	t.Parallel()
+	items, one, two, now := transactionalItems(t), newItem(), newItem(), time.Now()
+	two.ItemID, two.Shelf = mustUUID("d2b6a2f0-5b1c-4c1e-9a51-0123456789ac"), "b"
+	young, younger := versioned.Version(now.Add(time.Second).UnixMicro(), 4), versioned.Version(now.Add(2*time.Second).UnixMicro(), 5)
+	both := was(append(append(deleted(young), nil), append(deleted(younger), nil)...)...)
+	w, _, _ := conditional([]scripted{both, both, both}, WithClock(fixed(now)))
+	if result, err := w.Write(t.Context(), "addItems", items.Insert(one), items.Insert(two)); err != nil || result.Timestamp <= versioned.Timestamp(younger) {
+		t.Errorf("%v at %d, the deletes were at %d", err, result.Timestamp, versioned.Timestamp(younger))
+	}
+	far := versioned.Version(now.Add(time.Hour).UnixMicro(), 6)
+	w, _, _ = conditional([]scripted{was(append(deleted(far), nil)...)}, WithClock(fixed(now)))
+	failed := failed(t, w, items.Insert(one))
+	for _, r := range failed.Tables {
+		if !strings.Contains(r.Err.Error(), "deleted by a clock more than") {
+			t.Errorf("%s: %v", r.Table, r.Err)
+		}
+	}
+}
+
+// A stored transaction that gives up a key with a column of the base key is read back.
+func TestTransactionsOfTenantsAreStored(t *testing.T) {
+	t.Parallel()
+	type account struct {
+		Tenant, Account, Mail string
+		Version               gocql.UUID
+	}
+	accounts := mustSet[account](t, "account",
+		tables.Table{Name: "accounts", PartKey: []string{"tenant", "account"}}, tables.Table{Name: "account_of_mail", PartKey: []string{"tenant", "mail"}, Unique: true},
+		tables.Versioned("version"), tables.Transactional())
+	w, x, _ := conditional([]scripted{{err: errLost}, {err: errLost}, {err: errLost}})
+	a := account{"t", "a", "old@example.org", newItem().Version}
+	b := a
+	b.Mail = "new@example.org"
+	data, err := failed(t, w, accounts.Update(a, b)).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored Error
+	if err := stored.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	x.steps = []scripted{was(a.Version.Bytes(), []byte(a.Mail), nil)}
+	if _, err := w.With(Resumes(accounts)).Resume(t.Context(), &stored); err != nil {
+		t.Error(err)
+	}
+}
+
 // Several changes at a timestamp that the caller gives have one version in all tables, which each repeat gives them again.
 func TestTransactionsAt(t *testing.T) {
 	t.Parallel()

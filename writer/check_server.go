@@ -30,8 +30,8 @@ func (c *checker) recognize() error {
 	})
 	c.server = dialect.Of(local)
 	release, _ := local["release_version"].(string)
-	major, _, _ := strings.Cut(release, ".")
-	n, _ := strconv.Atoi(major)
+	digits := strings.IndexFunc(release+".", func(r rune) bool { return r < '0' || r > '9' })
+	n, _ := strconv.Atoi(release[:digits])
 	c.accord = c.server == "" && n >= 6
 	return err
 }

@@ -109,6 +109,10 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	if c.err == nil {
 		c.err = errChanged
 	}
+	if result.above > w.clock.now().Add(w.maxSkew).UnixMicro() {
+		result.above = 0
+		c.err = fmt.Errorf("the entity was deleted by a clock more than %v ahead of this one: writing above that would shut out all other writers", w.maxSkew)
+	}
 	p.settle()
 	unsent := errCondition
 	if c.conflict && c.outcome == NotApplied {
@@ -116,10 +120,6 @@ func (w *Writer) commitCondition(ctx context.Context, p *plan) (holds bool, abov
 	}
 	if !p.transacted() {
 		p.unsent(unsent)
-	}
-	if ahead := w.clock.now().Add(w.maxSkew).UnixMicro(); result.above > ahead {
-		c.err = fmt.Errorf("the entity was deleted by a clock more than %v ahead of this one: writing above that would shut out all other writers", w.maxSkew)
-		return false, 0
 	}
 	return false, result.above
 }

@@ -235,7 +235,8 @@ func (w *wireError) error() (*Error, error) {
 	if err := e.agree(); err != nil {
 		return nil, err
 	}
-	if (w.Mode == Transaction) != (w.Format == 2) || w.Mode == Transaction && !e.transacts() {
+	transaction := e.condition != nil && e.condition.Condition.Transactional
+	if transaction != (w.Mode == Transaction) || transaction != (w.Format == 2) || transaction && !e.transacts() {
 		return nil, errors.New("denorm: decode error: incomplete")
 	}
 	e.Tables = e.results()
@@ -245,13 +246,16 @@ func (w *wireError) error() (*Error, error) {
 // transacts says whether all of the error can be of one transaction of Cassandra 6.
 func (e *Error) transacts() bool {
 	c := e.condition
-	if c == nil || entity.Contended(c.all()) != nil {
+	if entity.Contended(c.all()) != nil {
 		return false
 	}
+	seen := make(map[string]bool)
 	for _, one := range c.all() {
-		if !one.Condition.Transactional {
+		key := one.Condition.Entity + "\x00" + one.Key
+		if !one.Condition.Transactional || seen[key] {
 			return false
 		}
+		seen[key] = true
 	}
 	for i := range e.requests {
 		r := &e.requests[i]

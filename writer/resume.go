@@ -216,7 +216,8 @@ func (w *Writer) keep(failed *Error, cause error) *Error {
 	e := *failed
 	e.refusal, e.expired = cause, false
 	var nobody *nobodyError
-	e.kept = !errors.As(cause, &nobody) && w.clock.now().Sub(time.UnixMicro(e.Timestamp)).Abs() <= defaultGrace/2
+	endless := e.condition != nil && e.condition.Condition.Transactional
+	e.kept = !errors.As(cause, &nobody) && (endless || w.clock.now().Sub(time.UnixMicro(e.Timestamp)).Abs() <= defaultGrace/2)
 	return &e
 }
 

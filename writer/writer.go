@@ -156,7 +156,8 @@ type Result struct {
 // for example createOrder; it must not be empty and must not contain an id. The error is nil only if every table has
 // acknowledged the write at the consistency level. Without changes Write does nothing. Changes of a set with conditions
 // must be of one entity or, in a set with [tables.Compare], of rows of one partition. One lightweight transaction
-// decides about them before anything else is sent.
+// decides about them before anything else is sent. Changes of sets that are [tables.Transactional] are one transaction, and no others may
+// be in the same write.
 //
 // The error is an [*Error] and says per table what is known. [Writer.Resume] finishes what is not known to be applied. If
 // the call or a row is not valid, the error matches [ErrInvalid] and nothing was sent. Before its first logged batch with a

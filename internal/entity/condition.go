@@ -190,12 +190,16 @@ func (s *Set) same(columns []int, a, b []Value) bool {
 	return !slices.ContainsFunc(columns, func(i int) bool { return !s.columns[i].cql.Same(a[i].data, b[i].data) })
 }
 
-// Unimaged is the change without what its before-image says of the columns that keys follow from. It gives up only keys that row has.
+// Unimaged is the change without what its before-image says of the columns that keys follow from. It gives up only keys that row has, in the
+// same bytes: in others it may be that of another entity.
 func (c *Conditional) Unimaged(row Row) *Conditional {
 	next, condition := *c, *c.Condition
 	condition.base = condition.base.Unimaged()
 	next.Condition = &condition
-	next.Releases = slices.DeleteFunc(slices.Clone(c.Releases), func(k *Claim) bool { return !k.Holds(row) })
+	next.Releases = slices.DeleteFunc(slices.Clone(c.Releases), func(k *Claim) bool {
+		key := k.table.keyOf(row.values)
+		return !present(key) || encodedKey(key) != k.Key()
+	})
 	return &next
 }
 

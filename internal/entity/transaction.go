@@ -26,7 +26,7 @@ const end = "COMMIT TRANSACTION -- batch\n"
 // NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the versions of deleted
 // entities that inserts have met; nil if they have met none.
 func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocql.UUID) *Transaction {
-	t := &Transaction{parts: changes, fences: fences}
+	t := &Transaction{parts: slices.Clone(changes), fences: slices.Clone(fences)}
 	var lets, selected, writes []string
 	var holds terms
 	var args []any

@@ -242,9 +242,13 @@ func (c *Conditional) checkClaims() error {
 
 // had says whether the before-image of the change has a key.
 func (c *Conditional) had(k *Claim) bool {
-	before := c.Condition.base.before
+	b := c.Condition.base
 	return !slices.ContainsFunc(k.table.key, func(i int) bool {
-		return before[i].typ == nil || !bytes.Equal(before[i].data, k.key[slices.Index(k.table.key, i)].data)
+		was := b.before[i]
+		if b.set.columns[i].key { // the entity has it for good
+			was = b.row[i]
+		}
+		return was.typ == nil || !bytes.Equal(was.data, k.key[slices.Index(k.table.key, i)].data)
 	})
 }
 
