@@ -320,6 +320,48 @@ func TestSubmitOrder(t *testing.T) {
 	}
 }
 
+// Twenty buyers take one slot, which all have read as free: one has it.
+func TestSlot(t *testing.T) {
+	t.Parallel()
+	cluster.Need(t, 1)
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := kind.open(t)
+			slot := newOrder()
+			result, err := s.Writer.Write(t.Context(), "openSlot", s.orders.Insert(slot))
+			if err != nil {
+				t.Fatal(err)
+			}
+			slot.Version = result.Version
+			var mu sync.Mutex
+			var buyers []gocql.UUID
+			var wg sync.WaitGroup
+			for range 20 {
+				wg.Go(func() {
+					taken := slot
+					taken.UserID, taken.Status = gocql.MustRandomUUID(), "taken"
+					_, err := s.Writer.Write(t.Context(), "takeSlot", s.orders.Update(slot, taken))
+					mu.Lock()
+					defer mu.Unlock()
+					switch {
+					case err == nil:
+						buyers = append(buyers, taken.UserID)
+					case !errors.Is(err, writer.ErrConflict):
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			last, err := writer.Load(t.Context(), s.Writer, "load", s.orders, slot)
+			if err != nil || len(buyers) != 1 || last.UserID != buyers[0] {
+				t.Errorf("%d buyers have it, and the slot says %v: %v", len(buyers), last.UserID, err)
+			}
+			s.agree(t, 1)
+		})
+	}
+}
+
 // Check tells a set without transactions from one with them.
 func TestModeOfTables(t *testing.T) {
 	t.Parallel()
