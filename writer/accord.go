@@ -82,7 +82,7 @@ func (w *Writer) decideTransaction(
 	return x.decision
 }
 
-// transacting is a write of Transactional sets under way.
+// transacting is the state of a write of Transactional sets while it is carried out.
 type transacting struct {
 	store     *baseStore
 	all       []*entity.Conditional

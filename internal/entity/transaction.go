@@ -179,7 +179,7 @@ func (b *Base) Level(c gocql.Consistency) gocql.Consistency { return b.set.Level
 // Level is [Set.Level] of the set that has the table.
 func (l Layout) Level(c gocql.Consistency) gocql.Consistency { return l.set.Level(c) }
 
-// Found is what a transaction has found, and how it was before the transaction wrote, or did not write.
+// Found are the values that a transaction has read, as they were before it wrote, or did not write.
 type Found struct {
 	t      *Transaction
 	values []rawValue // by change: the version, the regular columns, and a column of each key that has to be free

@@ -36,6 +36,11 @@ var faults = []away{
 	},
 }
 
+// impatient is a writer that leaves a node without an answer soon.
+func (s shop) impatient() *writer.Writer {
+	return s.Writer.With(writer.Timeout(10*time.Second), writer.Retry(retry.Policy{AttemptTimeout: 2 * time.Second, MaxElapsedTime: 8 * time.Second}))
+}
+
 // during runs work until the load is over, with a node away for a third of it.
 func during(t *testing.T, fault away, work func(context.Context)) {
 	t.Helper()
@@ -91,7 +96,7 @@ func TestHotOrders(t *testing.T) {
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
 			s := kinds["transactional"].open(t)
-			w := s.Writer.With(writer.Timeout(10*time.Second), writer.Retry(retry.Policy{AttemptTimeout: 2 * time.Second, MaxElapsedTime: 8 * time.Second}))
+			w := s.impatient()
 			var orders []Order
 			for range 4 {
 				o := newOrder()
@@ -184,7 +189,7 @@ func TestHotAddresses(t *testing.T) {
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
 			s := kinds["transactional"].open(t)
-			w := s.Writer.With(writer.Timeout(10*time.Second), writer.Retry(retry.Policy{AttemptTimeout: 2 * time.Second, MaxElapsedTime: 8 * time.Second}))
+			w := s.impatient()
 			const customers, addresses = 4, 6
 			address := func() string { return fmt.Sprintf("%d@example.org", rand.N(addresses)) }
 			var mu sync.Mutex
