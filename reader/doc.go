@@ -38,7 +38,8 @@
 // result. The page size follows the limit: ten rows out of ten partitions cost ten pages of ten rows. To stop early just
 // break: when the loop has ended, no request and no goroutine is left.
 //
-// What is read is not a snapshot: each page is as of the moment it was read.
+// What is read is not a snapshot: each page is as of the moment it was read. Only [Transaction] reads several rows as they are at one moment,
+// on Cassandra 6.
 //
 // # Continuing
 //

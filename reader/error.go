@@ -65,8 +65,8 @@ func reason(err error) string {
 // rule they identify no one. If your buckets are so narrow that they do, keep the errors confidential.
 type Error struct {
 	Op              string
-	Keyspace, Table string // physical
-	Partition       int    // from 1, in the order of the query
+	Keyspace, Table string // physical; of [Transaction] the tables, with commas between them
+	Partition       int    // from 1, in the order of the query; 0 of [Transaction]
 	Partitions      int
 	Buckets         []Bucket // empty if the table has none in its partition key
 	Attempts        int      // of the page that failed
@@ -86,7 +86,10 @@ func (e *Error) Error() string {
 	if e.Keyspace != "" {
 		b.WriteString(e.Keyspace + ".")
 	}
-	fmt.Fprintf(&b, "%s: partition %d of %d", e.Table, e.Partition, e.Partitions)
+	b.WriteString(e.Table)
+	if e.Partitions > 0 {
+		fmt.Fprintf(&b, ": partition %d of %d", e.Partition, e.Partitions)
+	}
 	for i, bucket := range e.Buckets {
 		sep := ", "
 		if i == 0 {

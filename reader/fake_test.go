@@ -165,7 +165,11 @@ func (f *fakeSource) page(ctx context.Context, r attempt) answer {
 	if err := ctx.Err(); err != nil {
 		return &fakeAnswer{err: err}
 	}
-	a, err := f.answer(r)
+	answer := f.answer
+	if strings.HasPrefix(r.statement, "BEGIN") {
+		answer = f.transaction
+	}
+	a, err := answer(r)
 	if err != nil {
 		return &fakeAnswer{err: err}
 	}
@@ -229,8 +233,50 @@ func (f *fakeSource) answer(r attempt) (*fakeAnswer, error) {
 	return a, nil
 }
 
+var (
+	letForm    = regexp.MustCompile(`(?m)^LET (row[0-9]+) = \((.*)\);$`)
+	selectForm = regexp.MustCompile(`(?m)^SELECT ([a-z_,.0-9 ]+);\nCOMMIT TRANSACTION -- batch\n$`)
+)
+
+// transaction answers one that reads single rows. A row that does not exist is null in all columns.
+func (f *fakeSource) transaction(r attempt) (*fakeAnswer, error) {
+	selected := selectForm.FindStringSubmatch(r.statement)
+	if selected == nil {
+		return nil, fmt.Errorf("not understood: %s", r.statement)
+	}
+	a, all := &fakeAnswer{fake: f, types: make(map[string]gocql.TypeInfo)}, make(fakeRow)
+	for _, let := range letForm.FindAllStringSubmatch(r.statement, -1) {
+		marks := strings.Count(let[2], "?")
+		one := attempt{statement: let[2], values: r.values[:marks], size: 2}
+		r.values = r.values[marks:]
+		parts := statementForm.FindStringSubmatch(let[2])
+		name := parts[2][strings.Index(parts[2], ".")+1:]
+		var key []*entity.Value
+		for n := range f.tables[name].part {
+			key = append(key, one.values[n].(*entity.Value))
+		}
+		one.key = entity.Layout{}.PartitionKey(key)
+		found, err := f.answer(one)
+		if err != nil {
+			return nil, err
+		}
+		if len(found.rows) > 1 {
+			return nil, errors.New("a LET reads one row")
+		}
+		for _, column := range found.columns {
+			a.types[let[1]+"."+column] = f.types[column]
+			if len(found.rows) == 1 {
+				all[let[1]+"."+column] = found.rows[0][column]
+			}
+		}
+	}
+	a.columns, a.rows = strings.Split(selected[1], ", "), []fakeRow{all}
+	return a, nil
+}
+
 type fakeAnswer struct {
 	fake    *fakeSource
+	types   map[string]gocql.TypeInfo // nil: those of the columns of the fake
 	columns []string
 	rows    []fakeRow
 	state   []byte
@@ -246,11 +292,15 @@ func (a *fakeAnswer) Scan(dest ...any) bool {
 	if a.err != nil || len(a.rows) == 0 {
 		return false
 	}
+	types := a.types
+	if types == nil {
+		types = a.fake.types
+	}
 	for i, name := range a.columns {
 		if dest[i] == nil {
 			continue
 		}
-		if a.err = gocql.Unmarshal(a.fake.types[name], a.rows[0][name], dest[i]); a.err != nil {
+		if a.err = gocql.Unmarshal(types[name], a.rows[0][name], dest[i]); a.err != nil {
 			return false
 		}
 	}

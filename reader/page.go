@@ -70,6 +70,16 @@ func (d *decoder[T]) gone() bool {
 	return len(d.tells) > 0 && !slices.ContainsFunc(d.tells, func(i int) bool { return d.cells[i].data != nil })
 }
 
+// into makes the next scan write to row.
+func (d *decoder[T]) into(row *T) {
+	of := reflect.ValueOf(row).Elem()
+	for i, index := range d.fields {
+		if index != nil {
+			d.cells[i].field = of.FieldByIndex(index).Addr().Interface()
+		}
+	}
+}
+
 // decode reads all rows of an answer into the page, but for those of deleted entities. The error is only in the answer.
 func (d *decoder[T]) decode(a answer, p *page[T]) {
 	n := a.NumRows()
@@ -77,12 +87,7 @@ func (d *decoder[T]) decode(a answer, p *page[T]) {
 	var arena []byte
 	for range n {
 		p.rows = append(p.rows, *new(T))
-		row := reflect.ValueOf(&p.rows[len(p.rows)-1]).Elem()
-		for i, index := range d.fields {
-			if index != nil {
-				d.cells[i].field = row.FieldByIndex(index).Addr().Interface()
-			}
-		}
+		d.into(&p.rows[len(p.rows)-1])
 		if !a.Scan(d.dest...) {
 			p.rows = p.rows[:len(p.rows)-1]
 			return

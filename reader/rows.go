@@ -78,17 +78,11 @@ func (r *Rows[T]) All() iter.Seq2[T, error] {
 
 func (r *Rows[T]) all(yield func(T) bool) error {
 	q := r.query
-	switch {
-	case r.ctx == nil && r.reader == nil && r.op == "" && !q.made:
+	if r.ctx == nil && r.reader == nil && r.op == "" && !q.made {
 		return &QueryError{Reason: "the Rows are a zero value: they are made by reader.Read"}
-	case r.ctx == nil:
-		return &QueryError{Op: r.op, Table: q.name, Reason: "the context is nil: pass the caller's, or context.Background()"}
-	case r.reader == nil:
-		return &QueryError{Op: r.op, Table: q.name, Reason: "the reader is nil"}
-	case r.reader.source == nil:
-		return &QueryError{Op: r.op, Table: q.name, Reason: "the reader is a zero value: it is made by reader.New"}
-	case r.op == "":
-		return &QueryError{Table: q.name, Reason: "op is empty: name the read, as in newestLogs; errors, spans and metrics show it"}
+	}
+	if fault := unusable(r.ctx, r.reader, r.op); fault != "" {
+		return &QueryError{Op: r.op, Table: q.name, Reason: fault}
 	}
 	if r.given != nil {
 		q.token = r.Token()

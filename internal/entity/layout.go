@@ -42,6 +42,9 @@ func (l Layout) Name() string { return l.table.name }
 // Hidden says whether package reader must not read the table.
 func (l Layout) Hidden() bool { return l.table.hidden }
 
+// Transactional says whether the table is one of transactions.
+func (l Layout) Transactional() bool { return l.set.transacted }
+
 // Keyspace is the logical keyspace, empty for the session's.
 func (l Layout) Keyspace() string { return l.table.keyspace }
 

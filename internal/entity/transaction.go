@@ -19,9 +19,9 @@ type Transaction struct {
 	fences []gocql.UUID
 }
 
-// end closes the text. gocql prepares a text that begins with BEGIN only if its last word is batch (session.go, shouldPrepare), and without
+// CommitTransaction ends the text of a transaction. gocql prepares a text that begins with BEGIN only if its last word is batch (session.go, shouldPrepare), and without
 // preparing it sends no values. The server takes the rest of the line for a comment.
-const end = "COMMIT TRANSACTION -- batch\n"
+const CommitTransaction = "COMMIT TRANSACTION -- batch\n"
 
 // NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the versions of deleted
 // entities that inserts have met; nil if they have met none.
@@ -77,7 +77,7 @@ func NewTransaction(changes []*Conditional, mutations []*Mutation, fences []gocq
 		write(m.untimed())
 	}
 	t.Text = "BEGIN TRANSACTION\n" + strings.Join(lets, "") + "SELECT " + strings.Join(selected, ", ") + ";\nIF " +
-		strings.Join(holds.texts, " AND ") + " THEN\n" + strings.Join(writes, "") + "END IF\n" + end
+		strings.Join(holds.texts, " AND ") + " THEN\n" + strings.Join(writes, "") + "END IF\n" + CommitTransaction
 	t.Args = slices.Concat(t.Args, holds.args, args)
 	return t
 }

@@ -135,7 +135,7 @@ func TestHotOrders(t *testing.T) {
 				wg.Wait()
 			})
 			t.Logf("%d acknowledged, %d unknown, %d conflicts, %d not applied, %d resumed", len(h.acked), len(h.unknown), h.conflicts, h.lost, h.resumed)
-			if len(h.acked) < 100 {
+			if len(h.acked) < 30 { // they wait for each other, and the machine may have other load
 				t.Error("too few writes")
 			}
 			s.agree(t, len(orders))
@@ -226,7 +226,7 @@ func TestHotAddresses(t *testing.T) {
 				wg.Wait()
 			})
 			t.Logf("%d moved, %d taken, %d others", moved, taken, other)
-			if moved < 50 || taken < 50 {
+			if moved < 20 || taken < 20 {
 				t.Error("too few changes")
 			}
 			has := make(map[string]string)

@@ -19,6 +19,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/integration/suite/nodes"
 	"github.com/denorm-go/denorm/internal/testutil/suite"
+	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -43,42 +44,35 @@ func statusesOf(n int) []string {
 
 // stamped is the orders of a service without transactions, written to tables that have them: so the same readers can read it.
 type stamped struct {
-	OrderID   gocql.UUID
-	UserID    gocql.UUID
-	Status    string
-	Total     int64
+	Order
+
 	UpdatedAt int64
 }
 
 // readAll reads the rows of an order in all tables in one transaction, and says in what they differ.
-func readAll(ctx context.Context, p *suite.Place, order, user gocql.UUID, statuses []string) (string, error) {
-	text := "BEGIN TRANSACTION\n" +
-		"LET base = (SELECT status, total FROM KS.orders_by_id WHERE order_id = ?);\n" +
-		"LET byuser = (SELECT status, total FROM KS.orders_by_user WHERE user_id = ? AND order_id = ?);\n"
-	args := []any{order, user, order}
-	selected := "base.status, base.total, byuser.status, byuser.total"
-	for n, status := range statuses {
-		text += fmt.Sprintf("LET status%d = (SELECT total FROM KS.orders_by_status WHERE status = ? AND order_id = ?);\n", n)
-		args = append(args, status, order)
-		selected += fmt.Sprintf(", status%d.total", n)
+func readAll(ctx context.Context, r *reader.Reader, order, user gocql.UUID, statuses []string) (string, error) {
+	orders := kinds["transactional"].orders
+	queries := []reader.Query[Order]{
+		reader.From(orders, "orders_by_id").Eq("order_id", order),
+		reader.From(orders, "orders_by_user").Eq("user_id", user).Eq("order_id", order),
 	}
-	text += "SELECT " + selected + ";\nCOMMIT TRANSACTION -- batch\n"
-	var base, byUser string
-	var baseTotal, userTotal int64
-	totals := make([]*int64, len(statuses))
-	dest := []any{&base, &baseTotal, &byUser, &userTotal}
-	for n := range totals {
-		dest = append(dest, &totals[n])
+	for _, status := range statuses {
+		queries = append(queries, reader.From(orders, "orders_by_status").Eq("status", status).Eq("order_id", order))
 	}
-	if err := p.Session.Reads().Query(strings.ReplaceAll(text, "KS", p.Keyspace), args...).WithContext(ctx).Scan(dest...); err != nil {
+	rows, err := reader.Transaction(ctx, r, "readOrder", queries...)
+	switch {
+	case err != nil:
 		return "", err
+	case rows[0] == nil || rows[1] == nil:
+		return "no row by id or by user", nil
 	}
-	if byUser != base || userTotal != baseTotal {
-		return fmt.Sprintf("%s %d by id, %s %d by user", base, baseTotal, byUser, userTotal), nil
+	base, byUser := *rows[0], *rows[1]
+	if byUser.Status != base.Status || byUser.Total != base.Total {
+		return fmt.Sprintf("%s %d by id, %s %d by user", base.Status, base.Total, byUser.Status, byUser.Total), nil
 	}
-	for n, total := range totals {
-		if there := total != nil; there != (statuses[n] == base) || there && *total != baseTotal {
-			return fmt.Sprintf("%s %d by id, and another row by status %s", base, baseTotal, statuses[n]), nil
+	for n, row := range rows[2:] {
+		if (row != nil) != (statuses[n] == base.Status) || row != nil && row.Total != base.Total {
+			return fmt.Sprintf("%s %d by id, and another row by status %s", base.Status, base.Total, statuses[n]), nil
 		}
 	}
 	return "", nil
@@ -107,7 +101,7 @@ func readWhile(t *testing.T, p *suite.Place, orders, users []gocql.UUID, change 
 		readers.Go(func() {
 			for done.Load() < int64(*reads) && failed.Load() < int64(*reads) {
 				n := rand.N(len(orders))
-				difference, err := readAll(ctx, p, orders[n], users[n], statusesOf(n))
+				difference, err := readAll(ctx, p.Reader, orders[n], users[n], statusesOf(n))
 				switch {
 				case err != nil:
 					failed.Add(1) // a timeout on a machine with other load
@@ -163,7 +157,7 @@ func TestReadersSeeAllOrNothing(t *testing.T) {
 			tables.Table{Name: "orders_by_id", PartKey: []string{"order_id"}},
 			tables.Table{Name: "orders_by_user", PartKey: []string{"user_id"}, SortKey: []string{"order_id"}},
 			tables.Table{Name: "orders_by_status", PartKey: []string{"status"}, SortKey: []string{"order_id"}},
-			tables.SingleWriter("status"), tables.Stamp("updated_at"),
+			tables.Type("tags", "set<text>"), tables.SingleWriter("status"), tables.Stamp("updated_at"),
 		))
 		var statements []string
 		for _, statement := range schema.Must(schema.Declare(schema.Sets(set))).Statements() {
@@ -178,7 +172,8 @@ func TestReadersSeeAllOrNothing(t *testing.T) {
 		var orders, users []gocql.UUID
 		var rows []stamped
 		for n := range hot {
-			o := stamped{OrderID: gocql.TimeUUID(), UserID: gocql.MustRandomUUID(), Status: statusesOf(n)[0]}
+			o := stamped{Order: newOrder()}
+			o.Status = statusesOf(n)[0]
 			result, err := w.Write(t.Context(), "createOrder", set.Insert(o))
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,194 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/session"
+)
+
+// Transaction reads rows of a set with [tables.Transactional] in one transaction of Cassandra 6: all of them as they are at one moment. So
+// it sees all of a write to such sets, or nothing of it. Each query names one row: it gives every column of its table's key with Eq. The rows come
+// in the order of the queries; nil stands for a row that does not exist, or of an entity that was deleted.
+//
+// Nothing is sent, and the error is a [*QueryError], if a query does not name one row, is confirmed or has a token, or if the set is not
+// Transactional. Otherwise the error is an [*Error], and there are no rows. It is experimental, as such sets are; docs/accord.md in the
+// repository says more.
+func Transaction[T any](ctx context.Context, r *Reader, op string, queries ...Query[T]) ([]*T, error) {
+	if fault := unusable(ctx, r, op); fault != "" {
+		return nil, &QueryError{Op: op, Reason: fault}
+	}
+	if len(queries) == 0 {
+		return nil, &QueryError{Op: op, Reason: "there is no query: give one for each row"}
+	}
+	start := session.OperationStart{Operation: session.OperationRead, Op: op, Table: queries[0].name}
+	for _, q := range queries {
+		if q.name != start.Table {
+			start.Table = "" // requests name several
+		}
+	}
+	ctx = r.tracer.TraceStart(ctx, start)
+	end := session.OperationEnd{Operation: session.OperationRead, Op: op}
+	rows, err := transaction(ctx, r, op, queries, &end)
+	end.Err = err
+	r.tracer.TraceEnd(ctx, end)
+	return rows, err
+}
+
+// unusable says what a call lacks; empty if nothing.
+func unusable(ctx context.Context, r *Reader, op string) string {
+	switch {
+	case ctx == nil:
+		return "the context is nil: pass the caller's, or context.Background()"
+	case r == nil:
+		return "the reader is nil"
+	case r.source == nil:
+		return "the reader is a zero value: it is made by reader.New"
+	case op == "":
+		return "op is empty: name the read, as in newestLogs; errors, spans and metrics show it"
+	}
+	return ""
+}
+
+func transaction[T any](ctx context.Context, r *Reader, op string, queries []Query[T], end *session.OperationEnd) ([]*T, error) {
+	if r.err != nil {
+		return nil, &QueryError{Op: op, Reason: r.err.Error(), cause: r.err}
+	}
+	var plans rowPlans
+	for _, q := range queries {
+		p, err := r.rowPlan(q.query)
+		if err != nil {
+			var refused *QueryError
+			if errors.As(err, &refused) {
+				refused.Op = op
+			}
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	first, places := plans[0], plans.places()
+	end.Keyspace, end.Partitions = first.keyspace, len(plans)
+	x := newRead[T](ctx, r, op, first, end)
+	defer x.cancel()
+	text, values := plans.statement()
+	request := session.RequestEnd{}
+	if r.tracer.Requests() {
+		ctx = r.tracer.TraceRequestStart(ctx, session.RequestStart{
+			Op: op, Keyspace: first.keyspace, Tables: places, Statements: []string{text},
+			Consistency: session.Consistency(x.consistency), Idempotent: true, Partition: 1,
+		})
+		defer func() { r.tracer.TraceRequestEnd(ctx, request) }()
+	}
+	var rows []*T
+	page := attempt{text, values, first.layout.PartitionKey(first.row().key), 1, nil, x.consistency}
+	_, attempts, err := x.send(ctx, first.keyspace, page, &request, func(a answer) { rows = decodeRows[T](plans, a) })
+	if err == nil && rows == nil { // the server gives one row, whatever it has found
+		err = gocql.ErrNotFound
+	}
+	if err != nil {
+		err = &Error{Op: op, Keyspace: first.keyspace, Table: strings.Join(places, ", "), Attempts: attempts, Err: period.Explain(err, plans.keyspace)}
+		request.Err = err
+		return nil, err
+	}
+	for _, row := range rows {
+		if row != nil {
+			end.Rows++
+		}
+	}
+	request.Rows = end.Rows
+	return rows, nil
+}
+
+// rowPlans are the plans of queries that name one row each.
+type rowPlans []*plan
+
+// row is the partition of a plan that has only one.
+func (p *plan) row() *partition { return p.groups[0][0] }
+
+// statement is the transaction, with its values.
+func (all rowPlans) statement() (text string, values []any) {
+	var lets, selected []string
+	for n, p := range all {
+		name, read := "row"+strconv.Itoa(n), p.row().scans[0]
+		lets, values = append(lets, "LET "+name+" = ("+read.statement+");\n"), append(values, read.values...)
+		for _, column := range p.selected {
+			selected = append(selected, name+"."+column)
+		}
+	}
+	return "BEGIN TRANSACTION\n" + strings.Join(lets, "") + "SELECT " + strings.Join(selected, ", ") + ";\n" + entity.CommitTransaction, values
+}
+
+// places are the names of the tables, with their keyspaces where these are not that of the first.
+func (all rowPlans) places() (names []string) {
+	for _, p := range all {
+		name := p.row().table
+		if p.keyspace != all[0].keyspace {
+			name = p.keyspace + "." + name
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// keyspace is that of a table, for [period.Explain].
+func (all rowPlans) keyspace(table string) (keyspace string, rotates bool) {
+	for _, p := range all {
+		if x := p.row(); x.table == table {
+			return p.keyspace, table != p.layout.Name()
+		}
+	}
+	return "", false
+}
+
+// rowPlan is the plan of a query that names one row of a table of transactions.
+func (r *Reader) rowPlan(q query) (*plan, error) {
+	switch {
+	case q.confirmed:
+		return nil, q.invalid("", "Confirm has no place in a transaction: query the base table as well")
+	case q.token != "":
+		return nil, q.invalid("", "After has no place in a transaction, which reads no pages")
+	}
+	q.order, q.limit = "", 0
+	p, err := r.plan(&q)
+	switch {
+	case err != nil:
+		return nil, err
+	case !p.layout.Transactional():
+		return nil, q.invalid("", "the set is not Transactional: declare tables.Transactional, or read each row by List")
+	case p.fixed < len(p.columns):
+		return nil, q.invalid(p.columns[p.fixed], "is missing: a transaction reads single rows, so each query gives the whole key with Eq")
+	case p.partitions != 1:
+		return nil, q.invalid("", "the row may be in "+strconv.Itoa(p.partitions)+" partitions: a transaction reads single rows")
+	}
+	return p, nil
+}
+
+// decodeRows decodes the one row of an answer, which has the columns of all rows.
+func decodeRows[T any](plans rowPlans, a answer) []*T {
+	rows := make([]*T, len(plans))
+	decoders := make([]*decoder[T], len(plans))
+	var dest []any
+	for n, p := range plans {
+		rows[n], decoders[n] = new(T), newDecoder[T](p.layout, p.selected, 0)
+		decoders[n].into(rows[n])
+		dest = append(dest, decoders[n].dest...)
+	}
+	if !a.Scan(dest...) {
+		return nil // the error is in the answer
+	}
+	for n, d := range decoders {
+		if d.gone() || !slices.ContainsFunc(d.cells, func(c cell) bool { return c.data != nil }) {
+			rows[n] = nil
+		}
+	}
+	return rows
+}
