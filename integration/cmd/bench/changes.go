@@ -64,19 +64,8 @@ func (b *changeBench) run(ctx context.Context, p *place) (_ map[string]string, e
 		return nil, err
 	}
 	sections := b.sections(changeByHand{p.admin.Writes()})
-	var all []*contender
-	for _, s := range sections {
-		all = append(all, s.list...)
-	}
-	if all, err = b.chosen(all); err != nil {
+	if err := b.compete(ctx, p, sections); err != nil {
 		return nil, err
-	}
-	if err := b.contest.run(ctx, p, all); err != nil {
-		return nil, err
-	}
-	for i := range sections {
-		s := &sections[i]
-		s.list = slices.DeleteFunc(s.list, func(x *contender) bool { return !slices.Contains(all, x) })
 	}
 	name, other := "changes", "[With v2](changes-paxos-v2.md)."
 	if paxos != "v1" {
@@ -92,6 +81,26 @@ No two changes meet, and each comes when that of its insert is done. These nodes
 
 %s%s`, b.method(p), paxos, other, text, written("bench"))
 	return files, nil
+}
+
+// compete measures the contenders of the sections, and takes out of these what -only leaves out.
+func (b *changeBench) compete(ctx context.Context, p *place, sections []section) error {
+	var all []*contender
+	for _, s := range sections {
+		all = append(all, s.list...)
+	}
+	all, err := b.chosen(all)
+	if err != nil {
+		return err
+	}
+	if err := b.contest.run(ctx, p, all); err != nil {
+		return err
+	}
+	for i := range sections {
+		s := &sections[i]
+		s.list = slices.DeleteFunc(s.list, func(x *contender) bool { return !slices.Contains(all, x) })
+	}
+	return nil
 }
 
 func newItem() item {

@@ -5,6 +5,7 @@
 //	bench reads       a stream in buckets, merged (make readbench)
 //	bench tombstones  what moving rows costs those who read: LIMIT 20 of each status after many changes of status (make tombstones)
 //	bench changes     what a change costs by the rules that its set declares, and by hand
+//	bench accord      what a change costs in a transaction of Cassandra 6 (make accordbench)
 //	bench bulk        many inserts by WriteAll and by loops
 //	bench reconcile   package reconcile alongside scan, copy and diff job by hand, and next to a service (make reconcilebench)
 //
@@ -38,6 +39,7 @@ type benchmark interface {
 
 var benchmarks = map[string]benchmark{
 	"create": &createBench{}, "reads": &readBench{}, "tombstones": &tombstoneBench{}, "changes": &changeBench{},
+	"accord":    &accordBench{},
 	"reconcile": &reconcileBench{}, "bulk": &bulkBench{},
 }
 
@@ -56,7 +58,7 @@ func start() int {
 
 func run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 || benchmarks[args[0]] == nil {
-		return fmt.Errorf("bench create, reads, tombstones, changes, bulk or reconcile, not %q", args)
+		return fmt.Errorf("bench create, reads, tombstones, changes, accord, bulk or reconcile, not %q", args)
 	}
 	b, flags := benchmarks[args[0]], flag.NewFlagSet(args[0], flag.ExitOnError)
 	dir := flags.String("out", "", "folder for what is written; empty prints it only")

@@ -16,7 +16,8 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
-// Ports of the node: every client is expected to speak TLS on the one and nothing but plain text on the other.
+// Ports of the node: every client is expected to speak TLS on the one and nothing but plain text on the other. Cassandra 6 has only one port
+// for clients, here that of TLS.
 const (
 	plainPort = 9042
 	tlsPort   = 9142
@@ -50,10 +51,14 @@ func newSecureNode() *secureNode {
 func random() string { return gocql.MustRandomUUID().String() }
 
 func (n *secureNode) settings() string {
+	port := "native_transport_port_ssl"
+	if strings.HasPrefix(os.Getenv(cluster.VersionEnv), "6") {
+		port = "native_transport_port"
+	}
 	return fmt.Sprintf(`authenticator: PasswordAuthenticator
 authorizer: CassandraAuthorizer
 credentials_validity: 0ms
-native_transport_port_ssl: %d
+%s: %d
 client_encryption_options:
   enabled: true
   optional: false
@@ -63,7 +68,7 @@ client_encryption_options:
     parameters:
       private_key: |
 %s      trusted_certificates: |
-%s`, tlsPort, indent(n.key.keyPEM()+certificatePEM(n.key.certificate)), indent(certificatePEM(n.trusted.certificate)))
+%s`, port, tlsPort, indent(n.key.keyPEM()+certificatePEM(n.key.certificate)), indent(certificatePEM(n.trusted.certificate)))
 }
 
 // indent makes a YAML block of a text.
