@@ -40,8 +40,8 @@ func (w *Writer) refuseCounters() error {
 	return nil
 }
 
-// travels returns the mode of one request.
-func (p *request) travels(mode Mode) Mode {
+// modeIn returns the mode of one request.
+func (p *request) modeIn(mode Mode) Mode {
 	if p.kind == retry.Counter {
 		return Counter
 	}

@@ -132,7 +132,7 @@ func ExampleWriter_Explain() {
 	fmt.Print(plan)
 	// Output:
 	// write           sellTicket
-	// mode            fan-out: one entity, and no deletes travel with it
+	// mode            fan-out: one entity, without deletes
 	// requests        2, all at the same time; one timestamp for all statements
 	//   1. 1 statement
 	//       1 x put     INSERT INTO shop.sales_by_id (sale_id,user_id,seat) VALUES (?,?,?) USING TIMESTAMP ?

@@ -181,7 +181,7 @@ func (p *Plan) counts() bool {
 	return slices.ContainsFunc(p.Requests, func(r PlannedRequest) bool { return r.Counter })
 }
 
-// groups says whether requests travel together.
+// groups says whether requests are sent together.
 func (p *Plan) groups() bool {
 	return p.Mode != LoggedBatch && slices.ContainsFunc(p.Requests, func(r PlannedRequest) bool { return r.Partitions > 1 })
 }

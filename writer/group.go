@@ -26,7 +26,7 @@ type groupSender struct {
 func (w *Writer) ungrouped(p *plan) string {
 	switch {
 	case p.mode != FanOut && p.mode != Fallback && p.mode != Conditional:
-		return "only requests of a fan-out travel together"
+		return "only requests of a fan-out can be grouped"
 	case p.width > 0:
 		return "a Resume sends each request alone"
 	case !w.retrier.Retries():

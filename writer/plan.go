@@ -279,7 +279,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mu
 	case w.choice == alwaysLogged:
 		reason = "the writer has the option Logged"
 	case !needed:
-		p.mode, p.reason = FanOut, "one entity, and no deletes travel with it"
+		p.mode, p.reason = FanOut, "one entity, without deletes"
 		return nil
 	}
 	p.atomic, p.strict = atomic, atomic || w.choice == alwaysLogged
@@ -326,7 +326,7 @@ func required(changes []tables.Change, mutations []*entity.Mutation) (reason str
 		return "several entities change", true, false
 	}
 	if slices.ContainsFunc(mutations, func(m *entity.Mutation) bool { return m.Kind == entity.Remove }) {
-		return "deletes travel over several partitions", true, false
+		return "deletes in several partitions", true, false
 	}
 	return "", false, false
 }

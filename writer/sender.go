@@ -114,7 +114,7 @@ func (f *sender) traced() context.Context {
 	r := f.request
 	f.told = true
 	return f.s.w.tracer.TraceRequestStart(f.s.ctx, session.RequestStart{
-		Op: f.s.p.op, Mode: r.travels(f.s.mode).String(), Keyspace: r.mutations[0].Keyspace, Group: f.groupSize(),
+		Op: f.s.p.op, Mode: r.modeIn(f.s.mode).String(), Keyspace: r.mutations[0].Keyspace, Group: f.groupSize(),
 		Tables: r.tables(), Statements: r.statements(), Consistency: session.Consistency(f.s.w.consistency), Idempotent: r.kind.Idempotent(),
 	})
 }

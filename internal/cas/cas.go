@@ -20,7 +20,7 @@ type Options struct {
 	Serial      gocql.SerialConsistency
 }
 
-// Swap makes one attempt at a transaction; several statements travel in one batch. If it was not applied, row has the timeuuids of
+// Swap makes one attempt at a transaction; several statements are sent in one batch. If it was not applied, row has the timeuuids of
 // the row as it is, by column, and its pending.
 func Swap(
 	ctx context.Context, session *gocql.Session, statements []entity.Statement, o Options,

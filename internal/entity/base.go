@@ -164,7 +164,7 @@ func (b *Base) Decode(row Row) (any, error) {
 
 // Swap is the lightweight transaction that makes the base row after, if its version is before (zero: null) and nothing is
 // pending; of an insert, if all other columns that the set declares are null too, and of another change, if those that keys follow
-// from are what its before-image says. Without after it makes a fence. Several statements travel in one batch.
+// from are what its before-image says. Without after it makes a fence. Several statements are sent in one batch.
 func (b *Base) Swap(before, version gocql.UUID, after *Row, keys []byte) []Statement {
 	var set, condition, fenced terms
 	condition.equal(b.VersionColumn(), nil)

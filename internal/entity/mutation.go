@@ -33,7 +33,7 @@ type Mutation struct {
 	Timestamp       int64 // microseconds; 0 for an Increment
 	Rotates         bool  // Table is one of those that a table with Rotate becomes; not stored
 	// PartitionKey is the encoded partition key, as the driver's routing key. Mutations of one keyspace with equal
-	// ones travel together.
+	// ones are sent together.
 	PartitionKey []byte
 
 	// Statement, Names and Args are the CQL text and what is bound to its marks: *[Value] or gocql.UnsetValue. Names

@@ -17,7 +17,7 @@ type Attempt struct {
 	Keyspace string // of the partition, as Cassandra knows it
 	Key      []byte // the encoded partition key; nil means that no replica is preferred
 	Token    *int64 // in place of Key, of a request for a range of tokens
-	Group    *Group // in place of Key, of requests that travel together; then there is one attempt
+	Group    *Group // in place of Key, of requests that are sent together; then there is one attempt
 
 	picked *gocql.HostInfo
 	node   atomic.Pointer[node] // that was picked; nil for a host of which the policy knows nothing
