@@ -66,7 +66,7 @@ func (c *checker) mode(id cql.Name) error {
 	case c.d.Transactional:
 		c.add(id, compare.Difference{
 			Reason:     "the set is Transactional, and " + option + " is " + cmp.Or(mode, "not known") + migrating(from),
-			Impossible: "create a table of another name with " + option + " = 'full', as package schema does, and declare that: docs/accord.md",
+			Impossible: "create a table of another name with " + option + " = 'full', as package schema does, and declare that, or migrate this one: docs/accord.md",
 		})
 	case mode != "":
 		c.add(id, compare.Difference{
