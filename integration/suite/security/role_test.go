@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gocql/gocql"
 )
@@ -26,7 +27,16 @@ func newRole(t *testing.T, tables ...string) (user, password string) {
 
 func changePassword(t *testing.T, user, password string) {
 	t.Helper()
-	administer(t, `ALTER ROLE `+user+` WITH PASSWORD = '`+password+`'`)
+	for {
+		err := node.administer(t.Context(), `ALTER ROLE `+user+` WITH PASSWORD = '`+password+`'`)
+		switch {
+		case err == nil:
+			return
+		case !strings.Contains(err.Error(), "can only be changed every"): // Cassandra 6, 5 s after the last time
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+	}
 }
 
 func administer(t *testing.T, statements ...string) {
