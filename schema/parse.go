@@ -11,7 +11,7 @@ import (
 )
 
 // Parse reads CQL text: CREATE KEYSPACE, TYPE, TABLE, INDEX and MATERIALIZED VIEW, USE, and the queries that a service
-// sends (SELECT, INSERT, UPDATE, DELETE, also in batches), which describe how the tables are used. The output of DESCRIBE
+// sends (SELECT, INSERT, UPDATE, DELETE, also in batches and transactions), which describe how the tables are used. The output of DESCRIBE
 // is such text. file is for messages.
 //
 // Comments may say what CQL cannot:

@@ -8,19 +8,39 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// query takes down a statement that a service sends, or those of a batch.
+// query takes down a statement that a service sends, or those of a batch or a transaction.
 func (p *parser) query(s cql.Statement, span cql.Span) {
-	b, ok := s.(*cql.Batch)
-	if !ok {
+	switch s := s.(type) {
+	case *cql.Batch:
+		p.batch++
+		for i, one := range s.Statements {
+			q := p.queryOf(one, s.Spans[i])
+			q.Batch, q.Logged = p.batch, s.Kind == cql.Logged
+			q.Timestamped = q.Timestamped || s.Using.Timestamp != nil
+			p.out.Queries = append(p.out.Queries, q)
+		}
+	case *cql.Transaction:
+		p.batch++
+		for i, one := range s.Statements {
+			q := p.queryOf(one, s.Spans[i])
+			q.Batch, q.Transaction = p.batch, true
+			if i < len(s.Lets) {
+				q.Let = s.Lets[i]
+				q.referred(s.References)
+			}
+			p.out.Queries = append(p.out.Queries, q)
+		}
+	default:
 		p.out.Queries = append(p.out.Queries, p.queryOf(s, span))
-		return
 	}
-	p.batch++
-	for i, s := range b.Statements {
-		q := p.queryOf(s, b.Spans[i])
-		q.Batch, q.Logged = p.batch, b.Kind == cql.Logged
-		q.Timestamped = q.Timestamped || b.Using.Timestamp != nil
-		p.out.Queries = append(p.out.Queries, q)
+}
+
+// referred takes down the columns of a LET that references name.
+func (q *Query) referred(references []cql.Term) {
+	for _, r := range references {
+		if r.Text == q.Let {
+			q.names(r.Fields...)
+		}
 	}
 }
 

@@ -205,6 +205,13 @@ BEGIN BATCH USING TIMESTAMP 5
   DELETE d['x'] FROM t WHERE a = 1
 APPLY BATCH;
 BEGIN UNLOGGED BATCH UPDATE t SET c = 1 WHERE a = 1 IF c = 2; APPLY BATCH;
+BEGIN TRANSACTION
+  LET x = (SELECT * FROM t WHERE a = 1 LIMIT 1);
+  SELECT x.b;
+  IF x.c = 2 AND x IS NOT NULL THEN
+    UPDATE t SET c = x.b WHERE a = 1;
+  END IF
+COMMIT TRANSACTION -- batch
 `)
 	id := schema.ID{Keyspace: "shop", Name: "t"}
 	want := []schema.Query{
@@ -231,6 +238,14 @@ BEGIN UNLOGGED BATCH UPDATE t SET c = 1 WHERE a = 1 IF c = 2; APPLY BATCH;
 			Verb: "UPDATE", Table: id, Batch: 2, Conditional: true, Columns: []string{"c", "a"},
 			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
 		},
+		{
+			Verb: "SELECT", Table: id, Batch: 3, Transaction: true, Let: "x", Columns: []string{"a", "b", "c"},
+			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
+		},
+		{
+			Verb: "UPDATE", Table: id, Batch: 3, Transaction: true, Columns: []string{"c", "a"},
+			Where: []schema.Relation{{Columns: []string{"a"}, Op: "="}},
+		},
 	}
 	if len(s.Queries) != len(want) {
 		t.Fatalf("%d queries: %+v", len(s.Queries), s.Queries)
@@ -242,6 +257,9 @@ BEGIN UNLOGGED BATCH UPDATE t SET c = 1 WHERE a = 1 IF c = 2; APPLY BATCH;
 		}
 	}
 	if q := s.Queries[0]; q.At.Line != 4 || !strings.HasPrefix(q.Text, "SELECT * FROM t WHERE a IN (1, 2, 3)") {
+		t.Errorf("%q at line %d", q.Text, q.At.Line)
+	}
+	if q := s.Queries[len(want)-1]; q.At.Line != 17 || q.Text != "UPDATE t SET c = x.b WHERE a = 1" {
 		t.Errorf("%q at line %d", q.Text, q.At.Line)
 	}
 }

@@ -16,11 +16,14 @@ type Query struct {
 	Timestamped    bool // USING TIMESTAMP
 	// TTL is the literal of USING TTL in seconds, 0 if there is none, -1 if it is bound.
 	TTL int64
-	// Batch is the same number for all queries of one batch; 0 means not in a batch.
+	// Batch is the same number for all queries of one batch or transaction; 0 means in neither.
 	Batch int
 	// Logged says that the batch is a logged one.
 	Logged bool
-	At     Position
+	// Transaction says that it is a transaction of Cassandra 6, and Let is the name of a SELECT in it: LET name = (SELECT ...).
+	Transaction bool
+	Let         string
+	At          Position
 }
 
 // Order is one column of an ORDER BY.

@@ -17,6 +17,7 @@ func FuzzParse(f *testing.F) {
 		"BEGIN UNLOGGED BATCH USING TIMESTAMP ? DELETE a, b[1], c.d FROM t WHERE k = NaN IF EXISTS; UPDATE t SET a = null WHERE b = -Infinity APPLY BATCH",
 		"CREATE TABLE IF NOT EXISTS t (a int, b map<text, frozen<list<\"U\">>> static, c vector<float, 3>, PRIMARY KEY ((a), b))" +
 			" WITH CLUSTERING ORDER BY (b DESC) AND comment = '' AND compaction = {'class': 'x'} -- end\n",
+		"BEGIN TRANSACTION INSERT INTO t (a) VALUES (1); COMMIT TRANSACTION",
 		"CREATE KEYSPACE k WITH replication = {'class': 'x'} AND durable_writes = false",
 		"CREATE TYPE u (a int)", "TRUNCATE TABLE t", `USE "K"`,
 		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL PRIMARY KEY (a) WITH x = 1",

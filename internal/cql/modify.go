@@ -25,11 +25,7 @@ func (p *Parser) insert() *Insert {
 	} else {
 		s.Columns = bracketed(p, p.column)
 		p.Words("values")
-		p.expect("(")
-		if p.isSign(0, ")") {
-			p.Unexpected("a value")
-		}
-		s.Values = p.terms(")")
+		s.Values = bracketed(p, p.given)
 	}
 	s.IfNotExists = p.IfNotExists()
 	s.Using = p.using()
@@ -119,8 +115,16 @@ func (p *Parser) assignment() Assignment {
 			return a
 		}
 	}
-	a.Value = p.term()
+	a.Value = p.given()
 	return a
+}
+
+// given takes a value, or a reference in a transaction.
+func (p *Parser) given() Term {
+	if p.isReference() {
+		return p.columnReference()
+	}
+	return p.term()
 }
 
 // value takes what follows c =.
@@ -137,6 +141,9 @@ func (p *Parser) value(a *Assignment) {
 	case next.literal == Integer: // c -3 is a name and a number
 		p.same(a.Target.Column, "X - <value>")
 		a.Operator, a.Value = Add, p.term()
+		return
+	case p.isReference():
+		a.Value = p.columnReference()
 		return
 	}
 	a.Value = p.simpleTerm()

@@ -38,6 +38,8 @@ type Parser struct {
 	script  bool
 	defines bool // user-defined types are written with their fields
 	selects bool // there may be columns in a term
+	// outer is the transaction whose statements are read, nil outside of one. Without Lets any name may be that of a LET.
+	outer *Transaction
 }
 
 // maxDepth bounds what a text makes of the stack.
@@ -256,6 +258,9 @@ func (p *Parser) statement() Statement {
 	case p.isModification():
 		return p.modification()
 	case p.Word("begin"):
+		if p.Word("transaction") && p.beyond("BEGIN TRANSACTION") {
+			return p.transaction()
+		}
 		return p.batch()
 	case p.Word("truncate"):
 		p.Table()

@@ -69,11 +69,13 @@ func (p *Parser) key() *Term {
 	return &t
 }
 
+var comparisons = []string{"=", "<", "<=", ">", ">=", "!="}
+
 // operator takes what a relation has after its columns: a comparison, or one of these words with what follows it.
 func (p *Parser) operator(r *Relation, words ...string) {
 	t := p.token()
 	switch {
-	case p.isSign(0, "=", "<", "<=", ">", ">=", "!="), t.kind == word && slices.Contains(words, t.text):
+	case p.isSign(0, comparisons...), t.kind == word && slices.Contains(words, t.text):
 		p.skip(1)
 	default:
 		p.Unexpected("a comparison")

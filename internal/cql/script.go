@@ -8,7 +8,7 @@ import (
 )
 
 // Script is a text of statements, for those who look at a schema and what is asked of it, and run nothing. More of CQL
-// is read than by [Parse]: JSON, GROUP BY, arithmetic, slices and the like, of which [Statement] has only the columns.
+// is read than by [Parse]: transactions, JSON, GROUP BY, arithmetic, slices and the like, of which [Statement] has only the columns.
 // Errors name the line, from 1, and say in plain words what is expected there.
 type Script struct {
 	Comments []Comment // in their order
@@ -70,14 +70,21 @@ func (s *Script) Statement() (Statement, Span, error) {
 	return out, span, nil
 }
 
-// Skip passes over the next statement without reading it. A semicolon within a batch ends none.
+// Skip passes over the next statement without reading it. A semicolon within a batch or a transaction ends none, unless a word follows that begins
+// another statement and is in neither: it has no end.
 func (s *Script) Skip() Span {
-	from, batch := s.p.at, s.p.IsWord(0, "begin")
-	for s.p.token().kind != end && (batch || !s.p.isSign(0, ";")) {
-		batch = batch && !s.p.IsWord(0, "apply")
+	from, within := s.p.at, s.p.IsWord(0, "begin")
+	for s.p.token().kind != end && (within && !s.p.isStatement(1) || !s.p.isSign(0, ";")) {
+		ends := s.p.IsWord(0, "apply") || s.p.IsWord(0, "commit") && s.p.IsWord(1, "transaction")
+		within = within && !ends
 		s.p.skip(1)
 	}
 	return s.p.span(from)
+}
+
+// isStatement says whether the token n later is the first of a statement that is in no batch or transaction.
+func (p *Parser) isStatement(n int) bool {
+	return p.ahead(n).kind == word && slices.Contains(strings.Fields("begin create alter drop truncate use"), p.ahead(n).text)
 }
 
 // SkipLine passes over the rest of the line, or what comes before a semicolon in it, as cqlsh ends its own commands.
@@ -149,7 +156,7 @@ func Clause(text string) (string, error) {
 	return s.Text(Span{0, len(text)}), nil
 }
 
-// First reads the first statement of a text, as a [Script] does. It is nil if there is none, or one that is not understood.
+// First reads the first statement of a text, as a [Script] does, or one of a transaction. It is nil if there is none, or one that is not understood.
 func First(text string) Statement {
 	script, err := NewScript(text)
 	if err != nil {
@@ -158,6 +165,7 @@ func First(text string) Statement {
 	if _, _, more := script.Next(); !more {
 		return nil
 	}
+	script.p.outer = &Transaction{}
 	statement, _, err := script.Statement()
 	if err != nil {
 		return nil

@@ -231,6 +231,8 @@ func FuzzScript(f *testing.F) {
 		"SELECT a, (int) b, [c], {d: e}, f(g)[1..2].h FROM t GROUP BY i ORDER BY j ANN OF ? LIMIT 1", "INSERT INTO t JSON ? DEFAULT NULL",
 		"BEGIN BATCH DELETE FROM t WHERE a = -? + 1; APPLY BATCH -- x", "CREATE TABLE t (a list<int>, PRIMARY KEY (a)) WITH b = {'c': 1};",
 		"CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE a IS NOT NULL PRIMARY KEY (a)", "USE a; USE b", "CREATE TABLE a (a list)",
+		"BEGIN TRANSACTION LET o = (SELECT a FROM t WHERE k = ? LIMIT 1); SELECT o.a; IF o.a = 1 AND o IS NOT NULL THEN UPDATE t SET b = o.a, c += o.d[1]" +
+			" WHERE k = 1; END IF COMMIT TRANSACTION -- batch",
 	} {
 		f.Add(seed)
 	}

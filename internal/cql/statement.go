@@ -141,7 +141,7 @@ type Term struct {
 	// Elems are the elements of a list, set or tuple; key, value, key, value ... of a map; the values of the fields of a
 	// user-defined type; the arguments of a function; what is cast; the key of column[key].
 	Elems  []Term
-	Fields []string // the names of the fields of a user-defined type; the one of column.field
+	Fields []string // the names of the fields of a user-defined type; the one of column.field or let.column
 }
 
 // TermKind is the kind of a value.
@@ -165,6 +165,8 @@ const (
 	User     // {field: 1}
 	Call     // now()
 	Cast     // (text) 'x' or, in a selection, CAST(x AS text), where Text is the type
+	// Reference is let.column in a [Transaction], Text is the name of the LET, and Fields has the column; none in let IS NULL.
+	Reference
 
 	// These are in selections only.
 	Column     // c, c[key], c.field

@@ -1,0 +1,176 @@
+package cql
+
+import (
+	"slices"
+	"strings"
+)
+
+// Transaction is BEGIN TRANSACTION of Cassandra 6, of a [Script] only. Of its IF and of a SELECT without FROM it has the references.
+type Transaction struct {
+	Lets       []string    // the names of LET, whose SELECTs are the first of the statements; not nil
+	Statements []Statement // Select, Insert, Update, Delete
+	Spans      []Span      // of the statements
+	References []Term      // also those that are values in the statements
+	Places     []Span      // of the references
+}
+
+// transaction takes what follows BEGIN TRANSACTION.
+func (p *Parser) transaction() *Transaction {
+	s := &Transaction{Lets: []string{}}
+	p.outer = s
+	defer func() { p.outer = nil }()
+	for p.Word("let") {
+		if slices.Contains(s.Lets, p.token().text) {
+			p.Unexpected("a name that no other LET has")
+		}
+		name := p.Identifier()
+		p.expect("=")
+		p.expect("(")
+		p.part(p.let)
+		p.expect(")")
+		p.expect(";")
+		s.Lets = append(s.Lets, name)
+	}
+	reads := p.IsWord(0, "select")
+	if reads {
+		if p.isFrom() {
+			p.part(p.statement)
+		} else {
+			p.skip(1)
+			Several(p, ",", p.columnReference)
+		}
+		p.expect(";")
+	}
+	conditional := p.Word("if")
+	if conditional {
+		Several(p, "and", p.transactionCondition)
+		p.Words("then")
+	}
+	read := len(s.Statements)
+	for p.isModification() {
+		p.part(p.modification)
+		p.expect(";")
+	}
+	if len(s.Statements) == read && (conditional || !reads) {
+		p.Unexpected("INSERT, UPDATE or DELETE")
+	}
+	if conditional {
+		p.Words("end", "if")
+	}
+	p.Words("commit", "transaction")
+	return s
+}
+
+// part takes a statement of the transaction.
+func (p *Parser) part(take func() Statement) {
+	from := p.at
+	p.outer.Statements = append(p.outer.Statements, take())
+	p.outer.Spans = append(p.outer.Spans, p.span(from))
+}
+
+// let takes the SELECT of a LET.
+func (p *Parser) let() Statement {
+	s := &Select{}
+	p.Words("select")
+	if !p.sign("*") {
+		s.Columns = Several(p, ",", func() Selector { return Selector{Term: p.selector()} })
+	}
+	p.Words("from")
+	s.From = p.Name()
+	p.Words("where")
+	s.Where = p.where()
+	if p.Word("limit") {
+		s.Limit = p.integer()
+	}
+	return s
+}
+
+// isFrom says whether the SELECT that comes next has a FROM.
+func (p *Parser) isFrom() bool {
+	words := strings.Fields("from if insert update delete")
+	n := 1
+	for p.ahead(n).kind != end && !p.isSign(n, ";") && !slices.ContainsFunc(words, func(w string) bool { return p.IsWord(n, w) }) {
+		n++
+	}
+	return p.IsWord(n, "from")
+}
+
+// transactionCondition takes one condition of the transaction's IF: one side is a reference, the other one a value.
+func (p *Parser) transactionCondition() Term {
+	if !p.isReference() {
+		p.term()
+		if !p.isSign(0, comparisons...) {
+			p.Unexpected("a comparison")
+		}
+		p.skip(1)
+		return p.columnReference()
+	}
+	t := p.reference()
+	if t.Fields != nil && !p.IsWord(0, "is") {
+		p.operator(&Relation{})
+		return t
+	}
+	p.Words("is")
+	p.Word("not")
+	p.Words("null")
+	return t
+}
+
+// isReference says whether a reference comes next.
+func (p *Parser) isReference() bool {
+	return p.outer != nil && p.isName(0) && !p.isSign(1, "(") && !p.isFunction()
+}
+
+// columnReference takes a reference to a column.
+func (p *Parser) columnReference() Term {
+	t := p.reference()
+	if t.Fields == nil {
+		p.expect(".")
+	}
+	return t
+}
+
+// reference takes the name of a LET, or a column of one. An element or a field of that is passed over.
+func (p *Parser) reference() Term {
+	from := p.at
+	let := slices.Index(p.outer.Lets, p.token().text)
+	if let < 0 && p.outer.Lets != nil {
+		p.Unexpected("the name of a LET")
+	}
+	t := Term{Kind: Reference, Text: p.Identifier()}
+	if p.sign(".") {
+		if let >= 0 && !reads(p.outer.Statements[let].(*Select), p.token().text) {
+			p.Unexpected("a column that LET " + t.Text + " reads")
+		}
+		t.Fields = []string{p.Identifier()}
+		p.noPath()
+	}
+	p.outer.References, p.outer.Places = append(p.outer.References, t), append(p.outer.Places, p.span(from))
+	return t
+}
+
+// reads says whether a SELECT has a column.
+func reads(s *Select, column string) bool {
+	return s.Columns == nil || slices.ContainsFunc(s.Columns, func(c Selector) bool { return hasColumn(c.Term, column) })
+}
+
+// hasColumn says whether a term of a selection has a column.
+func hasColumn(t Term, column string) bool {
+	return t.Kind == Column && t.Text == column || slices.ContainsFunc(t.Elems, func(t Term) bool { return hasColumn(t, column) })
+}
+
+// Bound is a statement of a transaction with a mark for each reference, as it can be prepared without the transaction.
+func Bound(text string) string {
+	s, err := NewScript(text)
+	if err != nil {
+		return text
+	}
+	s.p.outer = &Transaction{}
+	if _, _, err := s.Statement(); err != nil {
+		return text
+	}
+	for _, at := range slices.Backward(s.p.outer.Places) {
+		text = text[:at.From] + "?" + text[at.To:]
+	}
+	return text
+}
