@@ -92,7 +92,7 @@ func counters(r *review) {
 	for q, t := range r.queries {
 		other := first[q.Batch]
 		switch {
-		case q.Batch == 0 || told[q.Batch]:
+		case q.Batch == 0 || q.Transaction || told[q.Batch]:
 		case other == nil:
 			first[q.Batch] = t
 		case counting(other) != counting(t):

@@ -91,7 +91,7 @@ func conditional(r *review) {
 	}
 	for q, t := range r.queries {
 		switch {
-		case q.Verb == "SELECT":
+		case q.Verb == "SELECT", q.Transaction:
 		case q.Conditional, q.Batch != 0 && batches[q.Batch] == t.ID:
 			conditional[t.ID] = q
 		case plain[t.ID] == nil || q.Timestamped:

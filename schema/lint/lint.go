@@ -89,7 +89,7 @@ type review struct {
 	rules    []Rule
 	byID     map[schema.ID]*schema.Table
 	entities []family
-	// The queries whose table is known, as they were read, and those of them that are in batches.
+	// The queries whose table is known, as they were read, and the writes of them that are in batches or transactions.
 	statements []sent
 	batches    []batch
 	rule       Rule // at hand

@@ -20,8 +20,8 @@ func impreciseKey(r *review) {
 	}
 }
 
-// partOfEntity reports batches that insert, delete or change an entity in some of its tables, and leave others out. One that does several of these
-// may move a row.
+// partOfEntity reports batches and transactions that insert, delete or change an entity in some of its tables, and leave others out. One that does
+// several of these may move a row.
 func partOfEntity(r *review) {
 	type batch struct {
 		by    map[schema.ID]*schema.Query
@@ -31,7 +31,7 @@ func partOfEntity(r *review) {
 	for i := range r.schema.Queries {
 		q := &r.schema.Queries[i]
 		t, _, _ := r.table(q.Table)
-		if q.Batch == 0 || t == nil {
+		if q.Batch == 0 || q.Verb == "SELECT" || t == nil {
 			continue
 		}
 		if batches[q.Batch].by == nil {
@@ -89,8 +89,12 @@ func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query)
 		}
 	}
 	if (!e.guessed || e.together) && has != nil && len(missing) > 0 {
-		r.finding(has, "put a statement for each table of the entity into the batch; if a row is in a table only sometimes, accept it with denorm:ignore",
-			"a batch %s entity %s in %s, and not in %s", what, e.Name, has.ID, strings.Join(missing, ", ")).of(by[has.ID])
+		kind := "batch"
+		if by[has.ID].Transaction {
+			kind = "transaction"
+		}
+		r.finding(has, "put a statement for each table of the entity into the "+kind+
+			"; if a row is in a table only sometimes, accept it with denorm:ignore", "a %s %s entity %s in %s, and not in %s", kind, what, e.Name, has.ID, strings.Join(missing, ", ")).of(by[has.ID])
 	}
 }
 

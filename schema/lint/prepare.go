@@ -71,7 +71,7 @@ func rejected(r *review) {
 		if keyspace == "" {
 			keyspace = unnamedKeyspace
 		}
-		if err := prepare(on, q.Text, keyspace); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
+		if err := prepare(on, cql.Bound(q.Text), keyspace); err != nil && !strings.HasPrefix(err.Error(), cql.Unsupported) {
 			r.finding(t, "correct the statement", "Cassandra rejects a statement: %s", strings.ReplaceAll(err.Error(), unnamedKeyspace+".", "")).of(q)
 		}
 	}
@@ -101,10 +101,16 @@ func saidOnce(found []Finding) []Finding {
 	all := slices.Clone(found)
 	other := func(f Finding) bool {
 		return slices.ContainsFunc(all, func(o Finding) bool {
-			return o.Query == f.Query && o.At == f.At && o.Code != f.Code && o.Severity == Error && strings.HasPrefix(o.Code, "DN5")
+			says := f.Code == codeRejected && o.Code != f.Code && strings.HasPrefix(o.Code, "DN5") || f.Code == codeTransaction && o.Code == codeUnused
+			return says && o.Query == f.Query && o.At == f.At && o.Severity == Error
 		})
 	}
-	return slices.DeleteFunc(found, func(f Finding) bool { return f.Code == codeRejected && other(f) })
+	return slices.DeleteFunc(found, other)
 }
 
-const codeRejected = "DN509"
+// The codes of rules that find the same in a query.
+const (
+	codeUnused      = "DN501"
+	codeRejected    = "DN509"
+	codeTransaction = "DN517"
+)

@@ -136,7 +136,7 @@ var rules = []Rule{
 	},
 
 	{
-		"DN501", "partition-key-not-used", Error, partitionUnused,
+		codeUnused, "partition-key-not-used", Error, partitionUnused,
 		"A query that does not name its partition: it reads the whole table, or is rejected.",
 	},
 	{
@@ -176,7 +176,7 @@ var rules = []Rule{
 	},
 	{
 		"DN510", "batch-lacks-table", Warning, partOfEntity,
-		"A batch that only inserts, or only deletes, an entity in some of its tables, and not in others.",
+		"A batch or a transaction that only inserts, or only deletes, an entity in some of its tables, and not in others.",
 	},
 	{
 		"DN511", "batch-rejected", Error, batchesRejected,
@@ -201,6 +201,15 @@ var rules = []Rule{
 	{
 		"DN516", "queue", Warning, queues,
 		"A table used as a queue: each read goes through the tombstones of what was taken before.",
+	},
+	{
+		codeTransaction, "transaction-rejected", Error, transactionsRejected,
+		"A transaction that Cassandra 6 rejects: with a table of counters or without transactional_mode, USING TIMESTAMP or TTL, IF of a single " +
+			"statement, ORDER BY, or a LET that does not name one row. It is what 6.0-alpha2 rejects.",
+	},
+	{
+		"DN518", "transactions-and-timestamps", Warning, transactionsAndTimestamps,
+		"USING TIMESTAMP in a plain write of a table of transactions: a time ahead of the servers' clocks hides all transactions until then.",
 	},
 
 	{

@@ -197,18 +197,18 @@ func (r *review) queue(t *schema.Table) bool {
 	return inserted && (first && (one || before) || next && before)
 }
 
-// batch is the statements of one batch.
+// batch is the writes of one batch or transaction.
 type batch struct {
 	queries    []*schema.Query
 	tables     []*schema.Table // of each
 	statements []cql.Statement
 }
 
-// batchesOf gives the batches that name known tables, in the order of their text.
+// batchesOf gives the batches and transactions that write known tables, in the order of their text.
 func batchesOf(statements []sent) []batch {
 	by := make(map[int]*batch)
 	for _, x := range statements {
-		if x.query.Batch == 0 {
+		if x.query.Batch == 0 || x.query.Verb == "SELECT" {
 			continue
 		}
 		b := by[x.query.Batch]
@@ -244,6 +244,9 @@ func (b *batch) conditional() int {
 // batchesRejected reports batches that Cassandra does not accept.
 func batchesRejected(r *review) {
 	for _, b := range r.batches {
+		if b.queries[0].Transaction {
+			continue // DN517 says what is rejected there
+		}
 		i := b.conditional()
 		if i >= 0 && (slices.ContainsFunc(b.tables, func(t *schema.Table) bool { return t != b.tables[i] }) || b.partitions(true) > 1) {
 			r.finding(b.tables[i], "send the condition first, and the rest once it has held",
@@ -269,7 +272,7 @@ func looseBatches(logged bool) func(*review) {
 			one := !slices.ContainsFunc(b.tables, func(other *schema.Table) bool { return other != t })
 			counters := slices.ContainsFunc(b.tables, counting)
 			switch n := b.partitions(false); {
-			case q.Logged != logged || counters || b.conditional() >= 0:
+			case q.Logged != logged || q.Transaction || counters || b.conditional() >= 0:
 			case !logged && n > 1:
 				r.finding(t, "a request for each, side by side; or a logged batch, if all or none is to be written",
 					"an unlogged batch writes %d partitions: one coordinator does the work of all, and after an error some are written", n).of(q)

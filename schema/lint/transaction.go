@@ -1,0 +1,103 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+	"github.com/denorm-go/denorm/schema"
+)
+
+// transactional says whether a table takes part in transactions of Cassandra 6.
+func transactional(t *schema.Table) bool {
+	mode, _ := cql.ParseOption(t.Options["transactional_mode"])
+	return mode.Text != "" && !strings.EqualFold(mode.Text, "off")
+}
+
+func transactionsRejected(r *review) {
+	for _, t := range r.tables() {
+		if counting(t) && transactional(t) {
+			r.finding(t, "leave transactional_mode out", "a table of counters with transactional_mode, which Cassandra rejects")
+		}
+	}
+	told := make(map[schema.ID]bool)
+	for _, x := range r.statements {
+		if q, t := x.query, x.table; q.Transaction {
+			if reason, fix := x.forbidden(); reason != "" {
+				r.finding(t, fix, "a transaction %s, which Cassandra rejects", reason).of(q)
+			}
+			if !transactional(t) && !counting(t) && !told[t.ID] {
+				told[t.ID] = true
+				f := r.finding(t, "WITH transactional_mode = 'full'", "a transaction names the table, whose transactional_mode is off: Cassandra rejects it")
+				f.Query = q.Text
+			}
+		}
+	}
+}
+
+// forbidden is what Cassandra rejects in a statement of a transaction, whatever the mode of its table, and what to do.
+func (x *sent) forbidden() (reason, fix string) {
+	q, t := x.query, x.table
+	switch s := x.statement.(type) {
+	case *cql.Select:
+		if reason, fix = forbiddenRead(q, t, s); reason != "" {
+			return reason, fix
+		}
+	case *cql.Insert:
+		for _, c := range keyColumns(t) {
+			if i := slices.Index(s.Columns, c.Name); i >= 0 && i < len(s.Values) && s.Values[i].Kind == cql.Reference {
+				return "takes " + c.Name + ", a column of the key, from a LET", "read the row before, and bind its " + c.Name
+			}
+		}
+	}
+	switch {
+	case counting(t):
+		return "names a table of counters", "write counters on their own"
+	case q.Conditional:
+		return "has IF in one of its statements", "a LET of the row, and IF ... THEN before all statements"
+	case q.Timestamped:
+		return "has USING TIMESTAMP", "leave it out: a transaction has a timestamp of its own"
+	case q.TTL != 0:
+		return "has USING TTL", "leave it out, or write rows that expire without a transaction, in a table of their own"
+	}
+	return "", ""
+}
+
+// forbiddenRead is what it rejects in a SELECT alone.
+func forbiddenRead(q *schema.Query, t *schema.Table, s *cql.Select) (reason, fix string) {
+	equal := func(kind schema.Kind) bool {
+		return !slices.ContainsFunc(t.Of(kind), func(c schema.Column) bool {
+			return !slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "=" && !w.Token && slices.Contains(w.Columns, c.Name) })
+		})
+	}
+	first := s.Limit != nil && (s.Limit.Kind == cql.Mark || s.Limit.Text == "1")
+	one := equal(schema.PartitionKey) && (first || equal(schema.Clustering))
+	switch {
+	case q.Let != "" && !one:
+		return "has LET " + q.Let + " of what may be several rows", "name all columns of the primary key with =, or those of the partition key and LIMIT 1"
+	case !located(q, t):
+		return "has a SELECT that does not name its partition", "name all columns of the partition key"
+	case len(s.OrderBy)+len(s.GroupBy) > 0:
+		return "has ORDER BY or GROUP BY", "read in the order of the table, or without a transaction"
+	case slices.ContainsFunc(s.Columns, func(c cql.Selector) bool {
+		return c.Kind == cql.Call && slices.Contains(strings.Fields("count min max avg sum"), c.Text)
+	}):
+		return "has an aggregate", "read it without a transaction"
+	}
+	return "", ""
+}
+
+// transactionsAndTimestamps reports plain writes that may hide transactions.
+func transactionsAndTimestamps(r *review) {
+	used, told := make(map[schema.ID]bool), make(map[schema.ID]bool)
+	for q, t := range r.queries {
+		used[t.ID] = used[t.ID] || q.Transaction || transactional(t)
+	}
+	for q, t := range r.queries {
+		if q.Timestamped && !q.Transaction && used[t.ID] && !told[t.ID] {
+			told[t.ID] = true
+			r.finding(t, "leave USING TIMESTAMP out, or write the table in transactions only",
+				"a plain write of a table of transactions has USING TIMESTAMP: a time ahead of the servers' clocks hides all transactions until then").of(q)
+		}
+	}
+}
