@@ -7,7 +7,7 @@ CLUSTER := cd integration && go build -o ../bin/ ./cmd/cluster && ../bin/cluster
 
 .PHONY: help
 help: ## show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: ## bring a real Cassandra up, write orders through the library, show what happens; ARGS=-in-process does without
@@ -96,7 +96,8 @@ accordbench: ## what a change costs in a transaction of Cassandra 6, next to the
 .PHONY: cassandra6
 # Left out are load/differential and suite/catalog, which compare the in-process Cassandra, which is as 5.0, with the real one, and tests of a
 # second port for clients, which Cassandra 6 does not have. docs/accord.md says what they find.
-cassandra6: ## the tests of make integration on three nodes of Cassandra 6
+cassandra6: ## the tests of make integration, also those of SKIP, on three nodes of Cassandra 6
+	@cd integration && go run ./cmd/jaeger -build
 	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(CLUSTER) run -nodes 3 -heap 2G -volatile -- sh -c "go test -count=1 -p 2 -timeout 1h -skip '$(PORT_SSL)' \
 		$$(go list ./... | grep -v -e /simulation -e /differential -e /catalog | tr '\n' ' ') && cd ../examples/kafka && go test -count=1 ./..."
 PORT_SSL = ^TestPlainTextShowsThePassword$$|^TestRefusals$$/^TLS_to_the_plain_text_port$$

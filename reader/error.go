@@ -58,15 +58,15 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Error says which partition of a query could not be read. Rows that were returned before it are correct, but not complete.
+// Error says which partition of a query, or that a [Transaction], could not be read. Rows that were returned before it are correct, but not complete.
 //
 // It names the partition by its place among those of the query and by its buckets, the derived columns of its key. It
 // holds no other values of the key. A time bucket is a period, and a hash bucket a number that many keys share, so as a
 // rule they identify no one. If your buckets are so narrow that they do, keep the errors confidential.
 type Error struct {
 	Op              string
-	Keyspace, Table string // physical; of [Transaction] the tables, with commas between them
-	Partition       int    // from 1, in the order of the query; 0 of [Transaction]
+	Keyspace, Table string // physical; of [Transaction] all tables, with commas between them, and the keyspace of the first
+	Partition       int    // from 1, in the order of the query; 0 of [Transaction], as are Partitions and Buckets
 	Partitions      int
 	Buckets         []Bucket // empty if the table has none in its partition key
 	Attempts        int      // of the page that failed

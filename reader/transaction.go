@@ -7,20 +7,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gocql/gocql"
-
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/period"
 	"github.com/denorm-go/denorm/session"
 )
 
 // Transaction reads rows of a set with [tables.Transactional] in one transaction of Cassandra 6: all of them as they are at one moment. So
-// it sees all of a write to such sets, or nothing of it. Each query names one row: it gives every column of its table's key with Eq. The rows come
-// in the order of the queries; nil stands for a row that does not exist, or of an entity that was deleted.
+// it sees all of a write to such sets, or nothing of it. Each query names one row: it gives every column of its table's key with Eq, but for
+// derived ones that follow from the others. The rows come in the order of the queries; nil stands for a row that does not exist, or of an entity
+// that was deleted. The transaction waits for others of the same partitions, and is retried as any read.
 //
-// Nothing is sent, and the error is a [*QueryError], if a query does not name one row, is confirmed or has a token, or if the set is not
-// Transactional. Otherwise the error is an [*Error], and there are no rows. It is experimental, as such sets are; docs/accord.md in the
-// repository says more.
+// Nothing is sent, and the error is a [*QueryError], if a query does not name one row, or has Confirm, After, OrderBy or Limit, if there are
+// more queries than [Partitions] allows, or if a set is not Transactional. Otherwise the error is an [*Error], and there are no rows. It is
+// experimental, as such sets are; docs/accord.md in the repository says more.
 func Transaction[T any](ctx context.Context, r *Reader, op string, queries ...Query[T]) ([]*T, error) {
 	if fault := unusable(ctx, r, op); fault != "" {
 		return nil, &QueryError{Op: op, Reason: fault}
@@ -28,13 +27,13 @@ func Transaction[T any](ctx context.Context, r *Reader, op string, queries ...Qu
 	if len(queries) == 0 {
 		return nil, &QueryError{Op: op, Reason: "there is no query: give one for each row"}
 	}
-	start := session.OperationStart{Operation: session.OperationRead, Op: op, Table: queries[0].name}
+	var names []string
 	for _, q := range queries {
-		if q.name != start.Table {
-			start.Table = "" // requests name several
+		if !slices.Contains(names, q.name) {
+			names = append(names, q.name)
 		}
 	}
-	ctx = r.tracer.TraceStart(ctx, start)
+	ctx = r.tracer.TraceStart(ctx, session.OperationStart{Operation: session.OperationRead, Op: op, Table: strings.Join(names, ", ")})
 	end := session.OperationEnd{Operation: session.OperationRead, Op: op}
 	rows, err := transaction(ctx, r, op, queries, &end)
 	end.Err = err
@@ -61,6 +60,9 @@ func transaction[T any](ctx context.Context, r *Reader, op string, queries []Que
 	if r.err != nil {
 		return nil, &QueryError{Op: op, Reason: r.err.Error(), cause: r.err}
 	}
+	if len(queries) > r.partitions {
+		return nil, &QueryError{Op: op, Reason: strconv.Itoa(len(queries)) + " queries are more than the option Partitions allows"}
+	}
 	var plans rowPlans
 	for _, q := range queries {
 		p, err := r.rowPlan(q.query)
@@ -73,7 +75,7 @@ func transaction[T any](ctx context.Context, r *Reader, op string, queries []Que
 		}
 		plans = append(plans, p)
 	}
-	first, places := plans[0], plans.places()
+	first, names := plans[0], plans.tables()
 	end.Keyspace, end.Partitions = first.keyspace, len(plans)
 	x := newRead[T](ctx, r, op, first, end)
 	defer x.cancel()
@@ -81,19 +83,19 @@ func transaction[T any](ctx context.Context, r *Reader, op string, queries []Que
 	request := session.RequestEnd{}
 	if r.tracer.Requests() {
 		ctx = r.tracer.TraceRequestStart(ctx, session.RequestStart{
-			Op: op, Keyspace: first.keyspace, Tables: places, Statements: []string{text},
+			Op: op, Keyspace: first.keyspace, Tables: names, Statements: []string{text},
 			Consistency: session.Consistency(x.consistency), Idempotent: true, Partition: 1,
 		})
 		defer func() { r.tracer.TraceRequestEnd(ctx, request) }()
 	}
 	var rows []*T
-	page := attempt{text, values, first.layout.PartitionKey(first.row().key), 1, nil, x.consistency}
+	page := attempt{text, values, first.layout.PartitionKey(first.only().key), 1, nil, x.consistency}
 	_, attempts, err := x.send(ctx, first.keyspace, page, &request, func(a answer) { rows = decodeRows[T](plans, a) })
-	if err == nil && rows == nil { // the server gives one row, whatever it has found
-		err = gocql.ErrNotFound
+	if err == nil && rows == nil {
+		err = errNoAnswer
 	}
 	if err != nil {
-		err = &Error{Op: op, Keyspace: first.keyspace, Table: strings.Join(places, ", "), Attempts: attempts, Err: period.Explain(err, plans.keyspace)}
+		err = &Error{Op: op, Keyspace: first.keyspace, Table: strings.Join(names, ", "), Attempts: attempts, Err: period.Explain(err, plans.keyspace)}
 		request.Err = err
 		return nil, err
 	}
@@ -106,17 +108,20 @@ func transaction[T any](ctx context.Context, r *Reader, op string, queries []Que
 	return rows, nil
 }
 
+// errNoAnswer is of a server that does what 6.0-alpha2 does not: it gives one row, whatever it has found.
+var errNoAnswer = errors.New("the answer to the transaction has no row")
+
 // rowPlans are the plans of queries that name one row each.
 type rowPlans []*plan
 
-// row is the partition of a plan that has only one.
-func (p *plan) row() *partition { return p.groups[0][0] }
+// only is the partition of a plan that has one.
+func (p *plan) only() *partition { return p.groups[0][0] }
 
 // statement is the transaction, with its values.
 func (all rowPlans) statement() (text string, values []any) {
 	var lets, selected []string
 	for n, p := range all {
-		name, read := "row"+strconv.Itoa(n), p.row().scans[0]
+		name, read := "row"+strconv.Itoa(n), p.only().scans[0]
 		lets, values = append(lets, "LET "+name+" = ("+read.statement+");\n"), append(values, read.values...)
 		for _, column := range p.selected {
 			selected = append(selected, name+"."+column)
@@ -125,11 +130,11 @@ func (all rowPlans) statement() (text string, values []any) {
 	return "BEGIN TRANSACTION\n" + strings.Join(lets, "") + "SELECT " + strings.Join(selected, ", ") + ";\n" + entity.CommitTransaction, values
 }
 
-// places are the names of the tables, with their keyspaces where these are not that of the first.
-func (all rowPlans) places() (names []string) {
+// tables are the names of the tables, with their keyspaces where these are not that of the first.
+func (all rowPlans) tables() (names []string) {
 	for _, p := range all {
-		name := p.row().table
-		if p.keyspace != all[0].keyspace {
+		name := p.only().table
+		if p.keyspace != all[0].keyspace && p.keyspace != "" {
 			name = p.keyspace + "." + name
 		}
 		if !slices.Contains(names, name) {
@@ -142,7 +147,7 @@ func (all rowPlans) places() (names []string) {
 // keyspace is that of a table, for [period.Explain].
 func (all rowPlans) keyspace(table string) (keyspace string, rotates bool) {
 	for _, p := range all {
-		if x := p.row(); x.table == table {
+		if x := p.only(); x.table == table {
 			return p.keyspace, table != p.layout.Name()
 		}
 	}
@@ -154,10 +159,9 @@ func (r *Reader) rowPlan(q query) (*plan, error) {
 	switch {
 	case q.confirmed:
 		return nil, q.invalid("", "Confirm has no place in a transaction: query the base table as well")
-	case q.token != "":
-		return nil, q.invalid("", "After has no place in a transaction, which reads no pages")
+	case q.token != "" || q.order != "" || q.limit != 0:
+		return nil, q.invalid("", "After, OrderBy and Limit have no place in a transaction: each query names one row")
 	}
-	q.order, q.limit = "", 0
 	p, err := r.plan(&q)
 	switch {
 	case err != nil:
@@ -166,8 +170,10 @@ func (r *Reader) rowPlan(q query) (*plan, error) {
 		return nil, q.invalid("", "the set is not Transactional: declare tables.Transactional, or read each row by List")
 	case p.fixed < len(p.columns):
 		return nil, q.invalid(p.columns[p.fixed], "is missing: a transaction reads single rows, so each query gives the whole key with Eq")
-	case p.partitions != 1:
-		return nil, q.invalid("", "the row may be in "+strconv.Itoa(p.partitions)+" partitions: a transaction reads single rows")
+	case p.partitions == 0:
+		return nil, q.invalid("", "no partition of the table can have such a row")
+	case p.partitions > 1:
+		return nil, q.invalid("", "the row may be in "+strconv.Itoa(p.partitions)+" partitions: give the bucket with Eq, too")
 	}
 	return p, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -65,7 +66,7 @@ func TestTransaction(t *testing.T) {
 	n := &noting{}
 	rows, err := Transaction(t.Context(), newReader(f, "shop", Trace(n)), "check",
 		From(set, "tickets").Eq("id", "b"),
-		From(set, "tickets_by_queue").Eq("queue", "red").Eq("id", "b").OrderBy("id DESC").Limit(1),
+		From(set, "tickets_by_queue").Eq("queue", "red").Eq("id", "b"),
 		From(set, "tickets_by_queue").Eq("queue", "blue").Eq("id", "b"),
 		From(set, "ticket_of_seat").Eq("seat", int64(1)),
 		From(set, "tickets").Eq("id", "c"),
@@ -96,7 +97,7 @@ COMMIT TRANSACTION -- batch
 	if r := f.requests[0]; r.statement != text || string(r.key) != "b" || r.consistency != gocql.Quorum {
 		t.Errorf("key %q, at %v:\n%s", r.key, r.consistency, r.statement)
 	}
-	if got := strings.Join(n.notes, "\n"); got != "read check of , limit 0, continued false\n  partition 1 of shop.tickets []\n"+
+	if got := strings.Join(n.notes, "\n"); got != "read check of tickets, tickets_by_queue, ticket_of_seat, limit 0, continued false\n  partition 1 of shop.tickets []\n"+
 		"    end of it: 3 rows, 1 pages, 1 attempts, \"\", false\n  end of check: 6 partitions, 3 rows, <nil>" {
 		t.Error(got)
 	}
@@ -123,8 +124,14 @@ func TestTransactionFails(t *testing.T) {
 	}
 	rows, err := Transaction(t.Context(), r, "check", queries...)
 	var failed *Error
-	if !errors.As(err, &failed) || rows != nil || !strings.HasPrefix(err.Error(), "denorm: check: table shop.tickets, tickets_by_queue not read: ") {
+	if !errors.As(err, &failed) || rows != nil || err.Error() != "denorm: check: table shop.tickets, tickets_by_queue not read: "+
+		"table tickets_by_queue does not exist in keyspace shop" {
 		t.Errorf("%v, %v", rows, err)
+	}
+	n := &noting{}
+	if _, err := Transaction(t.Context(), r.With(Trace(n)), "check", queries...); err == nil || strings.Join(n.notes[2:], "\n") !=
+		"    end of it: 0 rows, 1 pages, 1 attempts, \"invalid\", true\n  end of check: 2 partitions, 0 rows, "+err.Error() {
+		t.Errorf("%v, %q", err, n.notes)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.before = func(ctx context.Context, _ attempt) error { cancel(); <-ctx.Done(); return ctx.Err() }
@@ -133,24 +140,71 @@ func TestTransactionFails(t *testing.T) {
 	}
 }
 
+// stall is in two keyspaces, and the rows of one of its tables are in partitions by day.
+type stall struct {
+	ID      string
+	Market  string
+	At      time.Time
+	Version gocql.UUID
+}
+
+// A table may be in another keyspace, and its partition follow from a bucket.
+func TestTransactionOfBuckets(t *testing.T) {
+	t.Parallel()
+	set := tables.Must(tables.New[stall]("stall", tables.Table{Name: "stalls", PartKey: []string{"id"}},
+		tables.Table{Name: "stalls_by_day", Keyspace: "fair", PartKey: []string{"market", "day"}, SortKey: []string{"at DESC", "id"}},
+		tables.Derive("day", tables.Day("at")), tables.Versioned("version"), tables.Transactional()))
+	f := newFake(set.Internal().Describe())
+	f.before = func(context.Context, attempt) error {
+		return fakeError{gocql.ErrCodeInvalid, "table stalls_by_day does not exist"}
+	}
+	_, err := Transaction(t.Context(), newReader(f, "shop"), "check", From(set, "stalls").Eq("id", "a"),
+		From(set, "stalls_by_day").Eq("market", "north").Eq("at", midnight.Add(time.Hour)).Eq("id", "a"))
+	if err == nil || err.Error() != "denorm: check: table shop.stalls, fair.stalls_by_day not read: table stalls_by_day does not exist in keyspace fair" {
+		t.Error(err)
+	}
+	if len(f.requests) != 1 || !strings.Contains(f.requests[0].statement,
+		"LET row1 = (SELECT at,id,market,version FROM fair.stalls_by_day WHERE market=? AND day=? AND at=? AND id=?);\n") {
+		t.Errorf("%+v", f.requests)
+	}
+}
+
+// An answer without a row is no row that does not exist.
+func TestTransactionWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	set, f := filledTickets(t)
+	rows, err := Transaction(t.Context(), newReader(nothing{f}, "shop"), "check", From(set, "tickets").Eq("id", "a"))
+	if err == nil || rows != nil || !strings.Contains(err.Error(), "the answer to the transaction has no row") {
+		t.Errorf("%v, %v", rows, err)
+	}
+}
+
+// nothing answers without rows.
+type nothing struct{ *fakeSource }
+
+func (n nothing) page(context.Context, attempt) answer { return &fakeAnswer{fake: n.fakeSource} }
+
 // What one transaction cannot read is rejected, and nothing is sent.
 func TestTransactionRejects(t *testing.T) {
 	t.Parallel()
 	set, f := filledTickets(t)
-	r := newReader(f, "shop")
+	r := newReader(f, "shop", Partitions(2))
 	base := From(set, "tickets").Eq("id", "a")
 	for want, queries := range map[string][]Query[ticket]{
 		"there is no query: give one for each row": nil,
 		"invalid query: table tickets_by_queue: column id: is missing: a transaction reads single rows, so each query gives the whole key with Eq": {
 			base, From(set, "tickets_by_queue").Eq("queue", "red"),
 		},
-		"column id: is missing: a transaction": {From(set, "tickets_by_queue").Eq("queue", "red").Gt("id", "a")},
-		"column queue: is missing":             {From(set, "tickets_by_queue").Eq("id", "a")},
-		"the set is not Transactional":         {From(tickets(t), "tickets").Eq("id", "a")},
-		"Confirm has no place":                 {From(set, "tickets_by_queue").Eq("queue", "red").Eq("id", "a").Confirm()},
-		"After has no place":                   {base.After("token")},
-		"the Query is a zero value":            {{}},
-		"no table of this name":                {base, From(set, "ticket")},
+		"column id: is missing: a transaction":          {From(set, "tickets_by_queue").Eq("queue", "red").Gt("id", "a")},
+		"column queue: is missing":                      {From(set, "tickets_by_queue").Eq("id", "a")},
+		"the set is not Transactional":                  {From(tickets(t), "tickets").Eq("id", "a")},
+		"Confirm has no place":                          {From(set, "tickets_by_queue").Eq("queue", "red").Eq("id", "a").Confirm()},
+		"After, OrderBy and Limit have no place":        {base.After("token")},
+		"After, OrderBy and Limit":                      {base.OrderBy("id")},
+		"After, OrderBy and":                            {base.Limit(1)},
+		"3 queries are more than the option Partitions": {base, base, base},
+		"the Query is a zero value":                     {{}},
+		"no table of this name":                         {base, From(set, "ticket")},
 	} {
 		_, err := Transaction(t.Context(), r, "check", queries...)
 		var refused *QueryError

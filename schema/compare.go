@@ -243,7 +243,7 @@ func (c *comparison) options(what string, t, live *Table) {
 			d.Extra, d.Reason = true, fmt.Sprintf("%s is %s, and not declared", name, orNothing(got))
 		}
 		if name == optTransactions {
-			d.Fix, d.Impossible = "", "a table in use does not change it by ALTER alone: create a table of another name, and declare that"
+			d.Fix, d.Impossible = "", "a table in use does not change it by ALTER alone: create a table of another name, and declare that, or migrate this one: docs/accord.md"
 		}
 		if want == "" {
 			d.Fix, d.Impossible = "", "what it was before is not known: declare it"

@@ -19,7 +19,7 @@ type Tracer interface {
 }
 
 // RequestTracer is told of every request with all its attempts. A request is the mutations of a write that are sent together, or the pages of one
-// partition of a read. In a read with Confirm the reads of base rows for a page are together one more request, within that of the partition. The
+// partition of a read, or a reader.Transaction. In a read with Confirm the reads of base rows for a page are together one more request, within that of the partition. The
 // lightweight transaction of a set with conditions is a request of the base table alone. Its Host is not known, its repetitions are not told, and
 // OperationEnd.Requests does not count it.
 type RequestTracer interface {
@@ -68,7 +68,7 @@ type OperationStart struct {
 
 	// Of a read:
 
-	Table     string // as declared
+	Table     string // as declared; of reader.Transaction all of them, with commas between
 	Limit     int    // 0 for none
 	Continued bool   // it continues at a token
 }
@@ -102,7 +102,7 @@ type OperationEnd struct {
 	// Of a read:
 
 	Keyspace   string // physical; empty if the query was rejected
-	Partitions int    // of the query; not all need have been asked
+	Partitions int    // of the query; not all need have been asked. Of reader.Transaction the number of its queries
 	Rows       int    // given to the caller
 	// Unconfirmed is how many rows a query with Confirm has left out, up to the last one that was given.
 	Unconfirmed int
@@ -129,7 +129,7 @@ type RequestStart struct {
 
 	// Of a read:
 
-	Partition int // its number, from 1, in the order of the query; 0 of a write
+	Partition int // its number, from 1, in the order of the query; 1 of reader.Transaction, 0 of a write
 	Buckets   []Bucket
 }
 

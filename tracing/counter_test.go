@@ -8,7 +8,7 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// counted is a row alongside a counter, which says of itself how it travels, and of which no answer has come.
+// counted is a row alongside a counter, which says of itself how it is sent, and of which no answer has come.
 func counted(tb testing.TB) told {
 	tb.Helper()
 	host := coordinator(tb, "10.0.0.1", "dc2")

@@ -153,6 +153,9 @@ func (m *metrics) operationEnd(
 		return
 	case session.OperationRead:
 		l := labels{op: data.Op, namespace: data.Keyspace, table: o.Table, errorType: errorType}
+		if len(tablesOf(o.Table)) > 1 {
+			l.table = ""
+		}
 		m.readDuration.since(ctx, o.start, l)
 		if data.Unconfirmed > 0 {
 			l.errorType = ""

@@ -64,6 +64,30 @@ func TestReads(t *testing.T) {
 	}
 }
 
+// A reader.Transaction names all of its tables; no metric has one of them as its table.
+func TestReadTransaction(t *testing.T) {
+	t.Parallel()
+	provider, exporter := recorder(t)
+	meters, metrics := meter(t)
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "duration_ms" {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	all, _ := tracing.Multi(tracing.New(tracing.WithTracerProvider(provider), tracing.WithMeterProvider(meters)), tracing.Slog(logger)).(readTracer)
+	ctx := all.TraceStart(t.Context(), session.OperationStart{Operation: session.OperationRead, Op: "show", Table: "orders_by_id, orders_by_user"})
+	p := all.TraceRequestStart(ctx, session.RequestStart{
+		Op: "show", Keyspace: "shop", Tables: []string{"orders_by_id", "orders_by_user"}, Partition: 1, Consistency: session.Quorum, Idempotent: true,
+		Statements: []string{"BEGIN TRANSACTION\nLET row0 = (SELECT status FROM shop.orders_by_id WHERE order_id=?);\nSELECT row0.status;\nCOMMIT TRANSACTION -- batch\n"},
+	})
+	err := &reader.Error{Op: "show", Keyspace: "shop", Table: "orders_by_id, orders_by_user", Err: &gocql.RequestErrReadTimeout{}}
+	all.TraceRequestEnd(p, session.RequestEnd{Attempts: 2, Reason: "read_timeout", Err: err})
+	all.TraceEnd(ctx, session.OperationEnd{Operation: session.OperationRead, Op: "show", Keyspace: "shop", Partitions: 2, Err: err})
+	golden.Check(t, "read_transaction.golden", tree(exporter.GetSpans())+table(collect(t, metrics))+out.String())
+}
+
 // The log has what the spans have, but no bucket, which is a value of a row; and what a level leaves out is left out.
 func TestSlogReads(t *testing.T) {
 	t.Parallel()

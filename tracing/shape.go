@@ -27,7 +27,7 @@ func (t *Tracer) operationShape(data session.OperationStart) operationShape {
 	}
 	attributes := appendTexts(slices.Clone(t.attributes), opKey.String(data.Op))
 	if data.Table != "" {
-		attributes = append(attributes, tablesKey.StringSlice([]string{data.Table}))
+		attributes = append(attributes, tablesKey.StringSlice(tablesOf(data.Table)))
 	}
 	if data.Resume {
 		attributes = append(attributes, resumeKey.Bool(true))
@@ -38,6 +38,9 @@ func (t *Tracer) operationShape(data session.OperationStart) operationShape {
 	s, _ := t.operations.add(data, operationShape{trace.WithSpanKind(trace.SpanKindInternal), trace.WithAttributes(attributes...)})
 	return s
 }
+
+// tablesOf are the tables of a read: one, or those of a reader.Transaction.
+func tablesOf(names string) []string { return strings.Split(names, ", ") }
 
 // keyStatements is how many statements a request may have for its shape to be kept.
 const keyStatements = 8
@@ -91,7 +94,7 @@ func (t *Tracer) newRequestShape(data session.RequestStart) *requestShape {
 	}, t.attributes...)
 	attributes = appendTexts(attributes, opKey.String(l.op), modeKey.String(data.Mode), semconv.DBQuerySummary(l.summary),
 		semconv.DBOperationName(l.operation), semconv.DBNamespace(l.namespace), semconv.DBCollectionName(l.table))
-	if data.Partition == 0 {
+	if data.Partition == 0 || len(data.Tables) > 1 {
 		attributes = append(attributes, tablesKey.StringSlice(data.Tables))
 	}
 	attributes = appendCounts(attributes, partitionsKey.Int(data.Group))

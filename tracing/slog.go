@@ -266,9 +266,11 @@ func (r *loggedRequest) text(write, read string) string {
 // attributes are those that all messages of a request begin with. The buckets of a read are values of a row.
 func (r *loggedRequest) attributes() []slog.Attr {
 	to := append(make([]slog.Attr, 0, 13), slog.String("op", r.Op))
-	if r.Partition > 0 {
-		return append(to,
-			slog.String("keyspace", r.Keyspace), slog.String("table", r.Tables[0]), slog.Int("partition", r.Partition))
+	switch {
+	case r.Partition > 0 && len(r.Tables) > 1:
+		return append(to, slog.String("keyspace", r.Keyspace), slog.Any("tables", r.Tables))
+	case r.Partition > 0:
+		return append(to, slog.String("keyspace", r.Keyspace), slog.String("table", r.Tables[0]), slog.Int("partition", r.Partition))
 	}
 	return append(to, slog.String("mode", r.Mode), slog.String("keyspace", r.Keyspace), slog.Any("tables", r.Tables))
 }

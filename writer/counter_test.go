@@ -19,8 +19,8 @@ import (
 	"github.com/gocql/gocql"
 )
 
-// Counters travel in requests of their own, one a partition, alongside whatever else there is, which goes as it would.
-func TestCountersTravel(t *testing.T) {
+// Counters are sent in requests of their own, one a partition, alongside whatever else there is, which goes as it would.
+func TestCountersAreApart(t *testing.T) {
 	t.Parallel()
 	open, paid := move()
 	counters := []string{"counter: increment views, increment views_by_day", "counter: increment views_by_region"}

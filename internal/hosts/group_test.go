@@ -22,7 +22,7 @@ func (w *town) partitions(keyspace string, first ...int) []Partition {
 }
 
 // Whatever the ring and the partitions are: each is in one group at most, a group has two partitions at least and as many as are allowed at
-// most, and its nodes are replicas of all of them that may be asked. No two that are left alone could travel together.
+// most, and its nodes are replicas of all of them that may be asked. No two that are left alone could be sent together.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -204,8 +204,9 @@ var rules = []Rule{
 	},
 	{
 		codeTransaction, "transaction-rejected", Error, transactionsRejected,
-		"A transaction that Cassandra 6 rejects: with a table of counters or without transactional_mode, USING TIMESTAMP or TTL, IF of a single " +
-			"statement, ORDER BY, or a LET that does not name one row. It is what 6.0-alpha2 rejects.",
+		"A transaction that Cassandra 6 rejects, as 6.0-alpha2 does: a table of counters, or one whose transactional_mode is off, USING TIMESTAMP or TTL, " +
+			"IF of a single statement, a LET that may be several rows, a SELECT without its partition, with ORDER BY, GROUP BY or an aggregate, a key " +
+			"taken from a LET. It is a note where a table does not say its transactional_mode, as the server then decides.",
 	},
 	{
 		"DN518", "transactions-and-timestamps", Warning, transactionsAndTimestamps,

@@ -97,7 +97,7 @@ func claims(t *schema.Table) bool {
 // conditional says whether a query changes the table by a transaction.
 func (r *review) conditional(t *schema.Table) bool {
 	for q, of := range r.queries {
-		if of == t && (q.Conditional || q.Transaction) {
+		if of == t && (q.Conditional || q.Transaction && q.Verb != "SELECT") {
 			return true
 		}
 	}

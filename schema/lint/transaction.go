@@ -28,11 +28,22 @@ func transactionsRejected(r *review) {
 			}
 			if !transactional(t) && !counting(t) && !told[t.ID] {
 				told[t.ID] = true
-				f := r.finding(t, "WITH transactional_mode = 'full'", "a transaction names the table, whose transactional_mode is off: Cassandra rejects it")
-				f.Query = q.Text
+				r.withoutMode(t).Query = q.Text
 			}
 		}
 	}
+}
+
+// withoutMode reports a table that a transaction names.
+func (r *review) withoutMode(t *schema.Table) *Finding {
+	const fix = "WITH transactional_mode = 'full'"
+	if t.Options["transactional_mode"] != "" {
+		return r.finding(t, fix, "a transaction names the table, whose transactional_mode is off: Cassandra rejects it")
+	}
+	f := r.finding(t, fix, "a transaction names the table, which has no transactional_mode: it then is accord.default_transactional_mode of the server, which is "+
+		"off unless cassandra.yaml says otherwise, and Cassandra rejects the transaction")
+	f.Severity = Note
+	return f
 }
 
 // forbidden is what Cassandra rejects in a statement of a transaction, whatever the mode of its table, and what to do.
@@ -57,10 +68,21 @@ func (x *sent) forbidden() (reason, fix string) {
 		return "has IF in one of its statements", "a LET of the row, and IF ... THEN before all statements"
 	case q.Timestamped:
 		return "has USING TIMESTAMP", "leave it out: a transaction has a timestamp of its own"
-	case q.TTL != 0:
+	case x.expires():
 		return "has USING TTL", "leave it out, or write rows that expire without a transaction, in a table of their own"
 	}
 	return "", ""
+}
+
+// expires says whether the statement has USING TTL, of 0 too.
+func (x *sent) expires() bool {
+	switch s := x.statement.(type) {
+	case *cql.Insert:
+		return s.Using.TTL != nil
+	case *cql.Update:
+		return s.Using.TTL != nil
+	}
+	return false
 }
 
 // forbiddenRead is what it rejects in a SELECT alone.
@@ -75,6 +97,10 @@ func forbiddenRead(q *schema.Query, t *schema.Table, s *cql.Select) (reason, fix
 	switch {
 	case q.Let != "" && !one:
 		return "has LET " + q.Let + " of what may be several rows", "name all columns of the primary key with =, or those of the partition key and LIMIT 1"
+	case s.Limit != nil && slices.ContainsFunc(t.Of(schema.PartitionKey), func(c schema.Column) bool {
+		return slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "IN" && slices.Contains(w.Columns, c.Name) })
+	}):
+		return "has IN of the partition key and LIMIT", "read one partition at a time"
 	case !located(q, t):
 		return "has a SELECT that does not name its partition", "name all columns of the partition key"
 	case len(s.OrderBy)+len(s.GroupBy) > 0:

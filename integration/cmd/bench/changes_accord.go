@@ -60,11 +60,11 @@ func (b *accordBench) run(ctx context.Context, p *place) (_ map[string]string, e
 	text, files := answer("accord-benchmark", sections)
 	files["accord-benchmark.md"] = fmt.Sprintf(`# What a change costs in a transaction of Cassandra 6
 
-Cassandra %s, an alpha. An entity in two tables, by id, and by address and status: no two entities share a partition, but in the lines “shared”,
-where the second table is by status alone. Sets that are [Transactional](accord.md) are written and read at QUORUM.
+Cassandra %s, an alpha. An entity in two tables, by id, and by address and status, and of sets with Unique in a third one, by address. No two entities
+share a partition, but in the lines “shared”, where the second table is by status alone, and transactions wait for each other. Sets that are [Transactional](accord.md) are written and read at QUORUM.
 
 %s
-No two changes meet, and each comes when that of its insert is done. See [changes.md](changes.md) for the other rules on Cassandra 5.0.
+No two changes are of one entity, and each comes when that of its insert is done. See [changes.md](changes.md) for the other rules on Cassandra 5.0.
 
 %s%s`, release, b.method(p), text, written("accordbench"))
 	return files, nil

@@ -25,7 +25,7 @@ var (
 	_ session.RetryTracer   = (*recorder)(nil)
 )
 
-// span is a write under way. It travels in the context.
+// span is a write under way. It is in the context.
 type span struct {
 	begun   time.Time
 	slowest time.Duration

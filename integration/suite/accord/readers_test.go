@@ -198,3 +198,47 @@ func TestReadersSeeAllOrNothing(t *testing.T) {
 		}
 	})
 }
+
+// What is not there, or was deleted, is nil in its place, and a row that is near one that is not there is not taken for it.
+func TestTransactionReads(t *testing.T) {
+	t.Parallel()
+	cluster.Need(t, 1)
+	s, ctx := kinds["transactional"].open(t), t.Context()
+	write := func(op string, changes ...tables.Change) writer.Result {
+		t.Helper()
+		result, err := s.Writer.Write(ctx, op, changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	there, gone := newOrder(), newOrder()
+	gone.UserID = there.UserID
+	customer := Customer{CustomerID: gocql.MustRandomUUID(), Email: "ada@example.org", Country: "NZ"}
+	write("createOrder", s.orders.Insert(there), s.customers.Insert(customer))
+	gone.Version = write("createOrder", s.orders.Insert(gone)).Version
+	write("cancel", s.orders.Delete(gone))
+	byID := func(id gocql.UUID) reader.Query[Order] {
+		return reader.From(s.orders, "orders_by_id").Eq("order_id", id)
+	}
+	byUser := func(id gocql.UUID) reader.Query[Order] {
+		return reader.From(s.orders, "orders_by_user").Eq("user_id", there.UserID).Eq("order_id", id)
+	}
+	orders, err := reader.Transaction(ctx, s.Reader, "readOrders", byID(there.OrderID), byID(gone.OrderID), byID(gocql.TimeUUID()),
+		byUser(there.OrderID), byUser(gone.OrderID), byUser(gocql.TimeUUID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []bool{true, false, false, true, false, false} {
+		if (orders[n] != nil) != want || want && (orders[n].Status != there.Status || *orders[n].Note != *there.Note || len(orders[n].Tags) != 2) {
+			t.Errorf("row %d is %+v", n, orders[n])
+		}
+	}
+	owner := func(email string) reader.Query[Customer] {
+		return reader.From(s.customers, "customer_of_email").Eq("email", email)
+	}
+	owners, err := reader.Transaction(ctx, s.Reader, "readOwners", owner("eve@example.org"), owner(customer.Email))
+	if err != nil || owners[0] != nil || owners[1] == nil || owners[1].CustomerID != customer.CustomerID {
+		t.Errorf("%+v, %v", owners, err)
+	}
+}

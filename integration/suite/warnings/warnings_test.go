@@ -141,7 +141,7 @@ type library struct {
 	batches *batches
 }
 
-// largest is the length of the largest text of which all ten rows still travel in one group.
+// largest is the length of the largest text of which all ten rows are still sent in one group.
 func largest(t *testing.T, w *writer.Writer) int {
 	t.Helper()
 	one := func(text int) bool {
@@ -158,7 +158,7 @@ func largest(t *testing.T, w *writer.Writer) int {
 		}
 	}
 	if text == 0 {
-		t.Fatal("ten small rows do not travel together")
+		t.Fatal("ten small rows are not sent together")
 	}
 	return text - 1
 }
