@@ -20,7 +20,8 @@
 // clustering keys come in the order of the partitions' buckets, which is always the same.
 //
 // A deleted entity of a set with tables.Versioned leaves a row in the base table for 24 hours, or in a Transactional set until it is inserted
-// again, in which all columns but key and version are null. A query does not return this row, and a limit does not count it. It is read, though, as a tombstone is.
+// again, in which all columns but key and version are null. A query does not return this row, and a limit does not count it. It is read,
+// though, as a tombstone is.
 //
 // Rows of a Unique table are claims, including those of writes that are not finished or never will be. The base row of the owner
 // says whether it has the key, and [Query.Confirm] reads it. See tables.Table.

@@ -2,6 +2,7 @@ package reader_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
+	"github.com/gocql/gocql"
 )
 
 type reading struct {
@@ -100,6 +102,32 @@ func ExampleRead() {
 	// Output:
 	// 1
 	// 0
+}
+
+// Two rows of an order, as they are at one moment. It needs nodes of Cassandra 6.
+func ExampleTransaction() {
+	type order struct {
+		ID, Customer, Status string
+		Version              gocql.UUID
+	}
+	orders := tables.Must(tables.New[order]("order",
+		tables.Table{Name: "orders_by_id", PartKey: []string{"id"}},
+		tables.Table{Name: "orders_by_customer", PartKey: []string{"customer"}, SortKey: []string{"id"}},
+		tables.Versioned("version"), tables.Transactional()))
+	show := func(ctx context.Context, r *reader.Reader, id, customer string) error {
+		rows, err := reader.Transaction(ctx, r, "showOrder",
+			reader.From(orders, "orders_by_id").Eq("id", id),
+			reader.From(orders, "orders_by_customer").Eq("customer", customer).Eq("id", id))
+		if err != nil {
+			return err
+		}
+		if rows[0] == nil {
+			return errors.New("no such order")
+		}
+		fmt.Println(rows[0].Status, rows[1] != nil) // true, or it is another customer's
+		return nil
+	}
+	_ = show
 }
 
 // The error names what a query lacks, before anything is sent.

@@ -97,7 +97,8 @@ COMMIT TRANSACTION -- batch
 	if r := f.requests[0]; r.statement != text || string(r.key) != "b" || r.consistency != gocql.Quorum {
 		t.Errorf("key %q, at %v:\n%s", r.key, r.consistency, r.statement)
 	}
-	if got := strings.Join(n.notes, "\n"); got != "read check of tickets, tickets_by_queue, ticket_of_seat, limit 0, continued false\n  partition 1 of shop.tickets []\n"+
+	if got := strings.Join(n.notes, "\n"); got != "read check of tickets, tickets_by_queue, ticket_of_seat, limit 0, continued false\n"+
+		"  partition 1 of shop.tickets []\n"+
 		"    end of it: 3 rows, 1 pages, 1 attempts, \"\", false\n  end of check: 6 partitions, 3 rows, <nil>" {
 		t.Error(got)
 	}

@@ -19,8 +19,8 @@ type Transaction struct {
 	fences []gocql.UUID
 }
 
-// CommitTransaction ends the text of a transaction. gocql prepares a text that begins with BEGIN only if its last word is batch (session.go, shouldPrepare), and without
-// preparing it sends no values. The server takes the rest of the line for a comment.
+// CommitTransaction ends the text of a transaction. gocql prepares a text that begins with BEGIN only if its last word is batch (session.go,
+// shouldPrepare), and without preparing it sends no values. The server takes the rest of the line for a comment.
 const CommitTransaction = "COMMIT TRANSACTION -- batch\n"
 
 // NewTransaction makes the transaction of changes, with their mutations in the query tables. fences are, by change, the versions of deleted

@@ -94,7 +94,8 @@ func (r *review) leftOut(e *family, what string, by map[schema.ID]*schema.Query)
 			kind = "transaction"
 		}
 		r.finding(has, "put a statement for each table of the entity into the "+kind+
-			"; if a row is in a table only sometimes, accept it with denorm:ignore", "a %s %s entity %s in %s, and not in %s", kind, what, e.Name, has.ID, strings.Join(missing, ", ")).of(by[has.ID])
+			"; if a row is in a table only sometimes, accept it with denorm:ignore", "a %s %s entity %s in %s, and not in %s",
+			kind, what, e.Name, has.ID, strings.Join(missing, ", ")).of(by[has.ID])
 	}
 }
 
