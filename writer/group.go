@@ -14,8 +14,8 @@ import (
 	"github.com/denorm-go/denorm/retry"
 )
 
-// groupSender is requests of a fan-out that make their first attempt together: one unlogged batch, to a node that is a replica of each. Unless
-// it succeeds, each goes on alone.
+// groupSender is requests of a fan-out that make their first attempt together: one unlogged batch, to a node that is a replica of most of them.
+// Unless it succeeds, each goes on alone.
 type groupSender struct {
 	sender           // of all their mutations
 	together request // what it sends
@@ -106,7 +106,7 @@ func (w *Writer) explainGroups(p *plan, out *Plan) []request {
 		out.Grouped = "none: " + why
 		return p.requests
 	}
-	requests, partitions := slices.Clone(p.requests), 0
+	requests, sharing, joined := slices.Clone(p.requests), 0, 0
 	groups := w.groups(p, len(requests), func(i int) *request { return &requests[i] },
 		func(keyspace, table string) bool { return w.live.whyUngrouped(keyspace, table) == "" })
 	if len(groups) == 0 {
@@ -120,9 +120,12 @@ func (w *Writer) explainGroups(p *plan, out *Plan) []request {
 			first.mutations = append(first.mutations, requests[n].mutations...)
 			requests[n].mutations = nil
 		}
-		partitions += len(g.Partitions)
+		sharing, joined = sharing+len(g.Partitions)-g.Joined, joined+g.Joined
 	}
-	out.Grouped = fmt.Sprintf("%d of %d partitions share %s", partitions, len(requests), w.sharedNodes())
+	out.Grouped = fmt.Sprintf("%d of %d partitions share %s", sharing, len(requests), w.sharedNodes())
+	if joined > 0 {
+		out.Grouped += fmt.Sprintf(", with %d more that share none", joined)
+	}
 	return slices.DeleteFunc(requests, func(p request) bool { return len(p.mutations) == 0 })
 }
 

@@ -296,14 +296,15 @@ func BatchLimit(bytes int) Option {
 }
 
 // Group sends requests of a fan-out together if the partitions that they write share a near replica. They are sent in one unlogged batch
-// with that node as the coordinator, of at most 10 partitions and about the given number of bytes. On three nodes with three replicas all
-// requests can be grouped, in large clusters few; [Writer.Explain] says which. A group costs client and servers less than single requests.
+// with that node as the coordinator, of at most 10 partitions and about the given number of bytes. For two partitions that share the node, a third
+// one with three near replicas may go with them, whose replicas are others. On up to six nodes with three replicas nearly all requests can be
+// grouped, in large clusters few; [Writer.Explain] says which. A group costs client and servers less than single requests.
 // 4 << 10 is below what servers warn of by default (batch_size_warn_threshold). 0 turns it off, which is the default.
 //
 // The mode stays [FanOut], [Fallback] or [Conditional]; with the last, the query tables are sent together once the condition holds. These are not
 // grouped: tables with views or triggers, tables whose schema is not known yet, counters, the transactions of conditions, [Writer.Resume], the
-// repairs of package reconcile, and every write whose retry policy allows one attempt. With [Hedge] partitions are sent together only if they
-// share two near replicas.
+// repairs of package reconcile, and every write whose retry policy allows one attempt. With [Hedge] partitions need to share
+// two near replicas in place of one.
 //
 // If a group fails, each of its partitions gets a request of its own, at once and at the same timestamp. This request takes from the retry
 // budget what a retry costs: a token, or two after a timeout. If the node may be at fault, or says that replicas are missing (UNAVAILABLE), it

@@ -42,14 +42,14 @@ func (s *wireShop) common(t *testing.T, o Order) (nodes []int) {
 	return nodes
 }
 
-// Requests travel together where a node is a replica of all, and that node coordinates: on three nodes with three replicas always, with one
-// replica never unless they have the same, on six in part.
+// Requests are sent together to a node that is a replica of two of them at least, and so is the third with three replicas: on three nodes always,
+// on more where two share one. With one replica only those that have the same are sent together.
 func TestWireGroups(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ nodes, replicas, least, most int }{ // requests of 60 writes of three partitions
 		{nodes: 3, replicas: 3, least: 60, most: 60},
-		{nodes: 6, replicas: 3, least: 61, most: 120},
-		{nodes: 12, replicas: 3, least: 90, most: 170},
+		{nodes: 6, replicas: 3, least: 60, most: 75},
+		{nodes: 12, replicas: 3, least: 65, most: 120},
 		{nodes: 12, replicas: 1, least: 150, most: 180},
 	} {
 		t.Run(fmt.Sprintf("%d nodes, %d replicas", test.nodes, test.replicas), func(t *testing.T) {
@@ -62,8 +62,13 @@ func TestWireGroups(t *testing.T) {
 				if err := s.w.Check(t.Context(), orderSet(t)); err != nil {
 					t.Fatal(err)
 				}
-				requests, coordinators := 0, make(map[int]int)
+				requests, coordinators, explained := 0, make(map[int]int), make(map[string]int)
 				for range 60 {
+					plan, err := s.w.Explain("createOrder", orderSet(t).Insert(fresh()))
+					if err != nil {
+						t.Fatal(err)
+					}
+					explained[plan.Grouped]++
 					from := len(s.Journal())
 					result, err := s.w.Write(t.Context(), "createOrder", orderSet(t).Insert(fresh()))
 					if err != nil || result.Mode != FanOut {
@@ -78,13 +83,17 @@ func TestWireGroups(t *testing.T) {
 								t.Error("a logged batch")
 							}
 						}
+						elsewhere := 0
 						for _, st := range r.Statements {
 							if at, _ := st.Value("[timestamp]"); !slices.Equal(at.Bytes, be(result.Timestamp)) {
 								t.Errorf("timestamp %x, want %x", at.Bytes, be(result.Timestamp))
 							}
 							if replicas := s.replicasOf(st); !slices.Contains(replicas, r.Node) {
-								t.Errorf("%s to node %d, the replicas are %v", st.Text, r.Node, replicas)
+								elsewhere++
 							}
+						}
+						if elsewhere > 1 || elsewhere == 1 && (len(r.Statements) < 3 || test.replicas < 3) {
+							t.Errorf("%d of %v to node %d, which is no replica", elsewhere, r.Statements, r.Node)
 						}
 					}
 					if result.Requests != len(sent) || result.Attempts != len(sent) || result.Groups != groups {
@@ -95,6 +104,10 @@ func TestWireGroups(t *testing.T) {
 				t.Logf("%d requests, groups by coordinator %v", requests, coordinators)
 				if requests < test.least || requests > test.most {
 					t.Errorf("%d requests", requests)
+				}
+				joins := explained["2 of 3 partitions share a replica that is up now, with 1 more that share none"] > 0
+				if want := test.nodes > 3 && test.replicas == 3; joins != want {
+					t.Errorf("explained as %v", explained)
 				}
 				if test.nodes == 3 {
 					for n := 1; n <= 3; n++ {

@@ -28,14 +28,22 @@ type Partition struct {
 	Size     int    // of what is written, in bytes
 }
 
-// Group is partitions that have replicas in common. An attempt with it goes to one of these and to no other node.
+// Group is partitions that are written together. An attempt with it goes to one of its nodes and to no other.
 type Group struct {
 	Partitions []int     // by their number
-	nodes      []*member // replicas of each: the one that is asked first, then by nearness those for when it has no connection, and for a hedge
+	Joined     int       // how many of Partitions, the last ones, need not have the nodes as replicas
+	nodes      []*member // replicas of all the others: the one that is asked first, then by nearness those for when it has no connection, and for a hedge
+	size       int       // of all of Partitions
 }
+
+// joinReplicas is how many replicas a partition needs to be written by way of a node that is not one of them. Of so many, that node sends the write to
+// one more than a replica would, and the client has one request less: in all this is cheaper (docs/benchmark-6-nodes-rf3.md). With one replica it
+// is dearer, as that one would have written alone.
+const joinReplicas = 3
 
 // Group puts partitions into groups of two and more of one keyspace, whose sizes together are within limit: those that have the most common
 // replica first, then the rest. Only replicas that are near, up, in rotation and not in a pause count, and of these a group has as many as least.
+// Of the partitions that are left, those with enough replicas join a group: at most one for two that have its nodes as replicas.
 func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group) {
 	r, now := p.ring.Load(), time.Now().UnixNano()
 	replicas := make([][]*member, len(partitions)) // nil for those that are done
@@ -48,10 +56,10 @@ func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group
 	for from := 0; from < len(partitions); from += groupWindow {
 		window := replicas[from:min(from+groupWindow, len(replicas))]
 		for node := mostCommon(window); node != nil; node = mostCommon(window) {
-			g, size, keyspace := Group{Partitions: make([]int, 0, min(groupMost, len(window)))}, 0, ""
+			g, keyspace := Group{Partitions: make([]int, 0, min(groupMost, len(window)))}, ""
 			for i, nodes := range window {
 				one := &partitions[from+i]
-				if len(g.Partitions) == groupMost || size+one.Size > limit || !slices.Contains(nodes, node) {
+				if len(g.Partitions) == groupMost || g.size+one.Size > limit || !slices.Contains(nodes, node) {
 					continue
 				}
 				if len(g.Partitions) == 0 {
@@ -63,7 +71,7 @@ func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group
 				}
 				window[i] = nil
 				g.Partitions = append(g.Partitions, from+i)
-				size += one.Size
+				g.size += one.Size
 			}
 			if first := g.Partitions[0]; len(g.Partitions) == 1 { // nobody fits it here; elsewhere somebody may
 				window[first-from] = slices.DeleteFunc(g.nodes, func(m *member) bool { return m == node })
@@ -73,6 +81,20 @@ func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group
 			g.nodes[0], g.nodes[at] = g.nodes[at], g.nodes[0]
 			slices.SortStableFunc(g.nodes[1:], func(a, b *member) int { return cmp.Compare(a.tier, b.tier) })
 			groups = append(groups, g)
+		}
+	}
+	for i := range partitions {
+		one := &partitions[i]
+		fits := func(g Group) bool {
+			return len(g.Partitions) < groupMost && len(g.Partitions)-g.Joined >= 2*(g.Joined+1) && g.size+one.Size <= limit &&
+				partitions[g.Partitions[0]].Keyspace == one.Keyspace
+		}
+		if replicas[i] == nil {
+			continue
+		}
+		if at := slices.IndexFunc(groups, fits); at >= 0 && len(p.groupable(r, one, now, &room, 1)) >= joinReplicas {
+			g := &groups[at]
+			g.Partitions, g.Joined, g.size = append(g.Partitions, i), g.Joined+1, g.size+one.Size
 		}
 	}
 	return groups

@@ -22,7 +22,8 @@ func (w *town) partitions(keyspace string, first ...int) []Partition {
 }
 
 // Whatever the ring and the partitions are: each is in one group at most, a group has two partitions at least and as many as are allowed at
-// most, and its nodes are replicas of all of them that may be asked. No two that are left alone could be sent together.
+// most, and its nodes are replicas of all of them that may be asked, but for those that have joined: half as many at most, which have three replicas.
+// No two that are left alone could be sent together, and none could join.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -63,15 +64,20 @@ func TestGroups(t *testing.T) {
 			}
 		}
 		grouped := make([]bool, len(parts))
-		for _, g := range w.policy.Group(parts, limit, least) {
+		groups := w.policy.Group(parts, limit, least)
+		for _, g := range groups {
 			common := slices.Clone(able[g.Partitions[0]])
-			size := 0
-			for _, n := range g.Partitions {
+			size, sharing := 0, len(g.Partitions)-g.Joined
+			for i, n := range g.Partitions {
 				if grouped[n] {
 					t.Fatalf("partition %d is in two groups", n)
 				}
 				grouped[n], size = true, size+parts[n].Size
-				common = slices.DeleteFunc(common, func(h int) bool { return !slices.Contains(able[n], h) })
+				if i < sharing {
+					common = slices.DeleteFunc(common, func(h int) bool { return !slices.Contains(able[n], h) })
+				} else if len(able[n]) < 3 {
+					t.Fatalf("partition %d has joined, its replicas are %v", n, able[n])
+				}
 				if parts[n].Keyspace != parts[g.Partitions[0]].Keyspace {
 					t.Fatalf("group %v has two keyspaces", g.Partitions)
 				}
@@ -85,8 +91,20 @@ func TestGroups(t *testing.T) {
 			}
 			slices.Sort(nodes)
 			slices.Sort(common)
-			if !slices.Equal(nodes, common) || len(nodes) < least || len(g.Partitions) < 2 || len(g.Partitions) > groupMost || size > limit {
-				t.Fatalf("group %v of %d bytes, nodes %v, replicas of all are %v", g.Partitions, size, nodes, common)
+			if !slices.Equal(nodes, common) || len(nodes) < least || sharing < 2 || 2*g.Joined > sharing || len(g.Partitions) > groupMost || size > limit {
+				t.Fatalf("group %v of %d bytes, %d joined, nodes %v, replicas of all others are %v", g.Partitions, size, g.Joined, nodes, common)
+			}
+		}
+		for _, g := range groups {
+			size := 0
+			for _, n := range g.Partitions {
+				size += parts[n].Size
+			}
+			for i := range parts {
+				room := len(g.Partitions) < groupMost && size+parts[i].Size <= limit && 2*(g.Joined+1) <= len(g.Partitions)-g.Joined
+				if room && !grouped[i] && len(able[i]) >= 3 && parts[i].Keyspace == parts[g.Partitions[0]].Keyspace {
+					t.Fatalf("%d is alone, and could join %v", i, g.Partitions)
+				}
 			}
 		}
 		if len(parts) > groupWindow {
@@ -104,6 +122,28 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A partition with three replicas joins two that share some, wherever its own are, and a second one does not; with two replicas none does.
+func TestGroupIsJoined(t *testing.T) {
+	t.Parallel()
+	w := newTown(make([]uint, 12)...)
+	for keyspace, want := range map[string]string{"ks3": "[[0 3 1]] 1", "ks2": "[[0 3]] 0"} {
+		groups := w.policy.Group(w.partitions(keyspace, 0, 4, 8, 1), 1000, 1)
+		joined, parts := 0, [][]int{}
+		for _, g := range groups {
+			parts, joined = append(parts, g.Partitions), joined+g.Joined
+		}
+		if got := fmt.Sprint(parts, joined); got != want {
+			t.Errorf("%s: %s, want %s", keyspace, got, want)
+		}
+	}
+	a := &Attempt{Context: context.Background(), Group: &w.policy.Group(w.partitions("ks3", 0, 4, 8, 1), 1000, 1)[0]}
+	order := w.plan(unasked{request{ctx: a}})
+	slices.Sort(order)
+	if !slices.Equal(order, []int{1, 2}) {
+		t.Errorf("plan %v: want the replicas of the two that share some", order)
+	}
 }
 
 // The attempt of a group goes to its nodes, one after the other, and to no other; a hedge to another of them.
