@@ -227,7 +227,7 @@ func (p *Plan) writeRequests(b *strings.Builder) {
 		case p.Mode == LoggedBatch && !r.Counter:
 			what = fmt.Sprintf("logged batch of %d statements for %d partitions", len(r.Statements), r.Partitions)
 		case r.Partitions > 1:
-			what = fmt.Sprintf("unlogged batch of %d statements for %d partitions, to a replica of all of them", len(r.Statements), r.Partitions)
+			what = fmt.Sprintf("unlogged batch of %d statements for %d partitions, in a group", len(r.Statements), r.Partitions)
 		case len(r.Statements) > 1:
 			what = fmt.Sprintf("batch of %d statements for 1 partition", len(r.Statements))
 		}

@@ -124,7 +124,8 @@ func (w *Writer) explainGroups(p *plan, out *Plan) []request {
 	}
 	out.Grouped = fmt.Sprintf("%d of %d partitions share %s", sharing, len(requests), w.sharedNodes())
 	if joined > 0 {
-		out.Grouped += fmt.Sprintf(", with %d more that share none", joined)
+		out.Grouped = fmt.Sprintf("%d of %d partitions are in groups: %d that share %s, and %d with other replicas", sharing+joined, len(requests),
+			sharing, w.sharedNodes(), joined)
 	}
 	return slices.DeleteFunc(requests, func(p request) bool { return len(p.mutations) == 0 })
 }

@@ -50,12 +50,12 @@ func TestWireGroupOutcomes(t *testing.T) {
 	tally := &wireTally{}
 	t.Cleanup(func() { tally.report(t) })
 	const table = "orders_by_user"
-	for first, fault := range wireFaults() {
-		t.Run(first, func(t *testing.T) {
-			t.Parallel()
+	outcomes := func(nodes int, order func(*testing.T, *wireShop) Order) func(*testing.T, string, wireFault) {
+		return func(t *testing.T, first string, fault wireFault) {
+			t.Helper()
 			synctest.Test(t, func(t *testing.T) {
 				unwind(t)
-				s := openWireGroups(t, 3, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
+				s := openWireGroups(t, nodes, Timeout(time.Minute), Retry(retry.Policy{MaxAttempts: 2, MaxElapsedTime: time.Minute}))
 				faults, group := wireFaults(), groupKnown(first, fault)
 				subsets := 8
 				if group != maybe {
@@ -65,13 +65,19 @@ func TestWireGroupOutcomes(t *testing.T) {
 					for i := range 3 { // a third for each subset
 						second := wireSeconds[(3*i+subset)%len(wireSeconds)]
 						s.groupOutcome(t, tally, table, groupCase{
-							change: orderSet(t).Insert(fresh()), first: fault, group: group, subset: subset, second: faults[second],
+							change: orderSet(t).Insert(order(t, s)), first: fault, group: group, subset: subset, second: faults[second],
 							say: fmt.Sprintf("%03b applied, then %s", subset, second),
 						})
 					}
 				}
 			})
-		})
+		}
+	}
+	shared := outcomes(3, func(*testing.T, *wireShop) Order { return fresh() })
+	joined := outcomes(6, func(t *testing.T, s *wireShop) Order { t.Helper(); return s.joined(t) })
+	for first, fault := range wireFaults() {
+		t.Run(first, func(t *testing.T) { t.Parallel(); shared(t, first, fault) })
+		t.Run(first+", one has joined", func(t *testing.T) { t.Parallel(); joined(t, first, fault) })
 	}
 }
 

@@ -30,31 +30,34 @@ type Partition struct {
 
 // Group is partitions that are written together. An attempt with it goes to one of its nodes and to no other.
 type Group struct {
-	Partitions []int     // by their number
-	Joined     int       // how many of Partitions, the last ones, need not have the nodes as replicas
-	nodes      []*member // replicas of all the others: the one that is asked first, then by nearness those for when it has no connection, and for a hedge
-	size       int       // of all of Partitions
+	Partitions []int         // by their number
+	Joined     int           // how many of Partitions, the last ones, need not have the nodes as replicas
+	nodes      []*member     // replicas of all but the joined: the one that is asked first, then by nearness those for when it has no connection, and for a hedge
+	size       int           // of all of Partitions
+	joins      *atomic.Int64 // of the policy; nil if none has joined
 }
 
-// joinReplicas is how many replicas a partition needs to be written by way of a node that is not one of them. Of so many, that node sends the write to
-// one more than a replica would, and the client has one request less: in all this is cheaper (docs/benchmark-6-nodes-rf3.md). With one replica it
-// is dearer, as that one would have written alone.
+// joinReplicas is how many replicas in the node's datacentre a partition needs to be written by way of a node that is not one of them. Of so many,
+// that node sends the write to one more than a replica would, and client and servers have one request less: on balance this is cheaper (DESIGN.md,
+// Groups). With one replica it is dearer, as that one would have written alone.
 const joinReplicas = 3
 
 // Group puts partitions into groups of two and more of one keyspace, whose sizes together are within limit: those that have the most common
 // replica first, then the rest. Only replicas that are near, up, in rotation and not in a pause count, and of these a group has as many as least.
-// Of the partitions that are left, those with enough replicas join a group: at most one for two that have its nodes as replicas.
+// Of the partitions that are left, those with enough replicas join a group, at most one for two that have its nodes as replicas.
 func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group) {
 	r, now := p.ring.Load(), time.Now().UnixNano()
 	replicas := make([][]*member, len(partitions)) // nil for those that are done
+	usable := make([]int, len(partitions))         // how many those were at first
 	var room []*member                             // for all of them together
 	for i := range partitions {
 		if one := &partitions[i]; one.Key != nil && one.Size <= limit {
 			replicas[i] = p.groupable(r, one, now, &room, len(partitions)-i)
+			usable[i] = len(replicas[i])
 		}
 	}
 	for from := 0; from < len(partitions); from += groupWindow {
-		window := replicas[from:min(from+groupWindow, len(replicas))]
+		window, made := replicas[from:min(from+groupWindow, len(replicas))], len(groups)
 		for node := mostCommon(window); node != nil; node = mostCommon(window) {
 			g, keyspace := Group{Partitions: make([]int, 0, min(groupMost, len(window)))}, ""
 			for i, nodes := range window {
@@ -82,22 +85,31 @@ func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group
 			slices.SortStableFunc(g.nodes[1:], func(a, b *member) int { return cmp.Compare(a.tier, b.tier) })
 			groups = append(groups, g)
 		}
-	}
-	for i := range partitions {
-		one := &partitions[i]
-		fits := func(g Group) bool {
-			return len(g.Partitions) < groupMost && len(g.Partitions)-g.Joined >= 2*(g.Joined+1) && g.size+one.Size <= limit &&
-				partitions[g.Partitions[0]].Keyspace == one.Keyspace
-		}
-		if replicas[i] == nil {
-			continue
-		}
-		if at := slices.IndexFunc(groups, fits); at >= 0 && len(p.groupable(r, one, now, &room, 1)) >= joinReplicas {
-			g := &groups[at]
-			g.Partitions, g.Joined, g.size = append(g.Partitions, i), g.Joined+1, g.size+one.Size
+		for i := range window {
+			if n := from + i; window[i] != nil && len(groups) > made && p.joins.Load() <= now {
+				p.join(groups[made:], partitions, n, limit, usable[n])
+			}
 		}
 	}
 	return groups
+}
+
+// join adds the n-th partition to the first of the groups that has room for it. So many of its replicas are usable: most of them have to be, as
+// without a quorum its group would fail.
+func (p *Policy) join(groups []Group, partitions []Partition, n, limit, usable int) {
+	one := &partitions[n]
+	place := p.ring.Load().keyspaces[one.Keyspace]
+	for k := range groups {
+		g := &groups[k]
+		factor := place.in(g.nodes[0].dc)
+		if factor < joinReplicas || 2*usable <= factor || partitions[g.Partitions[0]].Keyspace != one.Keyspace {
+			continue
+		}
+		if len(g.Partitions) < groupMost && len(g.Partitions)-g.Joined >= 2*(g.Joined+1) && g.size+one.Size <= limit {
+			g.Partitions, g.Joined, g.size, g.joins = append(g.Partitions, n), g.Joined+1, g.size+one.Size, &p.joins
+			return
+		}
+	}
 }
 
 // shared is how many nodes are in both.
@@ -217,7 +229,8 @@ func (a *Attempt) count(n int32) {
 }
 
 // EndGroup tells the policy what an attempt of a group ended with. A failure that may be due to the node makes its groups pause, unless they do;
-// so does UNAVAILABLE, of which a request alone says that it was not applied and a group cannot.
+// so does UNAVAILABLE, of which a request alone says that it was not applied and a group cannot. After that nothing joins groups for as long: the
+// partition without replicas may be one that has joined, and would take the groups of one node after the other with it.
 func (a *Attempt) EndGroup(r Result, err error) {
 	a.count(-1)
 	n := a.node.Load()
@@ -230,6 +243,9 @@ func (a *Attempt) EndGroup(r Result, err error) {
 		until := now.Add(groupPause).UnixNano()
 		if next := n.groups.next.Load(); next <= now.UnixNano() && n.groups.next.CompareAndSwap(next, until) {
 			a.before().pause = until
+		}
+		if server, ok := driver.RequestError(err); ok && server.Code() == gocql.ErrCodeUnavailable && a.Group.joins != nil {
+			a.Group.joins.Store(until)
 		}
 	}
 }

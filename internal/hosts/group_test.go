@@ -49,15 +49,17 @@ func TestGroups(t *testing.T) {
 		const limit = 1000
 		least := rapid.IntRange(1, 2).Draw(t, "least")
 		parts := make([]Partition, rapid.IntRange(0, 100).Draw(t, "partitions"))
-		able := make([][]int, len(parts))
+		largest := rapid.SampledFrom([]int{10, 100, 600}).Draw(t, "largest")
+		able, replicas := make([][]int, len(parts)), make([]int, len(parts))
 		for i := range parts {
 			first, factor := rapid.IntRange(0, hosts-1).Draw(t, "first"), rapid.IntRange(1, 4).Draw(t, "replicas")
-			parts[i] = Partition{fmt.Sprint("ks", factor), w.key(first), rapid.IntRange(1, 600).Draw(t, "size")}
+			parts[i] = Partition{fmt.Sprint("ks", factor), w.key(first), rapid.IntRange(1, largest).Draw(t, "size")}
 			if rapid.IntRange(0, 9).Draw(t, "other") == 0 {
 				parts[i] = Partition{"unheard", w.key(first), 1}
 				continue
 			}
-			for n := range min(factor, hosts) {
+			replicas[i] = min(factor, hosts)
+			for n := range replicas[i] {
 				if h := (first + n) % hosts; !bad[h] {
 					able[i] = append(able[i], h)
 				}
@@ -75,8 +77,8 @@ func TestGroups(t *testing.T) {
 				grouped[n], size = true, size+parts[n].Size
 				if i < sharing {
 					common = slices.DeleteFunc(common, func(h int) bool { return !slices.Contains(able[n], h) })
-				} else if len(able[n]) < 3 {
-					t.Fatalf("partition %d has joined, its replicas are %v", n, able[n])
+				} else if replicas[n] < 3 || 2*len(able[n]) <= replicas[n] {
+					t.Fatalf("partition %d has joined, its replicas are %v of %d", n, able[n], replicas[n])
 				}
 				if parts[n].Keyspace != parts[g.Partitions[0]].Keyspace {
 					t.Fatalf("group %v has two keyspaces", g.Partitions)
@@ -95,6 +97,9 @@ func TestGroups(t *testing.T) {
 				t.Fatalf("group %v of %d bytes, %d joined, nodes %v, replicas of all others are %v", g.Partitions, size, g.Joined, nodes, common)
 			}
 		}
+		if len(parts) > groupWindow {
+			return
+		}
 		for _, g := range groups {
 			size := 0
 			for _, n := range g.Partitions {
@@ -102,13 +107,10 @@ func TestGroups(t *testing.T) {
 			}
 			for i := range parts {
 				room := len(g.Partitions) < groupMost && size+parts[i].Size <= limit && 2*(g.Joined+1) <= len(g.Partitions)-g.Joined
-				if room && !grouped[i] && len(able[i]) >= 3 && parts[i].Keyspace == parts[g.Partitions[0]].Keyspace {
+				if room && !grouped[i] && replicas[i] >= 3 && 2*len(able[i]) > replicas[i] && parts[i].Keyspace == parts[g.Partitions[0]].Keyspace {
 					t.Fatalf("%d is alone, and could join %v", i, g.Partitions)
 				}
 			}
-		}
-		if len(parts) > groupWindow {
-			return
 		}
 		for i := range parts {
 			for j := range i {
@@ -124,27 +126,93 @@ func TestGroups(t *testing.T) {
 	})
 }
 
-// A partition with three replicas joins two that share some, wherever its own are, and a second one does not; with two replicas none does.
+// A partition with three replicas joins two that share some, wherever its own are, and a second one does not; two join four. With two replicas, or
+// with two of the three out of rotation, none does.
 func TestGroupIsJoined(t *testing.T) {
 	t.Parallel()
 	w := newTown(make([]uint, 12)...)
-	for keyspace, want := range map[string]string{"ks3": "[[0 3 1]] 1", "ks2": "[[0 3]] 0"} {
-		groups := w.policy.Group(w.partitions(keyspace, 0, 4, 8, 1), 1000, 1)
+	limit := 2000
+	grouped := func(keyspace string, first ...int) string {
 		joined, parts := 0, [][]int{}
-		for _, g := range groups {
+		for _, g := range w.policy.Group(w.partitions(keyspace, first...), limit, 1) {
 			parts, joined = append(parts, g.Partitions), joined+g.Joined
 		}
-		if got := fmt.Sprint(parts, joined); got != want {
-			t.Errorf("%s: %s, want %s", keyspace, got, want)
+		return fmt.Sprint(parts, joined)
+	}
+	two, four := []int{0, 4, 8, 1}, []int{0, 4, 8, 1, 0, 1}
+	for _, c := range []struct{ got, want string }{
+		{grouped("ks3", two...), "[[0 3 1]] 1"},
+		{grouped("ks3", four...), "[[0 3 4 5 1 2]] 2"},
+		{grouped("ks2", two...), "[[0 3]] 0"},
+		{grouped("ks3", append(slices.Repeat([]int{0}, 9), 4, 8)...), "[[0 1 2 3 4 5 6 7 8 9]] 1"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s, want %s", c.got, c.want)
 		}
 	}
-	a := &Attempt{Context: context.Background(), Group: &w.policy.Group(w.partitions("ks3", 0, 4, 8, 1), 1000, 1)[0]}
+	limit = 550
+	if got, want := grouped("ks3", four...), "[[0 3 4 5 1]] 1"; got != want {
+		t.Errorf("room for five: %s, want %s", got, want)
+	}
+	a := &Attempt{Context: context.Background(), Group: &w.policy.Group(w.partitions("ks3", two...), 1000, 1)[0]}
 	order := w.plan(unasked{request{ctx: a}})
 	slices.Sort(order)
 	if !slices.Equal(order, []int{1, 2}) {
 		t.Errorf("plan %v: want the replicas of the two that share some", order)
 	}
+	w.silence(4)
+	if got, want := grouped("ks3", two...), "[[0 3 1]] 1"; got != want {
+		t.Errorf("one replica out of rotation: %s, want %s", got, want)
+	}
+	w.silence(5)
+	if got, want := grouped("ks3", two...), "[[0 3 2]] 1"; got != want {
+		t.Errorf("two replicas out of rotation: %s, want %s", got, want)
+	}
 }
+
+// After UNAVAILABLE of a group that one has joined, none joins any for a while, at whatever node: it may be the one that has no replicas. Groups of
+// partitions that share a node go on at other nodes.
+func TestNoneJoinsAfterUnavailable(t *testing.T) {
+	t.Parallel()
+	w := newTown(make([]uint, 12)...)
+	joins := func(first ...int) (n int) {
+		for _, g := range w.policy.Group(w.partitions("ks3", first...), 1000, 1) {
+			n += g.Joined
+		}
+		return n
+	}
+	for _, c := range []struct {
+		err  error
+		want int // of a group at other nodes, after it
+	}{
+		{&gocql.RequestErrWriteTimeout{}, 1}, {context.DeadlineExceeded, 1}, {serverError(gocql.ErrCodeOverloaded), 1}, {serverError(gocql.ErrCodeUnavailable), 0},
+	} {
+		a := &Attempt{Context: context.Background(), Group: &w.policy.Group(w.partitions("ks3", 0, 4, 1), 1000, 1)[0]}
+		if a.Group.Joined != 1 || w.policy.Pick(unasked{request{ctx: a}})() == nil {
+			t.Fatalf("%+v", a.Group)
+		}
+		a.EndGroup(ResultOf(c.err), c.err)
+		if got := joins(6, 4, 7); got != c.want {
+			t.Errorf("after %v: %d join, want %d", c.err, got, c.want)
+		}
+		for i := range w.hosts {
+			w.node(i).groups.next.Store(0)
+		}
+	}
+	if groups := w.policy.Group(w.partitions("ks3", 6, 4, 7), 1000, 1); len(groups) != 1 || len(groups[0].Partitions) != 2 {
+		t.Errorf("%v: want the group of the two that share a node", groups)
+	}
+	if w.policy.joins.Store(time.Now().UnixNano() - 1); joins(0, 4, 1) != 1 {
+		t.Error("none joins after the pause")
+	}
+}
+
+// serverError has a code, which the driver's own types have only where the driver has made them.
+type serverError int
+
+func (e serverError) Code() int     { return int(e) }
+func (serverError) Message() string { return "" }
+func (e serverError) Error() string { return fmt.Sprintf("error %#x", int(e)) }
 
 // The attempt of a group goes to its nodes, one after the other, and to no other; a hedge to another of them.
 func TestGroupPlan(t *testing.T) {

@@ -48,6 +48,14 @@ type placement struct {
 	dcs   map[string]share // nil if datacentres do not matter
 }
 
+// in is how many replicas a datacentre has.
+func (p placement) in(dc string) int {
+	if p.dcs == nil {
+		return p.total
+	}
+	return p.dcs[dc].nodes
+}
+
 // share is what one datacentre gets.
 type share struct {
 	nodes   int // replicas

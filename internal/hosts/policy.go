@@ -29,6 +29,7 @@ type Policy struct {
 	again        bool // and are to be read once more
 
 	observed atomic.Bool  // some header of a frame has been seen
+	joins    atomic.Int64 // when partitions may join groups again, Unix nanoseconds
 	readNext atomic.Int64 // when an unknown keyspace is a reason to read again, Unix nanoseconds
 }
 
