@@ -19,7 +19,8 @@
 //		}
 //	})
 //
-// docs/cassandratest.md is about code that uses gocql and nothing else of denorm; package example has the tests for it.
+// docs/cassandratest.md is about code that uses gocql and nothing else of denorm; its tests are
+// cassandratest/example in the repository.
 //
 // Other rules, and a fault of a whole node:
 //

@@ -27,7 +27,8 @@ type onTable []string
 func (t onTable) matches(r *Request) bool { return slices.ContainsFunc(t, r.On) }
 
 // Table matches requests with a statement for one of the tables, named with or without keyspace. The tables must exist
-// when the rule is made. A name without keyspace means a system table only if no other table has that name.
+// when the rule is made. A name without keyspace means a system table only if no other table has that name. Rows of one partition key in
+// several tables are sent in one request, so a rule for one of these tables meets the others too.
 func Table(names ...string) Matcher { return onTable(names) }
 
 // Text matches requests with a statement that contains part, ignoring case.

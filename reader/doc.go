@@ -1,5 +1,5 @@
-// Package reader reads the rows of a query whose partitions are split into buckets. It works out which partitions can hold
-// the rows, queries these at the same time, and returns the rows in clustering order, as one stream.
+// Package reader reads the rows of a query from a declared table, by page or as one stream. If the partitions of the table are split into
+// buckets, it works out which can hold the rows, queries these at the same time, and returns the rows in clustering order.
 //
 //	r, err := reader.New(s) // of session.Open
 //

@@ -28,7 +28,9 @@ const ensureTimeout = 2 * time.Minute
 // has something to create therefore takes a lock first: a row of the table denorm_schema_lock. Ensure leaves that table in the first
 // of the declared keyspaces, and everything else in this package ignores it. If a process dies, its lock is held for two more minutes.
 //
-// It uses the keyspaces to which session.Keyspaces of s maps the declared ones.
+// It uses the keyspaces to which session.Keyspaces of s maps the declared ones. If the tables name no keyspace, and that of the cluster's
+// configuration does not exist yet, open the session without it and with session.Keyspaces(map[string]string{"": "shop"}), and declare a
+// [Keyspace] without a Name.
 //
 // It ends with ctx, or after 2 minutes if ctx has no deadline. While a node is down, nodes do not agree. Each statement takes a second
 // or two, until the nodes have learned of each other's schema by gossip.

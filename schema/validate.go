@@ -56,7 +56,8 @@ func noPresent(declared, live *Schema) []Difference {
 }
 
 // Validate is [Differences] for the start of a service: its error, a [*DifferenceError], names all differences that
-// hurt something declared, which are those without Extra and Note. Nothing is changed.
+// hurt something declared, which are those without Extra and Note. Nothing is changed. A service that writes calls writer.Check too, or
+// alone: it compares the sets in the same way, and reads what the driver needs to route batches, and what limits them.
 //
 // Validate also compares what all processes that write a table must declare alike, by the fingerprint in the comment of
 // the table: how key columns may change and within which domains, bucket functions, conditions and unique keys, Stamp,

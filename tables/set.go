@@ -43,7 +43,7 @@ func Must[V any](v V, err error) V {
 
 // Insert is the first write of an entity under a fresh id: it writes the row to every table and looks at nothing else.
 // Absent values (nil pointer, nil slice or map, zero time.Time, empty map or set) are left out, without tombstones. A client that
-// repeats its request must repeat it with the first try's timestamp. The row is encoded by the write: what it points to
+// repeats its request must repeat it with the first try's timestamp (writer.At). The row is encoded by the write: what it points to
 // must not change until then. A row that has expired already ([ExpiresAt]) is an error, here and in every other verb that writes a row.
 //
 // An Insert of an entity that exists leaves its rows under other keys where they are, unless the set has [SweepInserts] or is [Versioned].

@@ -12,9 +12,10 @@ type Table struct {
 	Keyspace string
 	// PartKey names the partition key columns, in order. Required.
 	PartKey []string
-	// SortKey names the clustering columns, in order, each optionally followed by ASC (the default) or DESC.
+	// SortKey names the clustering columns, in order, each optionally followed by ASC (the default) or DESC. As in every key, a column
+	// of it changes only as the set says ([OneOf], [SingleWriter], [Versioned]): do not sort by what people correct, such as a title.
 	SortKey []string
-	// Columns names the columns that the table holds alongside its key. Nil stands for all columns of the entity. The base
+	// Columns names the columns that the table holds alongside its key. Nil stands for all columns of the entity, or for its counters. The base
 	// table holds all of them. In a row read from such a table the fields of the other columns are zero. Do not give such a row to Update,
 	// as before or after: the write would make these columns null or zero in every table. Read the base row, or use writer.Modify.
 	Columns []string

@@ -4,7 +4,7 @@
 //
 //	s, err := session.Open(gocql.NewCluster("10.0.0.1"), session.LocalDC("dc1"))
 //	w, err := writer.New(s)
-//	err = w.Check(ctx, Orders) // at start: do the live tables agree with the declaration?
+//	err = w.Check(ctx, Orders) // at start: do the live tables agree with the declaration? schema.Validate does not replace it
 //	res, err := w.Write(ctx, "createOrder", Orders.Insert(order))
 //	order.UpdatedAt = res.Timestamp
 //	res, err = w.Write(ctx, "payOrder", Orders.Update(order, paid))
@@ -26,8 +26,8 @@
 //     declared Atomic, the write fails instead.
 //   - [Conditional]: a lightweight transaction on the base row first, then the query tables. It is used for sets with
 //     [tables.Versioned] or [tables.Compare].
-//   - [Counter]: additions to counters, in requests of their own, which are never sent again once they may have been
-//     counted.
+//   - [Counter]: additions to counters, in one request for each partition, which are never sent again once they may have been
+//     counted. Tables with the same partition key share such a request, and its outcome.
 //
 // [Auto] is the default; [Logged] and [Concurrent] override it. All mutations of a write except those of counters have
 // one timestamp. [Result] returns it: it is the new stamp of the rows.
@@ -40,7 +40,7 @@
 //
 // # Errors
 //
-// The error of a failed write is an [*Error], with a [TableResult] for each table:
+// The error of a failed write is an [*Error], with a [TableResult] for each table but Unique ones:
 //
 //	var failed *writer.Error
 //	if errors.As(err, &failed) && failed.Resumable() {

@@ -32,7 +32,8 @@ type Error struct {
 	Op        string // the name of the logical write
 	Timestamp int64  // microseconds, of all its mutations; 0 if the write was rejected before it had one
 	Mode      Mode
-	// Tables has one result per table, the base table of the first change first. It is empty if the write was rejected. After a
+	// Tables has one result per table with rows of the entity, the base table of the first change first; Unique tables, which have claims, are
+	// not among them. It is empty if the write was rejected. After a
 	// failed read it has the base table: NotApplied, with the attempts of the read.
 	Tables []TableResult
 
@@ -221,7 +222,8 @@ func Current[T any](err error) (T, bool) {
 }
 
 // NotApplied reports whether the write is surely in no table, and will not appear: the request may be failed, or made again.
-// Claims of the write in Unique tables do not count: they are released, and if that fails the next claimer takes them.
+// Claims of the write in Unique tables do not count: they are released. If that fails, another entity that wants the key is told [ErrTaken] until
+// the claim is older than [ClaimGrace], and gets the key then. The same entity gets it at once, so make the request again under the same id.
 //
 // It describes the call that returned the error. Once the error has been given to [Writer.Resume], or to a queue whose consumers
 // resume it, rely only on the error that Resume returns. Its NotApplied is false, unless the write has nothing but counters: see Resume.

@@ -150,6 +150,30 @@ func TestUniqueKeyOfNobody(t *testing.T) {
 	})
 }
 
+// A key whose claim got no answer may be kept from other entities for as long as ClaimGrace, while the same entity has it at once. The error, which
+// has a result only for tables with rows of the entity, names the table of the claim.
+func TestUniqueKeyWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := start(t, c)
+		ann := user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome", Name: "ann"}
+		other := user{UserID: gocql.MustRandomUUID(), Email: "a@x", City: "rome", Name: "bob"}
+		lost := c.When(cassandratest.Table("users_by_email")).Do(cassandratest.Apply, cassandratest.Drop)
+		_, err := s.w.Write(t.Context(), "signUp", users.Insert(ann))
+		lost.End()
+		e := failedWrite(t, err)
+		if !e.NotApplied() || len(e.Tables) != 2 || !strings.Contains(err.Error(), ".users_by_email") {
+			t.Errorf("%v of %v", err, e.Tables)
+		}
+		if _, err := s.w.Write(t.Context(), "signUp", users.Insert(other)); !errors.Is(err, writer.ErrTaken) {
+			t.Errorf("another entity at once: %v", err)
+		}
+		if _, err := s.w.Write(t.Context(), "signUp", users.Insert(ann)); err != nil {
+			t.Errorf("the same entity: %v", err)
+		}
+	})
+}
+
 // A row of a Unique table from before it had tokens is taken over like any other whose owner does not have the key.
 func TestUniqueKeyWithoutToken(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 //	Unknown     it may have been applied, in part or as a whole, now or later: resume it if it is Resumable
 //	NotApplied  it was valid, and surely nothing of it is in any table, or nothing was read: it can be made again
 //	Conflict    another writer came first, and nothing was applied: read the row again, and decide
-//	Taken       another entity has the key, and nothing was applied
+//	Taken       another entity has the key, or is about to have it, and nothing was applied
 //	Invalid     the call or the row is not valid, and nothing was applied
 //	NotFound    there is no such row, and nothing was written
 //
@@ -20,6 +20,8 @@ import (
 // [*BulkError] is Unknown. Other errors in the same tree are ignored. An err without any error of the library is Unknown, so look first
 // for your own errors, such as that of the function given to Modify. If several errors of the library are joined and disagree, the
 // outcome is Unknown if one of them is, otherwise NotApplied.
+//
+// To make a write of a set with a Unique table again, take the same entity, or resume it: see [Error.NotApplied].
 //
 // A write that may have been applied is never reported as not applied. So these are Unknown: a partial write, a conflict
 // where an earlier attempt may have been applied, [ErrExpired], and an [Error] that was stored with MarshalBinary, as it may

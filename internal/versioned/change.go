@@ -3,6 +3,7 @@ package versioned
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/denorm-go/denorm/retry"
@@ -97,8 +98,11 @@ func (c *Change) claim(ctx context.Context) error {
 // renew gives every claim a new token.
 func (c *Change) renew(ctx context.Context) error {
 	for i := range c.held {
-		if err := c.held[i].claim(ctx, c); err != nil {
+		var taken *TakenError // which says it
+		if err := c.held[i].claim(ctx, c); errors.As(err, &taken) {
 			return err
+		} else if err != nil { // the results of a write list only tables with rows of the entity
+			return fmt.Errorf("%s: %w", c.held[i].key, err)
 		}
 	}
 	return nil

@@ -77,6 +77,8 @@ func (u *uniqueRow) Base(string) versioned.Store {
 	return &u.base
 }
 
+func (*uniqueRow) String() string { return "key" }
+
 func (*uniqueRow) Held(row versioned.Row) bool { return row.Columns == "has it" }
 
 // TestChangeClaims is what a change from 10 to 20 asks of a unique table on its way. Tokens are 101, 102 and so on, the

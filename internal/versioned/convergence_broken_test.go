@@ -113,6 +113,8 @@ func withKey(f keyFault) func(*key) versioned.Key {
 	return func(k *key) versioned.Key { return &brokenKey{key: k, fault: f} }
 }
 
+func (k *brokenKey) String() string { return k.key.String() }
+
 func (k *brokenKey) Held(row versioned.Row) bool { return k.fault != heldByNobody && k.key.Held(row) }
 
 func (k *brokenKey) Take(ctx context.Context, token gocql.UUID) (versioned.Claim, error) {

@@ -31,6 +31,8 @@ type Claim struct {
 // Key is a key of a unique table on behalf of one entity, the one that a change is about. The table's row is written by
 // lightweight transactions only. Methods that return errors make one request each; the errors are those of the driver.
 type Key interface {
+	// String names the table, without values.
+	String() string
 	// Self is the entity.
 	Self() string
 	// Read reads the row at SERIAL.

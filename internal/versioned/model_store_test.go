@@ -233,6 +233,8 @@ func (k *key) Base(of string) versioned.Store {
 	panic("no such entity")
 }
 
+func (k *key) String() string { return "key" }
+
 func (k *key) Held(row versioned.Row) bool {
 	c, _ := row.Columns.(*columns)
 	return c != nil && c.keys[k.u] == k.k
