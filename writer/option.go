@@ -298,7 +298,8 @@ func BatchLimit(bytes int) Option {
 // Group sends requests of a fan-out together if the partitions that they write share a near replica. They are sent in one unlogged batch
 // with that node as the coordinator, of at most 10 partitions and about the given number of bytes. For every two partitions that share the node,
 // one more may go with them although the node is none of its replicas, if it has three in that datacentre. With three replicas and up to eight
-// nodes, three partitions are always in one group; in large clusters this is rarer. [Writer.Explain] says what is grouped. A group costs client and servers less than single requests.
+// nodes that are all up, three small partitions are always in one group; in large clusters this is rarer. [Writer.Explain] says what is grouped.
+// A group costs client and servers less than single requests.
 // 4 << 10 is below what servers warn of by default (batch_size_warn_threshold). 0 turns it off, which is the default.
 //
 // The mode stays [FanOut], [Fallback] or [Conditional]; with the last, the query tables are sent together once the condition holds. These are not
