@@ -9,13 +9,19 @@ import (
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
 
 // openSales starts a cluster with the tables of sales. A service opens a session to its own: session.Open.
 func openSales() (w *writer.Writer, cluster *cassandratest.Cluster, end func()) {
+	w, _, cluster, end = openTables(sales)
+	return w, cluster, end
+}
+
+func openTables(set tables.Described) (w *writer.Writer, s *session.Session, cluster *cassandratest.Cluster, end func()) {
 	cluster = cassandratest.New(3)
-	cluster.Create(schema.Must(schema.Declare(schema.Sets(sales))).In(map[string]string{"": "shop"}).Statements()...)
+	cluster.Create(schema.Must(schema.Declare(schema.Sets(set))).In(map[string]string{"": "shop"}).Statements()...)
 	config := cluster.Config()
 	config.Keyspace, config.NumConns = "shop", 1
 	s, err := session.Open(config, session.LocalDC("dc1"))
@@ -26,7 +32,7 @@ func openSales() (w *writer.Writer, cluster *cassandratest.Cluster, end func()) 
 	if err != nil {
 		panic(err)
 	}
-	return w, cluster, func() {
+	return w, s, cluster, func() {
 		s.Close()
 		cluster.Close()
 	}
