@@ -88,7 +88,7 @@ func (n *Node) become(s state) {
 	if s == stopped {
 		n.lives++
 	}
-	n.cluster.data.Become(n.Number, map[state]coordinator.State{
+	n.cluster.data.SetState(n.Number, map[state]coordinator.State{
 		healthy: coordinator.Up, frozen: coordinator.Paused, silent: coordinator.Gone, vanished: coordinator.Gone, stopped: coordinator.Gone,
 	}[s])
 	close(n.changed)

@@ -132,13 +132,13 @@ func (b *versionedBase) Swap(ctx context.Context, swap versioned.Swap) (reply ve
 	return reply, nil
 }
 
-// Spread implements [versioned.Store].
-func (b *versionedBase) Spread(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
+// ApplyToQueryTables implements [versioned.Store].
+func (b *versionedBase) ApplyToQueryTables(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
 	var current entity.Row
 	if stored, ok := row.Columns.(*entity.Row); ok {
 		current = *stored
 	}
-	mutations, err := b.base.Spread(current, version, keys)
+	mutations, err := b.base.QueryTableMutations(current, version, keys)
 	if err != nil {
 		return request.Stop(err)
 	}

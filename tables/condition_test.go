@@ -121,7 +121,7 @@ func TestSpreadIsWhatTheWriterSends(t *testing.T) {
 		if after := c.Condition.After(); after != nil {
 			row = *after
 		}
-		spread, err := c.Condition.Base().Spread(row, version, [][]byte{c.Condition.Keys})
+		spread, err := c.Condition.Base().QueryTableMutations(row, version, [][]byte{c.Condition.Keys})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,14 +148,14 @@ func TestDamagedKeysAreRefused(t *testing.T) {
 	}
 	whole := c.Condition.Keys
 	for n := 1; n < len(whole); n++ {
-		_, err := c.Condition.Base().Spread(entity.Row{}, version, [][]byte{whole[:n]})
+		_, err := c.Condition.Base().QueryTableMutations(entity.Row{}, version, [][]byte{whole[:n]})
 		whole := n == 1 || n == 1+2+len("email")+2+len("a@example.org") // of no column, and of one
 		if (err == nil) != whole {
 			t.Errorf("the first %d bytes of %d: %v", n, len(c.Condition.Keys), err)
 		}
 	}
 	later := append([]byte{2}, whole[1:]...)
-	if _, err := c.Condition.Base().Spread(entity.Row{}, version, [][]byte{later}); err == nil {
+	if _, err := c.Condition.Base().QueryTableMutations(entity.Row{}, version, [][]byte{later}); err == nil {
 		t.Error("an entry of a later version passes")
 	}
 }

@@ -96,7 +96,7 @@ func TestSpreadOfWhatOthersWrote(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := c.Condition.Base()
-			out, err := b.Spread(scanned(t, b, test.placed, test.count), version, [][]byte{test.entry})
+			out, err := b.QueryTableMutations(scanned(t, b, test.placed, test.count), version, [][]byte{test.entry})
 			want, ok := test.want[name]
 			if !ok {
 				want = test.want[""]
@@ -140,7 +140,7 @@ func FuzzSpread(f *testing.F) {
 	f.Fuzz(func(t *testing.T, placed, count, entry []byte) {
 		for name, b := range bases {
 			for _, row := range []entity.Row{scanned(t, b, nil, nil), scanned(t, b, nil, count), scanned(t, b, placed, count)} {
-				if out, err := b.Spread(row, version, [][]byte{entry}); err == nil {
+				if out, err := b.QueryTableMutations(row, version, [][]byte{entry}); err == nil {
 					wantOwn(t, name, "fuzz", out)
 				}
 			}

@@ -320,7 +320,7 @@ func FuzzUnmarshalConditional(f *testing.F) {
 				t.Fatal(err)
 			}
 			b := own.Condition.Base()
-			if _, err := b.Spread(scanned(t, b, nil, nil), version, [][]byte{c.Condition.Keys}); err != nil {
+			if _, err := b.QueryTableMutations(scanned(t, b, nil, nil), version, [][]byte{c.Condition.Keys}); err != nil {
 				t.Logf("%s: %v", name, err)
 			}
 		}

@@ -162,13 +162,13 @@ func errImage(base *entity.Base, row entity.Row) error {
 		"if it is as it was read, something else than this library writes to the table", ErrInvalid, keyspace, table, column)
 }
 
-// Spread implements [versioned.Store].
-func (s *baseStore) Spread(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
+// ApplyToQueryTables implements [versioned.Store].
+func (s *baseStore) ApplyToQueryTables(ctx context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
 	var current entity.Row
 	if stored, ok := row.Columns.(*entity.Row); ok {
 		current = *stored
 	}
-	mutations, err := s.base.Spread(current, version, keys)
+	mutations, err := s.base.QueryTableMutations(current, version, keys)
 	if err != nil && s.claimed != "" {
 		err = fmt.Errorf("table %s has the key for an entity that gave it up: %w", s.claimed, err)
 	}

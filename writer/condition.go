@@ -198,9 +198,9 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Condi
 		change.Swap.After = after
 	}
 	for _, k := range c.Claims {
-		change.Gained = append(change.Gained, w.claim(op, k, cond.Base(), sent))
+		change.Claims = append(change.Claims, w.claim(op, k, cond.Base(), sent))
 	}
-	change.Lost = w.lost(op, c, sent)
+	change.Releases = w.releases(op, c, sent)
 	result := change.Commit(ctx)
 	s := decision{outcome: result.Outcome, err: result.Err, conflict: result.Conflict, tokens: change.Tokens}
 	var taken *versioned.TakenError
@@ -228,8 +228,8 @@ func (w *Writer) decideVersioned(ctx context.Context, op string, c *entity.Condi
 	return s
 }
 
-// lost are the keys that a change gives up.
-func (w *Writer) lost(op string, c *entity.Conditional, sent *atomic.Int32) []versioned.Key {
+// releases are the keys that a change gives up.
+func (w *Writer) releases(op string, c *entity.Conditional, sent *atomic.Int32) []versioned.Key {
 	keys := make([]versioned.Key, len(c.Releases))
 	for i, k := range c.Releases {
 		keys[i] = w.claim(op, k, c.Condition.Base(), sent)

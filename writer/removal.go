@@ -97,9 +97,9 @@ func (w *Writer) conclude(ctx context.Context, op string, c *condition) {
 	var sent atomic.Int32
 	change := versioned.Change{
 		Store: w.store(op, c.Condition.Base(), &sent), Swap: versioned.Swap{Version: c.version},
-		Lost: w.lost(op, c.Conditional, &sent), Tokens: c.tokens,
+		Releases: w.releases(op, c.Conditional, &sent), Tokens: c.tokens,
 	}
-	if len(change.Lost) == 0 {
+	if len(change.Releases) == 0 {
 		if end, ok := w.removals.begin(removalKey(c)); ok {
 			go func() {
 				defer end()

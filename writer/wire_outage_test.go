@@ -69,7 +69,7 @@ func (s *wireShop) sentWrites() int {
 	})))
 }
 
-// Schema reads that meet a silent node go on at another one: a process starts, and its first logged batch is sent, while one node of
+// Schema reads that meet an unresponsive node go on at another one: a process starts, and its first logged batch is sent, while one node of
 // three does not answer.
 func TestWireSchemaWithASilentNode(t *testing.T) {
 	t.Parallel()

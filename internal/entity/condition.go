@@ -81,7 +81,7 @@ type Condition struct {
 	// Before is the version of the before-image, zero for an insert; Version is that of the row afterwards. Both are of
 	// versioned sets.
 	Before, Version gocql.UUID
-	// Keys are those that the before-image has in the query tables, encoded for [Base.Spread].
+	// Keys are those that the before-image has in the query tables, encoded for [Base.QueryTableMutations].
 	Keys []byte
 
 	base   *Base

@@ -11,9 +11,9 @@ import (
 
 // This file is about the entries of pending: what a client that died has left to be done in the query tables.
 
-// Spread renders what row is into the query tables, at the time of version: its rows, and a Remove for every key among
+// QueryTableMutations renders what row is into the query tables, at the time of version: its rows, and a Remove for every key among
 // those of entries of pending that is not its own.
-func (b *Base) Spread(row Row, version gocql.UUID, entries [][]byte) ([]Mutation, error) {
+func (b *Base) QueryTableMutations(row Row, version gocql.UUID, entries [][]byte) ([]Mutation, error) {
 	s := b.set
 	if b.stored {
 		return nil, errStored

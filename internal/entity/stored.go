@@ -173,7 +173,7 @@ func (s *Set) faultOfPending(c *Condition, physical func(string) string) string 
 		}
 	}
 	row := Row{Present: c.after != nil, values: values}
-	if _, err := s.base(physical, values).Spread(row, c.Version, [][]byte{c.Keys}); err != nil {
+	if _, err := s.base(physical, values).QueryTableMutations(row, c.Version, [][]byte{c.Keys}); err != nil {
 		return "what it leaves for other writers to finish cannot be read: " + err.Error()
 	}
 	return ""

@@ -17,7 +17,7 @@ type ticket struct {
 	Version gocql.UUID
 }
 
-// TestVersionedNulls: what the base row does not have is sent as null, or a lost null would be a difference for ever, and the base row,
+// TestVersionedNulls: what the base row does not have is sent as null, or a lost null would be a difference forever, and the base row,
 // which transactions write, is left alone.
 func TestVersionedNulls(t *testing.T) {
 	set := tables.Must(tables.New[ticket]("ticket",

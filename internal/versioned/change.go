@@ -23,12 +23,12 @@ type Change struct {
 	Insert bool // Swap.Before is zero, and the fence of a delete is not a conflict
 	// Sent says that this very swap may have been sent before, by an earlier call or by another process that was given the
 	// same change, and that it is not known what has come of it. It is true of everything that was kept to be sent again,
-	// be it said to be NotApplied. Then the outcome is Applied or Unknown, and a claim of Lost is freed only if the swap is applied
+	// be it said to be NotApplied. Then the outcome is Applied or Unknown, and a claim of Releases is freed only if the swap is applied
 	// by this call: those that are there now may be of later writes.
 	Sent bool
 
-	Gained []Key // unique keys that the row has afterwards and had not before
-	Lost   []Key // and the other way round; of a delete all
+	Claims   []Key // unique keys that the row has afterwards and had not before
+	Releases []Key // and the other way round; of a delete all
 
 	// Next makes a timeuuid that is not used for anything else, of a time that is now and above this timestamp. It is
 	// needed with unique keys only.
@@ -37,7 +37,7 @@ type Change struct {
 	// writes under way, which the fence would stop: nothing else depends on it. 0 is 10 s.
 	Grace time.Duration
 
-	// Tokens are those of Lost, as Commit has found them before the swap was first sent, or, if it was Sent before, was applied.
+	// Tokens are those of Releases, as Commit has found them before the swap was first sent, or, if it was Sent before, was applied.
 	// They are all that a Finish in another Change of the same swap needs.
 	Tokens []gocql.UUID
 
@@ -77,7 +77,7 @@ func (c *Change) Commit(ctx context.Context) Result {
 // claim reads the tokens of keys that will be given up before the swap, so that the claim of a later write for the same
 // entity, which may want the key back, is not mistaken for the one that is to be freed.
 func (c *Change) claim(ctx context.Context) error {
-	for _, key := range c.Lost {
+	for _, key := range c.Releases {
 		claim, _, err := Try(ctx, c.Store, key.Read)
 		if err != nil && !errors.Is(err, ErrOwnerless) { // such a claim is not this entity's, and stays
 			return err
@@ -88,8 +88,8 @@ func (c *Change) claim(ctx context.Context) error {
 		}
 		c.Tokens = append(c.Tokens, token)
 	}
-	c.held = make([]holding, len(c.Gained))
-	for i, key := range c.Gained {
+	c.held = make([]holding, len(c.Claims))
+	for i, key := range c.Claims {
 		c.held[i].key = key
 	}
 	return c.renew(ctx)
@@ -114,7 +114,7 @@ func (c *Change) Finish(ctx context.Context) {
 	_ = clearEntries(ctx, c.Store, []gocql.UUID{c.Swap.Version})
 	for i, token := range c.Tokens {
 		if token != (gocql.UUID{}) {
-			free(ctx, c.Store, c.Lost[i], token)
+			free(ctx, c.Store, c.Releases[i], token)
 		}
 	}
 }

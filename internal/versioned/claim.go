@@ -86,7 +86,7 @@ func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool,
 	if result.Outcome != retry.Applied {
 		return false, result.Err
 	}
-	spread(ctx, store, row, version)
+	applyToQueryTables(ctx, store, row, version)
 	return true, nil
 }
 
@@ -95,18 +95,18 @@ func fence(ctx context.Context, store Store, row Row, version gocql.UUID) (bool,
 // pending. next and grace are those of [Change]. If another entity has a key, the result's error is a [TakenError].
 func Reclaim(ctx context.Context, store Store, row Row, keys []Key, next func(above int64) gocql.UUID, grace time.Duration) Result {
 	c := Change{
-		Store: store, Gained: keys, Next: next, Grace: grace,
+		Store: store, Claims: keys, Next: next, Grace: grace,
 		Swap: Swap{Before: row.Version, Version: next(Timestamp(row.Current())), After: row.Columns},
 	}
 	result := c.Commit(ctx)
 	if result.Outcome == retry.Applied {
-		spread(ctx, store, row, c.Swap.Version)
+		applyToQueryTables(ctx, store, row, c.Swap.Version)
 	}
 	return result
 }
 
-// spread brings a row that has just got a version to the query tables. If it fails, the next one to meet the entry does it.
-func spread(ctx context.Context, store Store, row Row, version gocql.UUID) {
+// applyToQueryTables brings a row that has just got a version to the query tables. If it fails, the next one to meet the entry does it.
+func applyToQueryTables(ctx context.Context, store Store, row Row, version gocql.UUID) {
 	row.Version, row.Pending = version, map[gocql.UUID][]byte{version: nil}
 	_ = RollForward(ctx, store, row)
 }

@@ -185,7 +185,7 @@ func TestChangeClaims(t *testing.T) {
 			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(5, "x")}, swaps: applied}},
 			"applied",
 			[]string{"take 101", "replace 7 by 101", "swap 10 to 20"},
-			[]string{"read", "swap 5 to 102", "spread x at 102 []", "clear [102]"},
+			[]string{"read", "swap 5 to 102", "apply x at 102 []", "clear [102]"},
 			claim("me", 101),
 		},
 		{
@@ -193,7 +193,7 @@ func TestChangeClaims(t *testing.T) {
 			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{{}}, swaps: applied}},
 			"not applied, conflict with 15",
 			[]string{"take 101", "replace 7 by 101", "swap 10 to 20", "read", "free 101"},
-			[]string{"read", "swap 0 to 102", "spread <nil> at 102 []", "clear [102]"},
+			[]string{"read", "swap 0 to 102", "apply <nil> at 102 []", "clear [102]"},
 			versioned.Claim{},
 		},
 		{
@@ -201,7 +201,7 @@ func TestChangeClaims(t *testing.T) {
 			uniqueRow{claim: claim("it", 7), base: script{rows: []versioned.Row{rowAt(0, nil, 200)}, swaps: applied}},
 			"applied",
 			[]string{"take 101", "replace 7 by 101", "swap 10 to 20"},
-			[]string{"read", "swap 0 to 201", "spread <nil> at 201 []", "clear [201]"},
+			[]string{"read", "swap 0 to 201", "apply <nil> at 201 []", "clear [201]"},
 			claim("me", 101),
 		},
 		{
@@ -221,7 +221,7 @@ func TestChangeClaims(t *testing.T) {
 			}},
 			"not applied, " + versioned.ErrTaken.Error(),
 			[]string{"take 101", "replace 7 by 101", "take 103"},
-			[]string{"read", "swap 5 to 102", "spread x at 102 []", "clear [102]", "read"},
+			[]string{"read", "swap 5 to 102", "apply x at 102 []", "clear [102]", "read"},
 			claim("it", 90),
 		},
 	}
@@ -232,7 +232,7 @@ func TestChangeClaims(t *testing.T) {
 			key, token := tt.key, int64(100)
 			key.store = &store
 			c := versioned.Change{
-				Store: &store, Swap: versioned.Swap{Before: at(10), Version: at(20), After: "y"}, Gained: []versioned.Key{&key},
+				Store: &store, Swap: versioned.Swap{Before: at(10), Version: at(20), After: "y"}, Claims: []versioned.Key{&key},
 				Next:  func(above int64) gocql.UUID { token = max(token, above) + 1; return at(token) },
 				Grace: 50 * time.Microsecond,
 			}
@@ -273,7 +273,7 @@ func TestChangeLost(t *testing.T) {
 		if tt.owner != "" {
 			key.claim = versioned.Claim{Owner: tt.owner, Token: at(7)}
 		}
-		c := versioned.Change{Store: &store, Swap: versioned.Swap{Before: at(10), Version: at(20)}, Lost: []versioned.Key{&key}}
+		c := versioned.Change{Store: &store, Swap: versioned.Swap{Before: at(10), Version: at(20)}, Releases: []versioned.Key{&key}}
 		if r := c.Commit(t.Context()); r.Outcome != retry.Applied {
 			t.Fatal(result(&r))
 		}
@@ -290,7 +290,7 @@ func TestChangeRenews(t *testing.T) {
 	store := script{swaps: []any{refused(15), refused(17)}, rows: []versioned.Row{rowAt(15, nil), rowAt(17, "x")}}
 	key, token := uniqueRow{store: &store}, int64(100)
 	c := versioned.Change{
-		Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Gained: []versioned.Key{&key},
+		Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Claims: []versioned.Key{&key},
 		Next: func(int64) gocql.UUID { token++; return at(token) },
 	}
 	r := c.Commit(t.Context())
@@ -358,7 +358,7 @@ func TestChangeSent(t *testing.T) {
 			gained.base.rows = []versioned.Row{rowAt(5, "x")}
 			c := versioned.Change{
 				Store: &store, Swap: versioned.Swap{Version: at(20), After: "y"}, Insert: true, Sent: true,
-				Gained: []versioned.Key{&gained}, Lost: []versioned.Key{&lost},
+				Claims: []versioned.Key{&gained}, Releases: []versioned.Key{&lost},
 				Next: func(int64) gocql.UUID { return at(101) },
 			}
 			r := c.Commit(t.Context())

@@ -20,7 +20,7 @@ func TestConvergenceBroken(t *testing.T) {
 		says string // what goes wrong at least in the first run that does
 	}{
 		{"plain compare-and-set, nothing pending", modelPlan{bare: true}, ""},
-		{"entries are cleared, not rolled forward", modelPlan{store: without(spread)}, ""},
+		{"entries are cleared, not rolled forward", modelPlan{store: without(queryTables)}, ""},
 		{"entries are cleared at the version's own timestamp", modelPlan{clear: atVersion}, "can be removed only when the clocks are right"},
 		{"entries are cleared above the version, however old it is", modelPlan{clear: aboveVersion}, "can be removed only when the clocks are right"},
 		{"inserts are older than a fence lives", modelPlan{age: 20 * fenceTTL}, ""},
@@ -58,7 +58,7 @@ type brokenStore struct {
 type part int
 
 const (
-	spread part = iota
+	queryTables part = iota
 	swap
 	doubt
 )
@@ -67,11 +67,11 @@ func without(p part) func(versioned.Store) versioned.Store {
 	return func(s versioned.Store) versioned.Store { return &brokenStore{s, p} }
 }
 
-func (s *brokenStore) Spread(ctx context.Context, row versioned.Row, version gocql.UUID, before [][]byte) error {
+func (s *brokenStore) ApplyToQueryTables(ctx context.Context, row versioned.Row, version gocql.UUID, before [][]byte) error {
 	if s.part != doubt {
 		return nil
 	}
-	return s.Store.Spread(ctx, row, version, before)
+	return s.Store.ApplyToQueryTables(ctx, row, version, before)
 }
 
 func (s *brokenStore) Swap(ctx context.Context, sw versioned.Swap) (versioned.Reply, error) {

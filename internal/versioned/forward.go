@@ -32,7 +32,7 @@ func RollForward(ctx context.Context, store Store, row Row) error {
 		keys[i] = row.Pending[v]
 	}
 	if _, err := store.Try(ctx, func(ctx context.Context) error {
-		return store.Spread(ctx, row, row.Current(), keys)
+		return store.ApplyToQueryTables(ctx, row, row.Current(), keys)
 	}); err != nil {
 		return err
 	}

@@ -153,10 +153,10 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 	}
 	for u := range has {
 		if has[u] != had[u] && has[u] != 0 {
-			change.Gained = append(change.Gained, p.key(e, u, has[u]))
+			change.Claims = append(change.Claims, p.key(e, u, has[u]))
 		}
 		if has[u] != had[u] && had[u] != 0 {
-			change.Lost = append(change.Lost, p.key(e, u, had[u]))
+			change.Releases = append(change.Releases, p.key(e, u, had[u]))
 		}
 	}
 	c := &call{process: p.number, entity: e, kind: kind, version: swap.Version, stored: what, resumed: resumed}
@@ -182,7 +182,7 @@ func (p *process) change(what *stored, resumed bool) versioned.Result {
 			row.Columns = after
 		}
 		if _, err := s.Try(p, func(ctx context.Context) error {
-			return (&store{p, e}).Spread(ctx, row, swap.Version, [][]byte{swap.Keys})
+			return (&store{p, e}).ApplyToQueryTables(ctx, row, swap.Version, [][]byte{swap.Keys})
 		}); err == nil {
 			change.Finish(p)
 		}

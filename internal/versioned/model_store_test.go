@@ -70,8 +70,8 @@ func (s *store) Swap(_ context.Context, swap versioned.Swap) (versioned.Reply, e
 	return reply, nil
 }
 
-// Spread is one request per row, each with a fate of its own.
-func (s *store) Spread(_ context.Context, r versioned.Row, version gocql.UUID, before [][]byte) error {
+// ApplyToQueryTables is one request per row, each with a fate of its own.
+func (s *store) ApplyToQueryTables(_ context.Context, r versioned.Row, version gocql.UUID, before [][]byte) error {
 	w, at := s.p.w, versioned.Timestamp(version)
 	c, _ := r.Columns.(*columns)
 	var first error

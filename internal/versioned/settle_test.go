@@ -63,8 +63,8 @@ func (s *script) Swap(_ context.Context, swap versioned.Swap) (versioned.Reply, 
 	return answer.(versioned.Reply), nil
 }
 
-func (s *script) Spread(_ context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
-	return s.note("spread %v at %d %s", row.Columns, version, keys)
+func (s *script) ApplyToQueryTables(_ context.Context, row versioned.Row, version gocql.UUID, keys [][]byte) error {
+	return s.note("apply %v at %d %s", row.Columns, version, keys)
 }
 
 func (s *script) Clear(_ context.Context, versions []gocql.UUID) error {
@@ -147,7 +147,7 @@ func TestSettle(t *testing.T) {
 			"conflict with an unfinished write", false,
 			script{swaps: []any{refused(15, 15)}, rows: []versioned.Row{rowAt(15, "x", 15)}},
 			nil, "not applied, conflict with 15",
-			[]string{"swap 10 to 20", "read", "spread x at 15 [keys15]", "clear [15]"},
+			[]string{"swap 10 to 20", "read", "apply x at 15 [keys15]", "clear [15]"},
 		},
 		{
 			"conflict after an answer was lost", false,
@@ -185,14 +185,14 @@ func TestSettle(t *testing.T) {
 			"an unfinished write, and what is left of an older one", false,
 			script{swaps: []any{refused(10, 10, 5), applied}, rows: []versioned.Row{rowAt(10, "x", 10, 5)}},
 			nil, "applied",
-			[]string{"swap 10 to 20", "read", "spread x at 10 [keys5 keys10]", "clear [5 10]", "swap 10 to 20"},
+			[]string{"swap 10 to 20", "read", "apply x at 10 [keys5 keys10]", "clear [5 10]", "swap 10 to 20"},
 		},
 		{
 			"an unfinished write that cannot be finished", false,
 			script{swaps: []any{refused(10, 10)}, rows: []versioned.Row{rowAt(10, "x", 10)}, fails: "clear [10]"},
 			nil,
 			"not applied, refused",
-			[]string{"swap 10 to 20", "read", "spread x at 10 [keys10]", "clear [10]"},
+			[]string{"swap 10 to 20", "read", "apply x at 10 [keys10]", "clear [10]"},
 		},
 		{
 			"an insert over a fence", true,
@@ -204,13 +204,13 @@ func TestSettle(t *testing.T) {
 			"an insert over an unfinished fence", true,
 			script{swaps: []any{refused(15, 15), applied}, rows: []versioned.Row{rowAt(15, nil, 15)}},
 			nil, "applied",
-			[]string{"swap 0 to 20", "read", "spread <nil> at 15 [keys15]", "clear [15]", "renew", "swap 15 to 20"},
+			[]string{"swap 0 to 20", "read", "apply <nil> at 15 [keys15]", "clear [15]", "renew", "swap 15 to 20"},
 		},
 		{
 			"an insert over an unfinished fence that has expired", true,
 			script{swaps: []any{refused(0, 12, 15), applied}, rows: []versioned.Row{rowAt(0, nil, 12, 15)}},
 			nil, "applied",
-			[]string{"swap 0 to 20", "read", "spread <nil> at 15 [keys12 keys15]", "clear [12 15]", "renew", "swap 0 to 20"},
+			[]string{"swap 0 to 20", "read", "apply <nil> at 15 [keys12 keys15]", "clear [12 15]", "renew", "swap 0 to 20"},
 		},
 		{
 			"an insert behind a fence", true,
@@ -326,7 +326,7 @@ func TestSettleEnds(t *testing.T) {
 // TestRollForwardOrder wants entries to stay until what they stand for is done.
 func TestRollForwardOrder(t *testing.T) {
 	t.Parallel()
-	s := script{fails: "spread x at 10 [keys10]"}
+	s := script{fails: "apply x at 10 [keys10]"}
 	if err := versioned.RollForward(t.Context(), &s, rowAt(10, "x", 10)); !errors.Is(err, errRefused) || len(s.asked) != 1 {
 		t.Errorf("%v, asked %q", err, s.asked)
 	}

@@ -38,9 +38,9 @@ type Store interface {
 	Read(ctx context.Context) (Row, error)
 	// Swap sends a compare-and-set.
 	Swap(ctx context.Context, s Swap) (Reply, error)
-	// Spread writes what row is to the query tables, at the timestamp in version: its rows under its own keys, and
+	// ApplyToQueryTables writes what row is to the query tables, at the timestamp in version: its rows under its own keys, and
 	// removes under those of keys, entries of pending, that are not its own. An empty entry has none.
-	Spread(ctx context.Context, row Row, version gocql.UUID, keys [][]byte) error
+	ApplyToQueryTables(ctx context.Context, row Row, version gocql.UUID, keys [][]byte) error
 	// Clear removes entries of pending, with a timestamp above that of the transaction which has written them. A swap that
 	// is sent again can be applied long after the time in its version, so that alone is no measure.
 	Clear(ctx context.Context, versions []gocql.UUID) error

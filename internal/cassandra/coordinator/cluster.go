@@ -91,8 +91,8 @@ func (c *Cluster) Tokens(node int) []int64 { return c.ring.Tokens(node) }
 // Skew makes the clock of a node go ahead, or after.
 func (c *Cluster) Skew(node int, by time.Duration) { c.nodes[node].skew = by }
 
-// Become puts a node into a state.
-func (c *Cluster) Become(number int, state State) {
+// SetState puts a node into a state.
+func (c *Cluster) SetState(number int, state State) {
 	n := c.nodes[number]
 	if n.state == state {
 		return
