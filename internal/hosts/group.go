@@ -87,7 +87,7 @@ func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group
 		}
 		for i := range window {
 			if n := from + i; window[i] != nil && len(groups) > made && p.joins.Load() <= now {
-				p.join(groups[made:], partitions, n, limit, usable[n])
+				p.join(r, groups[made:], partitions, n, limit, usable[n])
 			}
 		}
 	}
@@ -96,9 +96,9 @@ func (p *Policy) Group(partitions []Partition, limit, least int) (groups []Group
 
 // join adds the n-th partition to the first of the groups that has room for it. So many of its replicas are usable: most of them have to be, as
 // without a quorum its group would fail.
-func (p *Policy) join(groups []Group, partitions []Partition, n, limit, usable int) {
+func (p *Policy) join(r *ring, groups []Group, partitions []Partition, n, limit, usable int) {
 	one := &partitions[n]
-	place := p.ring.Load().keyspaces[one.Keyspace]
+	place := r.keyspaces[one.Keyspace]
 	for k := range groups {
 		g := &groups[k]
 		factor := place.in(g.nodes[0].dc)
