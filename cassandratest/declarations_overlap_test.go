@@ -8,8 +8,8 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
-	"github.com/denorm-go/denorm/writer"
 )
 
 // Two sets over one table are compared with each other, also where the table has no fingerprint: who holds a unique key is looked up
@@ -82,7 +82,7 @@ func TestColumnsOfSetsOverOneTable(t *testing.T) {
 			}
 		}
 		found, err := p.w.Differences(t.Context(), reviews(), notes())
-		if !slices.ContainsFunc(found, func(d writer.Difference) bool { return d.Note && strings.Contains(d.String(), lacks) }) || err != nil {
+		if !slices.ContainsFunc(found, func(d schema.Difference) bool { return d.Note && strings.Contains(d.String(), lacks) }) || err != nil {
 			t.Errorf("rows stay: %v, %v", found, err)
 		}
 		if err := p.w.Check(t.Context(), reviews(), notes()); err != nil {
@@ -98,7 +98,7 @@ func TestQueryTableOfOneSetAlone(t *testing.T) {
 		has, lacks := signups(false), reviews()
 		c.Create(mallOf(has).Statements()...)
 		p := startProcess(t, c)
-		const want = "denorm: 1 difference(s) between declared and live\n\tmall.reviews_by_email: entity review declares it as a query " +
+		const want = "schema: 1 difference(s) between declared and live\n\tmall.reviews_by_email: entity review declares it as a query " +
 			"table of reviews, and entity review, which declares that base table too, does not: rows that review inserts are missing in it, and rows " +
 			"that it changes or deletes stay in it; declare it in both, or write with one of the sets (a set that is only read need not be checked)"
 		for _, sets := range [][]tables.Described{{has, lacks}, {lacks, has}} {

@@ -132,7 +132,7 @@ func connect(t *testing.T, c *cassandratest.Cluster, keyspace string) *session.S
 // refused wants both start-up checks to fail, with a word.
 func (p process) refused(set tables.Described, word string) {
 	p.Helper()
-	var wrong *writer.CheckError
+	var wrong *schema.DifferenceError
 	if err := p.w.Check(p.Context(), set); !errors.As(err, &wrong) || !strings.Contains(err.Error(), word) {
 		p.Errorf("Check: %v, want %q", err, word)
 	}
@@ -275,16 +275,16 @@ func TestPlainSetOverVersionedTables(t *testing.T) {
 	plain := tables.Must(tables.New[review]("review",
 		tables.Table{Name: "reviews", Keyspace: "mall", PartKey: []string{"review_id"}},
 		tables.Table{Name: "reviews_by_status", Keyspace: "mall", PartKey: []string{"status"}, SortKey: []string{"review_id"}}))
-	const want = "1 difference(s) between declared and live\n\tmall.reviews: column pending: is kept by a Versioned set, and this set is not: its plain " +
+	const want = "schema: 1 difference(s) between declared and live\n\tmall.reviews: column pending: is kept by a Versioned set, and this set is not: its plain " +
 		"writes would undo what transactions have decided. Declare Versioned, as the processes do that write the table\n\t\tno statement fixes it: " +
 		"it is this declaration that is another one than the others use"
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		c.Create(mallOf(reviews(tables.Versioned("version"))).Statements()...)
 		p := startProcess(t, c)
-		if err := p.w.Check(t.Context(), plain); err == nil || err.Error() != "denorm: "+want {
+		if err := p.w.Check(t.Context(), plain); err == nil || err.Error() != want {
 			t.Errorf("Check: %v\nwant %s", err, want)
 		}
-		if err := schema.Validate(t.Context(), p.session, mallOf(plain)); err == nil || err.Error() != "schema: "+want {
+		if err := schema.Validate(t.Context(), p.session, mallOf(plain)); err == nil || err.Error() != want {
 			t.Errorf("Validate: %v\nwant %s", err, want)
 		}
 	})

@@ -19,7 +19,7 @@ func TestNoKeyspace(t *testing.T) {
 	nowhere := map[string]string{"": "nowhere"}
 	rotating(t, func(t *testing.T, s *session.Session, w *writer.Writer, _ *reader.Reader) {
 		t.Helper()
-		want := "denorm: 1 difference(s) between declared and live\n\tkeyspace nowhere: does not exist"
+		want := "schema: 1 difference(s) between declared and live\n\tkeyspace nowhere: does not exist"
 		if err := w.With(writer.Session(s.With(session.Keyspaces(nowhere)))).Check(t.Context(), set); err == nil || err.Error() != want {
 			t.Errorf("Check: %v\nwant %s", err, want)
 		}
@@ -51,7 +51,7 @@ func TestViewInPlaceOfTable(t *testing.T) {
 			reason = "is a materialized view, which cannot be written"
 			advice = "declare a table of another name, create it, write the entities again, and read it in place of the view"
 		)
-		want := "denorm: 1 difference(s) between declared and live\n\tlog.audit_by_actor: " + reason + "\n\t\tno statement fixes it: " + advice
+		want := "schema: 1 difference(s) between declared and live\n\tlog.audit_by_actor: " + reason + "\n\t\tno statement fixes it: " + advice
 		if err := w.Check(t.Context(), set); err == nil || err.Error() != want {
 			t.Errorf("Check: %v\nwant %s", err, want)
 		}

@@ -131,7 +131,7 @@ func checkReaders(t *testing.T, c *cassandratest.Cluster, s *session.Session) {
 	if found, err := schema.Differences(t.Context(), s, mall); err != nil || len(found) != 2 {
 		t.Errorf("a column was dropped, an option changed: %v, %v", found, err)
 	}
-	var unfit *writer.CheckError
+	var unfit *schema.DifferenceError
 	if err := w.Check(t.Context(), shoppers, views); !errors.As(err, &unfit) || !strings.Contains(err.Error(), "groups") {
 		t.Errorf("a column was dropped: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -164,7 +165,7 @@ func TestServers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				found = slices.DeleteFunc(found, func(d writer.Difference) bool { return d.Server == "" })
+				found = slices.DeleteFunc(found, func(d schema.Difference) bool { return d.Server == "" })
 				for i, d := range found {
 					if i >= len(test.want) || !d.Note || d.Keyspace != "mall" || !strings.HasPrefix(d.Reason, "the server is "+d.Server+": ") ||
 						!contains(d.Table+": "+strings.TrimPrefix(d.Reason, "the server is "), test.want[i]) || (d.Fix == "") == (d.Impossible == "") {
@@ -240,7 +241,7 @@ func TestServerWithoutGrace(t *testing.T) {
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
 		set := within("open", "done")
 		w := startOn(t, c, cosmos, set, []string{"ALTER TABLE mall.reviews WITH gc_grace_seconds = 0"})
-		var wrong *writer.CheckError
+		var wrong *schema.DifferenceError
 		if err := w.Check(t.Context(), set); !errors.As(err, &wrong) || len(wrong.Differences) != 1 {
 			t.Fatalf("%v", err)
 		}

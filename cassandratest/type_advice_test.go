@@ -128,7 +128,7 @@ func TestFieldAdvice(t *testing.T) {
 // differs wants a line of both start-up checks.
 func (p process) differs(set tables.Described, want string) {
 	p.Helper()
-	var wrong *writer.CheckError
+	var wrong *schema.DifferenceError
 	if err := p.w.Check(p.Context(), set); !errors.As(err, &wrong) || !strings.Contains(err.Error()+"\n", ": "+want+"\n") {
 		p.Errorf("Check: %v\nwant %s", err, want)
 	}

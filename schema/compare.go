@@ -60,7 +60,8 @@ func (c *comparison) add(id ID, found ...compare.Difference) {
 	}
 	for _, d := range found {
 		c.found = append(c.found, Difference{
-			id.Keyspace, id.Name, d.Column, d.Reason, d.Fix, d.Impossible, d.Destroys, d.Extra, d.Note, d.Begun,
+			Keyspace: id.Keyspace, Table: id.Name, Column: d.Column, Reason: d.Reason, Fix: d.Fix, Impossible: d.Impossible,
+			Destroys: d.Destroys, Extra: d.Extra, Begun: d.Begun, Note: d.Note,
 		})
 	}
 }

@@ -22,10 +22,16 @@ type Difference struct {
 	// Extra says that the cluster has more than is declared, or options that the declaration leaves to the cluster, and that this hurts
 	// nothing declared. During a rolling upgrade the newer schema has such columns.
 	Extra bool
-	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process.
+	// Begun says that Fix is for a Since that has begun: it is right only if no process without the Since has written rows of since then.
+	Begun bool
+	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer process. Those of
+	// writer.Check also say that rows have a default_time_to_live where ExpiresAt gives none, that writes of this set, or of another one,
+	// do not fill a column, and what Server is about.
 	Note bool
-
-	begun bool // Fix is only right if no process without a Since has written rows of since it began
+	// Server is the name of a server that is not Apache Cassandra, such as Amazon Keyspaces, in a note of writer.Check: it says that
+	// nothing was tested there, or what in the server's documentation contradicts what the sets or the writer rely on. The caller decides
+	// what to do about it. It is empty in all other differences.
+	Server string
 }
 
 // String returns the difference for people to read. Unprintable characters are written as escapes, so no terminal interprets them.
@@ -33,10 +39,10 @@ func (d Difference) String() string {
 	return compare.Text(d.Keyspace, d.Table, d.Column, d.Reason, d.Fix, d.Impossible)
 }
 
-// DifferenceError is returned if a live schema is not as declared. It names every difference.
+// DifferenceError is returned by [Validate], [Ensure] and writer.Check if live tables are not as declared. It names every difference.
 type DifferenceError struct{ Differences []Difference }
 
-func (e *DifferenceError) Error() string { return compare.Texts("schema", e.Differences) }
+func (e *DifferenceError) Error() string { return compare.Texts(e.Differences) }
 
 // Migration returns the statements that fix the differences, as text for review, in the order in which the differences were found.
 // This package never runs it. Statements that lose data, and those of a [Difference.Extra], are commented out. Differences
@@ -62,7 +68,7 @@ func Migration(differences []Difference) string {
 			b.WriteString(comment("No statement fixes it: " + d.Impossible + "."))
 		case d.Destroys:
 			b.WriteString(commentedOut("This would lose data", d.Fix))
-		case d.begun:
+		case d.Begun:
 			b.WriteString(commentedOut("Only if no process without the Since has written a row of since then", d.Fix))
 		case d.Extra:
 			b.WriteString(commentedOut("Not declared, and harmless", d.Fix))

@@ -14,6 +14,7 @@ import (
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
 	"github.com/denorm-go/denorm/internal/period"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
 )
@@ -21,43 +22,10 @@ import (
 // checkTimeout limits a Check whose context has no deadline.
 const checkTimeout = 30 * time.Second
 
-// CheckError is returned by [Writer.Check] and names every difference between the declared and the live tables.
-type CheckError struct {
-	Differences []Difference
-}
-
-// Difference is one difference between a live table and its declaration.
-type Difference struct {
-	// Physical names. Column is empty if the difference is about the table as a whole, and Table if it is about the keyspace. For
-	// a user-defined type they are the names of the type and the field.
-	Keyspace, Table, Column string
-	Reason                  string
-	// Note says that nothing is wrong: the table has no fingerprint of its declaration, or that of an older or newer
-	// process; or its rows have a default_time_to_live where ExpiresAt gives none; or it has a column that writes of
-	// this set, or of another one, do not fill. Note is also set if Server is.
-	Note bool
-	// Server is set in notes about a server that is not Apache Cassandra, such as Amazon Keyspaces: it is the server's name. Such a note
-	// says that nothing was tested there, or what in the server's documentation contradicts what the sets or the writer rely on. The
-	// caller decides what to do about it. Server is empty in all other differences.
-	Server string
-	// Fix is the statement that corrects the table, empty if there is none. It is for a person to read and to run: it
-	// contains nothing that a terminal or cqlsh would hide.
-	Fix string
-	// Impossible says, if no statement can correct the table, why not, and what to do instead. It is empty if Reason says that.
-	Impossible string
-}
-
-// String returns the difference as text for people. Unprintable characters are escaped, so that a terminal does not interpret them.
-func (d Difference) String() string {
-	return compare.Text(d.Keyspace, d.Table, d.Column, d.Reason, d.Fix, d.Impossible)
-}
-
-func (e *CheckError) Error() string { return compare.Texts("denorm", e.Differences) }
-
 // Check compares the live tables with what the sets declare: that they exist, and their keys, columns, types and clustering order. In
 // sets of several tables gc_grace_seconds must be above 0, unless the writer is [Concurrent]. A default_time_to_live must not end base
 // rows before other rows of their entity, and a Versioned set of several tables must have none. Check returns all differences at once, in
-// a [*CheckError]. A live column that the set does not know is no difference: writes leave it alone.
+// a [*schema.DifferenceError]. A live column that the set does not know is no difference: writes leave it alone.
 //
 // Check also compares what all processes that write a table must declare alike: how key columns may change and
 // within which domains, bucket functions, conditions and unique keys, Stamp, ExpiresAt and SweepInserts. The table
@@ -102,8 +70,8 @@ func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 	if err != nil {
 		return err
 	}
-	if wrong := slices.DeleteFunc(found, func(d Difference) bool { return d.Note }); len(wrong) > 0 {
-		return &CheckError{Differences: wrong}
+	if wrong := schema.Breaking(found); len(wrong) > 0 {
+		return &schema.DifferenceError{Differences: wrong}
 	}
 	for _, set := range sets {
 		w.warm(ctx, set)
@@ -113,7 +81,7 @@ func (w *Writer) Check(ctx context.Context, sets ...tables.Described) error {
 
 // Differences returns the differences that [Writer.Check] finds, with the notes: differences with which nothing is wrong now,
 // and the statement that each one asks for. A service logs them at its start, or leaves them to denorm ddl --migrate.
-func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]Difference, error) {
+func (w *Writer) Differences(ctx context.Context, sets ...tables.Described) ([]schema.Difference, error) {
 	if ctx == nil {
 		return nil, reject("Check", errNoContext)
 	}
@@ -191,14 +159,15 @@ type checker struct {
 	typesSeen   map[string]bool          // types with their fields
 	server      dialect.Server           // that answers
 	accord      bool                     // it has transactions over tables, as Cassandra 6 does
-	differences []Difference
+	differences []schema.Difference
 }
 
 // add adds what is different about a table, a type, or a keyspace if id has no name.
 func (c *checker) add(id cql.Name, found ...compare.Difference) {
 	for _, d := range found {
-		c.differences = append(c.differences, Difference{
-			Keyspace: id.Keyspace, Table: id.Name, Column: d.Column, Reason: d.Reason, Note: d.Note, Fix: d.Fix, Impossible: d.Impossible,
+		c.differences = append(c.differences, schema.Difference{
+			Keyspace: id.Keyspace, Table: id.Name, Column: d.Column, Reason: d.Reason, Fix: d.Fix, Impossible: d.Impossible,
+			Destroys: d.Destroys, Begun: d.Begun, Note: d.Note,
 		})
 	}
 }
@@ -268,7 +237,7 @@ func (c *checker) inBase(name string) bool {
 
 // missing adds that a table does not exist, or a view is in its place, or once that its keyspace does not exist.
 func (c *checker) missing(id cql.Name, advice string) error {
-	if slices.ContainsFunc(c.differences, func(d Difference) bool { return d.Keyspace == id.Keyspace && d.Table == "" }) {
+	if slices.ContainsFunc(c.differences, func(d schema.Difference) bool { return d.Keyspace == id.Keyspace && d.Table == "" }) {
 		return nil
 	}
 	there, err := ask(c, cql.Name{Keyspace: id.Keyspace}, c.exists)

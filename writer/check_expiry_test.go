@@ -20,7 +20,7 @@ func TestCheckOfDefaultTTL(t *testing.T) {
 				got = err.Error()
 			}
 			if want != "" {
-				want = "denorm: 1 difference(s) between declared and live\n\t" + want + ";"
+				want = "schema: 1 difference(s) between declared and live\n\t" + want + ";"
 			}
 			if got != want {
 				t.Errorf("%s\nwant %s", got, want)

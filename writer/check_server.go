@@ -14,6 +14,7 @@ import (
 	"github.com/denorm-go/denorm/internal/driver"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/fingerprint"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/gocql/gocql"
 )
 
@@ -92,7 +93,7 @@ func (c *checker) onServer(id cql.Name, t entity.TableDescription, live liveTabl
 	if c.server == "" {
 		return
 	}
-	if !slices.ContainsFunc(c.differences, func(d Difference) bool { return d.Server != "" }) {
+	if !slices.ContainsFunc(c.differences, func(d schema.Difference) bool { return d.Server != "" }) {
 		c.doubt(id, dialect.Doubt{Reason: "nothing of this library was tested on it", Do: "test what you rely on, see docs/servers.md"})
 		c.against(id, c.levels()...)
 	}
@@ -179,7 +180,7 @@ func (c *checker) against(id cql.Name, uses ...dialect.Use) {
 }
 
 func (c *checker) doubt(id cql.Name, d dialect.Doubt) {
-	c.differences = append(c.differences, Difference{
+	c.differences = append(c.differences, schema.Difference{
 		Keyspace: id.Keyspace, Table: id.Name, Server: string(c.server), Reason: "the server is " + string(c.server) + ": " + d.Reason, Note: true,
 		Fix: d.Statement(id.String()), Impossible: d.Do,
 	})

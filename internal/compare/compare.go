@@ -252,10 +252,10 @@ func Text(keyspace, table, column, reason, fix, impossible string) string {
 	return text
 }
 
-// Texts lists differences under a head.
-func Texts[D fmt.Stringer](head string, differences []D) string {
+// Texts lists differences.
+func Texts[D fmt.Stringer](differences []D) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d difference(s) between declared and live", head, len(differences))
+	fmt.Fprintf(&b, "schema: %d difference(s) between declared and live", len(differences))
 	for _, d := range differences {
 		b.WriteString("\n\t" + d.String())
 	}

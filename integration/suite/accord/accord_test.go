@@ -376,7 +376,7 @@ func TestModeOfTables(t *testing.T) {
 	} {
 		p := test.tables.open(t)
 		err := p.Writer.Check(t.Context(), test.service.sets()...)
-		var wrong *writer.CheckError
+		var wrong *schema.DifferenceError
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %s", err, test.want)
 		}

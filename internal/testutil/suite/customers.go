@@ -10,6 +10,7 @@ import (
 	"github.com/scylladb/gocqlx/v2"
 
 	"github.com/denorm-go/denorm/examples/customers"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -110,7 +111,7 @@ func (p customerTests) AnotherType(t *testing.T) {
 			t.Parallel()
 			p := p.openIn(t, "customer", customers.Schema)
 			p.ChangeSchema(t, p.Keyspace, `ALTER TYPE address_type `+c.alter)
-			var different *writer.CheckError
+			var different *schema.DifferenceError
 			if err := p.Writer.Check(t.Context(), customers.Addresses); !errors.As(err, &different) || len(different.Differences) != 1 ||
 				!strings.Contains(err.Error(), c.is) {
 				t.Errorf("Check: %v", err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -65,9 +66,9 @@ func (s orderTests) Check(t *testing.T) {
 			updated_at bigint, PRIMARY KEY (status, region, order_id))`,
 	)
 	err := s.Writer.Check(t.Context(), orders.Orders)
-	var check *writer.CheckError
+	var check *schema.DifferenceError
 	if !errors.As(err, &check) {
-		t.Fatalf("%v, want a *writer.CheckError", err)
+		t.Fatalf("%v, want a *schema.DifferenceError", err)
 	}
 	for _, want := range []string{
 		"orders_by_id: gc_grace_seconds is 0", "orders_by_id: column total: does not exist", "orders_by_user: does not exist",
