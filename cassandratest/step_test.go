@@ -115,7 +115,7 @@ func TestSteps(t *testing.T) {
 		"cut after the answer": {steps: []Step{CutAfter(13)}, lost: true},
 		"stall in the header":  {steps: []Step{StallAfter(4, time.Second/2)}, after: time.Second / 2},
 		"stall in the body":    {steps: []Step{StallAfter(11, time.Second/2)}, after: time.Second / 2},
-		"stall forever":       {steps: []Step{StallAfter(4, 0)}, err: gocql.ErrTimeoutNoResponse, after: time.Second, stuck: true},
+		"stall forever":        {steps: []Step{StallAfter(4, 0)}, err: gocql.ErrTimeoutNoResponse, after: time.Second, stuck: true},
 		"stall after answer":   {steps: []Step{StallAfter(13, 0)}, stuck: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func TestUnmarshalIntoNil(t *testing.T) {
 	}
 }
 
-// releases is a tracer that returns no context.
+// lost is a tracer that returns no context.
 type lost struct{ recorder }
 
 func (l *lost) TraceStart(ctx context.Context, d session.OperationStart) context.Context {
