@@ -1,12 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 // inForeground reports whether this process belongs to the foreground group of its terminal, which is the group that
@@ -28,12 +29,12 @@ func terminalGroup() (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(out)))
 }
 
-// parseTerminalGroup reads a line of /proc/PID/stat, whose command name is in parentheses and may itself contain some.
+// parseTerminalGroup reads a line of /proc/PID/stat.
 func parseTerminalGroup(stat string) (int, error) {
 	const groupField = 8 - 3 // counted from the state letter, which is the third
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) <= groupField {
-		return 0, fmt.Errorf("not a process status: %q", stat)
+	fields, err := cluster.StatFields(stat, groupField)
+	if err != nil {
+		return 0, err
 	}
 	return strconv.Atoi(fields[groupField])
 }

@@ -1,8 +1,7 @@
 package cluster
 
 import (
-	"os"
-	"path/filepath"
+	"io"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -46,20 +45,17 @@ func lockFaults(tb testing.TB, how int) {
 func Share() (release func(), err error) { return lockNodes(syscall.LOCK_SH) }
 
 func lockNodes(how int) (release func(), err error) {
-	home, err := Home()
+	h, err := New(io.Discard)
 	if err != nil {
 		return nil, err
 	}
-	if err := makeHome(home); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(home, faultsLock), os.O_CREATE|os.O_RDWR, 0o600)
+	l, err := openLock(h.path(faultsLock))
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), how); err != nil {
-		_ = f.Close()
+	if err := l.flock(how); err != nil {
+		l.close()
 		return nil, err
 	}
-	return func() { _ = f.Close() }, nil // which unlocks it
+	return l.close, nil // which unlocks it
 }

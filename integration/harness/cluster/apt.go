@@ -35,7 +35,7 @@ func apt(ctx context.Context, args ...string) error {
 	cmd := command(ctx, "apt-get", args...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("apt-get %s: %w; its last lines:\n%s", strings.Join(args, " "), err, lastLines(out, 10))
+		return fmt.Errorf("apt-get %s: %w; its last lines:\n%s", strings.Join(args, " "), err, LastLines(out, 10))
 	}
 	return nil
 }

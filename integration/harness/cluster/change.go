@@ -31,15 +31,13 @@ func changeSchema(ctx context.Context, tb testing.TB, keyspace string, statement
 	if err := awaitStarted(ctx, hosts); err != nil {
 		return err
 	}
-	changed, err := openProbe(ctx, hosts[0], inKeyspace(keyspace))
+	changed, err := OpenProbe(ctx, hosts[0], inKeyspace(keyspace))
 	if err != nil {
 		return err
 	}
-	defer changed.close()
-	for _, statement := range statements {
-		if err := changed.session.Query(statement).WithContext(ctx).Exec(); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
+	defer changed.Close()
+	if err := changed.execute(ctx, statements...); err != nil {
+		return err
 	}
 	v, err := changed.view(ctx)
 	if err != nil {
@@ -48,13 +46,13 @@ func changeSchema(ctx context.Context, tb testing.TB, keyspace string, statement
 	if v.nodes > len(hosts) { // a cluster of which not every node was named
 		return Session(tb, "").AwaitSchemaAgreement(ctx)
 	}
-	var others []*probe
+	var others []*Probe
 	for _, host := range hosts[1:] {
-		p, err := openProbe(ctx, host)
+		p, err := OpenProbe(ctx, host)
 		if err != nil {
 			return err
 		}
-		defer p.close()
+		defer p.Close()
 		others = append(others, p)
 	}
 	return waitSchema(ctx, changed, others)
@@ -71,7 +69,7 @@ func inKeyspace(keyspace string) func(*gocql.ClusterConfig) {
 
 // waitSchema waits until the others have had a schema that the changed node has had since its change. Others may change theirs all the
 // time, so that there is seldom a moment in which all have the same.
-func waitSchema(ctx context.Context, changed *probe, others []*probe) error {
+func waitSchema(ctx context.Context, changed *Probe, others []*Probe) error {
 	had := make(map[string]bool)
 	for asked := time.Now(); ; {
 		v, err := changed.schema(ctx)
@@ -79,7 +77,7 @@ func waitSchema(ctx context.Context, changed *probe, others []*probe) error {
 			return err
 		}
 		had[v] = true
-		var behind []*probe
+		var behind []*Probe
 		for _, p := range others {
 			v, err := p.schema(ctx)
 			if err != nil {
@@ -99,7 +97,7 @@ func waitSchema(ctx context.Context, changed *probe, others []*probe) error {
 			asked = time.Now()
 		}
 		if cause := sleep.For(ctx, 20*time.Millisecond); cause != nil {
-			return errors.Join(cause, fmt.Errorf("%s has not got the schema of %s", others[0].host, changed.host))
+			return errors.Join(cause, fmt.Errorf("%s has not got the schema of %s", others[0].Host, changed.Host))
 		}
 	}
 }
@@ -109,12 +107,15 @@ func waitSchema(ctx context.Context, changed *probe, others []*probe) error {
 const behindFor = 20 * time.Second
 
 // announce makes a change, so that each node announces its version of the schema, and those that differ ask for it.
-func (p *probe) announce(ctx context.Context) error {
-	for _, statement := range []string{
+func (p *Probe) announce(ctx context.Context) error {
+	return p.execute(ctx,
 		`CREATE KEYSPACE IF NOT EXISTS schema_announced WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}`,
-		`DROP KEYSPACE IF EXISTS schema_announced`,
-	} {
-		if err := p.session.Query(statement).WithContext(ctx).Exec(); err != nil {
+		`DROP KEYSPACE IF EXISTS schema_announced`)
+}
+
+func (p *Probe) execute(ctx context.Context, statements ...string) error {
+	for _, statement := range statements {
+		if err := p.Session.Query(statement).WithContext(ctx).Exec(); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
@@ -128,13 +129,13 @@ const started = 15 * time.Second
 // awaitStarted waits until nodes that have just started have their schema.
 func awaitStarted(ctx context.Context, hosts []string) error {
 	for _, host := range hosts {
-		p, err := openProbe(ctx, host)
+		p, err := OpenProbe(ctx, host)
 		if err != nil {
 			return err
 		}
 		var generation int64 // seconds since the epoch
-		err = p.session.Query(`SELECT gossip_generation FROM system.local`).WithContext(ctx).Scan(&generation)
-		p.close()
+		err = p.Session.Query(`SELECT gossip_generation FROM system.local`).WithContext(ctx).Scan(&generation)
+		p.Close()
 		if err != nil {
 			return err
 		}

@@ -19,8 +19,8 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 
 var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// lastLines returns the last lines of an output that say something, indented, for an error.
-func lastLines(out []byte, limit int) string {
+// LastLines returns the last lines of an output that say something, indented, for an error.
+func LastLines(out []byte, limit int) string {
 	var lines []string
 	for line := range strings.Lines(colors.ReplaceAllString(string(out), "")) {
 		if line = strings.TrimRight(line, " \r\n"); line != "" && line != "[ERROR]" { // which Maven puts between paragraphs

@@ -13,24 +13,26 @@ import (
 
 const composeName = "docker-compose.yml"
 
-// findCompose looks for the repository's compose file from the working directory upwards.
-func findCompose() (string, error) {
+func findCompose() (string, error) { return FindUp(composeName, ", or set "+ModeEnv+"="+string(Local)) }
+
+// FindUp looks for a file of the repository from the working directory upwards. otherwise is what else can be done where it is not found, as
+// the end of a sentence.
+func FindUp(name, otherwise string) (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("find %s: %w", composeName, err)
+		return "", fmt.Errorf("find %s: %w", name, err)
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, composeName)
+		path := filepath.Join(dir, name)
 		_, err := os.Stat(path)
 		if err == nil {
 			return path, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("find %s: %w", composeName, err)
+			return "", fmt.Errorf("find %s: %w", name, err)
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no %s in %s or above: run this inside the repository, or set %s=%s",
-				composeName, start, ModeEnv, Local)
+			return "", fmt.Errorf("no %s in %s or above: run this inside the repository%s", name, start, otherwise)
 		}
 	}
 }
@@ -75,7 +77,7 @@ func startCompose(ctx context.Context, home string, s *state, log *progress) err
 		logs, _ := compose(ctx, file, append([]string{"logs", "--no-color", "--tail", "15"}, services...)...)
 		return fmt.Errorf("docker compose up: %w; its last lines:\n%s\nthe nodes' last lines:\n%s\n"+
 			"on macOS nodes 2 and 3 need: sudo ifconfig lo0 alias 127.0.0.2; sudo ifconfig lo0 alias 127.0.0.3",
-			err, lastLines(out, 10), lastLines(logs, 30))
+			err, LastLines(out, 10), LastLines(logs, 30))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready after %s", startTimeout))
 	defer cancel()
@@ -93,7 +95,7 @@ func stopCompose(ctx context.Context, s *state) error {
 	// All three: a start that was interrupted may have come further than the state says.
 	args := append([]string{"rm", "--stop", "--force", "--volumes"}, composeServices(3)...)
 	if out, err := compose(ctx, s.Compose, args...); err != nil {
-		return fmt.Errorf("docker compose rm: %w; its last lines:\n%s", err, lastLines(out, 10))
+		return fmt.Errorf("docker compose rm: %w; its last lines:\n%s", err, LastLines(out, 10))
 	}
 	return nil
 }

@@ -12,8 +12,12 @@ import (
 	"text/template"
 )
 
-//go:embed cassandra.yaml.tmpl
-var yamlText string
+var (
+	//go:embed cassandra.yaml.tmpl
+	yamlText     string
+	yamlTemplate = template.Must(template.New("cassandra.yaml").Option("missingkey=error").
+			Funcs(template.FuncMap{"quote": strconv.Quote, "path": filepath.Join}).Parse(yamlText))
+)
 
 //go:embed logback.xml
 var logback []byte
@@ -27,15 +31,9 @@ func renderYAML(dir string, n, nodes int, r release) ([]byte, error) {
 }
 
 func render(dir, address string, tokens, seeds []string, r release) ([]byte, error) {
-	parsed, err := template.New("cassandra.yaml").Option("missingkey=error").Funcs(template.FuncMap{
-		"quote": strconv.Quote,
-		"path":  func(name string) string { return filepath.Join(dir, "data", name) },
-	}).Parse(yamlText)
-	if err != nil {
-		return nil, fmt.Errorf("cassandra.yaml: %w", err)
-	}
 	var out bytes.Buffer
-	err = parsed.Execute(&out, map[string]any{
+	err := yamlTemplate.Execute(&out, map[string]any{
+		"Directory":   dir,
 		"TokenCount":  tokensPerNode,
 		"Tokens":      strings.Join(tokens, ","),
 		"Seeds":       strings.Join(seeds, ","),

@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 )
 
 // CPU is how much CPU time the nodes of a local cluster have used since they started, in user and kernel mode, in steps of 10 ms. It is
 // known on Linux alone.
 func CPU(ctx context.Context) (used time.Duration, err error) {
-	h, err := New(tbDiscard{})
+	h, err := New(io.Discard)
 	if err != nil {
 		return 0, err
 	}
@@ -49,9 +49,9 @@ func CPU(ctx context.Context) (used time.Duration, err error) {
 // parseCPU reads utime and stime from a line of /proc/PID/stat, in ticks of which Linux has 100 a second.
 func parseCPU(line string) (time.Duration, error) {
 	const user, system = 14 - 3, 15 - 3 // counted from the state letter, which is the third
-	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
-	if len(fields) <= system {
-		return 0, fmt.Errorf("not a process status: %q", line)
+	fields, err := StatFields(line, system)
+	if err != nil {
+		return 0, err
 	}
 	var ticks int64
 	for _, field := range []string{fields[user], fields[system]} {

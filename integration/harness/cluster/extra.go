@@ -131,13 +131,5 @@ func (b extraNode) prepare(ctx context.Context, r release) (java, jars, error) {
 
 // ready waits until the node does what the tests need.
 func (b extraNode) ready(ctx context.Context) error {
-	for {
-		err := b.extra.Ready(ctx)
-		if err == nil {
-			return nil
-		}
-		if cause := sleep.For(ctx, 100*time.Millisecond); cause != nil {
-			return fmt.Errorf("%w (last: %w)", cause, err)
-		}
-	}
+	return sleep.Until(ctx, 100*time.Millisecond, func() error { return b.extra.Ready(ctx) })
 }

@@ -133,7 +133,7 @@ func (r release) downloadJars(ctx context.Context, home string, jdk java, log *p
 			return jars{}, context.Cause(ctx)
 		}
 		return jars{}, fmt.Errorf("downloading Cassandra with Maven: %w; its last lines:\n%s\n"+
-			"if this machine needs a proxy or a mirror, it belongs into ~/.m2/settings.xml", err, lastLines(out, 10))
+			"if this machine needs a proxy or a mirror, it belongs into ~/.m2/settings.xml", err, LastLines(out, 10))
 	}
 	if err := verifyJars(filepath.Join(temp, "lib"), r.sums); err != nil {
 		return jars{}, err

@@ -101,19 +101,25 @@ func (n localNode) describe(ctx context.Context) string {
 	}
 }
 
-// kill ends the node's process, if it runs.
-func (n localNode) kill(ctx context.Context) error {
+// do does something with the node's process.
+func (n localNode) do(f func(process) error) error {
 	p, err := n.process()
-	if errors.Is(err, errGone) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	if err := p.kill(ctx); err != nil {
+	if err := f(p); err != nil {
 		return fmt.Errorf("%s: %w", n, err)
 	}
 	return nil
+}
+
+// kill ends the node's process, if it runs.
+func (n localNode) kill(ctx context.Context) error {
+	err := n.do(func(p process) error { return p.kill(ctx) })
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	return err
 }
 
 // diedError explains why a node ended, as far as its logs do.
@@ -128,7 +134,7 @@ func (n localNode) diedError() error {
 	}
 	return fmt.Errorf("%s died while starting; its last lines (all of them in %s):\n%s\n"+
 		"if they end in the middle of things, somebody killed it: the kernel, for lack of memory, says so in dmesg",
-		n, logs, lastLines(tail, 15))
+		n, logs, LastLines(tail, 15))
 }
 
 // startLocal wipes what an earlier cluster left and starts nodes from nothing.

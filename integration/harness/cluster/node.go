@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"syscall"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func Nodes(tb testing.TB) []*Node {
 }
 
 func findNodes(hosts []string) (*Harness, []*Node, error) {
-	h, err := New(tbDiscard{})
+	h, err := New(io.Discard) // tests are not to be told of every start
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,11 +59,6 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 	return h, nodes, nil
 }
 
-// tbDiscard swallows what the harness says, as tests are not to be told of every start.
-type tbDiscard struct{}
-
-func (tbDiscard) Write(p []byte) (int, error) { return len(p), nil }
-
 // Host returns the node's address.
 func (n *Node) Host() string { return loopback(n.local.number) }
 
@@ -81,14 +77,7 @@ func (n *Node) Kill(ctx context.Context) error { return n.local.kill(ctx) }
 // Stop ends the node as an operator does, with SIGTERM, and returns when it is gone: it drains, so it loses nothing and says
 // goodbye to the others.
 func (n *Node) Stop(ctx context.Context) error {
-	p, err := n.local.process()
-	if err != nil {
-		return err
-	}
-	if err := p.end(ctx, syscall.SIGTERM, time.Minute); err != nil {
-		return fmt.Errorf("%s: %w", n, err)
-	}
-	return nil
+	return n.local.do(func(p process) error { return p.end(ctx, syscall.SIGTERM, time.Minute) })
 }
 
 // Start starts a node that was killed or stopped, with the data it had, and waits until it answers CQL.
@@ -139,14 +128,7 @@ func Whole(ctx context.Context, nodes []*Node) error {
 }
 
 func (n *Node) signal(ctx context.Context, sig syscall.Signal) error {
-	p, err := n.local.process()
-	if err != nil {
-		return err
-	}
-	if err := p.signal(ctx, sig); err != nil {
-		return fmt.Errorf("%s: %w", n, err)
-	}
-	return nil
+	return n.local.do(func(p process) error { return p.signal(ctx, sig) })
 }
 
 // restoreAll brings every node back and waits until the cluster is whole.

@@ -102,16 +102,22 @@ func inspect(ctx context.Context, pid int) (start string, condition byte, err er
 	return parsePS(string(out))
 }
 
-// parseStat reads a line of /proc/PID/stat. The command name is in parentheses and may itself contain some.
+// StatFields splits a line of /proc/PID/stat from the state letter on, up to a last field or further. The command name before it is in
+// parentheses and may itself contain some.
+func StatFields(line string, last int) ([]string, error) {
+	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
+	if len(fields) <= last {
+		return nil, fmt.Errorf("not a process status: %q", line)
+	}
+	return fields, nil
+}
+
+// parseStat reads a line of /proc/PID/stat.
 func parseStat(line string) (start string, condition byte, err error) {
 	const startField = 22 - 3 // counted from the state letter, which is the third
-	end := strings.LastIndexByte(line, ')')
-	if end < 0 {
-		return "", 0, fmt.Errorf("not a process status: %q", line)
-	}
-	fields := strings.Fields(line[end+1:])
-	if len(fields) <= startField {
-		return "", 0, fmt.Errorf("not a process status: %q", line)
+	fields, err := StatFields(line, startField)
+	if err != nil {
+		return "", 0, err
 	}
 	return living(fields[startField], fields[0][0])
 }

@@ -117,10 +117,10 @@ func TestRecycledPIDIsLeftAlone(t *testing.T) {
 
 func TestLastLines(t *testing.T) {
 	t.Parallel()
-	if got := lastLines([]byte("a\n\nb\r\n[ERROR]\n\x1b[0m\x1b[1;31mc"), 2); got != "    b\n    c" {
+	if got := LastLines([]byte("a\n\nb\r\n[ERROR]\n\x1b[0m\x1b[1;31mc"), 2); got != "    b\n    c" {
 		t.Errorf("%q", got)
 	}
-	if got := lastLines(nil, 2); !strings.Contains(got, "no output") {
+	if got := LastLines(nil, 2); !strings.Contains(got, "no output") {
 		t.Errorf("%q", got)
 	}
 }

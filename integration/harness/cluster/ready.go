@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	stdlog "log"
@@ -14,14 +13,24 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
-// probe is a session with one node and no other.
-type probe struct {
-	host    string
-	session *gocql.Session
+// Probe is a session with one node and no other: it must answer for itself.
+type Probe struct {
+	Host    string
+	Session *gocql.Session
 }
 
-// OneNode is a configuration that reaches one node and lets the driver look for no other: it must answer for itself.
-func OneNode(host string) *gocql.ClusterConfig {
+// OpenProbe opens a session with a node, and lets the driver look for no other. Each change is applied to its configuration before.
+func OpenProbe(ctx context.Context, host string, changes ...func(*gocql.ClusterConfig)) (*Probe, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", address(host)) // cheap, as long as nobody listens
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.Close()
+
 	config := gocql.NewCluster(host)
 	config.ProtoVersion = 4
 	config.NumConns = 1
@@ -33,22 +42,6 @@ func OneNode(host string) *gocql.ClusterConfig {
 	config.Events.DisableTopologyEvents = true
 	config.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: 100 * time.Millisecond}
 	config.Logger = stdlog.New(io.Discard, "", 0)
-	return config
-}
-
-// openProbe does not let the driver look for other nodes: each must answer for itself.
-func openProbe(ctx context.Context, host string, changes ...func(*gocql.ClusterConfig)) (*probe, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", address(host)) // cheap, as long as nobody listens
-	if err != nil {
-		return nil, err
-	}
-	_ = conn.Close()
-
-	config := OneNode(host)
 	for _, change := range changes {
 		change(config)
 	}
@@ -56,10 +49,11 @@ func openProbe(ctx context.Context, host string, changes ...func(*gocql.ClusterC
 	if err != nil {
 		return nil, err
 	}
-	return &probe{host: host, session: session}, nil
+	return &Probe{Host: host, Session: session}, nil
 }
 
-func (p *probe) close() { p.session.Close() }
+// Close closes the session.
+func (p *Probe) Close() { p.Session.Close() }
 
 // view is what a node says about the cluster.
 type view struct {
@@ -68,18 +62,18 @@ type view struct {
 }
 
 // schema returns the version of the node's own schema.
-func (p *probe) schema(ctx context.Context) (version string, err error) {
-	err = p.session.Query(`SELECT schema_version FROM system.local`).WithContext(ctx).Scan(&version)
+func (p *Probe) schema(ctx context.Context) (version string, err error) {
+	err = p.Session.Query(`SELECT schema_version FROM system.local`).WithContext(ctx).Scan(&version)
 	return version, err
 }
 
-func (p *probe) view(ctx context.Context) (view, error) {
+func (p *Probe) view(ctx context.Context) (view, error) {
 	v := view{nodes: 1}
 	var err error
 	if v.schema, err = p.schema(ctx); err != nil {
 		return view{}, err
 	}
-	rows := p.session.Query(`SELECT schema_version FROM system.peers`).WithContext(ctx).Iter()
+	rows := p.Session.Query(`SELECT schema_version FROM system.peers`).WithContext(ctx).Iter()
 	for schema := ""; rows.Scan(&schema); {
 		v.nodes++
 		if schema != v.schema {
@@ -89,10 +83,10 @@ func (p *probe) view(ctx context.Context) (view, error) {
 	return v, rows.Close()
 }
 
-// readAll reads from all replicas of a table that is on three nodes. It succeeds only where the coordinator holds every
+// ReadAll reads from all replicas of a table that is on three nodes. It succeeds only where the coordinator holds every
 // node for up and every node answers it.
-func (p *probe) readAll(ctx context.Context) error {
-	return p.session.Query(`SELECT view_name FROM system_distributed.view_build_status
+func (p *Probe) ReadAll(ctx context.Context) error {
+	return p.Session.Query(`SELECT view_name FROM system_distributed.view_build_status
 		WHERE keyspace_name = 'denorm' AND view_name = 'ready'`).
 		Consistency(gocql.All).WithContext(ctx).Iter().Close()
 }
@@ -100,34 +94,23 @@ func (p *probe) readAll(ctx context.Context) error {
 // waitReady waits until every host answers CQL, sees all nodes and agrees with the others on the schema. The error says
 // what was missing last.
 func waitReady(ctx context.Context, hosts []string, nodes int) error {
-	probes := make([]*probe, len(hosts))
+	probes := make([]*Probe, len(hosts))
 	defer func() {
 		for _, p := range probes {
 			if p != nil {
-				p.close()
+				p.Close()
 			}
 		}
 	}()
-	for {
-		err := checkReady(ctx, hosts, probes, nodes)
-		if err == nil {
-			return nil
-		}
-		if cause := sleep.For(ctx, 100*time.Millisecond); cause != nil {
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return fmt.Errorf("%w (last: %w)", cause, err)
-			}
-			return cause
-		}
-	}
+	return sleep.Until(ctx, 100*time.Millisecond, func() error { return checkReady(ctx, hosts, probes, nodes) })
 }
 
 // checkReady looks once, and opens the probes that are not open yet.
-func checkReady(ctx context.Context, hosts []string, probes []*probe, nodes int) error {
+func checkReady(ctx context.Context, hosts []string, probes []*Probe, nodes int) error {
 	schema := ""
 	for i, host := range hosts {
 		if probes[i] == nil {
-			p, err := openProbe(ctx, host)
+			p, err := OpenProbe(ctx, host)
 			if err != nil {
 				return fmt.Errorf("%s does not answer CQL: %w", host, err)
 			}
@@ -135,7 +118,7 @@ func checkReady(ctx context.Context, hosts []string, probes []*probe, nodes int)
 		}
 		v, err := probes[i].view(ctx)
 		if err != nil {
-			probes[i].close() // its only connection may be broken for good
+			probes[i].Close() // its only connection may be broken for good
 			probes[i] = nil
 			return fmt.Errorf("%s does not answer CQL: %w", host, err)
 		}
@@ -151,8 +134,8 @@ func checkReady(ctx context.Context, hosts []string, probes []*probe, nodes int)
 		return nil
 	}
 	for _, p := range probes {
-		if err := p.readAll(ctx); err != nil {
-			return fmt.Errorf("%s does not reach all nodes: %w", p.host, err)
+		if err := p.ReadAll(ctx); err != nil {
+			return fmt.Errorf("%s does not reach all nodes: %w", p.Host, err)
 		}
 	}
 	return nil

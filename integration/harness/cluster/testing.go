@@ -77,11 +77,7 @@ func closeSession(tb testing.TB, session *gocql.Session) {
 // Size returns how many nodes the cluster of the tests has.
 func Size(tb testing.TB) int {
 	tb.Helper()
-	return size(tb, Session(tb, ""))
-}
-
-func size(tb testing.TB, session *gocql.Session) int {
-	tb.Helper()
+	session := Session(tb, "")
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	var peers int
@@ -146,13 +142,13 @@ func drop(hosts []string, keyspace string) error {
 	defer cancel()
 	var failed error
 	for _, host := range hosts {
-		p, err := openProbe(ctx, host, inKeyspace(""))
+		p, err := OpenProbe(ctx, host, inKeyspace(""))
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		defer p.close()
-		err = p.session.Query("DROP KEYSPACE IF EXISTS " + keyspace).WithContext(ctx).Exec()
+		defer p.Close()
+		err = p.Session.Query("DROP KEYSPACE IF EXISTS " + keyspace).WithContext(ctx).Exec()
 		if err != nil && strings.Contains(err.Error(), "contains accord tables") {
 			return errLeft
 		}
@@ -167,15 +163,11 @@ func keyspaceName(test string) string {
 	random := make([]byte, 4)
 	_, _ = rand.Read(random) // never fails
 	readable := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		default:
-			return '_'
 		}
-	}, test)
+		return '_'
+	}, strings.ToLower(test))
 	name := "t" + hex.EncodeToString(random) + "_" + readable
 	return name[:min(len(name), limit)]
 }

@@ -87,19 +87,16 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 }
 
 func start(ctx context.Context, path string, c Config) (*Server, error) {
-	otlp, err := freePort(ctx, c.OTLPPort)
-	if err != nil {
-		return nil, err
+	var addresses [3]string
+	for i, port := range []int{c.OTLPPort, c.WebPort, 0} {
+		var err error
+		if addresses[i], err = freePort(ctx, port); err != nil {
+			return nil, err
+		}
 	}
-	web, err := freePort(ctx, c.WebPort)
-	if err != nil {
-		return nil, err
-	}
-	admin, err := freePort(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
+	otlp, web, admin := addresses[0], addresses[1], addresses[2]
 	s := &Server{OTLP: "http://" + otlp, URL: "http://" + web}
+	var err error
 	if s.process, err = program.Start("Jaeger", path, arguments(otlp, web, admin), environment()); err != nil {
 		return nil, err
 	}

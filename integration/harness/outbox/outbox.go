@@ -31,19 +31,15 @@ const suffix = ".message"
 
 // Put stores a failed write.
 func (b Box) Put(of history.Place, failed *writer.Error) error {
-	stored, err := failed.MarshalBinary()
-	if err != nil {
-		return fmt.Errorf("outbox: %w", err)
-	}
-	return b.store(Message{Of: of, Stored: stored, name: fmt.Sprintf("%016x%s", rand.Uint64(), suffix)})
+	return b.Again(Message{Of: of, name: fmt.Sprintf("%016x%s", rand.Uint64(), suffix)}, failed)
 }
 
-// store writes the whole of a file or nothing of it.
-func (b Box) store(m Message) error {
-	data, err := json.Marshal(m)
-	if err != nil {
+// Again stores what is known of a message now in place of what was. It writes the whole of a file or nothing of it.
+func (b Box) Again(m Message, failed *writer.Error) (err error) {
+	if m.Stored, err = failed.MarshalBinary(); err != nil {
 		return fmt.Errorf("outbox: %w", err)
 	}
+	data, _ := json.Marshal(m) // never fails
 	part := filepath.Join(string(b), fmt.Sprintf("%016x.part", rand.Uint64()))
 	if err := os.WriteFile(part, data, 0o600); err != nil {
 		return fmt.Errorf("outbox: %w", err)
@@ -97,16 +93,6 @@ func (m Message) Failed() (*writer.Error, error) {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
 	return failed, nil
-}
-
-// Again stores what is known of a message now in place of what was.
-func (b Box) Again(m Message, failed *writer.Error) error {
-	stored, err := failed.MarshalBinary()
-	if err != nil {
-		return fmt.Errorf("outbox: %w", err)
-	}
-	m.Stored = stored
-	return b.store(m)
 }
 
 // Done takes a message out. It may be gone already.

@@ -2,14 +2,11 @@
 package program
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,23 +59,8 @@ func (p Program) Binary(ctx context.Context, out io.Writer) (string, error) {
 
 // Module looks for the folder from the working directory upwards.
 func (p Program) Module() (string, error) {
-	start, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("find the module of %s: %w", p.Name, err)
-	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		module := filepath.Join(dir, filepath.FromSlash(p.Folder))
-		_, err := os.Stat(filepath.Join(module, "go.mod"))
-		if err == nil {
-			return module, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("find the module of %s: %w", p.Name, err)
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no %s in %s or above: run this inside the repository%s", p.Folder, start, p.Else)
-		}
-	}
+	file, err := cluster.FindUp(filepath.Join(filepath.FromSlash(p.Folder), "go.mod"), p.Else)
+	return filepath.Dir(file), err
 }
 
 // Build builds the program under another name first, so that what is there is whole. Two builds at once do no harm.
@@ -95,22 +77,11 @@ func (p Program) Build(ctx context.Context, module, path string, out io.Writer) 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return fmt.Errorf("build %s: %w; the last lines of go build:\n%s", p.Name, err, lastLines(text))
+		return fmt.Errorf("build %s: %w; the last lines of go build:\n%s", p.Name, err, cluster.LastLines(text, 10))
 	}
 	if err := os.Rename(partial, path); err != nil {
 		return fmt.Errorf("build %s: %w", p.Name, err)
 	}
 	_, _ = fmt.Fprintf(out, "built in %.0f s\n", time.Since(began).Seconds())
 	return nil
-}
-
-// lastLines are the last lines of an output, indented, for an error.
-func lastLines(text []byte) string {
-	const limit = 10
-	text = bytes.TrimSpace(text)
-	if len(text) == 0 {
-		return "    (no output)"
-	}
-	lines := strings.Split(string(text), "\n")
-	return "    " + strings.Join(lines[max(0, len(lines)-limit):], "\n    ")
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
 // Process is a process below a shell that ends it when this process ends, however that comes about.
@@ -63,7 +65,7 @@ func (p *Process) Failure() error {
 	size, _ := p.Log.Seek(0, io.SeekEnd)
 	text := make([]byte, min(size, tail))
 	n, _ := p.Log.ReadAt(text, size-int64(len(text)))
-	return fmt.Errorf("start %s: it ended; its last lines:\n%s", p.name, lastLines(text[:n]))
+	return fmt.Errorf("start %s: it ended; its last lines:\n%s", p.name, cluster.LastLines(text[:n], 10))
 }
 
 // Stop kills it, if it runs, and waits for its end.

@@ -130,10 +130,7 @@ func (i *Import) read() (map[string]int64, error) {
 
 // save replaces the file.
 func (i *Import) save(saved map[string]int64) error {
-	data, err := json.Marshal(saved)
-	if err != nil {
-		return err
-	}
+	data, _ := json.Marshal(saved) // never fails
 	if err := os.WriteFile(i.File+".new", data, 0o600); err != nil {
 		return err
 	}

@@ -33,32 +33,31 @@ func Finish(ctx context.Context, w *writer.Writer, orders []gocql.UUID) error {
 
 // Check compares the two tables named with each other, at ALL, and the changes with the tally.
 func Check(ctx context.Context, session *gocql.Session, t *Tally, byID, byStatus string) (f Findings, err error) {
-	base := make(map[gocql.UUID]Order)
-	iter := session.Query("SELECT order_id, status, changes, version FROM " + byID).WithContext(ctx).Consistency(gocql.All).Iter()
-	for o := (Order{}); iter.Scan(&o.OrderID, &o.Status, &o.Changes, &o.Version); {
-		base[o.OrderID] = o
+	each := func(table string, do func(Order)) error {
+		iter := session.Query("SELECT order_id, status, changes, version FROM " + table).WithContext(ctx).Consistency(gocql.All).Iter()
+		for o := (Order{}); iter.Scan(&o.OrderID, &o.Status, &o.Changes, &o.Version); {
+			do(o)
+		}
+		return iter.Close()
 	}
-	if err := iter.Close(); err != nil {
+	base, seen := make(map[gocql.UUID]Order), make(map[gocql.UUID]bool)
+	if err := each(byID, func(o Order) { base[o.OrderID] = o }); err != nil {
 		return f, err
 	}
-	seen := make(map[gocql.UUID]bool)
-	iter = session.Query("SELECT order_id, status, changes, version FROM " + byStatus).WithContext(ctx).Consistency(gocql.All).Iter()
-	for o := (Order{}); iter.Scan(&o.OrderID, &o.Status, &o.Changes, &o.Version); {
-		switch is, ok := base[o.OrderID]; {
-		case !ok || is.Status != o.Status:
+	err = each(byStatus, func(o Order) {
+		is, ok := base[o.OrderID]
+		if !ok || is.Status != o.Status {
 			f.Ghosts++
-			continue
-		case is != o:
+			return
+		}
+		if is != o {
 			f.Differing++
 		}
 		seen[o.OrderID] = true
-	}
+	})
 	f.Missing = len(base) - len(seen)
 	for id, o := range base {
 		c := t.order[id]
-		if c == nil {
-			c = new(counts)
-		}
 		if o.Changes < c.acknowledged {
 			f.Lost++
 		}
@@ -66,5 +65,5 @@ func Check(ctx context.Context, session *gocql.Session, t *Tally, byID, byStatus
 			f.Excess++
 		}
 	}
-	return f, iter.Close()
+	return f, err
 }

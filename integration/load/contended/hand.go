@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
 // Hand is a client as one would write it by hand: read the row, compare and set, and then a logged batch that moves the row
@@ -24,12 +26,8 @@ func (h Hand) Change(ctx context.Context, id gocql.UUID, status string) error {
 		if err != nil || applied {
 			return err
 		}
-		timer := time.NewTimer(rand.N(wait))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
+		if err := sleep.For(ctx, rand.N(wait)); err != nil {
+			return err
 		}
 	}
 }

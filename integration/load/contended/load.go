@@ -19,7 +19,7 @@ type Tally struct {
 	Acknowledged, Unknown, Refused, Killed atomic.Int64
 
 	mu    sync.Mutex
-	order map[gocql.UUID]*counts
+	order map[gocql.UUID]counts
 }
 
 // counts are of one order.
@@ -28,14 +28,7 @@ type counts struct{ acknowledged, unknown int32 }
 func (t *Tally) note(id gocql.UUID, err error, killed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.order == nil {
-		t.order = make(map[gocql.UUID]*counts)
-	}
 	c := t.order[id]
-	if c == nil {
-		c = new(counts)
-		t.order[id] = c
-	}
 	if killed {
 		t.Killed.Add(1)
 	}
@@ -50,6 +43,7 @@ func (t *Tally) note(id gocql.UUID, err error, killed bool) {
 		t.Unknown.Add(1)
 		c.unknown++
 	}
+	t.order[id] = c
 }
 
 // Client changes an order: its status becomes the one given, and its number of changes one more.
@@ -73,7 +67,7 @@ func (l Library) Change(ctx context.Context, id gocql.UUID, status string) error
 // Run has each client change orders at random, until the time is over. One in kill changes, if that is not 0, is of a client
 // that dies within a few milliseconds and says nothing more.
 func Run(ctx context.Context, clients []Client, orders []gocql.UUID, d time.Duration, kill int) *Tally {
-	t := new(Tally)
+	t := &Tally{order: make(map[gocql.UUID]counts)}
 	end := time.Now().Add(d)
 	var all sync.WaitGroup
 	for _, c := range clients {

@@ -8,13 +8,13 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 )
 
 // Order is the i-th of the orders that [Load] has put, as it was put.
@@ -40,14 +40,19 @@ func Put(s *gocql.Session, table string, o orders.Order, at int64) error {
 
 // Remove removes the row of an order from a table at a time.
 func Remove(s *gocql.Session, table string, o orders.Order, at int64) error {
-	where, values := "order_id=?", []any{at, o.OrderID}
+	where, key := Row(table, o)
+	return s.Query("DELETE FROM "+table+" USING TIMESTAMP ? WHERE "+where, append([]any{at}, key...)...).Idempotent(true).Exec()
+}
+
+// Row is the WHERE of the row of an order in a table, and its values.
+func Row(table string, o orders.Order) (where string, key []any) {
 	switch table {
 	case "orders_by_user":
-		where, values = "user_id=? AND order_id=?", []any{at, o.UserID, o.OrderID}
+		return "user_id=? AND order_id=?", []any{o.UserID, o.OrderID}
 	case "orders_by_status":
-		where, values = "status=? AND order_id=?", []any{at, string(o.Status), o.OrderID}
+		return "status=? AND order_id=?", []any{string(o.Status), o.OrderID}
 	}
-	return s.Query("DELETE FROM "+table+" USING TIMESTAMP ? WHERE "+where, values...).Idempotent(true).Exec()
+	return "order_id=?", []any{o.OrderID}
 }
 
 // ordersPerBatch is how many orders are put by a request. The rows of one status are then few mutations, as they are one partition.
@@ -55,27 +60,13 @@ const ordersPerBatch = 20
 
 // Load puts orders into tables, many at a time.
 func Load(ctx context.Context, s *gocql.Session, count int, at int64, tables ...string) error {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	var failure atomic.Pointer[error]
-	for range 32 {
-		group.Go(func() {
-			for ctx.Err() == nil && failure.Load() == nil {
-				first := (int(next.Add(1)) - 1) * ordersPerBatch
-				if first >= count {
-					return
-				}
-				if err := patiently(func() error { return loadBatch(ctx, s, tables, first, min(count, first+ordersPerBatch), at) }); err != nil {
-					failure.Store(&err)
-				}
-			}
-		})
-	}
-	group.Wait()
-	if err := failure.Load(); err != nil {
-		return *err
-	}
-	return ctx.Err()
+	return parallel.Do(32, (count+ordersPerBatch-1)/ordersPerBatch, func(i int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		first := i * ordersPerBatch
+		return patiently(func() error { return loadBatch(ctx, s, tables, first, min(count, first+ordersPerBatch), at) })
+	})
 }
 
 func loadBatch(ctx context.Context, s *gocql.Session, tables []string, first, end int, at int64) error {
@@ -109,37 +100,25 @@ type Contents map[gocql.UUID]uint64
 func Read(ctx context.Context, s *gocql.Session, table string) (Contents, error) {
 	out := make(Contents)
 	var mu sync.Mutex
-	var group sync.WaitGroup
-	var failure atomic.Pointer[error]
 	key := map[string]string{
 		"orders_by_id": "order_id", "orders_by_user": "user_id", "orders_by_status": "status", "orders_by_user_and_status": "user_id, status",
 	}[table]
 	const parts = 64
-	for part := range parts {
-		group.Go(func() {
-			query, limits := "SELECT order_id, user_id, status, total, updated_at FROM "+table+" WHERE token("+key+") > ?", []any{-1<<63 + part*(1<<58)}
-			if part < parts-1 { // above the last one there is nothing
-				query, limits = query+" AND token("+key+") <= ?", append(limits, -1<<63+(part+1)*(1<<58))
-			}
-			iter := s.Query(query, limits...).Consistency(gocql.All).PageSize(2000).WithContext(ctx).Iter()
-			var o orders.Order
-			for iter.Scan(&o.OrderID, &o.UserID, &o.Status, &o.Total, &o.UpdatedAt) {
-				d := Digest(o)
-				mu.Lock()
-				out[o.OrderID] += d
-				mu.Unlock()
-				o = orders.Order{}
-			}
-			if err := iter.Close(); err != nil {
-				failure.Store(&err)
-			}
-		})
-	}
-	group.Wait()
-	if err := failure.Load(); err != nil {
-		return nil, *err
-	}
-	return out, nil
+	err := parallel.Do(parts, parts, func(part int) error {
+		query, limits := "SELECT order_id, user_id, status, total, updated_at FROM "+table+" WHERE token("+key+") > ?", []any{-1<<63 + part*(1<<58)}
+		if part < parts-1 { // above the last one there is nothing
+			query, limits = query+" AND token("+key+") <= ?", append(limits, -1<<63+(part+1)*(1<<58))
+		}
+		iter := s.Query(query, limits...).Consistency(gocql.All).PageSize(2000).WithContext(ctx).Iter()
+		for o := (orders.Order{}); iter.Scan(&o.OrderID, &o.UserID, &o.Status, &o.Total, &o.UpdatedAt); o = (orders.Order{}) {
+			d := Digest(o)
+			mu.Lock()
+			out[o.OrderID] += d
+			mu.Unlock()
+		}
+		return iter.Close()
+	})
+	return out, err
 }
 
 // Digest is what [Contents] has of an order with one row.

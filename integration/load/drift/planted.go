@@ -2,7 +2,6 @@ package drift
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/gocql/gocql"
 
@@ -152,8 +151,8 @@ func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
 			d.Status = o.Status
 		}
 		out = append(out, d)
-		if p.failed() {
-			return nil, errors.Join(p.errs...)
+		if err := errors.Join(p.errs...); err != nil {
+			return nil, err
 		}
 	}
 	for _, k := range smallKinds {
@@ -164,8 +163,4 @@ func Plant(s *gocql.Session, count int, loaded, at int64) ([]Planted, error) {
 		}
 	}
 	return out, errors.Join(p.errs...)
-}
-
-func (p *planter) failed() bool {
-	return slices.ContainsFunc(p.errs, func(err error) bool { return err != nil })
 }

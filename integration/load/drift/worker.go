@@ -5,15 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -73,21 +75,14 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var group sync.WaitGroup
 	var removed atomic.Int64
-	var mu sync.Mutex
-	var all []Done
-	var errs []error
-	for name, set := range Sets {
-		group.Go(func() {
-			done, err := w.run(ctx, r, name, set, &removed)
-			mu.Lock()
-			defer mu.Unlock()
-			all, errs = append(all, done), append(errs, err)
-		})
-	}
-	group.Wait()
-	if err := errors.Join(errs...); err != nil {
+	names := slices.Sorted(maps.Keys(Sets))
+	all := make([]Done, len(names))
+	err = parallel.Do(len(names), len(names), func(i int) (err error) {
+		all[i], err = w.run(ctx, r, names[i], Sets[names[i]], &removed)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	text, err := json.Marshal(all)

@@ -2,7 +2,6 @@ package history
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/denorm-go/denorm/writer"
@@ -27,19 +26,7 @@ const (
 // Causes lists all of them.
 var Causes = []Cause{None, InFlight, Partial, Open}
 
-func (c Cause) String() string {
-	switch c {
-	case None:
-		return "none"
-	case InFlight:
-		return "in flight"
-	case Partial:
-		return "partial"
-	case Open:
-		return "unknown"
-	}
-	return fmt.Sprintf("Cause(%d)", uint8(c))
-}
+func (c Cause) String() string { return []string{"none", "in flight", "partial", "unknown"}[c] }
 
 // Cause is what the write would be to blame for: None if it was acknowledged, or not applied.
 func (w *Write[T]) Cause() Cause {
@@ -61,18 +48,17 @@ func (w *Write[T]) Cause() Cause {
 // timestamp its client did not learn, and no row has told, may be.
 func (c *checker[T]) blame() {
 	var acknowledged int64
-	for n := range c.images {
-		if i := &c.images[n]; i.write.Outcome == writer.Applied {
+	for _, i := range c.images {
+		if i.write.Outcome == writer.Applied {
 			acknowledged = max(acknowledged, i.timestamp)
 		}
 	}
-	newest := slices.MaxFunc(c.images, func(a, b image[T]) int {
+	newest := slices.MaxFunc(c.images, func(a, b *image[T]) int {
 		return cmp.Compare(a.timestamp, b.timestamp)
 	})
 	c.cause, c.by = None, newest.write.By
 	var at int64
-	for n := range c.images {
-		i := &c.images[n]
+	for _, i := range c.images {
 		if i.write.Cause() == None || i.timestamp != 0 && i.timestamp < acknowledged {
 			continue
 		}

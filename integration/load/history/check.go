@@ -30,7 +30,7 @@ func Check[T any](set *tables.Set[T], contents *Contents, writes []Write[T]) (*R
 	for _, id := range order {
 		c := checker[T]{layout: l, report: report}
 		for _, n := range entities[id].writes {
-			c.images = append(c.images, image[T]{write: &writes[n]})
+			c.images = append(c.images, &image[T]{write: &writes[n]})
 		}
 		c.rows = entities[id].rows
 		if err := c.check(); err != nil {

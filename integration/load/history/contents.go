@@ -53,12 +53,13 @@ func (r *Row) time() int64 {
 func Read[T any](ctx context.Context, session *gocql.Session, set *tables.Set[T]) (*Contents, error) {
 	contents := new(Contents)
 	for _, d := range set.Internal().Describe().Tables {
-		t, err := readTable(ctx, session, d)
-		for err != nil {
-			if cause := sleep.For(ctx, 500*time.Millisecond); cause != nil {
-				return nil, fmt.Errorf("read table %s at ALL: %w (last: %w)", d.Name, cause, err)
-			}
+		var t Table
+		err := sleep.Until(ctx, 500*time.Millisecond, func() (err error) {
 			t, err = readTable(ctx, session, d)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read table %s at ALL: %w", d.Name, err)
 		}
 		contents.Tables = append(contents.Tables, t)
 	}

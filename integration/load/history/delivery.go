@@ -1,8 +1,6 @@
 package history
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"sync"
 )
@@ -40,13 +38,7 @@ func (d *Deliveries) End(of Place, timestamp int64, err error) {
 func (d *Deliveries) append(line delivery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	data, err := json.Marshal(line)
-	if err == nil {
-		_, err = d.out.Write(append(data, '\n'))
-	}
-	if err != nil {
-		panic(fmt.Sprintf("history: append to the deliveries: %v", err))
-	}
+	writeLine(d.out, line)
 }
 
 // Deliver adds the deliveries of a journal to the writes of the history of this name, of which first is the number here of its

@@ -15,7 +15,7 @@ type checker[T any] struct {
 	*layout[T]
 	report *Report
 	rows   [][]int32 // by table
-	images []image[T]
+	images []*image[T]
 	base   *Row           // nil: the base table has no row
 	odd    map[*Row][]int // the columns of a row whose values nobody wrote
 	apart  bool           // a row was found that is not as the base row
@@ -41,8 +41,7 @@ func (c *checker[T]) check() error {
 		c.strangers()
 		return nil
 	}
-	for n := range c.images {
-		i := &c.images[n]
+	for _, i := range c.images {
 		var err error
 		if i.values, err = c.image(i.write.Row, i.write.Timestamp); err != nil {
 			return err
@@ -84,8 +83,7 @@ func (c *checker[T]) find(kind Kind, p *place, r *Row, has, want string, concern
 	if r != nil {
 		f.Key = p.show(r, p.key)
 	} else {
-		i := &c.images[0]
-		base := &c.tables[0]
+		i, base := c.images[0], &c.tables[0]
 		f.Key = base.show(&Row{Values: i.values, Times: make([]int64, len(i.values))}, base.key)
 	}
 	var writes []string
@@ -132,8 +130,7 @@ func (c *checker[T]) recognise() error {
 		if at == 0 || len(c.at(at)) > 0 {
 			return
 		}
-		for n := range c.images {
-			i := &c.images[n]
+		for _, i := range c.images {
 			if i.timestamp != 0 || !i.puts() || !i.possible() {
 				continue
 			}
@@ -166,9 +163,9 @@ func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == ni
 // at is the writes with this timestamp.
 func (c *checker[T]) at(timestamp int64) []*image[T] {
 	var found []*image[T]
-	for n := range c.images {
-		if c.images[n].timestamp == timestamp && timestamp != 0 {
-			found = append(found, &c.images[n])
+	for _, i := range c.images {
+		if i.timestamp == timestamp && timestamp != 0 {
+			found = append(found, i)
 		}
 	}
 	return found

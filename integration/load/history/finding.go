@@ -7,49 +7,32 @@ import (
 )
 
 // Kind is what is wrong.
-type Kind uint8
+type Kind string
 
 // The kinds of findings.
 const (
 	// Lost is an acknowledged write that no table shows and no later write has overtaken.
-	Lost Kind = iota + 1
+	Lost Kind = "lost"
 	// Phantom is a row or a value that no attempted write wrote.
-	Phantom
+	Phantom Kind = "phantom"
 	// Ghost is a row of a query table that the base table does not confirm.
-	Ghost
+	Ghost Kind = "ghost"
 	// Missing is a base row without its row in a query table.
-	Missing
+	Missing Kind = "missing"
 	// Differing is a row of a query table with another value in a column than the base row.
-	Differing
+	Differing Kind = "differing"
 	// Unsound is a write reported NotApplied that a table shows, or a table reported Applied, by an error, that does not
 	// show the write.
-	Unsound
+	Unsound Kind = "unsound outcome"
 	// Unequal is a WRITETIME that is not the timestamp of the write that the row is of.
-	Unequal
+	Unequal Kind = "unequal WRITETIME"
 )
 
 // Kinds lists all of them.
 var Kinds = []Kind{Lost, Phantom, Ghost, Missing, Differing, Unsound, Unequal}
 
-func (k Kind) String() string {
-	switch k {
-	case Lost:
-		return "lost"
-	case Phantom:
-		return "phantom"
-	case Ghost:
-		return "ghost"
-	case Missing:
-		return "missing"
-	case Differing:
-		return "differing"
-	case Unsound:
-		return "unsound outcome"
-	case Unequal:
-		return "unequal WRITETIME"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+// Diverges says whether an unfinished write can leave such a finding. All others are faults whatever happened.
+func (k Kind) Diverges() bool { return k == Ghost || k == Missing || k == Differing }
 
 // Finding is one thing that is wrong.
 type Finding struct {

@@ -12,18 +12,12 @@ import (
 type History[T any] struct {
 	mu      sync.Mutex
 	writes  []Write[T]
-	journal *journal[T] // nil: none is kept
+	journal io.Writer // nil: none is kept
 }
 
 // New is a history that is also appended to out, if that is not nil: each write before it is sent and when it has ended.
 // Every entry is one call of Write, so that it is there even if the process is killed the moment after.
-func New[T any](out io.Writer) *History[T] {
-	h := new(History[T])
-	if out != nil {
-		h.journal = newJournal[T](out)
-	}
-	return h
-}
+func New[T any](out io.Writer) *History[T] { return &History[T]{journal: out} }
 
 // Begin notes a write that is about to be sent, and returns its number. Until it ends its outcome is unknown. It panics if
 // the journal cannot be written: a history with gaps would make a sound table look wrong.
@@ -37,8 +31,9 @@ func (h *History[T]) BeginAt(by string, kind tables.Kind, row T, timestamp int64
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.writes = append(h.writes, Write[T]{By: by, Kind: kind, Row: row, Timestamp: timestamp})
-	h.journal.begin(len(h.writes)-1, &h.writes[len(h.writes)-1])
-	return len(h.writes) - 1
+	n := len(h.writes) - 1
+	writeLine(h.journal, entry[T]{N: n, Begin: &beginning[T]{by, kind, row, timestamp}})
+	return n
 }
 
 // End notes what Write, Modify or Resume returned of write n. A write that is resumed ends again, and may do so in several places at
@@ -47,27 +42,26 @@ func (h *History[T]) BeginAt(by string, kind tables.Kind, row T, timestamp int64
 func (h *History[T]) End(n int, timestamp int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writes[n].recordOutcome(saidBy(timestamp, err))
-	h.journal.end(n, &h.writes[n])
+	w := &h.writes[n]
+	w.recordOutcome(saidBy(timestamp, err))
+	writeLine(h.journal, entry[T]{N: n, End: &ending{w.Timestamp, w.Outcome, w.Tables, w.Contradiction}})
 }
 
 // Again notes that write n, which has ended, is about to be sent again: until it ends once more whatever it was said not to
 // be applied to may have it.
-func (h *History[T]) Again(n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.writes[n].again()
-	h.journal.again(n)
-}
+func (h *History[T]) Again(n int) { h.sentAgain(n, false) }
 
 // Repeat is Again for a write that is made again by a caller that does not know what became of the first one: what it is told not to
 // be applied may be there all the same.
-func (h *History[T]) Repeat(n int) {
+func (h *History[T]) Repeat(n int) { h.sentAgain(n, true) }
+
+func (h *History[T]) sentAgain(n int, repeated bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writes[n].again()
-	h.writes[n].repeated = true
-	h.journal.again(n)
+	w := &h.writes[n]
+	w.again()
+	w.repeated = w.repeated || repeated
+	writeLine(h.journal, entry[T]{N: n, Again: true})
 }
 
 // Writes returns all writes so far. The slice must not be changed, and no write of it ends any more.

@@ -2,7 +2,6 @@ package history
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,13 +11,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// journal is a history as lines of JSON.
-type journal[T any] struct {
-	out  io.Writer
-	line bytes.Buffer
-}
-
-// entry is a line: the begin of write N, the end of it, or that it is sent again.
+// entry is a line of a journal: the begin of write N, the end of it, or that it is sent again.
 type entry[T any] struct {
 	N     int           `json:"n"`
 	Begin *beginning[T] `json:"begin,omitempty"`
@@ -40,31 +33,14 @@ type ending struct {
 	Wrong     string                    `json:"wrong,omitempty"` // the contradiction
 }
 
-func newJournal[T any](out io.Writer) *journal[T] { return &journal[T]{out: out} }
-
-func (j *journal[T]) begin(n int, w *Write[T]) {
-	if j != nil {
-		j.append(entry[T]{N: n, Begin: &beginning[T]{w.By, w.Kind, w.Row, w.Timestamp}})
+// writeLine writes a line of JSON by one call of Write, and nothing where out is nil. It panics if that fails.
+func writeLine(out io.Writer, line any) {
+	if out == nil {
+		return
 	}
-}
-
-func (j *journal[T]) end(n int, w *Write[T]) {
-	if j != nil {
-		j.append(entry[T]{N: n, End: &ending{w.Timestamp, w.Outcome, w.Tables, w.Contradiction}})
-	}
-}
-
-func (j *journal[T]) again(n int) {
-	if j != nil {
-		j.append(entry[T]{N: n, Again: true})
-	}
-}
-
-func (j *journal[T]) append(e entry[T]) {
-	j.line.Reset()
-	err := json.NewEncoder(&j.line).Encode(e)
+	data, err := json.Marshal(line)
 	if err == nil {
-		_, err = j.out.Write(j.line.Bytes())
+		_, err = out.Write(append(data, '\n'))
 	}
 	if err != nil {
 		panic(fmt.Sprintf("history: append to the journal: %v", err))

@@ -13,8 +13,7 @@ func (c *checker[T]) newest() {
 	}
 	base := &c.tables[0]
 	var of *image[T]
-	for n := range c.images {
-		i := &c.images[n]
+	for _, i := range c.images {
 		if !i.puts() || !base.matches(c.base, i.values, c.odd[c.base]) {
 			continue
 		}
@@ -47,8 +46,8 @@ func (c *checker[T]) newest() {
 // lost looks for the last acknowledged write.
 func (c *checker[T]) lost() {
 	var last *image[T]
-	for n := range c.images {
-		if i := &c.images[n]; i.write.Outcome == writer.Applied && (last == nil || i.timestamp > last.timestamp) {
+	for _, i := range c.images {
+		if i.write.Outcome == writer.Applied && (last == nil || i.timestamp > last.timestamp) {
 			last = i
 		}
 	}
@@ -70,8 +69,7 @@ func (c *checker[T]) lost() {
 	if visible {
 		return
 	}
-	for n := range c.images { // or has a later delete removed it?
-		i := &c.images[n]
+	for _, i := range c.images { // or has a later delete removed it?
 		if i.puts() || i.timestamp != 0 && i.timestamp <= last.timestamp || c.base != nil {
 			continue
 		}

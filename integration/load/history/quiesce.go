@@ -97,16 +97,16 @@ func (e *UnrestError) Error() string {
 
 func (e *UnrestError) Unwrap() error { return e.cause }
 
-// node is a session with one node and no other.
+// node is a node, and how it is asked.
 type node struct {
-	host    string
-	session *gocql.Session
+	host  string
+	probe *cluster.Probe // nil while it cannot be asked
 }
 
 func (n *node) close() {
-	if n.session != nil {
-		n.session.Close()
-		n.session = nil
+	if n.probe != nil {
+		n.probe.Close()
+		n.probe = nil
 	}
 }
 
@@ -122,19 +122,20 @@ func (n *node) look(ctx context.Context, since time.Time, left *UnrestError) {
 }
 
 func (n *node) ask(ctx context.Context, since time.Time, u *Unrest) error {
-	if err := n.open(ctx); err != nil {
-		return err
+	var err error
+	if n.probe == nil {
+		patient := func(config *gocql.ClusterConfig) { config.Timeout = 10 * time.Second }
+		if n.probe, err = cluster.OpenProbe(ctx, n.host, patient); err != nil {
+			return fmt.Errorf("it does not answer CQL: %w", err)
+		}
 	}
-	// A table that is on three nodes, at ALL: the coordinator must hold every node for up, and get its answer.
-	err := n.session.Query(`SELECT view_name FROM system_distributed.view_build_status
-		WHERE keyspace_name = 'denorm' AND view_name = 'quiet'`).Consistency(gocql.All).WithContext(ctx).Iter().Close()
-	if err != nil {
+	if err := n.probe.ReadAll(ctx); err != nil {
 		return fmt.Errorf("it does not reach all nodes: %w", err)
 	}
 	if u.Batches, err = n.batches(ctx, since); err != nil {
 		return err
 	}
-	iter := n.session.Query(`SELECT files FROM system_views.pending_hints`).WithContext(ctx).Iter()
+	iter := n.probe.Session.Query(`SELECT files FROM system_views.pending_hints`).WithContext(ctx).Iter()
 	for files := 0; iter.Scan(&files); {
 		u.Hints += files
 	}
@@ -144,29 +145,11 @@ func (n *node) ask(ctx context.Context, since time.Time, u *Unrest) error {
 // batches is what the node's batchlog has of the time since then.
 func (n *node) batches(ctx context.Context, since time.Time) ([]gocql.UUID, error) {
 	var found []gocql.UUID
-	iter := n.session.Query(`SELECT id FROM system.batches`).WithContext(ctx).Iter()
+	iter := n.probe.Session.Query(`SELECT id FROM system.batches`).WithContext(ctx).Iter()
 	for id := (gocql.UUID{}); iter.Scan(&id); {
 		if !id.Time().Before(since) {
 			found = append(found, id)
 		}
 	}
 	return found, iter.Close()
-}
-
-func (n *node) open(ctx context.Context) error {
-	if n.session != nil {
-		return nil
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	config := cluster.OneNode(n.host)
-	config.Timeout = 10 * time.Second
-	session, err := config.CreateSession()
-	n.session = session
-	if err != nil {
-		n.session = nil
-		return fmt.Errorf("it does not answer CQL: %w", err)
-	}
-	return nil
 }

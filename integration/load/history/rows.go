@@ -8,7 +8,7 @@ func (c *checker[T]) phantoms() {
 	c.each(func(p *place, r *Row) {
 		var odd []int
 		for i, b := range p.base {
-			if r.Values[i] != nil && !slices.ContainsFunc(c.images, func(m image[T]) bool { return same(m.values[b], r.Values[i]) }) {
+			if r.Values[i] != nil && !slices.ContainsFunc(c.images, func(m *image[T]) bool { return same(m.values[b], r.Values[i]) }) {
 				odd = append(odd, i)
 			}
 		}

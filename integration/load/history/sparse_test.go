@@ -82,7 +82,7 @@ func TestSparseTable(t *testing.T) {
 		base, byAgent []map[string]any
 		want          history.Kind
 	}{
-		"sound": {[]map[string]any{free, taken}, []map[string]any{byAgent}, 0},
+		"sound": {[]map[string]any{free, taken}, []map[string]any{byAgent}, ""},
 		"no row of the one that was taken": {
 			[]map[string]any{free, taken}, nil, history.Missing,
 		},
@@ -104,7 +104,7 @@ func TestSparseTable(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := 0
-			if c.want != 0 {
+			if c.want != "" {
 				want = 1
 			}
 			if len(report.Findings) != want || report.Count(c.want) != want {

@@ -9,8 +9,7 @@ import (
 
 // unsound holds what the clients were told in errors against what the tables show.
 func (c *checker[T]) unsound() {
-	for n := range c.images {
-		i := &c.images[n]
+	for _, i := range c.images {
 		if i.write.Contradiction != "" {
 			c.find(Unsound, &c.tables[0], nil, i.write.Contradiction, "one truth", i)
 		}
@@ -68,7 +67,7 @@ func (c *checker[T]) lacks(t int, i *image[T]) bool {
 	if !p.holds(i.values) {
 		return false
 	}
-	return !later && !slices.ContainsFunc(c.images, func(d image[T]) bool {
+	return !later && !slices.ContainsFunc(c.images, func(d *image[T]) bool {
 		if d.timestamp != 0 && d.timestamp <= i.timestamp || !d.possible() {
 			return false
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/outbox"
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -158,16 +159,12 @@ func (c *Client) run(ctx context.Context, over <-chan struct{}, p Running) error
 
 // open opens the sessions of a service. The driver gives up when the node that it asks first for the others is silent; so it is
 // tried again until the context ends, as who runs a service would start it again.
-func open(ctx context.Context, hosts []string, keyspace string) (*session.Session, error) {
+func open(ctx context.Context, hosts []string, keyspace string) (s *session.Session, err error) {
 	config := gocql.NewCluster(hosts...)
 	config.Keyspace = keyspace
-	for {
-		s, err := session.Open(config)
-		if err == nil {
-			return s, nil
-		}
-		if cause := pause(ctx); cause != nil {
-			return nil, fmt.Errorf("%w (last: %w)", cause, err)
-		}
-	}
+	err = sleep.Until(ctx, moment, func() (err error) {
+		s, err = session.Open(config)
+		return err
+	})
+	return s, err
 }

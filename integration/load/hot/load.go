@@ -58,6 +58,9 @@ type Figures struct {
 	Longest      time.Duration // of a write, with all its resumes; 0 if not measured
 }
 
+// moment is the time between two tries, on average.
+const moment = 100 * time.Millisecond
+
 // ahead is how many before-images a writer reads before it writes the first of them: by then others have been there.
 const ahead = 4
 
@@ -125,14 +128,8 @@ func (r *run) over() bool {
 
 // rest is the pause between two writes.
 func (r *run) rest() {
-	if r.Pause == 0 {
-		return
-	}
-	timer := time.NewTimer(rand.N(2 * r.Pause))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.Over:
+	if r.Pause > 0 {
+		sleep.Unless(r.Over, rand.N(2*r.Pause))
 	}
 }
 
@@ -159,18 +156,14 @@ func (r *run) before(ctx context.Context, round int) (map[int]orders.Order, erro
 }
 
 // order reads until there is an answer.
-func (r *run) order(ctx context.Context, n int) (orders.Order, error) {
-	for {
+func (r *run) order(ctx context.Context, n int) (before orders.Order, err error) {
+	err = sleep.Until(ctx, moment, func() (err error) {
 		attempt, cancel := context.WithTimeout(ctx, 2*time.Second)
-		before, err := r.Reader.ByID(attempt, r.Orders[n].OrderID)
-		cancel()
-		if err == nil {
-			return before, nil
-		}
-		if cause := pause(ctx); cause != nil {
-			return before, fmt.Errorf("%w (last: %w)", cause, err)
-		}
-	}
+		defer cancel()
+		before, err = r.Reader.ByID(attempt, r.Orders[n].OrderID)
+		return err
+	})
+	return before, err
 }
 
 // move gives an order another status and total.
@@ -226,25 +219,18 @@ func (r *run) write(ctx context.Context, w *writer.Writer, noted int, change tab
 		if !errors.As(err, &failed) || errors.Is(err, writer.ErrInvalid) || errors.Is(err, writer.ErrExpired) {
 			return 0, err
 		}
-		if failed.NotApplied() && rand.IntN(2) == 0 {
-			r.note(overtaken, open, resumed, false, time.Since(began))
-			return 0, nil // the service has told its client that nothing has happened
+		left := r.Leave || failed.NotApplied() && rand.IntN(2) == 0 // the service has told its client that nothing has happened
+		if !left && r.Store != nil {
+			var cause error
+			if left, cause = r.Store(noted, failed); cause != nil {
+				return 0, cause
+			}
 		}
-		if r.Leave {
+		if left {
 			r.note(overtaken, open, false, false, time.Since(began))
 			return 0, nil
 		}
-		if r.Store != nil {
-			stored, cause := r.Store(noted, failed)
-			if cause != nil {
-				return 0, cause
-			}
-			if stored {
-				r.note(overtaken, open, false, false, time.Since(began))
-				return 0, nil
-			}
-		}
-		if cause := pause(ctx); cause != nil {
+		if cause := sleep.For(ctx, moment/2+rand.N(moment)); cause != nil {
 			return 0, fmt.Errorf("%w (last: %w)", cause, err)
 		}
 		resumed = true
@@ -278,9 +264,4 @@ func raise(stamp *atomic.Int64, to int64) {
 			return
 		}
 	}
-}
-
-// pause waits for a moment, and says why not if the context ends.
-func pause(ctx context.Context) error {
-	return sleep.For(ctx, time.Duration(50+rand.IntN(100))*time.Millisecond)
 }

@@ -83,7 +83,7 @@ func (s *Sheet) String() string {
 	}
 	head := []string{"load", "s", "acknowledged", "a second", "longest ms", "unknown", "resumed", "not applied", "overtaken"}
 	for _, k := range history.Kinds {
-		head = append(head, k.String())
+		head = append(head, string(k))
 	}
 	var b strings.Builder
 	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }

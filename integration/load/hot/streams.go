@@ -2,6 +2,7 @@ package hot
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"github.com/gocql/gocql"
@@ -28,12 +29,8 @@ var (
 func (s *Streams) Open() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	open := make(map[string]int)
-	for host, n := range s.open {
-		if n != 0 {
-			open[host] = n
-		}
-	}
+	open := maps.Clone(s.open)
+	maps.DeleteFunc(open, func(_ string, n int) bool { return n == 0 })
 	return open
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -26,20 +27,15 @@ type AccountTables struct {
 }
 
 // ReadAccounts reads all tables in full, at ALL. A failed read is repeated until the context ends.
-func ReadAccounts(ctx context.Context, session *gocql.Session) (*AccountTables, error) {
-	for {
-		t, err := readAccounts(ctx, session)
-		if err == nil {
-			return t, nil
-		}
-		timer := time.NewTimer(500 * time.Millisecond)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, fmt.Errorf("read the accounts at ALL: %w (last: %w)", context.Cause(ctx), err)
-		}
+func ReadAccounts(ctx context.Context, session *gocql.Session) (t *AccountTables, err error) {
+	err = sleep.Until(ctx, 500*time.Millisecond, func() (err error) {
+		t, err = readAccounts(ctx, session)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the accounts at ALL: %w", err)
 	}
+	return t, nil
 }
 
 func readAccounts(ctx context.Context, session *gocql.Session) (*AccountTables, error) {
@@ -48,12 +44,8 @@ func readAccounts(ctx context.Context, session *gocql.Session) (*AccountTables, 
 		return session.Query(statement).WithContext(ctx).Consistency(gocql.All).Iter()
 	}
 	iter := all("SELECT account_id, email, status, changes, version, pending FROM accounts")
-	for {
-		var r AccountRow
-		var pending map[gocql.UUID][]byte
-		if !iter.Scan(&r.AccountID, &r.Email, &r.Status, &r.Changes, &r.Version, &pending) {
-			break
-		}
+	var pending map[gocql.UUID][]byte
+	for r := (AccountRow{}); iter.Scan(&r.AccountID, &r.Email, &r.Status, &r.Changes, &r.Version, &pending); r, pending = (AccountRow{}), nil {
 		r.Pending = len(pending)
 		t.Base = append(t.Base, r)
 	}
@@ -61,11 +53,7 @@ func readAccounts(ctx context.Context, session *gocql.Session) (*AccountTables, 
 		return nil, err
 	}
 	iter = all("SELECT account_id, email, status, changes, version FROM accounts_by_status")
-	for {
-		var a Account
-		if !iter.Scan(&a.AccountID, &a.Email, &a.Status, &a.Changes, &a.Version) {
-			break
-		}
+	for a := (Account{}); iter.Scan(&a.AccountID, &a.Email, &a.Status, &a.Changes, &a.Version); a = (Account{}) {
 		t.ByStatus = append(t.ByStatus, a)
 	}
 	if err := iter.Close(); err != nil {

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/harness/outbox"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/integration/load/hot"
 	"github.com/denorm-go/denorm/tables"
@@ -50,17 +51,13 @@ func (c *AccountClient) Run(ctx context.Context, over <-chan struct{}) error {
 func (c *AccountClient) run(ctx context.Context, over <-chan struct{}, p hot.Running) error {
 	l := accountLoad{AccountClient: c, history: history.New[Account](p.Journal)}
 	l.number.Store(c.First)
-	failed := make([]error, c.Writers)
-	var wg sync.WaitGroup
-	for n := range c.Writers {
+	return parallel.Do(c.Writers, c.Writers, func(n int) error {
 		w := p.Writer
 		if n%2 == 1 {
 			w = w.With(hot.Impatient())
 		}
-		wg.Go(func() { failed[n] = l.work(ctx, over, w) })
-	}
-	wg.Wait()
-	return errors.Join(failed...)
+		return l.work(ctx, over, w)
+	})
 }
 
 type accountLoad struct {
@@ -70,17 +67,18 @@ type accountLoad struct {
 }
 
 func (l *accountLoad) work(ctx context.Context, over <-chan struct{}, w *writer.Writer) error {
+	rest := func() (isOver bool) { return sleep.Unless(over, rand.N(2*l.Pause)) }
 	for {
 		before := l.before(ctx, w)
 		for _, before := range before {
-			if l.rest(over) {
+			if rest() {
 				return nil
 			}
 			if err := l.change(ctx, w, before); err != nil {
 				return fmt.Errorf("%s: %w", l.Name, err)
 			}
 		}
-		if len(before) == 0 && l.rest(over) {
+		if len(before) == 0 && rest() {
 			return nil
 		}
 	}
@@ -97,18 +95,6 @@ func (l *accountLoad) before(ctx context.Context, w *writer.Writer) []Account {
 		}
 	}
 	return read
-}
-
-// rest is the pause between two writes. It says whether the load is over.
-func (l *accountLoad) rest(over <-chan struct{}) bool {
-	timer := time.NewTimer(rand.N(2 * l.Pause))
-	defer timer.Stop()
-	select {
-	case <-over:
-		return true
-	case <-timer.C:
-		return false
-	}
 }
 
 // change makes one change, from a before-image that another client may have overtaken. What is not known afterwards is

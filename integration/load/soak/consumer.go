@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/integration/harness/outbox"
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/integration/load/history"
 	"github.com/denorm-go/denorm/integration/load/hot"
 	"github.com/denorm-go/denorm/writer"
@@ -31,12 +32,7 @@ func (c *Consumer) Run(ctx context.Context, over <-chan struct{}) error {
 
 func (c *Consumer) run(ctx context.Context, over <-chan struct{}, p hot.Running) error {
 	noted := history.NewDeliveries(p.Journal)
-	for n := 0; ; n++ {
-		select {
-		case <-over:
-			return nil
-		case <-time.After(rand.N(2 * c.Pause)):
-		}
+	for n := 0; !sleep.Unless(over, rand.N(2*c.Pause)); n++ {
 		m, ok, err := c.Outbox.Take()
 		if err != nil {
 			return err
@@ -52,6 +48,7 @@ func (c *Consumer) run(ctx context.Context, over <-chan struct{}, p hot.Running)
 			return err
 		}
 	}
+	return nil
 }
 
 // Deliver resumes a stored write once, and takes it out of the queue when nothing is left to be done, but for one that is to be

@@ -30,9 +30,6 @@ func (t *Tally) Writes() int {
 	return n
 }
 
-// diverging are the kinds of findings that an unfinished write can leave. All others are faults whatever happened.
-var diverging = map[history.Kind]bool{history.Ghost: true, history.Missing: true, history.Differing: true}
-
 // serviceOf is the service of a client, whose name begins with it.
 func serviceOf(client string) string {
 	service, _, _ := strings.Cut(client, "/")
@@ -64,12 +61,12 @@ func Judge(services []Service, writes []history.Write[orders.Order], found []his
 		service := serviceOf(f.By)
 		if t := byName[service]; t != nil {
 			t.Found[f.Kind]++
-			if diverging[f.Kind] {
+			if f.Kind.Diverges() {
 				t.By[f.Cause]++
 			}
 		}
 		switch {
-		case !diverging[f.Kind]:
+		case !f.Kind.Diverges():
 			wrong = append(wrong, fmt.Sprintf("%s: %v", service, f))
 		case f.Cause == history.None:
 			wrong = append(wrong, fmt.Sprintf("%s: no unfinished write explains it: %v", service, f))

@@ -147,10 +147,10 @@ func TestJudge(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		happen func(s *shop, service int)
-		kind   history.Kind // 0: nothing is found
+		kind   history.Kind // empty: nothing is found
 		cause  history.Cause
 	}{
-		"nothing":       {func(*shop, int) {}, 0, 0},
+		"nothing":       {func(*shop, int) {}, "", 0},
 		"lost":          {func(s *shop, n int) { s.remove(n, byID, byUser, byStatus) }, history.Lost, 0},
 		"a lost row":    {func(s *shop, n int) { s.remove(n, byUser) }, history.Missing, history.None},
 		"a ghost":       {func(s *shop, n int) { s.put(n, 100, orders.Open, byStatus) }, history.Ghost, history.None},
@@ -185,11 +185,11 @@ func TestJudge(t *testing.T) {
 				}
 				tallies, wrong := soak.Judge(soak.Services, s.writes, report.Findings)
 				diverges := c.kind == history.Ghost || c.kind == history.Missing || c.kind == history.Differing
-				allowed := c.kind == 0 || diverges && c.cause != history.None && !service.Whole()
+				allowed := c.kind == "" || diverges && c.cause != history.None && !service.Whole()
 				if len(wrong) == 0 != allowed {
 					t.Errorf("%s: wrong are %q", service.Name, wrong)
 				}
-				if c.kind == 0 {
+				if c.kind == "" {
 					continue
 				}
 				if tallies[n].Found[c.kind] == 0 {
