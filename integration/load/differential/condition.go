@@ -2,6 +2,7 @@ package differential
 
 import (
 	"encoding/binary"
+	"maps"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cassandra/transcript"
@@ -16,14 +17,9 @@ func (g *round) conditional() transcript.Step {
 	if g.IntN(3) == 0 {
 		out.Batch = "UNLOGGED"
 	}
-	for _, c := range append(g.t.key(), g.t.data()...) {
-		out.Columns = append(out.Columns, c.name)
-	}
+	out.Columns = names(g.t.columns())
 	whole := g.domains
-	g.domains = make(map[string][]datum)
-	for name, d := range whole {
-		g.domains[name] = d
-	}
+	g.domains = maps.Clone(whole)
 	for _, c := range g.t.partition { // one partition, as a rule
 		if g.IntN(12) > 0 {
 			g.domains[c.name] = []datum{g.keyOf(c)}
@@ -97,16 +93,8 @@ func (x *text) condition(statement string) *text {
 	if len(x.t.clustering) > 0 && !strings.Contains(where, x.t.clustering[0].name+" ") && x.IntN(10) > 0 {
 		data = x.t.static
 	}
-	for i, c := range x.subset(data) {
-		if i > 1 {
-			break
-		}
-		if i > 0 {
-			x.add(" AND ")
-		}
-		x.compare(c)
-	}
-	return x
+	some := x.subset(data)
+	return each(x, some[:min(2, len(some))], " AND ", x.compare)
 }
 
 // compare adds a condition of one column.

@@ -2,6 +2,7 @@ package differential
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cassandra/transcript"
@@ -9,10 +10,7 @@ import (
 
 // everything are all columns, with WRITETIME and TTL of those that have one.
 func (g *round) everything() string {
-	var out []string
-	for _, c := range g.t.key() {
-		out = append(out, c.name)
-	}
+	out := names(g.t.key())
 	for _, c := range g.t.data() {
 		out = append(out, c.name)
 		if !c.typ.many() && !g.t.counter {
@@ -25,23 +23,13 @@ func (g *round) everything() string {
 // whole reads a partition as a whole.
 func (g *round) whole() transcript.Step {
 	x := g.text("SELECT %s FROM %s WHERE ", g.everything(), g.t.name)
-	first := true
-	for _, c := range g.t.partition {
-		x.and(&first)
-		x.equal(c, false)
-	}
-	return x.step()
+	return each(x, g.t.partition, " AND ", func(c column) { x.equal(c, false) }).step()
 }
 
 // all reads all partitions of the round.
 func (g *round) all() transcript.Step {
 	x := g.text("SELECT %s FROM %s WHERE ", g.everything(), g.t.name)
-	first := true
-	for _, c := range g.t.partition {
-		x.and(&first)
-		x.add("%s IN (", c.name).list(g.domains[c.name]).add(")")
-	}
-	return x.step()
+	return each(x, g.t.partition, " AND ", func(c column) { x.add("%s IN (", c.name).list(g.domains[c.name]).add(")") }).step()
 }
 
 // selection is what a SELECT gives.
@@ -59,7 +47,7 @@ func (g *round) selection() string {
 		return g.everything()
 	case 2:
 		var out []string
-		for _, c := range g.subset(append(g.t.key(), g.t.data()...)) {
+		for _, c := range g.subset(g.t.columns()) {
 			out = append(out, c.name)
 			if g.IntN(8) == 0 {
 				out[len(out)-1] += " AS x" + c.name
@@ -69,17 +57,9 @@ func (g *round) selection() string {
 	case 3:
 		return "count(*)"
 	case 4:
-		var names []string
-		for _, c := range append(g.t.partition[:len(g.t.partition):len(g.t.partition)], g.t.static...) {
-			names = append(names, c.name)
-		}
-		return "DISTINCT " + strings.Join(names, ", ")
+		return "DISTINCT " + strings.Join(names(slices.Concat(g.t.partition, g.t.static)), ", ")
 	}
-	var names []string
-	for _, c := range g.t.partition {
-		names = append(names, c.name)
-	}
-	return fmt.Sprintf("token(%s), %s", strings.Join(names, ", "), g.t.data()[0].name)
+	return fmt.Sprintf("token(%s), %s", strings.Join(names(g.t.partition), ", "), g.t.data()[0].name)
 }
 
 // read is a SELECT of any kind.
@@ -87,11 +67,8 @@ func (g *round) read() transcript.Step {
 	what := g.selection()
 	distinct := strings.HasPrefix(what, "DISTINCT")
 	x := g.text("SELECT %s FROM %s WHERE ", what, g.t.name)
-	first, many := true, g.IntN(5) == 0
-	for _, c := range g.t.partition {
-		x.and(&first)
-		x.equal(c, many && g.IntN(3) > 0)
-	}
+	many := g.IntN(5) == 0
+	each(x, g.t.partition, " AND ", func(c column) { x.equal(c, many && g.IntN(3) > 0) })
 	filtering := false
 	if !distinct || g.IntN(6) == 0 {
 		filtering = x.narrow()
@@ -163,14 +140,11 @@ func (x *text) order() {
 	n := 1 + x.IntN(len(x.t.clustering))
 	reverse := x.IntN(2) == 0
 	x.add(" ORDER BY ")
-	for i, c := range x.t.clustering[:n] {
-		if i > 0 {
-			x.add(", ")
-		}
+	each(x, x.t.clustering[:n], ", ", func(c column) {
 		down := c.desc != reverse
 		if x.IntN(20) == 0 {
 			down = !down
 		}
 		x.add("%s %s", c.name, map[bool]string{true: "DESC", false: "ASC"}[down])
-	}
+	})
 }

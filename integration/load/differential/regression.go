@@ -32,7 +32,7 @@ func Regressions(from io.Reader) (out []Regression, err error) {
 			return nil, err
 		}
 		if step.Batch != "" && strings.Contains(line, " IF ") {
-			step.Columns = names()
+			step.Columns = allNames()
 		}
 		last := &out[len(out)-1]
 		last.Steps = append(last.Steps, step)
@@ -40,12 +40,10 @@ func Regressions(from io.Reader) (out []Regression, err error) {
 	return out, lines.Err()
 }
 
-// names are those of all columns of all tables.
-func names() (out []string) {
+// allNames are those of all columns of all tables.
+func allNames() (out []string) {
 	for _, t := range tables {
-		for _, c := range append(t.key(), t.data()...) {
-			out = append(out, c.name)
-		}
+		out = append(out, names(t.columns())...)
 	}
 	return out
 }

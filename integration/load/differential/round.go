@@ -113,12 +113,15 @@ func (x *text) put(d datum) *text {
 }
 
 // list adds values with commas between.
-func (x *text) list(data []datum) *text {
-	for i, d := range data {
+func (x *text) list(data []datum) *text { return each(x, data, ", ", func(d datum) { x.put(d) }) }
+
+// each adds something for each of several, with a separator between.
+func each[T any](x *text, several []T, separator string, add func(T)) *text {
+	for i, one := range several {
 		if i > 0 {
-			x.add(", ")
+			x.add("%s", separator)
 		}
-		x.put(d)
+		add(one)
 	}
 	return x
 }

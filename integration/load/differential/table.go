@@ -2,6 +2,7 @@ package differential
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -103,12 +104,20 @@ var tables = []*table{
 }
 
 // key are the columns of the primary key.
-func (t *table) key() []column {
-	return append(t.partition[:len(t.partition):len(t.partition)], t.clustering...)
-}
+func (t *table) key() []column { return slices.Concat(t.partition, t.clustering) }
 
 // data are the columns alongside the key.
-func (t *table) data() []column { return append(t.static[:len(t.static):len(t.static)], t.regular...) }
+func (t *table) data() []column { return slices.Concat(t.static, t.regular) }
+
+// columns are all of them.
+func (t *table) columns() []column { return append(t.key(), t.data()...) }
+
+func names(columns []column) (out []string) {
+	for _, c := range columns {
+		out = append(out, c.name)
+	}
+	return out
+}
 
 // definition is its CREATE TABLE.
 func (t *table) definition() string {
@@ -123,16 +132,9 @@ func (t *table) definition() string {
 	for _, c := range t.regular {
 		fmt.Fprintf(&b, "%s %v, ", c.name, c.typ)
 	}
-	names := func(columns []column) string {
-		var out []string
-		for _, c := range columns {
-			out = append(out, c.name)
-		}
-		return strings.Join(out, ", ")
-	}
-	fmt.Fprintf(&b, "PRIMARY KEY ((%s)", names(t.partition))
+	fmt.Fprintf(&b, "PRIMARY KEY ((%s)", strings.Join(names(t.partition), ", "))
 	if len(t.clustering) > 0 {
-		fmt.Fprintf(&b, ", %s", names(t.clustering))
+		fmt.Fprintf(&b, ", %s", strings.Join(names(t.clustering), ", "))
 	}
 	fmt.Fprintf(&b, ")) WITH default_time_to_live = %d", t.ttl)
 	for i, c := range t.clustering {

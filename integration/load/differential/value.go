@@ -175,7 +175,7 @@ func (t typ) value(r *rand.Rand) datum {
 	if t.kind != list { // each key once
 		n = min(n, len(domains[t.elems[0].kind]))
 	}
-	var parts, entries []string
+	var entries []string
 	out := binary.BigEndian.AppendUint32(nil, 0)
 	seen := make(map[string]bool)
 	for range n {
@@ -194,11 +194,11 @@ func (t typ) value(r *rand.Rand) datum {
 		entries = append(entries, entry)
 	}
 	binary.BigEndian.PutUint32(out, uint32(len(entries)))
-	parts = append(parts, strings.Join(entries, ", "))
+	text := strings.Join(entries, ", ")
 	if t.kind == list {
-		return datum{bytes: out, text: "[" + parts[0] + "]"}
+		return datum{bytes: out, text: "[" + text + "]"}
 	}
-	return datum{bytes: out, text: "{" + parts[0] + "}"}
+	return datum{bytes: out, text: "{" + text + "}"}
 }
 
 // fieldsOf is a value of a user-defined type, in which some fields are null.

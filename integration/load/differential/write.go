@@ -123,38 +123,21 @@ func (g *round) insert(u timing) *text {
 	if len(columns) == len(g.t.partition) && len(g.t.clustering) > 0 { // it must have one
 		columns = append(columns[:len(columns):len(columns)], data[0])
 	}
-	x := g.text("INSERT INTO %s (", g.t.name)
-	for i, c := range columns {
-		if i > 0 {
-			x.add(", ")
-		}
-		x.add("%s", c.name)
-	}
-	x.add(") VALUES (")
-	for i, c := range columns {
-		if i > 0 {
-			x.add(", ")
-		}
+	x := g.text("INSERT INTO %s (%s) VALUES (", g.t.name, strings.Join(names(columns), ", "))
+	return each(x, columns, ", ", func(c column) {
 		if _, isKey := g.domains[c.name]; isKey {
 			x.put(g.keyOf(c))
-			continue
+		} else {
+			x.put(g.content(c.typ))
 		}
-		x.put(g.content(c.typ))
-	}
-	return x.add(")").using(u)
+	}).add(")").using(u)
 }
 
 // update is an UPDATE.
 func (g *round) update(u timing) *text {
 	x := g.text("UPDATE %s", g.t.name).using(u).add(" SET ")
 	chosen := g.chosen()
-	for i, c := range chosen {
-		if i > 0 {
-			x.add(", ")
-		}
-		x.assign(c)
-	}
-	return x.add(" WHERE ").row(g.partly(chosen))
+	return each(x, chosen, ", ", x.assign).add(" WHERE ").row(g.partly(chosen))
 }
 
 // chosen are some of the columns that are not of the key, at times static ones only.
@@ -227,23 +210,16 @@ func (x *text) equal(c column, in bool) {
 	}
 }
 
-// and adds AND, except at first.
-func (x *text) and(first *bool) {
-	if !*first {
-		x.add(" AND ")
-	}
-	*first = false
-}
-
 // row adds the whole key, or that of the partition only.
 func (x *text) row(partition bool) *text {
-	first := true
 	columns := x.t.key()
 	if partition {
 		columns = x.t.partition
 	}
 	for i, c := range columns {
-		x.and(&first)
+		if i > 0 {
+			x.add(" AND ")
+		}
 		x.equal(c, x.IntN(14) == 0 && (!x.single || i >= len(x.t.partition)))
 	}
 	return x
@@ -253,10 +229,7 @@ func (x *text) row(partition bool) *text {
 func (g *round) deleteColumns(u timing) *text {
 	x := g.text("DELETE ")
 	chosen := g.chosen()
-	for i, c := range chosen {
-		if i > 0 {
-			x.add(", ")
-		}
+	each(x, chosen, ", ", func(c column) {
 		x.add("%s", c.name)
 		switch {
 		case !c.typ.many() || g.IntN(2) == 0:
@@ -265,7 +238,7 @@ func (g *round) deleteColumns(u timing) *text {
 		case c.typ.kind != list:
 			x.add("[").put(c.typ.elems[0].value(g.Rand)).add("]")
 		}
-	}
+	})
 	u.ttl = -1
 	return x.add(" FROM %s", g.t.name).using(u).add(" WHERE ").row(g.partly(chosen))
 }
@@ -274,19 +247,14 @@ func (g *round) deleteColumns(u timing) *text {
 func (g *round) deleteRows(u timing) *text {
 	u.ttl = -1
 	x := g.text("DELETE FROM %s", g.t.name).using(u).add(" WHERE ")
-	first := true
-	for _, c := range g.t.partition {
-		x.and(&first)
-		x.equal(c, g.IntN(14) == 0 && !g.single)
-	}
+	each(x, g.t.partition, " AND ", func(c column) { x.equal(c, g.IntN(14) == 0 && !g.single) })
 	n := len(g.t.clustering)
 	if n == 0 {
 		return x
 	}
 	prefix := []int{n, g.IntN(n), g.IntN(n), 0}[g.pick(45, 20, 30, 5)]
 	for _, c := range g.t.clustering[:prefix] {
-		x.and(&first)
-		x.equal(c, g.IntN(10) == 0)
+		x.add(" AND ").equal(c, g.IntN(10) == 0)
 	}
 	if prefix < n && g.IntN(3) > 0 {
 		x.add(" AND ").bounds(g.t.clustering[prefix:])
@@ -310,13 +278,11 @@ func (x *text) bounds(columns []column) {
 			x.add("%s %s ", columns[0].name, operator).put(x.keyOf(columns[0]))
 			return
 		}
-		var names []string
 		var values []datum
 		for _, c := range columns[:n] {
-			names = append(names, c.name)
 			values = append(values, x.keyOf(c))
 		}
-		x.add("(%s) %s (", strings.Join(names, ", "), operator).list(values).add(")")
+		x.add("(%s) %s (", strings.Join(names(columns[:n]), ", "), operator).list(values).add(")")
 	}
 	which := x.IntN(3)
 	if which != 1 {
@@ -334,17 +300,13 @@ func (x *text) bounds(columns []column) {
 func (g *round) count() *text {
 	x := g.text("UPDATE %s SET ", g.t.name)
 	chosen := g.chosen()
-	for i, c := range chosen {
-		if i > 0 {
-			x.add(", ")
-		}
+	return each(x, chosen, ", ", func(c column) {
 		by := long(int64(g.IntN(7)) - 3)
 		if g.IntN(20) == 0 {
 			by = unset
 		}
 		x.add([]string{"%s = %[1]s + ", "%s = %[1]s - ", "%s += ", "%s -= "}[g.IntN(4)], c.name).put(by)
-	}
-	return x.add(" WHERE ").row(g.partly(chosen))
+	}).add(" WHERE ").row(g.partly(chosen))
 }
 
 // batch is a batch: one of the protocol, or in text.
