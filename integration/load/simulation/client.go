@@ -151,14 +151,7 @@ func (c *crew) send(ctx context.Context, p *process, random *rand.Rand, row gocq
 	case random.IntN(2) == 0 && (!c.service.finish || failed.NotApplied() && !repeated):
 		return 0
 	}
-	m := &message{about: []any{row}, number: number, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
-		a.again()
-		result, err := w.Resume(p.ctx, failed)
-		if p.killed() {
-			return nil
-		}
-		return a.told(result, err)
-	}}
+	m := &message{attempts: a, about: []any{row}, number: number}
 	if !c.service.finish {
 		m.most = 2
 	}

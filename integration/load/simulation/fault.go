@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/fnv"
 	"math/big"
 	"slices"
 	"sync"
@@ -236,11 +237,9 @@ func (w *weather) identity(r ct.Request) (id uint64, known bool) {
 }
 
 func text(b []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, c := range b {
-		h = (h ^ uint64(c)) * 1099511628211
-	}
-	return h
+	h := fnv.New64a()
+	_, _ = h.Write(b) // never fails
+	return h.Sum64()
 }
 
 // steps is what is done with a write.

@@ -88,13 +88,10 @@ var seatLedger = ledger[Seat]{
 func readSeats(ctx context.Context, session *gocql.Session) (*soak.AccountTables, error) {
 	t := new(soak.AccountTables)
 	iter := session.Query("SELECT seat_id, changes FROM seats").WithContext(ctx).Consistency(gocql.All).Iter()
-	for {
-		var r soak.AccountRow
-		if !iter.Scan(&r.AccountID, &r.Changes) {
-			return t, iter.Close()
-		}
+	for r := (soak.AccountRow{}); iter.Scan(&r.AccountID, &r.Changes); r = (soak.AccountRow{}) {
 		t.Base = append(t.Base, r)
 	}
+	return t, iter.Close()
 }
 
 // ledgerLoad changes rows, of accounts their addresses too. Nobody finishes all that failed, or what a killed client was at, but
@@ -113,23 +110,18 @@ type ledgerLoad[T any] struct {
 	former map[int64]string // addresses that changes give up, and the next ones often want back
 }
 
-func newLedgerLoad[T any](w *world, s service, index uint64, share int, of ledger[T]) (*ledgerLoad[T], error) {
-	l := &ledgerLoad[T]{crew: newCrew(w, s, index, share), ledger: of, history: history.New[soak.Account](nil), former: make(map[int64]string)}
-	random := chance(w.Seed, index, 1)
-	p, err := boot(context.Background(), w.cluster, s.keyspace, 0, s.mode)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
+func newLedgerLoad[T any](c *crew, p *process, of ledger[T]) (*ledgerLoad[T], error) {
+	l := &ledgerLoad[T]{crew: c, ledger: of, history: history.New[soak.Account](nil), former: make(map[int64]string)}
+	random := chance(c.Seed, c.index, 1)
 	rows := things * 4 // a transaction at a time
 	l.moves, l.addresses = 5, 2*rows
-	if w.Seed%2 == 0 { // few addresses for few accounts, which go to and fro
+	if c.Seed%2 == 0 { // few addresses for few accounts, which go to and fro
 		rows = things / 2
 		l.moves, l.addresses = 2, 4*rows
 	}
 	for i := range rows {
 		id, number := uuid(random), int64(l.number(0, i))
-		noted := l.history.Begin(s.name, tables.Insert, soak.Account{AccountID: id, Changes: []int64{number}})
+		noted := l.history.Begin(c.service.name, tables.Insert, soak.Account{AccountID: id, Changes: []int64{number}})
 		result, err := p.writer.Write(p.ctx, "create", l.set.Insert(l.change(l, random, l.key(id), number)))
 		l.history.End(noted, result.Timestamp, err)
 		if err != nil {
@@ -185,18 +177,10 @@ func (l *ledgerLoad[T]) write(ctx context.Context, p *process, name string, rand
 	}
 	// What was rejected is left to the queue as well, now and then: whoever fills it may not look.
 	if failed := l.told(noted, result, err); failed != nil && random.IntN(4) > 0 {
-		about := []any{id, int64(number)}
-		l.queue.hand(ctx, p, random, failed, &message{about: about, number: number, most: 4, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
-			l.history.Again(noted)
-			result, err := w.Resume(p.ctx, failed)
-			if p.killed() {
-				return nil
-			}
-			if left := l.told(noted, result, err); left != nil && left.Resumable() {
-				return left
-			}
-			return nil
-		}})
+		told := func(result writer.Result, err error) *writer.Error { return l.told(noted, result, err) }
+		l.queue.hand(ctx, p, random, failed, &message{
+			attempts: &attempts{told: told, again: func() { l.history.Again(noted) }}, about: []any{id, int64(number)}, number: number, most: 4,
+		})
 	}
 }
 
@@ -210,6 +194,7 @@ func (l *ledgerLoad[T]) told(noted int, result writer.Result, err error) *writer
 // finish touches every row, as the next change would.
 func (l *ledgerLoad[T]) finish(ctx context.Context) {
 	p := l.current(ctx)
+	defer l.clients.close()
 	contents, err := l.read(ctx, p.session.Reads())
 	if err != nil {
 		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
@@ -227,19 +212,14 @@ func (l *ledgerLoad[T]) finish(ctx context.Context) {
 	}
 }
 
-func (l *ledgerLoad[T]) check(ctx context.Context, report *Report) {
-	p := l.current(ctx)
-	defer func() { p.close() }()
+func (l *ledgerLoad[T]) check(ctx context.Context, p *process, report *Report) error {
 	contents, err := l.read(ctx, p.session.Reads())
-	if err != nil {
-		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
-		return
-	}
-	if l.before == nil { // there is a trouble
-		return
+	if err != nil || l.before == nil { // there is a trouble
+		return err
 	}
 	for _, wrong := range l.owners {
 		report.fault(l.crew, wrong)
 	}
 	report.ledger(l.crew, l.history, l.before, l.ledger.check(contents, l.ids, l.history.Writes()))
+	return nil
 }

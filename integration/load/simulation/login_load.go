@@ -43,14 +43,9 @@ const (
 	far  = 4 * time.Hour
 )
 
-func newLoginLoad(w *world, s service, index uint64, share int) (*loginLoad, error) {
-	l := &loginLoad{crew: newCrew(w, s, index, share)}
-	random := chance(w.Seed, index, 1)
-	p, err := boot(context.Background(), w.cluster, s.keyspace, 0, s.mode)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
+func newLoginLoad(c *crew, p *process) (*loginLoad, error) {
+	l := &loginLoad{crew: c}
+	random := chance(c.Seed, c.index, 1)
 	for n := range things {
 		number := int64(l.number(0, n))
 		v := &loginWrite{
@@ -131,21 +126,15 @@ func (l *loginLoad) madeAgain(v *loginWrite) {
 
 func (l *loginLoad) finish(context.Context) {}
 
-func (l *loginLoad) check(ctx context.Context, report *Report) {
-	p, err := boot(ctx, l.cluster, l.service.keyspace, 0, l.service.mode)
-	if err != nil {
-		l.trouble(err)
-		return
-	}
-	defer p.close()
+func (l *loginLoad) check(ctx context.Context, p *process, report *Report) (err error) {
 	found := make(map[string]map[gocql.UUID]string)
 	for _, table := range loginTables {
 		if found[table], err = readLogins(ctx, p.session.Reads(), table); err != nil {
-			l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
-			return
+			return err
 		}
 	}
 	report.logins(l, l.faults(found))
+	return nil
 }
 
 var loginTables = []string{"logins", "logins_by_user"}

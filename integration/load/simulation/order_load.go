@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -22,17 +21,12 @@ type orderLoad struct {
 	hot     []Order
 }
 
-func newOrderLoad(w *world, s service, index uint64, share int) (*orderLoad, error) {
-	l := &orderLoad{crew: newCrew(w, s, index, share), history: history.New[Order](nil)}
-	random := chance(w.Seed, index, 1)
-	p, err := boot(context.Background(), w.cluster, s.keyspace, 0, s.mode)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
+func newOrderLoad(c *crew, p *process) (*orderLoad, error) {
+	l := &orderLoad{crew: c, history: history.New[Order](nil)}
+	random := chance(c.Seed, c.index, 1)
 	for n := range things {
 		o := l.order(random, l.number(0, n))
-		noted := l.history.Begin(s.name, tables.Insert, o)
+		noted := l.history.Begin(c.service.name, tables.Insert, o)
 		result, err := p.writer.Write(p.ctx, "createOrder", orderSet.Insert(o))
 		l.history.End(noted, result.Timestamp, err)
 		if err != nil {
@@ -120,21 +114,14 @@ func (l *orderLoad) write(
 
 func (l *orderLoad) finish(context.Context) {}
 
-func (l *orderLoad) check(ctx context.Context, report *Report) {
-	p, err := boot(ctx, l.cluster, l.service.keyspace, 0, l.service.mode)
-	if err != nil {
-		l.trouble(err)
-		return
-	}
-	defer p.close()
+func (l *orderLoad) check(ctx context.Context, p *process, report *Report) error {
 	contents, err := history.Read(ctx, p.session.Reads(), orderSet)
-	if err == nil {
-		var found *history.Report
-		if found, err = history.Check(orderSet, contents, l.history.Writes()); err == nil {
-			report.orders(l, found)
-		}
-	}
 	if err != nil {
-		l.trouble(fmt.Errorf("%s: %w", l.service.name, err))
+		return err
 	}
+	found, err := history.Check(orderSet, contents, l.history.Writes())
+	if err == nil {
+		report.orders(l, found)
+	}
+	return err
 }

@@ -61,13 +61,25 @@ func (q *queue) echo(ctx context.Context, about any, random *rand.Rand) {
 
 // message is a failed write in the queue.
 type message struct {
+	*attempts
 	about  []any  // the row, and the change that is then its latest
 	number uint64 // of the write
 	most   int    // deliveries, but for those that come alongside; 0 is as many as it takes
 	stored []byte
-	// resume resumes once, notes what it is told, and returns what is left to be done, nil if nothing is.
-	resume func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error
 	done   *atomic.Bool // nothing is left to be done, and it is out of the queue
+}
+
+// resume resumes once, notes what it is told, and returns what is left to be done, nil if nothing is.
+func (m *message) resume(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
+	m.again()
+	result, err := w.Resume(p.ctx, failed)
+	if p.killed() {
+		return nil
+	}
+	if left := m.told(result, err); left != nil && left.Resumable() {
+		return left
+	}
+	return nil
 }
 
 // hand gives a failed write to the queue. Some clients also go on with it themselves, in one goroutine or in two.

@@ -67,8 +67,7 @@ func (r *Report) orders(l *orderLoad, found *history.Report) {
 	t.count(l.history.Count())
 	r.Writes += len(l.history.Writes())
 	for _, f := range found.Findings {
-		mild := f.Kind == history.Ghost || f.Kind == history.Missing || f.Kind == history.Differing
-		if mild && !l.service.whole() && f.Cause != history.None {
+		if f.Kind.Diverges() && !l.service.whole() && f.Cause != history.None {
 			t.Diverging[fmt.Sprintf("%v, %v", f.Kind, f.Cause)]++
 			continue
 		}

@@ -46,10 +46,10 @@ var viewTables = []string{visitTable, total, daily}
 // pageViews is how many views a page has on average: few enough to try all that may have been counted.
 const pageViews = 6
 
-func newViewLoad(w *world, s service, index uint64, share int) *viewLoad {
-	l := &viewLoad{crew: newCrew(w, s, index, share)}
-	random := chance(w.Seed, index, 1)
-	for range max(1, share/pageViews) {
+func newViewLoad(c *crew) *viewLoad {
+	l := &viewLoad{crew: c}
+	random := chance(c.Seed, c.index, 1)
+	for range max(1, c.share/pageViews) {
 		l.pages = append(l.pages, uuid(random))
 	}
 	return l
@@ -80,17 +80,10 @@ func (l *viewLoad) run(ctx context.Context) {
 			return
 		}
 		if failed := l.learn(v, l.Lie(err)); failed != nil && failed.Resumable() && random.IntN(3) > 0 {
-			l.queue.hand(ctx, p, random, failed, &message{about: []any{v.UserID}, number: number, most: 4, resume: func(p *process, w *writer.Writer, failed *writer.Error) *writer.Error {
-				l.again(v)
-				_, err := w.Resume(p.ctx, failed)
-				if p.killed() {
-					return nil
-				}
-				if left := l.learn(v, l.Lie(err)); left != nil && left.Resumable() {
-					return left
-				}
-				return nil
-			}})
+			told := func(_ writer.Result, err error) *writer.Error { return l.learn(v, l.Lie(err)) }
+			l.queue.hand(ctx, p, random, failed, &message{
+				attempts: &attempts{told: told, again: func() { l.again(v) }}, about: []any{v.UserID}, number: number, most: 4,
+			})
 		}
 	})
 }
@@ -149,26 +142,18 @@ func (v *view) known() writer.Outcome {
 
 func (l *viewLoad) finish(context.Context) {}
 
-func (l *viewLoad) check(ctx context.Context, report *Report) {
-	p, err := boot(ctx, l.cluster, l.service.keyspace, 0, l.service.mode)
-	if err != nil {
-		l.trouble(err)
-		return
-	}
-	defer p.close()
+func (l *viewLoad) check(ctx context.Context, p *process, report *Report) (err error) {
 	sums := make(map[string]map[gocql.UUID]int64)
 	for _, table := range []string{total, daily} {
 		if sums[table], err = pageSums(ctx, p.session.Reads(), table); err != nil {
-			l.trouble(err)
-			return
+			return err
 		}
 	}
 	visits, err := kept(ctx, p.session.Reads())
-	if err != nil {
-		l.trouble(err)
-		return
+	if err == nil {
+		report.views(l, sums, visits)
 	}
-	report.views(l, sums, visits)
+	return err
 }
 
 // pageSums reads what was counted.

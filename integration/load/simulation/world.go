@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	ct "github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/writer"
 )
 
@@ -110,8 +112,10 @@ func (w *world) run() *Report {
 	}
 	<-time.After(time.Minute)
 	report := newReport(w)
-	for _, l := range loads {
-		l.check(ctx, report)
+	for i, l := range loads {
+		if err := w.check(ctx, services[i], l, report); err != nil {
+			w.trouble(fmt.Errorf("%s: %w", services[i].name, err))
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,40 +146,34 @@ func (w *world) readFault(r ct.Request) []ct.Step {
 func (w *world) storm(over <-chan struct{}) {
 	random := chance(w.Seed, 7)
 	for n := random.IntN(4); ; n++ {
-		if !pause(over, time.Duration(random.Int64N(int64(10*time.Second)))) {
+		if sleep.Unless(over, time.Duration(random.Int64N(int64(10*time.Second)))) {
 			return
 		}
-		first := random.IntN(nodes)
-		ill := []*ct.Node{w.cluster.Node(1 + first)}
-		if random.IntN(3) > 0 { // then there is no quorum
-			ill = append(ill, w.cluster.Node(1+(first+1)%nodes))
+		first, kind := random.IntN(nodes), n%len(illnesses)
+		ill, now := []*ct.Node{w.cluster.Node(1 + first)}, []string{illnesses[kind]}
+		if random.IntN(3) > 0 {
+			ill, now = append(ill, w.cluster.Node(1+(first+1)%nodes)), append(now, noQuorum)
 		}
 		for _, node := range ill {
-			[]func(){node.Stop, node.Silence, node.Freeze, node.Vanish}[n%len(illnesses)]()
+			[]func(){node.Stop, node.Silence, node.Freeze, node.Vanish}[kind]()
 		}
-		w.ill(n%len(illnesses), len(ill))
-		ok := pause(over, time.Second+time.Duration(random.Int64N(int64(20*time.Second))))
-		w.ill(-1, 0)
+		w.ill(now...)
+		isOver := sleep.Unless(over, time.Second+time.Duration(random.Int64N(int64(20*time.Second))))
+		w.ill()
 		for _, node := range ill {
 			node.Restore()
 		}
-		if !ok {
+		if isOver {
 			return
 		}
 	}
 }
 
-// ill notes what is the matter with how many nodes now.
-func (w *world) ill(illness, nodes int) {
+// ill notes what is the matter with nodes now.
+func (w *world) ill(now ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.now = nil
-	if nodes > 0 {
-		w.now = append(w.now, illnesses[illness])
-	}
-	if nodes > 1 {
-		w.now = append(w.now, noQuorum)
-	}
+	w.now = now
 }
 
 var illnesses = []string{"node stopped", "node unresponsive", "node frozen", "node unreachable"}
@@ -190,18 +188,6 @@ func (w *world) meets(number uint64) {
 	}
 }
 
-// pause waits, and says whether it is not over.
-func pause(over <-chan struct{}, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-over:
-		return false
-	}
-}
-
 // trouble is an error that no fault explains.
 func (w *world) trouble(err error) {
 	w.mu.Lock()
@@ -213,21 +199,37 @@ func (w *world) trouble(err error) {
 type load interface {
 	run(ctx context.Context)
 	finish(ctx context.Context)
-	check(ctx context.Context, report *Report)
+	check(ctx context.Context, p *process, report *Report) error
+}
+
+// check has a load look at the tables, by a process of its own.
+func (w *world) check(ctx context.Context, s service, l load, report *Report) error {
+	p, err := boot(ctx, w.cluster, s.keyspace, 0, s.mode)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	return l.check(ctx, p, report)
 }
 
 func (w *world) load(s service, index uint64) (load, error) {
-	share := w.Writes / len(services)
+	c := newCrew(w, s, index, w.Writes/len(services))
+	if s.of == aView {
+		return newViewLoad(c), nil
+	}
+	p, err := boot(context.Background(), w.cluster, s.keyspace, 0, s.mode)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
 	switch s.of {
 	case anAccount:
-		return newLedgerLoad(w, s, index, share, accountLedger)
+		return newLedgerLoad(c, p, accountLedger)
 	case aSeat:
-		return newLedgerLoad(w, s, index, share, seatLedger)
+		return newLedgerLoad(c, p, seatLedger)
 	case aLogin:
-		return newLoginLoad(w, s, index, share)
-	case aView:
-		return newViewLoad(w, s, index, share), nil
-	case anOrder:
+		return newLoginLoad(c, p)
+	case aView, anOrder:
 	}
-	return newOrderLoad(w, s, index, share)
+	return newOrderLoad(c, p)
 }
