@@ -66,7 +66,7 @@ func (s *Service) change(w http.ResponseWriter, r *http.Request, to orders.Statu
 		return p
 	}
 	after.UpdatedAt = k.timestamp()
-	respond(w, http.StatusOK, show(after))
+	respond(w, http.StatusOK, Show(after))
 	return nil
 }
 

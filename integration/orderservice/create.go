@@ -26,7 +26,7 @@ func (s *Service) create(w http.ResponseWriter, r *http.Request) *Problem {
 		return p
 	}
 	w.Header().Set("Location", "/orders/"+order.OrderID.String())
-	respond(w, http.StatusCreated, show(order))
+	respond(w, http.StatusCreated, Show(order))
 	return nil
 }
 

@@ -22,7 +22,8 @@ type List struct {
 	Orders []Order `json:"orders"`
 }
 
-func show(o orders.Order) Order {
+// Show is how clients see an order.
+func Show(o orders.Order) Order {
 	shown := Order{OrderID: o.OrderID, UserID: o.UserID, Status: o.Status, UpdatedAt: time.UnixMicro(o.UpdatedAt).UTC()}
 	if o.Total != nil {
 		shown.Total = o.Total.String()

@@ -71,7 +71,7 @@ func unknown() *Problem {
 
 // conflict is the problem of a change that the order, as it is, does not allow.
 func conflict(reason Reason, current orders.Order, sentence string) *Problem {
-	order := show(current)
+	order := Show(current)
 	return &Problem{Status: http.StatusConflict, Outcome: Refused, Reason: reason, Error: sentence, Order: &order}
 }
 

@@ -23,7 +23,7 @@ func (s *Service) get(w http.ResponseWriter, r *http.Request) *Problem {
 	if p != nil {
 		return p
 	}
-	respond(w, http.StatusOK, show(order))
+	respond(w, http.StatusOK, Show(order))
 	return nil
 }
 
@@ -76,7 +76,7 @@ func list(w http.ResponseWriter, r *http.Request, read func(context.Context, uin
 	}
 	answer := List{Orders: make([]Order, len(found))} // never null
 	for i, o := range found {
-		answer.Orders[i] = show(o)
+		answer.Orders[i] = Show(o)
 	}
 	respond(w, http.StatusOK, answer)
 	return nil

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/sleep"
+	load "github.com/denorm-go/denorm/integration/load/orderservice"
 	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
@@ -161,10 +160,10 @@ func (c *client) create(ctx context.Context, keep bool) *order {
 	key := gocql.UUIDFromTime(time.Now())
 	total := fmt.Sprintf("%d.%02d", c.rng.IntN(1000), c.rng.IntN(100))
 	o := &order{user: c.users[c.rng.IntN(len(c.users))], made: key.Timestamp(), total: total, kept: keep}
-	c.ask(o, state{status: orders.Open, since: since(key), phase: *c.phase.Load()})
+	c.ask(o, state{status: orders.Open, since: load.KeyTime(key), phase: *c.phase.Load()})
 	body := fmt.Sprintf(`{"user_id": %q, "total": %q}`, o.user, total)
 	var shown orderservice.Order
-	if !c.resolve(ctx, request{http.MethodPost, "/orders", body, key}, &shown) {
+	if !c.resolve(ctx, load.Request{Method: http.MethodPost, Path: "/orders", Body: body, Key: key}, &shown) {
 		return o
 	}
 	c.acknowledged(o, shown.OrderID)
@@ -177,9 +176,9 @@ func (c *client) create(ctx context.Context, keep bool) *order {
 
 func (c *client) change(ctx context.Context, o *order, to orders.Status) {
 	key, was := gocql.UUIDFromTime(time.Now()), o.now().status
-	c.ask(o, state{status: to, since: since(key), phase: *c.phase.Load()})
+	c.ask(o, state{status: to, since: load.KeyTime(key), phase: *c.phase.Load()})
 	body := fmt.Sprintf(`{"status": %q}`, to)
-	if c.resolve(ctx, request{http.MethodPut, "/orders/" + o.id.String() + "/status", body, key}, new(orderservice.Order)) {
+	if c.resolve(ctx, load.Request{Method: http.MethodPut, Path: "/orders/" + o.id.String() + "/status", Body: body, Key: key}, new(orderservice.Order)) {
 		c.acknowledged(o, o.id)
 		c.readOwn(ctx, o, was)
 	}
@@ -187,9 +186,9 @@ func (c *client) change(ctx context.Context, o *order, to orders.Status) {
 
 func (c *client) remove(ctx context.Context, o *order) {
 	key, was := gocql.UUIDFromTime(time.Now()), o.now()
-	c.ask(o, state{since: since(key), phase: *c.phase.Load()})
+	c.ask(o, state{since: load.KeyTime(key), phase: *c.phase.Load()})
 	path := fmt.Sprintf("/orders/%v?user=%v&updated_at=%d", o.id, o.user, was.since.UnixMicro())
-	if c.resolve(ctx, request{http.MethodDelete, path, "", key}, nil) {
+	if c.resolve(ctx, load.Request{Method: http.MethodDelete, Path: path, Key: key}, nil) {
 		c.acknowledged(o, o.id)
 		c.readOwn(ctx, o, was.status)
 	}
@@ -232,20 +231,11 @@ func (l *Load) any(rng *rand.Rand) Target {
 	return targets[rng.IntN(len(targets))]
 }
 
-// since is the time of a key as orders show it.
-func since(key gocql.UUID) time.Time { return time.UnixMicro(key.Time().UnixMicro()).UTC() }
-
-// request is what is sent, and sent again with the same key if need be.
-type request struct {
-	method, path, body string
-	key                gocql.UUID // of a write
-}
-
 // patience is how long a write is repeated.
 const patience = time.Minute
 
 // resolve sends a write, to any process, until it is acknowledged.
-func (c *client) resolve(ctx context.Context, r request, into any) bool {
+func (c *client) resolve(ctx context.Context, r load.Request, into any) bool {
 	c.writes.Add(1)
 	began := time.Now()
 	for {
@@ -254,10 +244,10 @@ func (c *client) resolve(ctx context.Context, r request, into any) bool {
 		case status >= 200 && status < 300 && status != http.StatusAccepted:
 			return true
 		case status >= 400 && status < 500:
-			c.wrong("%s %s: %d %s", r.method, r.path, status, text)
+			c.wrong("%s %s: %d %s", r.Method, r.Path, status, text)
 			return false
 		case time.Since(began) > patience || ctx.Err() != nil:
-			c.wrong("%s %s: not acknowledged in %v: %d %s", r.method, r.path, patience, status, text)
+			c.wrong("%s %s: not acknowledged in %v: %d %s", r.Method, r.Path, patience, status, text)
 			return false
 		}
 		c.repeats.Add(1)
@@ -266,28 +256,13 @@ func (c *client) resolve(ctx context.Context, r request, into any) bool {
 }
 
 // send sends a request once. Status 0 is no answer.
-func (l *Load) send(ctx context.Context, t Target, r request, into any) (status int, text string) {
-	sent, err := http.NewRequestWithContext(ctx, r.method, t.URL+r.path, strings.NewReader(r.body))
+func (l *Load) send(ctx context.Context, t Target, r load.Request, into any) (status int, text string) {
+	status, body, err := r.Send(ctx, l.http, t.URL)
+	if err == nil && into != nil && (status == http.StatusOK || status == http.StatusCreated) {
+		err = json.Unmarshal(body, into)
+	}
 	if err != nil {
 		return 0, err.Error()
 	}
-	if r.method != http.MethodGet {
-		sent.Header.Set("Content-Type", "application/json")
-		sent.Header.Set(orderservice.KeyHeader, r.key.String())
-	}
-	got, err := l.http.Do(sent)
-	if err != nil {
-		return 0, err.Error()
-	}
-	body, err := io.ReadAll(got.Body)
-	_ = got.Body.Close() // it has been read
-	if err != nil {
-		return 0, err.Error()
-	}
-	if ok := got.StatusCode == http.StatusOK || got.StatusCode == http.StatusCreated; ok && into != nil {
-		if err := json.Unmarshal(body, into); err != nil {
-			return 0, err.Error()
-		}
-	}
-	return got.StatusCode, string(body)
+	return status, string(body)
 }

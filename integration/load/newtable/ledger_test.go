@@ -8,6 +8,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	load "github.com/denorm-go/denorm/integration/load/orderservice"
 	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
@@ -103,7 +104,7 @@ func TestJudge(t *testing.T) {
 		o := &order{user: user, made: key.Timestamp(), total: "1"}
 		var is, was orderservice.Order
 		for n, status := range slices.Concat(c.writes, c.asked) {
-			at := since(key).Add(time.Duration(n) * time.Second)
+			at := load.KeyTime(key).Add(time.Duration(n) * time.Second)
 			l.ask(o, state{status: status, since: at})
 			if n < len(c.writes) {
 				l.acknowledged(o, key)

@@ -188,11 +188,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := orderservice.List{Orders: []orderservice.Order{}}
 	for _, o := range found {
-		shown := orderservice.Order{OrderID: o.OrderID, UserID: o.UserID, Status: o.Status, UpdatedAt: time.UnixMicro(o.UpdatedAt).UTC()}
-		if o.Total != nil {
-			shown.Total = o.Total.String()
-		}
-		answer.Orders = append(answer.Orders, shown)
+		answer.Orders = append(answer.Orders, orderservice.Show(o))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(answer) // a client that is gone does not read it

@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	load "github.com/denorm-go/denorm/integration/load/orderservice"
 	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
@@ -19,7 +20,7 @@ const rejection = "the table is Hidden until its backfill is complete"
 // get reads, and says whether there was an answer. A process that has just ended gives none, or 503.
 func (l *Load) get(ctx context.Context, t Target, path string, q *query, into any) (status int, text string, ok bool) {
 	q.from = time.Now()
-	status, text = l.send(ctx, t, request{method: http.MethodGet, path: path}, into)
+	status, text = l.send(ctx, t, load.Request{Method: http.MethodGet, Path: path}, into)
 	q.to = time.Now()
 	return status, text, status != 0 && status != http.StatusServiceUnavailable
 }

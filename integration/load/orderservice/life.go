@@ -53,10 +53,10 @@ func (c *customer) create(ctx context.Context) *order {
 	key := newKey()
 	o := &order{
 		user: c.users[c.rng.IntN(len(c.users))], total: fmt.Sprintf("%d.%02d", c.rng.IntN(1000), c.rng.IntN(100)),
-		made: key.Time(), now: state{orders.Open, keyTime(key)},
+		made: key.Time(), now: state{orders.Open, KeyTime(key)},
 	}
 	c.orders = append(c.orders, o)
-	r := request{http.MethodPost, "/orders", fmt.Sprintf(`{"user_id": %q, "total": %q}`, o.user, o.total), key}
+	r := Request{http.MethodPost, "/orders", fmt.Sprintf(`{"user_id": %q, "total": %q}`, o.user, o.total), key}
 	a, open := c.resolve(ctx, r)
 	switch {
 	case open:
@@ -80,17 +80,17 @@ func (c *customer) create(ctx context.Context) *order {
 
 // change moves an order to a status, or is rejected, and sometimes does so once more by the same request. It returns the
 // request.
-func (c *customer) change(ctx context.Context, o *order, to orders.Status) request {
+func (c *customer) change(ctx context.Context, o *order, to orders.Status) Request {
 	key := newKey()
-	r := request{http.MethodPut, "/orders/" + o.id.String() + "/status", fmt.Sprintf(`{"status": %q}`, to), key}
+	r := Request{http.MethodPut, "/orders/" + o.id.String() + "/status", fmt.Sprintf(`{"status": %q}`, to), key}
 	if to == orders.Cancelled {
-		r = request{http.MethodPost, "/orders/" + o.id.String() + "/cancel", "", key}
+		r = Request{http.MethodPost, "/orders/" + o.id.String() + "/cancel", "", key}
 	}
 	was := o.now.status
 	a, open := c.resolve(ctx, r)
 	switch {
 	case open:
-		o.open = append(o.open, state{to, keyTime(key)})
+		o.open = append(o.open, state{to, KeyTime(key)})
 		return r
 	case a.problem.Outcome == orderservice.NotApplied:
 		return r
@@ -106,7 +106,7 @@ func (c *customer) change(ctx context.Context, o *order, to orders.Status) reque
 	case !o.allows(to) && o.known():
 		c.report.wrong("order %v: from %s to %s: %v", o.id, was, to, a)
 	}
-	o.moved(state{to, keyTime(key)})
+	o.moved(state{to, KeyTime(key)})
 	c.expect(o, "changed", a)
 	if c.chance(10) {
 		if a, open := c.resolve(ctx, r); !open {
@@ -117,8 +117,8 @@ func (c *customer) change(ctx context.Context, o *order, to orders.Status) reque
 }
 
 // overtaken repeats an earlier change, which must not undo what came after it.
-func (c *customer) overtaken(ctx context.Context, o *order, r request) {
-	if !o.known() || !o.now.since.After(keyTime(r.key)) {
+func (c *customer) overtaken(ctx context.Context, o *order, r Request) {
+	if !o.known() || !o.now.since.After(KeyTime(r.Key)) {
 		return
 	}
 	if a, open := c.resolve(ctx, r); !open {
@@ -131,7 +131,7 @@ func (c *customer) overtaken(ctx context.Context, o *order, r request) {
 
 // look reads an order.
 func (c *customer) look(ctx context.Context, o *order) {
-	a, _ := c.resolve(ctx, request{method: http.MethodGet, path: "/orders/" + o.id.String()})
+	a, _ := c.resolve(ctx, Request{Method: http.MethodGet, Path: "/orders/" + o.id.String()})
 	c.expect(o, "read", a)
 }
 

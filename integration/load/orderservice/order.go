@@ -79,5 +79,5 @@ func (o *order) allows(to orders.Status) bool {
 	}
 }
 
-// keyTime is the time of a key as orders show it.
-func keyTime(key gocql.UUID) time.Time { return time.UnixMicro(key.Time().UnixMicro()).UTC() }
+// KeyTime is the time of a key as orders show it.
+func KeyTime(key gocql.UUID) time.Time { return time.UnixMicro(key.Time().UnixMicro()).UTC() }

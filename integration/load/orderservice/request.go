@@ -15,13 +15,13 @@ import (
 	"github.com/denorm-go/denorm/integration/orderservice"
 )
 
-// request is what is sent, and sent again if need be.
-type request struct {
-	method, path, body string
-	key                gocql.UUID // of a write
+// Request is what is sent, and sent again if need be.
+type Request struct {
+	Method, Path, Body string
+	Key                gocql.UUID // of a write
 }
 
-func (r request) write() bool { return r.method != http.MethodGet }
+func (r Request) write() bool { return r.Method != http.MethodGet }
 
 // answer is what came back.
 type answer struct {
@@ -56,7 +56,7 @@ func (a answer) refused(reason orderservice.Reason) bool {
 
 // resolve sends a request until it is known what became of it: open is false. A customer that is told "not applied" gives
 // up, in half of the cases, unless an earlier try may have been applied.
-func (c *customer) resolve(ctx context.Context, r request) (a answer, open bool) {
+func (c *customer) resolve(ctx context.Context, r Request) (a answer, open bool) {
 	impatient := r.write() && c.chance(50)
 	deadline := time.Now().Add(c.Patience)
 	wait := 20 * time.Millisecond
@@ -81,7 +81,7 @@ func (c *customer) resolve(ctx context.Context, r request) (a answer, open bool)
 }
 
 // send sends a request once, to the instance whose turn it is.
-func (l *load) send(ctx context.Context, r request, try int) answer {
+func (l *load) send(ctx context.Context, r Request, try int) answer {
 	target := l.Targets[l.turn.Add(1)%uint64(len(l.Targets))]
 	began := time.Now()
 	a := l.exchange(ctx, target, r)
@@ -92,31 +92,16 @@ func (l *load) send(ctx context.Context, r request, try int) answer {
 	return a
 }
 
-func (l *load) exchange(ctx context.Context, target string, r request) (a answer) {
-	sent, err := http.NewRequestWithContext(ctx, r.method, target+r.path, strings.NewReader(r.body))
+func (l *load) exchange(ctx context.Context, target string, r Request) (a answer) {
+	status, body, err := r.Send(ctx, l.http, target)
 	if err != nil {
 		return answer{err: err}
 	}
-	if r.body != "" {
-		sent.Header.Set("Content-Type", "application/json")
-	}
-	if r.write() {
-		sent.Header.Set(orderservice.KeyHeader, r.key.String())
-	}
-	got, err := l.http.Do(sent)
-	if err != nil {
-		return answer{err: err}
-	}
-	body, err := io.ReadAll(got.Body)
-	_ = got.Body.Close() // it has been read
-	if err != nil {
-		return answer{err: err}
-	}
-	a.status = got.StatusCode
+	a.status = status
 	var into any = &a.problem
 	if a.success() {
 		into = &a.order
-		if strings.Contains(r.path, "limit=") {
+		if strings.Contains(r.Path, "limit=") {
 			into = &a.list
 		}
 	}
@@ -124,4 +109,25 @@ func (l *load) exchange(ctx context.Context, target string, r request) (a answer
 		return answer{err: err}
 	}
 	return a
+}
+
+// Send sends the request once, to an instance of the service.
+func (r Request) Send(ctx context.Context, client *http.Client, target string) (status int, body []byte, err error) {
+	sent, err := http.NewRequestWithContext(ctx, r.Method, target+r.Path, strings.NewReader(r.Body))
+	if err != nil {
+		return 0, nil, err
+	}
+	if r.Body != "" {
+		sent.Header.Set("Content-Type", "application/json")
+	}
+	if r.write() {
+		sent.Header.Set(orderservice.KeyHeader, r.Key.String())
+	}
+	got, err := client.Do(sent)
+	if err != nil {
+		return 0, nil, err
+	}
+	body, err = io.ReadAll(got.Body)
+	_ = got.Body.Close() // it has been read
+	return got.StatusCode, body, err
 }

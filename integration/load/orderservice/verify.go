@@ -49,7 +49,7 @@ func (v *verifier) wrong(format string, args ...any) { v.reader.report.wrong(for
 
 // get reads until there is an answer.
 func (v *verifier) get(ctx context.Context, path string) (answer, error) {
-	a, _ := v.reader.resolve(ctx, request{method: http.MethodGet, path: path})
+	a, _ := v.reader.resolve(ctx, Request{Method: http.MethodGet, Path: path})
 	if !a.success() && a.status != http.StatusNotFound {
 		return a, fmt.Errorf("load: the orders cannot be checked: GET %s: %v", path, a)
 	}
