@@ -64,11 +64,9 @@ func showMissingTable(ctx context.Context, out *screen, s *shop) error {
 		return err
 	}
 	out.code("tenant.Resume(ctx, restored)  // nil: %d request sent, at the timestamp of the first try", res.Attempts)
-	out.blank()
 	if err := newView(of).show(ctx, out, o); err != nil {
 		return err
 	}
-	out.blank()
 	out.ok("The order is in all tables, and cannot be told from one that never failed.")
 	return nil
 }

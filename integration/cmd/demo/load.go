@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -60,7 +61,7 @@ func (l *load) phase(
 ) error {
 	began, requests := time.Now(), l.trace.requests
 	bar := out.progress(what, writes)
-	if err := each(ctx, jobs, func(ctx context.Context, i int) error { return job(ctx, i, bar) }); err != nil {
+	if err := parallel.Do(clients, jobs, func(i int) error { return job(ctx, i, bar) }); err != nil {
 		return err
 	}
 	out.clear()
@@ -72,10 +73,7 @@ func (l *load) phase(
 
 // create writes order i.
 func (l *load) create(ctx context.Context, i int, bar progress) error {
-	o, err := newOrder()
-	if err != nil {
-		return err
-	}
+	o := newOrder()
 	res, err := l.write(ctx, "createOrder", orders.Orders.Insert(o))
 	if err != nil {
 		return err
@@ -160,23 +158,4 @@ func (l *load) compare(ctx context.Context, out *screen, v view) error {
 		"that nobody touched.", number(len(tableNames)*len(l.orders)), number(statuses[orders.Paid]),
 		number(statuses[orders.Shipped]), number(statuses[orders.Cancelled]), number(statuses[orders.Open]))
 	return nil
-}
-
-// each calls f for 0 to n-1, as many at a time as there are clients, until one fails.
-func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range clients {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				if err := f(ctx, int(i)); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
 }

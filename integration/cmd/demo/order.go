@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gocql/gocql"
 	"gopkg.in/inf.v0"
@@ -12,20 +11,11 @@ import (
 )
 
 // newOrder is an open order of a user of its own.
-func newOrder() (orders.Order, error) {
-	user, err := gocql.RandomUUID()
-	if err != nil {
-		return orders.Order{}, fmt.Errorf("make a user: %w", err)
-	}
-	return orders.New(user, inf.NewDec(1995, 2)), nil
-}
+func newOrder() orders.Order { return orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2)) }
 
 // createOrder makes an order and writes it. The order has its stamp then.
 func createOrder(ctx context.Context, w *writer.Writer) (orders.Order, error) {
-	o, err := newOrder()
-	if err != nil {
-		return o, err
-	}
+	o := newOrder()
 	res, err := w.Write(ctx, "createOrder", orders.Orders.Insert(o))
 	o.UpdatedAt = res.Timestamp
 	return o, err
@@ -46,13 +36,10 @@ func showOrder(ctx context.Context, out *screen, s *shop) error {
 		return err
 	}
 	out.code(`w.Write(ctx, "createOrder", Orders.Insert(order))`)
-	out.blank()
 	if err := s.view.show(ctx, out, o); err != nil {
 		return err
 	}
-	out.blank()
 	out.code(`writer.Modify(ctx, w, "payOrder", Orders, order, pay)   // reads the order, changes it, writes it`)
-	out.blank()
 	paid, err := writer.Modify(ctx, s.w, "payOrder", orders.Orders, o, func(o orders.Order) (orders.Order, error) {
 		return withStatus(o, orders.Paid), nil
 	})
@@ -62,7 +49,6 @@ func showOrder(ctx context.Context, out *screen, s *shop) error {
 	if err := s.view.show(ctx, out, paid); err != nil {
 		return err
 	}
-	out.blank()
 	out.ok("One row in orders_by_status, under paid; looked for under all %d statuses.", len(orders.Statuses))
 	return nil
 }

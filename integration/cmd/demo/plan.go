@@ -12,10 +12,7 @@ import (
 func showPlans(_ context.Context, out *screen, s *shop) error {
 	out.heading("The plan of each write", "Explain sends nothing. It says which requests would go out, what is atomic, "+
 		"what a reader may see meanwhile, and what the limits are.")
-	o, err := newOrder()
-	if err != nil {
-		return err
-	}
+	o := newOrder()
 	written := o
 	written.UpdatedAt = time.Now().UnixMicro() // as Result.Timestamp of createOrder
 	for i, write := range []struct {

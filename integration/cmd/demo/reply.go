@@ -36,11 +36,9 @@ func showLostReply(ctx context.Context, out *screen, s *shop) error {
 	paid.UpdatedAt = res.Timestamp
 	out.blank()
 	out.say("What the server did, as reading shows:")
-	out.blank()
 	if err := s.view.show(ctx, out, paid); err != nil {
 		return err
 	}
-	out.blank()
 	if _, err = once.Resume(ctx, failed); err != nil {
 		return err
 	}
@@ -62,12 +60,10 @@ func showLostReply(ctx context.Context, out *screen, s *shop) error {
 		out.say("  attempt %d: %s (%s), sent again after %s", r.Attempt, r.Verdict.Outcome, r.Verdict.Reason, milliseconds(r.Wait))
 	}
 	out.say("  attempt %d: acknowledged", res.Attempts)
-	out.blank()
 	shipped.UpdatedAt = res.Timestamp
 	if err := s.view.show(ctx, out, shipped); err != nil {
 		return err
 	}
-	out.blank()
 	out.ok("Sent twice, and in the tables once: one row in each, at one timestamp.")
 	return nil
 }

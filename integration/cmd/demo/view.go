@@ -76,7 +76,7 @@ func (v view) order(ctx context.Context, o orders.Order) ([]place, error) {
 // short is enough of a UUID to tell it from others on a page.
 func short(id gocql.UUID) string { return id.String()[:8] }
 
-// show prints where the order is, and fails unless that is as it has to be: one row a table, all with the values of
+// show prints, between blank lines, where the order is, and fails unless that is as it has to be: one row a table, all with the values of
 // o, all written at its stamp.
 func (v view) show(ctx context.Context, out *screen, o orders.Order) error {
 	places, err := v.order(ctx, o)
@@ -93,9 +93,11 @@ func (v view) show(ctx context.Context, out *screen, o orders.Order) error {
 			{strconv.FormatInt(p.Written, 10), plain},
 		})
 	}
+	out.blank()
 	if len(rows) > 0 {
 		out.table([]string{"table", "key", "status", "total", "WRITETIME"}, []bool{3: true, 4: true}, rows)
 	}
+	out.blank()
 	if len(places) != len(tableNames) {
 		return fmt.Errorf("order %v has %d rows in %d tables", o.OrderID, len(places), len(tableNames))
 	}
