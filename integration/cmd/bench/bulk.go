@@ -12,6 +12,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
@@ -83,7 +84,7 @@ func (b *bulkBench) run(ctx context.Context, p *place) (map[string]string, error
 	grouped := w.With(writer.Group(4 << 10))
 	list := []*importer{
 		{name: "64 goroutines, INSERTs by hand", write: func(ctx context.Context, s *sample, rows []line) error {
-			return share(loop, len(rows), func(i int) error { return insertByHand(ctx, p.session.Writes(), s, rows[i]) })
+			return parallel.Do(loop, len(rows), func(i int) error { return insertByHand(ctx, p.session.Writes(), s, rows[i]) })
 		}},
 		{name: "64 goroutines, Write", write: inLoop(w)},
 		{name: "64 goroutines, Write in groups", write: inLoop(grouped)},
@@ -133,7 +134,7 @@ func (i *importer) turn(ctx context.Context, n, rows int, counts bool) error {
 
 func inLoop(w *writer.Writer) func(context.Context, *sample, []line) error {
 	return func(ctx context.Context, s *sample, rows []line) error {
-		return share(loop, len(rows), func(i int) error {
+		return parallel.Do(loop, len(rows), func(i int) error {
 			_, err := w.Write(ctx, "import", s.set.Insert(rows[i]))
 			return err
 		})
@@ -164,7 +165,7 @@ func insertByHand(ctx context.Context, session *gocql.Session, s *sample, row li
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	at := time.Now().UnixMicro()
-	return share(2, 2, func(i int) error {
+	return parallel.Do(2, 2, func(i int) error {
 		return session.Query(fmt.Sprintf(`INSERT INTO %s_%d (channel, message_id, author, text) VALUES (?, ?, ?, ?) USING TIMESTAMP ?`, s.entity, i+1),
 			row.Channel, row.MessageID, row.Author, row.Text, at).WithContext(ctx).Idempotent(true).Exec()
 	})

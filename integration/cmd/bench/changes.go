@@ -24,9 +24,14 @@ type item struct {
 }
 
 func items(prefix string, rules ...tables.Option) *tables.Set[item] {
+	return itemsBy([]string{"status"}, prefix, rules...)
+}
+
+// itemsBy are items whose query table is by these columns.
+func itemsBy(key []string, prefix string, rules ...tables.Option) *tables.Set[item] {
 	return tables.Must(tables.New[item](prefix, append([]tables.Option{
 		tables.Table{Name: prefix + "_by_id", PartKey: []string{"item_id"}},
-		tables.Table{Name: prefix + "_by_status", PartKey: []string{"status"}, SortKey: []string{"item_id"}},
+		tables.Table{Name: prefix + "_by_status", PartKey: key, SortKey: []string{"item_id"}},
 	}, rules...)...))
 }
 
@@ -81,26 +86,6 @@ No two changes meet, and each comes when that of its insert is done. These nodes
 
 %s%s`, b.method(p), paxos, other, text, written("bench"))
 	return files, nil
-}
-
-// compete measures the contenders of the sections, and takes out of these what -only leaves out.
-func (b *changeBench) compete(ctx context.Context, p *place, sections []section) error {
-	var all []*contender
-	for _, s := range sections {
-		all = append(all, s.list...)
-	}
-	all, err := b.chosen(all)
-	if err != nil {
-		return err
-	}
-	if err := b.contest.run(ctx, p, all); err != nil {
-		return err
-	}
-	for i := range sections {
-		s := &sections[i]
-		s.list = slices.DeleteFunc(s.list, func(x *contender) bool { return !slices.Contains(all, x) })
-	}
-	return nil
 }
 
 func newItem() item {

@@ -14,10 +14,7 @@ import (
 
 // owned are items whose query table is by address and status: no two items share a partition, for which transactions would wait.
 func owned(prefix string, rules ...tables.Option) *tables.Set[item] {
-	return tables.Must(tables.New[item](prefix, append([]tables.Option{
-		tables.Table{Name: prefix + "_by_id", PartKey: []string{"item_id"}},
-		tables.Table{Name: prefix + "_by_status", PartKey: []string{"email", "status"}, SortKey: []string{"item_id"}},
-	}, rules...)...))
+	return itemsBy([]string{"email", "status"}, prefix, rules...)
 }
 
 func ofEmail(prefix string) tables.Option {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 )
 
 // changeByHand changes items as a service would by hand.
@@ -39,7 +41,7 @@ func moved(before, after item) []statement {
 
 // together sends statements at the same time.
 func (x changeByHand) together(ctx context.Context, at int64, list []statement) error {
-	return share(len(list), len(list), func(i int) error {
+	return parallel.Do(len(list), len(list), func(i int) error {
 		return x.session.Query(list[i].text, list[i].values...).WithTimestamp(at).Idempotent(true).WithContext(ctx).Exec()
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 )
 
 // contest measures contenders side by side. A round has a few turns of each, in random order: a slow moment of the machine, which lasts for
@@ -63,18 +64,26 @@ type tally struct {
 	cpu, servers, took time.Duration
 }
 
-// chosen is those of the contenders that -only names, or all.
-func (c *contest) chosen(list []*contender) ([]*contender, error) {
-	if c.only == "" {
-		return list, nil
+// compete measures the contenders of the sections, and takes out of these what -only leaves out.
+func (c *contest) compete(ctx context.Context, p *place, sections []section) error {
+	var all []*contender
+	for _, s := range sections {
+		all = append(all, s.list...)
 	}
-	names := strings.Split(c.only, ";")
-	for _, name := range names {
-		if !slices.ContainsFunc(list, func(x *contender) bool { return x.name == name }) {
-			return nil, fmt.Errorf("-only: no contender is named %q", name)
+	if c.only != "" {
+		names := strings.Split(c.only, ";")
+		for _, name := range names {
+			if !slices.ContainsFunc(all, func(x *contender) bool { return x.name == name }) {
+				return fmt.Errorf("-only: no contender is named %q", name)
+			}
+		}
+		isOut := func(x *contender) bool { return !slices.Contains(names, x.name) }
+		all = slices.DeleteFunc(all, isOut)
+		for i := range sections {
+			sections[i].list = slices.DeleteFunc(sections[i].list, isOut)
 		}
 	}
-	return slices.DeleteFunc(list, func(x *contender) bool { return !slices.Contains(names, x.name) }), nil
+	return c.run(ctx, p, all)
 }
 
 func (c *contest) run(ctx context.Context, p *place, list []*contender) error {
@@ -104,19 +113,14 @@ func (c *contest) run(ctx context.Context, p *place, list []*contender) error {
 
 func (m *measured) add(k int, t *tally) {
 	writes := float64(len(t.latencies))
-	m.p50[k].add(p50(t.latencies))
-	m.p99[k].add(float64(t.latencies[len(t.latencies)*99/100].Microseconds()) / 1000)
+	slices.Sort(t.latencies)
+	m.p50[k].add(percentile(t.latencies, 50))
+	m.p99[k].add(percentile(t.latencies, 99))
 	m.cpu[k].add(float64(t.cpu.Microseconds()) / writes)
 	m.server[k].add(float64(t.servers.Microseconds()) / writes)
 	m.allocations[k].add(float64(t.mallocs) / writes)
 	m.requests[k].add(float64(t.requests) / writes)
 	m.perSecond[k].add(writes / t.took.Seconds())
-}
-
-// p50 is the median in milliseconds of latencies, which it sorts.
-func p50(latencies []time.Duration) float64 {
-	slices.Sort(latencies)
-	return float64(latencies[len(latencies)/2].Microseconds()) / 1000
 }
 
 // turn measures a contender once. Writes are prepared before, and latencies kept in place, so that what is counted is the contender's.
@@ -126,7 +130,7 @@ func (c *contest) turn(ctx context.Context, p *place, x *contender, k int, t *ta
 		n = c.alone
 	}
 	writes, latencies := make([]write, n), make([]time.Duration, n)
-	if err := share(32, n, func(i int) (err error) {
+	if err := parallel.Do(32, n, func(i int) (err error) {
 		writes[i], err = x.prepare(ctx)
 		return err
 	}); err != nil {
@@ -136,7 +140,7 @@ func (c *contest) turn(ctx context.Context, p *place, x *contender, k int, t *ta
 		return err
 	}
 	runtime.GC()
-	stop, err := c.profile(x.name)
+	stop, err := profile(c.profiles, x.name)
 	if err != nil {
 		return err
 	}
@@ -148,7 +152,7 @@ func (c *contest) turn(ctx context.Context, p *place, x *contender, k int, t *ta
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	requests, cpu, begin := p.answers.Load(), cpuTime(), time.Now()
-	err = share(atATime[k], n, func(i int) error {
+	err = parallel.Do(atATime[k], n, func(i int) error {
 		start := time.Now()
 		defer func() { latencies[i] = time.Since(start) }()
 		return writes[i](ctx)
@@ -175,12 +179,12 @@ func (x *contender) wait(ctx context.Context) error {
 	return x.settle(ctx)
 }
 
-// profile begins a CPU profile of a contender, if they are wanted. It includes the goroutines of the driver.
-func (c *contest) profile(name string) (stop func(), err error) {
-	if c.profiles == "" {
+// profile begins a CPU profile of a contender in a folder, if one is given. It includes the goroutines of the driver.
+func profile(folder, name string) (stop func(), err error) {
+	if folder == "" {
 		return func() {}, nil
 	}
-	f, err := os.CreateTemp(c.profiles, filepath.Base(strings.ReplaceAll(name, " ", "-"))+"-*.prof")
+	f, err := os.CreateTemp(folder, filepath.Base(strings.ReplaceAll(name, " ", "-"))+"-*.prof")
 	if err != nil {
 		return nil, err
 	}

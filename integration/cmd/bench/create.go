@@ -39,13 +39,11 @@ func (b *createBench) run(ctx context.Context, p *place) (map[string]string, err
 	if err != nil {
 		return nil, err
 	}
-	if list, err = b.chosen(list); err != nil {
+	sections := []section{b.section(list)}
+	if err := b.compete(ctx, p, sections); err != nil {
 		return nil, err
 	}
-	if err := b.contest.run(ctx, p, list); err != nil {
-		return nil, err
-	}
-	return b.report(p, list), nil
+	return b.report(p, sections), nil
 }
 
 // bare and fanned are what the others are compared with.

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
 // figure is one number of a contender, once a round.
@@ -32,21 +32,22 @@ func (f figure) cell(format string) string {
 	return fmt.Sprintf("**"+format+"** ("+format+" to "+format+")", f.median(), slices.Min(f), slices.Max(f))
 }
 
-// share has workers do n things, until one fails.
-func share(workers, n int, do func(i int) error) error {
-	var next atomic.Int64
-	var failed atomic.Bool
-	errs := make([]error, workers)
-	var all sync.WaitGroup
-	for w := range workers {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && !failed.Load(); i = int(next.Add(1)) - 1 {
-				if errs[w] = do(i); errs[w] != nil {
-					failed.Store(true)
-				}
-			}
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// percentile is that of sorted latencies, in milliseconds.
+func percentile(sorted []time.Duration, p int) float64 { return ms(sorted[len(sorted)*p/100]) }
+
+// peak is the most that look gives while do runs, every 20 ms.
+func peak(look func() uint64, do func()) (most uint64) {
+	done, looked := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(looked)
+		for over := false; !over; over = sleep.Unless(done, 20*time.Millisecond) {
+			most = max(most, look())
+		}
+	}()
+	do()
+	close(done)
+	<-looked
+	return most
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/schema"
@@ -90,7 +91,7 @@ func (st *stream) load(ctx context.Context) error {
 	}
 	const size = 100
 	step := hours * time.Hour / time.Duration(st.rows)
-	return share(8, hours, func(h int) error {
+	return parallel.Do(8, hours, func(h int) error {
 		pending := make(map[string][]entity.Mutation)
 		for i := h * st.rows / hours; i < (h+1)*st.rows/hours; i++ {
 			at := begins.Add(time.Duration(i) * step)

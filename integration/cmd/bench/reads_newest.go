@@ -7,19 +7,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/reader"
 )
-
-// latency is what a contender for the newest rows needs, in milliseconds.
-type latency struct {
-	name     string
-	p50, p95 figure
-}
 
 const (
 	wanted     = 10
@@ -62,13 +56,11 @@ func (st *stream) newestOf(ctx context.Context, bucket int) ([]Measurement, erro
 // concurrently reads all buckets of the last hour at once.
 func (st *stream) concurrently(ctx context.Context) ([]Measurement, error) {
 	var rows [buckets][]Measurement
-	var errs [buckets]error
-	var wg sync.WaitGroup
-	for b := range buckets {
-		wg.Go(func() { rows[b], errs[b] = st.newestOf(ctx, b) })
-	}
-	wg.Wait()
-	return slices.Concat(rows[:]...), cmp.Or(errs[:]...)
+	err := parallel.Do(buckets, buckets, func(b int) (err error) {
+		rows[b], err = st.newestOf(ctx, b)
+		return err
+	})
+	return slices.Concat(rows[:]...), err
 }
 
 func newer(a, b Measurement) int {
@@ -76,34 +68,34 @@ func newer(a, b Measurement) int {
 }
 
 type newestContender struct {
-	name string
-	read func(context.Context) ([]Measurement, error)
-	rows int
+	name     string
+	rows     int // that it reads
+	read     func(context.Context) ([]Measurement, error)
+	p50, p95 figure // in milliseconds
 }
 
 func (st *stream) newestContenders() []newestContender {
 	q := st.all().OrderBy("ts DESC").Limit(wanted)
 	return []newestContender{
-		{byReader, func(ctx context.Context) ([]Measurement, error) {
+		{name: byReader, rows: wanted, read: func(ctx context.Context) ([]Measurement, error) {
 			rows, _, err := reader.List(ctx, st.reader, "newest", q)
 			return rows, err
-		}, wanted},
-		{unmerged, st.concurrently, wanted * buckets},
-		{"by hand: goroutines, sorted", func(ctx context.Context) ([]Measurement, error) {
+		}},
+		{name: unmerged, rows: wanted * buckets, read: st.concurrently},
+		{name: "by hand: goroutines, sorted", rows: wanted, read: func(ctx context.Context) ([]Measurement, error) {
 			rows, err := st.concurrently(ctx)
 			slices.SortFunc(rows, newer)
 			return rows[:min(wanted, len(rows))], err
-		}, wanted},
-		{"one IN of ten buckets", func(ctx context.Context) ([]Measurement, error) {
+		}},
+		{name: "one IN of ten buckets", rows: wanted, read: func(ctx context.Context) ([]Measurement, error) {
 			return all(st.session.Reads().Query(inBuckets+" LIMIT 10", streamName, st.hour(hours-1), allBuckets).PageSize(0).WithContext(ctx))
-		}, wanted},
-		{"one read of one bucket", func(ctx context.Context) ([]Measurement, error) { return st.newestOf(ctx, 0) }, wanted},
+		}},
+		{name: "one read of one bucket", rows: wanted, read: func(ctx context.Context) ([]Measurement, error) { return st.newestOf(ctx, 0) }},
 	}
 }
 
-func (st *stream) measureNewest(ctx context.Context) ([]latency, error) {
+func (st *stream) measureNewest(ctx context.Context) ([]newestContender, error) {
 	contenders := st.newestContenders()
-	out := make([]latency, len(contenders))
 	var first []Measurement
 	for round := range st.newestRounds + 1 {
 		progress("newest, round %d of %d", round, st.newestRounds)
@@ -127,18 +119,14 @@ func (st *stream) measureNewest(ctx context.Context) ([]latency, error) {
 				}
 			}
 		}
+		if round == 0 { // it prepares statements and warms the servers
+			continue
+		}
 		for i := range contenders {
-			out[i].name = contenders[i].name
-			if round == 0 { // it prepares statements and warms the servers
-				continue
-			}
 			slices.Sort(took[i])
-			ms := func(share float64) float64 {
-				return float64(took[i][int(share*float64(len(took[i])))].Microseconds()) / 1000
-			}
-			out[i].p50.add(ms(0.5))
-			out[i].p95.add(ms(0.95))
+			contenders[i].p50.add(percentile(took[i], 50))
+			contenders[i].p95.add(percentile(took[i], 95))
 		}
 	}
-	return out, nil
+	return contenders, nil
 }

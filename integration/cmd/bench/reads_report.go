@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-func newestTable(newest []latency) string {
-	base := newest[slices.IndexFunc(newest, func(x latency) bool { return x.name == unmerged })]
+func newestTable(newest []newestContender) string {
+	base := newest[slices.IndexFunc(newest, func(x newestContender) bool { return x.name == unmerged })]
 	var b strings.Builder
 	b.WriteString("| newest 10 | p50 | of the ten reads | p95 |\n| --- | --- | --- | --- |\n")
 	for _, x := range newest {
@@ -17,8 +17,8 @@ func newestTable(newest []latency) string {
 	return b.String()
 }
 
-func scanTable(scans []throughput) string {
-	base := scans[slices.IndexFunc(scans, func(x throughput) bool { return x.name == oneAtATime })]
+func scanTable(scans []scanContender) string {
+	base := scans[slices.IndexFunc(scans, func(x scanContender) bool { return x.name == oneAtATime })]
 	var b strings.Builder
 	b.WriteString("| all rows | rows a second | of one after the other | heap, at most |\n| --- | --- | --- | --- |\n")
 	for _, x := range scans {
@@ -28,7 +28,7 @@ func scanTable(scans []throughput) string {
 	return b.String()
 }
 
-func (b *readBench) report(hosts int, newest []latency, scans []throughput) string {
+func (b *readBench) report(hosts int, newest []newestContender, scans []scanContender) string {
 	return fmt.Sprintf(`# Reading a bucketed stream
 
 A stream of %d rows of about 100 bytes over %d hours by %d hash buckets, so %d partitions, at LOCAL_QUORUM on %d real

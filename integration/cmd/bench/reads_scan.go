@@ -12,22 +12,17 @@ import (
 	"github.com/denorm-go/denorm/reader"
 )
 
-// throughput is what a contender for the whole stream does.
-type throughput struct {
+type scanContender struct {
 	name      string
+	sorted    bool
+	read      func(ctx context.Context, yield func(Measurement) error) error
 	perSecond figure // rows
 	heap      figure // MB, the most that was seen
 }
 
-type scanContender struct {
-	name   string
-	sorted bool
-	read   func(ctx context.Context, yield func(Measurement) error) error
-}
-
 func (st *stream) scanContenders() []scanContender {
 	return []scanContender{
-		{byReader, true, func(ctx context.Context, yield func(Measurement) error) error {
+		{name: byReader, sorted: true, read: func(ctx context.Context, yield func(Measurement) error) error {
 			for row, err := range reader.Read(ctx, st.reader, "scan", st.all()).All() {
 				if err != nil {
 					return err
@@ -38,33 +33,32 @@ func (st *stream) scanContenders() []scanContender {
 			}
 			return nil
 		}},
-		{oneAtATime, false, func(ctx context.Context, yield func(Measurement) error) error {
-			for h := hours - 1; h >= 0; h-- {
-				for b := range buckets {
-					if err := st.bucket(ctx, h, b, yield); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		}},
-		{"by hand: goroutines, a heap", true, func(ctx context.Context, yield func(Measurement) error) error {
-			for h := hours - 1; h >= 0; h-- {
-				if err := st.merged(ctx, h, yield); err != nil {
+		{name: oneAtATime, read: hourly(func(ctx context.Context, h int, yield func(Measurement) error) error {
+			for b := range buckets {
+				if err := st.bucket(ctx, h, b, yield); err != nil {
 					return err
 				}
 			}
 			return nil
-		}},
-		{"one IN an hour", true, func(ctx context.Context, yield func(Measurement) error) error {
-			for h := hours - 1; h >= 0; h-- {
-				q := st.session.Reads().Query(inBuckets, streamName, st.hour(h), allBuckets).PageSize(0).WithContext(ctx)
-				if err := each(q, yield); err != nil {
-					return err
-				}
+		})},
+		{name: "by hand: goroutines, a heap", sorted: true, read: hourly(st.merged)},
+		{name: "one IN an hour", sorted: true, read: hourly(func(ctx context.Context, h int, yield func(Measurement) error) error {
+			return each(st.session.Reads().Query(inBuckets, streamName, st.hour(h), allBuckets).PageSize(0).WithContext(ctx), yield)
+		})},
+	}
+}
+
+// hourly reads one hour after the other, the newest first.
+func hourly(
+	read func(ctx context.Context, h int, yield func(Measurement) error) error,
+) func(context.Context, func(Measurement) error) error {
+	return func(ctx context.Context, yield func(Measurement) error) error {
+		for h := hours - 1; h >= 0; h-- {
+			if err := read(ctx, h, yield); err != nil {
+				return err
 			}
-			return nil
-		}},
+		}
+		return nil
 	}
 }
 
@@ -138,61 +132,45 @@ func (q *queue) Pop() any {
 	return last
 }
 
-func (st *stream) measureScans(ctx context.Context) ([]throughput, error) {
+func (st *stream) measureScans(ctx context.Context) ([]scanContender, error) {
 	contenders := st.scanContenders()
-	out := make([]throughput, len(contenders))
 	for round := range st.scanRounds {
 		progress("scans, round %d of %d", round+1, st.scanRounds)
 		for _, i := range rand.Perm(len(contenders)) {
-			c := contenders[i]
-			out[i].name = c.name
-			rate, peak, err := st.scan(ctx, c)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.name, err)
+			if err := st.scan(ctx, &contenders[i]); err != nil {
+				return nil, fmt.Errorf("%s: %w", contenders[i].name, err)
 			}
-			out[i].perSecond.add(rate)
-			out[i].heap.add(peak)
 		}
 	}
-	return out, nil
+	return contenders, nil
 }
 
 // scan reads everything once. The heap is looked at while that goes on.
-func (st *stream) scan(ctx context.Context, c scanContender) (perSecond, megabytes float64, err error) {
+func (st *stream) scan(ctx context.Context, c *scanContender) (err error) {
 	runtime.GC()
-	done, peaks := make(chan struct{}), make(chan uint64)
-	go func() {
-		var peak uint64
-		var stats runtime.MemStats
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			runtime.ReadMemStats(&stats)
-			peak = max(peak, stats.HeapAlloc)
-			select {
-			case <-tick.C:
-			case <-done:
-				peaks <- peak
-				return
-			}
-		}
-	}()
 	count := 0
 	var last Measurement
-	start := time.Now()
-	err = c.read(ctx, func(m Measurement) error {
-		if c.sorted && count > 0 && newer(last, m) >= 0 {
-			return fmt.Errorf("row %d is not in order", count)
-		}
-		last = m
-		count++
-		return nil
+	var took time.Duration
+	var stats runtime.MemStats
+	most := peak(func() uint64 {
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}, func() {
+		start := time.Now()
+		err = c.read(ctx, func(m Measurement) error {
+			if c.sorted && count > 0 && newer(last, m) >= 0 {
+				return fmt.Errorf("row %d is not in order", count)
+			}
+			last = m
+			count++
+			return nil
+		})
+		took = time.Since(start)
 	})
-	took := time.Since(start)
-	close(done)
-	peak := <-peaks
 	if err == nil && count != st.rows {
 		err = fmt.Errorf("%d rows, want %d", count, st.rows)
 	}
-	return float64(count) / took.Seconds(), float64(peak) / (1 << 20), err
+	c.perSecond.add(float64(count) / took.Seconds())
+	c.heap.add(float64(most) / (1 << 20))
+	return err
 }

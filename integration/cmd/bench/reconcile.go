@@ -20,7 +20,7 @@ type reconcileBench struct {
 	warm                  time.Duration
 	rate                  int
 	pages, points, page   int
-	parts, only, profile  string
+	parts, only, profiles string
 	heap                  string
 
 	loaded int64 // the timestamp of the orders
@@ -41,7 +41,7 @@ func (b *reconcileBench) flags(f *flag.FlagSet) {
 	f.StringVar(&b.only, "only", "", "measure the service only next to runs whose name contains this")
 	f.StringVar(&b.parts, "parts", "scan,backfill,latency,diff", "which parts to run")
 	f.StringVar(&b.heap, "heap", "", "option -heap of the cluster, for the report")
-	f.StringVar(&b.profile, "cpuprofile", "", "folder for a CPU profile of the last turn of each contender of scan and backfill")
+	f.StringVar(&b.profiles, "cpuprofile", "", "folder for CPU profiles of scan and backfill: go tool pprof merges those of one contender")
 }
 
 func (b *reconcileBench) schema() *schema.Schema { return orders.Schema }

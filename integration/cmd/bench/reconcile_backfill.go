@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/reconcile"
 )
 
@@ -75,7 +76,7 @@ func byHandCopy(from, to *gocql.Session) func(context.Context) (int, error) {
 	return func(ctx context.Context) (int, error) {
 		var rows atomic.Int64
 		room := make(chan struct{}, fillInFlight)
-		err := share(inFlight, rangesByHand, func(i int) error {
+		err := parallel.Do(inFlight, rangesByHand, func(i int) error {
 			where, low, high := byHandRange("order_id", i)
 			iter := from.Query("SELECT order_id, user_id, status, total, updated_at FROM orders_by_id"+where, low, high).WithContext(ctx).Iter()
 			var group sync.WaitGroup

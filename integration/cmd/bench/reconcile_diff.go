@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/integration/load/drift"
 	"github.com/denorm-go/denorm/reconcile"
 )
@@ -95,7 +96,7 @@ func (d *diffJob) run(ctx context.Context, limit time.Duration, repairs bool) (r
 	d.repairs = repairs
 	d.rows.Store(0)
 	d.alarms.Store(0)
-	err = share(inFlight, len(orderTables)*rangesByHand, func(i int) error {
+	err = parallel.Do(inFlight, len(orderTables)*rangesByHand, func(i int) error {
 		t := orderTables[i%len(orderTables)]
 		where, low, high := byHandRange(t.token, i/len(orderTables))
 		iter := d.query(ctx, d.reads, "SELECT order_id, user_id, status, total, updated_at FROM "+t.name+where, low, high).PageSize(1000).Iter()
@@ -124,7 +125,7 @@ func (d *diffJob) query(ctx context.Context, on *gocql.Session, statement string
 }
 
 func (d *diffJob) check(ctx context.Context, table string, page []orders.Order) error {
-	return share(jobInFlight/inFlight, len(page), func(i int) error {
+	return parallel.Do(jobInFlight/inFlight, len(page), func(i int) error {
 		d.rows.Add(1)
 		if table == drift.Tables[0] {
 			return errors.Join(d.compare(ctx, drift.Tables[1], page[i]), d.compare(ctx, drift.Tables[2], page[i]))
@@ -157,23 +158,15 @@ func (d *diffJob) confirm(ctx context.Context, table string, row orders.Order) e
 	if !d.repairs {
 		return nil
 	}
-	if table == drift.Tables[1] {
-		return d.query(ctx, d.writes, "DELETE FROM orders_by_user WHERE user_id = ? AND order_id = ?", row.UserID, row.OrderID).Exec()
-	}
-	return d.query(ctx, d.writes, "DELETE FROM orders_by_status WHERE status = ? AND order_id = ?", row.Status, row.OrderID).Exec()
+	where, key := drift.Row(table, row)
+	return d.query(ctx, d.writes, "DELETE FROM "+table+" WHERE "+where, key...).Exec()
 }
 
 // read reads the row of a table that an order should have there, nil if there is none.
 func (d *diffJob) read(ctx context.Context, table string, of orders.Order) (*orders.Order, error) {
-	where, args := "order_id = ?", []any{of.OrderID}
-	switch table {
-	case drift.Tables[1]:
-		where, args = "user_id = ? AND order_id = ?", []any{of.UserID, of.OrderID}
-	case drift.Tables[2]:
-		where, args = "status = ? AND order_id = ?", []any{of.Status, of.OrderID}
-	}
+	where, key := drift.Row(table, of)
 	var o orders.Order
-	err := d.query(ctx, d.reads, "SELECT order_id, user_id, status, total, updated_at FROM "+table+" WHERE "+where, args...).
+	err := d.query(ctx, d.reads, "SELECT order_id, user_id, status, total, updated_at FROM "+table+" WHERE "+where, key...).
 		Scan(&o.OrderID, &o.UserID, &o.Status, &o.Total, &o.UpdatedAt)
 	if errors.Is(err, gocql.ErrNotFound) {
 		return nil, nil //nolint:nilnil // no row is no error

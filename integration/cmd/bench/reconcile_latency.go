@@ -26,7 +26,7 @@ type neighbour struct {
 // collectors, which some rounds have and others do not.
 func (n *neighbour) percentile(p int) float64 {
 	slices.Sort(n.took)
-	return ms(n.took[len(n.took)*p/100])
+	return percentile(n.took, p)
 }
 
 // runLatency measures the service's writes next to runs that are paced.
@@ -110,7 +110,7 @@ func (n *neighbour) measure(ctx context.Context, s *shop, window time.Duration, 
 	if err := ctx.Err(); err != nil || len(all) == 0 {
 		return errors.Join(err, errors.New("no write has ended"))
 	}
-	p50, p99 := ms(all[len(all)/2]), ms(all[len(all)*99/100])
+	p50, p99 := percentile(all, 50), percentile(all, 99)
 	progress("next to %s: p50 %.1f ms, p99 %.1f ms of %d writes, %.0f rows a second, limit %d", n.name, p50, p99, len(all), float64(rows)/took.Seconds(), limit)
 	if counts {
 		n.took = append(n.took, all...)
@@ -119,5 +119,3 @@ func (n *neighbour) measure(ctx context.Context, s *shop, window time.Duration, 
 	}
 	return nil
 }
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

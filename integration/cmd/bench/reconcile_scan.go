@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/reconcile"
 )
 
@@ -92,7 +93,7 @@ func byHandRange(token string, i int) (where string, low, high int64) {
 func byHandReader(session *gocql.Session, dated bool) func(context.Context) (int, error) {
 	return func(ctx context.Context) (int, error) {
 		var rows atomic.Int64
-		err := share(inFlight, len(orderTables)*rangesByHand, func(i int) error {
+		err := parallel.Do(inFlight, len(orderTables)*rangesByHand, func(i int) error {
 			t := orderTables[i/rangesByHand]
 			columns := []string{"order_id, user_id, status, total, updated_at"}
 			var o orders.Order

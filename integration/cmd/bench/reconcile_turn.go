@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/metrics"
-	"runtime/pprof"
 	"strings"
 	"time"
 )
@@ -52,25 +49,24 @@ func (b *reconcileBench) turn(ctx context.Context, c *rowReader, counts bool) er
 			return err
 		}
 	}
-	if b.profile != "" {
-		f, err := os.Create(filepath.Join(b.profile, strings.ReplaceAll(c.name, " ", "-")+".pprof"))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := profile(b.profiles, c.name)
+	if err != nil {
+		return err
 	}
+	defer stop()
 	runtime.GC()
-	done, peak := make(chan struct{}), make(chan uint64)
-	go func() { peak <- mostLive(done) }()
-	start, cpu := time.Now(), cpuTime()
-	rows, err := c.read(ctx)
-	took := time.Since(start)
-	close(done)
-	live := <-peak
+	var rows int
+	var took time.Duration
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	cpu := cpuTime()
+	live := peak(func() uint64 {
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}, func() {
+		start := time.Now()
+		rows, err = c.read(ctx)
+		took = time.Since(start)
+	})
 	if err == nil && c.want != 0 && rows != c.want {
 		err = fmt.Errorf("%d rows, want %d", rows, c.want)
 	}
@@ -80,22 +76,6 @@ func (b *reconcileBench) turn(ctx context.Context, c *rowReader, counts bool) er
 		c.live.add(float64(live) / (1 << 20))
 	}
 	return err
-}
-
-// mostLive is the largest live heap until done is closed.
-func mostLive(done <-chan struct{}) (most uint64) {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		metrics.Read(sample)
-		most = max(most, sample[0].Value.Uint64())
-		select {
-		case <-tick.C:
-		case <-done:
-			return most
-		}
-	}
 }
 
 // lines are the lines of contenders in a report.

@@ -76,6 +76,5 @@ too, up to 16 at the same time. The same tables after %d changes of status, by r
 
 func quantiles(latencies []time.Duration) string {
 	sorted := slices.Sorted(slices.Values(latencies))
-	at := func(q float64) float64 { return milliseconds(sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]) }
-	return fmt.Sprintf("%.1f ms, %.1f ms", at(0.5), at(0.99))
+	return fmt.Sprintf("%.1f ms, %.1f ms", percentile(sorted, 50), percentile(sorted, 99))
 }

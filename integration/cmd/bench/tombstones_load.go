@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/denorm-go/denorm/writer"
 )
@@ -25,7 +26,7 @@ func (y way) load(ctx context.Context, w *writer.Writer, changes int) error {
 	chunks := int(float64(changes)/changesPerOrder())/ordersPerWrite + 1
 	var done atomic.Int64
 	begin := time.Now()
-	return share(workers, chunks, func(i int) error {
+	return parallel.Do(workers, chunks, func(i int) error {
 		err := y.loadChunk(ctx, w, uint64(i+1), &done)
 		if (i+1)%(chunks/10+1) == 0 || i == chunks-1 {
 			progress("%s: %d of %d changes after %.0f s", y.name, done.Load(), changes, time.Since(begin).Seconds())

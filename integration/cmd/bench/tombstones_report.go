@@ -55,8 +55,6 @@ func (r sweeps) find(set string, status orders.Status) listed {
 	return listed{}
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
 func (r sweeps) text() string {
 	return fmt.Sprintf(`# What sweeps cost a reader
 

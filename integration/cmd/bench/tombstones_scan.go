@@ -11,6 +11,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
 // scan is what a replica reads for one request.
@@ -40,31 +41,21 @@ func (s reads) scanOnce(ctx context.Context, statement string, status orders.Sta
 	if err := s.session.Query(statement, status).WithContext(ctx).Trace(&t).Iter().Close(); err != nil {
 		return scan{}, err
 	}
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		done, err := s.traceDone(ctx, t.id)
-		if err != nil {
-			return scan{}, err
-		}
-		if done {
-			return s.largestScan(ctx, t.id)
-		}
-		select {
-		case <-ctx.Done():
-			return scan{}, fmt.Errorf("the trace is not complete: %w", ctx.Err())
-		case <-ticker.C: // traces are written behind
-		}
+	err := sleep.Until(ctx, 100*time.Millisecond, func() error { return s.traceDone(ctx, t.id) })
+	if err != nil {
+		return scan{}, fmt.Errorf("the trace is not complete: %w", err)
 	}
+	return s.largestScan(ctx, t.id)
 }
 
-func (s reads) traceDone(ctx context.Context, id []byte) (bool, error) {
+// traceDone fails while a trace is not written as a whole.
+func (s reads) traceDone(ctx context.Context, id []byte) error {
 	var duration *int
 	err := s.session.Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, id).WithContext(ctx).Scan(&duration)
-	if errors.Is(err, gocql.ErrNotFound) {
-		return false, nil
+	if err == nil && duration == nil {
+		err = errors.New("it has no duration yet")
 	}
-	return duration != nil, err
+	return err
 }
 
 // largestScan is that of the replica that read most: they differ by what has not arrived yet.
