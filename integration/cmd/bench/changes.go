@@ -64,8 +64,9 @@ func (b *changeBench) run(ctx context.Context, p *place) (_ map[string]string, e
 	if b.writer, err = writer.New(p.admin); err != nil {
 		return nil, err
 	}
-	paxos, err := p.setting(ctx, "paxos_variant")
-	if err != nil {
+	var paxos string
+	if err := p.admin.Reads().Query(`SELECT value FROM system_views.settings WHERE name = 'paxos_variant'`).
+		Consistency(gocql.One).WithContext(ctx).Scan(&paxos); err != nil {
 		return nil, err
 	}
 	sections := b.sections(changeByHand{p.admin.Writes()})

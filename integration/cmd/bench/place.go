@@ -35,13 +35,6 @@ func (a *answers) ObserveFrameHeader(_ context.Context, header gocql.ObservedFra
 	}
 }
 
-// setting is one of the configuration of a node.
-func (p *place) setting(ctx context.Context, name string) (value string, err error) {
-	err = p.admin.Reads().Query(`SELECT value FROM system_views.settings WHERE name = ?`, name).
-		Consistency(gocql.One).WithContext(ctx).Scan(&value)
-	return value, err
-}
-
 func open(ctx context.Context, hosts []string, keyspace string, replicas int, declared *schema.Schema) (p *place, err error) {
 	p = &place{hosts: len(hosts), replicas: min(replicas, len(hosts)), keyspace: keyspace}
 	if keyspace == "" {

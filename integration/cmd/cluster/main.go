@@ -47,7 +47,11 @@ func main() { os.Exit(start(os.Args[1:])) }
 // start returns the exit code.
 func start(args []string) int {
 	if len(args) == 1 && args[0] == cluster.GuardCommand {
-		return guard()
+		if err := cluster.Guard(os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, "guard:", err)
+			return 1
+		}
+		return 0
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -68,19 +72,6 @@ func start(args []string) int {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		return 1
 	}
-}
-
-// guard runs without anything that catches signals, as nothing but one could end its wait.
-func guard() int {
-	harness, err := cluster.New(os.Stderr)
-	if err == nil {
-		err = harness.Guard(context.Background())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "guard:", err)
-		return 1
-	}
-	return 0
 }
 
 func dispatch(ctx context.Context, args []string) (int, error) {

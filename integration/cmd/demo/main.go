@@ -28,7 +28,7 @@ const timeLimit = 4 * time.Minute
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == cluster.GuardCommand {
-		os.Exit(guard())
+		os.Exit(exitCode(cluster.Guard(os.Stderr))) // of a demo that was killed
 	}
 	inProcess, err := parse(os.Args[1:], os.Stderr)
 	switch {
@@ -51,15 +51,6 @@ func parse(args []string, out io.Writer) (inProcess bool, err error) {
 		flags.Usage()
 	}
 	return inProcess, err
-}
-
-// guard stops the cluster of a demo that was killed. It catches no signals, as nothing but one could end its wait.
-func guard() int {
-	harness, err := cluster.New(os.Stderr)
-	if err == nil {
-		err = harness.Guard(context.Background())
-	}
-	return exitCode(err)
 }
 
 // start returns the exit code.

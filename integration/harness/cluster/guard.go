@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,15 @@ import (
 // GuardCommand is the argument with which a program that uses a [Harness] starts itself as its guard. Such a program
 // calls [Harness.Guard] when it finds it.
 const GuardCommand = "guard"
+
+// Guard is what a program does that is started as a guard, see [Harness.Guard]. It must catch no signals, as nothing but one could end its wait.
+func Guard(out io.Writer) error {
+	h, err := New(out)
+	if err != nil {
+		return err
+	}
+	return h.Guard(context.Background())
+}
 
 // spawnGuard starts this program again as the guard. If there is one already, the new one ends at once.
 func spawnGuard(home string) error {

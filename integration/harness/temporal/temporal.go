@@ -25,12 +25,6 @@ var cli = program.Program{
 	Env: []string{"CGO_ENABLED=0"},
 }
 
-// Build builds what [Start] starts, unless that is done already. Tests would do it themselves, but they have a time limit.
-func Build(ctx context.Context, out io.Writer) error {
-	_, err := cli.Binary(ctx, out)
-	return err
-}
-
 // Server is a server that runs.
 type Server struct {
 	Address string // host:port

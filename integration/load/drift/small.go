@@ -99,30 +99,15 @@ var smallKinds = []smallKind{
 	},
 	{
 		set: "profile", name: "Patch: a patch that wrote the base table alone", found: []string{"profiles_by_team differing"},
-		plant: func(p *planter, id gocql.UUID) {
-			p.profile("profiles", id)
-			p.profile("profiles_by_team", id)
-			p.do("UPDATE profiles USING TIMESTAMP ? SET motto = 'later' WHERE user_id = ?", p.at, id)
-		},
-		outcome: reconcile.Repaired,
+		plant: patched("UPDATE profiles USING TIMESTAMP ? SET motto = 'later' WHERE user_id = ?"), outcome: reconcile.Repaired,
 	},
 	{
 		set: "profile", name: "Patch: a patch that wrote a query table alone", found: []string{"profiles_by_team differing"},
-		plant: func(p *planter, id gocql.UUID) {
-			p.profile("profiles", id)
-			p.profile("profiles_by_team", id)
-			p.do("UPDATE profiles_by_team USING TIMESTAMP ? SET motto = 'later' WHERE team = 'blue' AND user_id = ?", p.at, id)
-		},
-		outcome: reconcile.Repaired,
+		plant: patched("UPDATE profiles_by_team USING TIMESTAMP ? SET motto = 'later' WHERE team = 'blue' AND user_id = ?"), outcome: reconcile.Repaired,
 	},
 	{
 		set: "profile", name: "Patch: a null that wrote the base table alone", found: []string{"profiles_by_team differing"},
-		plant: func(p *planter, id gocql.UUID) {
-			p.profile("profiles", id)
-			p.profile("profiles_by_team", id)
-			p.do("DELETE motto FROM profiles USING TIMESTAMP ? WHERE user_id = ?", p.at, id)
-		},
-		outcome: reconcile.Repaired,
+		plant: patched("DELETE motto FROM profiles USING TIMESTAMP ? WHERE user_id = ?"), outcome: reconcile.Repaired,
 	},
 	{
 		set: "ticket", name: "Versioned: a create that wrote the base table alone", found: []string{"tickets_by_agent missing"},
@@ -149,6 +134,15 @@ var smallKinds = []smallKind{
 		set: "ticket", name: "Versioned: a row that no version explains", found: []string{"tickets_by_agent orphan"},
 		plant: func(p *planter, id gocql.UUID) { p.ticketOf(id, "ada", p.at) }, outcome: reconcile.Repaired, gone: true,
 	},
+}
+
+// patched plants a profile in both tables, and then a patch of one of them.
+func patched(statement string) func(*planter, gocql.UUID) {
+	return func(p *planter, id gocql.UUID) {
+		p.profile("profiles", id)
+		p.profile("profiles_by_team", id)
+		p.do(statement, p.at, id)
+	}
 }
 
 func (p *planter) desk(id gocql.UUID, room string, at int64) {

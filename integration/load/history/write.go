@@ -61,7 +61,9 @@ func saidBy(timestamp int64, err error) said {
 // recordOutcome notes what one caller was told, alongside what others were that have sent the write, too: what was said to be applied stays
 // so whatever is said later, and what was said not to be applied stays so until it is sent again.
 func (w *Write[T]) recordOutcome(s said) {
-	w.learn(s.timestamp)
+	if s.timestamp != 0 { // else nothing was sent, perhaps at a timestamp that the client had chosen
+		w.Timestamp = s.timestamp
+	}
 	if s.outcome == writer.NotApplied && w.repeated {
 		return
 	}
@@ -102,13 +104,6 @@ func (w *Write[T]) told(table string, said writer.Outcome) {
 func (w *Write[T]) contradict(one, other writer.Outcome) {
 	if one == writer.Applied && other == writer.NotApplied || one == writer.NotApplied && other == writer.Applied {
 		w.Contradiction = "one caller was told that it is applied, and another one that it is not"
-	}
-}
-
-// learn keeps a timestamp that the client had chosen where the answer has none: nothing was sent then.
-func (w *Write[T]) learn(timestamp int64) {
-	if timestamp != 0 {
-		w.Timestamp = timestamp
 	}
 }
 

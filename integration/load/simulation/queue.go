@@ -113,7 +113,9 @@ func (q *queue) hand(ctx context.Context, p *process, random *rand.Rand, failed 
 	}
 	switch random.IntN(4) {
 	case 0:
-		m.try(p, random, failed)
+		if m.resume(p, mood(p.writer, random), failed) == nil && !p.killed() && random.IntN(2) == 0 {
+			m.done.Store(true) // the client takes it out of the queue
+		}
 	case 1:
 		q.weather.note(resumedTwice, m.number)
 		var both sync.WaitGroup
@@ -122,13 +124,6 @@ func (q *queue) hand(ctx context.Context, p *process, random *rand.Rand, failed 
 			both.Go(func() { _ = m.resume(p, w, failed) })
 		}
 		both.Wait()
-	}
-}
-
-// try resumes in the client that has failed.
-func (m *message) try(p *process, random *rand.Rand, failed *writer.Error) {
-	if m.resume(p, mood(p.writer, random), failed) == nil && !p.killed() && random.IntN(2) == 0 {
-		m.done.Store(true) // it takes it out of the queue
 	}
 }
 
