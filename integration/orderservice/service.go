@@ -1,6 +1,7 @@
 package orderservice
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -52,15 +53,9 @@ type Service struct {
 
 // Handler returns the service as one handler.
 func (s Service) Handler() http.Handler {
-	if s.Log == nil {
-		s.Log = slog.New(slog.DiscardHandler)
-	}
-	if s.Tracers == nil {
-		s.Tracers = noop.NewTracerProvider()
-	}
-	if s.Orders == nil {
-		s.Orders = orders.Orders
-	}
+	s.Log = cmp.Or(s.Log, slog.New(slog.DiscardHandler))
+	s.Tracers = cmp.Or[trace.TracerProvider](s.Tracers, noop.NewTracerProvider())
+	s.Orders = cmp.Or(s.Orders, orders.Orders)
 	if s.now == nil {
 		s.now = time.Now
 	}

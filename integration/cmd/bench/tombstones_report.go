@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,12 +48,7 @@ func (r sweeps) table() string {
 }
 
 func (r sweeps) find(set string, status orders.Status) listed {
-	for _, x := range r.results {
-		if x.set == set && x.status == status {
-			return x
-		}
-	}
-	return listed{}
+	return r.results[slices.IndexFunc(r.results, func(x listed) bool { return x.set == set && x.status == status })]
 }
 
 func (r sweeps) text() string {

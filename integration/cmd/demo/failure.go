@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func showMissingTable(ctx context.Context, out *screen, s *shop) error {
 func wantFailure(out *screen, err, match error) (*writer.Error, error) {
 	var failed *writer.Error
 	if !errors.As(err, &failed) {
-		return nil, fmt.Errorf("the write ended with %w, want a failure of its tables", orSuccess(err))
+		return nil, fmt.Errorf("the write ended with %w, want a failure of its tables", cmp.Or(err, errors.New("success")))
 	}
 	if !errors.Is(err, match) {
 		return nil, fmt.Errorf("the write failed, but not as %w: %w", match, err)
@@ -97,11 +98,4 @@ func wantFailure(out *screen, err, match error) (*writer.Error, error) {
 	names := map[error]string{writer.ErrPartial: "writer.ErrPartial", writer.ErrUnknown: "writer.ErrUnknown"}
 	out.code("errors.Is(err, %s)   // true", names[match])
 	return failed, nil
-}
-
-func orSuccess(err error) error {
-	if err == nil {
-		return errors.New("success")
-	}
-	return err
 }

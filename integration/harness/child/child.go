@@ -2,6 +2,7 @@
 package child
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,9 +96,5 @@ func (c *Child) End() error {
 }
 
 func (c *Child) fail(what string) error {
-	exit := c.exit
-	if exit == nil {
-		exit = errors.New("exit status 0")
-	}
-	return fmt.Errorf("child: %s: %w: %s", what, exit, c.stderr.String())
+	return fmt.Errorf("child: %s: %w: %s", what, cmp.Or(c.exit, errors.New("exit status 0")), c.stderr.String())
 }

@@ -1,6 +1,7 @@
 package jaeger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,7 @@ func (s *Server) Ended() <-chan struct{} {
 
 // Start starts a server, built first if need be, and waits until it answers.
 func Start(ctx context.Context, c Config) (*Server, error) {
-	if c.Out == nil {
-		c.Out = io.Discard
-	}
+	c.Out = cmp.Or(c.Out, io.Discard)
 	path, err := allInOne.Binary(ctx, c.Out)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -44,18 +45,8 @@ const maxOrders = 5000 // orderservice.MaxLimit
 
 // withDefaults is the configuration with the defaults for what is 0.
 func (c Config) withDefaults() (Config, error) {
-	if c.Clients == 0 {
-		c.Clients = 8
-	}
-	if c.Orders == 0 {
-		c.Orders = 1000
-	}
-	if c.Duration == 0 {
-		c.Duration = 30 * time.Second
-	}
-	if c.Patience == 0 {
-		c.Patience = time.Minute
-	}
+	c.Clients, c.Orders = cmp.Or(c.Clients, 8), cmp.Or(c.Orders, 1000)
+	c.Duration, c.Patience = cmp.Or(c.Duration, 30*time.Second), cmp.Or(c.Patience, time.Minute)
 	if c.Progress == nil {
 		c.Progress = func(int) {}
 	}

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -54,9 +55,7 @@ type world struct {
 // Run runs the world, in a bubble of testing/synctest.
 func (w World) Run(tb testing.TB) *Report {
 	tb.Helper()
-	if w.Rate == 0 {
-		w.Rate = usual
-	}
+	w.Rate = cmp.Or(w.Rate, usual)
 	r := &world{
 		World: w, tb: tb, cluster: ct.Start(tb, nodes), weather: newWeather(w.Seed, w.Rate), started: time.Now(),
 	}
