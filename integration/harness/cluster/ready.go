@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	stdlog "log"
@@ -102,7 +103,11 @@ func waitReady(ctx context.Context, hosts []string, nodes int) error {
 			}
 		}
 	}()
-	return sleep.Until(ctx, 100*time.Millisecond, func() error { return checkReady(ctx, hosts, probes, nodes) })
+	err := sleep.Until(ctx, 100*time.Millisecond, func() error { return checkReady(ctx, hosts, probes, nodes) })
+	if err != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return context.Cause(ctx) // what has ended the wait says it all
+	}
+	return err
 }
 
 // checkReady looks once, and opens the probes that are not open yet.

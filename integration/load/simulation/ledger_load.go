@@ -177,7 +177,7 @@ func (l *ledgerLoad[T]) write(ctx context.Context, p *process, name string, rand
 	}
 	// What was rejected is left to the queue as well, now and then: whoever fills it may not look.
 	if failed := l.told(noted, result, err); failed != nil && random.IntN(4) > 0 {
-		told := func(result writer.Result, err error) *writer.Error { return l.told(noted, result, err) }
+		told := func(result writer.Result, err error) *writer.Error { return resumable(l.told(noted, result, err)) }
 		l.queue.hand(ctx, p, random, failed, &message{
 			attempts: &attempts{told: told, again: func() { l.history.Again(noted) }}, about: []any{id, int64(number)}, number: number, most: 4,
 		})

@@ -76,8 +76,13 @@ func (m *message) resume(p *process, w *writer.Writer, failed *writer.Error) *wr
 	if p.killed() {
 		return nil
 	}
-	if left := m.told(result, err); left != nil && left.Resumable() {
-		return left
+	return m.told(result, err)
+}
+
+// resumable is what of a failed write is left to be done where not all is to be brought to an end.
+func resumable(failed *writer.Error) *writer.Error {
+	if failed != nil && failed.Resumable() {
+		return failed
 	}
 	return nil
 }

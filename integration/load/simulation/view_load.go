@@ -79,8 +79,8 @@ func (l *viewLoad) run(ctx context.Context) {
 			l.weather.note(clientKilled, number)
 			return
 		}
-		if failed := l.learn(v, l.Lie(err)); failed != nil && failed.Resumable() && random.IntN(3) > 0 {
-			told := func(_ writer.Result, err error) *writer.Error { return l.learn(v, l.Lie(err)) }
+		told := func(_ writer.Result, err error) *writer.Error { return resumable(l.learn(v, l.Lie(err))) }
+		if failed := told(writer.Result{}, err); failed != nil && random.IntN(3) > 0 {
 			l.queue.hand(ctx, p, random, failed, &message{
 				attempts: &attempts{told: told, again: func() { l.again(v) }}, about: []any{v.UserID}, number: number, most: 4,
 			})
