@@ -14,33 +14,28 @@ func (t *Type) Literal(data []byte) string {
 	if data == nil {
 		return "null"
 	}
-	var into any
 	switch t.kind {
 	case gocql.TypeText, gocql.TypeVarchar, gocql.TypeAscii:
 		return cql.Literal(string(data))
 	case gocql.TypeUUID, gocql.TypeTimeUUID:
-		into = new(gocql.UUID)
+		return literal(t, data, gocql.UUID.String)
 	case gocql.TypeInt, gocql.TypeSmallInt, gocql.TypeTinyInt, gocql.TypeBigInt:
-		into = new(int64)
+		return literal(t, data, func(n int64) string { return strconv.FormatInt(n, 10) })
 	case gocql.TypeBoolean:
-		into = new(bool)
+		return literal(t, data, strconv.FormatBool)
 	case gocql.TypeTimestamp:
-		into = new(time.Time)
-	default:
-		return "0x" + hex.EncodeToString(data)
+		return literal(t, data, func(at time.Time) string { return "'" + at.UTC().Format("2006-01-02 15:04:05.000Z") + "'" })
 	}
-	if err := gocql.Unmarshal(t.Info(), data, into); err != nil {
-		return "0x" + hex.EncodeToString(data)
-	}
-	switch v := into.(type) {
-	case *gocql.UUID:
-		return v.String()
-	case *int64:
-		return strconv.FormatInt(*v, 10)
-	case *bool:
-		return strconv.FormatBool(*v)
-	case *time.Time:
-		return "'" + v.UTC().Format("2006-01-02 15:04:05.000Z") + "'"
-	}
-	return ""
+	return hexadecimal(data)
 }
+
+// literal is the text of a value that the driver decodes.
+func literal[T any](t *Type, data []byte, text func(T) string) string {
+	var value T
+	if err := gocql.Unmarshal(t.Info(), data, &value); err != nil {
+		return hexadecimal(data)
+	}
+	return text(value)
+}
+
+func hexadecimal(data []byte) string { return "0x" + hex.EncodeToString(data) }

@@ -97,18 +97,19 @@ func compareUUID(a, b []byte) int {
 	if version != 0 || a[6]>>4 != 1 {
 		return cmp.Or(version, bytes.Compare(a, b))
 	}
-	return cmp.Or(cmp.Compare(uuidTime(a), uuidTime(b)), bytes.Compare(a[8:], b[8:]))
+	return cmp.Or(cmp.Compare(Ticks(a), Ticks(b)), bytes.Compare(a[8:], b[8:]))
 }
 
 // compareTimeUUID is TimeUUIDType: by time, then by bytes as signed numbers, which is a heritage.
 func compareTimeUUID(a, b []byte) int {
 	signed := func(x, y byte) int { return cmp.Compare(int8(x), int8(y)) }
-	return cmp.Or(cmp.Compare(uuidTime(a), uuidTime(b)), slices.CompareFunc(a[8:16], b[8:16], signed))
+	return cmp.Or(cmp.Compare(Ticks(a), Ticks(b)), slices.CompareFunc(a[8:16], b[8:16], signed))
 }
 
-func uuidTime(data []byte) uint64 {
-	return uint64(binary.BigEndian.Uint16(data[6:])&0x0fff)<<48 | uint64(binary.BigEndian.Uint16(data[4:]))<<32 |
-		uint64(binary.BigEndian.Uint32(data))
+// Ticks are the 100 ns since October 15th, 1582, of an encoded timeuuid.
+func Ticks(data []byte) int64 {
+	return int64(binary.BigEndian.Uint16(data[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(data[4:]))<<32 |
+		int64(binary.BigEndian.Uint32(data))
 }
 
 // compareElements is ListType, SetType and MapType: element by element, of a map key and value, then by length.
@@ -160,6 +161,14 @@ func unlessNull(data []byte) []byte {
 		}
 	}
 	return nil
+}
+
+// AppendValue appends a value as it is inside another one: with its length before it; null has -1.
+func AppendValue(out, value []byte) []byte {
+	if value == nil {
+		return binary.BigEndian.AppendUint32(out, 1<<32-1)
+	}
+	return append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...) // it is in memory, and a request much shorter
 }
 
 func cutValue(data []byte) (value, rest []byte) {

@@ -63,11 +63,7 @@ func (t *Type) sorted(data []byte) []byte {
 		binary.BigEndian.PutUint32(out, uint32(len(parts))) // not more than there were
 	}
 	for _, value := range slices.Concat(parts...) {
-		if value == nil {
-			out = append(out, 0xff, 0xff, 0xff, 0xff)
-			continue
-		}
-		out = append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...) // a part of data
+		out = AppendValue(out, value)
 	}
 	return out
 }

@@ -3,6 +3,7 @@
 package cqltype
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gocql/gocql"
@@ -134,15 +135,7 @@ func (t *Type) MultiCell() bool { return t.composite() && !t.frozen }
 
 // Contains says whether the type or a type inside it satisfies is.
 func (t *Type) Contains(is func(*Type) bool) bool {
-	if is(t) {
-		return true
-	}
-	for _, e := range t.Elems() {
-		if e.Contains(is) {
-			return true
-		}
-	}
-	return false
+	return is(t) || slices.ContainsFunc(t.Elems(), func(e *Type) bool { return e.Contains(is) })
 }
 
 // Matches says whether the driver's metadata describes the same type, with fields of the same names in the same order. More
@@ -180,12 +173,7 @@ func (t *Type) Matches(info gocql.TypeInfo) bool {
 	if len(live) < len(mine) || t.user == nil && len(live) > len(mine) {
 		return false
 	}
-	for i, e := range mine {
-		if !e.Matches(live[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(mine, live[:len(mine)], (*Type).Matches)
 }
 
 // Equal says whether both are the same type, frozen and the fields of user-defined types included.
