@@ -14,12 +14,7 @@ func (l Layout) HasStamp() bool {
 }
 
 // StampColumn is the column of [Stamp], empty without one.
-func (l Layout) StampColumn() string {
-	if l.set.stamp < 0 {
-		return ""
-	}
-	return l.set.columns[l.set.stamp].name
-}
+func (l Layout) StampColumn() string { return l.set.nameOf(l.set.stamp) }
 
 // Stamp is that of the row in microseconds, 0 if it has none.
 func (r TableRow) Stamp() int64 {
@@ -45,7 +40,5 @@ func (r TableRow) Restamp(as Written, keyspace func(string) string) (Mutation, e
 	if err != nil {
 		return Mutation{}, err
 	}
-	t, s := r.layout.table, r.layout.set
-	x.merge(x.place(t), t.keyOf(x.before), []mergeColumn{{s.columns[s.stamp].name, PutColumn, x.at}}, as.last())
-	return x.out[0], nil
+	return x.mergeOne(r.layout.table, r.layout.StampColumn(), x.at, as.last()), nil
 }

@@ -114,13 +114,20 @@ func (b *Base) Select() (s Statement, dest []any, row func() Row) {
 	}
 	s = Statement{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + b.table()}.where(b.where())
 	return s, dest, func() Row {
-		out.values = slices.Clone(b.row)
-		for n, i := range columns {
-			out.values[i] = Value{typ: b.set.columns[i].cql, data: raw[n].data}
-			out.Present = out.Present || raw[n].data != nil
-		}
-		return out
+		row := b.readRow(columns, raw)
+		row.Version, row.Pending = out.Version, out.Pending
+		return row
 	}
+}
+
+// readRow is a row with these values of its regular columns. There may be more values after them.
+func (b *Base) readRow(regular []int, raw []rawValue) Row {
+	row := Row{values: slices.Clone(b.row)}
+	for n, i := range regular {
+		row.values[i] = Value{typ: b.set.columns[i].cql, data: raw[n].data}
+		row.Present = row.Present || raw[n].data != nil
+	}
+	return row
 }
 
 // rawValue scans a column's bytes.
@@ -241,7 +248,7 @@ func (b *Base) Differing(row Row) string {
 		was, is := b.before[i].data, row.values[i].data
 		switch {
 		case b.before[i].typ.Same(was, is):
-		case image != nil && bytes.Equal(image[i].data, was) && (image[i].data == nil) == (was == nil):
+		case image != nil && identical(image[i].data, was):
 		case b.stored && is == nil && zero(was): // without a Go type to ask
 		default:
 			return b.set.columns[i].name

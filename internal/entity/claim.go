@@ -17,7 +17,6 @@ type Claim struct {
 	table *table
 	base  *Base
 	key   []*Value
-	owner []*Value // the base key
 }
 
 // claim is that of row in a Unique table, nil if row is nil or has no key there.
@@ -29,33 +28,26 @@ func (t *table) claim(r *renderer, row []Value) *Claim {
 	if !present(key) {
 		return nil
 	}
-	c := &Claim{
+	return &Claim{
 		Keyspace: r.keyspace(t.keyspace), Table: t.name, PartitionKey: partitionKey(key[:t.part]), table: t, key: key,
 		base: r.set.base(r.keyspace, row),
 	}
-	c.owner = c.base.key
-	return c
 }
 
 // Key is the encoded key: equal for claims of one key of one table.
 func (c *Claim) Key() string { return encodedKey(c.key) }
 
 // Self is the encoded base key of the entity that wants it.
-func (c *Claim) Self() string { return encodedKey(c.owner) }
+func (c *Claim) Self() string { return c.base.Key() }
 
 // ClaimOf is that of the entity with an encoded base key to an encoded key of the table, which is [Layout.Unique].
 func (l Layout) ClaimOf(entity, key string, keyspace func(string) string) *Claim {
 	keyspace = orDeclared(keyspace)
-	values, partition := l.Arguments(key)
-	c := &Claim{
-		Keyspace: keyspace(l.table.keyspace), Table: l.table.name, PartitionKey: partition, table: l.table,
+	values := l.decodedKey(key)
+	return &Claim{
+		Keyspace: keyspace(l.table.keyspace), Table: l.table.name, PartitionKey: partitionKey(values[:l.table.part]), table: l.table, key: values,
 		base: l.Base().BaseRow(entity, keyspace),
 	}
-	for _, v := range values {
-		c.key = append(c.key, v.(*Value)) //nolint:forcetypeassert // see Arguments
-	}
-	c.owner = c.base.key
-	return c
 }
 
 func (c *Claim) name() string { return qualified(c.Keyspace, c.Table) }
@@ -76,7 +68,7 @@ func (c *Claim) row() (names []string, args []any) {
 	names, args = slices.Clone(c.table.keyNames), appendValues(nil, c.key)
 	for k, name := range c.ownerNames() {
 		if !slices.Contains(names, name) {
-			names, args = append(names, name), append(args, c.owner[k])
+			names, args = append(names, name), append(args, c.base.key[k])
 		}
 	}
 	return names, args
@@ -87,7 +79,7 @@ func (c *Claim) Replace(token, seen gocql.UUID) Statement {
 	var set terms
 	for k, name := range c.ownerNames() {
 		if !slices.Contains(c.table.keyNames, name) {
-			set.equal(name, c.owner[k])
+			set.equal(name, c.base.key[k])
 		}
 	}
 	set.equal(TokenColumn, uuidValue(token))
@@ -119,7 +111,7 @@ type Holder struct {
 // Select reads who has the key. dest is what to scan it into; holder gives what was scanned.
 func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
 	names := append(slices.Clone(c.ownerNames()), TokenColumn)
-	raw := make([]rawValue, len(c.owner))
+	raw := make([]rawValue, len(c.base.key))
 	for k := range raw {
 		dest = append(dest, &raw[k])
 	}
@@ -131,7 +123,7 @@ func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
 		row := make([]Value, len(c.base.set.columns))
 		for k, i := range c.base.set.tables[0].key {
 			row[i] = Value{typ: c.base.set.columns[i].cql, data: raw[k].data}
-			out.Own = out.Own && row[i].typ.Same(raw[k].data, c.owner[k].data)
+			out.Own = out.Own && row[i].typ.Same(raw[k].data, c.base.key[k].data)
 		}
 		out.Base = c.base.set.base(c.base.physical, row)
 		out.Base.stored = c.base.stored
@@ -141,15 +133,7 @@ func (c *Claim) Select() (s Statement, dest []any, holder func() Holder) {
 
 // Holds says whether an entity with the given base row has the key of the claim, be it in the bytes of a declaration with fewer fields.
 func (c *Claim) Holds(row Row) bool {
-	if !row.Present {
-		return false
-	}
-	for k, i := range c.table.key {
-		if !c.key[k].typ.Same(row.values[i].data, c.key[k].data) {
-			return false
-		}
-	}
-	return true
+	return row.Present && slices.EqualFunc(c.key, c.table.keyOf(row.values), func(key, of *Value) bool { return key.typ.Same(of.data, key.data) })
 }
 
 // Format prints the table for every verb: printed in full a claim would show its key.

@@ -60,7 +60,7 @@ func encodeComposite(t *cqltype.Type, v reflect.Value) (out []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = appendBytes(out, data)
+		out = cqltype.AppendValue(out, data)
 	}
 	return out, nil
 }
@@ -102,17 +102,9 @@ func marshalFields(u *cqltype.UserType, m gocql.UDTMarshaler) (out []byte, err e
 		if err != nil {
 			return nil, cannotEncode(m, f.Type)
 		}
-		out = appendBytes(out, data)
+		out = cqltype.AppendValue(out, data)
 	}
 	return out, nil
-}
-
-// appendBytes appends a value with its length before it; null has -1.
-func appendBytes(out, data []byte) []byte {
-	if data == nil {
-		return binary.BigEndian.AppendUint32(out, 1<<32-1)
-	}
-	return append(binary.BigEndian.AppendUint32(out, uint32(len(data))), data...) // it is in memory, and a request much shorter
 }
 
 // encodeLeaf has the driver encode a value. A zero time is null, for the driver would send an empty value, which is neither
@@ -131,7 +123,7 @@ func encodeLeaf(t *cqltype.Type, value any) ([]byte, error) {
 				return nil, errors.New("a date is a day in UTC, and this time is not in UTC, where it may be another day: give midnight UTC " +
 					"of the day that is meant, y, m, d := t.Date(); time.Date(y, m, d, 0, 0, 0, 0, time.UTC)")
 			}
-			value = floorDay(x)
+			value = x.UTC().Truncate(day) // the driver divides, which before 1970 rounds up
 		}
 	case net.IP:
 		if n := len(x); n != 0 && n != net.IPv4len && n != net.IPv6len {

@@ -98,9 +98,7 @@ type Conditional struct {
 }
 
 // Conditional says whether the change is of a [Versioned] or [Compare] set, and so rendered by RenderConditional.
-func (c Change) Conditional() bool { return c.Set != nil && c.Set.conditional() }
-
-func (s *Set) conditional() bool { return s.version >= 0 || len(s.compare) > 0 }
+func (c Change) Conditional() bool { return c.Set.Conditional() }
 
 // VersionOf is the version of the before-image, zero if there is none.
 func (c Change) VersionOf() gocql.UUID {

@@ -117,9 +117,6 @@ func incrementText(qualified string, counters, keys []string) (text string, name
 	return trimmed(update.Where(where(keys)...).ToCql())
 }
 
-// counterNames are the names of the counters of t.
-func (t *table) counterNames() []string { return t.columnNames[len(t.key):] }
-
 // isCounterType says whether text names the type counter, alone or inside another one.
 func isCounterType(text string) bool {
 	return slices.Contains(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune("<>, ", r) }), "counter")

@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"time"
@@ -123,10 +124,7 @@ func (b *builder) deriveTypes() {
 			c.cql, _ = cqltype.Parse(c.derived.versions[0].bucket.typ()) // one of this package's own
 		}
 		if c.goType == nil {
-			c.goType = goTypes[c.cql.Kind()]
-			if c.goType == nil { // rejected below
-				c.goType = reflect.TypeFor[string]()
-			}
+			c.goType = cmp.Or(goTypes[c.cql.Kind()], reflect.TypeFor[string]()) // other types are rejected below
 		}
 	}
 }

@@ -31,15 +31,11 @@ func (b *builder) readColumns() {
 			filled[p] = true
 		}
 		name := f.Name
-		switch {
-		case !cql.IsColumn(name):
+		if !cql.IsColumn(name) {
 			b.fault("", name, "field %s has no usable column name: %s; name it with a db tag", f.Field.Name, cql.ColumnRule)
-		default:
-			if other, ok := b.of[name]; ok {
-				b.fault("", name, "two fields have this column name: %s and %s", b.set.typ.FieldByIndex(b.set.columns[other].index).Name,
-					f.Field.Name)
-				continue
-			}
+		} else if other, ok := b.of[name]; ok {
+			b.fault("", name, "two fields have this column name: %s and %s", b.set.typ.FieldByIndex(b.set.columns[other].index).Name, f.Field.Name)
+			continue
 		}
 		if tag, _, _ := strings.Cut(f.Field.Tag.Get("cql"), ","); tag != "" {
 			b.cqlTags[tag] = f.Field.Name

@@ -78,19 +78,13 @@ func instantOf(v *Value) int64 {
 	if v.typ.Kind() == gocql.TypeTimestamp {
 		return int64(binary.BigEndian.Uint64(v.data)) // two's complement
 	}
-	return floorDiv(ticks(v.data)-unixTicks, ticksPerMilli)
+	return floorDiv(cqltype.Ticks(v.data)-unixTicks, ticksPerMilli)
 }
 
 const (
 	unixTicks     = 0x01B21DD213814000 // from October 15th, 1582, where timeuuid begins, to 1970
 	ticksPerMilli = 10_000
 )
-
-// ticks are the 100 ns since 1582 of a timeuuid.
-func ticks(data []byte) int64 {
-	return int64(binary.BigEndian.Uint16(data[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(data[4:]))<<32 |
-		int64(binary.BigEndian.Uint32(data))
-}
 
 // encodeBucket is the time bucket of t as a value of type typ.
 func encodeBucket(b Bucket, typ *cqltype.Type, t int64) ([]byte, error) {

@@ -69,7 +69,7 @@ func (s *Set) Describe() Description {
 	if s == nil {
 		return Description{}
 	}
-	d := Description{Entity: s.entity, Atomic: s.atomic, Counts: s.counts, Conditional: s.conditional(), Transactional: s.transacted}
+	d := Description{Entity: s.entity, Atomic: s.atomic, Counts: s.counts, Conditional: s.Conditional(), Transactional: s.transacted}
 	for at, t := range slices.Concat(s.tables, s.unique) {
 		td := TableDescription{
 			Name: t.name, Keyspace: t.keyspace, Unique: at >= len(s.tables), Fingerprint: s.fingerprint(t).String(),
@@ -130,7 +130,7 @@ func (s *Set) changes(i int) bool {
 // Statements gives, for a table of the set in the given physical keyspace, the CQL texts that its mutations carry. A
 // writer prepares them ahead.
 func (s *Set) Statements(table int, keyspace string) []string {
-	if table >= len(s.tables) || table == 0 && s.conditional() {
+	if table >= len(s.tables) || table == 0 && s.Conditional() {
 		return nil // lightweight transactions, whose texts depend on the change
 	}
 	t := s.tables[table]

@@ -26,7 +26,7 @@ import (
 // it waits for the repeat still knows it. The elements of sets and maps are in the order of their bytes, as Go gives them in any.
 func (c *Condition) Digest() uint64 {
 	h, s := sha256.New(), c.base.set
-	part := func(data []byte) { _, _ = h.Write(appendBytes(nil, data)) }
+	part := func(data []byte) { _, _ = h.Write(cqltype.AppendValue(nil, data)) }
 	named := func(i int, v *Value) {
 		part([]byte(s.columns[i].name))
 		part(ordered(v.typ, v.data))
@@ -84,7 +84,7 @@ func ordered(t *cqltype.Type, data []byte) []byte {
 			elements = append(elements, nil)
 		}
 		last := &elements[len(elements)-1]
-		*last, rest = appendBytes(*last, part), after
+		*last, rest = cqltype.AppendValue(*last, part), after
 	}
 	if t.Kind() == gocql.TypeSet || t.Kind() == gocql.TypeMap {
 		slices.SortFunc(elements, bytes.Compare)

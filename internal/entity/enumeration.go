@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
 )
 
@@ -184,7 +185,7 @@ func (e *enumeration) span(i int) (first, last int64, err error) {
 		}
 		last--
 	case !slices.ContainsFunc(high.Value.data[8:], func(b byte) bool { return b != firstByte }):
-		last = floorDiv(ticks(high.Value.data)-unixTicks-1, ticksPerMilli)
+		last = floorDiv(cqltype.Ticks(high.Value.data)-unixTicks-1, ticksPerMilli)
 	}
 	return first, last, nil
 }

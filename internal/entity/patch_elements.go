@@ -78,7 +78,7 @@ func keysOf(v *Value) *Value {
 	}
 	out := &Value{typ: cqltype.SetOf(v.typ.Elems()[0]), data: slices.Clone(v.data[:4])}
 	for _, key := range elementsIn(v) {
-		out.data = appendBytes(out.data, key)
+		out.data = cqltype.AppendValue(out.data, key)
 	}
 	return out
 }

@@ -82,8 +82,7 @@ func (s *Set) encodeKeys(row []Value) []byte {
 		}
 		out = binary.BigEndian.AppendUint16(out, uint16(len(c.name))) // names and keys have less than 64 KiB
 		out = append(out, c.name...)
-		out = binary.BigEndian.AppendUint16(out, uint16(len(row[i].data)))
-		out = append(out, row[i].data...)
+		out = appendKeyColumn(out, row[i].data)
 	}
 	return out
 }

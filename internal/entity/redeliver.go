@@ -80,9 +80,8 @@ func (r TableRow) takeOlder(m *Mutation, t *table, written map[string]Written, k
 		if err != nil {
 			return nil, err
 		}
-		x.merge(x.place(t), t.keyOf(x.before), []mergeColumn{{t.columnNames[n], PutColumn, &r.values[i]}}, w.last())
+		out = append(out, x.mergeOne(t, t.columnNames[n], &r.values[i], w.last()))
 		m.Args[n] = gocql.UnsetValue
-		out = append(out, x.out...)
 	}
 	return out, nil
 }

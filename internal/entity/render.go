@@ -255,9 +255,7 @@ func (r *renderer) check() error {
 
 func (r *renderer) checkKey(i int, c *column) error {
 	s := r.set
-	switch {
-	case r.before == nil || r.after == nil:
-	case c.rule == immutable && !bytes.Equal(r.before[i].data, r.after[i].data):
+	if c.rule == immutable && r.before != nil && r.after != nil && !bytes.Equal(r.before[i].data, r.after[i].data) {
 		if s.identifies(i) {
 			return s.invalid(nil, c.name, "the base key identifies the entity and cannot change: Delete the one and Insert the other")
 		}

@@ -98,8 +98,8 @@ func orDeclared(keyspace func(string) string) func(string) string {
 	return keyspace
 }
 
-// Conditional says whether the set is [Versioned] or has [Compare].
-func (s *Set) Conditional() bool { return s != nil && s.conditional() }
+// Conditional says whether the set is [Versioned] or has [Compare]. A nil set is not.
+func (s *Set) Conditional() bool { return s != nil && (s.version >= 0 || len(s.compare) > 0) }
 
 // SetVersion stores version in the version field of row. It does nothing in a set that is not [Versioned].
 func (s *Set) SetVersion(row any, version gocql.UUID) {
@@ -161,6 +161,14 @@ func (s *Set) names(columns []int) []string {
 		out[n] = s.columns[i].name
 	}
 	return out
+}
+
+// nameOf is the name of column i, empty if i is -1.
+func (s *Set) nameOf(i int) string {
+	if i < 0 {
+		return ""
+	}
+	return s.columns[i].name
 }
 
 func (s *Set) invalid(t *table, column, reason string) error {

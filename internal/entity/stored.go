@@ -35,7 +35,7 @@ func (m *Mutation) DeclaredIn(set *Set, physical func(string) string) (found boo
 		if !t.called(m.Keyspace, m.Table, physical) {
 			continue
 		}
-		if i == 0 && set.conditional() {
+		if i == 0 && set.Conditional() {
 			return true, "lightweight transactions alone write it"
 		}
 		return true, set.faultOfMutation(t, m)
@@ -206,17 +206,11 @@ func (s *Set) faultOf(c *Condition) string {
 	stored := c.base.set
 	base, of := s.tables[0], stored.tables[0]
 	names := func(s *Set) []string { return slices.Sorted(slices.Values(s.names(s.compare))) }
-	name := func(s *Set, i int) string {
-		if i < 0 {
-			return ""
-		}
-		return s.columns[i].name
-	}
 	if fault := base.otherKey(of.keyNames, of.part); fault != "" {
 		return fault
 	}
 	switch {
-	case name(s, s.version) != name(stored, stored.version) || name(s, s.mark) != name(stored, stored.mark),
+	case s.nameOf(s.version) != stored.nameOf(stored.version) || s.nameOf(s.mark) != stored.nameOf(stored.mark),
 		!slices.Equal(names(s), names(stored)), s.localSerial != stored.localSerial || s.transacted != stored.transacted:
 		return "its condition is another one"
 	}

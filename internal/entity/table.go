@@ -92,7 +92,7 @@ func (t *table) compile(keyspace, table string) *statements {
 	s.insertTTL, s.ttlNames = putText(name, t.columnNames, true)
 	s.delete, s.deleteNames = removeText(name, t.keyNames)
 	if len(t.counters) > 0 {
-		s.increment, s.incrementNames = incrementText(name, t.counterNames(), t.keyNames)
+		s.increment, s.incrementNames = incrementText(name, t.columnNames[len(t.key):], t.keyNames)
 	}
 	s.sel, _ = trimmed(qb.Select(name).Columns(t.fieldNames...).Where(where(t.keyNames)...).ToCql())
 	return &s

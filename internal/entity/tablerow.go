@@ -66,22 +66,26 @@ func (l Layout) Timed() []string {
 
 // Arguments are the values of a key of the table that [TableRow.Key] has encoded, as arguments of a statement, and its partition key.
 func (l Layout) Arguments(key string) (values []any, partition []byte) {
-	all := make([]*Value, len(l.table.key))
+	all := l.decodedKey(key)
+	return appendValues(nil, all), partitionKey(all[:l.table.part])
+}
+
+// decodedKey are the values of a key of the table that [TableRow.Key] has encoded.
+func (l Layout) decodedKey(key string) []*Value {
+	out := make([]*Value, len(l.table.key))
 	for k, i := range l.table.key {
 		n := 2 + int(binary.BigEndian.Uint16([]byte(key)))
-		all[k] = &Value{typ: l.set.columns[i].cql, data: []byte(key[2:n])}
+		out[k] = &Value{typ: l.set.columns[i].cql, data: []byte(key[2:n])}
 		key = key[n:]
 	}
-	return appendValues(nil, all), partitionKey(all[:l.table.part])
+	return out
 }
 
 // KeyText is a key of the table that [TableRow.Key] has encoded, as CQL text.
 func (l Layout) KeyText(key string) string {
-	values, _ := l.Arguments(key)
-	texts := make([]string, len(values))
-	for k, v := range values {
-		v := v.(*Value) //nolint:forcetypeassert // see Arguments
-		texts[k] = l.table.keyNames[k] + " = " + v.typ.Literal(v.data)
+	texts := slices.Clone(l.table.keyNames)
+	for k, v := range l.decodedKey(key) {
+		texts[k] += " = " + v.typ.Literal(v.data)
 	}
 	return strings.Join(texts, " AND ")
 }
@@ -149,11 +153,8 @@ func (r TableRow) Key() string { return encodedKey(r.layout.table.keyOf(r.values
 
 // Entity is empty where the table does not have all columns of the base key.
 func (r TableRow) Entity() string {
-	key := r.layout.set.tables[0].keyOf(r.all())
-	if !present(key) {
-		return ""
-	}
-	return encodedKey(key)
+	key, _ := r.KeyIn(r.layout.Base())
+	return key
 }
 
 // KeyIn is the encoded primary key that the entity of the row has in another table of the set. It is false if it has none there, or if
@@ -216,8 +217,7 @@ func (r TableRow) Differs(other TableRow) string {
 		if r.values[i].typ == nil || other.values[i].typ == nil || r.layout.skipsCompare(i, other.layout, patchable) {
 			continue
 		}
-		a, b := r.values[i].data, other.values[i].data
-		if (a == nil) != (b == nil) || !bytes.Equal(a, b) {
+		if !identical(r.values[i].data, other.values[i].data) {
 			return r.layout.set.columns[i].name
 		}
 	}
@@ -315,23 +315,24 @@ func (r TableRow) Cell(name string, from *TableRow, to Layout, as Written, keysp
 		return Mutation{}, err
 	}
 	s, t := r.layout.set, to.table
-	key, c := t.keyOf(x.before), slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
-	p := x.place(t)
+	c := slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
 	switch {
 	case from == nil:
-		x.merge(p, key, []mergeColumn{{name, PutColumn, &Value{typ: s.columns[c].cql}}}, 0)
-		return x.out[0], nil
+		return x.mergeOne(t, name, &Value{typ: s.columns[c].cql}, 0), nil
 	case as.Ends != 0:
-		x.merge(p, key, []mergeColumn{{name, PutColumn, &from.values[c]}}, as.last())
-		return x.out[0], nil
+		return x.mergeOne(t, name, &from.values[c], as.last()), nil
 	}
+	p, key := x.place(t), t.keyOf(x.before)
 	m := x.mutation(p, Put, key)
 	m.Statement, m.Names = putText(qualified(p.keyspace, p.name), append(slices.Clone(t.keyNames), name), false)
-	for _, v := range key {
-		m.Args = append(m.Args, v)
-	}
-	m.Args = append(m.Args, &from.values[c], x.at)
+	m.Args = append(appendValues(nil, key), &from.values[c], x.at)
 	return m, nil
+}
+
+// mergeOne is a Merge that puts one column of the row at hand into t.
+func (r *renderer) mergeOne(t *table, name string, v *Value, expiresAt int64) Mutation {
+	r.merge(r.place(t), t.keyOf(r.before), []mergeColumn{{name, PutColumn, v}}, expiresAt)
+	return r.out[len(r.out)-1]
 }
 
 // Patchable says whether the set takes [Patch]: no key of it moves.
@@ -357,17 +358,13 @@ func (r TableRow) Value(column string) ([]byte, bool) {
 }
 
 func (r TableRow) renderer(kind Kind, at int64, keyspace func(string) string) (*renderer, error) {
-	if keyspace == nil {
-		keyspace = func(name string) string { return name }
-	}
 	s := r.layout.set
-	x := &renderer{set: s, kind: kind, timestamp: at, keyspace: keyspace, before: r.all()}
+	x := &renderer{set: s, kind: kind, timestamp: at, keyspace: orDeclared(keyspace), before: r.all(), at: bigintValue(at)}
 	for i := range x.before {
 		if x.before[i].typ == nil {
 			x.before[i].typ = s.columns[i].cql
 		}
 	}
-	x.at = &Value{typ: bigint, data: encodeInt64(at)}
 	return x, s.deriveRead(x.before)
 }
 

@@ -1,7 +1,6 @@
 package entity
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -218,14 +217,10 @@ func (f *Found) Dest() []any {
 
 // Row is the base row of the n-th change. That of a deleted entity has a version alone, and one that does not exist has nothing.
 func (f *Found) Row(n int) (row Row) {
-	b, values := f.t.parts[n].Condition.base, f.values[f.starts[n]:]
-	row.values = slices.Clone(b.row)
+	values := f.values[f.starts[n]:]
+	b := f.t.parts[n].Condition.base
+	row = b.readRow(b.regular(), values[1:])
 	copy(row.Version[:], values[0].data)
-	for k, i := range b.regular() {
-		data := values[1+k].data
-		row.values[i] = Value{typ: b.set.columns[i].cql, data: data}
-		row.Present = row.Present || data != nil
-	}
 	return row
 }
 
@@ -240,8 +235,7 @@ func (f *Found) Holds(n int) (holds, sure bool) {
 		return !row.Present, true
 	}
 	same := !slices.ContainsFunc(b.imaged(), func(i int) bool {
-		was, is := b.before[i].data, row.values[i].data
-		return !bytes.Equal(was, is) || (was == nil) != (is == nil)
+		return !identical(b.before[i].data, row.values[i].data)
 	})
 	return same, same
 }

@@ -210,12 +210,6 @@ func holds(kind gocql.Type, t time.Time) bool {
 	return true
 }
 
-// floorDay gives midnight UTC of the day of t. The driver divides, which before 1970 rounds up.
-func floorDay(t time.Time) time.Time {
-	y, m, d := t.UTC().Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-}
-
 // keyFault says why data, which is not malformed, is no value of a key column, or "".
 func keyFault(c *column, data []byte) string {
 	switch {
@@ -264,6 +258,9 @@ func holdsNaN(t *cqltype.Type, data []byte) bool {
 	}
 	return false
 }
+
+// identical says whether two encoded values are the same bytes. Null is nil, and not the same as an empty value.
+func identical(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
 func zero(data []byte) bool {
 	return !slices.ContainsFunc(data, func(b byte) bool { return b != 0 })

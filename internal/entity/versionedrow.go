@@ -8,18 +8,17 @@ import (
 
 // Version is the column with the version of the row in the base table of a [Versioned] set, and empty in other tables.
 func (l Layout) Version() string {
-	if l.set.version < 0 || l.table != l.set.tables[0] {
+	if l.table != l.set.tables[0] {
 		return ""
 	}
-	return l.set.columns[l.set.version].name
+	return l.set.nameOf(l.set.version)
 }
 
 // BaseRow is the base row with a key that [TableRow.Key] has encoded. l is the base table.
 func (l Layout) BaseRow(key string, keyspace func(string) string) *Base {
 	row := make([]Value, len(l.set.columns))
-	values, _ := l.Arguments(key)
-	for k, i := range l.table.key {
-		row[i] = *values[k].(*Value) //nolint:forcetypeassert // see Arguments
+	for k, v := range l.decodedKey(key) {
+		row[l.table.key[k]] = *v
 	}
 	return l.set.base(orDeclared(keyspace), row)
 }

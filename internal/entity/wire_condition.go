@@ -43,15 +43,10 @@ func (c *Conditional) MarshalBinary() ([]byte, error) {
 	w := wireCondition{
 		Entity: cond.Entity, Kind: cond.Kind, Versioned: cond.Versioned, Local: cond.Local, Before: cond.Before, Version: cond.Version,
 		Transactional: cond.Transactional, Keys: cond.Keys, Keyspace: cond.Keyspace, Table: cond.Table, Key: len(cond.base.key), Part: s.tables[0].part,
+		VersionColumn: s.nameOf(s.version), Mark: s.nameOf(s.mark),
 	}
 	if cond.Transactional {
 		w.Format = 1
-	}
-	if cond.Versioned {
-		w.VersionColumn = cond.base.VersionColumn()
-	}
-	if s.mark >= 0 {
-		w.Mark = s.columns[s.mark].name
 	}
 	w.Columns = append(wireKey(s.tables[0].keyNames, cond.base.key), s.wireRow(cond.base.regular(), cond.after)...)
 	w.Compared = append(s.wireRow(s.compare, cond.before), s.wireRow(cond.base.imaged(), cond.base.before)...)
@@ -269,7 +264,7 @@ func (s *Set) checkKeys(keys []byte, of map[string]int) error {
 func (b *Base) claims(d *Decoder, stored []wireClaim, of map[string]int) ([]*Claim, error) {
 	var out []*Claim
 	for _, w := range stored {
-		c := &Claim{Keyspace: w.Keyspace, Table: w.Table, table: &table{name: w.Table, part: w.Part}, base: b, owner: b.key}
+		c := &Claim{Keyspace: w.Keyspace, Table: w.Table, table: &table{name: w.Table, part: w.Part}, base: b}
 		for _, column := range w.Columns {
 			v, err := column.value(d)
 			if err != nil {
