@@ -185,20 +185,18 @@ func (f Fingerprint) Rotation() string {
 }
 
 // Expires says whether the fingerprint with this text is of a set with ExpiresAt.
-func Expires(text string) bool {
-	f, err := Parse(text)
-	_, expires := f.names(ExpiresAt)
-	return err == nil && expires
-}
+func Expires(text string) bool { return has(text, ExpiresAt) }
 
 // Transacts says whether the fingerprint with this text is of a Transactional set.
-func Transacts(text string) bool {
+func Transacts(text string) bool { return has(text, Transactional) }
+
+func has(text string, kind Kind) bool {
 	f, err := Parse(text)
-	_, transacts := f.names(Transactional)
-	return err == nil && transacts
+	_, there := f.names(kind)
+	return err == nil && there
 }
 
-// Names gives those of a kind, and whether there is such a clause.
+// names gives those of a kind, and whether there is such a clause.
 func (f Fingerprint) names(kind Kind) ([]string, bool) {
 	i := slices.IndexFunc(f.Sets, func(n Names) bool { return n.Kind == kind })
 	if i < 0 {

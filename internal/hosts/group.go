@@ -253,14 +253,7 @@ func (a *Attempt) EndGroup(r Result, err error) {
 // ofReplicas says whether a failure tells of other nodes than the coordinator, and would tell no more of a request alone.
 func ofReplicas(err error) bool {
 	server, ok := driver.RequestError(err)
-	if !ok {
-		return false
-	}
-	switch server.Code() {
-	case gocql.ErrCodeWriteTimeout, gocql.ErrCodeWriteFailure:
-		return true
-	}
-	return false
+	return ok && (server.Code() == gocql.ErrCodeWriteTimeout || server.Code() == gocql.ErrCodeWriteFailure)
 }
 
 // excuse ends the pause that the attempt was a trial after, or that its failure has begun. One that another has begun stays.
