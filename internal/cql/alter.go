@@ -20,102 +20,98 @@ type Drop struct {
 }
 
 // alter takes what follows ALTER.
-func (p *Parser) alter() Statement {
+func (p *parser) alter() Statement {
 	switch {
-	case p.Word("keyspace"):
-		s := &CreateKeyspace{Alter: true, IfNotExists: p.IfExists()}
-		p.KeyspaceAndOptions(s)
-		return s
-	case p.Table():
+	case p.word("keyspace"):
+		return p.keyspaceAndOptions(&CreateKeyspace{Alter: true, IfNotExists: p.ifExists()})
+	case p.table():
 		return p.alterTable()
-	case p.Word("type"):
+	case p.word("type"):
 		return p.alterType()
-	case p.Clause("materialized", "view"):
-		s := &AlterTable{View: true, IfExists: p.IfExists()}
-		if s.Table = p.Name(); !p.IsWord(0, "with") {
-			p.Unexpected("WITH")
+	case p.clause("materialized", "view"):
+		s := &AlterTable{View: true, IfExists: p.ifExists(), Table: p.name()}
+		if !p.isWord(0, "with") {
+			p.unexpected("WITH")
 		}
-		s.Options = p.Options()
+		s.Options = p.options()
 		return s
 	}
-	p.Undefined("ALTER")
+	p.undefined("ALTER")
 	return nil
 }
 
-func (p *Parser) alterTable() *AlterTable {
-	s := &AlterTable{IfExists: p.IfExists()}
-	s.Table = p.Name()
+func (p *parser) alterTable() *AlterTable {
+	s := &AlterTable{IfExists: p.ifExists(), Table: p.name()}
 	switch {
-	case p.Word("add"):
-		s.IfNotExists = p.IfNotExists()
-		s.Add = PerhapsBracketed(p, p.Definition)
-	case p.IsWord(0, "drop") && p.IsWord(1, "compact") && p.IsWord(2, "storage"):
-		p.Unsupported("DROP COMPACT STORAGE")
-	case p.Word("drop"):
-		s.IfNotExists = p.IfExists()
-		s.Drop = PerhapsBracketed(p, p.Identifier)
-		if p.Word("using") {
-			p.Unsupported("DROP of a column USING TIMESTAMP")
+	case p.word("add"):
+		s.IfNotExists = p.ifNotExists()
+		s.Add = perhapsBracketed(p, p.definition)
+	case p.isWord(0, "drop") && p.isWord(1, "compact") && p.isWord(2, "storage"):
+		p.unsupported("DROP COMPACT STORAGE")
+	case p.word("drop"):
+		s.IfNotExists = p.ifExists()
+		s.Drop = perhapsBracketed(p, p.identifier)
+		if p.word("using") {
+			p.unsupported("DROP of a column USING TIMESTAMP")
 		}
-	case p.Word("rename"):
-		s.IfNotExists = p.IfExists()
-		s.Rename = Several(p, "and", p.rename)
-	case p.IsWord(0, "with"):
-		s.Options = p.Options()
-	case p.Word("alter"):
-		p.Unsupported("ALTER TABLE ... ALTER")
+	case p.word("rename"):
+		s.IfNotExists = p.ifExists()
+		s.Rename = several(p, "and", p.rename)
+	case p.isWord(0, "with"):
+		s.Options = p.options()
+	case p.word("alter"):
+		p.unsupported("ALTER TABLE ... ALTER")
 	default:
-		p.Unexpected("ADD, DROP, RENAME or WITH")
+		p.unexpected("ADD, DROP, RENAME or WITH")
 	}
 	return s
 }
 
 // rename takes from TO to.
-func (p *Parser) rename() [2]string {
-	from := p.Identifier()
-	p.Words("to")
-	return [2]string{from, p.Identifier()}
+func (p *parser) rename() [2]string {
+	from := p.identifier()
+	p.words("to")
+	return [2]string{from, p.identifier()}
 }
 
-func (p *Parser) alterType() *CreateType {
-	s := &CreateType{Alter: true, IfExists: p.IfExists()}
-	s.Type = p.UserType()
+func (p *parser) alterType() *CreateType {
+	s := &CreateType{Alter: true, IfExists: p.ifExists(), Type: p.userType()}
 	switch {
-	case p.Word("add"):
-		s.IfNotExists = p.IfNotExists()
-		s.Fields = []ColumnDefinition{p.Field()}
-	case p.Word("rename"):
-		p.Unsupported("ALTER TYPE ... RENAME")
-	case p.Word("alter"):
-		p.Unsupported("ALTER TYPE ... ALTER")
+	case p.word("add"):
+		s.IfNotExists = p.ifNotExists()
+		s.Fields = []ColumnDefinition{p.field()}
+	case p.word("rename"):
+		p.unsupported("ALTER TYPE ... RENAME")
+	case p.word("alter"):
+		p.unsupported("ALTER TYPE ... ALTER")
 	default:
-		p.Unexpected("ADD")
+		p.unexpected("ADD")
 	}
 	return s
 }
 
 // drop takes what follows DROP.
-func (p *Parser) drop() Statement {
+func (p *parser) drop() Statement {
 	s := &Drop{}
-	name := p.Name
+	name := p.name
 	switch {
-	case p.Word("keyspace"):
+	case p.word("keyspace"):
 		s.What = "KEYSPACE"
-		name = func() Name { return Name{Name: p.Keyspace()} }
-	case p.Table():
+		name = func() Name { return Name{Name: p.keyspace()} }
+	case p.table():
 		s.What = "TABLE"
-	case p.Word("type"):
+	case p.word("type"):
 		s.What = "TYPE"
-		name = p.UserType
-	case p.Word("index"):
+		name = p.userType
+	case p.word("index"):
 		s.What = "INDEX"
-	case p.Clause("materialized", "view"):
+	case p.clause("materialized", "view"):
 		s.What = "MATERIALIZED VIEW"
 	default:
-		p.Undefined("DROP")
+		p.undefined("DROP")
 		return nil
 	}
-	s.IfExists = p.IfExists()
+	s.IfExists = p.ifExists()
 	s.Name = name()
 	return s
 }

@@ -2,32 +2,32 @@ package cql
 
 import "fmt"
 
-func (p *Parser) isModification() bool {
-	return p.IsWord(0, "insert") || p.IsWord(0, "update") || p.IsWord(0, "delete")
+func (p *parser) isModification() bool {
+	return p.isWord(0, "insert") || p.isWord(0, "update") || p.isWord(0, "delete")
 }
 
 // modification takes INSERT, UPDATE or DELETE, one of which comes next.
-func (p *Parser) modification() Statement {
+func (p *parser) modification() Statement {
 	switch {
-	case p.Clause("insert", "into"):
+	case p.clause("insert", "into"):
 		return p.insert()
-	case p.Word("update"):
+	case p.word("update"):
 		return p.update()
 	}
-	p.Words("delete")
+	p.words("delete")
 	return p.deletion()
 }
 
-func (p *Parser) insert() *Insert {
-	s := &Insert{Into: p.Name()}
-	if p.Word("json") && p.beyond("INSERT JSON") {
+func (p *parser) insert() *Insert {
+	s := &Insert{Into: p.name()}
+	if p.word("json") && p.beyond("INSERT JSON") {
 		p.json()
 	} else {
 		s.Columns = bracketed(p, p.column)
-		p.Words("values")
+		p.words("values")
 		s.Values = bracketed(p, p.given)
 	}
-	s.IfNotExists = p.IfNotExists()
+	s.IfNotExists = p.ifNotExists()
 	s.Using = p.using()
 	if p.err == nil && len(s.Columns) != len(s.Values) {
 		p.invalid("Unmatched column names/values")
@@ -36,28 +36,28 @@ func (p *Parser) insert() *Insert {
 }
 
 // json takes what follows INSERT INTO t JSON.
-func (p *Parser) json() {
+func (p *parser) json() {
 	switch {
 	case p.isMark():
 		p.mark()
 	case p.token().literal == String:
 		p.skip(1)
 	default:
-		p.Unexpected("a string or a mark")
+		p.unexpected("a string or a mark")
 	}
-	if p.Word("default") && !p.Word("null") {
-		p.Words("unset")
+	if p.word("default") && !p.word("null") {
+		p.words("unset")
 	}
 }
 
 // using takes USING TIMESTAMP t AND TTL t, if it comes next.
-func (p *Parser) using() (u Using) {
-	for more := p.Word("using"); more; more = p.Word("and") {
+func (p *parser) using() (u Using) {
+	for more := p.word("using"); more; more = p.word("and") {
 		field := &u.TTL
-		if p.Word("timestamp") {
+		if p.word("timestamp") {
 			field = &u.Timestamp
 		} else {
-			p.Words("ttl")
+			p.words("ttl")
 		}
 		if *field != nil {
 			p.invalid("TIMESTAMP or TTL is given twice after USING")
@@ -67,9 +67,9 @@ func (p *Parser) using() (u Using) {
 	return u
 }
 
-func (p *Parser) update() *Update {
-	s := &Update{Table: p.Name(), Using: p.using()}
-	p.Words("set")
+func (p *parser) update() *Update {
+	s := &Update{Table: p.name(), Using: p.using()}
+	p.words("set")
 	for more := true; more; more = p.sign(",") {
 		a := p.assignment()
 		for i := range s.Set {
@@ -79,7 +79,7 @@ func (p *Parser) update() *Update {
 		}
 		s.Set = append(s.Set, a)
 	}
-	p.Words("where")
+	p.words("where")
 	s.Where = p.where()
 	s.IfExists, s.If = p.conditions()
 	return s
@@ -101,7 +101,7 @@ func whole(a *Assignment) bool {
 	return a.Operator == Assign && a.Target.Key == nil && a.Target.Field == ""
 }
 
-func (p *Parser) assignment() Assignment {
+func (p *parser) assignment() Assignment {
 	a := Assignment{Target: p.target()}
 	switch plain := a.Target.Key == nil && a.Target.Field == ""; {
 	case plain && p.sign("+="):
@@ -120,7 +120,7 @@ func (p *Parser) assignment() Assignment {
 }
 
 // given takes a value, or a reference in a transaction.
-func (p *Parser) given() Term {
+func (p *parser) given() Term {
 	if p.isReference() {
 		return p.columnReference()
 	}
@@ -128,7 +128,7 @@ func (p *Parser) given() Term {
 }
 
 // value takes what follows c =.
-func (p *Parser) value(a *Assignment) {
+func (p *parser) value(a *Assignment) {
 	next := p.ahead(1)
 	switch {
 	case !p.isName(0):
@@ -158,7 +158,7 @@ func (p *Parser) value(a *Assignment) {
 }
 
 // same takes a name, which must be that of the column.
-func (p *Parser) same(column, form string) {
+func (p *parser) same(column, form string) {
 	if p.token().text != column {
 		p.syntax(fmt.Sprintf("Only expressions of the form X = %s are supported.", form))
 		return
@@ -167,56 +167,56 @@ func (p *Parser) same(column, form string) {
 }
 
 // target takes a column, column[key] or column.field.
-func (p *Parser) target() Target {
+func (p *parser) target() Target {
 	t := Target{Column: p.column()}
 	switch {
 	case p.sign("["):
 		t.Key = p.key()
 	case p.sign("."):
-		t.Field = p.Identifier()
+		t.Field = p.identifier()
 	}
 	return t
 }
 
-func (p *Parser) deletion() *Delete {
+func (p *parser) deletion() *Delete {
 	s := &Delete{}
-	if !p.IsWord(0, "from") {
-		s.Columns = Several(p, ",", p.target)
+	if !p.isWord(0, "from") {
+		s.Columns = several(p, ",", p.target)
 	}
-	p.Words("from")
-	s.From = p.Name()
-	if p.Clause("using", "timestamp") {
+	p.words("from")
+	s.From = p.name()
+	if p.clause("using", "timestamp") {
 		s.Using.Timestamp = p.integer()
 	}
-	p.Words("where")
+	p.words("where")
 	s.Where = p.where()
 	s.IfExists, s.If = p.conditions()
 	return s
 }
 
 // conditions takes IF EXISTS or IF with conditions, if it comes next.
-func (p *Parser) conditions() (exists bool, conditions []Relation) {
-	if !p.Word("if") {
+func (p *parser) conditions() (exists bool, conditions []Relation) {
+	if !p.word("if") {
 		return false, nil
 	}
 	// A column may be named exists.
-	if p.IsWord(0, "exists") && (p.ahead(1).kind != sign || p.isSign(1, ";")) && !p.IsWord(1, "in") && !p.IsWord(1, "contains") {
+	if p.isWord(0, "exists") && (p.ahead(1).kind != sign || p.isSign(1, ";")) && !p.isWord(1, "in") && !p.isWord(1, "contains") {
 		p.skip(1)
 		return true, nil
 	}
-	return false, Several(p, "and", p.condition)
+	return false, several(p, "and", p.condition)
 }
 
 // batch takes what follows BEGIN.
-func (p *Parser) batch() *Batch {
+func (p *parser) batch() *Batch {
 	s := &Batch{}
 	switch {
-	case p.Word("unlogged"):
+	case p.word("unlogged"):
 		s.Kind = Unlogged
-	case p.Word("counter"):
+	case p.word("counter"):
 		s.Kind = Counter
 	}
-	p.Words("batch")
+	p.words("batch")
 	s.Using = p.using()
 	for p.isModification() {
 		from := p.at
@@ -226,6 +226,6 @@ func (p *Parser) batch() *Batch {
 		}
 		p.sign(";")
 	}
-	p.Words("apply", "batch")
+	p.words("apply", "batch")
 	return s
 }

@@ -22,19 +22,19 @@ var reserved = set(`add allow alter and apply asc authorize batch begin by colum
 var literals, reservedOnce = set("true false nan infinity"), set("default mbean mbeans replace unset")
 
 // isName says whether the token n later is a name.
-func (p *Parser) isName(n int) bool {
+func (p *parser) isName(n int) bool {
 	t := p.ahead(n)
 	return t.kind == quoted && t.text != "" || t.kind == word && !reserved[t.text]
 }
 
-// Identifier takes a name.
-func (p *Parser) Identifier() string {
+// identifier takes a name.
+func (p *parser) identifier() string {
 	if !p.isName(0) {
 		want := "a name"
 		if t := p.token(); reserved[t.text] && t.kind == word {
 			want = "a name, and a reserved word only in double quotes"
 		}
-		p.Unexpected(want)
+		p.unexpected(want)
 		return ""
 	}
 	t := p.token()
@@ -43,36 +43,36 @@ func (p *Parser) Identifier() string {
 }
 
 // column takes the name of a column that exists: tables of old have one without a name.
-func (p *Parser) column() string {
+func (p *parser) column() string {
 	if t := p.token(); t.kind == quoted && t.text == "" {
 		p.skip(1)
 		return ""
 	}
-	return p.Identifier()
+	return p.identifier()
 }
 
-// Name takes the name of a table, a view or an index.
-func (p *Parser) Name() Name {
+// name takes the name of a table, a view or an index.
+func (p *parser) name() Name {
 	p.noMark("table")
-	n := Name{Name: p.Identifier()}
+	n := Name{Name: p.identifier()}
 	if p.sign(".") {
 		p.noMark("table")
-		n = Name{Keyspace: n.Name, Name: p.Identifier()}
+		n = Name{Keyspace: n.Name, Name: p.identifier()}
 	}
 	return n
 }
 
-// Keyspace takes the name of a keyspace.
-func (p *Parser) Keyspace() string {
+// keyspace takes the name of a keyspace.
+func (p *parser) keyspace() string {
 	p.noMark("keyspace")
-	return p.Identifier()
+	return p.identifier()
 }
 
-func (p *Parser) noMark(what string) {
+func (p *parser) noMark(what string) {
 	if p.isSign(0, "?") {
 		p.syntax("Bind variables cannot be used for " + what + " names")
 	}
 }
 
-// Table takes TABLE, if it comes next.
-func (p *Parser) Table() bool { return p.Word("table") || p.Word("columnfamily") }
+// table takes TABLE, if it comes next.
+func (p *parser) table() bool { return p.word("table") || p.word("columnfamily") }

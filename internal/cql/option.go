@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Options takes WITH name = value AND ..., if it comes next.
-func (p *Parser) Options() (os []Option) {
-	for more := p.Word("with"); more; more = p.Word("and") {
+// options takes WITH name = value AND ..., if it comes next.
+func (p *parser) options() (os []Option) {
+	for more := p.word("with"); more; more = p.word("and") {
 		os = append(os, p.option(os))
 	}
 	return os
 }
 
 // tableOptions takes WITH of a table or a view, if it comes next.
-func (p *Parser) tableOptions() (order []Order, options []Option) {
-	for more := p.Word("with"); more; more = p.Word("and") {
+func (p *parser) tableOptions() (order []Order, options []Option) {
+	for more := p.word("with"); more; more = p.word("and") {
 		switch {
-		case p.IsWord(0, "compact") && p.IsWord(1, "storage"):
+		case p.isWord(0, "compact") && p.isWord(1, "storage"):
 			p.refuse("COMPACT STORAGE tables are not allowed starting with version 4.0")
-		case p.IsWord(0, "clustering") && p.IsWord(1, "order"):
-			p.Words("clustering", "order", "by")
+		case p.isWord(0, "clustering") && p.isWord(1, "order"):
+			p.words("clustering", "order", "by")
 			order = append(order, bracketed(p, p.clusteringOrder)...)
 		default:
 			options = append(options, p.option(options))
@@ -31,17 +31,17 @@ func (p *Parser) tableOptions() (order []Order, options []Option) {
 }
 
 // clusteringOrder takes column ASC or column DESC; one of them must be there.
-func (p *Parser) clusteringOrder() Order {
-	o := Order{Column: p.Identifier(), Descending: p.Word("desc")}
+func (p *parser) clusteringOrder() Order {
+	o := Order{Column: p.identifier(), Descending: p.word("desc")}
 	if !o.Descending {
-		p.Words("asc")
+		p.words("asc")
 	}
 	return o
 }
 
 // option takes name = value, which others does not have yet.
-func (p *Parser) option(others []Option) Option {
-	o := Option{Name: p.Identifier()}
+func (p *parser) option(others []Option) Option {
+	o := Option{Name: p.identifier()}
 	for i := range others {
 		if others[i].Name == o.Name {
 			p.either("Multiple definition for property '"+o.Name+"'", "option "+o.Name+" is set twice")
@@ -53,7 +53,7 @@ func (p *Parser) option(others []Option) Option {
 }
 
 // optionValue takes what follows the =.
-func (p *Parser) optionValue(o *Option) {
+func (p *parser) optionValue(o *Option) {
 	if p.sign("{") {
 		o.Map = p.properties()
 		return
@@ -63,7 +63,7 @@ func (p *Parser) optionValue(o *Option) {
 }
 
 // properties takes the entries of a map of constants, after its brace.
-func (p *Parser) properties() map[string]string {
+func (p *parser) properties() map[string]string {
 	m := map[string]string{}
 	for more := !p.isSign(0, "}"); more; more = p.sign(",") {
 		key := p.property()
@@ -78,12 +78,12 @@ func (p *Parser) properties() map[string]string {
 }
 
 // property takes a constant of an option, as its text.
-func (p *Parser) property() string {
+func (p *parser) property() string {
 	if p.isMark() {
 		p.syntax("bind variables are not supported in DDL queries")
 	}
 	if !p.isLiteral() {
-		p.Unexpected("a literal")
+		p.unexpected("a literal")
 		return ""
 	}
 	t := p.literal()
@@ -93,14 +93,14 @@ func (p *Parser) property() string {
 	return t.Text
 }
 
-// KeyspaceAndOptions takes a keyspace and WITH, which must come next.
-func (p *Parser) KeyspaceAndOptions(s *CreateKeyspace) {
-	s.Keyspace = p.Keyspace()
+// keyspaceAndOptions takes a keyspace and WITH, which must come next, for s.
+func (p *parser) keyspaceAndOptions(s *CreateKeyspace) *CreateKeyspace {
+	s.Keyspace = p.keyspace()
 	s.Durable, s.KeepDurable = true, true
-	if !p.IsWord(0, "with") {
-		p.Words("with")
+	if !p.isWord(0, "with") {
+		p.words("with")
 	}
-	for _, o := range p.Options() {
+	for _, o := range p.options() {
 		switch {
 		case o.Name == "replication" && o.Map != nil:
 			s.Replication = o.Map
@@ -112,4 +112,5 @@ func (p *Parser) KeyspaceAndOptions(s *CreateKeyspace) {
 			p.refuse("Unknown property '" + o.Name + "'")
 		}
 	}
+	return s
 }

@@ -14,7 +14,7 @@ func Parse(text string) (Statement, error) {
 	if err := (&lexer{text: text}).scan(room); err != nil {
 		return nil, err
 	}
-	p := &Parser{text: text, tokens: *room}
+	p := &parser{text: text, tokens: *room}
 	s := p.statement()
 	for p.sign(";") {
 	}
@@ -25,9 +25,9 @@ func Parse(text string) (Statement, error) {
 	return s, nil
 }
 
-// Parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads
+// parser reads tokens by recursive descent. The first error is kept, and puts the parser at the end of the text: what it reads
 // after that fails too, and nothing repeats forever.
-type Parser struct {
+type parser struct {
 	text   string
 	tokens []token // the last is the end
 	at     int
@@ -46,23 +46,23 @@ type Parser struct {
 const maxDepth = 100
 
 // enter counts a level of nesting; the caller calls p.leave at its end.
-func (p *Parser) enter() {
+func (p *parser) enter() {
 	if p.depth++; p.depth > maxDepth {
 		p.invalid(fmt.Sprintf("nested deeper than %d", maxDepth))
 	}
 }
 
-func (p *Parser) leave() { p.depth-- }
+func (p *parser) leave() { p.depth-- }
 
-func (p *Parser) token() *token { return &p.tokens[p.at] }
+func (p *parser) token() *token { return &p.tokens[p.at] }
 
 // ahead is the token that comes some tokens later.
-func (p *Parser) ahead(n int) *token { return &p.tokens[min(p.at+n, len(p.tokens)-1)] }
+func (p *parser) ahead(n int) *token { return &p.tokens[min(p.at+n, len(p.tokens)-1)] }
 
 // skip passes over tokens, but not over the end.
-func (p *Parser) skip(n int) { p.at = min(p.at+n, len(p.tokens)-1) }
+func (p *parser) skip(n int) { p.at = min(p.at+n, len(p.tokens)-1) }
 
-func (p *Parser) fail(err error) {
+func (p *parser) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
@@ -70,7 +70,7 @@ func (p *Parser) fail(err error) {
 }
 
 // syntax fails at the token.
-func (p *Parser) syntax(message string) {
+func (p *parser) syntax(message string) {
 	if t := p.token(); t.kind == end && !p.script {
 		p.fail(&SyntaxError{Line: 0, Column: -1, Text: message})
 	} else {
@@ -82,12 +82,12 @@ func (p *Parser) syntax(message string) {
 }
 
 // refuse fails because of an option.
-func (p *Parser) refuse(text string) { p.notSyntax(&SyntaxError{Text: text}) }
+func (p *parser) refuse(text string) { p.notSyntax(&SyntaxError{Text: text}) }
 
-func (p *Parser) invalid(text string) { p.notSyntax(&InvalidError{Text: text}) }
+func (p *parser) invalid(text string) { p.notSyntax(&InvalidError{Text: text}) }
 
 // notSyntax fails without a place, but not in a script.
-func (p *Parser) notSyntax(err error) {
+func (p *parser) notSyntax(err error) {
 	if p.script {
 		p.syntax(err.Error())
 	} else {
@@ -96,15 +96,15 @@ func (p *Parser) notSyntax(err error) {
 }
 
 // either fails at the token with Cassandra's message, or in a script with one in plain words.
-func (p *Parser) either(message, plain string) {
+func (p *parser) either(message, plain string) {
 	if p.script {
 		message = plain
 	}
 	p.syntax(message)
 }
 
-// Unsupported fails because of something that is CQL.
-func (p *Parser) Unsupported(what string) {
+// unsupported fails because of something that is CQL.
+func (p *parser) unsupported(what string) {
 	if p.script {
 		p.invalid(what + " is not understood here")
 	} else {
@@ -113,25 +113,25 @@ func (p *Parser) Unsupported(what string) {
 }
 
 // beyond says whether something that is CQL is read, which is so in scripts only, and fails if not.
-func (p *Parser) beyond(what string) bool {
+func (p *parser) beyond(what string) bool {
 	if !p.script {
-		p.Unsupported(what)
+		p.unsupported(what)
 	}
 	return p.script
 }
 
-// Unexpected fails because something else is expected here.
-func (p *Parser) Unexpected(want string) {
+// unexpected fails because something else is expected here.
+func (p *parser) unexpected(want string) {
 	p.either("no viable alternative at input "+p.input(), p.wanted(want))
 }
 
 // mismatched is unexpected where Cassandra says what it should be, in its own way.
-func (p *Parser) mismatched(want, plain string) {
+func (p *parser) mismatched(want, plain string) {
 	p.either("mismatched input "+p.input()+" expecting "+want, p.wanted(plain))
 }
 
 // wanted says in plain words that something else is expected here.
-func (p *Parser) wanted(want string) string {
+func (p *parser) wanted(want string) string {
 	if p.token().kind == end {
 		return "want " + want + " before the end of the text"
 	}
@@ -142,7 +142,7 @@ func (p *Parser) wanted(want string) string {
 const maxInput = 60
 
 // found is what is at the token, for a message; what a string holds is nobody's business.
-func (p *Parser) found(quote func(string) string) string {
+func (p *parser) found(quote func(string) string) string {
 	t := p.token()
 	if t.literal == String {
 		return "a string"
@@ -151,28 +151,28 @@ func (p *Parser) found(quote func(string) string) string {
 }
 
 // input is what is at the token as Cassandra has it.
-func (p *Parser) input() string {
+func (p *parser) input() string {
 	if p.token().kind == end {
 		return "'<EOF>'"
 	}
 	return p.found(func(s string) string { return "'" + s + "'" })
 }
 
-// IsWord says whether the token n later is this keyword.
-func (p *Parser) IsWord(n int, keyword string) bool {
+// isWord says whether the token n later is this keyword.
+func (p *parser) isWord(n int, keyword string) bool {
 	t := p.ahead(n)
 	return t.kind == word && t.text == keyword
 }
 
 // isSign says whether the token n later is one of these signs.
-func (p *Parser) isSign(n int, signs ...string) bool {
+func (p *parser) isSign(n int, signs ...string) bool {
 	t := p.ahead(n)
 	return t.kind == sign && slices.Contains(signs, t.text)
 }
 
-// Word takes a keyword, if it comes next.
-func (p *Parser) Word(keyword string) bool {
-	taken := p.IsWord(0, keyword)
+// word takes a keyword, if it comes next.
+func (p *parser) word(keyword string) bool {
+	taken := p.isWord(0, keyword)
 	if taken {
 		p.skip(1)
 	}
@@ -180,7 +180,7 @@ func (p *Parser) Word(keyword string) bool {
 }
 
 // sign takes a sign, if it comes next.
-func (p *Parser) sign(s string) bool {
+func (p *parser) sign(s string) bool {
 	taken := p.isSign(0, s)
 	if taken {
 		p.skip(1)
@@ -188,48 +188,48 @@ func (p *Parser) sign(s string) bool {
 	return taken
 }
 
-// Words takes all these keywords, which must come next.
-func (p *Parser) Words(keywords ...string) {
+// words takes all these keywords, which must come next.
+func (p *parser) words(keywords ...string) {
 	for i, k := range keywords {
-		if !p.Word(k) {
+		if !p.word(k) {
 			p.mismatched("K_"+strings.ToUpper(k), strings.ToUpper(strings.Join(keywords[i:], " ")))
 		}
 	}
 }
 
-// Clause takes all these keywords, if the first one comes next.
-func (p *Parser) Clause(first string, more ...string) bool {
-	taken := p.Word(first)
+// clause takes all these keywords, if the first one comes next.
+func (p *parser) clause(first string, more ...string) bool {
+	taken := p.word(first)
 	if taken {
-		p.Words(more...)
+		p.words(more...)
 	}
 	return taken
 }
 
-// IfExists takes IF EXISTS, if it comes next.
-func (p *Parser) IfExists() bool { return p.Clause("if", "exists") }
+// ifExists takes IF EXISTS, if it comes next.
+func (p *parser) ifExists() bool { return p.clause("if", "exists") }
 
-// IfNotExists takes IF NOT EXISTS, if it comes next.
-func (p *Parser) IfNotExists() bool { return p.Clause("if", "not", "exists") }
+// ifNotExists takes IF NOT EXISTS, if it comes next.
+func (p *parser) ifNotExists() bool { return p.clause("if", "not", "exists") }
 
 // expect takes a sign, which must come next.
-func (p *Parser) expect(s string) {
+func (p *parser) expect(s string) {
 	if !p.sign(s) {
 		p.mismatched("'"+s+"'", strconv.Quote(s))
 	}
 }
 
-// Several takes one thing or more, with a sign or a keyword between them.
-func Several[T any](p *Parser, between string, one func() T) []T {
+// several takes one thing or more, with a sign or a keyword between them.
+func several[T any](p *parser, between string, one func() T) []T {
 	all := []T{one()}
-	for p.sign(between) || p.Word(between) {
+	for p.sign(between) || p.word(between) {
 		all = append(all, one())
 	}
 	return all
 }
 
-// PerhapsBracketed takes one thing, or several in brackets.
-func PerhapsBracketed[T any](p *Parser, one func() T) []T {
+// perhapsBracketed takes one thing, or several in brackets.
+func perhapsBracketed[T any](p *parser, one func() T) []T {
 	if p.isSign(0, "(") {
 		return bracketed(p, one)
 	}
@@ -237,41 +237,41 @@ func PerhapsBracketed[T any](p *Parser, one func() T) []T {
 }
 
 // bracketed takes (one, ...).
-func bracketed[T any](p *Parser, one func() T) []T {
+func bracketed[T any](p *parser, one func() T) []T {
 	p.expect("(")
-	all := Several(p, ",", one)
+	all := several(p, ",", one)
 	p.expect(")")
 	return all
 }
 
 // ended fails if anything is left.
-func (p *Parser) ended() {
+func (p *parser) ended() {
 	if p.token().kind != end {
 		p.either("mismatched input "+p.input()+" expecting EOF", "unexpected "+p.found(strconv.Quote))
 	}
 }
 
-func (p *Parser) statement() Statement {
+func (p *parser) statement() Statement {
 	switch {
-	case p.Word("select"):
+	case p.word("select"):
 		return p.selectStatement()
 	case p.isModification():
 		return p.modification()
-	case p.Word("begin"):
-		if p.Word("transaction") && p.beyond("BEGIN TRANSACTION") {
+	case p.word("begin"):
+		if p.word("transaction") && p.beyond("BEGIN TRANSACTION") {
 			return p.transaction()
 		}
 		return p.batch()
-	case p.Word("truncate"):
-		p.Table()
-		return &Truncate{Table: p.Name()}
-	case p.Word("use"):
-		return &Use{Keyspace: p.Keyspace()}
-	case p.Word("create"):
+	case p.word("truncate"):
+		p.table()
+		return &Truncate{Table: p.name()}
+	case p.word("use"):
+		return &Use{Keyspace: p.keyspace()}
+	case p.word("create"):
 		return p.create()
-	case p.Word("alter"):
+	case p.word("alter"):
 		return p.alter()
-	case p.Word("drop"):
+	case p.word("drop"):
 		return p.drop()
 	}
 	p.others("", "a statement", "grant", "revoke", "list", "describe", "desc")
@@ -279,9 +279,9 @@ func (p *Parser) statement() Statement {
 }
 
 // others fails at what is CQL and has no statement here, after a verb, or at what is none.
-func (p *Parser) others(verb, want string, known ...string) {
+func (p *parser) others(verb, want string, known ...string) {
 	if t := p.token(); t.kind == word && slices.Contains(known, t.text) {
-		p.Unsupported(verb + strings.ToUpper(t.text))
+		p.unsupported(verb + strings.ToUpper(t.text))
 	}
-	p.Unexpected(want)
+	p.unexpected(want)
 }

@@ -6,14 +6,14 @@ import (
 )
 
 // where takes the conditions after WHERE.
-func (p *Parser) where() []Relation { return Several(p, "and", p.relation) }
+func (p *parser) where() []Relation { return several(p, "and", p.relation) }
 
 // relation takes one condition of WHERE.
-func (p *Parser) relation() (r Relation) {
+func (p *parser) relation() (r Relation) {
 	p.enter()
 	defer p.leave()
 	switch {
-	case p.Word("token"):
+	case p.word("token"):
 		r.Token = true
 		r.Columns = bracketed(p, p.column)
 		p.operator(&r)
@@ -29,10 +29,10 @@ func (p *Parser) relation() (r Relation) {
 	case p.sign("("):
 		r = p.relation()
 		p.expect(")")
-	case p.IsWord(0, "expr") && p.isSign(1, "("):
+	case p.isWord(0, "expr") && p.isSign(1, "("):
 		if p.beyond("expr(...)") {
 			p.skip(2)
-			p.Identifier()
+			p.identifier()
 			p.expect(",")
 			p.term()
 			p.expect(")")
@@ -51,7 +51,7 @@ func (p *Parser) relation() (r Relation) {
 }
 
 // condition takes one condition of IF.
-func (p *Parser) condition() Relation {
+func (p *parser) condition() Relation {
 	t := p.target()
 	r := Relation{Columns: []string{t.Column}, Key: t.Key, Field: t.Field}
 	if t.Key == nil && t.Field == "" {
@@ -63,7 +63,7 @@ func (p *Parser) condition() Relation {
 }
 
 // key takes what is in column[...], after its bracket.
-func (p *Parser) key() *Term {
+func (p *parser) key() *Term {
 	t := p.term()
 	p.expect("]")
 	return &t
@@ -72,13 +72,13 @@ func (p *Parser) key() *Term {
 var comparisons = []string{"=", "<", "<=", ">", ">=", "!="}
 
 // operator takes what a relation has after its columns: a comparison, or one of these words with what follows it.
-func (p *Parser) operator(r *Relation, words ...string) {
+func (p *parser) operator(r *Relation, words ...string) {
 	t := p.token()
 	switch {
 	case p.isSign(0, comparisons...), t.kind == word && slices.Contains(words, t.text):
 		p.skip(1)
 	default:
-		p.Unexpected("a comparison")
+		p.unexpected("a comparison")
 		return
 	}
 	r.Operator = strings.ToUpper(t.text)
@@ -87,11 +87,11 @@ func (p *Parser) operator(r *Relation, words ...string) {
 		p.in(r)
 		return
 	case "is":
-		p.Words("not", "null")
+		p.words("not", "null")
 		r.Operator = "IS NOT NULL"
 		return
 	case "contains":
-		if p.Word("key") {
+		if p.word("key") {
 			r.Operator = "CONTAINS KEY"
 		}
 	}
@@ -99,7 +99,7 @@ func (p *Parser) operator(r *Relation, words ...string) {
 }
 
 // in takes (v, ...) or a mark, after IN.
-func (p *Parser) in(r *Relation) {
+func (p *parser) in(r *Relation) {
 	if r.Marked = p.isMark(); r.Marked {
 		r.Values = []Term{p.mark()}
 		return

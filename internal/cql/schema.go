@@ -3,38 +3,35 @@ package cql
 import "slices"
 
 // create takes what follows CREATE.
-func (p *Parser) create() Statement {
+func (p *parser) create() Statement {
 	switch {
-	case p.Word("keyspace"):
-		s := &CreateKeyspace{IfNotExists: p.IfNotExists()}
-		p.KeyspaceAndOptions(s)
-		return s
-	case p.Table():
+	case p.word("keyspace"):
+		return p.keyspaceAndOptions(&CreateKeyspace{IfNotExists: p.ifNotExists()})
+	case p.table():
 		return p.createTable()
-	case p.Word("type"):
-		s := &CreateType{IfNotExists: p.IfNotExists()}
-		s.Type = p.UserType()
-		p.elements(func() { s.Fields = append(s.Fields, p.Field()) })
+	case p.word("type"):
+		s := &CreateType{IfNotExists: p.ifNotExists(), Type: p.userType()}
+		p.elements(func() { s.Fields = append(s.Fields, p.field()) })
 		return s
-	case p.Clause("custom", "index"):
+	case p.clause("custom", "index"):
 		return p.createIndex(true)
-	case p.Word("index"):
+	case p.word("index"):
 		return p.createIndex(false)
-	case p.Clause("materialized", "view"):
+	case p.clause("materialized", "view"):
 		return p.createView()
 	}
-	p.Undefined("CREATE")
+	p.undefined("CREATE")
 	return nil
 }
 
-// Undefined fails at what can be created, altered or dropped, and has no statement here.
-func (p *Parser) Undefined(verb string) {
+// undefined fails at what can be created, altered or dropped, and has no statement here.
+func (p *parser) undefined(verb string) {
 	p.others(verb+" ", "what to "+verb,
 		"function", "aggregate", "trigger", "role", "user", "identity", "or", "materialized", "index")
 }
 
 // elements takes what is between the brackets of CREATE TABLE and CREATE TYPE; there may be a comma without an element behind it.
-func (p *Parser) elements(one func()) {
+func (p *parser) elements(one func()) {
 	p.expect("(")
 	one()
 	for p.sign(",") {
@@ -45,19 +42,18 @@ func (p *Parser) elements(one func()) {
 	p.expect(")")
 }
 
-func (p *Parser) createTable() *CreateTable {
-	s := &CreateTable{IfNotExists: p.IfNotExists()}
-	s.Table = p.Name()
+func (p *parser) createTable() *CreateTable {
+	s := &CreateTable{IfNotExists: p.ifNotExists(), Table: p.name()}
 	keys := 0
 	p.elements(func() {
-		if p.IsWord(0, "primary") {
+		if p.isWord(0, "primary") {
 			s.Partition, s.Clustering = p.primaryKey()
 			keys++
 			return
 		}
-		column := p.Definition()
+		column := p.definition()
 		s.Columns = append(s.Columns, column)
-		if p.Clause("primary", "key") {
+		if p.clause("primary", "key") {
 			s.Partition, s.Clustering = []string{column.Name}, nil
 			keys++
 		}
@@ -69,51 +65,51 @@ func (p *Parser) createTable() *CreateTable {
 	return s
 }
 
-// Definition takes a column with its type.
-func (p *Parser) Definition() ColumnDefinition {
-	d := ColumnDefinition{Name: p.Identifier(), Type: p.typeName(), Static: p.Word("static")}
-	if p.IsWord(0, "masked") && p.beyond("MASKED WITH") {
-		p.Words("masked", "with")
+// definition takes a column with its type.
+func (p *parser) definition() ColumnDefinition {
+	d := ColumnDefinition{Name: p.identifier(), Type: p.typeName(), Static: p.word("static")}
+	if p.isWord(0, "masked") && p.beyond("MASKED WITH") {
+		p.words("masked", "with")
 		from := p.token().start
 		switch {
-		case p.Word("default"):
+		case p.word("default"):
 			d.Mask = "DEFAULT"
 		case p.isName(0) && p.isSign(1, "(", "."):
 			if p.term(); p.err == nil { // its last token is the bracket
 				d.Mask = p.text[from : p.tokens[p.at-1].start+1]
 			}
 		default:
-			p.Unexpected("DEFAULT or a function")
+			p.unexpected("DEFAULT or a function")
 		}
 	}
 	return d
 }
 
 // primaryKey takes PRIMARY KEY ((a, b), c).
-func (p *Parser) primaryKey() (partition, clustering []string) {
-	p.Words("primary", "key")
+func (p *parser) primaryKey() (partition, clustering []string) {
+	p.words("primary", "key")
 	p.expect("(")
-	partition = PerhapsBracketed(p, p.Identifier)
+	partition = perhapsBracketed(p, p.identifier)
 	if p.sign(",") {
-		clustering = Several(p, ",", p.Identifier)
+		clustering = several(p, ",", p.identifier)
 	}
 	p.expect(")")
 	return partition, clustering
 }
 
-// Field takes a field of a type.
-func (p *Parser) Field() ColumnDefinition {
-	return ColumnDefinition{Name: p.Identifier(), Type: p.typeName()}
+// field takes a field of a type.
+func (p *parser) field() ColumnDefinition {
+	return ColumnDefinition{Name: p.identifier(), Type: p.typeName()}
 }
 
-func (p *Parser) createIndex(custom bool) *CreateIndex {
-	s := &CreateIndex{IfNotExists: p.IfNotExists()}
-	if !p.IsWord(0, "on") {
+func (p *parser) createIndex(custom bool) *CreateIndex {
+	s := &CreateIndex{IfNotExists: p.ifNotExists()}
+	if !p.isWord(0, "on") {
 		p.noMark("index")
-		s.Index = p.Identifier()
+		s.Index = p.identifier()
 	}
-	p.Words("on")
-	s.Table = p.Name()
+	p.words("on")
+	s.Table = p.name()
 	p.expect("(")
 	if t := p.token(); t.kind == word && slices.Contains([]string{"keys", "values", "entries", "full"}, t.text) && p.isSign(1, "(") {
 		p.skip(2)
@@ -124,12 +120,12 @@ func (p *Parser) createIndex(custom bool) *CreateIndex {
 		p.expect(")")
 	}
 	if p.isSign(0, ",") {
-		p.Unsupported("an index of several columns")
+		p.unsupported("an index of several columns")
 	}
 	p.expect(")")
-	if p.Word("using") {
+	if p.word("using") {
 		if p.token().literal != String {
-			p.Unexpected("the class of the index in quotes")
+			p.unexpected("the class of the index in quotes")
 			return s
 		}
 		s.Using = p.literal().Text
@@ -137,7 +133,7 @@ func (p *Parser) createIndex(custom bool) *CreateIndex {
 	if p.err == nil && custom && s.Using == "" {
 		p.invalid("CUSTOM index requires specifying the index class")
 	}
-	for _, o := range p.Options() {
+	for _, o := range p.options() {
 		if o.Name != "options" || o.Map == nil {
 			p.refuse("Unknown property '" + o.Name + "'")
 		}
@@ -146,19 +142,18 @@ func (p *Parser) createIndex(custom bool) *CreateIndex {
 	return s
 }
 
-func (p *Parser) createView() *CreateView {
-	s := &CreateView{IfNotExists: p.IfNotExists()}
-	s.View = p.Name()
-	p.Words("as", "select")
+func (p *parser) createView() *CreateView {
+	s := &CreateView{IfNotExists: p.ifNotExists(), View: p.name()}
+	p.words("as", "select")
 	for _, c := range p.selectors() {
 		if c.Kind != Column || c.Elems != nil || c.Fields != nil || c.As != "" {
 			p.invalid("Can only select columns by name when defining a materialized view")
 		}
 		s.Columns = append(s.Columns, c.Text)
 	}
-	p.Words("from")
-	s.From = p.Name()
-	if p.Word("where") {
+	p.words("from")
+	s.From = p.name()
+	if p.word("where") {
 		from := p.at
 		s.Where = p.where()
 		if p.script {

@@ -12,7 +12,7 @@ import (
 // Errors name the line, from 1, and say in plain words what is expected there.
 type Script struct {
 	Comments []Comment // in their order
-	p        Parser
+	p        parser
 }
 
 // Comment is a comment of a [Script].
@@ -32,7 +32,7 @@ func NewScript(text string) (*Script, error) {
 	if err := l.scan(&tokens); err != nil {
 		return nil, lined(err)
 	}
-	return &Script{l.comments, Parser{text: text, tokens: tokens, script: true}}, nil
+	return &Script{l.comments, parser{text: text, tokens: tokens, script: true}}, nil
 }
 
 // lined is an error with its line, but not its column.
@@ -61,7 +61,7 @@ func (s *Script) Statement() (Statement, Span, error) {
 	out := s.p.statement()
 	span := s.p.span(from)
 	if s.p.err == nil && s.p.token().kind != end && !s.p.sign(";") {
-		s.p.Unexpected(`";"`)
+		s.p.unexpected(`";"`)
 	}
 	if err := s.p.err; err != nil {
 		s.p.at, s.p.err, s.p.depth = from, nil, 0
@@ -73,9 +73,9 @@ func (s *Script) Statement() (Statement, Span, error) {
 // Skip passes over the next statement without reading it. A semicolon within a batch or a transaction ends none, unless a word follows that begins
 // another statement and is in neither: it has no end.
 func (s *Script) Skip() Span {
-	from, within := s.p.at, s.p.IsWord(0, "begin")
+	from, within := s.p.at, s.p.isWord(0, "begin")
 	for s.p.token().kind != end && (within && !s.p.isStatement(1) || !s.p.isSign(0, ";")) {
-		ends := s.p.IsWord(0, "apply") || s.p.IsWord(0, "commit") && s.p.IsWord(1, "transaction")
+		ends := s.p.isWord(0, "apply") || s.p.isWord(0, "commit") && s.p.isWord(1, "transaction")
 		within = within && !ends
 		s.p.skip(1)
 	}
@@ -83,7 +83,7 @@ func (s *Script) Skip() Span {
 }
 
 // isStatement says whether the token n later is the first of a statement that is in no batch or transaction.
-func (p *Parser) isStatement(n int) bool {
+func (p *parser) isStatement(n int) bool {
 	return p.ahead(n).kind == word && slices.Contains(strings.Fields("begin create alter drop truncate use"), p.ahead(n).text)
 }
 
@@ -135,7 +135,7 @@ func (s *Script) in(span Span) []token {
 }
 
 // span is the range of the tokens from one up to the last one taken.
-func (p *Parser) span(from int) Span {
+func (p *parser) span(from int) Span {
 	return Span{int(p.tokens[from].start), int(p.tokens[max(from, p.at-1)].end)}
 }
 
@@ -175,19 +175,19 @@ func First(text string) Statement {
 
 // ParseOption reads the value of an option of WITH.
 func ParseOption(text string) (Option, error) {
-	return alone(text, func(p *Parser) (o Option) {
+	return alone(text, func(p *parser) (o Option) {
 		p.optionValue(&o)
 		return o
 	})
 }
 
 // alone reads a piece of a statement.
-func alone[T any](text string, take func(*Parser) T) (T, error) {
+func alone[T any](text string, take func(*parser) T) (T, error) {
 	room := rooms.Get().(*[]token)
 	defer giveBack(room)
 	err := (&lexer{text: text, script: true}).scan(room)
 	if err == nil {
-		p := &Parser{text: text, tokens: *room, script: true}
+		p := &parser{text: text, tokens: *room, script: true}
 		out := take(p)
 		if p.ended(); p.err == nil {
 			return out, nil

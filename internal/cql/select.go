@@ -1,7 +1,7 @@
 package cql
 
 // selectStatement takes what follows SELECT.
-func (p *Parser) selectStatement() *Select {
+func (p *parser) selectStatement() *Select {
 	s := &Select{}
 	if p.isPrefix("json") && p.beyond("SELECT JSON") {
 		p.skip(1)
@@ -10,57 +10,57 @@ func (p *Parser) selectStatement() *Select {
 		p.skip(1)
 	}
 	s.Columns = p.selectors()
-	p.Words("from")
-	s.From = p.Name()
-	if p.Word("where") {
+	p.words("from")
+	s.From = p.name()
+	if p.word("where") {
 		s.Where = p.where()
 	}
-	if p.Word("group") && p.beyond("GROUP BY") {
-		p.Words("by")
-		s.GroupBy = Several(p, ",", p.selector)
+	if p.word("group") && p.beyond("GROUP BY") {
+		p.words("by")
+		s.GroupBy = several(p, ",", p.selector)
 	}
-	if p.Clause("order", "by") {
-		s.OrderBy = Several(p, ",", p.order)
+	if p.clause("order", "by") {
+		s.OrderBy = several(p, ",", p.order)
 	}
-	if p.Clause("per", "partition", "limit") {
+	if p.clause("per", "partition", "limit") {
 		s.PerLimit = p.integer()
 	}
-	if p.Word("limit") {
+	if p.word("limit") {
 		s.Limit = p.integer()
 	}
-	s.Filtering = p.Clause("allow", "filtering")
+	s.Filtering = p.clause("allow", "filtering")
 	return s
 }
 
 // isPrefix says whether this word comes before the selectors, and is not the name of a column.
-func (p *Parser) isPrefix(w string) bool {
-	if p.IsWord(1, "as") && !p.IsWord(2, "from") && !p.isSign(2, ",") {
+func (p *parser) isPrefix(w string) bool {
+	if p.isWord(1, "as") && !p.isWord(2, "from") && !p.isSign(2, ",") {
 		return false
 	}
-	return p.IsWord(0, w) && !p.IsWord(1, "from") && !p.isSign(1, ",") && !p.isSign(1, ".")
+	return p.isWord(0, w) && !p.isWord(1, "from") && !p.isSign(1, ",") && !p.isSign(1, ".")
 }
 
 // selectors takes * or the selectors.
-func (p *Parser) selectors() []Selector {
+func (p *parser) selectors() []Selector {
 	if p.sign("*") {
 		return nil
 	}
-	return Several(p, ",", p.aliased)
+	return several(p, ",", p.aliased)
 }
 
-func (p *Parser) aliased() Selector {
+func (p *parser) aliased() Selector {
 	s := Selector{Term: p.selector()}
-	if p.Word("as") {
-		s.As = p.Identifier()
+	if p.word("as") {
+		s.As = p.identifier()
 	}
 	return s
 }
 
 // selector takes a value with columns in it.
-func (p *Parser) selector() Term { return p.within(true) }
+func (p *parser) selector() Term { return p.within(true) }
 
 // within takes a term of a selection, or of something else in it.
-func (p *Parser) within(selection bool) Term {
+func (p *parser) within(selection bool) Term {
 	outer := p.selects
 	p.selects = selection
 	t := p.term()
@@ -69,7 +69,7 @@ func (p *Parser) within(selection bool) Term {
 }
 
 // selected takes a function of selections alone, or a column.
-func (p *Parser) selected() Term {
+func (p *parser) selected() Term {
 	t := p.token()
 	switch called := t.kind == word && p.isSign(1, "("); {
 	case called && t.text == "count" && p.isSign(2, "*"):
@@ -84,7 +84,7 @@ func (p *Parser) selected() Term {
 	case called && t.text == "cast":
 		p.skip(2)
 		arg := p.term()
-		p.Words("as")
+		p.words("as")
 		typ := p.nativeType()
 		p.expect(")")
 		return Term{Kind: Cast, Text: typ, Elems: []Term{arg}}
@@ -93,20 +93,20 @@ func (p *Parser) selected() Term {
 }
 
 // path takes a column, column[key] or column.field.
-func (p *Parser) path() Term {
-	t := Term{Kind: Column, Text: p.Identifier()}
+func (p *parser) path() Term {
+	t := Term{Kind: Column, Text: p.identifier()}
 	switch {
 	case p.sign("["):
 		t.Elems = []Term{p.slice()}
 	case p.sign("."):
-		t.Fields = []string{p.Identifier()}
+		t.Fields = []string{p.identifier()}
 	}
 	p.noPath()
 	return t
 }
 
 // slice takes key], key..], ..key] or key..key] after its bracket.
-func (p *Parser) slice() (key Term) {
+func (p *parser) slice() (key Term) {
 	if !p.isSign(0, "..") {
 		key = p.within(false)
 	}
@@ -121,10 +121,10 @@ func (p *Parser) slice() (key Term) {
 }
 
 // noPath fails at an element or a field of what is no column, or passes over them.
-func (p *Parser) noPath() {
+func (p *parser) noPath() {
 	for p.isSign(0, "[", ".") && p.beyond("an element or a field of what is no column") {
 		if p.sign(".") {
-			p.Identifier()
+			p.identifier()
 		} else {
 			p.skip(1)
 			p.slice()
@@ -133,7 +133,7 @@ func (p *Parser) noPath() {
 }
 
 // isCast says whether (type) comes next in a selection, and not a column in brackets.
-func (p *Parser) isCast() bool {
+func (p *parser) isCast() bool {
 	next := 3 // after the closing bracket
 	switch {
 	case !p.isHint():
@@ -143,19 +143,19 @@ func (p *Parser) isCast() bool {
 	case p.isSign(2, "."):
 		next = 5
 	}
-	return p.isSign(next, "(", "[", "{", "?", ":") || p.isName(next) && !p.IsWord(next, "as") || p.ahead(next).kind == literal
+	return p.isSign(next, "(", "[", "{", "?", ":") || p.isName(next) && !p.isWord(next, "as") || p.ahead(next).kind == literal
 }
 
 // order takes one column of ORDER BY.
-func (p *Parser) order() Order {
+func (p *parser) order() Order {
 	o := Order{Column: p.column()}
-	if p.IsWord(0, "ann") && p.IsWord(1, "of") && p.beyond("ORDER BY ... ANN OF") {
+	if p.isWord(0, "ann") && p.isWord(1, "of") && p.beyond("ORDER BY ... ANN OF") {
 		p.skip(2)
 		p.term()
 		o.Near = true
 	}
-	if !p.Word("asc") {
-		o.Descending = p.Word("desc")
+	if !p.word("asc") {
+		o.Descending = p.word("desc")
 	}
 	return o
 }

@@ -1,7 +1,7 @@
 package cql
 
 // term takes a value.
-func (p *Parser) term() Term {
+func (p *parser) term() Term {
 	t := p.simpleTerm()
 	for p.arithmetic() {
 		if t.Kind != Arithmetic {
@@ -13,17 +13,17 @@ func (p *Parser) term() Term {
 }
 
 // terms takes values to a closing sign; there may be none.
-func (p *Parser) terms(closing string) []Term {
+func (p *parser) terms(closing string) []Term {
 	if p.sign(closing) {
 		return nil
 	}
-	ts := Several(p, ",", p.term)
+	ts := several(p, ",", p.term)
 	p.expect(closing)
 	return ts
 }
 
 // arithmetic takes a sign of arithmetic, if it comes next.
-func (p *Parser) arithmetic() bool {
+func (p *parser) arithmetic() bool {
 	if !p.isSign(0, "+", "-", "*", "/", "%") || !p.beyond("arithmetic") {
 		return false
 	}
@@ -32,7 +32,7 @@ func (p *Parser) arithmetic() bool {
 }
 
 // simpleTerm takes a value after which a sign of arithmetic may come.
-func (p *Parser) simpleTerm() (t Term) {
+func (p *parser) simpleTerm() (t Term) {
 	p.enter()
 	defer p.leave()
 	switch {
@@ -40,9 +40,9 @@ func (p *Parser) simpleTerm() (t Term) {
 		t = p.mark()
 	case p.isLiteral():
 		t = p.literal()
-	case p.Word("null"):
+	case p.word("null"):
 		t.Kind = Null
-	case p.selects && p.IsWord(0, "count") && p.isSign(2, "*"):
+	case p.selects && p.isWord(0, "count") && p.isSign(2, "*"):
 		return p.selected()
 	case p.isFunction():
 		t = p.call()
@@ -56,12 +56,12 @@ func (p *Parser) simpleTerm() (t Term) {
 		}
 	case p.selects:
 		return p.selected()
-	case p.IsWord(0, "cast") && p.isSign(1, "("):
+	case p.isWord(0, "cast") && p.isSign(1, "("):
 		if p.beyond("CAST of a value") {
 			return p.selected()
 		}
 	default:
-		p.Unexpected("a value")
+		p.unexpected("a value")
 	}
 	if p.selects {
 		p.noPath()
@@ -70,7 +70,7 @@ func (p *Parser) simpleTerm() (t Term) {
 }
 
 // call takes a function.
-func (p *Parser) call() Term {
+func (p *parser) call() Term {
 	t := Term{Kind: Call, Text: p.function()}
 	p.expect("(")
 	t.Elems = p.terms(")")
@@ -82,7 +82,7 @@ func (p *Parser) call() Term {
 }
 
 // composite takes a value in brackets, or one with its type in brackets.
-func (p *Parser) composite() Term {
+func (p *parser) composite() Term {
 	isType := p.isHint
 	if p.selects {
 		isType = p.isCast
@@ -102,34 +102,34 @@ func (p *Parser) composite() Term {
 	p.expect("(")
 	t := Term{Kind: Tuple, Elems: p.terms(")")}
 	if t.Elems == nil {
-		p.Unexpected("a value")
+		p.unexpected("a value")
 	}
 	return t
 }
 
-func (p *Parser) isLiteral() bool { return p.token().kind == literal }
+func (p *parser) isLiteral() bool { return p.token().kind == literal }
 
 // literal takes a literal, which comes next.
-func (p *Parser) literal() Term {
+func (p *parser) literal() Term {
 	t := p.token()
 	p.skip(1)
 	return Term{Kind: t.literal, Text: t.text}
 }
 
-func (p *Parser) isMark() bool { return p.isSign(0, "?", ":") }
+func (p *parser) isMark() bool { return p.isSign(0, "?", ":") }
 
-func (p *Parser) mark() Term {
+func (p *parser) mark() Term {
 	t := Term{Kind: Mark, Mark: p.marks}
 	p.marks++
 	if !p.sign("?") {
 		p.expect(":")
-		t.Text = p.Identifier()
+		t.Text = p.identifier()
 	}
 	return t
 }
 
 // integer takes an integer or a mark.
-func (p *Parser) integer() *Term {
+func (p *parser) integer() *Term {
 	var t Term
 	switch {
 	case p.isMark():
@@ -137,13 +137,13 @@ func (p *Parser) integer() *Term {
 	case p.token().literal == Integer:
 		t = p.literal()
 	default:
-		p.Unexpected("an integer")
+		p.unexpected("an integer")
 	}
 	return &t
 }
 
 // braces takes a set, a map or a value of a user-defined type, after its brace.
-func (p *Parser) braces() Term {
+func (p *parser) braces() Term {
 	t := Term{Kind: Set}
 	if p.sign("}") {
 		return t
@@ -153,7 +153,7 @@ func (p *Parser) braces() Term {
 	}
 	for more := true; more; more = p.sign(",") {
 		if t.Kind == User {
-			t.Fields = append(t.Fields, p.Identifier())
+			t.Fields = append(t.Fields, p.identifier())
 			p.expect(":")
 		}
 		t.Elems = append(t.Elems, p.term())
@@ -170,7 +170,7 @@ func (p *Parser) braces() Term {
 }
 
 // isHint says whether (type) comes next, and not a tuple.
-func (p *Parser) isHint() bool {
+func (p *parser) isHint() bool {
 	if t := p.ahead(1); t.kind != word && t.kind != quoted {
 		return false
 	}
@@ -181,21 +181,21 @@ func (p *Parser) isHint() bool {
 var columnFunctions = set("writetime maxwritetime ttl cast key json distinct")
 
 // isFunction says whether a function comes next, perhaps with its keyspace.
-func (p *Parser) isFunction() bool {
+func (p *parser) isFunction() bool {
 	n := 0
 	if p.isName(0) && p.isSign(1, ".") {
 		n = 2
 	}
 	t := p.ahead(n)
-	return p.isSign(n+1, "(") && (p.IsWord(n, "token") || p.isName(n) && (t.kind == quoted || !columnFunctions[t.text]))
+	return p.isSign(n+1, "(") && (p.isWord(n, "token") || p.isName(n) && (t.kind == quoted || !columnFunctions[t.text]))
 }
 
 // function takes the name of a function, without the keyspace of those that Cassandra has of itself.
-func (p *Parser) function() string {
-	if p.Word("token") {
+func (p *parser) function() string {
+	if p.word("token") {
 		return "token"
 	}
-	name := p.Identifier()
+	name := p.identifier()
 	if !p.sign(".") {
 		return name
 	}

@@ -15,15 +15,15 @@ type Transaction struct {
 }
 
 // transaction takes what follows BEGIN TRANSACTION.
-func (p *Parser) transaction() *Transaction {
+func (p *parser) transaction() *Transaction {
 	s := &Transaction{Lets: []string{}}
 	p.outer = s
 	defer func() { p.outer = nil }()
-	for p.Word("let") {
+	for p.word("let") {
 		if slices.Contains(s.Lets, p.token().text) {
-			p.Unexpected("a name that no other LET has")
+			p.unexpected("a name that no other LET has")
 		}
-		name := p.Identifier()
+		name := p.identifier()
 		p.expect("=")
 		p.expect("(")
 		p.part(p.let)
@@ -31,20 +31,20 @@ func (p *Parser) transaction() *Transaction {
 		p.expect(";")
 		s.Lets = append(s.Lets, name)
 	}
-	reads := p.IsWord(0, "select")
+	reads := p.isWord(0, "select")
 	if reads {
 		if p.isFrom() {
 			p.part(p.statement)
 		} else {
 			p.skip(1)
-			Several(p, ",", p.columnReference)
+			several(p, ",", p.columnReference)
 		}
 		p.expect(";")
 	}
-	conditional := p.Word("if")
+	conditional := p.word("if")
 	if conditional {
-		Several(p, "and", p.transactionCondition)
-		p.Words("then")
+		several(p, "and", p.transactionCondition)
+		p.words("then")
 	}
 	read := len(s.Statements)
 	for p.isModification() {
@@ -52,77 +52,77 @@ func (p *Parser) transaction() *Transaction {
 		p.expect(";")
 	}
 	if len(s.Statements) == read && (conditional || !reads) {
-		p.Unexpected("INSERT, UPDATE or DELETE")
+		p.unexpected("INSERT, UPDATE or DELETE")
 	}
 	if conditional {
-		p.Words("end", "if")
+		p.words("end", "if")
 	}
-	p.Words("commit", "transaction")
+	p.words("commit", "transaction")
 	return s
 }
 
 // part takes a statement of the transaction.
-func (p *Parser) part(take func() Statement) {
+func (p *parser) part(take func() Statement) {
 	from := p.at
 	p.outer.Statements = append(p.outer.Statements, take())
 	p.outer.Spans = append(p.outer.Spans, p.span(from))
 }
 
 // let takes the SELECT of a LET.
-func (p *Parser) let() Statement {
+func (p *parser) let() Statement {
 	s := &Select{}
-	p.Words("select")
+	p.words("select")
 	if !p.sign("*") {
-		s.Columns = Several(p, ",", func() Selector { return Selector{Term: p.selector()} })
+		s.Columns = several(p, ",", func() Selector { return Selector{Term: p.selector()} })
 	}
-	p.Words("from")
-	s.From = p.Name()
-	p.Words("where")
+	p.words("from")
+	s.From = p.name()
+	p.words("where")
 	s.Where = p.where()
-	if p.Word("limit") {
+	if p.word("limit") {
 		s.Limit = p.integer()
 	}
 	return s
 }
 
 // isFrom says whether the SELECT that comes next has a FROM.
-func (p *Parser) isFrom() bool {
+func (p *parser) isFrom() bool {
 	words := strings.Fields("from if insert update delete")
 	n := 1
-	for p.ahead(n).kind != end && !p.isSign(n, ";") && !slices.ContainsFunc(words, func(w string) bool { return p.IsWord(n, w) }) {
+	for p.ahead(n).kind != end && !p.isSign(n, ";") && !slices.ContainsFunc(words, func(w string) bool { return p.isWord(n, w) }) {
 		n++
 	}
-	return p.IsWord(n, "from")
+	return p.isWord(n, "from")
 }
 
 // transactionCondition takes one condition of the transaction's IF: one side is a reference, the other one a value.
-func (p *Parser) transactionCondition() Term {
+func (p *parser) transactionCondition() Term {
 	if !p.isReference() {
 		p.term()
 		if !p.isSign(0, comparisons...) {
-			p.Unexpected("a comparison")
+			p.unexpected("a comparison")
 		}
 		p.skip(1)
 		return p.columnReference()
 	}
 	t := p.reference()
-	if t.Fields != nil && !p.IsWord(0, "is") {
+	if t.Fields != nil && !p.isWord(0, "is") {
 		p.operator(&Relation{})
 		return t
 	}
-	p.Words("is")
-	p.Word("not")
-	p.Words("null")
+	p.words("is")
+	p.word("not")
+	p.words("null")
 	return t
 }
 
 // isReference says whether a reference comes next.
-func (p *Parser) isReference() bool {
+func (p *parser) isReference() bool {
 	return p.outer != nil && p.isName(0) && !p.isSign(1, "(") && !p.isFunction()
 }
 
 // columnReference takes a reference to a column.
-func (p *Parser) columnReference() Term {
+func (p *parser) columnReference() Term {
 	t := p.reference()
 	if t.Fields == nil {
 		p.expect(".")
@@ -131,18 +131,18 @@ func (p *Parser) columnReference() Term {
 }
 
 // reference takes the name of a LET, or a column of one. An element or a field of that is passed over.
-func (p *Parser) reference() Term {
+func (p *parser) reference() Term {
 	from := p.at
 	let := slices.Index(p.outer.Lets, p.token().text)
 	if let < 0 && p.outer.Lets != nil {
-		p.Unexpected("the name of a LET")
+		p.unexpected("the name of a LET")
 	}
-	t := Term{Kind: Reference, Text: p.Identifier()}
+	t := Term{Kind: Reference, Text: p.identifier()}
 	if p.sign(".") {
 		if let >= 0 && !reads(p.outer.Statements[let].(*Select), p.token().text) {
-			p.Unexpected("a column that LET " + t.Text + " reads")
+			p.unexpected("a column that LET " + t.Text + " reads")
 		}
-		t.Fields = []string{p.Identifier()}
+		t.Fields = []string{p.identifier()}
 		p.noPath()
 	}
 	p.outer.References, p.outer.Places = append(p.outer.References, t), append(p.outer.Places, p.span(from))

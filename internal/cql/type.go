@@ -54,26 +54,26 @@ var generics = map[string]struct {
 }
 
 // ParseType reads a type.
-func ParseType(text string) (*Type, error) { return alone(text, (*Parser).typeName) }
+func ParseType(text string) (*Type, error) { return alone(text, (*parser).typeName) }
 
 // ParseDefinition reads a type in which the fields of user-defined types follow their names, as in
 // frozen<place{city text, zip int}>.
 func ParseDefinition(text string) (*Type, error) {
-	return alone(text, func(p *Parser) *Type {
+	return alone(text, func(p *parser) *Type {
 		p.defines = true
 		return p.typeName()
 	})
 }
 
-func (p *Parser) nativeType() string {
+func (p *parser) nativeType() string {
 	if t := p.token(); t.kind != word || natives[t.text] == nil {
-		p.Unexpected("a type without parts")
+		p.unexpected("a type without parts")
 	}
-	return p.Identifier()
+	return p.identifier()
 }
 
 // typeName takes a type.
-func (p *Parser) typeName() *Type {
+func (p *parser) typeName() *Type {
 	p.enter()
 	defer p.leave()
 	t := p.token()
@@ -99,21 +99,21 @@ func (p *Parser) typeName() *Type {
 		return natives[t.text]
 	}
 	if !p.isName(0) {
-		p.Unexpected("a type")
+		p.unexpected("a type")
 	}
-	name := p.UserType()
+	name := p.userType()
 	user := &Type{Kind: UserType, Keyspace: name.Keyspace, Name: name.Name}
 	if p.defines && p.sign("{") {
-		user.Fields = Several(p, ",", p.Field)
+		user.Fields = several(p, ",", p.field)
 		p.expect("}")
 	}
 	return user
 }
 
-// UserType takes the name of a user-defined type.
-func (p *Parser) UserType() Name {
+// userType takes the name of a user-defined type.
+func (p *parser) userType() Name {
 	if p.isSign(1, ".") {
-		keyspace := p.Keyspace()
+		keyspace := p.keyspace()
 		p.expect(".")
 		return Name{Keyspace: keyspace, Name: p.typeIdentifier()}
 	}
@@ -121,15 +121,15 @@ func (p *Parser) UserType() Name {
 }
 
 // typeIdentifier takes a name that a user-defined type can have.
-func (p *Parser) typeIdentifier() string {
+func (p *parser) typeIdentifier() string {
 	if t := p.token(); t.kind == word && (natives[t.text] != nil || reservedTypes[t.text]) {
 		p.syntax("Invalid (reserved) user type name " + t.text)
 	}
-	return p.Identifier()
+	return p.identifier()
 }
 
 // typeArguments takes <type, ...> after a name.
-func (p *Parser) typeArguments(name string, arity int) []*Type {
+func (p *parser) typeArguments(name string, arity int) []*Type {
 	p.expect("<")
 	args := []*Type{p.typeName()}
 	for p.sign(",") {
@@ -139,7 +139,7 @@ func (p *Parser) typeArguments(name string, arity int) []*Type {
 		case p.token().literal == Integer:
 			args = append(args, &Type{Kind: Dimension, Name: p.literal().Text})
 		default:
-			p.Unexpected("the dimension of a vector")
+			p.unexpected("the dimension of a vector")
 		}
 	}
 	if arity != 0 && len(args) != arity {
