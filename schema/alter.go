@@ -15,26 +15,18 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 		return p.alterView(id, s, at)
 	}
 	i, known := p.tables[id]
-	switch {
-	case known:
-	case s.IfExists:
-		return nil
-	default:
-		return p.fail(at, "ALTER TABLE %s: the text does not create it before", id)
+	if !known {
+		return p.missing(s.IfExists, at, "ALTER TABLE", id)
 	}
 	table := p.out.Tables[i] // a statement that the server would reject changes nothing
 	table.Columns = slices.Clone(table.Columns)
 	t := &table
 	for _, d := range s.Add {
-		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular, Mask: d.Mask}
-		if d.Static {
-			c.Kind = Static
-		}
 		switch {
-		case t.Column(c.Name) == nil:
-			t.Columns = append(t.Columns, c)
+		case t.Column(d.Name) == nil:
+			t.Columns = append(t.Columns, columnOf(d))
 		case !s.IfNotExists:
-			return p.fail(at, "ALTER TABLE %s: there is a column %s already", id, c.Name)
+			return p.fail(at, "ALTER TABLE %s: there is a column %s already", id, d.Name)
 		}
 	}
 	for _, name := range s.Drop {
@@ -72,12 +64,8 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 // alterView changes the options of a view that the text has created.
 func (p *parser) alterView(id ID, s *cql.AlterTable, at int) error {
 	v := named(p.out.Views, id)
-	switch {
-	case v != nil:
-	case s.IfExists:
-		return nil
-	default:
-		return p.fail(at, "ALTER MATERIALIZED VIEW %s: the text does not create it before", id)
+	if v == nil {
+		return p.missing(s.IfExists, at, "ALTER MATERIALIZED VIEW", id)
 	}
 	for _, o := range s.Options {
 		v.Options[o.Name] = literal(o)
@@ -88,12 +76,8 @@ func (p *parser) alterView(id ID, s *cql.AlterTable, at int) error {
 // alterKeyspace changes a keyspace that the text has created.
 func (p *parser) alterKeyspace(s *cql.CreateKeyspace, at int) error {
 	k := p.out.Keyspace(s.Keyspace)
-	switch {
-	case k != nil:
-	case s.IfNotExists: // IF EXISTS
-		return nil
-	default:
-		return p.fail(at, "ALTER KEYSPACE %s: the text does not create it before", s.Keyspace)
+	if k == nil {
+		return p.missing(s.IfNotExists, at, "ALTER KEYSPACE", s.Keyspace) // of ALTER it is IF EXISTS
 	}
 	if len(s.Replication) > 0 {
 		k.Replication = normalReplication(s.Replication)
@@ -108,12 +92,8 @@ func (p *parser) alterKeyspace(s *cql.CreateKeyspace, at int) error {
 func (p *parser) alterType(s *cql.CreateType, at int) error {
 	id := p.id(s.Type)
 	t := named(p.out.Types, id)
-	switch {
-	case t != nil:
-	case s.IfExists:
-		return nil
-	default:
-		return p.fail(at, "ALTER TYPE %s: the text does not create it before", id)
+	if t == nil {
+		return p.missing(s.IfExists, at, "ALTER TYPE", id)
 	}
 	for _, f := range s.Fields {
 		known := slices.ContainsFunc(t.Fields, func(o Field) bool { return o.Name == f.Name })
@@ -144,7 +124,7 @@ func (p *parser) drop(s *cql.Drop, at int) error {
 	out.Tables = slices.DeleteFunc(out.Tables, func(t Table) bool { return is("TABLE", t.ID) })
 	out.Keyspaces = slices.DeleteFunc(out.Keyspaces, func(k Keyspace) bool { return s.What == "KEYSPACE" && k.Name == id.Name })
 	if p.created() == before && !s.IfExists {
-		return p.fail(at, "DROP %s %s: the text does not create it before", s.What, id)
+		return p.missing(false, at, "DROP "+s.What, id)
 	}
 	clear(p.tables)
 	clear(p.seen)
@@ -158,6 +138,14 @@ func (p *parser) drop(s *cql.Drop, at int) error {
 		p.seen["keyspace "+k.id().String()] = true
 	}
 	return nil
+}
+
+// missing is the error of a statement on what the text has not created, unless it has IF EXISTS.
+func (p *parser) missing(ifExists bool, at int, statement string, name any) error {
+	if ifExists {
+		return nil
+	}
+	return p.fail(at, "%s %s: the text does not create it before", statement, name)
 }
 
 // created is how many things there are.

@@ -192,27 +192,18 @@ func normalReplication(m map[string]string) map[string]string {
 }
 
 func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
-	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: map[string]string{}}
+	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: optionsOf(s.Options)}
 	if s.IfNotExists && p.seen["table "+t.String()] {
 		return nil
 	}
 	for _, d := range s.Columns {
-		c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular, Mask: d.Mask}
-		if d.Static {
-			c.Kind = Static
+		if t.Column(d.Name) != nil {
+			return p.fail(p.script.Find(span, d.Name, 1), "column %s is declared twice", d.Name)
 		}
-		if t.Column(c.Name) != nil {
-			return p.fail(p.script.Find(span, c.Name, 1), "column %s is declared twice", c.Name)
-		}
-		t.Columns = append(t.Columns, c)
+		t.Columns = append(t.Columns, columnOf(d))
 	}
 	if err := p.setKey(&t.Columns, span, s.Partition, s.Clustering, s.Order); err != nil {
 		return err
-	}
-	for _, o := range s.Options {
-		if o.Name != "id" { // that of one table, not of its description
-			t.Options[o.Name] = literal(o)
-		}
 	}
 	t.splitComment()
 	if err := p.once("table", t.ID, span.From); err != nil {
@@ -221,6 +212,26 @@ func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
 	p.tables[t.ID] = len(p.out.Tables)
 	p.out.Tables = append(p.out.Tables, t)
 	return nil
+}
+
+// columnOf is a column that is not in the key, or not yet.
+func columnOf(d cql.ColumnDefinition) Column {
+	c := Column{Name: d.Name, Type: d.Type.Canonical().String(), Kind: Regular, Mask: d.Mask}
+	if d.Static {
+		c.Kind = Static
+	}
+	return c
+}
+
+// optionsOf are the options of a table or a view that is created.
+func optionsOf(options []cql.Option) map[string]string {
+	out := make(map[string]string)
+	for _, o := range options {
+		if o.Name != "id" { // that of one table, not of its description
+			out[o.Name] = literal(o)
+		}
+	}
+	return out
 }
 
 // setKey brings the columns into their order, those of the key first.
@@ -313,12 +324,7 @@ func (i *Index) Column() string {
 func (p *parser) createView(s *cql.CreateView, span cql.Span) error {
 	v := View{
 		At: p.position(span.From), ID: p.id(s.View), Base: s.From.Name, Where: p.script.Text(s.Text), All: s.Columns == nil,
-		Options: map[string]string{},
-	}
-	for _, o := range s.Options {
-		if o.Name != "id" {
-			v.Options[o.Name] = literal(o)
-		}
+		Options: optionsOf(s.Options),
 	}
 	for _, name := range slices.Concat(s.Columns, s.Partition, s.Clustering) {
 		if !slices.ContainsFunc(v.Columns, func(c Column) bool { return c.Name == name }) {

@@ -55,7 +55,6 @@ func (w *widths) bytes(column, typ string) float64 {
 	if size, ok := fixed[name]; ok {
 		return size
 	}
-	stated, ok := w.volume.Width[column]
 	switch name {
 	case "list", "set":
 		return 4 + w.elements(column)*(4+w.bytes(column, args[0]))
@@ -76,7 +75,7 @@ func (w *widths) bytes(column, typ string) float64 {
 		}
 		return n * (1 + w.bytes(column, args[0]))
 	}
-	if ok {
+	if stated, ok := w.volume.Width[column]; ok {
 		return stated
 	}
 	if size, ok := variable[name]; ok {
