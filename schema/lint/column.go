@@ -42,8 +42,9 @@ func notFrozen(lists bool, otherwise string) func(*review) {
 	}
 }
 
-// writesOf says whether a column is written as a whole, and whether by its elements. repeats says that a whole list is written with a timestamp: when it is
-// written again with the same one, its elements are there twice. A set of the library writes columns as a whole, with a timestamp.
+// writesOf says whether a column is written as a whole, and whether by its elements. repeats says that a whole list is written with a
+// timestamp: when it is written again with the same one, its elements are there twice. A set of the library writes columns as a whole, with a
+// timestamp.
 func (r *review) writesOf(t *schema.Table, column string) (whole, parts, repeats bool) {
 	whole = slices.ContainsFunc(r.schema.Entities, func(e schema.Entity) bool { return e.Timestamped && slices.Contains(e.Tables, t.ID) })
 	repeats = whole

@@ -118,14 +118,14 @@ func conditional(r *review) {
 
 func timeSeries(r *review) {
 	for t, n := range r.clustered {
-		if !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, compaction(t)) || t.TTL() == 0 && !r.alwaysTTL(t) {
+		if !instant(t.Of(schema.Clustering)[0]) || slices.Contains([]string{timeWindow, dateTiered}, t.Compaction()) || t.TTL() == 0 && !r.alwaysTTL(t) {
 			continue
 		}
 		if n[moment] == len(t.Of(schema.PartitionKey)) {
 			continue // DN102 says worse
 		}
 		r.finding(t, "compaction = {'class': 'TimeWindowCompactionStrategy', ...}", "a time series by %s that expires, with %s",
-			t.Of(schema.Clustering)[0].Name, strings.TrimSuffix(compaction(t), "Strategy"))
+			t.Of(schema.Clustering)[0].Name, strings.TrimSuffix(t.Compaction(), "Strategy"))
 	}
 }
 
@@ -134,12 +134,6 @@ const (
 	timeWindow = "TimeWindowCompactionStrategy"
 	dateTiered = "DateTieredCompactionStrategy"
 )
-
-// compaction is the class of a table's compaction, without its package.
-func compaction(t *schema.Table) string {
-	class := t.Compaction()
-	return class[strings.LastIndexByte(class, '.')+1:]
-}
 
 func replication(r *review) {
 	told := make(map[schema.ID]bool)
@@ -162,11 +156,13 @@ func replication(r *review) {
 		first := r.schema.Keyspace(b.tables[0].Keyspace)
 		for i, t := range b.tables {
 			k := r.schema.Keyspace(t.Keyspace)
-			if first == nil || k == nil || len(first.Replication) == 0 || len(k.Replication) == 0 || maps.Equal(first.Replication, k.Replication) || told[t.ID] || !alike(b.tables[0].Name, t.Name) {
+			if first == nil || k == nil || len(first.Replication) == 0 || len(k.Replication) == 0 || maps.Equal(first.Replication, k.Replication) ||
+				told[t.ID] || !alike(b.tables[0].Name, t.Name) {
 				continue
 			}
 			told[t.ID] = true
-			r.finding(t, "one replication for all keyspaces that hold tables of an entity", "a batch writes it with %s: replication of keyspace %s is %v, that of %s %v",
+			r.finding(t, "one replication for all keyspaces that hold tables of an entity",
+				"a batch writes it with %s: replication of keyspace %s is %v, that of %s %v",
 				b.tables[0].ID, k.Name, k.Replication, first.Name, first.Replication).of(b.queries[i])
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/denorm-go/denorm/schema"
 )
 
-// This file guesses from names and types what a column is for, and package guess which tables are of one entity. A schema that says so is believed: see Column.Domain.
+// This file guesses from names and types what a column is for, and package guess which tables are of one entity. A schema that says so is
+// believed: see Column.Domain.
 
 // role is what a column of a partition key does for it.
 type role uint8
@@ -59,7 +60,8 @@ func roleOf(c schema.Column) role {
 		return moment
 	case len(words) > 2 && words[len(words)-1] == "id": // status_page_id
 		return identity
-	case c.Type == "boolean" || c.Type == "tinyint" || short && (has(fewNames) || whole(fewWhole) || len(words) > 0 && (words[0] == "is" || words[0] == "has")):
+	case c.Type == "boolean" || c.Type == "tinyint",
+		short && (has(fewNames) || whole(fewWhole) || len(words) > 0 && (words[0] == "is" || words[0] == "has")):
 		return few
 	}
 	return identity
@@ -99,7 +101,7 @@ func (r *review) families() []family {
 	for _, e := range r.schema.Entities {
 		x := family{Entity: e}
 		if base := r.byID[e.Tables[0]]; base != nil {
-			x.identity = names(slices.Concat(base.Of(schema.PartitionKey), base.Of(schema.Clustering)))
+			x.identity = names(keyColumns(base))
 		}
 		for _, id := range e.Tables {
 			known[id] = true

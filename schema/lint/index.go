@@ -21,9 +21,8 @@ func (r *review) indexes(yield func(*schema.Index, *schema.Table) bool) {
 func manyValuesIndexed(r *review) {
 	for x, t := range r.indexes {
 		if c := t.Column(x.Column()); x.Class == "" && c != nil && numerous(*c) {
-			f := r.finding(t, "a query table with "+c.Name+" as its partition key", "index %s on %s, which has many values", x.Name, c.Name)
-			f.Column = c.Name
-			f.at(x.At)
+			r.finding(t, "a query table with "+c.Name+" as its partition key", "index %s on %s, which has many values", x.Name, c.Name).
+				at(x.At).Column = c.Name
 		}
 	}
 }
@@ -40,10 +39,8 @@ func views(r *review) {
 func fewValues(r *review) {
 	for x, t := range r.indexes {
 		if c := t.Column(x.Column()); c != nil && x.Class == "" && fewIn(*c) {
-			f := r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key", "index %s on %s, which has few values: the rows of one are a large part of the table",
-				x.Name, c.Name)
-			f.Column = c.Name
-			f.at(x.At)
+			r.finding(t, "a query table with "+c.Name+" and a bucket in its partition key",
+				"index %s on %s, which has few values: the rows of one are a large part of the table", x.Name, c.Name).at(x.At).Column = c.Name
 		}
 	}
 }
@@ -62,8 +59,8 @@ func sasi(x *schema.Index) bool { return strings.Contains(strings.ToLower(x.Clas
 func sasiIndexes(r *review) {
 	for x, t := range r.indexes {
 		if sasi(x) {
-			r.finding(t, "a query table; from Cassandra 5 on also a storage-attached index (USING 'sai')", "index %s is a SASI index, which is experimental and has wrong results among its "+
-				"known faults", x.Name).at(x.At)
+			r.finding(t, "a query table; from Cassandra 5 on also a storage-attached index (USING 'sai')",
+				"index %s is a SASI index, which is experimental and has wrong results among its known faults", x.Name).at(x.At)
 		}
 	}
 }
@@ -87,14 +84,13 @@ func indexAlone(r *review) {
 func mapValues(r *review) {
 	for x, t := range r.indexes {
 		c := t.Column(x.Column())
-		if c == nil || x.Class != "" || strings.HasPrefix(x.Target, "keys(") || strings.HasPrefix(x.Target, "entries(") || strings.HasPrefix(x.Target, "full(") {
+		part, _, ofPart := strings.Cut(x.Target, "(")
+		if c == nil || x.Class != "" || ofPart && slices.Contains([]string{"keys", "entries", "full"}, part) {
 			continue
 		}
 		if name, frozen, _ := cql.TypeParts(c.Type); name == "map" && !frozen {
-			f := r.finding(t, "an index of entries("+c.Name+"), if queries know the key; or a query table with a row for each entry",
-				"index %s has an entry for each value in map %s, whatever key it has", x.Name, c.Name)
-			f.Column = c.Name
-			f.at(x.At)
+			r.finding(t, "an index of entries("+c.Name+"), if queries know the key; or a query table with a row for each entry",
+				"index %s has an entry for each value in map %s, whatever key it has", x.Name, c.Name).at(x.At).Column = c.Name
 		}
 	}
 }

@@ -59,13 +59,15 @@ func (e *family) lacks(t *schema.Table) []string {
 // sumNames are words in the names of columns that say something of several rows.
 var sumNames = strings.Fields("count counts total totals sum sums avg average min max mean number num amount revenue")
 
+// numberTypes are those of numbers that a statement can set.
+var numberTypes = strings.Fields("tinyint smallint int bigint varint decimal float double")
+
 // aggregates says whether a table has nothing but numbers alongside its key, and these are called what numbers over several rows are.
 func aggregates(t *schema.Table) bool {
-	numbers := strings.Fields("counter tinyint smallint int bigint varint decimal float double")
 	rest := slices.Concat(t.Of(schema.Regular), t.Of(schema.Static))
 	return len(rest) > 0 && !slices.ContainsFunc(rest, func(c schema.Column) bool {
 		sum := slices.ContainsFunc(strings.Split(strings.ToLower(c.Name), "_"), func(w string) bool { return slices.Contains(sumNames, w) })
-		return c.Type != "counter" && (!sum || !slices.Contains(numbers, c.Type))
+		return c.Type != "counter" && (!sum || !slices.Contains(numberTypes, c.Type))
 	})
 }
 
@@ -96,10 +98,9 @@ func keyByClock(r *review) {
 
 // measured says whether rows have numbers alone: what a device has measured at a time is there once.
 func measured(t *schema.Table) bool {
-	numbers := strings.Fields("tinyint smallint int bigint varint decimal float double")
 	regular := t.Of(schema.Regular)
 	return len(regular) > 0 && !slices.ContainsFunc(regular, func(c schema.Column) bool {
-		return !slices.Contains(numbers, c.Type) || strings.EqualFold(lastWord(c.Name), "id") || money(c.Name)
+		return !slices.Contains(numberTypes, c.Type) || strings.EqualFold(lastWord(c.Name), "id") || money(c.Name)
 	})
 }
 

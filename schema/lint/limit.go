@@ -13,7 +13,8 @@ const (
 func manyTables(r *review) {
 	tables := r.tables()
 	if n := len(tables) + len(r.schema.Views); n > mostTables && len(tables) > 0 {
-		r.finding(tables[min(mostTables, len(tables)-1)], "one table with the tenant, the kind or the period in its key, in place of a table for each of them",
+		r.finding(tables[min(mostTables, len(tables)-1)],
+			"one table with the tenant, the kind or the period in its key, in place of a table for each of them",
 			"there are %d tables and views: each takes memory of every node, and changes of the schema and starts get slower", n)
 	}
 }

@@ -161,17 +161,18 @@ func (r *review) queries(yield func(*schema.Query, *schema.Table) bool) {
 	}
 }
 
-// of says where a finding that a query shows comes from.
-func (f *Finding) of(q *schema.Query) {
+// of says where a finding that a query shows comes from, and returns the finding.
+func (f *Finding) of(q *schema.Query) *Finding {
 	f.Query = q.Text
-	f.at(q.At)
+	return f.at(q.At)
 }
 
-// at says where a finding comes from, if that is known.
-func (f *Finding) at(p schema.Position) {
+// at says where a finding comes from, if that is known, and returns the finding.
+func (f *Finding) at(p schema.Position) *Finding {
 	if p.Line > 0 {
 		f.At = p
 	}
+	return f
 }
 
 func names(columns []schema.Column) []string {

@@ -105,8 +105,8 @@ func keyspaceAtRisk(r *review) {
 		at := &schema.Table{ID: schema.ID{Keyspace: k.Name}, At: k.At}
 		switch {
 		case alone(&k):
-			r.finding(at, "NetworkTopologyStrategy, with 3 replicas in each datacentre", "keyspace %s has one replica: while its node is down the rows cannot "+
-				"be read or written, and they are lost with it", k.Name)
+			r.finding(at, "NetworkTopologyStrategy, with 3 replicas in each datacentre",
+				"keyspace %s has one replica: while its node is down the rows cannot be read or written, and they are lost with it", k.Name)
 		case k.Replication["class"] == "SimpleStrategy":
 			r.finding(at, "NetworkTopologyStrategy, with a factor for each datacentre",
 				"keyspace %s has SimpleStrategy, which knows neither racks nor datacentres", k.Name)
@@ -144,7 +144,7 @@ func deletes(window bool) func(*review) {
 				r.finding(t, "gc_grace_seconds longer than the time between two repairs, 864000 by default",
 					"gc_grace_seconds is %d, and rows are deleted: a replica that has missed a DELETE brings the row back",
 					int64(t.GCGrace().Seconds())).of(q)
-			case window && compaction(t) == "TimeWindowCompactionStrategy":
+			case window && t.Compaction() == timeWindow:
 				r.finding(t, "let the rows expire by a TTL, or use another compaction",
 					"a DELETE is written into the file of its time, and the row is in an older one: both stay until that file expires").of(q)
 			default:

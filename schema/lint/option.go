@@ -57,7 +57,7 @@ func window(t *schema.Table) time.Duration {
 
 func timeWindows(r *review) {
 	for _, t := range r.tables() {
-		if compaction(t) != timeWindow {
+		if t.Compaction() != timeWindow {
 			continue
 		}
 		switch lives := r.lifetime(t); {
@@ -68,15 +68,15 @@ func timeWindows(r *review) {
 				f.Severity = Note // the writes may have one
 			}
 		case lives/window(t) > mostWindows:
-			r.finding(t, "windows of a twentieth or thirtieth of the TTL", "%d windows, and as many files at least: reads and starts of nodes open all of them",
-				lives/window(t))
+			r.finding(t, "windows of a twentieth or thirtieth of the TTL",
+				"%d windows, and as many files at least: reads and starts of nodes open all of them", lives/window(t))
 		}
 	}
 }
 
 func dateTieredCompaction(r *review) {
 	for _, t := range r.tables() {
-		if compaction(t) == dateTiered {
+		if t.Compaction() == dateTiered {
 			r.finding(t, "TimeWindowCompactionStrategy", "DateTieredCompactionStrategy, which Cassandra 5.0 does not have any more")
 		}
 	}
@@ -86,10 +86,12 @@ func dateTieredCompaction(r *review) {
 func costlyOptions(r *review) {
 	for _, t := range r.tables() {
 		if strings.EqualFold(entry(t, "caching", "rows_per_partition"), "ALL") {
-			r.finding(t, "rows_per_partition = 'NONE', or the few rows that are read most", "caching keeps whole partitions in memory, if row_cache_size lets it, and each write to one throws it out")
+			r.finding(t, "rows_per_partition = 'NONE', or the few rows that are read most",
+				"caching keeps whole partitions in memory, if row_cache_size lets it, and each write to one throws it out")
 		}
 		if chance, err := strconv.ParseFloat(t.Options["bloom_filter_fp_chance"], 64); err == nil && chance >= 1 && r.readByKey(t) {
-			r.finding(t, "bloom_filter_fp_chance = 0.01, or 0.1 with LeveledCompactionStrategy", "bloom_filter_fp_chance is 1, so there is no filter, and a read looks into every file")
+			r.finding(t, "bloom_filter_fp_chance = 0.01, or 0.1 with LeveledCompactionStrategy",
+				"bloom_filter_fp_chance is 1, so there is no filter, and a read looks into every file")
 		}
 	}
 }

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +96,8 @@ var briefNames = strings.Fields(`order parcel shipment delivery tracking invoice
 
 // hashed says whether a bucket is a hash by its name, and so does not grow with time. A column called bucket may be of either kind.
 func hashed(c schema.Column) bool {
-	return strings.HasPrefix(c.Derived, "hash") || slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(strings.Fields("shard hash slice"), w) })
+	return strings.HasPrefix(c.Derived, "hash") ||
+		slices.ContainsFunc(words(c.Name), func(w string) bool { return slices.Contains(strings.Fields("shard hash slice"), w) })
 }
 
 // stated says whether what is expected of a table is: what comes of it is said by the rules on size.
@@ -127,12 +127,7 @@ func size(what string, limit, worse float64) func(*review) {
 	return func(r *review) {
 		for _, v := range r.schema.Volumes {
 			if t := r.byID[v.Table]; t != nil { // DN507 tells of columns that it does not have
-				known := func(of map[string]float64) map[string]float64 {
-					of = maps.Clone(of)
-					maps.DeleteFunc(of, func(name string, _ float64) bool { return t.Column(name) == nil })
-					return of
-				}
-				v.Width, v.Elements, v.Filled = known(v.Width), known(v.Elements), known(v.Filled)
+				v.Width, v.Elements, v.Filled = known(v.Width, nil, t), known(v.Elements, nil, t), known(v.Filled, nil, t)
 			}
 			e, err := estimate.New(r.schema, v)
 			if err != nil { // also of a table that the schema does not have

@@ -52,8 +52,7 @@ func nearest(q *schema.Query) string {
 func (r *review) like(q *schema.Query, t *schema.Table) string {
 	for _, w := range q.Where {
 		if w.Op == "LIKE" && !slices.ContainsFunc(r.schema.Indexes, func(i schema.Index) bool {
-			return i.Keyspace == t.Keyspace && i.Table == t.Name && i.Column() == w.Columns[0] && i.Class != "" && !strings.EqualFold(i.Class, "sai") &&
-				!strings.Contains(i.Class, "StorageAttachedIndex")
+			return i.Keyspace == t.Keyspace && i.Table == t.Name && i.Column() == w.Columns[0] && i.Class != "" && i.Class != "sai"
 		}) {
 			return w.Columns[0]
 		}
@@ -68,17 +67,15 @@ func scans(q *schema.Query) bool {
 
 func partitionUnused(r *review) {
 	for q, t := range r.queries {
-		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) || nearest(q) != "" || r.like(q, t) != "" {
-			continue
-		}
-		if small(t) {
+		if q.Verb != "SELECT" || q.AllowFiltering || located(q, t) || r.indexed(q, t) || scans(q) || nearest(q) != "" || r.like(q, t) != "" || small(t) {
 			continue
 		}
 		reason := "reads the whole table"
 		if len(q.Where) > 0 {
 			reason = "names no " + strings.Join(unnamed(q, t), ", ") + ", which the partition key has"
 		}
-		f := r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are", "a query %s", reason)
+		f := r.finding(t, "a query table whose partition key is what the query knows; or state with denorm:domain how few partitions there are",
+			"a query %s", reason)
 		if f.of(q); len(q.Where) == 0 && len(t.Columns) <= 2 {
 			f.Severity = Warning // it may be a list of a few names
 		}
@@ -98,7 +95,8 @@ func notServed(r *review) {
 			continue
 		}
 		if column := nearest(q); column != "" && !r.indexed(q, t) {
-			r.finding(t, "CREATE INDEX ON "+t.String()+" ("+column+") USING 'sai'", "a query wants the rows nearest by %s, which has no vector index", column).of(q)
+			r.finding(t, "CREATE INDEX ON "+t.String()+" ("+column+") USING 'sai'",
+				"a query wants the rows nearest by %s, which has no vector index", column).of(q)
 			continue
 		}
 		if q.Verb != "SELECT" || q.AllowFiltering || !located(q, t) || r.indexed(q, t) {
@@ -180,9 +178,8 @@ func filtering(r *review) {
 		case unserved(q, t) == "", !slices.ContainsFunc(t.Of(schema.Clustering), func(c schema.Column) bool { return !exact(q, c.Name) }):
 			// It is served without, or reads one row.
 		default:
-			f := r.finding(t, "a query table whose key is what the query knows; or accept it, if partitions stay small", "a query filters all rows of a partition")
-			f.of(q)
-			f.Severity = Warning
+			r.finding(t, "a query table whose key is what the query knows; or accept it, if partitions stay small",
+				"a query filters all rows of a partition").of(q).Severity = Warning
 		}
 	}
 }

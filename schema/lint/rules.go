@@ -72,7 +72,8 @@ var rules = []Rule{
 	},
 	{
 		"DN207", "column-of-two-types", Error, twoTypes,
-		"A column that has one type in a table of an entity and another type in its other tables: what is written or compared differs. It is a warning where the entity is guessed from names.",
+		"A column that has one type in a table of an entity and another type in its other tables: what is written or compared differs. It is a " +
+			"warning where the entity is guessed from names.",
 	},
 	{
 		"DN208", "collection-in-key", Warning, collectionInKey,
@@ -103,7 +104,8 @@ var rules = []Rule{
 	},
 	{
 		"DN305", "counter-lifetime", Error, counterLifetime,
-		"A table of counters with a TTL, which Cassandra rejects. Counters that are deleted are a warning: one that is counted again after that may not count.",
+		"A table of counters with a TTL, which Cassandra rejects. Counters that are deleted are a warning: one that is counted again after that " +
+			"may not count.",
 	},
 
 	{
@@ -157,8 +159,8 @@ var rules = []Rule{
 	},
 	{
 		"DN506", "unknown-table", Error, unknownTable,
-		"A query, an index or a materialized view of a table that the schema does not have: Cassandra rejects it. It is a note where the schema has nothing of the keyspace; " +
-			"no other rule looks at the query. A denorm: note that names such a table is a warning, as it does nothing.",
+		"A query, an index or a materialized view of a table that the schema does not have: Cassandra rejects it. It is a note where the schema has " +
+			"nothing of the keyspace; no other rule looks at the query. A denorm: note that names such a table is a warning, as it does nothing.",
 	},
 	{
 		"DN507", "unknown-column", Error, unknownColumn,
@@ -204,8 +206,8 @@ var rules = []Rule{
 	},
 	{
 		codeTransaction, "transaction-rejected", Error, transactionsRejected,
-		"A transaction that Cassandra 6 rejects, as 6.0-alpha2 does: a table of counters, or one whose transactional_mode is off, USING TIMESTAMP or TTL, " +
-			"IF of a single statement, a LET that may be several rows, a SELECT without its partition, with ORDER BY, GROUP BY or an aggregate, a key " +
+		"A transaction that Cassandra 6 rejects, as 6.0-alpha2 does: a table of counters, or one whose transactional_mode is off, USING TIMESTAMP or " +
+			"TTL, IF of a single statement, a LET that may be several rows, a SELECT without its partition, with ORDER BY, GROUP BY or an aggregate, a key " +
 			"taken from a LET. It is a note where a table does not say its transactional_mode, as the server then decides.",
 	},
 	{

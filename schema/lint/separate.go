@@ -36,7 +36,7 @@ func (r *review) sharing(t, to *schema.Table) bool {
 	switch {
 	case sameColumns(t.Of(schema.PartitionKey), to.Of(schema.PartitionKey)):
 		why, shown = "both are partitioned by the same columns, in another order", nil
-		if r.scanned(t) {
+		if r.asks(t, scans) {
 			return false
 		}
 	case shown == nil || !r.bounded(to) || !r.alwaysNames(t, to):
@@ -96,8 +96,13 @@ func claims(t *schema.Table) bool {
 
 // conditional says whether a query changes the table by a transaction.
 func (r *review) conditional(t *schema.Table) bool {
+	return r.asks(t, func(q *schema.Query) bool { return q.Conditional || q.Transaction && q.Verb != "SELECT" })
+}
+
+// asks says whether a query of a table is of a kind.
+func (r *review) asks(t *schema.Table, is func(*schema.Query) bool) bool {
 	for q, of := range r.queries {
-		if of == t && (q.Conditional || q.Transaction && q.Verb != "SELECT") {
+		if of == t && is(q) {
 			return true
 		}
 	}
@@ -118,16 +123,6 @@ func (r *review) query(t *schema.Table, verb string) *schema.Query {
 		}
 	}
 	return nil
-}
-
-// scanned says whether a query goes through the table by tokens.
-func (r *review) scanned(t *schema.Table) bool {
-	for q, of := range r.queries {
-		if of == t && scans(q) {
-			return true
-		}
-	}
-	return false
 }
 
 // alwaysNames says whether each query of t names one value of each column of both partition keys.

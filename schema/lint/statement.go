@@ -37,6 +37,19 @@ func writes(s cql.Statement) (out []written) {
 	return out
 }
 
+// whereOf is the WHERE of a statement.
+func whereOf(s cql.Statement) []cql.Relation {
+	switch s := s.(type) {
+	case *cql.Select:
+		return s.Where
+	case *cql.Update:
+		return s.Where
+	case *cql.Delete:
+		return s.Where
+	}
+	return nil
+}
+
 // sent is a query that a service sends, as it was read.
 type sent struct {
 	query     *schema.Query
@@ -48,24 +61,15 @@ type sent struct {
 // what has the same values. fixed says that no value is bound. The name is empty if the statement does not name one partition.
 func partitionOf(s cql.Statement, t *schema.Table) (name string, fixed bool) {
 	values := make(map[string]cql.Term)
-	where := func(relations []cql.Relation) {
-		for _, w := range relations {
-			if w.Operator == "=" && len(w.Columns) == 1 && w.Key == nil && len(w.Values) == 1 {
-				values[w.Columns[0]] = w.Values[0]
-			}
+	if s, ok := s.(*cql.Insert); ok {
+		for i, c := range s.Columns[:min(len(s.Columns), len(s.Values))] {
+			values[c] = s.Values[i]
 		}
 	}
-	switch s := s.(type) {
-	case *cql.Insert:
-		for i, c := range s.Columns {
-			if i < len(s.Values) {
-				values[c] = s.Values[i]
-			}
+	for _, w := range whereOf(s) {
+		if w.Operator == "=" && len(w.Columns) == 1 && w.Key == nil && len(w.Values) == 1 {
+			values[w.Columns[0]] = w.Values[0]
 		}
-	case *cql.Update:
-		where(s.Where)
-	case *cql.Delete:
-		where(s.Where)
 	}
 	parts := []string{t.Keyspace}
 	fixed = true
@@ -99,8 +103,8 @@ func literalNull(r *review) {
 		case x.query.Verb == "INSERT":
 			r.finding(x.table, "leave the column out", "an INSERT writes null into %s, and so a tombstone with each row", all[i].column).of(x.query)
 		default:
-			r.finding(x.table, "leave the column out, unless it is to be emptied", "an UPDATE of other columns writes null into %s, and so a tombstone each time",
-				all[i].column).of(x.query)
+			r.finding(x.table, "leave the column out, unless it is to be emptied",
+				"an UPDATE of other columns writes null into %s, and so a tombstone each time", all[i].column).of(x.query)
 		}
 	}
 }
@@ -127,8 +131,8 @@ func hotRow(r *review) {
 	}
 }
 
-// counterLifetime reports counters that are deleted and counted again, and those of tables with a TTL. In a table with a time in its key, rows that are
-// deleted are those of the past.
+// counterLifetime reports counters that are deleted and counted again, and those of tables with a TTL. In a table with a time in its key, rows
+// that are deleted are those of the past.
 func counterLifetime(r *review) {
 	counted := make(map[schema.ID]bool)
 	for q, t := range r.queries {
@@ -146,9 +150,7 @@ func counterLifetime(r *review) {
 			!slices.ContainsFunc(key, func(c schema.Column) bool { return !exact(q, c.Name) || roleOf(c) == moment })
 		if again {
 			told[t.ID] = true
-			f := r.finding(t, "subtract what was read", "counters are deleted; one that is counted again after that may not count")
-			f.of(q)
-			f.Severity = Warning
+			r.finding(t, "subtract what was read", "counters are deleted; one that is counted again after that may not count").of(q).Severity = Warning
 		}
 	}
 }

@@ -40,8 +40,8 @@ func (r *review) withoutMode(t *schema.Table) *Finding {
 	if t.Options["transactional_mode"] != "" {
 		return r.finding(t, fix, "a transaction names the table, whose transactional_mode is off: Cassandra rejects it")
 	}
-	f := r.finding(t, fix, "a transaction names the table, which has no transactional_mode: it then is accord.default_transactional_mode of the server, which is "+
-		"off unless cassandra.yaml says otherwise, and Cassandra rejects the transaction")
+	f := r.finding(t, fix, "a transaction names the table, which has no transactional_mode: it then is accord.default_transactional_mode of the "+
+		"server, which is off unless cassandra.yaml says otherwise, and Cassandra rejects the transaction")
 	f.Severity = Note
 	return f
 }

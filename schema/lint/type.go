@@ -48,7 +48,8 @@ func redundant(r *review) {
 			}
 			next := clustering[i+1]
 			unique := c.Type == "timeuuid" || c.Type == "uuid"
-			if unique && (instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))) { // else it may be one of several
+			of := instant(next) || next.Type == "uuid" || slices.Contains(strings.Fields("id no nr"), lastWord(next.Name))
+			if unique && of { // else it may be one of several
 				rest := strings.Join(names(clustering[i+1:]), ", ")
 				r.finding(t, "put "+rest+" before it, if rows are wanted in that order; if there is one row a "+c.Name+", it need not be in the key",
 					"%s comes behind %s in the key: rows are in the order of %[2]s", rest, c.Name).Column = next.Name
@@ -96,8 +97,8 @@ func twoTypes(r *review) {
 			}
 			for _, c := range t.Columns {
 				if other := first.Column(c.Name); other != nil && plainType(*other) != plainType(c) {
-					f := r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in %s, which the same batch writes", c.Name, c.Type, other.Type, first.ID)
-					f.of(b.queries[i])
+					f := r.finding(t, "one type in all tables of the entity", "%s is a %s here, and a %s in %s, which the same batch writes", c.Name,
+						c.Type, other.Type, first.ID).of(b.queries[i])
 					f.Column, f.Severity = c.Name, Warning
 				}
 			}
@@ -151,7 +152,8 @@ func collectionInKey(r *review) {
 		for _, c := range keyColumns(t) {
 			if name, _, args := cql.TypeParts(c.Type); len(args) > 0 &&
 				slices.Contains([]string{"list", "set", "map"}, name) {
-				r.finding(t, "a table with a row for each element", "%s in the key is a %s: a row is found only by all of its elements", c.Name, name).Column = c.Name
+				r.finding(t, "a table with a row for each element", "%s in the key is a %s: a row is found only by all of its elements",
+					c.Name, name).Column = c.Name
 			}
 		}
 	}
@@ -162,7 +164,8 @@ func timeAsText(r *review) {
 	for _, t := range r.tables() {
 		for _, c := range keyColumns(t) {
 			if r.textOfTime(t, c) {
-				r.finding(t, "timestamp, or timeuuid", "%s in the key is a time as text: rows are in the order of its characters", c.Name).Column = c.Name
+				r.finding(t, "timestamp, or timeuuid", "%s in the key is a time as text: rows are in the order of its characters",
+					c.Name).Column = c.Name
 			}
 		}
 	}
@@ -175,7 +178,9 @@ func (r *review) textOfTime(t *schema.Table, c schema.Column) bool {
 	}
 	return slices.Contains(strings.Fields("at time ts timestamp datetime"), lastWord(c.Name)) ||
 		slices.ContainsFunc(r.statements, func(x sent) bool {
-			return x.table == t && slices.ContainsFunc(valuesOf(x.statement, c.Name), func(v cql.Term) bool { return v.Kind == cql.String && timeText.MatchString(v.Text) })
+			return x.table == t && slices.ContainsFunc(valuesOf(x.statement, c.Name), func(v cql.Term) bool {
+				return v.Kind == cql.String && timeText.MatchString(v.Text)
+			})
 		})
 }
 
@@ -184,24 +189,15 @@ var timeText = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\
 
 // valuesOf are the values that a statement gives a column, or compares it with.
 func valuesOf(s cql.Statement, column string) (out []cql.Term) {
-	where := func(relations []cql.Relation) {
-		for _, w := range relations {
-			if len(w.Columns) == 1 && w.Columns[0] == column {
-				out = append(out, w.Values...)
-			}
+	if s, ok := s.(*cql.Insert); ok {
+		if i := slices.Index(s.Columns, column); i >= 0 && i < len(s.Values) {
+			return s.Values[i : i+1]
 		}
 	}
-	switch s := s.(type) {
-	case *cql.Select:
-		where(s.Where)
-	case *cql.Insert:
-		if i := slices.Index(s.Columns, column); i >= 0 && i < len(s.Values) {
-			out = append(out, s.Values[i])
+	for _, w := range whereOf(s) {
+		if len(w.Columns) == 1 && w.Columns[0] == column {
+			out = append(out, w.Values...)
 		}
-	case *cql.Update:
-		where(s.Where)
-	case *cql.Delete:
-		where(s.Where)
 	}
 	return out
 }
@@ -209,8 +205,8 @@ func valuesOf(s cql.Statement, column string) (out []cql.Term) {
 // amountNames are words in the names of columns that hold money. Those of quantities as well have to be the whole name, or its end behind one of
 // the others.
 var (
-	amountNames = strings.Fields("price prices fee fees cost costs salary wage vat tax discount subtotal revenue payment postage fare deduction bid bids " +
-		"preis betrag saldo precio importe preco prix montant")
+	amountNames = strings.Fields("price prices fee fees cost costs salary wage vat tax discount subtotal revenue payment postage fare deduction " +
+		"bid bids preis betrag saldo precio importe preco prix montant")
 	quantityNames = strings.Fields("amount amounts amt amts balance total")
 )
 
@@ -225,11 +221,13 @@ func money(name string) bool {
 	if slices.ContainsFunc(all, func(w string) bool { return slices.Contains(amountNames, w) }) {
 		return true
 	}
-	if len(all) == 2 && all[0] == "amount" && slices.Contains(strings.Fields("claimed settled charged billed invoiced refunded deposited withdrawn owed"), all[1]) {
+	done := strings.Fields("claimed settled charged billed invoiced refunded deposited withdrawn owed")
+	if len(all) == 2 && all[0] == "amount" && slices.Contains(done, all[1]) {
 		return true
 	}
 	of := strings.Fields("paid due order net gross account wallet invoice grand")
-	return slices.Contains(quantityNames, lastWord(name)) && (len(all) == 1 || slices.ContainsFunc(all, func(w string) bool { return slices.Contains(of, w) }))
+	return slices.Contains(quantityNames, lastWord(name)) &&
+		(len(all) == 1 || slices.ContainsFunc(all, func(w string) bool { return slices.Contains(of, w) }))
 }
 
 // impreciseAmount reports money in a binary fraction.

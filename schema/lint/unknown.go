@@ -78,10 +78,8 @@ func unknownTable(r *review) {
 				"a query of a table that the schema does not have%s", r.meant(q.Table)).of(q)
 			continue
 		}
-		f := r.finding(t, "review the query with the file that creates the table",
-			"no rule looks at a query of it, as the schema has nothing of keyspace %s%s", q.Table.Keyspace, r.meant(q.Table))
-		f.Severity = Note
-		f.of(q)
+		r.finding(t, "review the query with the file that creates the table",
+			"no rule looks at a query of it, as the schema has nothing of keyspace %s%s", q.Table.Keyspace, r.meant(q.Table)).of(q).Severity = Note
 	}
 }
 
@@ -142,6 +140,12 @@ func (r *review) meant(id schema.ID) string {
 }
 
 func unknownColumn(r *review) {
+	lacks := func(t *schema.Table, named, column string, has []schema.Column) *Finding {
+		f := r.finding(t, "correct the name, or add the column to the table", "%s a column %s, which the table does not have%s", named, column,
+			cql.Meant(column, names(has)))
+		f.Column = column
+		return f
+	}
 	for _, e := range r.schema.Entities {
 		for _, name := range e.Moves {
 			r.unknownIn(e.Tables, "denorm:entity "+e.Name, name, e.At)
@@ -156,20 +160,14 @@ func unknownColumn(r *review) {
 	}
 	for x, t := range r.indexes {
 		if name := x.Column(); name != "" && t.Column(name) == nil {
-			f := r.finding(t, "correct the name, or add the column to the table", "index %s is on a column %s, which the table does not have%s", x.Name, name,
-				cql.Meant(name, names(t.Columns)))
-			f.Column = name
-			f.at(x.At)
+			lacks(t, "index "+x.Name+" is on", name, t.Columns).at(x.At)
 		}
 	}
 	for _, v := range r.schema.Views {
 		if base := r.byID[schema.ID{Keyspace: v.Keyspace, Name: v.Base}]; base != nil {
 			for _, c := range v.Columns {
 				if base.Column(c.Name) == nil {
-					f := r.finding(base, "correct the name, or add the column to the table", "materialized view %s has a column %s, which the table does not have%s",
-						v.Name, c.Name, cql.Meant(c.Name, names(base.Columns)))
-					f.Column = c.Name
-					f.at(v.At)
+					lacks(base, "materialized view "+v.Name+" has", c.Name, base.Columns).at(v.At)
 				}
 			}
 		}
@@ -189,10 +187,7 @@ func unknownColumn(r *review) {
 		has := names(columns)
 		for _, name := range q.Columns {
 			if !slices.Contains(has, name) {
-				f := r.finding(t, "correct the name, or add the column to the table", "a query names a column %s, which the table does not have%s",
-					name, cql.Meant(name, has))
-				f.Column = name
-				f.of(q)
+				lacks(t, "a query names", name, columns).of(q)
 			}
 		}
 	}
