@@ -76,6 +76,33 @@ func (a *access) cluster(hosts []string) (*gocql.ClusterConfig, error) {
 	return config, a.apply(config)
 }
 
+// cluster is the cluster of a command that uses package reconcile, by flags.
+type cluster struct {
+	access  access
+	hosts   []string
+	localDC string
+}
+
+func (c *cluster) flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&c.hosts, "hosts", nil, "nodes of the cluster, host or host:port")
+	f.StringVar(&c.localDC, "local-dc", "", "datacentre of the service (default: all nodes are equally near)")
+	c.access.flags(f)
+}
+
+// open opens a session whose own keyspace is the given one.
+func (c *cluster) open(keyspace string, options ...session.Option) (*session.Session, error) {
+	config, err := c.access.cluster(c.hosts)
+	if err != nil {
+		return nil, err
+	}
+	config.Keyspace = keyspace
+	s, err := session.Open(config, append(options, session.LocalDC(c.localDC))...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %v: %w", c.hosts, err)
+	}
+	return s, nil
+}
+
 // connect opens a session that only reads. Close its Reads.
 func (s *source) connect() (*session.Session, error) {
 	config, err := s.access.cluster(s.hosts)

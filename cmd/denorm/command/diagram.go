@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/schema/diagram"
 )
 
@@ -15,19 +16,15 @@ func newDiagram(config *config) *cobra.Command {
 		Use:   "diagram [file.cql | folder ...]",
 		Short: "Draw tables, their keys, queries, indexes and views, and what moves rows",
 		RunE: func(c *cobra.Command, files []string) error {
-			draw := map[string]bool{"mermaid": true, "svg": true}
-			if !draw[format] {
+			draw, ok := map[string]func(*schema.Schema) string{"mermaid": diagram.Mermaid, "svg": diagram.SVG}[format]
+			if !ok {
 				return fmt.Errorf("unknown --format %q: mermaid or svg", format)
 			}
-			schema, err := s.tables(c.Context(), files)
+			found, err := s.tables(c.Context(), files)
 			if err != nil {
 				return err
 			}
-			picture := diagram.Mermaid(schema)
-			if format == "svg" {
-				picture = diagram.SVG(schema)
-			}
-			return s.config.writeText(c, picture)
+			return s.config.writeText(c, draw(found))
 		},
 	}
 	s.flags(c)

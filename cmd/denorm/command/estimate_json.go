@@ -64,8 +64,6 @@ type splitJSON struct {
 	Note         string            `json:"note"`
 }
 
-func sizeOf(s estimate.Size) sizeJSON { return sizeJSON(s) }
-
 // seconds is a time, or nil for none.
 func seconds(d time.Duration) *int64 {
 	if d == 0 {
@@ -104,7 +102,7 @@ func (p *planned) json() plannedJSON {
 	out := plannedJSON{
 		tableIDJSON: tableIDJSON{p.table.Keyspace, p.table.Name}, Key: p.table.Key(), Single: single(p.table), Source: "none",
 		Rows: p.volume.Rows, Per: seconds(p.volume.Per), Largest: max(1, p.volume.Largest), Growth: p.volume.Growth, Keep: seconds(p.e.Keep()),
-		Row: sizeOf(p.e.Row()), AssumedWidth: []string{}, AssumedElements: []string{}, Sizes: []agedJSON{}, Limits: limitsJSON(p.e), Splits: []splitJSON{},
+		Row: sizeJSON(p.e.Row()), AssumedWidth: []string{}, AssumedElements: []string{}, Sizes: []agedJSON{}, Limits: limitsJSON(p.e), Splits: []splitJSON{},
 	}
 	if p.known {
 		out.Source = "stated"
@@ -115,12 +113,12 @@ func (p *planned) json() plannedJSON {
 	widths, elements := p.guessed()
 	out.AssumedWidth, out.AssumedElements = append(out.AssumedWidth, widths...), append(out.AssumedElements, elements...)
 	for _, a := range p.ages() {
-		out.Sizes = append(out.Sizes, agedJSON{int64(a.age / time.Second), sizeOf(p.e.At(a.age))})
+		out.Sizes = append(out.Sizes, agedJSON{int64(a.age / time.Second), sizeJSON(p.e.At(a.age))})
 	}
 	for _, s := range p.splits() {
 		out.Splits = append(out.Splits, splitJSON{
 			By: s.by, Column: s.of, Unit: s.unit, Parts: s.parts, PartitionKey: s.part, Key: s.key, Moved: s.moved, Other: s.other,
-			Bounded: ends(p.volume, s.after) && !p.volume.Measured, After5Years: sizeOf(s.after.At(foresight)), Limits: limitsJSON(s.after), Note: s.cost,
+			Bounded: ends(p.volume, s.after) && !p.volume.Measured, After5Years: sizeJSON(s.after.At(foresight)), Limits: limitsJSON(s.after), Note: s.cost,
 		})
 	}
 	return out

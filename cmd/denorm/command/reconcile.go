@@ -24,12 +24,9 @@ import (
 // run is a call of package reconcile, by flags.
 type run struct {
 	config *config
-	access access
-
-	hosts     []string
+	cluster
 	keyspace  string
 	keyspaces map[string]string
-	localDC   string
 
 	only        []string
 	settle      time.Duration
@@ -137,11 +134,9 @@ func (r *run) command(use, short, long string) *cobra.Command {
 // clusterFlags are those of all commands about a set on a cluster.
 func (r *run) clusterFlags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringSliceVar(&r.hosts, "hosts", nil, "nodes of the cluster, host or host:port")
+	r.flags(f)
 	f.StringVar(&r.keyspace, "keyspace", "", "keyspace of declared tables that name none")
 	f.StringToStringVar(&r.keyspaces, "map", nil, "DECLARED=PHYSICAL names of keyspaces, for one tenant of several")
-	f.StringVar(&r.localDC, "local-dc", "", "datacentre of the service (default: all nodes are equally near)")
-	r.access.flags(f)
 	f.StringVar(&r.format, "format", "text", "text or json")
 }
 
@@ -288,38 +283,28 @@ func (r *run) placed() error {
 // options are those of the call.
 func (r *run) options() []reconcile.Option {
 	out := []reconcile.Option{reconcile.Settle(r.settle), reconcile.Consistency(r.level)}
-	add := func(given bool, o func() reconcile.Option) {
+	add := func(given bool, options ...reconcile.Option) {
 		if given {
-			out = append(out, o())
+			out = append(out, options...)
 		}
 	}
-	add(len(r.only) > 0, func() reconcile.Option { return reconcile.Tables(r.only...) })
-	add(r.pageSize > 0, func() reconcile.Option { return reconcile.PageSize(r.pageSize) })
-	add(r.rate > 0, func() reconcile.Option { return reconcile.Rate(r.rate) })
-	add(r.target > 0, func() reconcile.Option { return reconcile.Target(r.target) })
-	add(r.maxRemovals > 0, func() reconcile.Option { return reconcile.MaxRemovals(r.maxRemovals) })
-	add(r.rewrite, reconcile.Rewrite)
-	add(r.fills || r.adopts, func() reconcile.Option { return reconcile.Writers(r.ended) })
-	add(r.state != "", func() reconcile.Option { return reconcile.State(r.state) })
-	add(r.resume != "", func() reconcile.Option { return reconcile.Resume(r.resumed) })
-	add(r.method == "lookup", reconcile.Lookup)
-	add(r.spool != "", func() reconcile.Option { return reconcile.Spool(r.spool) })
-	add(r.dryRun, reconcile.DryRun)
-	add(r.dryRun, func() reconcile.Option { return reconcile.OnRemoval(func(reconcile.Removal) error { return nil }) }) // not called
+	add(len(r.only) > 0, reconcile.Tables(r.only...))
+	add(r.pageSize > 0, reconcile.PageSize(r.pageSize))
+	add(r.rate > 0, reconcile.Rate(r.rate))
+	add(r.target > 0, reconcile.Target(r.target))
+	add(r.maxRemovals > 0, reconcile.MaxRemovals(r.maxRemovals))
+	add(r.rewrite, reconcile.Rewrite())
+	add(r.fills || r.adopts, reconcile.Writers(r.ended))
+	add(r.state != "", reconcile.State(r.state))
+	add(r.resume != "", reconcile.Resume(r.resumed))
+	add(r.method == "lookup", reconcile.Lookup())
+	add(r.spool != "", reconcile.Spool(r.spool))
+	add(r.dryRun, reconcile.DryRun(), reconcile.OnRemoval(func(reconcile.Removal) error { return nil })) // which is not called
 	return out
 }
 
 func (r *run) connect() (*session.Session, error) {
-	config, err := r.access.cluster(r.hosts)
-	if err != nil {
-		return nil, err
-	}
-	config.Keyspace = r.keyspace
-	s, err := session.Open(config, append(r.config.session, session.LocalDC(r.localDC), session.Keyspaces(r.keyspaces))...)
-	if err != nil {
-		return nil, fmt.Errorf("connect to %v: %w", r.hosts, err)
-	}
-	return s, nil
+	return r.open(r.keyspace, append(r.config.session, session.Keyspaces(r.keyspaces))...)
 }
 
 func (r *run) run(c *cobra.Command, args []string) error {

@@ -16,19 +16,16 @@ import (
 
 	"github.com/denorm-go/denorm/internal/printable"
 	"github.com/denorm-go/denorm/reconcile"
-	"github.com/denorm-go/denorm/session"
 )
 
 // steer is a command about stored runs, by flags. It needs no declared sets.
 type steer struct {
-	config  *config
-	access  access
-	hosts   []string
-	localDC string
-	state   string
-	format  string
+	config *config
+	cluster
+	state  string
+	format string
 
-	order func(context.Context, *reconcile.Reconciler, gocql.UUID) error // nil: list the runs
+	order func(*reconcile.Reconciler, context.Context, gocql.UUID) error // nil: list the runs
 	says  func(run reconcile.RunInfo, denorm string) string              // what has been ordered
 	rate  int
 }
@@ -48,7 +45,7 @@ watching service by itself.
 }
 
 func newPause(config *config) *cobra.Command {
-	s := &steer{config: config, order: func(ctx context.Context, on *reconcile.Reconciler, run gocql.UUID) error { return on.Pause(ctx, run) }}
+	s := &steer{config: config, order: (*reconcile.Reconciler).Pause}
 	s.says = func(run reconcile.RunInfo, denorm string) string {
 		return fmt.Sprintf("sends nothing after some seconds, until %s resume %s", denorm, run.Run)
 	}
@@ -57,9 +54,7 @@ func newPause(config *config) *cobra.Command {
 }
 
 func newResume(config *config) *cobra.Command {
-	s := &steer{config: config, order: func(ctx context.Context, on *reconcile.Reconciler, run gocql.UUID) error {
-		return on.Continue(ctx, run)
-	}}
+	s := &steer{config: config, order: (*reconcile.Reconciler).Continue}
 	s.says = func(reconcile.RunInfo, string) string { return "goes on after some seconds" }
 	return s.command("resume RUN", "Let a run that is paused go on",
 		`Let a run that is paused go on. Its process hears of the order within some seconds.
@@ -70,7 +65,7 @@ verify SET --state KEYSPACE --resume RUN.
 }
 
 func newStop(config *config) *cobra.Command {
-	s := &steer{config: config, order: func(ctx context.Context, on *reconcile.Reconciler, run gocql.UUID) error { return on.Stop(ctx, run) }}
+	s := &steer{config: config, order: (*reconcile.Reconciler).Stop}
 	s.says = func(run reconcile.RunInfo, _ string) string {
 		if run.Kind == kindWatch {
 			return "ends after some seconds; the next pass begins when it is due"
@@ -82,7 +77,7 @@ func newStop(config *config) *cobra.Command {
 
 func newRate(config *config) *cobra.Command {
 	s := &steer{config: config}
-	s.order = func(ctx context.Context, on *reconcile.Reconciler, run gocql.UUID) error {
+	s.order = func(on *reconcile.Reconciler, ctx context.Context, run gocql.UUID) error {
 		return on.SetRate(ctx, run, s.rate)
 	}
 	s.says = func(run reconcile.RunInfo, _ string) string {
@@ -109,9 +104,7 @@ const (
 func (s *steer) command(use, short, long string) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Long: long + steerExits, RunE: s.run}
 	f := c.Flags()
-	f.StringSliceVar(&s.hosts, "hosts", nil, "nodes of the cluster, host or host:port")
-	f.StringVar(&s.localDC, "local-dc", "", "datacentre of the service (default: all nodes are equally near)")
-	s.access.flags(f)
+	s.flags(f)
 	f.StringVar(&s.state, "state", "", "keyspace in which runs are stored")
 	f.StringVar(&s.format, "format", "text", "text or json")
 	return c
@@ -159,13 +152,9 @@ func (s *steer) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	config, err := s.access.cluster(s.hosts)
+	with, err := s.open("", s.config.session...)
 	if err != nil {
 		return err
-	}
-	with, err := session.Open(config, append(s.config.session, session.LocalDC(s.localDC))...)
-	if err != nil {
-		return fmt.Errorf("connect to %v: %w", s.hosts, err)
 	}
 	defer with.Close()
 	on, err := reconcile.New(with, reconcile.State(s.state))
@@ -173,7 +162,7 @@ func (s *steer) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if s.order != nil {
-		if err := s.order(c.Context(), on, run); err != nil {
+		if err := s.order(on, c.Context(), run); err != nil {
 			return err
 		}
 	}
@@ -184,7 +173,7 @@ func (s *steer) run(c *cobra.Command, args []string) error {
 	if s.order == nil {
 		return s.list(c, runs)
 	}
-	return s.ordered(c, runs[slices.IndexFunc(runs, func(i reconcile.RunInfo) bool { return i.Run == run }):])
+	return s.ordered(c, runs[slices.IndexFunc(runs, func(i reconcile.RunInfo) bool { return i.Run == run })])
 }
 
 // list writes all runs.
@@ -222,22 +211,20 @@ func (s *steer) list(c *cobra.Command, runs []reconcile.RunInfo) error {
 	return err
 }
 
-// ordered says what has become of an order to the first of some runs.
-func (s *steer) ordered(c *cobra.Command, runs []reconcile.RunInfo) error {
-	r := runs[0]
+// ordered says what has become of an order to a run.
+func (s *steer) ordered(c *cobra.Command, r reconcile.RunInfo) error {
 	if s.format == "json" {
 		if err := writeIndented(c.OutOrStdout(), newRunJSON(r)); err != nil {
 			return err
 		}
 	}
 	denorm := c.Parent().CommandPath()
-	if r.State == stateInterrupted && r.Kind == kindWatch && c.Name() != "rate" {
-		return fmt.Errorf("the process of run %s has died, or could not renew its lease, and then does not hear of this: another process that "+
-			"watches the set continues the run by itself", r.Run)
-	}
 	if r.State == stateInterrupted && c.Name() != "rate" {
-		return fmt.Errorf("the process of run %s has died, or could not renew its lease, and then does not hear of this: to continue the run, "+
-			"repeat the command that began it, with --state %s --resume %s", r.Run, s.state, r.Run)
+		then := fmt.Sprintf("to continue the run, repeat the command that began it, with --state %s --resume %s", s.state, r.Run)
+		if r.Kind == kindWatch {
+			then = "another process that watches the set continues the run by itself"
+		}
+		return fmt.Errorf("the process of run %s has died, or could not renew its lease, and then does not hear of this: %s", r.Run, then)
 	}
 	if s.format == "json" {
 		return nil
