@@ -92,17 +92,7 @@ func (l Layout) Derived(column string) bool {
 	return c != nil && c.derived != nil
 }
 
-// Functions are the bucket functions that decide which partitions a row is in, as text.
-func (l Layout) Functions() []string {
-	var out []string
-	for _, d := range l.derivations() {
-		for _, v := range d.versions {
-			out = append(out, fmt.Sprintf("%s from %d", v.bucket, v.from))
-		}
-	}
-	return out
-}
-
+// derivations are the bucket functions that decide which partitions a row is in.
 func (l Layout) derivations() (out []*derivation) {
 	for _, i := range l.table.key[:l.table.part] {
 		if d := l.set.columns[i].derived; d != nil {
