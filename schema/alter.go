@@ -127,15 +127,8 @@ func (p *parser) drop(s *cql.Drop, at int) error {
 		return p.missing(false, at, "DROP "+s.What, id)
 	}
 	clear(p.tables)
-	clear(p.seen)
 	for i, t := range out.Tables {
-		p.tables[t.ID], p.seen["table "+t.String()] = i, true
-	}
-	for _, t := range out.Types {
-		p.seen["type "+t.String()] = true
-	}
-	for _, k := range out.Keyspaces {
-		p.seen["keyspace "+k.id().String()] = true
+		p.tables[t.ID] = i
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type Source struct{ File, Text string }
 func Review(sources ...Source) (*Schema, error) { return parse(true, sources...) }
 
 func parse(review bool, sources ...Source) (*Schema, error) {
-	p := &parser{out: &Schema{}, seen: make(map[string]bool), tables: make(map[ID]int), review: review}
+	p := &parser{out: &Schema{}, tables: make(map[ID]int), review: review}
 	for _, s := range sources {
 		script, err := cql.NewScript(strings.TrimPrefix(s.Text, "\ufeff")) // the byte order mark that some editors write
 		if err == nil {
@@ -58,9 +58,8 @@ type parser struct {
 	script   *cql.Script
 	notes    []cql.Comment // those that are not read yet
 	out      *Schema
-	seen     map[string]bool // the keyspaces and types of out
-	tables   map[ID]int      // where they are in out
-	keyspace string          // of USE
+	tables   map[ID]int // where they are in out
+	keyspace string     // of USE
 	batch    int
 	review   bool // goes on after what is not understood
 }
@@ -144,42 +143,41 @@ func (p *parser) statement(at int) (cql.Span, error) {
 }
 
 func (p *parser) createKeyspace(s *cql.CreateKeyspace, at int) error {
-	id := ID{Name: s.Keyspace}
+	there := p.out.Keyspace(s.Keyspace) != nil
 	switch {
 	case s.Alter:
 		return p.alterKeyspace(s, at)
-	case s.IfNotExists && p.seen["keyspace "+id.String()]:
+	case there && s.IfNotExists:
 		return nil
 	}
 	p.out.Keyspaces = append(p.out.Keyspaces, Keyspace{
 		Name: s.Keyspace, Replication: normalReplication(s.Replication), NonDurable: !s.Durable, At: p.position(at),
 	})
-	return p.once("keyspace", id, at)
+	return p.once(there, at, "keyspace", ID{Name: s.Keyspace})
 }
 
 func (p *parser) createType(s *cql.CreateType, at int) error {
 	t := Type{At: p.position(at), ID: p.id(s.Type)}
+	there := named(p.out.Types, t.ID) != nil
 	switch {
 	case s.Alter:
 		return p.alterType(s, at)
-	case s.IfNotExists && p.seen["type "+t.String()]:
+	case there && s.IfNotExists:
 		return nil
 	}
 	for _, f := range s.Fields {
 		t.Fields = append(t.Fields, Field{f.Name, f.Type.Canonical().String()})
 	}
 	p.out.Types = append(p.out.Types, t)
-	return p.once("type", t.ID, at)
+	return p.once(there, at, "type", t.ID)
 }
 
-// once fails where something is created twice.
-func (p *parser) once(kind string, id ID, at int) error {
-	what := kind + " " + id.String()
-	if p.seen[what] {
-		return p.fail(at, "%s is created twice", what)
+// once fails where something is created that was there before.
+func (p *parser) once(there bool, at int, kind string, id ID) error {
+	if !there {
+		return nil
 	}
-	p.seen[what] = true
-	return nil
+	return p.fail(at, "%s %s is created twice", kind, id)
 }
 
 // normalReplication is the replication of a keyspace with the class without its package.
@@ -193,7 +191,8 @@ func normalReplication(m map[string]string) map[string]string {
 
 func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
 	t := Table{At: p.position(span.From), ID: p.id(s.Table), Options: optionsOf(s.Options)}
-	if s.IfNotExists && p.seen["table "+t.String()] {
+	_, there := p.tables[t.ID]
+	if there && s.IfNotExists {
 		return nil
 	}
 	for _, d := range s.Columns {
@@ -206,7 +205,7 @@ func (p *parser) createTable(s *cql.CreateTable, span cql.Span) error {
 		return err
 	}
 	t.splitComment()
-	if err := p.once("table", t.ID, span.From); err != nil {
+	if err := p.once(there, span.From, "table", t.ID); err != nil {
 		return err
 	}
 	p.tables[t.ID] = len(p.out.Tables)
