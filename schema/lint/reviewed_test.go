@@ -14,19 +14,21 @@ import (
 
 // ruleOf are the rules for what the reviewers of testdata/reviewed call it; those that are missing have no rule.
 var ruleOf = map[string][]string{
-	"low-cardinality-partition": {"DN101"}, "hot-partition": {"DN102", "DN103"}, "time-only-partition": {"DN103", "DN102"}, "unbounded-partition": {"DN104", "DN101"},
-	"missing-unique-column": {"DN201"}, "key-by-clock": {"DN202"}, "incomplete-query-table": {"DN203", "DN507"}, "imprecise-key": {"DN205"},
-	"redundant-clustering": {"DN206"}, "two-types": {"DN207"}, "collection-key": {"DN208"}, "time-as-text": {"DN209"},
-	"collection-not-frozen": {"DN301"}, "list-not-frozen": {"DN302"}, "counters-mixed": {"DN303"}, "money-as-double": {"DN304"}, "counter-write": {"DN305", "DN509"},
-	"index-high-cardinality": {"DN401"}, "materialized-view": {"DN402"}, "index-low-cardinality": {"DN403"}, "index-without-partition": {"DN404", "DN401", "DN403", "DN405"},
-	"sasi-index": {"DN405", "DN407"}, "partition-key-not-used": {"DN501", "DN504"}, "query-not-served": {"DN502"}, "clustering-order": {"DN503", "DN502"},
-	"allow-filtering": {"DN504"}, "large-in": {"DN505"}, "unknown-table": {"DN506"}, "unknown-column": {"DN507"}, "statement-rejected": {"DN509"},
-	"batch-lacks-table": {"DN510"}, "conditional-batch-two-tables": {"DN511"}, "counter-in-logged-batch": {"DN511", "DN303"},
-	"unlogged-multi-partition": {"DN512"}, "bulk-logged-batch": {"DN513"}, "literal-null": {"DN514"}, "hot-row-transaction": {"DN515"}, "queue-table": {"DN516"},
-	"logged-batch-gc-grace": {"DN601"}, "ttl-differs": {"DN602"}, "conditional-and-plain": {"DN603"}, "time-series-compaction": {"DN604"},
-	"replication-differs": {"DN605"}, "option-without-class": {"DN606"}, "simple-strategy": {"DN607"}, "replication-one": {"DN607"}, "durable-writes": {"DN607"},
-	"deletes-without-grace": {"DN608"}, "deletes-in-windows": {"DN609"}, "twcs-without-ttl": {"DN610"}, "twcs-many-windows": {"DN610"}, "dtcs": {"DN611"},
-	"row-cache": {"DN612"}, "bloom-filter": {"DN612"}, "ttl-with-delete": {"DN613"},
+	"low-cardinality-partition": {"DN101"}, "hot-partition": {"DN102", "DN103"}, "time-only-partition": {"DN103", "DN102"},
+	"unbounded-partition": {"DN104", "DN101"}, "missing-unique-column": {"DN201"}, "key-by-clock": {"DN202"},
+	"incomplete-query-table": {"DN203", "DN507"}, "imprecise-key": {"DN205"}, "redundant-clustering": {"DN206"}, "two-types": {"DN207"},
+	"collection-key": {"DN208"}, "time-as-text": {"DN209"}, "collection-not-frozen": {"DN301"}, "list-not-frozen": {"DN302"},
+	"counters-mixed": {"DN303"}, "money-as-double": {"DN304"}, "counter-write": {"DN305", "DN509"}, "index-high-cardinality": {"DN401"},
+	"materialized-view": {"DN402"}, "index-low-cardinality": {"DN403"}, "index-without-partition": {"DN404", "DN401", "DN403", "DN405"},
+	"sasi-index": {"DN405", "DN407"}, "partition-key-not-used": {"DN501", "DN504"}, "query-not-served": {"DN502"},
+	"clustering-order": {"DN503", "DN502"}, "allow-filtering": {"DN504"}, "large-in": {"DN505"}, "unknown-table": {"DN506"},
+	"unknown-column": {"DN507"}, "statement-rejected": {"DN509"}, "batch-lacks-table": {"DN510"}, "conditional-batch-two-tables": {"DN511"},
+	"counter-in-logged-batch": {"DN511", "DN303"}, "unlogged-multi-partition": {"DN512"}, "bulk-logged-batch": {"DN513"}, "literal-null": {"DN514"},
+	"hot-row-transaction": {"DN515"}, "queue-table": {"DN516"}, "logged-batch-gc-grace": {"DN601"}, "ttl-differs": {"DN602"},
+	"conditional-and-plain": {"DN603"}, "time-series-compaction": {"DN604"}, "replication-differs": {"DN605"}, "option-without-class": {"DN606"},
+	"simple-strategy": {"DN607"}, "replication-one": {"DN607"}, "durable-writes": {"DN607"}, "deletes-without-grace": {"DN608"},
+	"deletes-in-windows": {"DN609"}, "twcs-without-ttl": {"DN610"}, "twcs-many-windows": {"DN610"}, "dtcs": {"DN611"}, "row-cache": {"DN612"},
+	"bloom-filter": {"DN612"}, "ttl-with-delete": {"DN613"},
 }
 
 // expectation is what a reviewer expects of a table.
