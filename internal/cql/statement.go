@@ -1,6 +1,6 @@
 package cql
 
-// Statement is a pointer to one of the statements below, or to a [Transaction].
+// Statement is a pointer to one of the statements below, an [AlterTable], a [Drop] or a [Transaction].
 type Statement any
 
 // Name is the name of a table, a type or an index. Keyspace is empty where none is written. Unquoted names are in

@@ -41,21 +41,29 @@ func (s reads) scanOnce(ctx context.Context, statement string, status orders.Sta
 	if err := s.session.Query(statement, status).WithContext(ctx).Trace(&t).Iter().Close(); err != nil {
 		return scan{}, err
 	}
-	err := sleep.Until(ctx, 100*time.Millisecond, func() error { return s.traceDone(ctx, t.id) })
-	if err != nil {
+	var failed error
+	if err := sleep.Until(ctx, 100*time.Millisecond, func() error { // traces are written behind
+		done, err := s.traceDone(ctx, t.id)
+		if failed = err; err == nil && !done {
+			return errors.New("it has no duration yet")
+		}
+		return nil
+	}); err != nil {
 		return scan{}, fmt.Errorf("the trace is not complete: %w", err)
+	}
+	if failed != nil {
+		return scan{}, failed
 	}
 	return s.largestScan(ctx, t.id)
 }
 
-// traceDone fails while a trace is not written as a whole.
-func (s reads) traceDone(ctx context.Context, id []byte) error {
+func (s reads) traceDone(ctx context.Context, id []byte) (bool, error) {
 	var duration *int
 	err := s.session.Query(`SELECT duration FROM system_traces.sessions WHERE session_id = ?`, id).WithContext(ctx).Scan(&duration)
-	if err == nil && duration == nil {
-		err = errors.New("it has no duration yet")
+	if errors.Is(err, gocql.ErrNotFound) {
+		return false, nil
 	}
-	return err
+	return duration != nil, err
 }
 
 // largestScan is that of the replica that read most: they differ by what has not arrived yet.

@@ -12,7 +12,7 @@ import (
 )
 
 // GuardCommand is the argument with which a program that uses a [Harness] starts itself as its guard. Such a program
-// calls [Harness.Guard] when it finds it.
+// calls [Guard] when it finds it.
 const GuardCommand = "guard"
 
 // Guard is what a program does that is started as a guard, see [Harness.Guard]. It must catch no signals, as nothing but one could end its wait.

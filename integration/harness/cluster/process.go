@@ -105,8 +105,9 @@ func inspect(ctx context.Context, pid int) (start string, condition byte, err er
 // StatFields splits a line of /proc/PID/stat from the state letter on, up to a last field or further. The command name before it is in
 // parentheses and may itself contain some.
 func StatFields(line string, last int) ([]string, error) {
-	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
-	if len(fields) <= last {
+	end := strings.LastIndexByte(line, ')')
+	fields := strings.Fields(line[end+1:])
+	if end < 0 || len(fields) <= last {
 		return nil, fmt.Errorf("not a process status: %q", line)
 	}
 	return fields, nil
