@@ -25,15 +25,37 @@ func cells(l Look, r Rules) (Repair, error) {
 			for _, name := range l.Tables[i].Regular() {
 				c.copy(l.Base, name, l.Base, l.Tables[i])
 			}
-			if len(c.out.Send) == before && len(c.out.Promote) == 0 { // else the next look has values
+			if len(c.out.Send) > before || len(c.out.Promote) > 0 { // else the next look has values
+				continue
+			}
+			as := l.Base.keyWritten(l.Tables[i])
+			if as.At == 0 {
 				return Repair{Reason: undated}, c.err
 			}
+			c.add(&c.out.Send)(l.Base.KeyRow(l.Tables[i], as, r.Keyspace))
 		}
 	}
 	if len(c.out.Removes) > 0 && !l.All {
 		return Repair{ReadAll: true}, c.err
 	}
 	return c.out, c.err
+}
+
+// keyWritten is when the key that a base row has in a table was written, as the earliest of its columns: they never change, and a delete that
+// covers one of them covers the row. Of a key of columns of the base key alone, it is the earliest of all.
+func (q *Row) keyWritten(in entity.Layout) (first entity.Written) {
+	key := slices.Concat(in.Partition(), in.Clustering())
+	for _, of := range [][]string{key, q.Layout().Timed()} {
+		for _, name := range of {
+			if w := q.Written[name]; w.At != 0 && (first.At == 0 || w.At < first.At) {
+				first = w
+			}
+		}
+		if first.At != 0 {
+			break
+		}
+	}
+	return first
 }
 
 type cellRepair struct {
