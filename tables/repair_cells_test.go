@@ -27,6 +27,7 @@ var noteSet = tables.Must(tables.New[noteRow]("note",
 	tables.Table{Name: "notes", PartKey: []string{"id"}},
 	tables.Table{Name: "notes_by_owner", PartKey: []string{"owner"}, SortKey: []string{"id"}},
 	tables.Table{Name: "notes_by_kind", PartKey: []string{"kind"}, SortKey: []string{"id"}},
+	tables.Table{Name: "note_keys", PartKey: []string{"owner", "kind"}, SortKey: []string{"id"}, Columns: []string{}},
 	tables.Table{Name: "note_sizes", PartKey: []string{"owner", "id"}, Columns: []string{"size", "updated_at"}},
 	tables.Stamp("updated_at")))
 
