@@ -193,7 +193,7 @@ func like(v reflect.Value, want reflect.Type) bool {
 }
 
 // Moment is the first or the last timeuuid of the moment t, which has a resolution of 100 ns, and false if the column is
-// not a timeuuid. Timeuuids end in the years 1582 and 5236: the last moment stands for all after it, the first for all before it.
+// not a timeuuid. Timeuuids end in the years 1582 and 5236: all after it count as the last moment, and all before it as the first.
 func (l Layout) Moment(column string, t time.Time, last bool) (*Value, bool) {
 	c := l.column(column)
 	if c == nil || c.cql.Kind() != gocql.TypeTimeUUID {
