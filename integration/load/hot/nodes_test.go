@@ -68,6 +68,7 @@ func TestNodeAwayFromHotOrders(t *testing.T) {
 			}
 			t.Run(name+" with a node "+fault.name, func(t *testing.T) {
 				m := market.in(t)
+				m.wantRequestsTo(nodes[1].Host())
 				m.killed[nodes[1].Host()] = m.killed[nodes[1].Host()] || fault.name == killed.name
 				ended := make(chan hot.Figures, 1)
 				go func() { ended <- m.run(orders.Orders, m.impatient(mode)) }()
@@ -86,6 +87,23 @@ func TestNodeAwayFromHotOrders(t *testing.T) {
 			})
 		}
 	}
+}
+
+// wantRequestsTo waits until the session of the writers sends requests to a node: after the load before, which stopped the node, it
+// may still leave it out, and then the node would be missed by no write.
+func (m *market) wantRequestsTo(host string) {
+	m.Helper()
+	began := time.Now()
+	for time.Since(began) < patience {
+		iter := m.write.Query("SELECT key FROM system.local").WithContext(m.Context()).Iter()
+		asked := iter.Host() // nil if no node was asked
+		if err := iter.Close(); err == nil && asked.ConnectAddress().String() == host {
+			m.Logf("%s was asked after %.1f s", host, time.Since(began).Seconds())
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	m.Fatalf("no request was sent to %s", host)
 }
 
 // impatient makes writers of which every other one gives up early, and leaves the rest to Resume.
