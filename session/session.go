@@ -47,7 +47,9 @@ func (c *config) apply(options []Option) error {
 	return c.Err
 }
 
-// LocalDC is the datacentre of the service, as the nodes report it: requests go to its nodes alone. Default: all nodes are equally near.
+// LocalDC is the datacentre of the service, as the nodes report it: requests go to its nodes alone, and fail when it is down. Default: all
+// nodes are equally near. A cluster of several datacentres needs it: without it LOCAL_QUORUM means the datacentre of whichever node
+// a request goes to, and a read may not see an acknowledged write.
 // It is an option of [Open]; for your own sessions use [Configure].
 func LocalDC(name string) Option {
 	return func(c *config) {

@@ -52,7 +52,7 @@
 // reported as not applied: a timeout followed by a clean error is still Unknown. [Current] returns the row that a conflict met.
 //
 // [Error.MarshalBinary] stores a failed write, with its values, so that any process can resume it within half of
-// gc_grace_seconds. [At] gives a request that may be repeated from the start its timestamp.
+// gc_grace_seconds, an insert whose condition is not decided within 12 hours. [At] gives a request that may be repeated from the start its timestamp.
 //
 // # Limits
 //

@@ -212,24 +212,35 @@ func ExampleBulkError() {
 	outage.End()
 
 	resumed, rest := make(map[*writer.Error]bool), []writer.Item(nil)
+	var unfinished []writer.Done // to be stored: nothing of it may be lost
 	for _, f := range failed {
 		var cause *writer.Error // of a parked item: that of the change that parks it
-		switch errors.As(f.Err, &cause); {
-		case cause == nil: // not begun
+		isError := errors.As(f.Err, &cause)
+		switch {
+		case !isError: // not begun
 			rest = append(rest, f.Item)
-		case !errors.Is(f.Err, writer.ErrParked):
+		case errors.Is(f.Err, writer.ErrParked):
+			if resumed[cause] {
+				rest = append(rest, f.Item)
+			} else {
+				unfinished = append(unfinished, f)
+			}
+		default:
 			_, err := w.Resume(ctx, cause)
-			resumed[cause] = err == nil
-		case resumed[cause]:
-			rest = append(rest, f.Item)
+			if resumed[cause] = err == nil; err != nil {
+				unfinished = append(unfinished, writer.Done{Item: f.Item, Err: err})
+			}
 		}
 	}
 	again := w.WriteAll(ctx, "importTickets", source(rest))
-	for range again.All() {
+	for done := range again.All() {
+		if done.Err != nil {
+			unfinished = append(unfinished, done)
+		}
 	}
 	ticket, _ := writer.Load(ctx, w, "showTicket", sales, sale{SaleID: "t0"})
-	fmt.Println(len(rest), "written again,", again.Err(), ticket.Seat)
+	fmt.Println(len(rest), "written again,", len(unfinished), "unfinished,", again.Err(), ticket.Seat)
 	// Output:
 	// 0 written, 2 failed, 4 parked
-	// 4 written again, <nil> 4
+	// 4 written again, 0 unfinished, <nil> 4
 }

@@ -97,7 +97,7 @@ func items(fetches kgo.Fetches, log *slog.Logger) iter.Seq2[writer.Item, error] 
 				log.Error("not an event", "partition", record.Partition, "offset", record.Offset)
 				continue
 			}
-			change := Shipments.Insert(e.Shipment) // writes the whole row, be it there or not
+			change := Shipments.Upsert(e.Shipment) // writes the whole row, be it there or not
 			if e.Gone {
 				change = Shipments.Delete(e.Shipment)
 			}

@@ -152,7 +152,7 @@ func (b *Base) Decode(row Row) (any, error) {
 			continue
 		}
 		field := out.FieldByIndex(c.index).Addr().Interface()
-		if size := c.cql.Size(); size > 0 && len(data) != size { // a live column of another type: the driver would decode a part
+		if size := c.cql.Size(); size > 0 && len(data) != size && len(data) > 0 { // a live column of another type: the driver would decode a part
 			return nil, undecoded.As(c.name, c.cql.Info(), field)
 		}
 		if c.cql.Exceeds(data) {

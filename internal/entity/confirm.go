@@ -50,7 +50,11 @@ func (r TableRow) BaseKey() (table string, key []*Value, ok bool) {
 	if base.rotation == nil {
 		return base.name, key, true
 	}
-	clock := instantOf(&values[base.rotation.clock])
+	at := &values[base.rotation.clock]
+	if len(at.data) == 0 { // as Cassandra allows it in a clustering column
+		return "", nil, false
+	}
+	clock := instantOf(at)
 	if _, err := base.rotation.versions[0].bucket.text(clock); err != nil {
 		return "", nil, false // no table is named so, and no base row can be there
 	}

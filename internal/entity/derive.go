@@ -47,7 +47,7 @@ func (d *derivation) value(of func(column int) *Value) ([]byte, error) {
 	var t int64
 	if d.clock >= 0 {
 		v := of(d.clock)
-		if v.data == nil {
+		if len(v.data) == 0 { // also the empty value that the driver by itself makes of a zero time.Time
 			return nil, errAbsent
 		}
 		t = instantOf(v)
