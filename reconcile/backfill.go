@@ -30,8 +30,8 @@ func Writers(t time.Time) Option { return func(c *config) { c.writers = t } }
 // error of [Reconciler.Verify] does: repair the table with [Tables], then call Backfill again. Under load that is usual if processes with and
 // without the table wrote at the same time, as in a rolling deployment: rows that the processes without it moved or deleted are left in the
 // new table. Keep the table Hidden until the error is nil. The error is ErrInvalid, and nothing was sent, without Writers or with a time in
-// the future, with [DryRun] (use Verify), for a table with gc_grace_seconds below an hour or with a default_time_to_live that the base table
-// does not have, and for a set that takes Patch and has ExpiresAt, or maps or sets that are not frozen. Option Tables is overridden. The
+// the future, with [DryRun] (use Verify), for a table with gc_grace_seconds below an hour or with a default_time_to_live other than that of the
+// base table, and for a set that takes Patch and has ExpiresAt, or maps or sets that are not frozen. Option Tables is overridden. The
 // report is that of the verification or, if Backfill did not get that far, of what was put; it is nil if the run could not begin.
 // [OnProgress] is told of both, one after the other. With [State], both are stored, and the report has the run of what was put: a call with
 // [Resume] of that run continues there, or verifies again.
@@ -72,7 +72,7 @@ func (j *job) checkFill() error {
 	if len(j.queries) == 0 {
 		return invalid("Backfill: table %s is of unique keys: Repair claims those that rows have", j.uniques[0].Name())
 	}
-	base, t := j.base(), j.queries[0]
+	t := j.queries[0]
 	why := t.Unfillable()
 	switch {
 	case j.writers.IsZero():
@@ -86,9 +86,6 @@ func (j *job) checkFill() error {
 	case t.gcGrace < leastGrace:
 		return invalid("Backfill: gc_grace_seconds of table %s is less than an hour, so what writers remove could be purged before an older "+
 			"row is put: set it to that of the base table", t.Name())
-	case t.ttl != 0 && t.ttl != base.ttl:
-		return invalid("Backfill: table %s has a default_time_to_live, and the base table another one or none, so its rows would end at other "+
-			"times: give both the same", t.Name())
 	}
 	return nil
 }

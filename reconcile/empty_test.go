@@ -52,6 +52,7 @@ func TestEmptyTimestamp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		<-time.After(time.Second)
 		byHand()
 		rd, err := reader.New(s)
 		if err != nil {

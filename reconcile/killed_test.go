@@ -113,7 +113,7 @@ func (m *mortal) run(ctx context.Context, r *reconcile.Reconciler, options ...re
 	case "backfill":
 		return r.Backfill(ctx, m.set(), "items_by_owner", append(options, reconcile.Writers(time.Now().Add(-time.Hour)))...)
 	}
-	return r.Adopt(ctx, m.set(), append(options, reconcile.Writers(time.Now().Add(-time.Minute)))...)
+	return r.Adopt(ctx, m.set(), append(options, reconcile.Writers(m.ended))...)
 }
 
 // mortal is one world, whose runs are killed.
@@ -123,6 +123,7 @@ type mortal struct {
 	t        *testing.T
 	r        *reconcile.Reconciler // of the process that resumes
 	expected string                // values after a run that was not disturbed
+	ended    time.Time             // of the writers by hand; a run to adopt is continued with the same
 
 	mu     sync.Mutex
 	handed []string // rows
@@ -196,6 +197,9 @@ func (m *mortal) process(n int, applied bool) (report *reconcile.Report, died bo
 		}
 		return []cassandratest.Step{cassandratest.Cut}
 	})
+	if (run == gocql.UUID{}) {
+		m.ended = time.Now().Add(-time.Minute)
+	}
 	r, err := reconcile.New(p.s, reconcile.State("shop"), reconcile.Settle(settleKilled), reconcile.Ranges(killedRanges), m.onRemoval(p))
 	if err != nil {
 		t.Fatal(err)

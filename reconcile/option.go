@@ -96,7 +96,7 @@ func Consistency(level session.Consistency) Option {
 }
 
 // InFlight bounds how many requests are in flight. Within the bound their number grows while all is well, and shrinks when the cluster is
-// slow or rejects requests. Default: 256.
+// slow or rejects requests. Default: 256. Less than 1 matches [ErrInvalid].
 func InFlight(most int) Option {
 	return func(c *config) {
 		if c.inFlight = most; most < 1 {
@@ -115,7 +115,7 @@ func Target(p95 time.Duration) Option {
 	}
 }
 
-// Rate bounds the requests a second. Default: no bound.
+// Rate bounds the requests a second. Default: no bound. Less than 1 matches [ErrInvalid].
 func Rate(requests int) Option {
 	return func(c *config) {
 		if c.rate = requests; requests < 1 {
@@ -125,7 +125,7 @@ func Rate(requests int) Option {
 }
 
 // PageSize sets how many rows a request reads. Default: 1000. A page keeps a node busy for some milliseconds, and the service's requests
-// wait meanwhile. Where that matters, set 100 rows or less, with [Rate].
+// wait meanwhile. Where that matters, set 100 rows or less, with [Rate]. Less than 1 matches [ErrInvalid].
 func PageSize(rows int) Option {
 	return func(c *config) {
 		if c.pageSize = rows; rows < 1 {
@@ -145,7 +145,8 @@ func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 
 // MaxRemovals bounds how many rows a run removes or puts into the base table. A run that exceeds it ends with [ErrTooMuch], so that a
 // repair does not damage the other tables when the base table is damaged. Default: a hundredth of the rows that were read, at least 100 and
-// at most 1000. A given number replaces that default.
+// at most 1000. A given number replaces that default. Less than 1 matches [ErrInvalid]: to remove nothing, use
+// [DryRun], or leave out [OnRemoval].
 func MaxRemovals(rows int) Option {
 	return func(c *config) {
 		if c.maxRemovals = rows; rows < 1 {

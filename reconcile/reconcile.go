@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/pace"
 	"github.com/denorm-go/denorm/internal/request"
@@ -55,8 +56,13 @@ func invalid(format string, args ...any) error {
 func (r *Reconciler) keyspace(declared string) (string, error) {
 	own := r.session.Reads().Query("").Keyspace()
 	physical, err := r.shared.Physical(declared, own)
-	if err == nil && physical == "" {
+	switch {
+	case err != nil:
+	case physical == "":
 		err = errors.New("the session has no keyspace: set ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces")
+	case !cql.IsTable(physical): // unquoted, as in statements here, it would be another one
+		err = fmt.Errorf("the keyspace of the session, %q, is not of at most 48 lower-case letters, digits and _, a letter first: give another one in "+
+			"ClusterConfig.Keyspace, Table.Keyspace or session.Keyspaces", physical)
 	}
 	return physical, err
 }
@@ -181,7 +187,21 @@ func (j *job) readSchema(ctx context.Context) error {
 		}
 		t.gcGrace, t.ttl = time.Duration(grace)*time.Second, time.Duration(ttl)*time.Second
 	}
+	base := j.base()
+	for _, t := range j.queries { // a row that has ended in one table alone would be missing there, and a repair would bring it back
+		if t.ttl != 0 && t.ttl != base.ttl {
+			return invalid("table %s has a default_time_to_live of %v, and the base table %s has %s, so its rows end at other times and cannot be compared: "+
+				"give both tables the same, or name the other query tables with Tables", t.qualified(), t.ttl, base.qualified(), orNone(base.ttl))
+		}
+	}
 	return nil
+}
+
+func orNone(d time.Duration) string {
+	if d == 0 {
+		return "none"
+	}
+	return d.String()
 }
 
 // horizon is how long something that was sent may still be delivered.

@@ -30,7 +30,7 @@ func State(keyspace string) Option { return func(c *config) { c.state = keyspace
 // Resume continues a run that [State] has stored: see [Report.Run] and [Reconciler.Runs]. The run does not repeat what it has done, its report
 // has all that it found before, and it first looks at what it was repairing when its process died. Verify and Repair without [Lookup],
 // however, read all tables again, because their hashes are lost with the process. The call must be the same, with the same declaration,
-// [Tables], [Lookup] and [DryRun], or the error matches [ErrInvalid]. The [Rate] is that of the stored run unless another one is given.
+// [Tables], [Lookup] and [DryRun], that of Adopt also with the same [Writers] and [Settle], or the error matches [ErrInvalid]. The [Rate] is that of the stored run unless another one is given.
 func Resume(run gocql.UUID) Option { return func(c *config) { c.resume = run } }
 
 // storedRun is a run in the tables of StateSchema.
@@ -87,7 +87,11 @@ func (j *job) plan() ([]byte, error) {
 	for _, t := range j.compared() {
 		names = append(names, t.qualified())
 	}
-	text, err := json.Marshal([]any{j.kind, j.dryRun, j.lookup, j.ranges, names, j.set.Describe()})
+	what := []any{j.kind, j.dryRun, j.lookup, j.ranges, names, j.set.Describe()}
+	if j.adopt != 0 { // a range that was adopted under an earlier time may have rows by hand since
+		what = append(what, j.adopt)
+	}
+	text, err := json.Marshal(what)
 	sum := sha256.Sum256(text)
 	return sum[:], err
 }
@@ -146,7 +150,7 @@ func (r *storedRun) check(ctx context.Context, j *job, plan []byte) error {
 	case len(rows) == 0:
 		return invalid("Resume: no run %s to %s set %s in these keyspaces is stored", r.run, j.kind, j.entity)
 	case string(rows[0].plan) != string(plan):
-		return invalid("Resume: run %s was begun with another declaration of set %s, or with other Tables, Lookup or DryRun: begin a new run", r.run, j.entity)
+		return invalid("Resume: run %s was begun with another declaration of set %s, or with other Tables, Lookup, DryRun or, to adopt, Writers or Settle: begin a new run", r.run, j.entity)
 	}
 	r.began, j.report.Began, r.former = rows[0].started, rows[0].started, rows[0].owner
 	if j.rate == 0 {
