@@ -325,3 +325,53 @@ func TestRecipesForRepeats(t *testing.T) {
 		}
 	})
 }
+
+// tally counts behind a pointer, and has tags in no order.
+type tally struct {
+	TallyID   gocql.UUID
+	Count     *int32
+	Tags      map[string]string
+	UpdatedAt int64
+}
+
+// A request that is delivered three times changes its entity once, also if its function changes the row in place. One that leaves all as it is may be
+// repeated.
+func TestRepeatOfAChangeInPlace(t *testing.T) {
+	t.Parallel()
+	set := tables.Must(tables.New[tally]("tally", tables.Table{Name: "tallies", PartKey: []string{"tally_id"}}, tables.Stamp("updated_at")))
+	for name, c := range map[string]struct {
+		change func(tally) (tally, error)
+		count  int32
+		fails  bool
+	}{
+		"a copy":   {func(r tally) (tally, error) { n := *r.Count + 1; r.Count = &n; return r, nil }, 1, true},
+		"in place": {func(r tally) (tally, error) { *r.Count++; return r, nil }, 1, true},
+		"a map":    {func(r tally) (tally, error) { r.Tags["n"] += "x"; return r, nil }, 0, true},
+		"the same": {func(r tally) (tally, error) { *r.Count, r.Tags["b"] = 5, "2"; return r, nil }, 5, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cassandratest.Test(t, 1, func(t *testing.T, cluster *cassandratest.Cluster) {
+				cluster.Create("CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+				create(cluster, set)
+				w, _ := open(t, cluster)
+				row := tally{TallyID: gocql.MustRandomUUID(), Count: new(int32), Tags: map[string]string{"a": "1", "b": "2", "c": "3"}}
+				if _, err := w.Write(t.Context(), "create", set.Insert(row)); err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(time.Second)
+				at := w.With(writer.At(time.Now().UnixMicro()))
+				for delivery := range 3 {
+					_, err := writer.Modify(t.Context(), at, "count", set, row, c.change)
+					if invalid := errors.Is(err, writer.ErrInvalid); invalid != (c.fails && delivery > 0) || err != nil && !invalid {
+						t.Errorf("delivery %d: %v", delivery, err)
+					}
+				}
+				now, err := writer.Load(t.Context(), w, "show", set, row)
+				if err != nil || *now.Count != c.count || len(now.Tags["n"]) > 1 {
+					t.Errorf("counted %d times, %v (%v)", *now.Count, now.Tags, err)
+				}
+			})
+		})
+	}
+}

@@ -6,19 +6,54 @@ import (
 	"slices"
 )
 
+// Frozen is what an update uses of a before-image that was encoded before the row was changed, perhaps in place.
+type Frozen struct {
+	image []Value
+	err   error
+	// memory has, by column, those of the others that are behind pointers or in slices and maps, by which the repeat of a write is known.
+	memory []Value
+}
+
 // Freeze encodes at once what the update needs of before, a row of the set, and gives what the change that it is for has as Frozen.
-func (s *Set) Freeze(before any) func() ([]Value, error) {
+func (s *Set) Freeze(before any) *Frozen {
 	if s == nil {
 		return nil
 	}
-	image, err := s.image(reflect.ValueOf(before))
-	return func() ([]Value, error) { return image, err }
+	row := reflect.ValueOf(before)
+	out := new(Frozen)
+	if out.image, out.err = s.image(row); out.err != nil || s.stamp < 0 {
+		return out
+	}
+	for i := range s.columns {
+		if c := &s.columns[i]; c.derived != nil || out.image[i].typ != nil || !c.inPlace() {
+			continue
+		}
+		if out.memory == nil {
+			out.memory = make([]Value, len(s.columns))
+		}
+		if v, err := s.encode(row, i); err == nil { // else the update fails at this column, or is no repeat
+			out.memory[i] = v
+		}
+	}
+	return out
+}
+
+// inPlace says whether the value of a field may change with that of its copy.
+func (c *column) inPlace() bool {
+	switch c.goType.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		return true
+	case reflect.Struct:
+		return !c.isTime
+	default:
+		return false
+	}
 }
 
 // image gives the before-image of a change, by column. Of the other columns there is nothing in it.
 func (c Change) image() ([]Value, error) {
 	if c.Frozen != nil {
-		return c.Frozen()
+		return c.Frozen.image, c.Frozen.err
 	}
 	return c.Set.image(reflect.ValueOf(c.Before))
 }

@@ -128,6 +128,13 @@ func (r *renderer) repeats(c Change) bool {
 			continue
 		}
 		before := r.before[i]
+		if before.typ == nil && c.Frozen != nil && col.inPlace() {
+			if before = c.Frozen.memory[i]; before.typ == nil ||
+				!bytes.Equal(ordered(before.typ, before.data), ordered(before.typ, r.after[i].data)) {
+				return false
+			}
+			continue
+		}
 		if before.typ == nil { // no key
 			row, after := reflect.ValueOf(c.Before), reflect.ValueOf(c.After)
 			if reflect.DeepEqual(row.FieldByIndex(col.index).Interface(), after.FieldByIndex(col.index).Interface()) {
