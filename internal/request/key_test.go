@@ -1,0 +1,39 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Cassandra's texts for a partition that nodetool denylist has (StorageProxy of 5.0) hold its key.
+func TestErrorWithoutKey(t *testing.T) {
+	t.Parallel()
+	const key = "4b726575"
+	for _, text := range []string{
+		"Unable to write to denylisted partition [0xDecoratedKey(-42, " + key + ")] in shop/orders",
+		"Unable to read denylisted partition [0x" + key + "] in shop/orders",
+		"Unable to perform CAS write to denylisted partition [0x" + key + "] in shop/orders",
+	} {
+		cause := errors.New(text)
+		r := New("shop", nil, time.Second)
+		r.Begin(context.Background())
+		err := r.End(cause)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+			if got := fmt.Sprintf(verb, err); strings.Contains(got, key) || !strings.HasSuffix(got, "partition [key left out] in shop/orders") {
+				t.Errorf("%s: %s", verb, got)
+			}
+		}
+		if !errors.Is(err, cause) {
+			t.Errorf("%v is not its cause", err)
+		}
+	}
+	for _, text := range []string{"unavailable", "denylisted partition [without an end"} {
+		if cause := errors.New(text); withoutKey(cause) != cause { //nolint:errorlint // the same
+			t.Errorf("%s was changed", text)
+		}
+	}
+}
