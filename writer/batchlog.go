@@ -23,6 +23,16 @@ type batchlog struct {
 	worked atomic.Int32 // trials in a row
 }
 
+// copy is one that knows the same, and that others do not see.
+func (b *batchlog) copy() *batchlog {
+	if b == nil { // of a writer that was not made
+		return nil
+	}
+	out := new(batchlog)
+	out.at.Store(b.at.Load())
+	return out
+}
+
 func (b *batchlog) failed(now time.Time) {
 	b.worked.Store(0)
 	b.at.Store(&now)

@@ -67,7 +67,9 @@ type PlannedStatement struct {
 // changes that are not valid it returns the error of Write, except for what depends on the live schema: only Write finds that.
 func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 	w = w.made()
-	p, err := w.plan(op, changes, 0)
+	planning := *w
+	planning.batchlog = w.batchlog.copy() // the next write, not this call, is the one that tries the batchlog again
+	p, err := planning.plan(op, changes, 0)
 	if err != nil {
 		return nil, reject(op, err)
 	}

@@ -285,3 +285,24 @@ func TestOneWriteTriesTheBatchlog(t *testing.T) {
 		}
 	})
 }
+
+// Explain sends nothing, so it is not the one that tries the batchlog again: a service that calls it before each write would never send another batch.
+func TestExplainLeavesTheTrial(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		open, paid := move()
+		w := fakeWriter(&fakeExecutor{}, WithClock(NewClock(time.Now)))
+		w.batchlog.failed(time.Now())
+		for _, want := range []Mode{Fallback, LoggedBatch} {
+			for range 2 {
+				if plan, err := w.Explain("payOrder", orderSet(t).Update(open, paid)); err != nil || plan.Mode != want {
+					t.Errorf("Explain: %v, %v, want %v", plan.Mode, err, want)
+				}
+			}
+			if res, err := w.Write(t.Context(), "payOrder", orderSet(t).Update(open, paid)); err != nil || res.Mode != want {
+				t.Errorf("Write: %v, %v, want %v", res.Mode, err, want)
+			}
+			time.Sleep(batchlogPause)
+		}
+	})
+}
