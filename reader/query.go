@@ -157,7 +157,7 @@ func (q *query) bind() (*bound, error) {
 		return nil, q.invalid("", "the table is Hidden until its backfill is complete: read another table until then, and remove Hidden "+
 			"from its declaration once Reconciler.Backfill has returned no error")
 	case q.limit < 0:
-		return nil, q.invalid("", fmt.Sprintf("the limit is %d", q.limit))
+		return nil, q.invalid("", fmt.Sprintf("the limit is %d: give a positive number, or 0 for all rows", q.limit))
 	}
 	b := &bound{
 		query: *q, equal: make(map[string]*entity.Value), partition: q.layout.Partition(), columns: q.layout.Clustering(),

@@ -52,6 +52,7 @@ func (r sessionReader) rows(ctx context.Context, statement string, values ...any
 
 // Read reads the live schema of the keyspaces from whichever node coordinates. Without names, it reads all keyspaces but Cassandra's own. A
 // keyspace that does not exist is left out. Reading gocql's own metadata would miss replication, gc_grace_seconds and most other options.
+// It ends with ctx; each request has the time limit of the session.
 func Read(ctx context.Context, s *session.Session, keyspaces ...string) (*Schema, error) {
 	if err := missing(ctx, s, &Schema{}); err != nil {
 		return nil, err

@@ -203,7 +203,8 @@ func (s *Session) With(options ...Option) *Session {
 	return &derived
 }
 
-// Close ends the sessions that [Open] has opened. Requests in flight fail. It does nothing to sessions given to [New], and nothing for a
+// Close ends the sessions that [Open] has opened. Requests in flight fail, and the outcome of a write among them is unknown: wait for calls,
+// and for writer.Wait, first. It does nothing to sessions given to [New], and nothing for a
 // Session made by [Session.With]. It may be called again.
 func (s *Session) Close() {
 	if s.opened {

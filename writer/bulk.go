@@ -106,6 +106,10 @@ type Bulk struct {
 func (w *Writer) WriteAll(ctx context.Context, op string, source iter.Seq2[Item, error], options ...BulkOption) *Bulk {
 	b := &Bulk{w: w.made(), op: op, source: source, inFlight: mostInFlight, ctx: ctx}
 	for _, o := range options {
+		if o == nil {
+			b.reject(errors.New("an option is nil"))
+			continue
+		}
 		o(b)
 	}
 	switch {

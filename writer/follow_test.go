@@ -143,3 +143,30 @@ func TestStoredResumeKeepsWhatTheOwnerLeftUnfinished(t *testing.T) {
 		}
 	})
 }
+
+// A write whose batch may not be sent, as the schema cannot be read, says so of each table that does not have it, also of the one with the condition.
+func TestEachTableHasACause(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		s := start(t, c).client(t)
+		unread := c.When(cassandratest.Table("tables")).Do(cassandratest.Fail(cassandratest.Unavailable(gocql.One, 1, 0)))
+		u := user{UserID: gocql.MustRandomUUID(), Email: "a", City: "b", Name: "c"}
+		_, err := s.w.Write(t.Context(), "signUp", users.Insert(u), tickets.Insert(ticket{TicketID: gocql.MustRandomUUID(), UserID: u.UserID, Seat: "1"}))
+		if unread.Handled() == 0 {
+			t.Fatal("no request has met the rule")
+		}
+		e := failedWrite(t, err)
+		if !e.NotApplied() || len(e.Tables) == 0 {
+			t.Errorf("%v", err)
+		}
+		for _, r := range e.Tables {
+			if r.Err == nil {
+				t.Errorf("table %s is %v without a cause: %v", r.Table, r.Outcome, err)
+			}
+		}
+		unread.End()
+		if _, err := s.w.Resume(t.Context(), e); err != nil {
+			t.Error(err)
+		}
+	})
+}

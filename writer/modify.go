@@ -23,7 +23,8 @@ import (
 )
 
 // Modify reads the base row under key, calls change to make the new row from it, and writes the new row as an
-// Update. Only the fields of the base key are used from key. Modify returns the row as written, with its new stamp.
+// Update. Only the fields of the base key are used from key. Modify returns the row as written, with its new stamp
+// or version; the field of a [tables.Mark] stays as it was read.
 //
 // Rows win as a whole: if two clients modify one entity at the same time, the one with the larger timestamp wins and
 // the other's edit is lost, though both are acknowledged. In a set that is Versioned or has Compare, the second

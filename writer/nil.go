@@ -33,8 +33,8 @@ func missing[T any](ctx context.Context, op string, set *tables.Set[T]) error {
 		return errNoContext
 	case op == "":
 		return errNoOp
-	case set == nil:
-		return errors.New("the set is nil")
+	case set == nil || set.Internal() == nil:
+		return errors.New("the set is nil or a zero value: it is made by tables.New")
 	}
 	return nil
 }
@@ -42,8 +42,8 @@ func missing[T any](ctx context.Context, op string, set *tables.Set[T]) error {
 // missingSet says which of the sets is nil.
 func missingSet(sets []tables.Described) error {
 	for i, set := range sets {
-		if set == nil || set.Internal().Describe().Entity == "" {
-			return fmt.Errorf("set %d is nil", i+1)
+		if set == nil || set.Internal() == nil {
+			return fmt.Errorf("set %d is nil or a zero value: it is made by tables.New", i+1)
 		}
 	}
 	return nil

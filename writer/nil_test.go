@@ -15,14 +15,18 @@ func TestNil(t *testing.T) {
 	t.Parallel()
 	set := tables.Must(tables.New[guest]("guest", tables.Table{Name: "guests", PartKey: []string{"guest_id"}}))
 	var (
-		none      context.Context
-		noSet     *tables.Set[guest]
-		noWriter  *writer.Writer
-		row       = guest{GuestID: gocql.MustRandomUUID()}
-		same      = func(g guest) (guest, error) { return g, nil }
-		zero      writer.Writer
-		noMade    = "the writer is nil or a zero value: it is made by writer.New"
-		noOp      = "op is empty: name the write, as in createOrder; errors, spans and metrics show it"
+		none       context.Context
+		noSet      *tables.Set[guest]
+		noWriter   *writer.Writer
+		row        = guest{GuestID: gocql.MustRandomUUID()}
+		same       = func(g guest) (guest, error) { return g, nil }
+		zero       writer.Writer
+		noMade     = "the writer is nil or a zero value: it is made by writer.New"
+		noOp       = "op is empty: name the write, as in createOrder; errors, spans and metrics show it"
+		noSetMade  = "the set is nil or a zero value: it is made by tables.New"
+		nothing    = func(func(writer.Item, error) bool) {}
+		notDecoded = "; the error is empty, as where UnmarshalBinary has failed: look at what that returned, and keep the bytes; " +
+			"what became of the write cannot be known from it"
 		noContext = "the context is nil: pass the caller's, or context.Background()"
 	)
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
@@ -35,7 +39,7 @@ func TestNil(t *testing.T) {
 			want string
 		}{
 			"Write without a context":       {func() error { _, err := w.Write(none, "m", set.Insert(row)); return err }, "m: invalid: " + noContext},
-			"Resume without a context":      {func() error { _, err := w.Resume(none, &writer.Error{Op: "m"}); return err }, "m: invalid: " + noContext},
+			"Resume without a context":      {func() error { _, err := w.Resume(none, &writer.Error{Op: "m"}); return err }, "m: invalid: " + noContext + notDecoded},
 			"Check without a context":       {func() error { return w.Check(none, set) }, "Check: invalid: " + noContext},
 			"Differences without a context": {func() error { _, err := w.Differences(none, set); return err }, "Check: invalid: " + noContext},
 			"Modify without a context":      {func() error { _, err := writer.Modify(none, w, "m", set, row, same); return err }, "m: invalid: " + noContext},
@@ -54,12 +58,18 @@ func TestNil(t *testing.T) {
 			"Explain without an op":         {func() error { _, err := w.Explain("", set.Insert(row)); return err }, "invalid: " + noOp},
 			"Modify without an op":          {func() error { _, err := writer.Modify(ctx, w, "", set, row, same); return err }, "invalid: " + noOp},
 			"Load without an op":            {func() error { _, err := writer.Load(ctx, w, "", set, row); return err }, "invalid: " + noOp},
-			"Modify without a set":          {func() error { _, err := writer.Modify(ctx, w, "m", noSet, row, same); return err }, "m: invalid: the set is nil"},
-			"Load without a set":            {func() error { _, err := writer.Load(ctx, w, "m", noSet, row); return err }, "m: invalid: the set is nil"},
+			"Modify without a set":          {func() error { _, err := writer.Modify(ctx, w, "m", noSet, row, same); return err }, "m: invalid: the set is nil or a zero value: it is made by tables.New"},
+			"Load without a set":            {func() error { _, err := writer.Load(ctx, w, "m", noSet, row); return err }, "m: invalid: the set is nil or a zero value: it is made by tables.New"},
 			"Modify without a change":       {func() error { _, err := writer.Modify(ctx, w, "m", set, row, nil); return err }, "m: invalid: the function that changes the row is nil"},
-			"Check without a set":           {func() error { return w.Check(ctx, set, noSet) }, "Check: invalid: set 2 is nil"},
-			"Check with nil":                {func() error { return w.Check(ctx, nil) }, "Check: invalid: set 1 is nil"},
-			"Differences without a set":     {func() error { _, err := w.Differences(ctx, noSet); return err }, "Check: invalid: set 1 is nil"},
+			"Modify of a zero set":          {func() error { _, err := writer.Modify(ctx, w, "m", new(tables.Set[guest]), row, same); return err }, "m: invalid: " + noSetMade},
+			"Load of a zero set":            {func() error { _, err := writer.Load(ctx, w, "m", new(tables.Set[guest]), row); return err }, "m: invalid: " + noSetMade},
+			"Wait without a context":        {func() error { return w.Wait(none) }, "Wait: invalid: " + noContext},
+			"Wait without a writer":         {func() error { return noWriter.Wait(ctx) }, "Wait: invalid: " + noMade},
+			"Wait of a zero writer":         {func() error { return zero.Wait(ctx) }, "Wait: invalid: " + noMade},
+			"WriteAll with a nil option":    {func() error { return w.WriteAll(ctx, "m", nothing, nil).Err() }, "m: invalid: an option is nil"},
+			"Check without a set":           {func() error { return w.Check(ctx, set, noSet) }, "Check: invalid: set 2 is nil or a zero value: it is made by tables.New"},
+			"Check with nil":                {func() error { return w.Check(ctx, nil) }, "Check: invalid: set 1 is nil or a zero value: it is made by tables.New"},
+			"Differences without a set":     {func() error { _, err := w.Differences(ctx, noSet); return err }, "Check: invalid: set 1 is nil or a zero value: it is made by tables.New"},
 			"Resumes without a set": {
 				func() error { _, err := w.With(writer.Resumes(noSet)).Write(ctx, "m", set.Insert(row)); return err },
 				"m: invalid: Resumes: name at least one set, and none that is nil",

@@ -51,6 +51,9 @@ func outcomeIn(err error) (outcome Outcome, found bool) {
 	}
 	switch err := err.(type) { //nolint:errorlint // it walks the tree itself
 	case *Error:
+		if err == nil {
+			return Unknown, false // says nothing, and is not nil as an error
+		}
 		return err.outcome(), true
 	case *unwrittenError:
 		return NotApplied, true

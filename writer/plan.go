@@ -135,7 +135,7 @@ func (w *Writer) timestamp(changes []tables.Change, above int64) (int64, error) 
 	}
 	switch {
 	case w.at > ahead:
-		return 0, fmt.Errorf("the timestamp given to At is more than %v ahead of this clock", w.maxSkew)
+		return 0, fmt.Errorf("the timestamp given to At is more than %v ahead of this clock: correct one of the two (At takes microseconds since the Unix epoch)", w.maxSkew)
 	case w.at < stamp:
 		return 0, errors.New("the timestamp given to At is before the stamp of the before-image: the row would not change")
 	}
@@ -222,7 +222,7 @@ func errTwice(entity string, add bool) error {
 	if add {
 		return fmt.Errorf("entity %s: two Adds of one row in one write: add them up in one Add", entity)
 	}
-	return fmt.Errorf("entity %s: changed twice in one write; at one timestamp the two would mix", entity)
+	return fmt.Errorf("entity %s: changed twice in one write, and at one timestamp the two would mix: make them one change, or write them one after the other", entity)
 }
 
 func mixed(keyspace, table, one, other string) error {
@@ -272,7 +272,7 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mu
 	reason, needed, atomic := required(changes, mutations)
 	switch {
 	case w.choice == alwaysConcurrent && atomic:
-		return errors.New("a set declared Atomic is written in logged batches; the writer has the option Concurrent")
+		return errors.New("a set declared Atomic is written in logged batches, and the writer has the option Concurrent: use w.With(writer.Auto())")
 	case w.choice == alwaysConcurrent:
 		p.mode, p.reason = FanOut, "the writer has the option Concurrent"
 		return nil
@@ -306,6 +306,9 @@ func (p *plan) failure() *Error {
 
 // unsent makes cause the reason why nothing of the plan was sent.
 func (p *plan) unsent(cause error) {
+	if p.condition != nil && p.condition.err == nil {
+		p.condition.err = cause
+	}
 	for _, requests := range [][]request{p.requests, p.counters} {
 		for i := range requests {
 			if requests[i].outcome != Applied {

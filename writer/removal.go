@@ -66,9 +66,17 @@ func (r *removals) wait(ctx context.Context, key string) {
 
 // Wait waits until all background work of earlier writes to a [tables.Set] with Versioned is done. Such a write returns once all tables have
 // the change; its entry in the column pending is then removed in the background. A service calls Wait after its last write, before it ends. If
-// it does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of ctx.
+// it does not, the next write of such an entity finds the entry and does what it says, which takes a few requests more. The error is that of
+// ctx, or matches [ErrInvalid] if ctx is nil or the writer was not made by [New].
 func (w *Writer) Wait(ctx context.Context) error {
-	r := w.made().removals
+	w = w.made()
+	switch {
+	case ctx == nil:
+		return reject("Wait", errNoContext)
+	case w.removals == nil: // it was not made
+		return reject("Wait", w.err)
+	}
+	r := w.removals
 	for {
 		var done chan struct{}
 		r.mu.Lock()

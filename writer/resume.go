@@ -68,7 +68,7 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	empty := len(failed.requests) == 0 && failed.condition == nil
 	if ctx == nil {
 		if empty {
-			return Result{}, reject(failed.Op, errNoContext)
+			return Result{}, reject(failed.Op, fmt.Errorf("%w; %w", errNoContext, nothing))
 		}
 		return Result{Timestamp: failed.Timestamp, Mode: failed.Mode}, w.keep(failed.doubted(), errNoContext)
 	}
@@ -76,7 +76,10 @@ func (w *Writer) Resume(ctx context.Context, failed *Error) (Result, error) {
 	defer call.end()
 	ctx = w.tracer.TraceStart(ctx, session.OperationStart{Op: failed.Op, Resume: true, Link: failed.link})
 	if empty {
-		return w.refused(ctx, failed.Op, cmp.Or(w.err, nothing))
+		if w.err != nil {
+			nothing = fmt.Errorf("%w; %w", w.err, nothing)
+		}
+		return w.refused(ctx, failed.Op, nothing)
 	}
 	failed = failed.doubted()
 	batch, err := w.fresh(ctx, failed)

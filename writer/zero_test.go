@@ -24,6 +24,29 @@ func TestZeroWriterKeepsTheError(t *testing.T) {
 	}
 }
 
+// Nothing is known of a write of which there is no error, whatever else keeps Resume from it.
+func TestResumeOfNothingIsUnknown(t *testing.T) {
+	t.Parallel()
+	w := fakeWriter(&fakeExecutor{})
+	var none context.Context
+	for name, resume := range map[string]func() error{
+		"by itself":         func() error { _, err := w.Resume(t.Context(), nil); return err },
+		"without a context": func() error { _, err := w.Resume(none, nil); return err },
+		"a bad option":      func() error { _, err := w.With(Timeout(-1)).Resume(t.Context(), nil); return err },
+		"not decoded":       func() error { _, err := w.With(Timeout(-1)).Resume(t.Context(), new(Error)); return err },
+		"a zero writer":     func() error { _, err := new(Writer).Resume(t.Context(), nil); return err },
+	} {
+		err := resume()
+		var failed *Error
+		if !errors.As(err, &failed) || failed.NotApplied() || OutcomeOf(err) != Unknown {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := OutcomeOf((*Error)(nil)); got != Unknown {
+		t.Errorf("an error that holds nothing: %v", got)
+	}
+}
+
 // A nil *Error, as errors.As wants it, is nothing to decode into.
 func TestUnmarshalIntoNil(t *testing.T) {
 	t.Parallel()

@@ -209,7 +209,7 @@ func Decide(l Look, r Rules) (Repair, error) {
 	if n := len(rows); n > 0 && rows[n-1].At > l.Base.At {
 		newest := rows[n-1]
 		if !newest.Whole() {
-			return Repair{Reason: "a row is newer than the base row, and its table lacks columns of the set: no row says what the write wrote"}, nil
+			return Repair{Reason: "a row is newer than the base row, and its table lacks columns of the set: no row says what the write wrote: Modify the entity, with no change"}, nil
 		}
 		send, err := newest.again(true, r.Keyspace)
 		return Repair{Send: send}, err

@@ -40,7 +40,7 @@ func DecideVersioned(l Look, v Version, r Rules) (Repair, error) {
 		at := v.At
 		switch {
 		case r.Ahead != 0 && q.At > r.Ahead:
-			out.Reason = "a clock that was ahead wrote the row: removed at its time, what is written before then would be hidden: repair again after it"
+			out.Reason = "the time of the row is in the future, as the clock of its writer was ahead: a delete at that time would hide writes until then, so repair again after it"
 			continue
 		case v.At == 0 && q.At == 0:
 			out.Reason = "nothing says when the row was written, nor is the delete of the entity remembered"

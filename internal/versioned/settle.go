@@ -27,7 +27,7 @@ type Result struct {
 }
 
 // ErrRounds is the error of a change that has met other writers' changes so often that it has given up.
-var ErrRounds = errors.New("other writers came first too often")
+var ErrRounds = errors.New("other writers changed the entity again in each of several rounds: try again later, or with fewer writers of this entity at a time")
 
 // ErrKept is the error of a change that gave up over an entry of pending that was there in each round, though it had been removed: as
 // keys of entries never recur, the clock of the server that made it is further ahead than removals reach.

@@ -121,7 +121,7 @@ const shortest = time.Minute
 func (w Window) valid() error {
 	switch {
 	case w.Ahead < 0 || w.Back < 0 || w.Retain < 0:
-		return errors.New("rotation: a window is not negative")
+		return errors.New("rotation: Ahead, Back and Retain must not be negative")
 	case w.Retain > 0 && w.Retain < shortest || w.Ahead > 0 && w.Ahead < shortest || w.Back > 0 && w.Back < shortest:
 		return fmt.Errorf("rotation: Ahead %v, Back %v, Retain %v: less than a minute, so not the days that were meant: "+
 			"give a time.Duration, such as 30 * 24 * time.Hour", w.Ahead, w.Back, w.Retain)

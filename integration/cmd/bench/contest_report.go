@@ -87,9 +87,9 @@ func (s section) compared() string {
 // method says how the figures were made.
 func (c *contest) method(p *place) string {
 	return fmt.Sprintf(`LOCAL_QUORUM on %d real Cassandra nodes on this machine, each row on %d of them; %d rounds. In each the contenders
-take %d turns in random order, after a round that is not counted; a turn is %d writes with 1 at a time, %d with 16 and %d with 64. Medians over
-the rounds, in brackets the smallest and the largest round, then how many times other lines of the same round, the median of that, too.
-Client and servers share %d cores: compare the lines with each other, not with another run; with many writes at a time latencies are mostly
+take %d turns in random order, after a round that is not counted; a turn is %d writes with 1 at a time, %d with 16 and %d with 64. A cell has the
+median of the rounds, in brackets the smallest and the largest, then two ratios, to the two lines named above the table: each is the median of
+the ratios within a round. Client and servers share %d cores: compare the lines with each other, not with another run; with many writes at a time latencies are mostly
 waiting. CPU time of the servers is that of all nodes together, with all that they do meanwhile. Requests are counted by their answers.
 What a write leaves to be done after the answer to the caller is in all figures but the latency.
 `, p.hosts, p.replicas, c.rounds, c.turns, c.alone, c.many, c.many, runtime.NumCPU())
