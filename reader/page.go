@@ -13,7 +13,7 @@ import (
 type page[T any] struct {
 	rows []T
 	keys [][]byte // of row i from i times the number of columns on that are kept: the clustering columns, and what else is wanted
-	gone int      // how many rows of deleted entities were left out
+	gone int      // how many rows that stand for no entity were left out
 	last bool     // nothing comes after it
 	err  error    // the partition cannot be read on; there are no rows
 
@@ -50,24 +50,32 @@ type decoder[T any] struct {
 	fields [][]int // by selected column; nil for one that is no field
 	cells  []cell  // by selected column
 	tells  []int   // the selected columns of which one at least is not null in a row; none where every row is one
+	sorted []int   // the clustering columns
 	dest   []any
 }
 
 func newDecoder[T any](layout entity.Layout, selected []string, kept int) *decoder[T] {
 	d := &decoder[T]{kept: kept, cells: make([]cell, len(selected)), dest: make([]any, len(selected))}
-	tells := layout.Tells()
+	tells, clustering := layout.Tells(), layout.Clustering()
 	for i, name := range selected {
 		d.fields, d.cells[i].name, d.dest[i] = append(d.fields, layout.Field(name)), name, &d.cells[i]
 		if slices.Contains(tells, name) {
 			d.tells = append(d.tells, i)
 		}
+		if slices.Contains(clustering, name) {
+			d.sorted = append(d.sorted, i)
+		}
 	}
 	return d
 }
 
-// gone says whether the row that was scanned last is that of a deleted entity.
-func (d *decoder[T]) gone() bool {
-	return len(d.tells) > 0 && !slices.ContainsFunc(d.tells, func(i int) bool { return d.cells[i].data != nil })
+// gone says whether the row that was scanned last is that of a deleted entity, or of none: for a partition that has no rows, but a value
+// in a static column, Cassandra returns a row whose clustering columns are null. A live table may have such a column though the set has not.
+func (d *decoder[T]) gone() bool { return d.null(d.tells) || d.null(d.sorted) }
+
+// null says whether there are such selected columns, and all of them are null in the row that was scanned last.
+func (d *decoder[T]) null(columns []int) bool {
+	return len(columns) > 0 && !slices.ContainsFunc(columns, func(i int) bool { return d.cells[i].data != nil })
 }
 
 // into makes the next scan write to row.
@@ -80,7 +88,7 @@ func (d *decoder[T]) into(row *T) {
 	}
 }
 
-// decode reads all rows of an answer into the page, but for those of deleted entities. The error is only in the answer.
+// decode reads all rows of an answer into the page, but for those that are gone. The error is only in the answer.
 func (d *decoder[T]) decode(a answer, p *page[T]) {
 	n := a.NumRows()
 	p.reset(n)

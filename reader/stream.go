@@ -113,7 +113,7 @@ func (s *stream[T]) give(p *page[T]) {
 	}
 }
 
-// size is how many rows to ask for next, after so many rows, and so many (gone) of deleted entities. It grows, so that a caller
+// size is how many rows to ask for next, after so many rows, and so many (gone) that stand for no entity. It grows, so that a caller
 // that stops early has not asked for many; with a limit, it doubles where all are gone.
 func (s *stream[T]) size(rows, gone int) int {
 	size := min(s.read.pageSize, max(firstPage, 4*(rows+gone)))
