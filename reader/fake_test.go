@@ -127,6 +127,9 @@ func (f *fakeSource) compare(t *fakeTable, a, b fakeRow, columns int) int {
 }
 
 func compareFake(t gocql.Type, a, b []byte) int {
+	if len(a) == 0 || len(b) == 0 { // an empty value comes first
+		return cmp.Compare(len(a), len(b))
+	}
 	switch t {
 	case gocql.TypeInt:
 		return cmp.Compare(int32(binary.BigEndian.Uint32(a)), int32(binary.BigEndian.Uint32(b)))

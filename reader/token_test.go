@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/denorm-go/denorm/tables"
@@ -53,12 +54,13 @@ func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	r, queries := forgeable(t)
 	one := []byte{0, 0, 0, 1}
+	storable := map[string][]string{"score": {""}, "share": {"", "\xff\xff\xff\xff"}} // by hand: see TestTokenAfterAnyRow
 	for column, q := range queries {
 		for _, value := range []string{
 			"", "\x01", "\x01\x02\x03", "\x00\x00\x00\x01\x00", "\x00\x00\x00\x01\x00\x00\x00\x01\x00", "\x00\x00\x00\x01\x00\x00\x00\x09\x00\x00",
 			"\xff\xff\xff\xff", "\xff\xff\xff\xff\x00\x00\x00\x00\x00", "\x00\x00\x00\x08\x00\x00\x00\x00\x00", "\x00\x00\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff",
 		} {
-			if err := planned(t, r, &q, []byte(value), one); !errors.Is(err, ErrToken) {
+			if err := planned(t, r, &q, []byte(value), one); !errors.Is(err, ErrToken) && !slices.Contains(storable[column], value) {
 				t.Errorf("%s: %x: %v, want ErrToken", column, value, err)
 			}
 			if err := planned(t, r, &q, []byte(value)); !errors.Is(err, ErrToken) {

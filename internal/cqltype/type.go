@@ -130,6 +130,16 @@ func (t *Type) Size() int {
 	return 0
 }
 
+// HasEmpty says whether the server takes a value of no bytes, which is not null, for one of the type. Of most types whose values have one size
+// it does.
+func (t *Type) HasEmpty() bool {
+	switch t.kind {
+	case gocql.TypeTinyInt, gocql.TypeSmallInt, gocql.TypeDate, gocql.TypeTime, gocql.TypeDuration, gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
+		return false
+	}
+	return true
+}
+
 // MultiCell says whether a value is stored as many cells, so that overwriting it costs a range tombstone.
 func (t *Type) MultiCell() bool { return t.composite() && !t.frozen }
 

@@ -110,15 +110,15 @@ func (l Layout) Compare(i int, a, b []byte) int {
 	return l.clustering(i).cql.Compare(a, b)
 }
 
-// Raw makes a value of clustering column i of what is encoded already, and Fits says whether data can be one.
+// Raw makes a value of clustering column i of what is encoded already, and Fits says whether the server can have data there.
 func (l Layout) Raw(i int, data []byte) *Value {
 	return &Value{typ: l.clustering(i).cql, data: data}
 }
 
-// Fits is the check that goes before [Layout.Raw]. data may be anything.
+// Fits is the check that goes before [Layout.Raw]. data may be anything. It is not the check of writes: a row that was read may have been
+// written by somebody else, or when a type had fewer fields.
 func (l Layout) Fits(i int, data []byte) bool {
-	c := l.clustering(i)
-	return malformed(c.cql, data) == "" && keyFault(c, data) == ""
+	return len(data) <= maxKeyBytes && storable(l.clustering(i).cql, data)
 }
 
 // PartitionKey encodes the columns of the partition key, in order.

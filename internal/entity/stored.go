@@ -9,9 +9,41 @@ import (
 	"strings"
 
 	"github.com/denorm-go/denorm/internal/cqltype"
+	"github.com/gocql/gocql"
 )
 
 // This file compares what comes out of storage with what a set declares.
+
+// storable says whether the server can have data as a value of type t. It can have what this library rejects in a key, such as NaN, an empty
+// text, or an empty number; and a user-defined type has values from before it got a field, and some with fields that are not declared yet.
+func storable(t *cqltype.Type, data []byte) bool {
+	if len(data) == 0 {
+		return t.HasEmpty()
+	}
+	switch t.Kind() {
+	case gocql.TypeList, gocql.TypeSet, gocql.TypeMap:
+		elems := t.Elems()
+		n, data, ok := cutInt(data)
+		ok = ok && n >= 0 && n <= len(data)/4/len(elems) // each element has four bytes of length
+		for i := 0; ok && i < n*len(elems); i++ {
+			var part []byte
+			part, data, ok = cutPart(data)
+			ok = ok && part != nil && storable(elems[i%len(elems)], part)
+		}
+		return ok && len(data) == 0
+	case gocql.TypeTuple, gocql.TypeUDT:
+		elems := t.Elems()
+		for i := 0; len(data) > 0; i++ { // elements that are missing at the end are null
+			part, rest, ok := cutPart(data)
+			if !ok || i >= len(elems) && t.User() == nil || i < len(elems) && part != nil && !storable(elems[i], part) {
+				return false
+			}
+			data = rest
+		}
+		return true
+	}
+	return malformed(t, data) == ""
+}
 
 // called says whether the table is the one with the given physical names.
 func (t *table) called(keyspace, name string, physical func(string) string) bool {

@@ -18,7 +18,7 @@ func Validate(t *cqltype.Type, value []byte) error {
 	}
 	n := len(value)
 	if size := t.Size(); size > 0 && n != size {
-		if n == 0 && !neverEmpty(t.Kind()) {
+		if n == 0 && t.HasEmpty() {
 			return nil
 		}
 		return invalid(sizes[t.Kind()], n)
@@ -60,11 +60,6 @@ func Validate(t *cqltype.Type, value []byte) error {
 		return validateUser(t, value)
 	}
 	return nil
-}
-
-// neverEmpty says of a type of one size whether it has no empty value.
-func neverEmpty(kind gocql.Type) bool {
-	return kind == gocql.TypeTinyInt || kind == gocql.TypeSmallInt || kind == gocql.TypeDate || kind == gocql.TypeTime
 }
 
 // sizes are the messages for values of wrong size.
