@@ -139,7 +139,9 @@ func Add(schemas ...*Schema) *Schema {
 	for _, s := range schemas {
 		out.Keyspaces = added(known, out.Keyspaces, s.Keyspaces)
 		out.Types = added(known, out.Types, s.Types)
-		out.Indexes = added(known, out.Indexes, s.Indexes)
+		for _, i := range s.Indexes {
+			out.addIndex(i)
+		}
 		out.Views = added(known, out.Views, s.Views)
 		for _, t := range s.Tables {
 			at, twice := tables[t.ID]

@@ -128,7 +128,7 @@ func (p *parser) statement(at int) (cql.Span, error) {
 	case *cql.CreateTable:
 		return span, p.createTable(s, span)
 	case *cql.CreateIndex:
-		p.createIndex(s, at)
+		return span, p.createIndex(s, at)
 	case *cql.CreateView:
 		return span, p.createView(s, span)
 	case *cql.AlterTable:
@@ -270,54 +270,6 @@ func (p *parser) setKey(columns *[]Column, span cql.Span, part, clustering []str
 	}
 	*columns = sorted
 	return nil
-}
-
-func (p *parser) createIndex(s *cql.CreateIndex, at int) {
-	table := p.id(s.Table)
-	i := Index{
-		ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: cql.Quote(s.Column), Class: indexClass(s.Using), At: p.position(at),
-	}
-	if s.Part != "" {
-		i.Target = s.Part + "(" + i.Target + ")"
-	}
-	if i.Name == "" {
-		i.Name = i.Table + "_" + i.Column() + "_idx" // as the server names it
-	}
-	p.out.Indexes = append(p.out.Indexes, i)
-}
-
-// indexClass is the name of an index implementation; the one of CREATE INDEX is empty.
-func indexClass(using string) string {
-	switch strings.ToLower(using[strings.LastIndex(using, ".")+1:]) {
-	case "legacy_local_table":
-		return ""
-	case "storageattachedindex", "sai":
-		return "sai"
-	}
-	return using
-}
-
-// indexFunctions say what of a collection an index is on.
-var indexFunctions = []string{"keys", "values", "entries", "full"}
-
-// indexTarget takes a target apart; function is empty for an index on the column as it is.
-func indexTarget(target string) (function, column string) {
-	for _, f := range indexFunctions {
-		if inner, ok := strings.CutPrefix(target, f+"("); ok && strings.HasSuffix(inner, ")") {
-			function, target = f, strings.TrimSuffix(inner, ")")
-			break
-		}
-	}
-	if name := cql.Unquote(target); strings.HasPrefix(target, `"`) && name != "" {
-		return function, name
-	}
-	return function, target
-}
-
-// Column returns the name of the column that the index is on.
-func (i *Index) Column() string {
-	_, column := indexTarget(i.Target)
-	return column
 }
 
 func (p *parser) createView(s *cql.CreateView, span cql.Span) error {

@@ -150,7 +150,7 @@ type Column struct {
 	Buckets int
 }
 
-// Index is a secondary index.
+// Index is a secondary index. One that a text creates without a name has the name that the server would give it.
 type Index struct {
 	ID
 	Table  string
@@ -158,6 +158,8 @@ type Index struct {
 	// Class is empty for the index that CREATE INDEX makes by default, otherwise what USING names, for example sai.
 	Class string
 	At    Position
+
+	unnamed bool // the text gives it no name
 }
 
 // View is a materialized view.

@@ -2,9 +2,7 @@ package catalog
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -30,8 +28,6 @@ func (k *Keyspace) indexesOf(table, column string) []string {
 	return names
 }
 
-var noWord = regexp.MustCompile(`\W`)
-
 func (s *Schema) createIndex(name cql.Name, stmt *cql.CreateIndex) (*Change, error) {
 	old, err := s.existing(name.Keyspace)
 	if err != nil {
@@ -55,11 +51,7 @@ func (s *Schema) createIndex(name cql.Name, stmt *cql.CreateIndex) (*Change, err
 		return nil, err
 	}
 	if i.name == "" {
-		base := noWord.ReplaceAllString(t.Name+"_"+i.column+"_idx", "")
-		i.name = base
-		for n := 1; taken(i.name); n++ {
-			i.name = fmt.Sprintf("%s_%d", base, n)
-		}
+		i.name = cql.IndexName(t.Name, i.column, taken)
 	}
 	for _, other := range old.indexes {
 		if other.table == i.table && other.kind == i.kind && maps.Equal(other.options, i.options) {

@@ -1,0 +1,18 @@
+package cql
+
+import (
+	"regexp"
+	"strconv"
+)
+
+var noWord = regexp.MustCompile(`\W`)
+
+// IndexName is the name that the server gives to an index that is created without one. taken says whether the keyspace has an index of a name.
+func IndexName(table, column string, taken func(name string) bool) string {
+	base := noWord.ReplaceAllString(table+"_"+column+"_idx", "")
+	name := base
+	for n := 1; taken(name); n++ {
+		name = base + "_" + strconv.Itoa(n)
+	}
+	return name
+}

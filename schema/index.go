@@ -1,0 +1,107 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/cql"
+)
+
+// createIndex gives an index without a name the one that the server would give it after what the text has created before. A second index on the
+// same is an error, as it is to the server: what CQL returns could not be executed.
+func (p *parser) createIndex(s *cql.CreateIndex, at int) error {
+	table := p.id(s.Table)
+	i := Index{
+		ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: cql.Quote(s.Column), Class: indexClass(s.Using), At: p.position(at),
+		unnamed: s.Index == "",
+	}
+	if s.Part != "" {
+		i.Target = s.Part + "(" + i.Target + ")"
+	}
+	if i.unnamed {
+		i.Name = p.out.indexName(&i)
+	}
+	there, same := named(p.out.Indexes, i.ID) != nil, p.out.indexLike(&i)
+	switch {
+	case s.IfNotExists && (there || same != nil):
+		return nil
+	case there:
+		return p.once(there, at, "index", i.ID)
+	case same != nil:
+		return p.fail(at, "index %s is on the same as index %s, and Cassandra rejects the second: leave one of them out", i.ID, same.ID)
+	}
+	p.out.Indexes = append(p.out.Indexes, i)
+	return nil
+}
+
+// indexName is the name that the server gives to an index without one.
+func (s *Schema) indexName(i *Index) string {
+	return cql.IndexName(i.Table, i.Column(), func(name string) bool { return named(s.Indexes, ID{i.Keyspace, name}) != nil })
+}
+
+// indexLike is an index on the same, whatever its name is; nil for none.
+func (s *Schema) indexLike(i *Index) *Index {
+	at := slices.IndexFunc(s.Indexes, func(o Index) bool { return o.Keyspace == i.Keyspace && o.same(i) })
+	if at < 0 {
+		return nil
+	}
+	return &s.Indexes[at]
+}
+
+// same says whether two indexes of a keyspace differ in nothing but their names. An index on a collection as it is is one on its values.
+func (i *Index) same(o *Index) bool {
+	target := func(i *Index) string {
+		if function, column := indexTarget(i.Target); function == "values" {
+			return cql.Quote(column)
+		}
+		return i.Target
+	}
+	return i.Table == o.Table && i.Class == o.Class && target(i) == target(o)
+}
+
+// addIndex adds an index, unless it is there. One that was created without a name gets the one that it would have in this schema.
+func (s *Schema) addIndex(i Index) {
+	if i.unnamed {
+		if s.indexLike(&i) != nil {
+			return
+		}
+		i.Name = s.indexName(&i)
+	}
+	if named(s.Indexes, i.ID) == nil {
+		s.Indexes = append(s.Indexes, i)
+	}
+}
+
+// indexClass is the name of an index implementation; the one of CREATE INDEX is empty.
+func indexClass(using string) string {
+	switch strings.ToLower(using[strings.LastIndex(using, ".")+1:]) {
+	case "legacy_local_table":
+		return ""
+	case "storageattachedindex", "sai":
+		return "sai"
+	}
+	return using
+}
+
+// indexFunctions say what of a collection an index is on.
+var indexFunctions = []string{"keys", "values", "entries", "full"}
+
+// indexTarget takes a target apart; function is empty for an index on the column as it is.
+func indexTarget(target string) (function, column string) {
+	for _, f := range indexFunctions {
+		if inner, ok := strings.CutPrefix(target, f+"("); ok && strings.HasSuffix(inner, ")") {
+			function, target = f, strings.TrimSuffix(inner, ")")
+			break
+		}
+	}
+	if name := cql.Unquote(target); strings.HasPrefix(target, `"`) && name != "" {
+		return function, name
+	}
+	return function, target
+}
+
+// Column returns the name of the column that the index is on.
+func (i *Index) Column() string {
+	_, column := indexTarget(i.Target)
+	return column
+}

@@ -1,0 +1,123 @@
+package schema_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/session"
+)
+
+const indexed = `CREATE TABLE t (a int PRIMARY KEY, m map<text, int>, a_b int, "B c" int, "é" text);
+CREATE TABLE t_a (a int PRIMARY KEY, b int);`
+
+// indexTexts are indexes of the tables of indexed, with the targets that they have by their names.
+var indexTexts = map[string]map[string]string{
+	`CREATE INDEX ON t (keys(m)); CREATE INDEX ON t (values(m)); CREATE INDEX ON t (entries(m))`: {
+		"t_m_idx": "keys(m)", "t_m_idx_1": "values(m)", "t_m_idx_2": "entries(m)",
+	},
+	`CREATE INDEX ON t (a_b); CREATE INDEX ON t_a (b)`:                                {"t_a_b_idx": "a_b", "t_a_b_idx_1": "b"},
+	`CREATE INDEX ON t (a_b) USING 'sai'; CREATE INDEX ON t (a_b)`:                    {"t_a_b_idx": "a_b", "t_a_b_idx_1": "a_b"},
+	`CREATE INDEX t_m_idx ON t (a_b); CREATE INDEX ON t (keys(m))`:                    {"t_m_idx": "a_b", "t_m_idx_1": "keys(m)"},
+	`CREATE INDEX ON t ("B c"); CREATE INDEX ON t ("é")`:                              {"t_Bc_idx": `"B c"`, "t__idx": `"é"`},
+	`CREATE INDEX IF NOT EXISTS ON t (a_b); CREATE INDEX IF NOT EXISTS x ON t (a_b);`: {"t_a_b_idx": "a_b"},
+	`CREATE INDEX x ON t (a_b); CREATE INDEX IF NOT EXISTS x ON t (keys(m))`:          {"x": "a_b"},
+	`CREATE INDEX ON t (keys(m)); DROP INDEX t_m_idx; CREATE INDEX ON t (values(m))`:  {"t_m_idx": "values(m)"},
+}
+
+// byName are the targets of indexes by their names.
+func byName(indexes []schema.Index) map[string]string {
+	out := make(map[string]string)
+	for _, i := range indexes {
+		out[i.Name] = i.Target
+	}
+	return out
+}
+
+// An index without a name gets the one that the server would give it, so that two of a column are two: what is declared can be executed, is
+// created by Ensure, and is then what there is.
+func TestIndexesAreNamedAsByTheServer(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		s, err := session.Open(c.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		drop := func() {
+			t.Helper()
+			c.Create("DROP KEYSPACE IF EXISTS k", "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+		}
+		live := func() map[string]string {
+			t.Helper()
+			read, err := schema.Read(t.Context(), s, "k")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return byName(read.Indexes)
+		}
+		for text, want := range indexTexts {
+			text = "USE k; " + indexed + text
+			declared := schema.Must(schema.Declare(schema.CQL(text)))
+			if got := byName(declared.Indexes); len(declared.Indexes) != len(want) || !maps.Equal(got, want) {
+				t.Errorf("%s: named as %v, want %v", text, got, want)
+			}
+			drop()
+			c.Create(slices.DeleteFunc(strings.Split(text, ";"), func(s string) bool { return strings.TrimSpace(s) == "" })...)
+			if got := live(); !maps.Equal(got, want) {
+				t.Errorf("%s: the server has made %v, want %v", text, got, want)
+			}
+			drop()
+			c.Create(declared.Statements()...)
+			if got := live(); !maps.Equal(got, want) {
+				t.Errorf("%s: executed as\n%s: %v, want %v", text, declared.CQL(), got, want)
+			}
+			drop()
+			if err := schema.Ensure(t.Context(), s, declared); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+			if got := live(); !maps.Equal(got, want) {
+				t.Errorf("%s: Ensure has made %v, want %v", text, got, want)
+			}
+		}
+	})
+}
+
+// The same where several texts are put together.
+func TestIndexesOfSeveralTexts(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{"t_m_idx": "keys(m)", "t_m_idx_1": "values(m)"}
+	declared := schema.Must(schema.Declare(schema.CQL(indexed+"CREATE INDEX ON t (keys(m))"),
+		schema.CQL("CREATE INDEX ON t (values(m)); CREATE INDEX ON t (keys(m))")))
+	if got := byName(declared.Indexes); len(declared.Indexes) != 2 || !maps.Equal(got, want) {
+		t.Errorf("declared %v, want %v", got, want)
+	}
+	reviewed, err := schema.Review(schema.Source{File: "1.cql", Text: indexed + "CREATE INDEX ON t (keys(m))"},
+		schema.Source{File: "2.cql", Text: "CREATE INDEX ON t (values(m))"})
+	if err != nil || len(reviewed.Unread) > 0 || !maps.Equal(byName(reviewed.Indexes), want) {
+		t.Errorf("reviewed %v, %v, %v, want %v", reviewed.Indexes, reviewed.Unread, err, want)
+	}
+	live := parse(t, indexed+"CREATE INDEX i ON t (values(m))")
+	if got := schema.Add(live, parse(t, indexed+"CREATE INDEX ON t (m)")); len(got.Indexes) != 1 || got.Indexes[0].Name != "i" {
+		t.Errorf("%+v: want the one index that there is", got.Indexes)
+	}
+}
+
+// What the server would reject is an error, which says what to do.
+func TestIndexesThatTheServerRejects(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"\nCREATE INDEX i ON t (a_b);\nCREATE INDEX i ON t (keys(m))": "line 3: index i is created twice",
+		"CREATE INDEX ON t (a_b); CREATE INDEX t_a_b_idx ON t_a (b)":  "index t_a_b_idx is created twice",
+		"CREATE INDEX i ON t (m);\nCREATE INDEX j ON t (values(m))": "line 2: index j is on the same as index i, and Cassandra rejects the second: " +
+			"leave one of them out",
+		"CREATE INDEX ON t (a_b);\nCREATE INDEX ON t (a_b)": "line 2: index t_a_b_idx_1 is on the same as index t_a_b_idx, ",
+	} {
+		if _, err := schema.Parse("f.cql", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
