@@ -276,7 +276,7 @@ func (c *comparison) index(i *Index) {
 	switch {
 	case live == nil:
 		c.add(table, compare.Difference{Reason: "index " + cql.Quote(i.Name) + " does not exist", Fix: create})
-	case live.Table != i.Table || live.Target != i.Target || live.Class != i.Class:
+	case !live.same(i):
 		c.add(table, compare.Difference{
 			Reason: fmt.Sprintf("index %s, declared %s", strings.TrimSpace(live.body()), i.body()),
 			Fix:    "DROP INDEX " + i.String() + ";\n" + create,

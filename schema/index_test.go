@@ -106,6 +106,27 @@ func TestIndexesOfSeveralTexts(t *testing.T) {
 	}
 }
 
+// The server has an index on a collection as one on its values, and no other: that is no difference, which no statement would remove.
+func TestIndexOnCollection(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		s, err := session.Open(c.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		c.Create("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+		declared := schema.Must(schema.Declare(schema.CQL("USE k; " + indexed + "CREATE INDEX ON t (m); CREATE INDEX ON t (keys(m)); CREATE INDEX ON t (a_b)")))
+		if err := schema.Ensure(t.Context(), s, declared); err != nil {
+			t.Error(err)
+		}
+	})
+	declared, live := parse(t, indexed+"CREATE INDEX i ON t (m)"), parse(t, indexed+"CREATE INDEX i ON t (keys(m))")
+	if found := schema.Compare(declared, live); len(found) != 1 {
+		t.Errorf("%v: want the difference between values and keys", found)
+	}
+}
+
 // What the server would reject is an error, which says what to do.
 func TestIndexesThatTheServerRejects(t *testing.T) {
 	t.Parallel()
