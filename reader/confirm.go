@@ -143,7 +143,7 @@ func (s *stream[T]) confirm(ctx context.Context, p *page[T]) error {
 		}()
 	}
 	if err := s.lookUp(ctx, lookups, p, &end); err != nil {
-		s.end.Err, s.end.Reason, s.end.BudgetSpent = err, end.Reason, end.BudgetSpent
+		s.end.Err, s.end.Reason = err, end.Reason // that the budget was spent is told of the lookups, once
 		return err
 	}
 	for _, dropped := range p.unconfirmed {

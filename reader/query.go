@@ -230,6 +230,9 @@ func (b *bound) condition(c condition) error {
 // value encodes the value of a condition, and says whether it is itself out of the range.
 func (b *bound) value(c condition) (v *entity.Value, open bool, err error) {
 	open = c.op == gt || c.op == lt
+	if t, ok := c.value.(*time.Time); ok && t != nil {
+		c.value = *t
+	}
 	if t, ok := c.value.(time.Time); ok && c.op != eq {
 		if t.IsZero() {
 			return nil, false, b.invalid(c.column, "the value is the zero time")

@@ -95,7 +95,8 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 	ctx := r.reader.tracer.TraceStart(r.ctx, session.OperationStart{
 		Operation: session.OperationRead, Op: r.op, Table: q.name, Limit: q.limit, Continued: q.token != "",
 	})
-	end := session.OperationEnd{Operation: session.OperationRead, Op: r.op}
+	end := session.OperationEnd{Operation: session.OperationRead, Op: r.op, Err: errPanicked}
+	defer func() { r.reader.tracer.TraceEnd(ctx, end) }()
 	err := func() error {
 		if r.reader.err != nil {
 			return &QueryError{Op: r.op, Table: q.name, Reason: r.reader.err.Error(), cause: r.reader.err}
@@ -128,9 +129,11 @@ func (r *Rows[T]) all(yield func(T) bool) error {
 		})
 	}()
 	end.Err = err
-	r.reader.tracer.TraceEnd(ctx, end)
 	return err
 }
+
+// errPanicked is what a tracer is told of a read that no return has ended.
+var errPanicked = errors.New("denorm: the loop over the rows has panicked")
 
 // place notes the row that is given. Its bytes stay as they are when the page is used again, the slices of them do not.
 func (r *Rows[T]) place(key [][]byte, id []byte) {

@@ -49,5 +49,6 @@ func (s gocqlSource) page(ctx context.Context, r attempt) answer {
 		Iter()
 }
 
-// leastSilence is how long an attempt must have waited for its end to say something of the host.
-const leastSilence = time.Second
+// leastSilence is how long an attempt must have waited for its end to say something of the host: the limits of interactive reads are shorter
+// than a second.
+const leastSilence = 200 * time.Millisecond

@@ -40,9 +40,10 @@ func (s *stream[T]) fetch(ctx context.Context) {
 	}
 	p := s.read.plan
 	s.decoder, s.key = newDecoder[T](p.layout, p.selected, p.kept), p.layout.PartitionKey(s.partition.key)
+	failed := false // while the read went on
 	defer func() {
-		if s.read.stopped() {
-			s.end.Err, s.end.Reason = nil, "" // nothing waits for it any more
+		if !failed && s.read.stopped() {
+			s.end.Err, s.end.Reason, s.end.BudgetSpent = nil, "", false // nothing waits for it any more
 		}
 		s.read.tracer.TraceRequestEnd(ctx, s.end)
 	}()
@@ -59,6 +60,7 @@ func (s *stream[T]) fetch(ctx context.Context) {
 		if err != nil {
 			p.reset(0)
 			p.err = err
+			failed = !s.read.stopped() // asked before the page is handed over, as whoever takes it stops the read
 		}
 		if len(state) == 0 {
 			n++
@@ -118,7 +120,7 @@ func (s *stream[T]) give(p *page[T]) {
 func (s *stream[T]) size(rows, gone int) int {
 	size := min(s.read.pageSize, max(firstPage, 4*(rows+gone)))
 	if s.limit > 0 {
-		size = min(size, s.limit-rows+gone)
+		size = min(size, max(s.limit-rows, s.limit-rows+gone)) // the sum may be more than an int has
 	}
 	return size
 }
