@@ -97,7 +97,8 @@ func TestReadEndsByAPanic(t *testing.T) {
 	n := &noting{}
 	func() {
 		defer func() { _ = recover() }()
-		for range Read(t.Context(), newReader(f, "shop", Trace(n)), "all", lastHours(set, 1)).All() {
+		for _, err := range Read(t.Context(), newReader(f, "shop", Trace(n)), "all", lastHours(set, 1)).All() {
+			t.Log(err)
 			panic("x")
 		}
 	}()
@@ -111,7 +112,9 @@ type budgets struct{ spent []string }
 
 type budgetsKey struct{}
 
-func (b *budgets) TraceStart(ctx context.Context, _ session.OperationStart) context.Context { return ctx }
+func (b *budgets) TraceStart(ctx context.Context, _ session.OperationStart) context.Context {
+	return ctx
+}
 
 func (b *budgets) TraceEnd(context.Context, session.OperationEnd) {}
 

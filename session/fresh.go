@@ -13,15 +13,21 @@ import (
 // HandleError and connect). Every request on the connection fails, and it counts as one of NumConns, so no other takes its
 // place. If something on the network cuts connections for a while, all connections of a session may end like this.
 //
-// So gocql reads the end of a fresh connection late, when the pool knows the connection. A write fails at once: the pool hears of that, too.
+// So gocql reads the end of a fresh connection late, when the pool knows the connection, or when something is written to it.
+//
+// The write fails a moment after that. If it fails first, as it does before the end was read, gocql closes the connection in the goroutine of
+// the request. If that is the request of the control connection for the nodes, gocql then waits in it for an update of the nodes, which
+// waits for the lock that the request holds: CreateSession never returns, or a session hears of no node any more (ringDescriber.GetHosts,
+// controlConn.HandleError).
 const (
-	freshFor = 10 * time.Second
-	eofDelay = 250 * time.Millisecond // between the last bytes and the end
+	freshFor   = 10 * time.Second
+	eofDelay   = 250 * time.Millisecond // between the last bytes and the end
+	writeDelay = 50 * time.Millisecond  // between the end and the failure of a write
 )
 
 // newFreshConn wraps a connection that was just made, and counts as fresh for the given time.
 func newFreshConn(conn net.Conn, fresh time.Duration) net.Conn {
-	e := &earlyClose{conn: conn, until: time.Now().Add(fresh), closed: make(chan struct{})}
+	e := &earlyClose{conn: conn, until: time.Now().Add(fresh), closed: make(chan struct{}), written: make(chan struct{})}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		return &freshTCP{e, tcpConn{tcp}}
 	}
@@ -53,6 +59,9 @@ type earlyClose struct {
 	ended  atomic.Pointer[error]
 	once   sync.Once
 	closed chan struct{}
+
+	onceWritten sync.Once
+	written     chan struct{} // closed when something is written after the end
 }
 
 func (e *earlyClose) Read(p []byte) (int, error) {
@@ -73,22 +82,39 @@ func (e *earlyClose) Read(p []byte) (int, error) {
 		select {
 		case <-late.C:
 		case <-e.closed:
+		case <-e.written:
 		}
 	}
 	return n, err
 }
 
 func (e *earlyClose) Write(p []byte) (int, error) {
-	if err := e.ended.Load(); err != nil {
-		return 0, *err
+	if err := e.failed(); err != nil {
+		return 0, err
 	}
 	return e.conn.Write(p)
 }
 
+// failed is the error of a write to a connection that has ended.
+func (e *earlyClose) failed() error {
+	err := e.ended.Load()
+	if err == nil {
+		return nil
+	}
+	e.onceWritten.Do(func() { close(e.written) })
+	delay := time.NewTimer(writeDelay)
+	defer delay.Stop()
+	select {
+	case <-delay.C:
+	case <-e.closed:
+	}
+	return *err
+}
+
 // SetWriteDeadline is called by gocql before each write, and before those that are one for several frames.
 func (e *earlyClose) SetWriteDeadline(t time.Time) error {
-	if err := e.ended.Load(); err != nil {
-		return *err
+	if err := e.failed(); err != nil {
+		return err
 	}
 	return e.conn.SetWriteDeadline(t)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/denorm-go/denorm/examples/orders"
 	"github.com/denorm-go/denorm/integration/harness/parallel"
+	"github.com/denorm-go/denorm/integration/harness/sleep"
 	"github.com/denorm-go/denorm/reconcile"
 	"github.com/denorm-go/denorm/session"
 	"github.com/denorm-go/denorm/tables"
@@ -66,7 +67,12 @@ type Finding struct {
 func (w *Worker) Run(ctx context.Context) error {
 	config := gocql.NewCluster(w.Hosts...)
 	config.Keyspace, config.ConnectTimeout = w.Keyspace, 10*time.Second
-	s, err := session.Open(config)
+	// The driver gives up when the node that it asks first for the others is stopped meanwhile; so it is tried again, as who runs a service would.
+	var s *session.Session
+	err := sleep.Until(ctx, time.Second, func() (err error) {
+		s, err = session.Open(config)
+		return err
+	})
 	if err != nil {
 		return err
 	}
