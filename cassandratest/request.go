@@ -27,7 +27,7 @@ const (
 	register
 	Query
 	Prepare
-	Execute // one prepared statement
+	Execute // one prepared statement; a lightweight transaction of the writer is one, also of several rows
 	Batch   // several statements: a logged batch, or the rows of one partition that a write or an update sends together
 )
 
@@ -74,7 +74,7 @@ type Request struct {
 // Statement is one statement of a request.
 type Statement struct {
 	Text            string
-	Keyspace, Table string          // physical
+	Keyspace, Table string          // physical; of a BEGIN BATCH, if it is for one table
 	Values          []Value         // the bound values; empty for a PREPARE
 	prepared        *query.Prepared // nil if it cannot be prepared
 	bound           []query.Value
@@ -213,8 +213,10 @@ func (r *Request) prepared(c *conn, id []byte, values []*primitive.Value) {
 // bind gives a statement with values.
 func bind(p *query.Prepared, values []*primitive.Value) Statement {
 	s := Statement{Text: p.Text, Keyspace: p.Keyspace, prepared: p}
-	if p.Table != nil {
-		s.Table = p.Table.Name
+	if t := p.Table; t != nil {
+		s.Table = t.Name
+	} else if t := p.BatchTable(); t != nil {
+		s.Keyspace, s.Table = t.Keyspace, t.Name
 	}
 	if len(values) == 0 {
 		return s

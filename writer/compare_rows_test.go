@@ -78,9 +78,9 @@ func TestConditionsOfOnePartition(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
 		h := openHotel(t, c)
-		before := len(c.Journal(cassandratest.Batch))
+		before := len(c.Journal(cassandratest.Execute, cassandratest.Table("nights")))
 		res, err := h.w.Write(t.Context(), "book", book(nights, "ann", h.free[:]...)...)
-		if err != nil || res.Mode != writer.Conditional || res.Attempts != 1 || len(c.Journal(cassandratest.Batch)) != before+1 || h.guests(t) != "1ann 2ann" {
+		if err != nil || res.Mode != writer.Conditional || res.Attempts != 1 || len(c.Journal(cassandratest.Execute, cassandratest.Table("nights"))) != before+1 || h.guests(t) != "1ann 2ann" {
 			t.Fatalf("%+v, %v: %s", res, err, h.guests(t))
 		}
 		ann := [2]night{{"1", 1, "ann", gocql.UUID{}}, {"1", 2, "ann", gocql.UUID{}}}
@@ -157,7 +157,7 @@ func TestLostAnswerOfConditions(t *testing.T) {
 					if again != nil {
 						w = w.With(writer.Retry(retry.Policy{MaxAttempts: 1}))
 					}
-					lost := c.When(cassandratest.Batch, cassandratest.Nth(1)).Do(test.step...)
+					lost := c.When(cassandratest.Execute, cassandratest.Table("nights"), cassandratest.Nth(1)).Do(test.step...)
 					_, err := w.Write(t.Context(), "book", book(test.set, "ann", h.free[:]...)...)
 					if again != nil {
 						lost.End()

@@ -4,8 +4,8 @@ package cas
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
+	"strings"
 
 	"github.com/gocql/gocql"
 
@@ -20,28 +20,33 @@ type Options struct {
 	Serial      gocql.SerialConsistency
 }
 
-// Swap makes one attempt at a transaction; several statements are sent in one batch. If it was not applied, row has the timeuuids of
+// Swap makes one attempt at a transaction; several statements are one batch. If it was not applied, row has the timeuuids of
 // the row as it is, by column, and its pending.
 func Swap(
 	ctx context.Context, session *gocql.Session, statements []entity.Statement, o Options,
 ) (applied bool, row map[string]any, err error) {
 	row = make(map[string]any)
-	if len(statements) == 1 {
-		q := session.Query(statements[0].Text, statements[0].Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).
-			RetryPolicy(driver.NoRetry).WithContext(ctx)
-		applied, err = scan(q.SerialConsistency(o.Serial).Consistency(o.Consistency).NoSkipMetadata().Iter(), row)
-		return applied, row, err
-	}
-	b := session.NewBatch(gocql.UnloggedBatch).DefaultTimestamp(false).RetryPolicy(driver.NoRetry).WithContext(ctx).SerialConsistency(o.Serial)
-	b.Cons = o.Consistency
-	for _, s := range statements {
-		b.Entries = append(b.Entries, gocql.BatchEntry{Stmt: s.Text, Args: s.Args})
-	}
-	applied, iter, err := session.MapExecuteBatchCAS(b, row)
-	if iter != nil {
-		err = errors.Join(err, iter.Close())
-	}
+	s := together(statements)
+	q := session.Query(s.Text, s.Args...).DefaultTimestamp(false).RoutingKey(o.Key).Idempotent(false).RetryPolicy(driver.NoRetry).WithContext(ctx)
+	applied, err = scan(q.SerialConsistency(o.Serial).Consistency(o.Consistency).NoSkipMetadata().Iter(), row)
 	return applied, row, err
+}
+
+// together is the statements as one. Several are a batch written as CQL, not a [gocql.Batch]: to read the answer to that, gocql either
+// makes a Go value for every column, which [scan] says cannot be done, or must be told before the batch is sent how many columns come back.
+func together(statements []entity.Statement) entity.Statement {
+	if len(statements) == 1 {
+		return statements[0]
+	}
+	var text strings.Builder
+	var args []any
+	text.WriteString("BEGIN UNLOGGED BATCH\n")
+	for _, s := range statements {
+		text.WriteString(s.Text + ";\n")
+		args = append(args, s.Args...)
+	}
+	text.WriteString("APPLY BATCH")
+	return entity.Statement{Text: text.String(), Args: args}
 }
 
 // scan reads the answer to a transaction into row: its timeuuids, and pending. MapScanCAS would decode all columns, and panic at types

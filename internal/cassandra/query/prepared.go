@@ -24,6 +24,14 @@ type Prepared struct {
 	Batch     []*Prepared    // of BEGIN BATCH: they share the marks of the batch
 }
 
+// BatchTable is the table that all statements of a batch are for, nil if there is none.
+func (p *Prepared) BatchTable() *catalog.Table {
+	if len(p.Batch) == 0 || slices.ContainsFunc(p.Batch, func(s *Prepared) bool { return s.Table != p.Batch[0].Table }) {
+		return nil
+	}
+	return p.Batch[0].Table
+}
+
 // Column is a mark, or a column of a result.
 type Column struct {
 	Name string
