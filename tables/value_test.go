@@ -295,7 +295,7 @@ func TestKeyLimits(t *testing.T) {
 	}
 	s := tables.Must(tables.New[row]("thing", tables.Table{Name: "things", PartKey: []string{"id"}},
 		tables.Table{Name: "by_user", PartKey: []string{"user", "id"}},
-		tables.Table{Name: "by_ref", PartKey: []string{"ref"}, SortKey: []string{"day", "id"}}))
+		tables.Table{Name: "by_ref", PartKey: []string{"id"}, SortKey: []string{"ref", "day"}}))
 	long := func(n int) string { return strings.Repeat("x", n) }
 	day := time.UnixMilli(1)
 	tests := []struct {

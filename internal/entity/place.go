@@ -2,7 +2,9 @@ package entity
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gocql/gocql"
 )
@@ -117,12 +119,13 @@ func (r *renderer) nulls(i int) bool {
 	return r.replacing && (!r.set.columns[i].key || r.set.changes(i))
 }
 
-// removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. The columns that a
+// removes appends a Remove for every key under which t may hold a row of the entity, stays excepted. Under a key that is too long there is
+// none, and Cassandra would reject its Remove. The columns that a
 // single writer moves are as in the before-image or as in the after-image; a OneOf column may have any of its values.
 func (r *renderer) removes(p placed, stays []*Value) {
 	t := p.table
 	remove := func(key []*Value) {
-		if !present(key) {
+		if !present(key) || !t.fits(key) {
 			return
 		}
 		timestamp := r.timestamp
@@ -270,6 +273,35 @@ func (t *table) partitionSize(row []Value) int {
 		size += len(row[i].data) + componentOverhead
 	}
 	return size
+}
+
+// fits says whether Cassandra takes the clustering columns of a key of t. Each of them is within the limit, and together they may be above it
+// (ClusteringPrefix.validate).
+func (t *table) fits(key []*Value) bool {
+	size := 0
+	for _, v := range key[t.part:] {
+		size += len(v.data)
+	}
+	return size <= maxKeyBytes
+}
+
+// checkClustering rejects a row whose clustering columns in t are too long together: Cassandra would reject it there, when other tables have
+// it. A lightweight transaction does not look at the length, and the statements that follow it fail.
+func (s *Set) checkClustering(t *table, row []Value) error {
+	size := 0
+	for k, i := range t.key {
+		if row == nil || row[i].data == nil {
+			return nil // no row in this table
+		}
+		if k >= t.part {
+			size += len(row[i].data)
+		}
+	}
+	if size <= maxKeyBytes {
+		return nil
+	}
+	return s.invalid(t, "", fmt.Sprintf("the clustering columns %s hold at most %d bytes together, in this row %d: make the values shorter, or "+
+		"take a column out of the SortKey", strings.Join(t.keyNames[t.part:], ", "), maxKeyBytes, size))
 }
 
 // entityKey encodes the base key.

@@ -283,7 +283,7 @@ func (c *Cluster) decide(r Request, target target, current *replica.Partition) (
 // proposed is what the statements write, at the ballot.
 func (c *Cluster) proposed(r Request, target target, ballot int64) (query.Mutation, error) {
 	out := query.Mutation{Table: target.table, Key: target.key, Partition: replica.NewPartition()}
-	mutations, err := c.mutations(r)
+	mutations, err := c.mutations(r, true)
 	if err != nil {
 		return out, err
 	}

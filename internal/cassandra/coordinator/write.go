@@ -20,7 +20,7 @@ func (c *Cluster) single(r Request, s Bound) Reply {
 	case serial(r.Consistency):
 		return refused(invalid("You must use conditional updates for serializable writes"))
 	}
-	mutations, err := s.Write.Mutations(c.env(r, s))
+	mutations, err := s.Write.Mutations(c.env(r, s), false)
 	if err != nil {
 		return refused(err)
 	}
@@ -130,7 +130,7 @@ func (c *Cluster) batch(r Request) Reply {
 	case conditional:
 		return c.transact(r)
 	}
-	mutations, err := c.mutations(r)
+	mutations, err := c.mutations(r, false)
 	if err != nil {
 		return refused(err)
 	}
@@ -166,11 +166,11 @@ func begun(r Request, mutations []query.Mutation) []query.Mutation {
 	})
 }
 
-// mutations are those of all statements of a batch.
-func (c *Cluster) mutations(r Request) ([]query.Mutation, error) {
+// mutations are those of all statements of a batch, or of a lightweight transaction.
+func (c *Cluster) mutations(r Request, transaction bool) ([]query.Mutation, error) {
 	var out []query.Mutation
 	for _, s := range r.Statements {
-		ms, err := s.Write.Mutations(c.env(r, s))
+		ms, err := s.Write.Mutations(c.env(r, s), transaction)
 		if err != nil {
 			return nil, err
 		}

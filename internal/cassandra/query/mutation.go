@@ -26,8 +26,9 @@ type Delta struct {
 	Count  int64
 }
 
-// Mutations are what the statement writes.
-func (w *Write) Mutations(env *Env) ([]Mutation, error) {
+// Mutations are what the statement writes. A lightweight transaction does not look at the length of clustering columns
+// (ModificationStatement.makeCasRequest).
+func (w *Write) Mutations(env *Env, transaction bool) ([]Mutation, error) {
 	partitions, rows, err := w.Keys(env)
 	if err != nil {
 		return nil, err
@@ -47,6 +48,9 @@ func (w *Write) Mutations(env *Env) ([]Mutation, error) {
 	for i, key := range partitions {
 		out[i] = Mutation{Table: w.table, Key: key, Partition: replica.NewPartition()}
 		for _, row := range rows {
+			if err := w.fits(row); err != nil && !transaction {
+				return nil, err
+			}
 			if err := w.write(&out[i], row, stamp{at, expires, env}); err != nil {
 				return nil, err
 			}
@@ -54,6 +58,19 @@ func (w *Write) Mutations(env *Env) ([]Mutation, error) {
 		out[i].Partition.Stamp = replica.Stamp(env.Unique())
 	}
 	return out, nil
+}
+
+// fits rejects the key of a row that is too long (ModificationStatement.addUpdates, ClusteringPrefix.validate), but no prefix, which stands for
+// a range.
+func (w *Write) fits(key [][]byte) error {
+	size := 0
+	for _, v := range key {
+		size += len(v)
+	}
+	if size > maxKey && len(key) == len(w.table.Clustering) {
+		return invalid("Key length of %d is longer than maximum of %d", size, maxKey)
+	}
+	return nil
 }
 
 // write adds what is written to one row, or to the rows of a prefix.

@@ -2,6 +2,9 @@ package query
 
 import "github.com/denorm-go/denorm/internal/cassandra/catalog"
 
+// maxKey is the length of a column of a key, and of all clustering columns of a row together (FBUtilities.MAX_UNSIGNED_SHORT).
+const maxKey = 1<<16 - 1
+
 // RoutingKey encodes the values of a partition key as the protocol does.
 func RoutingKey(values [][]byte) (string, error) {
 	if len(values) == 1 {
@@ -12,8 +15,8 @@ func RoutingKey(values [][]byte) (string, error) {
 	}
 	var b []byte
 	for _, v := range values {
-		if len(v) > 0xffff {
-			return "", invalid("Key length of %d is longer than maximum of 65535", len(v))
+		if len(v) > maxKey {
+			return "", invalid("Key length of %d is longer than maximum of %d", len(v), maxKey)
 		}
 		b = append(b, byte(len(v)>>8), byte(len(v)))
 		b = append(append(b, v...), 0)
