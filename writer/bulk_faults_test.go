@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -257,44 +256,6 @@ func (s *wireShop) judgeNote(t *testing.T, entity int, acknowledged int64, faile
 			t.Errorf("%s of entity %d is of %d, and %d was acknowledged, then: %v", table, entity, at, acknowledged, failed)
 		}
 	}
-}
-
-// Rows of a megabyte are read ahead of slow nodes up to 64 MiB and sixteen more, however many writes may be under way.
-func TestWriteAllHoldsSixtyFourMegabytes(t *testing.T) {
-	t.Parallel()
-	const items, row = 300, 1 << 20
-	synctest.Test(t, func(t *testing.T) {
-		set := mustSet[Task](t, "task", tables.Table{Name: "tasks", PartKey: []string{"task_id"}})
-		owner := strings.Repeat("x", row)
-		var mu sync.Mutex
-		held, most := 0, 0
-		source := func(yield func(Item, error) bool) {
-			for i := range items {
-				mu.Lock()
-				held++
-				most = max(most, held)
-				mu.Unlock()
-				task := newTask(owner)
-				task.TaskID[0], task.TaskID[1] = byte(i), byte(i>>8)
-				if !yield(Item{Change: set.Insert(task)}, nil) {
-					return
-				}
-			}
-		}
-		b := bulkWriter(slowExecutor{}).WriteAll(t.Context(), "import", source)
-		for d := range b.All() {
-			mu.Lock()
-			held--
-			mu.Unlock()
-			if d.Err != nil {
-				t.Error(d.Err)
-			}
-		}
-		// One more is taken in when the rest is just below the bound, and one waits at the source.
-		if allowed := aheadBytes/row + aheadUnsized + 2; b.Err() != nil || most > allowed || most < allowed-4 {
-			t.Errorf("%d rows of a megabyte were held, want about %d: %v", most, allowed, b.Err())
-		}
-	})
 }
 
 // slowExecutor acknowledges everything, after a while.

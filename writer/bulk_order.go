@@ -10,7 +10,7 @@ import (
 type bulkOrder struct {
 	lines  map[orderKey]line
 	parked map[orderKey]error // of which a change has failed
-	kept   int                // bytes of the rows in those errors
+	kept   int                // bytes of the rows of those changes
 	count  int                // of all items
 }
 
@@ -83,7 +83,7 @@ func (o *bulkOrder) leave(i *bulkItem, ready func(*bulkItem)) {
 
 // fail ends an item that failed, and returns those that it parks, in the order of the source: what comes after it, what comes after that, and so on.
 func (o *bulkOrder) fail(i *bulkItem, cause error) []*bulkItem {
-	o.kept += i.bytes
+	o.kept += i.held
 	all := []*bulkItem{i}
 	for n := 0; n < len(all); n++ {
 		o.remember(all[n], cause)

@@ -17,10 +17,12 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		text           string
+		deleted        bool
 		atLeast, below int // items that are read
 	}{
-		"entities": {"short", mostParked, mostParked + 2*aheadItems*mostInFlight},
-		"bytes":    {strings.Repeat("x", 128<<10), mostParkedBytes / (256 << 10) / 2, 3 * mostParkedBytes / (256 << 10)},
+		"entities": {"short", false, mostParked, mostParked + 2*aheadItems*mostInFlight},
+		"bytes":    {strings.Repeat("x", 128<<10), false, mostParkedBytes / (256 << 10) / 2, 3 * mostParkedBytes / (256 << 10)},
+		"deleted":  {strings.Repeat("x", 128<<10), true, mostParkedBytes / (128 << 10) / 2, 3 * mostParkedBytes / (128 << 10)},
 	} {
 		x := &fakeExecutor{answer: func(context.Context, attempt) error { return errUnavailable }}
 		var count atomic.Int64 // the source may go on for a moment
@@ -30,7 +32,11 @@ func TestWriteAllEndsWhenManyHaveFailed(t *testing.T) {
 				n := newNote()
 				n.UserID[0], n.UserID[1], n.UserID[2] = byte(read), byte(read>>8), byte(read>>16)
 				n.Text = test.text
-				if !yield(Item{Change: set.Insert(n), Position: int64(read)}, nil) {
+				change := set.Insert(n)
+				if test.deleted {
+					change = set.Delete(n)
+				}
+				if !yield(Item{Change: change, Position: int64(read)}, nil) {
 					return
 				}
 			}

@@ -11,7 +11,8 @@ import (
 type bulkItem struct {
 	Done
 	plan  *plan // nil of a change with a condition: Write makes it
-	bytes int   // of its rows
+	bytes int   // of the rows that its plan sends
+	held  int   // of all of its rows: also that of a condition, and what is in the change and not sent
 	lane  *lane
 	mark  *mark
 
@@ -47,7 +48,7 @@ type bulkQueue struct {
 	shared map[uint64]*spot // the first of each list, of items that are ready
 	seed   maphash.Seed
 	items  int // also those in flight
-	bytes  int
+	held   int // by these, in bytes
 }
 
 func newBulkQueue() *bulkQueue {
@@ -64,7 +65,7 @@ func (q *bulkQueue) add(i *bulkItem) error {
 		return cause
 	}
 	q.items++
-	q.bytes += i.bytes
+	q.held += i.held
 	if first {
 		q.push(i)
 	}
@@ -165,7 +166,7 @@ func (q *bulkQueue) done(i *bulkItem) (parked []*bulkItem) {
 
 func (q *bulkQueue) forget(i *bulkItem) {
 	q.items--
-	q.bytes -= i.bytes
+	q.held -= i.held
 }
 
 // rest returns all items, none of which is in flight, and drops them.
@@ -176,17 +177,23 @@ func (q *bulkQueue) rest() []*bulkItem {
 			all = append(all, i)
 		}
 	}
-	q.ready, q.items, q.bytes = nil, 0, 0
+	q.ready, q.items, q.held = nil, 0, 0
 	clear(q.shared)
 	return bySource(all)
 }
 
-// sizeOf is what the rows of a plan take.
-func sizeOf(p *plan) (bytes int) {
-	for i := range p.requests {
-		bytes += p.requests[i].size()
+// measure notes what the rows of an item take, with its plan.
+func (i *bulkItem) measure(p *plan) {
+	for n := range p.requests {
+		i.bytes += p.requests[n].size()
 	}
-	return bytes
+	i.held = i.bytes + i.Change.Internal().Unsent()
+	for n := range p.counters {
+		i.held += p.counters[n].size()
+	}
+	if p.condition != nil {
+		i.held += p.condition.Condition.Size()
+	}
 }
 
 // mutationsOf are the mutations of all items.

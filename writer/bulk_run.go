@@ -127,7 +127,7 @@ func (r *bulkRun) run() {
 
 // room says whether items are read.
 func (r *bulkRun) room() bool {
-	return r.ending == nil && r.queue.items < aheadItems*r.inFlight-cap(r.items) && r.queue.bytes < aheadBytes
+	return r.ending == nil && r.queue.items < aheadItems*r.inFlight-cap(r.items) && r.queue.held < aheadBytes
 }
 
 // takeWhatHasCome avoids a select, which costs more than the rest of the loop.
@@ -266,7 +266,7 @@ func (r *bulkRun) prepare(i *bulkItem) error {
 		return reject(r.op, err)
 	}
 	i.orderBy(p.key)
-	i.bytes = sizeOf(p)
+	i.measure(p)
 	if p.condition != nil {
 		i.order = append(i.order, uniqueKeys(p.condition)...)
 		return nil
