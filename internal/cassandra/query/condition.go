@@ -129,7 +129,8 @@ func (f *filter) holds(env *Env, v *View, condition bool) (bool, error) {
 	} else {
 		have = v.Value(f.column)
 	}
-	if condition && f.key == nil && typ.MultiCell() && typ.Kind() != gocql.TypeUDT {
+	// The right side of CONTAINS is an element, and not a collection.
+	if condition && f.key == nil && typ.MultiCell() && typ.Kind() != gocql.TypeUDT && !strings.HasPrefix(f.operator, "CONTAINS") {
 		if err = f.loose(want); err != nil {
 			return false, err
 		}
