@@ -26,21 +26,27 @@ func (c *conn) process(r *Request, course coordinator.Course) answer {
 	s := c.node.cluster
 	s.turns.Lock()
 	defer s.turns.Unlock()
-	s.mu.Lock()
-	if c.life != c.node.lives {
-		s.mu.Unlock()
-		return answer{}
-	}
-	before := r.Applied
-	a := c.carryOut(r, course)
-	applied, watch := *r, slices.Clone(s.watch)
-	s.mu.Unlock()
-	if applied.Applied > before {
-		for _, w := range watch {
-			w(applied)
-		}
+	a, applied, watch := c.locked(r, course)
+	for _, w := range watch {
+		w(applied)
 	}
 	return a
+}
+
+// locked is what process does with the lock: it gives the request as it is then, and who is to be told that it was applied. After a panic the lock is
+// free, because closing the connection takes it, without which the test would hang and not show the panic.
+func (c *conn) locked(r *Request, course coordinator.Course) (a answer, applied Request, watch []func(Request)) {
+	s := c.node.cluster
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.life != c.node.lives {
+		return answer{}, *r, nil
+	}
+	before := r.Applied
+	if a = c.carryOut(r, course); r.Applied > before {
+		watch = slices.Clone(s.watch)
+	}
+	return a, *r, watch
 }
 
 // carryOut is process with the lock.
