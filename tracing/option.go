@@ -61,8 +61,8 @@ func attributesOf(ctx context.Context) []attribute.KeyValue {
 // columns of a Patch reveal what it changes. If a row has expired before it is sent, the text is still that of the INSERT.
 func WithoutStatementText() Option { return func(c *config) { c.noStatements = true } }
 
-// WithoutMetricNamespace leaves db.namespace out of the metrics, for a service with many keyspaces, such as one for
-// each tenant. Spans keep it.
+// WithoutMetricNamespace leaves db.namespace out of the metrics, and the keyspace out of db.collection.name of those of package reconcile, for a
+// service with many keyspaces, such as one for each tenant. Spans keep it.
 func WithoutMetricNamespace() Option { return func(c *config) { c.noNamespace = true } }
 
 // WithMetricServerAddress adds server.address and server.port of the last coordinator of a request to db.client.operation.duration. By default

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
-	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -40,35 +37,41 @@ var _ session.RunTracer = (*Tracer)(nil)
 
 // runMetrics is the instruments of runs.
 type runMetrics struct {
-	rows, findings, repairs metric.Int64Counter
-	inFlight, limit         metric.Int64Gauge
-	progress, ratio         metric.Float64Gauge
+	rows, findings, repairs runInstrument[metric.Int64Counter]
+	inFlight, limit         runInstrument[metric.Int64Gauge]
+	progress, ratio         runInstrument[metric.Float64Gauge]
 
+	config  config
 	mu      sync.Mutex
-	covered map[string]time.Time // when a table was read to the end last, or a run of it began first
+	covered map[string]time.Time // when a table was read to the end last, or a run of it began first; limited as series are
 }
 
 // newRunMetrics makes all instruments, and says which of them are rejected: those record nothing.
-func newRunMetrics(meter metric.Meter) (*runMetrics, error) {
-	m := &runMetrics{covered: make(map[string]time.Time)}
-	_, err := meter.Float64ObservableGauge(coverageAgeName, metric.WithUnit("s"),
-		metric.WithDescription("Time since all rows of the table were compared last, or since the first run began."),
-		metric.WithFloat64Callback(m.ages))
+func newRunMetrics(meter metric.Meter, config config) (*runMetrics, error) {
+	m := &runMetrics{config: config, covered: make(map[string]time.Time)}
+	age, err := meter.Float64ObservableGauge(coverageAgeName, metric.WithUnit("s"),
+		metric.WithDescription("Time since all rows of the table were compared last, or since the first run began."))
+	if err == nil { // registered apart from the gauge: of several tracers that make it, the SDK takes the callback of the first only
+		_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+			m.ages(o, age)
+			return nil
+		}, age)
+	}
 	if err != nil {
 		err = fmt.Errorf("denorm: instrument %s: %w", coverageAgeName, err)
 	}
 	errs := []error{err}
-	counter := func(name, unit, description string) metric.Int64Counter {
+	counter := func(name, unit, description string) runInstrument[metric.Int64Counter] {
 		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
-		return made(c, metric.Int64Counter(noop.Int64Counter{}), name, err, &errs)
+		return made(c, metric.Int64Counter(noop.Int64Counter{}), config, name, err, &errs)
 	}
-	count := func(name, unit, description string) metric.Int64Gauge {
+	count := func(name, unit, description string) runInstrument[metric.Int64Gauge] {
 		g, err := meter.Int64Gauge(name, metric.WithUnit(unit), metric.WithDescription(description))
-		return made(g, metric.Int64Gauge(noop.Int64Gauge{}), name, err, &errs)
+		return made(g, metric.Int64Gauge(noop.Int64Gauge{}), config, name, err, &errs)
 	}
-	share := func(name, description string) metric.Float64Gauge {
+	share := func(name, description string) runInstrument[metric.Float64Gauge] {
 		g, err := meter.Float64Gauge(name, metric.WithUnit("1"), metric.WithDescription(description))
-		return made(g, metric.Float64Gauge(noop.Float64Gauge{}), name, err, &errs)
+		return made(g, metric.Float64Gauge(noop.Float64Gauge{}), config, name, err, &errs)
 	}
 	m.rows = counter(runRowsName, "{row}", "Rows that runs of reconcile have read.")
 	m.findings = counter(runFindingsName, "{row}", "Rows that disagree with their base row, and were not repaired.")
@@ -80,21 +83,56 @@ func newRunMetrics(meter metric.Meter) (*runMetrics, error) {
 	return m, errors.Join(errs...)
 }
 
-func made[T any](instrument, nothing T, name string, err error, errs *[]error) T {
+func made[T any](instrument, nothing T, config config, name string, err error, errs *[]error) runInstrument[T] {
 	if err != nil {
 		*errs = append(*errs, fmt.Errorf("denorm: instrument %s: %w", name, err))
-		return nothing
+		instrument = nothing
 	}
-	return instrument
+	return runInstrument[T]{to: instrument, series: newCache[runLabels, metric.MeasurementOption](config.maxSeries), config: config}
 }
 
-func (m *runMetrics) ages(_ context.Context, o metric.Float64Observer) error {
+// begin notes that a run of all rows of the tables has begun.
+func (m *runMetrics) begin(tables []string, began time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, table := range slices.Sorted(maps.Keys(m.covered)) {
-		o.Observe(time.Since(m.covered[table]).Seconds(), metric.WithAttributes(semconv.DBCollectionName(table)))
+	for _, table := range tables {
+		if table = m.known(table); m.covered[table].IsZero() {
+			m.covered[table] = began
+		}
 	}
-	return nil
+}
+
+// complete notes that all rows of the tables were read.
+func (m *runMetrics) complete(tables []session.RunTable) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, table := range tables {
+		m.covered[m.known(table.Table)] = time.Now()
+	}
+}
+
+// known is the name that a table has in covered: tables beyond the limit share one. It is called with the lock held.
+func (m *runMetrics) known(table string) string {
+	if _, ok := m.covered[table]; ok || len(m.covered) < m.config.maxSeries {
+		return table
+	}
+	return other
+}
+
+// ages observes one age of each name: the greatest, where the keyspace is left out and tables of several have the same name.
+func (m *runMetrics) ages(o metric.Observer, age metric.Float64Observable) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	oldest := make(map[runLabels]time.Time, len(m.covered))
+	for table, at := range m.covered {
+		l := runLabels{table: table}.by(m.config)
+		if earlier, ok := oldest[l]; !ok || at.Before(earlier) {
+			oldest[l] = at
+		}
+	}
+	for l, at := range oldest {
+		o.ObserveFloat64(age, time.Since(at).Seconds(), l.build(m.config))
+	}
 }
 
 // run is a run under way, and unit a part of one.
@@ -106,14 +144,7 @@ type (
 // TraceRunStart implements [session.RunTracer].
 func (t *Tracer) TraceRunStart(ctx context.Context, data session.RunStart) context.Context {
 	if t.runs != nil && data.Full {
-		m := t.runs
-		m.mu.Lock()
-		for _, table := range data.Tables {
-			if m.covered[table].IsZero() {
-				m.covered[table] = data.Began
-			}
-		}
-		m.mu.Unlock()
+		t.runs.begin(data.Tables, data.Began)
 	}
 	ctx, span := t.startSpan(ctx, data.Kind+" "+data.Entity, []trace.SpanStartOption{trace.WithAttributes(append(
 		[]attribute.KeyValue{kindKey.String(data.Kind), setKey.String(data.Entity)}, t.attributes...)...)})
@@ -123,13 +154,10 @@ func (t *Tracer) TraceRunStart(ctx context.Context, data session.RunStart) conte
 // TraceRunEnd implements [session.RunTracer].
 func (t *Tracer) TraceRunEnd(ctx context.Context, data session.RunEnd) {
 	if t.runs != nil && data.Complete {
-		t.runs.mu.Lock()
+		t.runs.complete(data.Tables)
 		for _, table := range data.Tables {
-			t.runs.covered[table.Table] = time.Now()
-		}
-		t.runs.mu.Unlock()
-		for _, table := range data.Tables {
-			t.runs.ratio.Record(ctx, driftBound(table.Findings, table.Rows), metric.WithAttributes(semconv.DBCollectionName(table.Table)))
+			ratio := &t.runs.ratio
+			ratio.to.Record(ctx, driftBound(table.Findings, table.Rows), ratio.of(runLabels{table: table.Table}))
 		}
 	}
 	if r := find[run](ctx, t); r != nil && r.span != nil {
@@ -165,10 +193,10 @@ func (t *Tracer) TraceRun(ctx context.Context, data session.RunState) {
 	if t.runs == nil {
 		return
 	}
-	of := metric.WithAttributes(kindKey.String(data.Kind), setKey.String(data.Entity))
-	t.runs.inFlight.Record(ctx, int64(data.Waiting), of)
-	t.runs.limit.Record(ctx, int64(data.Limit), of)
-	t.runs.progress.Record(ctx, data.Done, of)
+	m, l := t.runs, runLabels{kind: data.Kind, set: data.Entity}
+	m.inFlight.to.Record(ctx, int64(data.Waiting), m.inFlight.of(l))
+	m.limit.to.Record(ctx, int64(data.Limit), m.limit.of(l))
+	m.progress.to.Record(ctx, data.Done, m.progress.of(l))
 }
 
 // TraceUnitStart implements [session.RunTracer].
@@ -186,7 +214,8 @@ func (t *Tracer) TraceUnitStart(ctx context.Context, data session.UnitStart) con
 // TraceUnitEnd implements [session.RunTracer].
 func (t *Tracer) TraceUnitEnd(ctx context.Context, data session.UnitEnd) {
 	if t.runs != nil && data.Rows > 0 {
-		t.runs.rows.Add(ctx, int64(data.Rows), metric.WithAttributes(kindKey.String(data.Kind), semconv.DBCollectionName(data.Table)))
+		rows := &t.runs.rows
+		rows.to.Add(ctx, int64(data.Rows), rows.of(runLabels{kind: data.Kind, table: data.Table}))
 	}
 	if u := find[unit](ctx, t); u != nil && u.span != nil {
 		attributes := appendCounts(nil, rowsKey.Int(data.Rows))
@@ -199,11 +228,11 @@ func (t *Tracer) TraceFinding(ctx context.Context, data session.RunFinding) {
 	if t.runs == nil {
 		return
 	}
-	table := semconv.DBCollectionName(data.Table)
+	m := t.runs
 	if data.Outcome != "repaired" {
-		t.runs.findings.Add(ctx, 1, metric.WithAttributes(table, classKey.String(data.Class), certaintyKey.String(data.Certainty)))
+		m.findings.to.Add(ctx, 1, m.findings.of(runLabels{table: data.Table, class: data.Class, certainty: data.Certainty}))
 	}
 	if data.Kind == "repair" {
-		t.runs.repairs.Add(ctx, 1, metric.WithAttributes(table, outcomeKey.String(data.Outcome)))
+		m.repairs.to.Add(ctx, 1, m.repairs.of(runLabels{table: data.Table, outcome: data.Outcome}))
 	}
 }

@@ -61,7 +61,7 @@ func New(options ...Option) *Tracer {
 		meter := c.meters.Meter(Scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(SchemaURL))
 		var errs [2]error
 		t.metrics, errs[0] = newMetrics(meter, c)
-		t.runs, errs[1] = newRunMetrics(meter)
+		t.runs, errs[1] = newRunMetrics(meter, c)
 		t.err = errors.Join(errs[:]...)
 	}
 	return t
