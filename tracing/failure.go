@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/denorm-go/denorm/internal/driver"
+	req "github.com/denorm-go/denorm/internal/request"
 	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/session"
@@ -69,7 +70,7 @@ func operationOutcome(of session.Operation, data session.OperationEnd, reason st
 			errorType = writeErrorType(data.Err, "")
 		}
 	case session.OperationRead:
-		errorType = requestErrorType(data.Err, retry.Classify(data.Err, retry.Partition).Reason)
+		errorType = readErrorType(data.Err, reason)
 		if errors.Is(data.Err, reader.ErrInvalid) {
 			errorType = typeInvalid
 		}
@@ -125,6 +126,14 @@ func writeErrorType(err error, reason string) string {
 		}
 	}
 	return cmp.Or(reason, other)
+}
+
+// readErrorType is the error.type of a read that ended with err. reason is that of its requests, if any failed.
+func readErrorType(err error, reason string) string {
+	if reason == "" { // no request was tried, or the tracer was not told of it
+		reason = retry.Classify(req.Last(err), retry.Partition).Reason
+	}
+	return requestErrorType(err, reason)
 }
 
 // requestErrorType is the error.type of a request or attempt.
