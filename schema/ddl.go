@@ -39,37 +39,52 @@ func (s *Schema) Statements() []string {
 
 // create is a CREATE statement.
 type create struct {
-	id   ID // the name of a keyspace is ID{Keyspace: name}
+	what what
 	text string
 }
 
+// what is something that has a name. Things of different kinds can have the same name.
+type what struct {
+	kind kind
+	id   ID // the name of a keyspace is ID{Keyspace: name}
+}
+
+type kind int
+
+const (
+	aKeyspace kind = iota
+	aType
+	aTable // or a materialized view: Cassandra rejects one of each with the same name
+	anIndex
+)
+
 // creates renders everything, in the order of dependence.
 func (s *Schema) creates(ifNotExists bool) []create {
-	head := func(what string) string {
+	head := func(kind string) string {
 		if ifNotExists {
-			return "CREATE " + what + " IF NOT EXISTS "
+			return "CREATE " + kind + " IF NOT EXISTS "
 		}
-		return "CREATE " + what + " "
+		return "CREATE " + kind + " "
 	}
 	var out []create
 	for _, k := range s.Keyspaces {
 		if len(k.Replication) > 0 {
-			out = append(out, create{ID{Keyspace: k.Name}, head("KEYSPACE") + k.body()})
+			out = append(out, create{what{aKeyspace, ID{Keyspace: k.Name}}, head("KEYSPACE") + k.body()})
 		}
 	}
 	for _, t := range s.sortedTypes() {
-		out = append(out, create{t.ID, head("TYPE") + t.body()})
+		out = append(out, create{what{aType, t.ID}, head("TYPE") + t.body()})
 	}
 	for _, t := range s.Tables {
 		if t.rotation == nil {
-			out = append(out, create{t.ID, head("TABLE") + t.body()})
+			out = append(out, create{what{aTable, t.ID}, head("TABLE") + t.body()})
 		}
 	}
 	for _, i := range s.Indexes {
-		out = append(out, create{i.ID, head(i.kind()) + i.body()})
+		out = append(out, create{what{anIndex, i.ID}, head(i.kind()) + i.body()})
 	}
 	for _, v := range s.Views {
-		out = append(out, create{v.ID, head("MATERIALIZED VIEW") + v.body()})
+		out = append(out, create{what{aTable, v.ID}, head("MATERIALIZED VIEW") + v.body()})
 	}
 	return out
 }

@@ -108,11 +108,11 @@ func (e *ensurer) prepare(ctx context.Context, missing []create) (*lock, error) 
 // that two nodes make the same one.
 func (e *ensurer) keyspaces(ctx context.Context, missing []create) error {
 	for _, m := range missing {
-		if m.id.Name != "" {
+		if m.what.id.Name != "" {
 			continue
 		}
 		if err := e.again(ctx, func(ctx context.Context) error { return e.exec(ctx, m.text) }); err != nil {
-			return fmt.Errorf("create keyspace %s: %w", m.id.Keyspace, err)
+			return fmt.Errorf("create keyspace %s: %w", m.what.id.Keyspace, err)
 		}
 	}
 	for {
@@ -166,7 +166,7 @@ func (e *ensurer) create(ctx context.Context, l *lock) error {
 			return err
 		}
 		if err := e.again(ctx, func(ctx context.Context) error { return e.one(ctx, m) }); err != nil {
-			return fmt.Errorf("create %s: %w", m.id, err)
+			return fmt.Errorf("create %s: %w", m.what.id, err)
 		}
 		if err := e.agree(ctx, l); err != nil {
 			return err
@@ -184,7 +184,7 @@ func (e *ensurer) one(ctx context.Context, m create) error {
 	}
 	for began := time.Now(); time.Since(began) < settle; {
 		missing, unread := e.missing(ctx)
-		if unread == nil && !slices.ContainsFunc(missing, func(o create) bool { return o.id == m.id }) {
+		if unread == nil && !slices.ContainsFunc(missing, func(o create) bool { return o.what == m.what }) {
 			return nil
 		}
 		if waited := wait(ctx, 500*time.Millisecond); waited != nil {
@@ -200,11 +200,11 @@ func (e *ensurer) missing(ctx context.Context) ([]create, error) {
 	if err != nil {
 		return nil, err
 	}
-	exist := make(map[ID]bool)
+	exist := make(map[what]bool)
 	for _, c := range live.creates(false) {
-		exist[c.id] = true
+		exist[c.what] = true
 	}
-	return slices.DeleteFunc(e.present.creates(true), func(c create) bool { return exist[c.id] }), nil
+	return slices.DeleteFunc(e.present.creates(true), func(c create) bool { return exist[c.what] }), nil
 }
 
 func (e *ensurer) exec(ctx context.Context, statement string) error {

@@ -2,7 +2,9 @@ package schema_test
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
@@ -22,6 +24,73 @@ func TestEnsureCanceled(t *testing.T) {
 		cancel()
 		if err := schema.Ensure(ctx, s, hotel); err == nil || err.Error() != "schema: Ensure: keyspace hotel: context canceled" {
 			t.Errorf("%q", err)
+		}
+	})
+}
+
+// ensureAfter creates what is there before, and expects Ensure to create the rest of what is declared.
+func ensureAfter(t *testing.T, before, declared string) {
+	t.Helper()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		s, err := session.Open(c.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		c.Create("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+		c.Create(before)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		want := schema.Must(schema.Declare(schema.CQL(declared)))
+		if err := schema.Ensure(ctx, s, want); err != nil {
+			t.Fatalf("%s, then Ensure of %s: %v", before, declared, err)
+		}
+		live, err := schema.Read(ctx, s, "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := schema.Breaking(schema.Compare(want, live)); len(found) > 0 {
+			t.Errorf("%s, then Ensure of %s: %v", before, declared, found)
+		}
+	})
+}
+
+// Cassandra keeps the names of indexes, types and tables apart, so that one of another kind is no reason not to create a table.
+func TestIndexAndTableOfOneName(t *testing.T) {
+	t.Parallel()
+	before := `CREATE TABLE k.orders (id int PRIMARY KEY, status text); CREATE INDEX orders_by_status ON k.orders (status);`
+	ensureAfter(t, before, before+`CREATE TABLE k.orders_by_status (status text, id int, PRIMARY KEY (status, id))`)
+}
+
+// The same the other way round: there is a table or a type, and an index of its name is declared.
+func TestIndexAndType(t *testing.T) {
+	t.Parallel()
+	before := `CREATE TYPE k.address (street text); CREATE TABLE k.home (id int PRIMARY KEY, street text)`
+	ensureAfter(t, before, before+`; CREATE INDEX address ON k.home (street)`)
+}
+
+// A type is there, as after an Ensure that was interrupted, and a table of its name is declared.
+func TestTypeAndTableOfOneName(t *testing.T) {
+	t.Parallel()
+	before := `CREATE TYPE k.address (street text)`
+	ensureAfter(t, before, before+`; CREATE TABLE k.address (id int PRIMARY KEY, a frozen<address>)`)
+}
+
+// A view has its name among those of the tables: Ensure does not try to create a table there, and says what is wrong.
+func TestViewAndTableOfOneName(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		s, err := session.Open(c.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		table := `CREATE TABLE k.t (a int PRIMARY KEY, b int);`
+		c.Create("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", table,
+			`CREATE MATERIALIZED VIEW k.v AS SELECT * FROM k.t WHERE b IS NOT NULL AND a IS NOT NULL PRIMARY KEY (b, a)`)
+		err = schema.Ensure(t.Context(), s, schema.Must(schema.Declare(schema.CQL(table+`CREATE TABLE k.v (b int, a int, PRIMARY KEY (b, a))`))))
+		if err == nil || !strings.Contains(err.Error(), "is a materialized view") {
+			t.Errorf("%v: want that the table is a view", err)
 		}
 	})
 }
