@@ -161,8 +161,8 @@ func (s *Schema) set(set tables.Described) error {
 			for _, f := range d.Fields {
 				u.Fields = append(u.Fields, Field(f))
 			}
-			if !slices.ContainsFunc(s.Types, func(o Type) bool { return o.ID == u.ID }) {
-				s.Types = append(s.Types, u)
+			if err := s.declareType(u); err != nil {
+				return err
 			}
 		}
 		for _, c := range t.Columns {
@@ -248,6 +248,11 @@ func CQL(text string) Declaration {
 		for _, t := range p.Tables {
 			if s.Table(t.ID) != nil {
 				return fmt.Errorf("table %s is declared twice", t.ID)
+			}
+		}
+		for _, t := range p.Types {
+			if err := s.declareType(t); err != nil {
+				return err
 			}
 		}
 		*s = *Add(s, p)

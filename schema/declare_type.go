@@ -1,0 +1,40 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/denorm-go/denorm/internal/compare"
+	"github.com/denorm-go/denorm/internal/cql"
+)
+
+// declareType adds a type, unless it is declared already. With other fields that is an error: there can be only one of them, and values of the
+// other would lose fields, or be rejected.
+func (s *Schema) declareType(t Type) error {
+	known := named(s.Types, t.ID)
+	if known == nil {
+		s.Types = append(s.Types, t)
+		return nil
+	}
+	if len(compare.Fields(nil, "", "", known.described(), t.described(), true)) == 0 {
+		return nil
+	}
+	return fmt.Errorf("type %s is declared with different fields, %s as %s, and %s as %s: declare the same fields in the same order in both, "+
+		"or give one of the types another name", t.ID, known.by(), known.fieldsText(), t.by(), t.fieldsText())
+}
+
+// by says what declares a type.
+func (t *Type) by() string {
+	if t.set == nil {
+		return "by CQL"
+	}
+	return "by set " + t.set.Internal().Describe().Entity
+}
+
+func (t *Type) fieldsText() string {
+	fields := make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		fields[i] = cql.Quote(f.Name) + " " + f.Type
+	}
+	return "(" + strings.Join(fields, ", ") + ")"
+}
