@@ -344,3 +344,37 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 }
+
+// A field whose name is not ASCII needs a tag, or is left out with one. It made New panic, even so.
+func TestFieldThatIsNotASCII(t *testing.T) {
+	t.Parallel()
+	base := tables.Table{Name: "things", PartKey: []string{"id"}}
+	type size struct{ Größe int64 }
+	type tagged struct {
+		Größe int64 `cql:"size"`
+	}
+	runFaultCases(t, []faultCase{
+		{"no tag", declare[struct{ ID, Größe int64 }](base), []string{
+			"column Größe: field Größe has no usable column name: " + columnRule + "; name it with a db tag",
+		}},
+		{"tag", declare[struct {
+			ID    int64
+			Größe int64 `db:"size"`
+		}](base, tables.Table{Name: "by_size", PartKey: []string{"size"}, SortKey: []string{"id"}}, tables.SingleWriter("size")), nil},
+		{"left out", declare[struct {
+			ID    int64
+			Größe int64 `db:"-"`
+		}](base), nil},
+		{"field of a type without a tag", declare[struct {
+			ID int64
+			V  size
+		}](base, tables.UserType[size]("size_type")), []string{
+			"user-defined type size_type: field Größe has no usable name: " + columnRule + "; name it with a cql tag",
+			"user-defined type size_type has no fields",
+		}},
+		{"field of a type", declare[struct {
+			ID int64
+			V  tagged
+		}](base, tables.UserType[tagged]("size_type")), nil},
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
@@ -13,7 +14,16 @@ import (
 )
 
 // mapper names columns as gocqlx does. It is our own: gocqlx.DefaultMapper is a variable that anyone may set.
-var mapper = reflectx.NewMapperFunc("db", reflectx.CamelToSnakeASCII)
+var mapper = reflectx.NewMapperFunc("db", columnName)
+
+// columnName is the column of a struct field without a tag. A field that is not ASCII keeps its name: CamelToSnakeASCII panics at such a name, also
+// where a tag gives another one or leaves the field out. If the name is used, what checks column names rejects it.
+func columnName(field string) string {
+	if strings.ContainsFunc(field, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return field
+	}
+	return reflectx.CamelToSnakeASCII(field)
+}
 
 // readColumns finds the columns in the fields of the row type.
 func (b *builder) readColumns() {

@@ -7,7 +7,6 @@ import (
 	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/internal/cqltype"
 	"github.com/gocql/gocql"
-	"github.com/scylladb/go-reflectx"
 )
 
 // readUserTypes makes the user-defined types known to the columns.
@@ -125,7 +124,7 @@ func fieldName(f reflect.StructField) (name string, ok bool) {
 			return name, true
 		}
 	}
-	return reflectx.CamelToSnakeASCII(f.Name), true
+	return columnName(f.Name), true
 }
 
 // reads says whether values of a Go type read themselves.
