@@ -212,5 +212,8 @@ func TestRefuseSweep(t *testing.T) {
 			tables.SingleWriter("c")), nil},
 		{"no overflow", declare[row](rows, table("abc", "a", "b", "c"), tables.OneOf("a", values(2000)...), tables.OneOf("b", values(2000)...),
 			tables.OneOf("c", values(2000)...), stamp), many(1<<20 - 1)},
+		{ // compared with each other value, these would take the better part of an hour
+			"far too many", declare[row](rows, table("a", "a"), tables.OneOf("a", values(1_000_000)...), stamp), many(999_999),
+		},
 	})
 }

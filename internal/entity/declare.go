@@ -285,6 +285,7 @@ func (b *builder) readDomain(i int, values []any) {
 		return
 	}
 	want := deref(c.goType)
+	seen := make(map[string]bool, len(values))
 	for n, value := range values {
 		v := reflect.ValueOf(value)
 		if value == nil || v.Type() != want && (v.Kind() != want.Kind() || !v.CanConvert(want)) {
@@ -300,12 +301,12 @@ func (b *builder) readDomain(i int, values []any) {
 			b.fault("", c.name, "value %d of OneOf: %s", n+1, cmp.Or(reason, "nil is not listed: a pointer column may always be nil"))
 			continue
 		}
-		encoded := &Value{typ: c.cql, data: data}
-		if inDomain(c, encoded) {
+		if seen[string(data)] {
 			b.fault("", c.name, "value %d of OneOf is given twice", n+1)
 			continue
 		}
-		c.domain = append(c.domain, encoded)
+		seen[string(data)] = true
+		c.domain = append(c.domain, &Value{typ: c.cql, data: data})
 	}
 }
 
