@@ -100,11 +100,11 @@ type Rotation struct {
 }
 
 // Rotation gives that of a declared table, and false if it does not rotate.
-func (s *Set) Rotation(name string) (Rotation, bool) {
+func (s *Set) Rotation(keyspace, name string) (Rotation, bool) {
 	if s == nil {
 		return Rotation{}, false
 	}
-	i := slices.IndexFunc(s.tables, func(t *table) bool { return t.name == name })
+	i := slices.IndexFunc(s.tables, func(t *table) bool { return t.keyspace == keyspace && t.name == name })
 	if i < 0 || s.tables[i].rotation == nil {
 		return Rotation{}, false
 	}

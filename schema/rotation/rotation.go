@@ -61,8 +61,9 @@ type Tables struct {
 	definition     string
 }
 
-// New makes Tables for the table that the set declares with Rotate under name. Its tables are created as the set declares them,
-// with the options that a schema.With among options gives the table under its declared name. An empty keyspace means the
+// New makes Tables for the table that the set declares with Rotate under name. If several keyspaces have a table of that name, name
+// includes the declared one, for example "shop.events". The tables are created as the set declares them, with the options that a
+// schema.With among options gives the table under its declared name. keyspace is where they are created. An empty one means the
 // keyspace in which the table is declared, as session.Keyspaces maps it, or else the session's. The Timeout of the session
 // should be some 30 s, see [session.Adjust]: nodes need time to agree on a schema.
 func New(s *session.Session, keyspace string, set tables.Described, name string, options ...schema.Declaration) (*Tables, error) {
@@ -84,12 +85,11 @@ func newTables(
 	if err != nil {
 		return nil, fmt.Errorf("rotation: %w", err)
 	}
-	i := slices.IndexFunc(declared.Tables, func(t schema.Table) bool { return t.Name == name })
-	rotation, ok := set.Internal().Rotation(name)
-	if !ok {
-		return nil, fmt.Errorf("rotation: the set has no table %q that rotates", name)
+	t, err := rotating(declared, set, name)
+	if err != nil {
+		return nil, err
 	}
-	t := &declared.Tables[i]
+	rotation, _ := set.Internal().Rotation(t.Keyspace, t.Name)
 	if keyspace == "" {
 		if keyspace, err = physical(t.Keyspace); err != nil {
 			return nil, fmt.Errorf("rotation: table %s has no keyspace: %w", t.ID, err)
@@ -98,7 +98,36 @@ func newTables(
 	if !cql.IsTable(keyspace) {
 		return nil, fmt.Errorf("rotation: keyspace %q is not a name of %s", keyspace, cql.TableRule)
 	}
-	return &Tables{cluster: c, keyspace: keyspace, name: name, rotation: rotation, definition: t.Definition()}, nil
+	return &Tables{cluster: c, keyspace: keyspace, name: t.Name, rotation: rotation, definition: t.Definition()}, nil
+}
+
+// rotating is the table of the set that rotates and has this name, with or without its keyspace.
+func rotating(declared *schema.Schema, set tables.Described, name string) (*schema.Table, error) {
+	id := schema.ID{Name: name}
+	if keyspace, table, ok := strings.Cut(name, "."); ok {
+		id = schema.ID{Keyspace: keyspace, Name: table}
+	}
+	var found []*schema.Table
+	for i := range declared.Tables {
+		t := &declared.Tables[i]
+		if _, ok := set.Internal().Rotation(t.Keyspace, t.Name); !ok {
+			continue
+		}
+		if t.ID == id {
+			return t, nil
+		}
+		if id.Keyspace == "" && t.Name == name {
+			found = append(found, t)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("rotation: the set has no table %q that rotates", name)
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("rotation: the set has more than one table %q that rotates: name it with its keyspace, as %s or %s",
+		name, found[0].ID, found[1].ID)
 }
 
 // Window says which tables are to exist. Its times must not be negative, and must be at least a minute unless they are 0.

@@ -329,3 +329,44 @@ func TestKeyspace(t *testing.T) {
 func in(keyspace string) func(string) (string, error) {
 	return func(logical string) (string, error) { return cmp.Or(logical, keyspace), nil }
 }
+
+// A set may have tables of one name in two keyspaces, which rotate by different periods: the keyspace says which is meant.
+func TestRotationTwoKeyspaces(t *testing.T) {
+	t.Parallel()
+	rotates := func(keyspace string, by tables.Bucket) tables.Table {
+		return tables.Table{Name: "events", Keyspace: keyspace, PartKey: []string{"id"}, SortKey: []string{"at"}, Rotate: by}
+	}
+	both := tables.Must(tables.New[event]("event", rotates("eu", tables.Month("at")), rotates("us", tables.Day("at"))))
+	own := tables.Must(tables.New[event]("event", rotates("", tables.Month("at")), rotates("us", tables.Day("at"))))
+	one := tables.Must(tables.New[event]("event", rotates("us", tables.Day("at"))))
+	now := time.Date(2026, 11, 5, 0, 0, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		set            tables.Described
+		keyspace, name string
+		want           string
+	}{
+		{both, "", "eu.events", "CREATE TABLE IF NOT EXISTS p_eu.events_2026_11 ("},
+		{both, "", "us.events", "CREATE TABLE IF NOT EXISTS p_us.events_2026_11_05 ("},
+		{both, "tenant", "us.events", "CREATE TABLE IF NOT EXISTS tenant.events_2026_11_05 ("},
+		{both, "us", "events", `rotation: the set has more than one table "events" that rotates: name it with its keyspace, as eu.events or us.events`},
+		{both, "", "asia.events", `rotation: the set has no table "asia.events" that rotates`},
+		{own, "", "events", "CREATE TABLE IF NOT EXISTS p_.events_2026_11 ("},
+		{own, "", "us.events", "CREATE TABLE IF NOT EXISTS p_us.events_2026_11_05 ("},
+		{one, "", "events", "CREATE TABLE IF NOT EXISTS p_us.events_2026_11_05 ("},
+	} {
+		physical := func(logical string) (string, error) { return "p_" + logical, nil }
+		var got string
+		r, err := newTables(&fake{}, physical, tc.keyspace, tc.set, tc.name, nil)
+		if err == nil {
+			var p Plan
+			p, err = r.Plan(t.Context(), now, Window{})
+			got = p.String()
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, tc.want) {
+			t.Errorf("keyspace %q, name %q: %s, want %s", tc.keyspace, tc.name, got, tc.want)
+		}
+	}
+}
