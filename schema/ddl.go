@@ -207,6 +207,9 @@ func (i *Index) body() string {
 	if i.Class != "" {
 		out += " USING " + cql.Literal(i.Class)
 	}
+	if len(i.Options) > 0 {
+		out += " WITH OPTIONS = " + mapLiteral(i.Options)
+	}
 	return out
 }
 

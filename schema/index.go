@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 func (p *parser) createIndex(s *cql.CreateIndex, at int) error {
 	table := p.id(s.Table)
 	i := Index{
-		ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: cql.Quote(s.Column), Class: indexClass(s.Using), At: p.position(at),
-		unnamed: s.Index == "",
+		ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: cql.Quote(s.Column), Class: indexClass(s.Using), Options: s.Options,
+		At: p.position(at), unnamed: s.Index == "",
 	}
 	if s.Part != "" {
 		i.Target = s.Part + "(" + i.Target + ")"
@@ -56,7 +57,7 @@ func (i *Index) same(o *Index) bool {
 		}
 		return i.Target
 	}
-	return i.Table == o.Table && i.Class == o.Class && target(i) == target(o)
+	return i.Table == o.Table && i.Class == o.Class && target(i) == target(o) && maps.Equal(i.Options, o.Options)
 }
 
 // addIndex adds an index, unless it is there. One that was created without a name gets the one that it would have in this schema.
@@ -81,6 +82,14 @@ func indexClass(using string) string {
 		return "sai"
 	}
 	return using
+}
+
+// indexOptions are the options of an index that the server has, without those that it adds: it stores no defaults.
+func indexOptions(live map[string]string) map[string]string {
+	out := maps.Clone(live)
+	delete(out, "target")
+	delete(out, "class_name")
+	return out
 }
 
 // indexFunctions say what of a collection an index is on.

@@ -142,3 +142,48 @@ func TestIndexesThatTheServerRejects(t *testing.T) {
 		}
 	}
 }
+
+// Options of an index are part of it: they are written, read, created by Ensure and compared.
+func TestIndexOptions(t *testing.T) {
+	t.Parallel()
+	const sasi = "org.apache.cassandra.index.sasi.SASIIndex"
+	table := `CREATE TABLE k.t (a int PRIMARY KEY, b text, c text, d text); `
+	text := table + `CREATE CUSTOM INDEX b ON k.t (b) USING 'sai' WITH OPTIONS = {'normalize': 'true', 'case_sensitive': 'false'};
+		CREATE CUSTOM INDEX c ON k.t (c) USING '` + sasi + `' WITH OPTIONS = {'mode': 'CONTAINS'}; CREATE INDEX d ON k.t (d)`
+	declared := schema.Must(schema.Declare(schema.CQL(text)))
+	want := `CREATE CUSTOM INDEX b ON k.t (b) USING 'sai' WITH OPTIONS = {'case_sensitive': 'false', 'normalize': 'true'};
+
+CREATE CUSTOM INDEX c ON k.t (c) USING '` + sasi + `' WITH OPTIONS = {'mode': 'CONTAINS'};
+
+CREATE INDEX d ON k.t (d);
+`
+	if got := declared.CQL(); !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		s, err := session.Open(c.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		c.Create("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+		if err := schema.Ensure(t.Context(), s, declared); err != nil {
+			t.Fatal(err)
+		}
+		live, err := schema.Read(t.Context(), s, "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := live.CQL(); !strings.HasSuffix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+		found := schema.Compare(parse(t, table+`CREATE CUSTOM INDEX b ON k.t (b) USING 'sai';
+			CREATE CUSTOM INDEX c ON k.t (c) USING '`+sasi+`' WITH OPTIONS = {'mode': 'PREFIX'}; CREATE INDEX d ON k.t (d)`), live)
+		const b = "b ON k.t (b) USING 'sai'"
+		if len(schema.Breaking(found)) != 2 ||
+			found[0].Reason != "index "+b+" WITH OPTIONS = {'case_sensitive': 'false', 'normalize': 'true'}, declared "+b ||
+			found[1].Fix != "DROP INDEX k.c;\nCREATE CUSTOM INDEX c ON k.t (c) USING '"+sasi+"' WITH OPTIONS = {'mode': 'PREFIX'}" {
+			t.Errorf("%v: want the differences of both indexes", found)
+		}
+	})
+}

@@ -144,7 +144,7 @@ func readKeyspace(ctx context.Context, r reader, keyspace string, s *Schema) err
 		options := value[map[string]string](row, "options")
 		s.Indexes = append(s.Indexes, Index{
 			ID: ID{keyspace, value[string](row, "index_name")}, Table: value[string](row, "table_name"), Target: liveTarget(options["target"]),
-			Class: indexClass(options["class_name"]),
+			Class: indexClass(options["class_name"]), Options: indexOptions(options),
 		})
 	}
 	for _, row := range rows["views"] {

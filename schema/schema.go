@@ -156,8 +156,9 @@ type Index struct {
 	Table  string
 	Target string // a column, or keys(column), values(column), entries(column), full(column)
 	// Class is empty for the index that CREATE INDEX makes by default, otherwise what USING names, for example sai.
-	Class string
-	At    Position
+	Class   string
+	Options map[string]string // of WITH OPTIONS
+	At      Position
 
 	unnamed bool // the text gives it no name
 }
