@@ -37,7 +37,7 @@ type Change struct {
 	Before, After any    // of the set's row type; nil where the verb has none
 	Edits         []Edit // of a Patch
 	Set           *Set
-	Frozen        *Frozen // what is used of Before if it was encoded earlier
+	Frozen        *frozen // what is used of Before if it was encoded earlier
 }
 
 // String is the verb and the entity, without values.

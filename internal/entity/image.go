@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Frozen is what an update uses of a before-image that was encoded before the row was changed, perhaps in place.
-type Frozen struct {
+// frozen is what an update uses of a before-image that was encoded before the row was changed, perhaps in place.
+type frozen struct {
 	image []Value
 	err   error
 	// memory has, by column, those of the others that are behind pointers or in slices and maps, by which the repeat of a write is known.
@@ -15,12 +15,12 @@ type Frozen struct {
 }
 
 // Freeze encodes at once what the update needs of before, a row of the set, and gives what the change that it is for has as Frozen.
-func (s *Set) Freeze(before any) *Frozen {
+func (s *Set) Freeze(before any) *frozen {
 	if s == nil {
 		return nil
 	}
 	row := reflect.ValueOf(before)
-	out := new(Frozen)
+	out := new(frozen)
 	if out.image, out.err = s.image(row); out.err != nil || s.stamp < 0 {
 		return out
 	}
