@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -108,7 +109,10 @@ func TestReadEndsByAPanic(t *testing.T) {
 }
 
 // budgets notes the tables of requests that were given up as the budget was spent.
-type budgets struct{ spent []string }
+type budgets struct {
+	mu    sync.Mutex
+	spent []string
+}
 
 type budgetsKey struct{}
 
@@ -123,6 +127,8 @@ func (b *budgets) TraceRequestStart(ctx context.Context, d session.RequestStart)
 }
 
 func (b *budgets) TraceRequestEnd(ctx context.Context, d session.RequestEnd) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if table, ok := ctx.Value(budgetsKey{}).(string); ok && d.BudgetSpent {
 		b.spent = append(b.spent, table)
 	}
