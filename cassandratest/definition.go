@@ -55,7 +55,7 @@ func split(text string) (statements []string) {
 		if _, _, more := s.Next(); !more {
 			break
 		}
-		span := s.Skip()
+		span := s.PassOver()
 		statements = append(statements, text[span.From:span.To])
 	}
 	if statements == nil {

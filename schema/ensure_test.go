@@ -15,11 +15,7 @@ import (
 func TestEnsureCanceled(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-		s, err := session.Open(c.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		s := open(t, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := schema.Ensure(ctx, s, hotel); err == nil || err.Error() != "schema: Ensure: keyspace hotel: context canceled" {
@@ -28,15 +24,22 @@ func TestEnsureCanceled(t *testing.T) {
 	})
 }
 
+// open opens a session without a keyspace.
+func open(t *testing.T, c *cassandratest.Cluster) *session.Session {
+	t.Helper()
+	s, err := session.Open(c.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
 // ensureAfter creates what is there before, and expects Ensure to create the rest of what is declared.
 func ensureAfter(t *testing.T, before, declared string) {
 	t.Helper()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-		s, err := session.Open(c.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		s := open(t, c)
 		c.Create("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 		c.Create(before)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -80,15 +83,11 @@ func TestTypeAndTableOfOneName(t *testing.T) {
 func TestViewAndTableOfOneName(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-		s, err := session.Open(c.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		s := open(t, c)
 		table := `CREATE TABLE k.t (a int PRIMARY KEY, b int);`
 		c.Create("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", table,
 			`CREATE MATERIALIZED VIEW k.v AS SELECT * FROM k.t WHERE b IS NOT NULL AND a IS NOT NULL PRIMARY KEY (b, a)`)
-		err = schema.Ensure(t.Context(), s, schema.Must(schema.Declare(schema.CQL(table+`CREATE TABLE k.v (b int, a int, PRIMARY KEY (b, a))`))))
+		err := schema.Ensure(t.Context(), s, schema.Must(schema.Declare(schema.CQL(table+`CREATE TABLE k.v (b int, a int, PRIMARY KEY (b, a))`))))
 		if err == nil || !strings.Contains(err.Error(), "is a materialized view") {
 			t.Errorf("%v: want that the table is a view", err)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
-	"github.com/denorm-go/denorm/session"
 )
 
 const indexed = `CREATE TABLE t (a int PRIMARY KEY, m map<text, int>, a_b int, "B c" int, "é" text);
@@ -42,11 +41,7 @@ func byName(indexes []schema.Index) map[string]string {
 func TestIndexesAreNamedAsByTheServer(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-		s, err := session.Open(c.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		s := open(t, c)
 		drop := func() {
 			t.Helper()
 			c.Create("DROP KEYSPACE IF EXISTS k", "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
@@ -110,11 +105,7 @@ func TestIndexesOfSeveralTexts(t *testing.T) {
 func TestIndexOnCollection(t *testing.T) {
 	t.Parallel()
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-		s, err := session.Open(c.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		s := open(t, c)
 		c.Create("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 		declared := schema.Must(schema.Declare(schema.CQL("USE k; " + indexed + "CREATE INDEX ON t (m); CREATE INDEX ON t (keys(m)); CREATE INDEX ON t (a_b)")))
 		if err := schema.Ensure(t.Context(), s, declared); err != nil {
@@ -161,11 +152,7 @@ CREATE INDEX d ON k.t (d);
 		t.Errorf("%s, want %s", got, want)
 	}
 	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
-		s, err := session.Open(c.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
+		s := open(t, c)
 		c.Create("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 		if err := schema.Ensure(t.Context(), s, declared); err != nil {
 			t.Fatal(err)

@@ -65,14 +65,14 @@ func (s *Script) Statement() (Statement, Span, error) {
 	}
 	if err := s.p.err; err != nil {
 		s.p.at, s.p.err, s.p.depth = from, nil, 0
-		return nil, s.Skip(), lined(err)
+		return nil, s.PassOver(), lined(err)
 	}
 	return out, span, nil
 }
 
-// Skip passes over the next statement without reading it. A semicolon within a batch or a transaction ends none, unless a word follows that begins
+// PassOver passes over the next statement without reading it. A semicolon within a batch or a transaction ends none, unless a word follows that begins
 // another statement and is in neither: it has no end.
-func (s *Script) Skip() Span {
+func (s *Script) PassOver() Span {
 	from, within := s.p.at, s.p.isWord(0, "begin")
 	for s.p.token().kind != end && (within && !s.p.isStatement(1) || !s.p.isSign(0, ";")) {
 		ends := s.p.isWord(0, "apply") || s.p.isWord(0, "commit") && s.p.isWord(1, "transaction")
