@@ -33,7 +33,8 @@ const ensureTimeout = 2 * time.Minute
 // [Keyspace] without a Name.
 //
 // It ends with ctx, or after 2 minutes if ctx has no deadline. While a node is down, nodes do not agree. Each statement takes a second
-// or two, until the nodes have learned of each other's schema by gossip.
+// or two, until the nodes have learned of each other's schema by gossip; on several nodes whose schema others change all the time, as tests
+// of other packages may, ten seconds or more, as there are few moments in which all have the same one.
 func Ensure(ctx context.Context, s *session.Session, declared *Schema) error {
 	if err := missing(ctx, s, declared); err != nil {
 		return err
@@ -219,7 +220,8 @@ func (e *ensurer) agree(ctx context.Context, l *lock) error {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("the nodes do not agree on the schema, which nodetool describecluster shows by node: %w", err)
+			return fmt.Errorf("the nodes do not agree on the schema, because one is down or others change it all the time "+
+				"(nodetool describecluster shows its version by node): %w", err)
 		}
 		if l != nil {
 			if err := l.renew(ctx); err != nil {

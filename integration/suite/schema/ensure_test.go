@@ -61,7 +61,7 @@ func ensureInThisProcess(keyspace string) error {
 	fmt.Println("ready")
 	var line string
 	_, _ = fmt.Scanln(&line)                                                // until all are
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // the machine may be a busy one
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute) // as ensure
 	defer cancel()
 	return schema.Ensure(ctx, on, contested(keyspace))
 }
@@ -134,7 +134,7 @@ func TestEnsureOnEachNode(t *testing.T) {
 		var all sync.WaitGroup
 		failures := make([]error, len(nodes))
 		for i, node := range nodes {
-			all.Go(func() { failures[i] = schema.Ensure(t.Context(), testsession.New(t, nil, node), declared) })
+			all.Go(func() { failures[i] = ensure(t, testsession.New(t, nil, node), declared) })
 		}
 		ended := make(chan struct{})
 		go func() { defer close(ended); all.Wait() }()

@@ -19,7 +19,7 @@ func TestSystemsRoundTrip(t *testing.T) {
 	declared, keyspaces := systems(t)
 	create(t, on, declared)
 	wantNone(t, on, declared, "after Ensure")
-	if err := schema.Ensure(t.Context(), on, declared); err != nil {
+	if err := ensure(t, on, declared); err != nil {
 		t.Errorf("Ensure again: %v", err)
 	}
 	live, err := schema.Read(t.Context(), on, keyspaces...)

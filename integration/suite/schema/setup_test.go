@@ -41,9 +41,16 @@ func wantNone(t *testing.T, on *session.Session, declared *schema.Schema, when s
 // create creates a schema in its empty keyspaces.
 func create(t *testing.T, on *session.Session, s *schema.Schema) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // gossip takes a second or more a statement
-	defer cancel()
-	if err := schema.Ensure(ctx, on, s); err != nil {
+	if err := ensure(t, on, s); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// ensure is schema.Ensure with time: gossip takes a second or more a statement, and tests that change other keyspaces meanwhile leave few
+// moments in which the nodes agree.
+func ensure(t *testing.T, on *session.Session, s *schema.Schema) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	return schema.Ensure(ctx, on, s)
 }
