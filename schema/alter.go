@@ -52,7 +52,7 @@ func (p *parser) alterTable(s *cql.AlterTable, at int) error {
 	}
 	t.Options = maps.Clone(t.Options)
 	for _, o := range s.Options {
-		if t.Options[o.Name] = literal(o); o.Name == optComment {
+		if t.Options[o.Name] = literalOf(o); o.Name == optComment {
 			t.Fingerprint = "" // it was in the former one
 		}
 	}
@@ -68,7 +68,7 @@ func (p *parser) alterView(id ID, s *cql.AlterTable, at int) error {
 		return p.missing(s.IfExists, at, "ALTER MATERIALIZED VIEW", id)
 	}
 	for _, o := range s.Options {
-		v.Options[o.Name] = literal(o)
+		v.Options[o.Name] = literalOf(o)
 	}
 	return nil
 }

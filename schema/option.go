@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,6 +80,9 @@ const (
 	optTTL         = "default_time_to_live"
 	optGCGrace     = "gc_grace_seconds"
 	optCaching     = "caching"
+	optSpeculative = "speculative_retry"
+	optAdditional  = "additional_write_policy"
+	optReadRepair  = "read_repair"
 
 	optTransactions = "transactional_mode"
 )
@@ -142,20 +146,62 @@ func canonicalLiteral(option, value string) (string, error) {
 		return "", fmt.Errorf("option %s: %w", option, err)
 	}
 	o.Name = option
-	return literal(o), nil
+	return literalOf(o), nil
 }
 
-// literal is the value of an option in that spelling.
-func literal(o cql.Option) string {
+// literalOf is the value of an option in that spelling.
+func literalOf(o cql.Option) string {
 	switch {
 	case o.Map != nil:
 		return mapLiteral(normalOption(o.Name, o.Map))
+	case o.Name == optSpeculative, o.Name == optAdditional:
+		return cql.Literal(policy(o.Text))
+	case o.Name == optReadRepair:
+		return cql.Literal(strings.ToUpper(o.Text))
+	case o.Kind == cql.String && quotable(o):
+		return numberLiteral(strings.ToLower(o.Text))
 	case o.Kind == cql.String:
 		return cql.Literal(o.Text)
 	case o.Kind == cql.Integer || o.Kind == cql.Float:
 		return numberLiteral(o.Text)
 	}
 	return o.Text
+}
+
+// quotable says whether the text of an option is a number, true or false, of which the server does not keep the quotes.
+func quotable(o cql.Option) bool {
+	is, err := cql.ParseOption(o.Text)
+	by, _ := cql.ParseOption(serverDefaults[o.Name])
+	kinds := []cql.TermKind{cql.Integer, cql.Float, cql.Boolean}
+	return err == nil && slices.Contains(kinds, is.Kind) && slices.Contains(kinds, by.Kind) && is.Map == nil && by.Map == nil
+}
+
+// latency matches what one of the options with a policy waits for: a percentile, or milliseconds.
+var latency = regexp.MustCompile(`(?i)([0-9.]+) *(percentile|p|ms)\b`)
+
+// policy is the value of speculative_retry or additional_write_policy as the server gives it back: 99p for 99PERCENTILE, which it has been since
+// Cassandra 4.0, NEVER for NONE, and MIN(99p,50ms) for min(50.0ms, 99PERCENTILE).
+func policy(text string) string {
+	text = strings.ToUpper(strings.Join(strings.Fields(text), ""))
+	if text == "NONE" {
+		return "NEVER"
+	}
+	text = latency.ReplaceAllStringFunc(text, func(part string) string {
+		value := latency.FindStringSubmatch(part)
+		n, err := strconv.ParseFloat(value[1], 64)
+		switch {
+		case err != nil:
+			return part
+		case value[2] == "MS":
+			return strconv.FormatFloat(math.Trunc(n), 'f', -1, 64) + "ms"
+		}
+		return strconv.FormatFloat(math.Round(n*1e4)/1e4, 'f', -1, 64) + "p"
+	})
+	name, two, both := strings.Cut(strings.TrimSuffix(text, ")"), "(")
+	if a, b, ok := strings.Cut(two, ","); both && ok && strings.HasSuffix(a, "ms") {
+		return name + "(" + b + "," + a + ")"
+	}
+	return text
 }
 
 // mapLiteral writes a map, its class first.
@@ -228,7 +274,7 @@ var serverDefaults = map[string]string{
 	optCompression:                mapLiteral(map[string]string{"class": "LZ4Compressor"}),
 	optTTL:                        "0",
 	optGCGrace:                    "864000",
-	"additional_write_policy":     "'99p'",
+	optAdditional:                 "'99p'",
 	"allow_auto_snapshot":         "true",
 	"bloom_filter_fp_chance":      "0.01",
 	optCaching:                    mapLiteral(map[string]string{"keys": "ALL", "rows_per_partition": "NONE"}),
@@ -240,8 +286,8 @@ var serverDefaults = map[string]string{
 	"memtable":                    "'default'",
 	"memtable_flush_period_in_ms": "0",
 	"min_index_interval":          "128",
-	"read_repair":                 "'BLOCKING'",
-	"speculative_retry":           "'99p'",
+	optReadRepair:                 "'BLOCKING'",
+	optSpeculative:                "'99p'",
 	optTransactions:               "'off'",
 }
 

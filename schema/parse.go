@@ -227,7 +227,7 @@ func optionsOf(options []cql.Option) map[string]string {
 	out := make(map[string]string)
 	for _, o := range options {
 		if o.Name != "id" { // that of one table, not of its description
-			out[o.Name] = literal(o)
+			out[o.Name] = literalOf(o)
 		}
 	}
 	return out

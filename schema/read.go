@@ -247,7 +247,7 @@ func liveOptions(row map[string]any) map[string]string {
 			if name == "memtable" && v == "" {
 				continue
 			}
-			literal = cql.Literal(v)
+			literal = literalOf(cql.Option{Name: name, Kind: cql.String, Text: v})
 		case float64:
 			literal = strconv.FormatFloat(v, 'f', -1, 64)
 		case float32:
