@@ -231,17 +231,28 @@ var impliedOptions = map[string]map[string]string{
 	optCompression: {"chunk_length_in_kb": "16", "enabled": "true"},
 }
 
-// normalOption brings the value of a map option into the form in which it is compared: classes without their package,
+// className is the name of a class without the package, if it is one of Cassandra's: there the server looks for a name without any.
+func className(name string) string {
+	if strings.HasPrefix(name, "org.apache.cassandra.") {
+		return name[strings.LastIndex(name, ".")+1:]
+	}
+	return name
+}
+
+// normalOption brings the value of a map option into the form in which it is compared: classes without Cassandra's package,
 // and without entries that say what would be so anyway.
 func normalOption(option string, m map[string]string) map[string]string {
 	out := make(map[string]string, len(m))
+	if class, ok := m["sstable_compression"]; ok && class == "" { // how compression was turned off before Cassandra 3.0
+		return map[string]string{"enabled": "false"}
+	}
 	named := option == optCaching || m["class"] != "" || m["sstable_compression"] != "" // else nothing is implied: it is rejected
 	for k, v := range m {
 		if k == "sstable_compression" {
 			k = "class"
 		}
 		if k == "class" {
-			v = v[strings.LastIndex(v, ".")+1:]
+			v = className(v)
 		}
 		if k == "chunk_length_kb" {
 			k = "chunk_length_in_kb"
@@ -309,7 +320,10 @@ func (t *Table) TTL() time.Duration { return seconds(t.option(optTTL)) }
 func (t *Table) GCGrace() time.Duration { return seconds(t.option(optGCGrace)) }
 
 // Compaction returns the class of the table's compaction, without its Java package.
-func (t *Table) Compaction() string { return t.entry(optCompaction, "class") }
+func (t *Table) Compaction() string {
+	class := t.entry(optCompaction, "class")
+	return class[strings.LastIndex(class, ".")+1:]
+}
 
 // Comment returns the comment of the table.
 func (t *Table) Comment() string {

@@ -180,11 +180,11 @@ func (p *parser) once(there bool, at int, kind string, id ID) error {
 	return p.fail(at, "%s %s is created twice", kind, id)
 }
 
-// normalReplication is the replication of a keyspace with the class without its package.
+// normalReplication is the replication of a keyspace with the class without Cassandra's package.
 func normalReplication(m map[string]string) map[string]string {
 	out := maps.Clone(m)
 	if class, ok := out["class"]; ok {
-		out["class"] = class[strings.LastIndex(class, ".")+1:]
+		out["class"] = className(class)
 	}
 	return out
 }

@@ -37,3 +37,26 @@ func TestOptionsThatTheServerSpellsOtherwise(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// Without its package, Cassandra looks for a class of someone else among its own, and does not find it. What turned compression off in the texts of
+// old turns it off.
+func TestClassesOfOthersKeepTheirPackage(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `CREATE KEYSPACE k WITH replication = {'class': 'com.example.Everywhere'};
+CREATE TABLE k.a (id uuid PRIMARY KEY) WITH compaction = {'class': 'com.jeffjirsa.cassandra.db.compaction.TimeWindowCompactionStrategy'}
+    AND compression = {'class': 'com.example.Packer'};
+CREATE TABLE k.b (id uuid PRIMARY KEY) WITH compression = {'sstable_compression': ''}
+    AND compaction = {'class': 'org.apache.cassandra.db.compaction.LeveledCompactionStrategy'};`)
+	text := s.CQL()
+	for _, want := range []string{
+		"'com.example.Everywhere'", "'com.jeffjirsa.cassandra.db.compaction.TimeWindowCompactionStrategy'", "'com.example.Packer'",
+		"compression = {'enabled': 'false'}", "{'class': 'LeveledCompactionStrategy'}",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if class := s.Tables[0].Compaction(); class != "TimeWindowCompactionStrategy" {
+		t.Errorf("compaction %s", class)
+	}
+}
