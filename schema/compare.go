@@ -224,7 +224,7 @@ func (c *comparison) options(what string, t, live *Table) {
 	maps.Copy(all, t.Options)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		want, got := t.option(name), live.option(name)
-		if want == got {
+		if want == got || name == optExtensions || slices.Contains(notOptions, name) { // Read does not tell these
 			continue
 		}
 		_, declared := t.Options[name]

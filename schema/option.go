@@ -83,6 +83,7 @@ const (
 	optSpeculative = "speculative_retry"
 	optAdditional  = "additional_write_policy"
 	optReadRepair  = "read_repair"
+	optExtensions  = "extensions"
 
 	optTransactions = "transactional_mode"
 )
@@ -291,7 +292,7 @@ var serverDefaults = map[string]string{
 	optCaching:                    mapLiteral(map[string]string{"keys": "ALL", "rows_per_partition": "NONE"}),
 	"cdc":                         "false",
 	"crc_check_chance":            "1",
-	"extensions":                  "{}",
+	optExtensions:                 "{}",
 	"incremental_backups":         "true",
 	"max_index_interval":          "2048",
 	"memtable":                    "'default'",
