@@ -13,11 +13,8 @@ import (
 func (p *parser) createIndex(s *cql.CreateIndex, at int) error {
 	table := p.id(s.Table)
 	i := Index{
-		ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: cql.Quote(s.Column), Class: indexClass(s.Using), Options: s.Options,
+		ID: ID{table.Keyspace, s.Index}, Table: table.Name, Target: targetText(s.Targets), Class: indexClass(s.Using), Options: s.Options,
 		At: p.position(at), unnamed: s.Index == "",
-	}
-	if s.Part != "" {
-		i.Target = s.Part + "(" + i.Target + ")"
 	}
 	if i.unnamed {
 		i.Name = p.out.indexName(&i)
@@ -95,8 +92,29 @@ func indexOptions(live map[string]string) map[string]string {
 // indexFunctions say what of a collection an index is on.
 var indexFunctions = []string{"keys", "values", "entries", "full"}
 
-// indexTarget takes a target apart; function is empty for an index on the column as it is.
+// targetText is what an index is on, as CQL.
+func targetText(targets []cql.IndexTarget) string {
+	texts := make([]string, len(targets))
+	for i, t := range targets {
+		texts[i] = t.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// indexTargets are the columns of a target: commas between quotes are of a name.
+func indexTargets(target string) []string {
+	quoted := false
+	return strings.FieldsFunc(target, func(r rune) bool {
+		quoted = quoted != (r == '"')
+		return r == ',' && !quoted
+	})
+}
+
+// indexTarget takes a target apart; function is empty for an index on the column as it is. Both are empty for several columns.
 func indexTarget(target string) (function, column string) {
+	if len(indexTargets(target)) > 1 {
+		return "", ""
+	}
 	for _, f := range indexFunctions {
 		if inner, ok := strings.CutPrefix(target, f+"("); ok && strings.HasSuffix(inner, ")") {
 			function, target = f, strings.TrimSuffix(inner, ")")
@@ -109,7 +127,7 @@ func indexTarget(target string) (function, column string) {
 	return function, target
 }
 
-// Column returns the name of the column that the index is on.
+// Column returns the name of the column that the index is on, and nothing if it is a custom index on no column, or on several.
 func (i *Index) Column() string {
 	_, column := indexTarget(i.Target)
 	return column

@@ -8,6 +8,7 @@ import (
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/schema/lint"
 )
 
 const indexed = `CREATE TABLE t (a int PRIMARY KEY, m map<text, int>, a_b int, "B c" int, "é" text);
@@ -173,4 +174,39 @@ CREATE INDEX d ON k.t (d);
 			t.Errorf("%v: want the differences of both indexes", found)
 		}
 	})
+}
+
+// A custom index, such as one of Lucene, may be on no column, or on several. It is read, printed and read again, and no rule takes it for one of a
+// column that the table does not have.
+func TestCustomIndexesOfNoneAndOfSeveralColumns(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `CREATE TABLE k.tweets (id int PRIMARY KEY, body text, tags set<text>, "B,c" int);
+CREATE CUSTOM INDEX tweets_index ON k.tweets () USING 'com.stratio.cassandra.lucene.Index' WITH OPTIONS = {'refresh_seconds': '1'};
+CREATE CUSTOM INDEX ON k.tweets (body, values(tags), "B,c") USING 'x.Y';
+CREATE CUSTOM INDEX one ON k.tweets ("B,c") USING 'x.Y'`)
+	want := map[string]string{"tweets_index": "", "tweets_idx": `body, values(tags), "B,c"`, "one": `"B,c"`}
+	if got := byName(s.Indexes); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	for i, want := range []string{"", "", "B,c"} {
+		if got := s.Indexes[i].Column(); got != want {
+			t.Errorf("column %q, want %q", got, want)
+		}
+	}
+	if again := parse(t, s.CQL()); again.CQL() != s.CQL() {
+		t.Errorf("%s\n%s", s.CQL(), again.CQL())
+	}
+	for _, f := range lint.Check(s) {
+		if f.Severity == lint.Error {
+			t.Error(f)
+		}
+	}
+	for text, want := range map[string]string{
+		"CREATE INDEX ON t ()":     `line 1: want a name, not ")"`,
+		"CREATE INDEX ON t (a, b)": "line 1: an index of several columns is not understood here",
+	} {
+		if _, err := schema.Parse("f", text); err == nil || err.Error() != "f: "+want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }

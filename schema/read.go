@@ -210,16 +210,14 @@ func liveClause(text string) string {
 	return clause
 }
 
-// liveTarget spells what an index is on.
+// liveTarget spells what an index is on. Some custom indexes are on no column, and some on several.
 func liveTarget(target string) string {
-	function, column := indexTarget(target)
-	switch {
-	case target == "": // some custom indexes are on no column
-		return ""
-	case function == "":
-		return cql.Quote(column)
+	var targets []cql.IndexTarget
+	for _, t := range indexTargets(target) {
+		part, column := indexTarget(strings.TrimSpace(t))
+		targets = append(targets, cql.IndexTarget{Column: column, Part: part})
 	}
-	return function + "(" + cql.Quote(column) + ")"
+	return targetText(targets)
 }
 
 // notOptions are the columns of system_schema.tables and views that say nothing of how a table is made, or are gone since

@@ -40,3 +40,17 @@ func (w withoutModes) rows(ctx context.Context, statement string, values ...any)
 	}
 	return w.fakeReader.rows(ctx, statement, values...)
 }
+
+// The targets of a custom index of several columns are in one text.
+func TestLiveIndexOfSeveralColumns(t *testing.T) {
+	t.Parallel()
+	rows := liveRows()
+	rows["indexes"][0]["options"] = map[string]string{"class_name": "x.Y", "target": `total,values("B,c")`}
+	live, err := read(context.Background(), rows, []string{"shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := live.Indexes[0]; i.Target != `total, values("B,c")` || i.Column() != "" {
+		t.Errorf("%+v", i)
+	}
+}

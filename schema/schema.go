@@ -154,7 +154,7 @@ type Column struct {
 type Index struct {
 	ID
 	Table  string
-	Target string // a column, or keys(column), values(column), entries(column), full(column)
+	Target string // a column, or keys(column), values(column), entries(column), full(column); of a custom index none, or several
 	// Class is empty for the index that CREATE INDEX makes by default, otherwise what USING names, for example sai.
 	Class   string
 	Options map[string]string // of WITH OPTIONS

@@ -111,16 +111,15 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 	p.words("on")
 	s.Table = p.name()
 	p.expect("(")
-	if t := p.token(); t.kind == word && slices.Contains([]string{"keys", "values", "entries", "full"}, t.text) && p.isSign(1, "(") {
-		p.skip(2)
-		s.Part = t.text
-	}
-	s.Column = p.column()
-	if s.Part != "" {
-		p.expect(")")
-	}
-	if p.isSign(0, ",") {
-		p.unsupported("an index of several columns")
+	if !p.script || !custom || !p.isSign(0, ")") {
+		all := several(p, ",", p.indexTarget)
+		s.Column, s.Part = all[0].Column, all[0].Part
+		if p.script {
+			s.Targets = all
+		}
+		if len(all) > 1 && !(p.script && custom) {
+			p.unsupported("an index of several columns")
+		}
 	}
 	p.expect(")")
 	if p.word("using") {
@@ -140,6 +139,19 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 		s.Options = o.Map
 	}
 	return s
+}
+
+// indexTarget takes a column of an index.
+func (p *parser) indexTarget() (target IndexTarget) {
+	if t := p.token(); t.kind == word && slices.Contains([]string{"keys", "values", "entries", "full"}, t.text) && p.isSign(1, "(") {
+		p.skip(2)
+		target.Part = t.text
+	}
+	target.Column = p.column()
+	if target.Part != "" {
+		p.expect(")")
+	}
+	return target
 }
 
 func (p *parser) createView() *CreateView {

@@ -248,6 +248,19 @@ type CreateIndex struct {
 	Table       Name
 	Column      string
 	Part        string // keys, values, entries, full; empty without
-	Using       string // the class, as 'sai'; empty without
-	Options     map[string]string
+	// Targets are all columns of the index, of a [Script] only: a custom index may be on none, or on several. Column and Part are the first.
+	Targets []IndexTarget
+	Using   string // the class, as 'sai'; empty without
+	Options map[string]string
+}
+
+// IndexTarget is a column of an index, and what of it.
+type IndexTarget struct{ Column, Part string }
+
+// String is the target as written in CQL.
+func (t IndexTarget) String() string {
+	if t.Part == "" {
+		return Quote(t.Column)
+	}
+	return t.Part + "(" + Quote(t.Column) + ")"
 }
