@@ -282,8 +282,18 @@ func (p *parser) createView(s *cql.CreateView, span cql.Span) error {
 			v.Columns = append(v.Columns, Column{Name: name, Kind: Regular})
 		}
 	}
+	there := named(p.out.Views, v.ID) != nil
+	if there && s.IfNotExists {
+		return nil
+	}
+	if err := p.setKey(&v.Columns, span, s.Partition, s.Clustering, s.Order); err != nil {
+		return err
+	}
+	if err := p.once(there, span.From, "materialized view", v.ID); err != nil {
+		return err
+	}
 	p.out.Views = append(p.out.Views, v)
-	return p.setKey(&p.out.Views[len(p.out.Views)-1].Columns, span, s.Partition, s.Clustering, s.Order)
+	return nil
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

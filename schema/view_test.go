@@ -176,3 +176,22 @@ func TestDomainOfATableElsewhere(t *testing.T) {
 		t.Errorf("%+v", in.Domains)
 	}
 }
+
+// A view that is created twice is an error, as to the server, and with IF NOT EXISTS it is there once: Schema.CQL cannot be executed otherwise.
+func TestViewCreatedTwice(t *testing.T) {
+	t.Parallel()
+	const table = "CREATE TABLE k.t (a int PRIMARY KEY, b int);\n"
+	const view = "k.v AS SELECT * FROM k.t WHERE a IS NOT NULL AND b IS NOT NULL PRIMARY KEY (b, a);\n"
+	s := parse(t, table+strings.Repeat("CREATE MATERIALIZED VIEW IF NOT EXISTS "+view, 2))
+	if len(s.Views) != 1 {
+		t.Errorf("%d views", len(s.Views))
+	}
+	text := table + strings.Repeat("CREATE MATERIALIZED VIEW "+view, 2)
+	if _, err := schema.Parse("f", text); err == nil || err.Error() != "f: line 3: materialized view k.v is created twice" {
+		t.Error(err)
+	}
+	s, err := schema.Review(schema.Source{File: "f", Text: text + "CREATE MATERIALIZED VIEW k.w AS SELECT b FROM k.t PRIMARY KEY (b, b);"})
+	if err != nil || len(s.Views) != 1 || len(s.Unread) != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
