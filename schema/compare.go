@@ -14,15 +14,17 @@ import (
 	"github.com/denorm-go/denorm/tables"
 )
 
-// Compare compares a live schema with a declared one and returns all differences, in the order of the declaration. Both
-// name physical keyspaces, see [Schema.In]. Live keyspaces that the declaration does not mention are ignored.
+// Compare compares a live schema with a declared one and returns all differences, in the order of the declaration, but what others are made of
+// first, and first of all the views and indexes that are not declared. Both name physical keyspaces, see [Schema.In]. Live keyspaces that the
+// declaration does not mention are ignored.
 func Compare(declared, live *Schema) []Difference {
 	c := &comparison{declared: declared, live: live, unversioned: make(map[*entity.Set]bool)}
 	c.noKeyspaces()
 	for _, k := range declared.Keyspaces {
 		c.keyspace(&k)
 	}
-	for _, t := range declared.Types {
+	c.moreOfTables()
+	for _, t := range declared.sortedTypes() {
 		c.typ(&t)
 	}
 	for _, t := range declared.Tables {
@@ -343,34 +345,40 @@ func (c *comparison) entity(e *Entity) {
 	}
 }
 
-// more tells what the live keyspaces have alongside what is declared.
-func (c *comparison) more() {
-	keyspaces := c.declared.names()
-	extra := func(id ID, reason, fix string, destroys bool) {
-		if slices.Contains(keyspaces, id.Keyspace) {
-			c.add(id, compare.Difference{Reason: reason, Fix: fix, Destroys: destroys, Extra: true})
-		}
+// extra adds something that only the live keyspaces have, if anything is declared in its keyspace.
+func (c *comparison) extra(id ID, reason, fix string, destroys bool) {
+	if slices.Contains(c.declared.names(), id.Keyspace) {
+		c.add(id, compare.Difference{Reason: reason, Fix: fix, Destroys: destroys, Extra: true})
 	}
-	for _, t := range c.live.Types {
-		if named(c.declared.Types, t.ID) == nil {
-			extra(t.ID, "a type that is not declared", "DROP TYPE "+t.String(), true)
-		}
-	}
-	for _, t := range c.live.Tables {
-		pattern := func(o Table) bool { return o.Keyspace == t.Keyspace && o.Rotates(t.Name) }
-		if c.declared.Table(t.ID) == nil && !slices.ContainsFunc(c.declared.Tables, pattern) {
-			extra(t.ID, "a table that is not declared", "DROP TABLE "+t.String(), true)
+}
+
+// moreOfTables tells which views and indexes the live tables have alongside what is declared. It comes before the tables: as long as a column has
+// one, or a table a view, Cassandra does not drop it.
+func (c *comparison) moreOfTables() {
+	for _, v := range c.live.Views {
+		if named(c.declared.Views, v.ID) == nil && c.declared.Table(v.ID) == nil {
+			c.extra(v.ID, "a view that is not declared: every write of "+cql.Quote(v.Base)+" pays for it", "DROP MATERIALIZED VIEW "+v.String(), true)
 		}
 	}
 	for _, i := range c.live.Indexes {
 		if named(c.declared.Indexes, i.ID) == nil {
-			extra(ID{i.Keyspace, i.Table}, "index "+cql.Quote(i.Name)+" is not declared: every write of the table pays for it",
+			c.extra(ID{i.Keyspace, i.Table}, "index "+cql.Quote(i.Name)+" is not declared: every write of the table pays for it",
 				"DROP INDEX "+i.String(), false)
 		}
 	}
-	for _, v := range c.live.Views {
-		if named(c.declared.Views, v.ID) == nil && c.declared.Table(v.ID) == nil {
-			extra(v.ID, "a view that is not declared: every write of "+cql.Quote(v.Base)+" pays for it", "DROP MATERIALIZED VIEW "+v.String(), true)
+}
+
+// more tells which tables and types the live keyspaces have alongside what is declared, those that others are made of last.
+func (c *comparison) more() {
+	for _, t := range c.live.Tables {
+		pattern := func(o Table) bool { return o.Keyspace == t.Keyspace && o.Rotates(t.Name) }
+		if c.declared.Table(t.ID) == nil && !slices.ContainsFunc(c.declared.Tables, pattern) {
+			c.extra(t.ID, "a table that is not declared", "DROP TABLE "+t.String(), true)
+		}
+	}
+	for _, t := range slices.Backward(c.live.sortedTypes()) {
+		if named(c.declared.Types, t.ID) == nil {
+			c.extra(t.ID, "a type that is not declared", "DROP TYPE "+t.String(), true)
 		}
 	}
 }

@@ -94,3 +94,32 @@ func TestCompareByHand(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+// The statements of a migration can be executed in their order, those that are comments too: what is made of something else is created after it,
+// and dropped before it.
+func TestMigrationIsInTheOrderOfDependence(t *testing.T) {
+	t.Parallel()
+	const inner, outer = "CREATE TYPE k.zip (code text);", "CREATE TYPE k.address (zip frozen<zip>);"
+	const table = "CREATE TABLE k.t (id int PRIMARY KEY, a frozen<address>, b int); CREATE INDEX i ON k.t (b);" +
+		"CREATE MATERIALIZED VIEW k.v AS SELECT id, b FROM k.t WHERE id IS NOT NULL AND b IS NOT NULL PRIMARY KEY (b, id);"
+	empty := parse(t, "CREATE TYPE k.other (a int);")
+	order := func(declared, live *schema.Schema, wanted ...string) {
+		t.Helper()
+		text := schema.Migration(schema.Compare(declared, live))
+		at := -1
+		for _, want := range wanted {
+			next := strings.Index(text, want)
+			if next <= at {
+				t.Errorf("%s is not where it can be executed:\n%s", want, text)
+			}
+			at = next
+		}
+	}
+	all := schema.Must(schema.Declare(schema.CQL(outer), schema.CQL(inner), schema.CQL(table))) // in any order
+	order(all, empty, "CREATE TYPE k.zip", "CREATE TYPE k.address", "CREATE TABLE k.t", "CREATE INDEX i", "CREATE MATERIALIZED VIEW k.v")
+	order(parse(t, "CREATE TABLE k.t (id int PRIMARY KEY);"), all, "DROP MATERIALIZED VIEW k.v", "DROP INDEX k.i", "ALTER TABLE k.t DROP b")
+	order(empty, all, "DROP MATERIALIZED VIEW k.v", "DROP INDEX k.i", "DROP TABLE k.t", "DROP TYPE k.address", "DROP TYPE k.zip")
+	old := parse(t, "CREATE TYPE k.address (street text);")
+	more := schema.Must(schema.Declare(schema.CQL("CREATE TYPE k.address (street text, zip frozen<zip>);"), schema.CQL(inner)))
+	order(more, old, "CREATE TYPE k.zip", "ALTER TYPE k.address ADD zip")
+}
