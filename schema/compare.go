@@ -275,7 +275,12 @@ func (c *comparison) selectingAll(live *Table) string {
 
 func (c *comparison) index(i *Index) {
 	live, create, table := named(c.live.Indexes, i.ID), "CREATE "+i.kind()+" "+i.body(), ID{i.Keyspace, i.Table}
-	switch {
+	switch other := c.otherName(i); {
+	case other != nil && i.unnamed:
+	case other != nil:
+		c.add(table, compare.Difference{
+			Reason: "index " + cql.Quote(i.Name) + " is called " + cql.Quote(other.Name), Fix: "DROP INDEX " + other.String() + ";\n" + create,
+		})
 	case live == nil:
 		c.add(table, compare.Difference{Reason: "index " + cql.Quote(i.Name) + " does not exist", Fix: create})
 	case !live.same(i):
@@ -284,6 +289,15 @@ func (c *comparison) index(i *Index) {
 			Fix:    "DROP INDEX " + i.String() + ";\n" + create,
 		})
 	}
+}
+
+// otherName is the live index that is the declared one under a name which is not declared, nil if there is none. Cassandra takes no second one.
+func (c *comparison) otherName(i *Index) *Index {
+	other := c.live.indexLike(i)
+	if other == nil || named(c.live.Indexes, i.ID) != nil || named(c.declared.Indexes, other.ID) != nil {
+		return nil
+	}
+	return other
 }
 
 func (c *comparison) view(v *View) {
@@ -361,7 +375,8 @@ func (c *comparison) moreOfTables() {
 		}
 	}
 	for _, i := range c.live.Indexes {
-		if named(c.declared.Indexes, i.ID) == nil {
+		like := c.declared.indexLike(&i)
+		if named(c.declared.Indexes, i.ID) == nil && (like == nil || c.otherName(like) == nil) { // else index tells
 			c.extra(ID{i.Keyspace, i.Table}, "index "+cql.Quote(i.Name)+" is not declared: every write of the table pays for it",
 				"DROP INDEX "+i.String(), false)
 		}

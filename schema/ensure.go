@@ -205,6 +205,9 @@ func (e *ensurer) missing(ctx context.Context) ([]create, error) {
 	for _, c := range live.creates(false) {
 		exist[c.what] = true
 	}
+	for _, i := range e.present.Indexes { // one without a name is there if one on the same is, and the server creates no second one
+		exist[what{anIndex, i.ID}] = exist[what{anIndex, i.ID}] || i.unnamed && live.indexLike(&i) != nil
+	}
 	return slices.DeleteFunc(e.present.creates(true), func(c create) bool { return exist[c.what] }), nil
 }
 

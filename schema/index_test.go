@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/schema"
@@ -209,4 +210,35 @@ CREATE CUSTOM INDEX one ON k.tweets ("B,c") USING 'x.Y'`)
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+}
+
+// Cassandra rejects a second index on the same, and with IF NOT EXISTS creates none. So an index without a name is there if one on the same is,
+// whatever it is called, and one of another name is no index that could be created.
+func TestIndexThatIsThereUnderAnotherName(t *testing.T) {
+	t.Parallel()
+	const table = "CREATE TABLE k.t (id int PRIMARY KEY, a int, m map<text, int>);"
+	live := parse(t, table+"CREATE INDEX by_a ON k.t (a); CREATE INDEX by_m ON k.t (values(m));")
+	if found := schema.Compare(parse(t, table+"CREATE INDEX ON k.t (a); CREATE INDEX ON k.t (m)"), live); len(found) > 0 {
+		t.Error(found)
+	}
+	found := schema.Compare(parse(t, table+"CREATE INDEX t_a ON k.t (a); CREATE INDEX by_m ON k.t (m)"), live)
+	want := []string{"k.t: index t_a is called by_a\n\t\tfix: DROP INDEX k.by_a;\n\t\tCREATE INDEX t_a ON k.t (a);"}
+	if len(found) != 1 || found[0].String() != want[0] || found[0].Extra {
+		t.Errorf("%v\nwant\n%v", found, want)
+	}
+}
+
+// Ensure does not wait for an index that the server does not create, as there is one on the same.
+func TestEnsureOfIndexThatIsThereUnderAnotherName(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		s := open(t, c)
+		c.Create("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+			"CREATE TABLE k.t (id int PRIMARY KEY, a int)", "CREATE INDEX by_a ON k.t (a)")
+		declared := schema.Must(schema.Declare(schema.CQL("CREATE TABLE k.t (id int PRIMARY KEY, a int); CREATE INDEX ON k.t (a)")))
+		began := time.Now()
+		if err := schema.Ensure(t.Context(), s, declared); err != nil || time.Since(began) > 5*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
 }
