@@ -51,8 +51,8 @@ func (p *parser) alterTable() *AlterTable {
 	case p.word("drop"):
 		s.IfNotExists = p.ifExists()
 		s.Drop = perhapsBracketed(p, p.identifier)
-		if p.word("using") {
-			p.unsupported("DROP of a column USING TIMESTAMP")
+		if p.word("using") && p.beyond("DROP of a column USING TIMESTAMP") { // as DESCRIBE ... WITH INTERNALS has it
+			p.dropTime()
 		}
 	case p.word("rename"):
 		s.IfNotExists = p.ifExists()
@@ -65,6 +65,15 @@ func (p *parser) alterTable() *AlterTable {
 		p.unexpected("ADD, DROP, RENAME or WITH")
 	}
 	return s
+}
+
+// dropTime takes TIMESTAMP and when a column was dropped.
+func (p *parser) dropTime() {
+	p.words("timestamp")
+	if p.isMark() {
+		p.unexpected("an integer")
+	}
+	p.integer()
 }
 
 // rename takes from TO to.

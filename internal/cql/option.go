@@ -23,6 +23,11 @@ func (p *parser) tableOptions() (order []Order, options []Option) {
 		case p.isWord(0, "clustering") && p.isWord(1, "order"):
 			p.words("clustering", "order", "by")
 			order = append(order, bracketed(p, p.clusteringOrder)...)
+		case p.isWord(0, "dropped") && p.isWord(1, "column") && p.beyond("DROPPED COLUMN RECORD"):
+			p.words("dropped", "column", "record")
+			p.definition()
+			p.words("using")
+			p.dropTime()
 		default:
 			options = append(options, p.option(options))
 		}
