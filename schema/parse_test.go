@@ -180,6 +180,7 @@ func TestParseTypes(t *testing.T) {
 		"tuple<int, list<text>>":                      "frozen<tuple<int, frozen<list<text>>>>",
 		"list<frozen<tuple<int,text>>>":               "list<frozen<tuple<int, text>>>",
 		"vector<float,3>":                             "vector<float, 3>",
+		"frozen<vector<float, 3>>":                    "vector<float, 3>", // the server keeps it so
 		"frozen<int>":                                 "frozen<int>",
 		"frozen<frozen<set<uuid>>>":                   "frozen<set<uuid>>",
 		"'org.apache.cassandra.db.marshal.BytesType'": "'org.apache.cassandra.db.marshal.BytesType'",

@@ -190,9 +190,9 @@ func (t *Type) canonical(inside bool) *Type {
 		out.Frozen = true // always, whatever is written
 	case Collection, UserType:
 		out.Frozen = t.Frozen || inside
-	case Class:
+	case Class, Vector: // frozen means nothing of a vector, and is not kept
 		out.Frozen = false
-	case Vector, Dimension:
+	case Dimension:
 	}
 	for _, a := range t.Args {
 		out.Args = append(out.Args, a.canonical(out.Frozen))
