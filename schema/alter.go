@@ -146,19 +146,27 @@ func (p *parser) created() int {
 	return len(p.out.Indexes) + len(p.out.Views) + len(p.out.Types) + len(p.out.Tables) + len(p.out.Keyspaces)
 }
 
-// rights are words that statements begin with which are about no table; others of these are about what follows CREATE, ALTER or DROP.
+// rights are words that statements begin with which are about no table; others of these are about what follows one of changes, and ours are not.
 var (
-	rights = strings.Fields("GRANT REVOKE LIST")
-	others = strings.Fields("FUNCTION AGGREGATE TRIGGER ROLE USER IDENTITY OR")
+	rights  = strings.Fields("GRANT REVOKE LIST")
+	changes = strings.Fields("CREATE ALTER DROP ADD")
+	others  = strings.Fields("FUNCTION AGGREGATE TRIGGER ROLE USER IDENTITY OR")
+	ours    = strings.Fields("KEYSPACE TABLE COLUMNFAMILY TYPE INDEX CUSTOM MATERIALIZED")
 )
 
-// unread takes down a statement that is not understood, unless it is about no table.
+// passes says whether a statement that is not understood is about no table, or a command of cqlsh that ends like one.
+func (p *parser) passes(span cql.Span) bool {
+	words := append(strings.Fields(strings.ToUpper(p.script.Text(span))), "", "")
+	for i, w := range words[2:] { // a statement on a table after it, where a semicolon is missing, would be passed over too
+		if slices.Contains(ours, w) && slices.Contains(changes, words[i+1]) {
+			return false
+		}
+	}
+	return slices.Contains(rights, words[0]) || slices.Contains(changes, words[0]) && slices.Contains(others, words[1]) || p.review && words[0] == "COPY"
+}
+
+// unread takes down a statement that is not understood.
 func (p *parser) unread(span cql.Span, err error) {
 	text := oneLine(p.script.Text(span))
-	words := append(strings.Fields(strings.ToUpper(text)), "", "")
-	changes := slices.Contains([]string{"CREATE", "ALTER", "DROP"}, words[0])
-	if slices.Contains(rights, words[0]) || changes && slices.Contains(others, words[1]) {
-		return
-	}
 	p.out.Unread = append(p.out.Unread, Unread{Text: text, Reason: err.Error(), At: p.position(span.From)})
 }

@@ -40,3 +40,35 @@ CREATE TABLE k.old (pk int PRIMARY KEY, reg1 int);`)
 		}
 	}
 }
+
+// The output of DESCRIBE has functions in it, and what applications of old run has roles. Neither is about tables.
+func TestStatementsOnNoTable(t *testing.T) {
+	t.Parallel()
+	const text = `CREATE TABLE k.t (id int PRIMARY KEY);
+CREATE FUNCTION k.avgstate(state tuple<int, bigint>,val int)
+    CALLED ON NULL INPUT
+    RETURNS tuple<int, bigint>
+    LANGUAGE java
+    AS $$if (val != null) { state.setInt(0, state.getInt(0)+1); } return state;$$;
+CREATE OR REPLACE FUNCTION k.f(a int) RETURNS NULL ON NULL INPUT RETURNS int LANGUAGE java AS 'return a; // it''s';
+CREATE AGGREGATE k.average(int) SFUNC avgstate STYPE tuple<int, bigint> FINALFUNC f INITCOND (0,0);
+CREATE TRIGGER x ON k.t USING 'org.X'; CREATE ROLE r WITH PASSWORD = 'secret' AND LOGIN = true; GRANT SELECT ON k.t TO r;
+ADD IDENTITY IF NOT EXISTS 'spiffe://x' TO ROLE 'r';
+SELECT * FROM k.t WHERE id = 1;`
+	if s := parse(t, text); len(s.Tables) != 1 || len(s.Queries) != 1 || len(s.Unread) != 0 {
+		t.Errorf("%+v", s)
+	}
+	const copied = "\nCOPY k.t (id)\n  FROM 'x.csv' WITH HEADER = TRUE;\nSELECT id FROM k.t WHERE id = 2;"
+	s, err := schema.Review(schema.Source{File: "f", Text: text + copied})
+	if err != nil || len(s.Unread) != 0 || len(s.Queries) != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, missing := range []string{"GRANT CREATE ON KEYSPACE k TO r\n", "CREATE ROLE r WITH LOGIN = true\n"} {
+		if _, err := schema.Parse("f", missing+"CREATE TABLE t (a int PRIMARY KEY)"); err == nil {
+			t.Errorf("%q: a table after it is passed over", missing)
+		}
+	}
+	if _, err := schema.Parse("f", "COPY t (id) FROM 'x.csv'"); err == nil {
+		t.Error("COPY is no statement, and was read")
+	}
+}
