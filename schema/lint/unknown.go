@@ -44,6 +44,17 @@ func (r *review) described(keyspace string) bool {
 		slices.ContainsFunc(s.Views, func(v schema.View) bool { return v.Keyspace == keyspace })
 }
 
+// createUnread says whether the statement that creates a table or a view of this name was not understood: the server may well have the table.
+func (r *review) createUnread(id schema.ID) bool {
+	return slices.ContainsFunc(r.schema.Unread, func(u schema.Unread) bool {
+		words := strings.FieldsFunc(u.Text, func(c rune) bool { return strings.ContainsRune(` ."(`, c) })
+		creates := len(words) > 2 && strings.EqualFold(words[0], "CREATE") &&
+			slices.Contains([]string{"TABLE", "COLUMNFAMILY", "MATERIALIZED"}, strings.ToUpper(words[1]))
+		named := func(w string) bool { return strings.EqualFold(w, id.Name) }
+		return creates && slices.ContainsFunc(words[2:min(len(words), 8)], named) // CREATE MATERIALIZED VIEW IF NOT EXISTS k.v has 8
+	})
+}
+
 func unknownTable(r *review) {
 	for _, e := range r.schema.Entities {
 		for _, id := range e.Tables {
@@ -58,12 +69,12 @@ func unknownTable(r *review) {
 	}
 	const correct = "correct the name, or pass the file that creates the table as well"
 	for _, x := range r.schema.Indexes {
-		if id := (schema.ID{Keyspace: x.Keyspace, Name: x.Table}); r.byID[id] == nil {
+		if id := (schema.ID{Keyspace: x.Keyspace, Name: x.Table}); r.byID[id] == nil && !r.createUnread(id) {
 			r.finding(&schema.Table{ID: id}, correct, "index %s is on a table that the schema does not have%s", x.Name, r.meant(id)).at(x.At)
 		}
 	}
 	for _, v := range r.schema.Views {
-		if id := (schema.ID{Keyspace: v.Keyspace, Name: v.Base}); r.byID[id] == nil {
+		if id := (schema.ID{Keyspace: v.Keyspace, Name: v.Base}); r.byID[id] == nil && !r.createUnread(id) {
 			r.finding(&schema.Table{ID: v.ID}, correct, "materialized view %s is of a table that the schema does not have%s", v.Name, r.meant(id)).at(v.At)
 		}
 	}
@@ -73,6 +84,11 @@ func unknownTable(r *review) {
 			continue
 		}
 		t := &schema.Table{ID: q.Table}
+		if r.createUnread(q.Table) {
+			r.finding(t, "see what DN508 says of the statement that creates the table",
+				"no rule looks at a query of it, as the statement that creates the table is not understood").of(q).Severity = Note
+			continue
+		}
 		if r.described(q.Table.Keyspace) {
 			r.finding(t, "correct the name, or review the query with the file that creates the table",
 				"a query of a table that the schema does not have%s", r.meant(q.Table)).of(q)
