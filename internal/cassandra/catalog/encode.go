@@ -20,6 +20,9 @@ func Encode(t *cqltype.Type, term cql.Term, name string) ([]byte, error) {
 	}
 	term = inner(t, term)
 	if literal := constants[term.Kind]; literal.name != "" {
+		if t.Kind() == gocql.TypeTuple && term.Kind == cql.String {
+			return nil, unsupported("a tuple as text, as in '1:x', of %s of type %s", name, t) // Cassandra takes it
+		}
 		if !assignable(t, term) {
 			return nil, invalid("Invalid %s constant (%s) for \"%s\" of type %s", literal.name, constantText(term), name, t)
 		}
