@@ -33,8 +33,10 @@ func located(q *schema.Query, t *schema.Table) bool { return len(unnamed(q, t)) 
 // indexed says whether the query can go by an index.
 func (r *review) indexed(q *schema.Query, t *schema.Table) bool {
 	near := nearest(q)
+	expr := slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "EXPR" }) // expr(index, 'x') of a custom one
 	return slices.ContainsFunc(r.schema.Indexes, func(i schema.Index) bool {
-		return i.Keyspace == t.Keyspace && i.Table == t.Name && (near == "" && restricted(q, i.Column()) || near != "" && near == i.Column())
+		serves := near == "" && (restricted(q, i.Column()) || expr && i.Class != "" && i.Class != "sai") || near != "" && near == i.Column()
+		return serves && i.Keyspace == t.Keyspace && i.Table == t.Name
 	})
 }
 
