@@ -223,7 +223,8 @@ APPLY BATCH -- denorm:entity e t`)
 // The replication need not stand there: then it is not known.
 func TestParseKeyspaces(t *testing.T) {
 	t.Parallel()
-	s := parse(t, `CREATE KEYSPACE a WITH durable_writes = false; CREATE KEYSPACE b WITH replication = {'class': 'org.apache.cassandra.locator.Y', 'dc1': 3};`)
+	s := parse(t, `CREATE KEYSPACE a WITH durable_writes = false; `+
+		`CREATE KEYSPACE b WITH replication = {'class': 'org.apache.cassandra.locator.Y', 'dc1': 3};`)
 	want := []schema.Keyspace{
 		{Name: "a", NonDurable: true, At: schema.Position{File: "test", Line: 1}},
 		{Name: "b", Replication: map[string]string{"class": "Y", "dc1": "3"}, At: schema.Position{File: "test", Line: 1}},
