@@ -87,14 +87,19 @@ func (c *config) orElsewhere(sub *cobra.Command) {
 
 // found is the error of a run without that of drift, which is an exit code if there is nothing else.
 func found(err error) error {
-	early := func(e error) bool { return errors.Is(err, e) }
-	switch {
-	case slices.ContainsFunc([]error{reconcile.ErrIncomplete, reconcile.ErrTooMuch, reconcile.ErrStopped, reconcile.ErrRunning}, early):
-		return err
-	case errors.Is(err, reconcile.ErrDrift):
+	if onlyDrift(err) {
 		return errFound
 	}
 	return err
+}
+
+// onlyDrift says whether an error is of drift, and so is each one that is joined in it: any other one is why the run ended early.
+func onlyDrift(err error) bool {
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // its parts are looked at one by one
+	if !ok {
+		return errors.Is(err, reconcile.ErrDrift) && (errors.Unwrap(err) == nil || onlyDrift(errors.Unwrap(err)))
+	}
+	return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !onlyDrift(e) })
 }
 
 // quiet keeps cobra from writing, in a binary of one's own, the usage after each error, and an error that only stands for an exit code.

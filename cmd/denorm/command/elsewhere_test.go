@@ -34,6 +34,8 @@ func TestElsewhere(t *testing.T) {
 		{nil, []string{"verify"}, ExitError}, // it needs a set
 		{fmt.Errorf("%w: 3", reconcile.ErrDrift), []string{"backfill", "--engine", "e"}, ExitFound},
 		{errors.Join(reconcile.ErrDrift, reconcile.ErrIncomplete), []string{"verify", "--engine", "e"}, ExitError},
+		{errors.Join(errors.New("state not stored"), fmt.Errorf("%w: 3", reconcile.ErrDrift)), []string{"verify", "--engine", "e"}, ExitError},
+		{fmt.Errorf("run: %w", errors.Join(fmt.Errorf("%w: 3", reconcile.ErrDrift))), []string{"verify", "--engine", "e"}, ExitFound},
 		{reconcile.ErrRunning, []string{"pause", "--engine", "e"}, ExitError},
 	} {
 		result = test.err

@@ -261,3 +261,19 @@ func TestSteeringWithoutSets(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A run that cannot store a finding has ended early: that is said, and no exit code of differences alone.
+func TestRunWhoseStateIsNotStored(t *testing.T) {
+	t.Parallel()
+	startSignals()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newShopOfOrders(t, c)
+		x.cluster.Create(reconcile.StateSchema("shop"))
+		x.missing()
+		c.When(cassandratest.Text("INSERT INTO shop.denorm_finding")).Do(cassandratest.Fail(cassandratest.Code(gocql.ErrCodeUnauthorized)))
+		out, errs, code := x.run("verify", "order", "--state", "shop")
+		if code != ExitError || !strings.Contains(errs, "state in keyspace shop") || !strings.Contains(out, "missing 1") {
+			t.Errorf("exit code %d: %s\n%s", code, errs, out)
+		}
+	})
+}
