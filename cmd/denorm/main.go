@@ -20,11 +20,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/denorm-go/denorm/cmd/denorm/command"
 	"github.com/denorm-go/denorm/internal/printable"
@@ -32,10 +29,10 @@ import (
 
 func main() { os.Exit(run()) }
 
+// run leaves signals to what they do by default, as no command here has anything to end: caught, they would not end one that waits for a file,
+// or for a node to connect to.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := command.New().ExecuteContext(ctx)
+	err := command.New().Execute()
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(os.Stderr, "denorm:", printable.Lines(err.Error())) // names of a live schema, and what a server said
 	}
