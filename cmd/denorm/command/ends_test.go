@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
@@ -36,5 +37,31 @@ func TestProgressIntoClosedPipe(t *testing.T) {
 	_ = write.Close()
 	if c.ProcessState.ExitCode() != ExitFound || !strings.Contains(out.String(), "missing 1") {
 		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
+// late sends SIGINT to a run that has ended, when its report is written.
+type late struct{ text strings.Builder }
+
+func (l *late) Write(p []byte) (int, error) {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Signal(os.Interrupt)
+	}
+	time.Sleep(100 * time.Millisecond)
+	l.text.Write(p)
+	return len(p), err
+}
+
+// What has read all rows is not said to have been interrupted.
+func TestSignalAfterTheRun(t *testing.T) { //nolint:paralleltest // a signal is for all tests that run
+	x := newShopOfOrders(t, cassandratest.Listen(t, 1))
+	var out late
+	root := New(Declared(orders.Schema))
+	root.SetOut(&out)
+	root.SetErr(io.Discard)
+	root.SetArgs([]string{"verify", "order", "--hosts", x.host, "--keyspace", "shop"})
+	if err := root.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.text.String(), "agrees") {
+		t.Errorf("%v\n%s", err, &out.text)
 	}
 }

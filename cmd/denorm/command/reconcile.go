@@ -338,6 +338,7 @@ func (r *run) run(c *cobra.Command, args []string) error {
 	}
 	line := newProgressLine(c.ErrOrStderr(), r.config.terminal, c.Name()+" "+r.name)
 	report, err := r.call(on, ctx, r.set, append(more, reconcile.OnProgress(line.show))...)
+	interrupted := ctx.Err() != nil // a signal that comes while the report is written has not ended the run
 	line.end()
 	if report == nil {
 		return err
@@ -346,9 +347,9 @@ func (r *run) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	switch {
-	case ctx.Err() != nil && report.Run != gocql.UUID{}:
+	case interrupted && report.Run != gocql.UUID{}:
 		return fmt.Errorf("interrupted: what was found until then is printed; --resume %s continues the run", report.Run)
-	case ctx.Err() != nil:
+	case interrupted:
 		return errors.New("interrupted: what was found until then is printed, nothing is known of the rest")
 	}
 	return found(err)
