@@ -117,7 +117,7 @@ func (p *parser) createIndex(custom bool) *CreateIndex {
 		if p.script {
 			s.Targets = all
 		}
-		if len(all) > 1 && !(p.script && custom) {
+		if len(all) > 1 && (!p.script || !custom) {
 			p.unsupported("an index of several columns")
 		}
 	}

@@ -95,7 +95,7 @@ func found(err error) error {
 
 // onlyDrift says whether an error is of drift, and so is each one that is joined in it: any other one is why the run ended early.
 func onlyDrift(err error) bool {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // its parts are looked at one by one
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return errors.Is(err, reconcile.ErrDrift) && (errors.Unwrap(err) == nil || onlyDrift(errors.Unwrap(err)))
 	}

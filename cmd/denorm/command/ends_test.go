@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestProgressIntoClosedPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(os.Args[0], "-test.run=^TestProgressIntoClosedPipe$") //nolint:gosec // this test
+	c := exec.Command(os.Args[0], "-test.run=^TestProgressIntoClosedPipe$")
 	var out bytes.Buffer
 	c.Env, c.Stdout, c.Stderr = append(os.Environ(), "DENORM_TEST_HOST="+x.host), &out, write
 	_ = read.Close()
@@ -55,6 +56,9 @@ func (l *late) Write(p []byte) (int, error) {
 
 // What has read all rows is not said to have been interrupted.
 func TestSignalAfterTheRun(t *testing.T) { //nolint:paralleltest // a signal is for all tests that run
+	caught := make(chan os.Signal, 1) // one that comes when the run listens no more does not end the test
+	signal.Notify(caught, os.Interrupt)
+	defer signal.Stop(caught)
 	x := newShopOfOrders(t, cassandratest.Listen(t, 1))
 	var out late
 	root := New(Declared(orders.Schema))
