@@ -70,7 +70,7 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 		if failed != nil {
 			log.Warn("poll", "error", failed) // the client asks again
 		}
-		bulk := w.WriteAll(ctx, "projectShipment", items(fetches, log), writer.Checkpoint(commit(client, fetches)))
+		bulk := w.WriteAll(ctx, "projectShipment", items(fetches, log), writer.Checkpoint(commit(client, fetches, log)))
 		for done := range bulk.All() { //nolint:contextcheck // the run has it
 			if done.Err != nil {
 				log.Error("shipment", "partition", done.Lane, "offset", done.Position, "error", done.Err)
@@ -79,10 +79,7 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 			log.Debug(written, "partition", done.Lane, "offset", done.Position)
 		}
 		client.AllowRebalance()
-		switch err := bulk.Err(); {
-		case errors.Is(err, kerr.IllegalGeneration), errors.Is(err, kerr.UnknownMemberID), errors.Is(err, kerr.RebalanceInProgress):
-			log.Warn("partitions have moved to another consumer, which writes these records once more", "error", err)
-		case err != nil:
+		if err := bulk.Err(); err != nil {
 			return err
 		}
 	}
@@ -111,8 +108,10 @@ func items(fetches kgo.Fetches, log *slog.Logger) iter.Seq2[writer.Item, error] 
 	}
 }
 
-// commit commits the offset after a record's.
-func commit(client *kgo.Client, fetches kgo.Fetches) func(context.Context, string, int64) error {
+// commit commits the offset after a record's. That a group rejects it because this consumer is not in it, or not yet, is no error, which would end
+// the run: the consumer may get its partitions again, and then it goes on after the records that it has polled, so that all of these have to be
+// written. A later commit is of them too. A consumer that has got the partitions meanwhile writes them once more.
+func commit(client *kgo.Client, fetches kgo.Fetches, log *slog.Logger) func(context.Context, string, int64) error {
 	topic := ""
 	fetches.EachTopic(func(t kgo.FetchTopic) { topic = t.Topic })
 	return func(ctx context.Context, lane string, position int64) (err error) {
@@ -131,6 +130,10 @@ func commit(client *kgo.Client, fetches kgo.Fetches) func(context.Context, strin
 				}
 			}
 		})
+		if errors.Is(err, kerr.IllegalGeneration) || errors.Is(err, kerr.UnknownMemberID) || errors.Is(err, kerr.RebalanceInProgress) {
+			log.Warn("not committed, as the group is sharing the partitions anew", "partition", lane, "offset", position, "error", err)
+			return nil
+		}
 		return err
 	}
 }

@@ -221,8 +221,9 @@ func produce(t *testing.T, broker *kfake.Cluster) map[gocql.UUID]Shipment {
 
 // lag is how many records are not committed.
 type lag struct {
-	t     *testing.T
-	admin *kadm.Client
+	t      *testing.T
+	client *kgo.Client
+	admin  *kadm.Client
 }
 
 func watch(t *testing.T, broker *kfake.Cluster) *lag {
@@ -232,7 +233,7 @@ func watch(t *testing.T, broker *kfake.Cluster) *lag {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return &lag{t, kadm.NewClient(client)}
+	return &lag{t, client, kadm.NewClient(client)}
 }
 
 // await waits until at most so many are left.
