@@ -36,8 +36,9 @@ func (e *BulkError) Error() string {
 func (e *BulkError) Unwrap() error { return e.Cause }
 
 var (
-	errLeft       = errors.New("the loop over All was left before the end of the source")
-	errManyFailed = fmt.Errorf("changes of %d entities have failed, or of fewer with %d MiB of rows: as no later change of an entity is written "+
+	errLeft        = errors.New("the loop over All was left before the end of the source")
+	errNotReturned = errors.New("it has not returned: it has ended its goroutine, as runtime.Goexit and the FailNow of a test do")
+	errManyFailed  = fmt.Errorf("changes of %d entities have failed, or of fewer with %d MiB of rows: as no later change of an entity is written "+
 		"before a failed one, all are remembered, and these are as many as a run keeps; resume them, then go on with what was not read",
 		mostParked, mostParkedBytes>>20)
 )

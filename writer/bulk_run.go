@@ -143,6 +143,21 @@ func (r *bulkRun) takeWhatHasCome(items <-chan pulled) {
 // pull reads the source until it ends, has an error, or the run does not go on.
 func (r *bulkRun) pull(ctx context.Context) {
 	defer close(r.items)
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		select { // else what was read so far would be taken for the whole source
+		case r.items <- pulled{err: errNotReturned}:
+		case <-ctx.Done():
+		}
+	}()
+	r.readSource(ctx)
+	returned = true
+}
+
+func (r *bulkRun) readSource(ctx context.Context) {
 	for item, err := range r.source {
 		if ctx.Err() != nil {
 			return
