@@ -11,6 +11,7 @@ type lane struct {
 	upTo  int64 // all are acknowledged
 	moved bool  // since it was saved
 	held  bool  // by an item that failed
+	stays bool  // at what is saved: an item has failed whose position is not above those before it
 }
 
 // mark is an item's place in its lane.
@@ -22,6 +23,7 @@ type mark struct {
 // read notes an item. After an item that failed nothing has to be kept.
 func (l *lane) read(position int64) (*mark, error) {
 	if l.begun && position <= l.last {
+		l.stays, l.moved = true, false
 		return nil, fmt.Errorf("position %d of lane %q comes after %d: with Checkpoint positions rise", position, l.name, l.last)
 	}
 	l.begun, l.last = true, position
@@ -42,7 +44,7 @@ func (l *lane) end(m *mark, err error) {
 		m.done = true
 	}
 	for len(l.open) > 0 && l.open[0].done {
-		l.upTo, l.moved = l.open[0].position, true
+		l.upTo, l.moved = l.open[0].position, !l.stays
 		l.open[0], l.open = nil, l.open[1:]
 	}
 }

@@ -1,6 +1,7 @@
 package writer
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"testing"
@@ -24,6 +25,32 @@ func TestWriteAllSaysThatTheSourceHasNotReturned(t *testing.T) {
 		})
 		if got := len(all(b)); got != 5 || !errors.Is(b.Err(), errNotReturned) {
 			t.Errorf("%d items, %v", got, b.Err())
+		}
+	})
+}
+
+// A record that is two changes has one position. The second change is rejected, so the position is not saved: a run that begins after it would
+// leave that change out.
+func TestWriteAllDoesNotSaveThePositionOfAFailedItem(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		items := notesOf(t, 4, 4)
+		for n := range items {
+			items[n].At, items[n].Position = earliest+int64(n), int64(n/2)
+		}
+		saved := int64(-1)
+		b := bulkWriter(&fakeExecutor{}).WriteAll(t.Context(), "import", from(items), Checkpoint(func(_ context.Context, _ string, upTo int64) error {
+			saved = upTo
+			return nil
+		}))
+		failed := int64(-1)
+		for d := range b.All() {
+			if d.Err != nil && failed < 0 {
+				failed = d.Position
+			}
+		}
+		if failed != 0 || saved >= failed {
+			t.Errorf("saved up to %d, and an item at %d has failed: %v", saved, failed, b.Err())
 		}
 	})
 }
