@@ -53,6 +53,8 @@ func Options(group, topic string) []kgo.Opt {
 // written is logged of each record.
 const written = "written"
 
+const op = "projectShipment"
+
 // polled is how many records are written between two polls at most: so many are written well within the group's session timeout.
 const polled = 2_000
 
@@ -70,7 +72,7 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 		if failed != nil {
 			log.Warn("poll", "error", failed) // the client asks again
 		}
-		bulk := w.WriteAll(ctx, "projectShipment", items(fetches, log), writer.Checkpoint(commit(client, fetches, log)))
+		bulk := w.WriteAll(ctx, op, items(fetches, w, log), writer.Checkpoint(commit(client, fetches, log)))
 		for done := range bulk.All() { //nolint:contextcheck // the run has it
 			if done.Err != nil {
 				log.Error("shipment", "partition", done.Lane, "offset", done.Position, "error", done.Err)
@@ -85,8 +87,9 @@ func Consume(ctx context.Context, client *kgo.Client, w *writer.Writer, log *slo
 	}
 }
 
-// items are the changes of the records. A record that is no event is left out.
-func items(fetches kgo.Fetches, log *slog.Logger) iter.Seq2[writer.Item, error] {
+// items are the changes of the records. A record that is no event is left out, and so is one that no writer takes, such as one without a customer:
+// as an item that fails it would keep its partition at the offset before it, in each process that begins there.
+func items(fetches kgo.Fetches, w *writer.Writer, log *slog.Logger) iter.Seq2[writer.Item, error] {
 	return func(yield func(writer.Item, error) bool) {
 		for record := range fetches.RecordsAll() {
 			var e Event
@@ -100,6 +103,10 @@ func items(fetches kgo.Fetches, log *slog.Logger) iter.Seq2[writer.Item, error] 
 			}
 			item := writer.Item{
 				Change: change, At: e.At.UnixMicro(), Lane: strconv.Itoa(int(record.Partition)), Position: record.Offset,
+			}
+			if _, err := w.With(writer.At(item.At)).Explain(op, change); writer.OutcomeOf(err) == writer.Invalid {
+				log.Error("not a valid event", "partition", record.Partition, "offset", record.Offset, "error", err)
+				continue
 			}
 			if !yield(item, nil) {
 				return

@@ -116,3 +116,40 @@ func TestConsumerIsPutOut(t *testing.T) {
 		t.Errorf("%d of %d shipments are lost: what has not been written is committed", n, len(want))
 	}
 }
+
+// A record that decodes and that no writer takes is left out like one that does not decode: no later consumer would write it either, and the
+// records after it wait.
+func TestConsumerLeavesOutWhatCannotBeWritten(t *testing.T) {
+	_, s, w := nodes(t)
+	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer broker.Close()
+	lags := watch(t, broker)
+	id := gocql.MustRandomUUID()
+	values := []string{
+		`{"at":"2026-01-01T00:00:00Z"}`,
+		`{"at":"1970-01-01T00:00:01Z","shipment":{"ShipmentID":"` + id.String() + `","Customer":"c"}}`,
+		`{"at":"2026-01-01T00:00:00Z","shipment":{"ShipmentID":"` + id.String() + `","Customer":"","State":"s"}}`,
+		`{"at":"2026-01-01T00:00:00Z","shipment":{"ShipmentID":"` + id.String() + `","Customer":"c","State":"s"}}`,
+	}
+	for _, value := range values {
+		if err := lags.client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Value: []byte(value)}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := begin(t, broker, w)
+	time.Sleep(3 * time.Second)
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Errorf("the process ends, and so does the one in its place: %v", err)
+	}
+	var state string
+	if err := s.Reads().Query(`SELECT state FROM shipments WHERE shipment_id = ?`, id).Scan(&state); err != nil || state != "s" {
+		t.Errorf("%q %v", state, err)
+	}
+	committed, err := lags.admin.FetchOffsets(t.Context(), group)
+	if o, _ := committed.Lookup(topic, 0); err != nil || o.At != int64(len(values)) {
+		t.Errorf("committed %d: %v", o.At, err)
+	}
+}
