@@ -99,6 +99,9 @@ type Bulk struct {
 // MiB of rows and 16 items beyond that. Mode, timeout, retries and tracing are those of the writer. A tracer sees each request for several items
 // as one write.
 //
+// An item is encoded after the source has yielded it, while the source goes on: what its rows point to, such as a buffer of bytes, must not change
+// until the item is given back. So a source makes new slices and maps for each item.
+//
 // The source is called in a goroutine of its own and should end when ctx does. An error of the source ends the run once everything before it
 // is done. When the run ends early, items that have not begun get an error that says so. What the source yields at that moment may not be
 // given back, so continue after the last Position that was. The run does not wait for a source that is still at work then: end the source, and
