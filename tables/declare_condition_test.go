@@ -2,6 +2,7 @@ package tables_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -48,10 +49,22 @@ func TestConditionsAreDeclaredSoundly(t *testing.T) {
 		Level   int32
 		Version int64
 	}
+	type dated struct {
+		Room   string
+		Night  time.Time
+		Holder string
+	}
 	runFaultCases(t, []faultCase{
 		{"a version that is a number", declare[number](accounts, versioned), []string{
 			"column version: Versioned wants a Go gocql.UUID and CQL timeuuid, this is Go type int64 and CQL type bigint",
 		}},
+		{
+			"tables that rotate and Compare", // every write of it said that there is no table nights
+			declare[dated](tables.Table{Name: "nights", PartKey: []string{"room"}, SortKey: []string{"night"}, Rotate: tables.Month("night")},
+				tables.Compare("holder")),
+			[]string{"table nights: the table of a set with Compare cannot rotate: declare it without Rotate, and delete old rows, or derive a " +
+				"column of its partition key from the time"},
+		},
 		{"nothing that is never absent", declare[absent](tables.Table{Name: "accounts", PartKey: []string{"id"}}, versioned), []string{
 			"table accounts: a Versioned set needs a column besides the base key that is never absent (no pointer, time, slice or map): " +
 				"a base row without columns is that of a deleted entity",

@@ -148,6 +148,10 @@ func (b *builder) checkConditions() {
 		b.fault(b.set.tables[1].name, "", "a set with Compare has one table: the order of changes, which query tables follow, is known "+
 			"only where rows have versions; declare Versioned")
 	}
+	if compared && s.tables[0].rotation != nil { // conditions, and what is read and stored of them, are of one table
+		b.fault(s.tables[0].name, "", "the table of a set with Compare cannot rotate: declare it without Rotate, and delete old rows, or derive a "+
+			"column of its partition key from the time")
+	}
 	if versioned {
 		b.checkVersioned()
 	} else if len(s.compare) == len(b.Compare) && !slices.ContainsFunc(s.compare, func(i int) bool { return neverAbsent(&s.columns[i]) }) {
