@@ -59,7 +59,8 @@ const (
 	ltOrEq operator = "<="
 )
 
-// From begins a query of the table declared under name in the set. It reads all rows under the partition key that Eq gives. Rows of a
+// From begins a query of the table declared under name in the set. If several keyspaces have a table of that name, name includes the declared
+// one, for example "shop.orders". It reads all rows under the partition key that Eq gives. Rows of a
 // table with tables.Table.Columns have zero values in the fields of the other columns: do not give such rows to Set.Update, which
 // would write these zeros to every table. writer.Modify reads the whole row.
 func From[T any](set *tables.Set[T], name string) Query[T] {
@@ -152,7 +153,8 @@ func (q *query) bind() (*bound, error) {
 	case q.unset:
 		return nil, q.invalid("", "the set is nil")
 	case !q.known:
-		return nil, q.invalid("", "no table of this name is declared in the set")
+		return nil, q.invalid("", "no table of this name is declared in the set, or several are, in "+
+			"different keyspaces: name one of these with its keyspace, as in shop.orders")
 	case q.layout.Hidden():
 		return nil, q.invalid("", "the table is Hidden until its backfill is complete: read another table until then, and remove Hidden "+
 			"from its declaration once Reconciler.Backfill has returned no error")

@@ -144,7 +144,7 @@ func readRow[T any](ctx context.Context, w *Writer, op string, set *tables.Set[T
 	if err != nil {
 		return row, reject(op, err)
 	}
-	layout, _ := set.Internal().Layout(base.Name)
+	layout := set.Internal().Layouts()[0]
 	part := make([]*entity.Value, len(layout.Partition()))
 	for i := range part {
 		part[i], _ = values[i].(*entity.Value)

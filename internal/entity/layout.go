@@ -17,17 +17,22 @@ type Layout struct {
 	table *table
 }
 
-// Layout gives that of the table declared under name, and false if there is none, or no set.
+// Layout gives that of the table declared under name, alone or as in keyspace.table, and false if there is none, or no set, or if several
+// keyspaces have a table of that name.
 func (s *Set) Layout(name string) (Layout, bool) {
 	if s == nil {
 		return Layout{}, false
 	}
+	var found []*table
 	for _, t := range slices.Concat(s.tables, s.unique) {
-		if t.name == name {
-			return Layout{s, t}, true
+		if t.name == name || qualified(t.keyspace, t.name) == name {
+			found = append(found, t)
 		}
 	}
-	return Layout{}, false
+	if len(found) != 1 { // by an arbitrary one of several, a reader would read another table than was meant
+		return Layout{}, false
+	}
+	return Layout{s, found[0]}, true
 }
 
 // Unique says whether the table is one of unique keys.
