@@ -50,6 +50,13 @@ func (s *Set) Incomparable() string {
 	case len(s.tables)+len(s.unique) < 2:
 		return "it has one table, and nothing to compare"
 	}
+	seen := make(map[string]bool) // findings, repairs and stored runs name tables without their keyspaces
+	for _, t := range slices.Concat(s.tables, s.unique) {
+		if seen[t.name] {
+			return "two of its tables are called " + t.name + ", in different keyspaces, which package reconcile cannot tell apart yet"
+		}
+		seen[t.name] = true
+	}
 	return ""
 }
 
