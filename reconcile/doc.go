@@ -64,8 +64,9 @@
 // A set whose rows never move takes patches, and is repaired column by column: after two writes that were never completed, a row may have
 // columns of both. Its map and set columns that are not frozen are compared, but not repaired.
 //
-// Sets with counters or with Compare, or with tables that rotate or are called alike in different keyspaces, are rejected with [ErrInvalid]. Except for Adopt, tables must be written
-// by this library, or by code that gives a write the same timestamp in all tables. Adopt rejects sets with neither Stamp nor Versioned.
+// Sets with counters or with Compare, or with tables that rotate or have the same name in different keyspaces, are rejected with [ErrInvalid].
+// Except for Adopt, tables must be written by this library, or by code that gives a write the same timestamp in all tables. Adopt rejects sets
+// with neither Stamp nor Versioned.
 //
 // A row that is newer than its base row is put into all tables as a whole, with null for each column without a value. Do not repair while a
 // column is rolled out: a process that does not know the column may have written the row, and the null would remove an older value.

@@ -53,7 +53,7 @@ func (s *Set) Incomparable() string {
 	seen := make(map[string]bool) // findings, repairs and stored runs name tables without their keyspaces
 	for _, t := range slices.Concat(s.tables, s.unique) {
 		if seen[t.name] {
-			return "two of its tables are called " + t.name + ", in different keyspaces, which package reconcile cannot tell apart yet"
+			return "two of its tables have the name " + t.name + ", in different keyspaces, and package reconcile tells tables apart by name"
 		}
 		seen[t.name] = true
 	}
