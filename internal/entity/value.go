@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"net"
 	"reflect"
 	"slices"
@@ -140,10 +141,8 @@ func malformed(t *cqltype.Type, data []byte) string {
 		if n := len(data); n != 0 && n < 4 {
 			return fmt.Sprintf("a decimal has at least 4 bytes, the encoded value has %d", n)
 		}
-	case gocql.TypeDuration: // three numbers
-		if n := len(data); n < 3 {
-			return fmt.Sprintf("a duration has at least 3 bytes, the encoded value has %d", n)
-		}
+	case gocql.TypeDuration:
+		return malformedDuration(data)
 	case gocql.TypeTimeUUID:
 		if zero(data) {
 			return "the zero UUID is no timeuuid; a column that may be absent wants a pointer"
@@ -155,6 +154,34 @@ func malformed(t *cqltype.Type, data []byte) string {
 		return malformedCollection(t, data)
 	case gocql.TypeTuple, gocql.TypeUDT:
 		return malformedParts(t, data)
+	}
+	return ""
+}
+
+// malformedDuration wants months, days and nanoseconds, each a variable number of bytes after as many bits that are set, with the sign in
+// the last bit. The driver encodes any three (DurationSerializer.validate).
+func malformedDuration(data []byte) string {
+	if n := len(data); n < 3 {
+		return fmt.Sprintf("a duration has at least 3 bytes, the encoded value has %d", n)
+	}
+	negative, positive := false, false
+	for i := range 3 {
+		if len(data) == 0 || len(data) < 1+bits.LeadingZeros8(^data[0]) {
+			return "the encoded value is no duration"
+		}
+		more := bits.LeadingZeros8(^data[0])
+		n := uint64(data[0]) & (0xff >> more)
+		for _, b := range data[1 : 1+more] {
+			n = n<<8 | uint64(b)
+		}
+		if i < 2 && n > math.MaxUint32 {
+			return "months and days of a duration have 32 bits"
+		}
+		negative, positive = negative || n&1 == 1, positive || n&1 == 0 && n != 0
+		data = data[1+more:]
+	}
+	if negative && positive {
+		return "months, days and nanoseconds of a duration must all have the same sign"
 	}
 	return ""
 }
