@@ -56,7 +56,7 @@ func TestTablesOfOneName(t *testing.T) {
 		_, repaired := r.Repair(t.Context(), set)
 		_, filled := r.Backfill(t.Context(), set, "twins")
 		for _, err := range []error{verified, repaired, filled} {
-			if !errors.Is(err, reconcile.ErrInvalid) || !strings.Contains(err.Error(), "two of its tables are called twins") {
+			if !errors.Is(err, reconcile.ErrInvalid) || !strings.Contains(err.Error(), "two of its tables have the name twins") {
 				t.Error(err)
 			}
 		}
