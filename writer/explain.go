@@ -36,6 +36,8 @@ type Plan struct {
 	Policy      retry.Policy        // of each request
 	Timeout     time.Duration       // of the call, unless its context ends sooner
 	Consistency session.Consistency // at which each request is acknowledged
+
+	several bool // entities, those of counters not counted
 }
 
 // PlannedCondition is a lightweight transaction of a [Plan], which decides whether the rest is sent, or all of a Transaction.
@@ -46,7 +48,7 @@ type PlannedCondition struct {
 	Versioned       bool
 	Claims          []string // Unique tables in which a key is taken before the transaction
 	Releases        []string // Unique tables in which a key is given up at the end
-	OthersFollow    bool     // other entities are written after it
+	OthersFollow    bool     // other entities are written after it, and not atomically with it
 }
 
 // PlannedRequest is one request of a [Plan].
@@ -78,6 +80,7 @@ func (w *Writer) Explain(op string, changes ...tables.Change) (*Plan, error) {
 		Timeout: w.timeout, Consistency: session.Consistency(w.consistency),
 	}
 	out.Condition = p.condition.planned()
+	out.several = len(slices.DeleteFunc(slices.Clone(changes), func(c tables.Change) bool { return c.Kind() == tables.Add })) > 1
 	if p.transacted() {
 		t := entity.NewTransaction(p.condition.all(), p.inTransaction(), nil)
 		out.Consistency = session.Consistency(p.condition.Condition.Base().Level(w.consistency))
@@ -137,14 +140,8 @@ func (p *Plan) String() string {
 	for i, why := range p.Apart {
 		line([]string{"apart", ""}[min(i, 1)], "%s", why)
 	}
-	g := guarantees[p.Mode]
+	g := p.guarantee()
 	line("acknowledged", "by %v of the replicas of every partition; until then the write is not reported as done", p.Consistency)
-	if p.groups() {
-		g.atomic = "each partition by itself, not all of them together, nor those of a group"
-		if p.Mode == Conditional {
-			g.atomic = "the condition with the base row; after it " + g.atomic
-		}
-	}
 	line("atomic", "%s", g.atomic)
 	line("a reader sees", "%s", g.reader)
 	if p.has(entity.Put) && p.has(entity.Remove) {
@@ -157,6 +154,7 @@ func (p *Plan) String() string {
 	if p.groups() {
 		line("", "of a group all have the write or none, unless its coordinator dies too or rejects a part")
 	}
+	p.writeDeath(line)
 	if p.Mode == LoggedBatch {
 		line("batchlog fails", "%s", p.batchlogFails())
 	}
@@ -194,8 +192,12 @@ func (p *Plan) counters() string {
 	if p.Mode != Counter {
 		others = "the above applies to the other tables; "
 	}
+	dies := ""
+	if p.Condition != nil {
+		dies = "; if the client dies after the condition, before they are sent, nothing sends them later"
+	}
 	return fmt.Sprintf("%sa request of counters is sent again, in all up to %d times, only while it surely was not counted; after a lost answer "+
-		"it may have been, Write says unknown, and neither it nor Resume sends it again", others, p.Policy.MaxAttempts)
+		"it may have been, Write says unknown, and neither it nor Resume sends it again%s", others, p.Policy.MaxAttempts, dies)
 }
 
 func (p *Plan) has(kind entity.MutationKind) bool {
@@ -307,7 +309,7 @@ var guarantees = map[Mode]guarantee{
 	Conditional: {
 		"the condition with the base row; each request after it by itself",
 		"the base row with the write and query tables still without, while it is under way, and after an error until Resume has returned nil or the entity is written again",
-		"nothing is done before the condition holds; after that the next write of the entity finishes the query tables first",
+		"after that the next write of the entity finishes the query tables first",
 	},
 	Transaction: {
 		"all of the write: its rows in all tables are written at one moment, or none of them",

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/gocql/gocql"
 )
 
@@ -41,6 +42,7 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 	}
 	if len(c.Claims) > 0 {
 		line("first", "the new key is claimed in %s, by a lightweight transaction: %v if another entity has it", strings.Join(c.Claims, ", "), ErrTaken)
+		line("", "if the client dies before the condition holds, the key stays claimed; another entity can take it after ClaimGrace")
 	}
 	line("condition", "a lightweight transaction at %s decides; nothing below is sent unless it holds", c.Serial)
 	for _, text := range c.Texts {
@@ -52,11 +54,68 @@ func (c *PlannedCondition) write(line func(title, format string, args ...any)) {
 		line("", "if the columns are not as they were read: %v, with the row as it is", ErrConflict)
 	}
 	if c.OthersFollow {
-		line("between", "a client that dies after the condition and before the rest leaves its row alone with the write; Resume finishes it")
+		line("between", "the rest is not atomic with the condition: a client that dies in between leaves the row of the condition alone with the write")
 	}
 	if len(c.Releases) > 0 {
 		line("last", "the old key is given up in %s; if the client dies before, whoever claims it next sees that it is free",
 			strings.Join(c.Releases, ", "))
+	}
+}
+
+// before is what a client leaves that dies before the condition holds.
+func (c *PlannedCondition) before() string {
+	if len(c.Claims) > 0 {
+		return "nothing but the claim of the key is done before the condition holds"
+	}
+	return "nothing is done before the condition holds"
+}
+
+// ofTheRest says of what is sent after a condition what a mode says of a whole write.
+var ofTheRest = strings.NewReplacer("the write", "the rest")
+
+// nextLine continues a text of a plan.
+const nextLine = "\n                "
+
+// guarantee is that of the mode, and of the condition before it: the two are not one write.
+func (p *Plan) guarantee() guarantee {
+	g, c := guarantees[p.Mode], p.Condition
+	if p.several {
+		g.death = strings.ReplaceAll(g.death, "until the entity is", "until each of the entities is")
+	}
+	if p.groups() {
+		g.atomic = "each partition by itself, not all of them together, nor those of a group"
+		if p.Mode == Conditional {
+			g.atomic = "the condition with the base row; after it " + g.atomic
+		}
+	}
+	switch {
+	case c == nil:
+	case p.Mode == Conditional:
+		g.death = c.before() + "; " + g.death
+	default:
+		finished := "until Resume of a stored error"
+		if c.Versioned {
+			finished += ", or the same write again with the same At,"
+		}
+		g = guarantee{
+			atomic: "the condition with its row; after it, apart from it, " + ofTheRest.Replace(g.atomic),
+			reader: "the row of the condition with the write and the rest still without, while it is under way, and after an error until Resume has " +
+				"returned nil" + nextLine + "and of the rest " + ofTheRest.Replace(g.reader),
+			death: c.before() + "; after it the row of the condition has the write, and the rest may not have been sent, " + finished +
+				" sends it" + nextLine + "if it was sent, " + ofTheRest.Replace(g.death),
+		}
+	}
+	return g
+}
+
+// writeDeath adds what else a client that dies may leave.
+func (p *Plan) writeDeath(line func(title, format string, args ...any)) {
+	if p.Condition != nil && p.Condition.Versioned && p.Mode != Conditional {
+		line("", "the next write of the versioned entity finishes its query tables, and writes no other entity")
+	}
+	if (p.Mode == FanOut || p.Mode == Fallback) && p.has(entity.Remove) {
+		line("", "a row that was to be removed may stay; if the entity was deleted, or the key column is SingleWriter, no later write of the entity "+
+			"removes it: the same write again does, or a repair")
 	}
 }
 

@@ -267,6 +267,9 @@ func (w *Writer) choose(p *plan, changes []tables.Change, mutations []*entity.Mu
 		if len(mutations) > 1 {
 			p.mode, p.reason = SamePartition, "all rows share keyspace and partition key"
 		}
+		if p.condition != nil {
+			p.reason = "after the condition " + p.reason
+		}
 		return nil
 	}
 	reason, needed, atomic := required(changes, mutations)
