@@ -117,8 +117,29 @@ func (w *Writer) admitPlaces(places [][2]string, in func(*entity.Set, func(strin
 	if fault != "" {
 		return fmt.Errorf("the stored write is not as the set declares table %s.%s: %s", places[0][0], places[0][1], fault)
 	}
+	if where := w.elsewhere(places[0][1]); where != "" {
+		return fmt.Errorf("the stored write is of keyspace %q, and this writer has table %s in %s: resume it with the writer of its tenant, by "+
+			"With(writer.Session(derived)), derived being the session's With(session.Keyspaces(...)) that maps to %q",
+			places[0][0], places[0][1], where, places[0][0])
+	}
 	return fmt.Errorf("the stored write is of table %s.%s, which no set has that was named in the option Resumes, in the keyspaces of this writer",
 		places[0][0], places[0][1])
+}
+
+// elsewhere says in which keyspace the sets of [Resumes] have a table of a name, or "" if none of them has it.
+func (w *Writer) elsewhere(table string) string {
+	for _, set := range w.resumes {
+		for _, t := range set.Internal().Describe().Tables {
+			if t.Name != table {
+				continue
+			}
+			if keyspace := w.physical(t.Keyspace); keyspace != "" {
+				return fmt.Sprintf("keyspace %q", keyspace)
+			}
+			return "no keyspace"
+		}
+	}
+	return ""
 }
 
 // owns says whether a keyspace is the one of tables declared without a keyspace, or one that Keyspaces maps to.

@@ -95,9 +95,16 @@ func TestStoredErrorOfOthersIsRefused(t *testing.T) {
 		"a clock a bit ahead":    {nil, now.Add(5 * time.Second), func(*forged) {}, ""},
 		"a named set":            {[]NewOption{orders}, now, func(*forged) {}, ""},
 		"a named set's tenant":   {[]NewOption{orders, tenant}, now, func(m *forged) { m.Keyspace = "tenant_a" }, ""},
-		"a set, not its tenant":  {[]NewOption{orders, tenant}, now, func(*forged) {}, "no set has that was named"},
-		"another table":          {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "no set has that was named"},
-		"another column":         {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Name = "is_superuser" }, "it has no column is_superuser"},
+		"a set, not its tenant": {
+			[]NewOption{orders, tenant},
+			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in keyspace "tenant_a": resume it with the writer of its tenant`,
+		},
+		"a set, no tenant": {
+			[]NewOption{orders, shared(session.StrictKeyspaces())},
+			now, func(*forged) {}, `is of keyspace "shop", and this writer has table orders_by_id in no keyspace: resume it with the writer of its tenant`,
+		},
+		"another table":  {[]NewOption{orders}, now, func(m *forged) { m.Table = "roles" }, "no set has that was named"},
+		"another column": {[]NewOption{orders}, now, func(m *forged) { m.Columns[1].Name = "is_superuser" }, "it has no column is_superuser"},
 		"another key": {
 			[]NewOption{orders},
 			now, func(m *forged) { m.Columns = m.Columns[1:] },
