@@ -56,7 +56,16 @@ func TestRefuseTypes(t *testing.T) {
 	runFaultCases(t, []faultCase{
 		{"list", declare[cell[[]string]](cells), []string{
 			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
-				`declare Type("v", "frozen<list<text>>") or use a set`,
+				`declare Type("v", "frozen<list<text>>"), or Type("v", "set<text>") if each value may be there once only and their order does not matter`,
+		}},
+		{"list of lists", declare[cell[[][]string]](cells), []string{
+			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
+				`declare Type("v", "frozen<list<frozen<list<text>>>>"), or Type("v", "set<frozen<list<text>>>") if each value may be there once only ` +
+				`and their order does not matter`,
+		}},
+		{"list of what no set holds", declare[cell[[]gocql.Duration]](cells), []string{
+			"column v: a non-frozen list doubles when it is written twice at one timestamp, as a retry does: " +
+				`declare Type("v", "frozen<list<duration>>")`,
 		}},
 		{"frozen list", declare[cell[[]string]](cells, as("frozen<list<text>>")), nil},
 		{"set of frozen lists", declare[cell[[][]string]](cells, as("set<frozen<list<text>>>")), nil},

@@ -2,6 +2,7 @@ package entity
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -23,7 +24,7 @@ func (b *builder) checkTypes() {
 		}
 		if !c.key && c.cql.Kind() == gocql.TypeList && c.cql.MultiCell() {
 			b.fault("", c.name, "a non-frozen list doubles when it is written twice at one timestamp, as a retry does: "+
-				"declare Type(%q, \"frozen<%s>\") or use a set", c.name, c.cql)
+				"declare Type(%q, \"frozen<%s>\")%s", c.name, c.cql, orSet(c))
 		}
 		if c.cql.Kind() == gocql.TypeTuple {
 			b.fault("", c.name, "a tuple cannot be a column: gocql wants each of its elements bound and scanned by itself; put it into a "+
@@ -34,6 +35,16 @@ func (b *builder) checkTypes() {
 		}
 		b.checkEncodes(c)
 	}
+}
+
+// orSet is the other declaration of a column that cannot be a list, empty if its elements cannot be in a set. It keeps the Go type: gocql
+// does not read a set into a map.
+func orSet(c *column) string {
+	element := c.cql.Elems()[0]
+	if element.Contains(func(t *cqltype.Type) bool { return t.Kind() == gocql.TypeDuration }) {
+		return ""
+	}
+	return fmt.Sprintf(", or Type(%q, \"set<%s>\") if each value may be there once only and their order does not matter", c.name, element)
 }
 
 func (b *builder) checkKeyType(c *column) {
