@@ -63,7 +63,7 @@ func (c *comparison) add(id ID, found ...compare.Difference) {
 	for _, d := range found {
 		c.found = append(c.found, Difference{
 			Keyspace: id.Keyspace, Table: id.Name, Column: d.Column, Reason: d.Reason, Fix: d.Fix, Impossible: d.Impossible,
-			Destroys: d.Destroys, Extra: d.Extra, Begun: d.Begun, Note: d.Note,
+			Destroys: d.Destroys, Extra: d.Extra, Begun: d.Begun, Note: d.Note, endsExpiry: d.EndsExpiry,
 		})
 	}
 }
@@ -241,7 +241,8 @@ func (c *comparison) options(what string, t, live *Table) {
 		switch {
 		case declared:
 		case name == optTTL:
-			d.Reason = fmt.Sprintf("default_time_to_live is %s and none is declared: rows vanish that the declaration keeps", got)
+			d.EndsExpiry, d.Reason = true, fmt.Sprintf("default_time_to_live is %s and none is declared: rows vanish that the declaration keeps; if they are "+
+				"meant to, declare it in the CQL file or by schema.With(table, schema.Options{TTL: %s * time.Second})", got, got)
 		default:
 			d.Extra, d.Reason = true, fmt.Sprintf("%s is %s, and not declared", name, orNothing(got))
 		}

@@ -32,6 +32,8 @@ type Difference struct {
 	// nothing was tested there, or what in the server's documentation contradicts what the sets or the writer rely on. The caller decides
 	// what to do about it. It is empty in all other differences.
 	Server string
+
+	endsExpiry bool // Fix makes rows stay that vanish now
 }
 
 // String returns the difference for people to read. Unprintable characters are written as escapes, so no terminal interprets them.
@@ -45,7 +47,8 @@ type DifferenceError struct{ Differences []Difference }
 func (e *DifferenceError) Error() string { return compare.Texts(e.Differences) }
 
 // Migration returns the statements that fix the differences, as text for review, in the order in which the differences were found.
-// This package never runs it. Statements that lose data, and those of a [Difference.Extra], are commented out. Differences
+// This package never runs it. Statements that lose data, those of a [Difference.Extra], and those that end a default_time_to_live which is
+// not declared are commented out. Differences
 // that no statement can fix are described. The statement of a [Difference.Note] is included, commented out if it is for a Since that
 // has begun. Without its comments the text is these statements and nothing else, whatever names and texts the live schema has: in
 // comments, control characters and line breaks are written as escapes.
@@ -68,6 +71,8 @@ func Migration(differences []Difference) string {
 			b.WriteString(comment("No statement fixes it: " + d.Impossible + "."))
 		case d.Destroys:
 			b.WriteString(commentedOut("This would lose data", d.Fix))
+		case d.endsExpiry:
+			b.WriteString(commentedOut("Only if rows that are written from now on shall stay", d.Fix))
 		case d.Begun:
 			b.WriteString(commentedOut("Only if no process without the Since has written a row of since then", d.Fix))
 		case d.Extra:

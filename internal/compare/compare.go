@@ -21,6 +21,7 @@ type Difference struct {
 	Destroys, Extra, Note   bool
 
 	Begun       bool // Fix is only right if no process without a Since has written rows of since it began
+	EndsExpiry  bool // Fix makes rows stay that vanish now
 	Unversioned bool // the table is of a Versioned set, and the set at hand is not: there is no more to say of its tables
 }
 
