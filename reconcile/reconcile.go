@@ -191,7 +191,9 @@ func (j *job) readSchema(ctx context.Context) error {
 	for _, t := range j.queries { // a row that has ended in one table alone would be missing there, and a repair would bring it back
 		if t.ttl != 0 && t.ttl != base.ttl {
 			return invalid("table %s has a default_time_to_live of %v, and the base table %s has %s, so its rows end at other times and cannot be compared: "+
-				"give both tables the same, or name the other query tables with Tables", t.qualified(), t.ttl, base.qualified(), orNone(base.ttl))
+				"give both tables the same; or name the other query tables with Tables (--tables of the command) in Verify, Repair, Entity and Watch; Adopt "+
+				"compares all tables of the set, so leave this one out of the set; Backfill cannot fill it",
+				t.qualified(), t.ttl, base.qualified(), orNone(base.ttl))
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ type Options struct {
 	Compression map[string]string
 	// TTL is the default time to live of rows that are written without one, in whole seconds. 0: rows stay. It is compared with
 	// the live table even if it is 0. A query table may have a shorter TTL than the base table of its set, but not a longer
-	// one.
+	// one. Package reconcile rejects query tables that have one other than the base table's.
 	TTL time.Duration
 	// GCGrace is gc_grace_seconds, how long tombstones are kept, in whole seconds. 0 stands for the server's default, 10
 	// days; [NoGCGrace] for none.
