@@ -4,7 +4,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/gocql/gocql"
 	"github.com/spf13/pflag"
@@ -87,6 +89,21 @@ func (c *cluster) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.hosts, "hosts", nil, "nodes of the cluster, host or host:port")
 	f.StringVar(&c.localDC, "local-dc", "", "datacentre of the service (default: all nodes are equally near)")
 	c.access.flags(f)
+}
+
+// mapFlag is the flag of the keyspaces of a tenant.
+func mapFlag(f *pflag.FlagSet, keyspaces *map[string]string) {
+	f.StringToStringVar(keyspaces, "map", nil, "DECLARED=PHYSICAL names of keyspaces, for one tenant of several")
+}
+
+// checkMap rejects a --map of a keyspace in which nothing is declared: its name is misspelt. nothing says what is not declared there.
+func checkMap(keyspaces map[string]string, used map[string]bool, nothing string) error {
+	for _, name := range slices.Sorted(maps.Keys(keyspaces)) {
+		if !used[name] {
+			return fmt.Errorf("--map: %s is declared in keyspace %q", nothing, name)
+		}
+	}
+	return nil
 }
 
 // open opens a session whose own keyspace is the given one.

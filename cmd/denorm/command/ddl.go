@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/denorm-go/denorm/schema"
 )
 
@@ -35,6 +37,7 @@ Exit codes: 0 no difference that matters, 1 there are some, 2 it could not be do
 		},
 	}
 	s.flags(c)
+	mapFlag(c.Flags(), &s.mapped)
 	c.Flags().BoolVar(&migrate, "migrate", false, "compare what is declared, in files or the binary, with the cluster of --hosts")
 	return c
 }
@@ -51,7 +54,33 @@ func (s *source) created(c *cobra.Command, files []string) (*schema.Schema, erro
 	if len(files) > 0 {
 		return nil, errors.New("with --hosts the CQL is that of the cluster: leave out the files, or add --migrate to compare with them")
 	}
+	if len(s.mapped) > 0 {
+		return nil, errors.New("with --hosts the CQL is that of the cluster, and --map is for what is declared: leave it out, or add --migrate")
+	}
 	return s.live(c.Context(), nil)
+}
+
+// checkMapped rejects a --map that cannot be meant.
+func (s *source) checkMapped(declared *schema.Schema) error {
+	used := make(map[string]bool)
+	for _, t := range declared.Tables {
+		used[t.Keyspace] = true
+	}
+	for _, t := range declared.Types {
+		used[t.Keyspace] = true
+	}
+	for _, k := range declared.Keyspaces {
+		used[k.Name] = true
+	}
+	if _, own := s.mapped[""]; own && len(s.keyspaces) > 0 {
+		return errors.New("--keyspace and --map both say where tables belong that name no keyspace: leave out one of them")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.mapped)) {
+		if !cql.IsTable(s.mapped[name]) {
+			return fmt.Errorf("--map: %q is not a name of %s", s.mapped[name], cql.TableRule)
+		}
+	}
+	return checkMap(s.mapped, used, "no table")
 }
 
 // nothing says that files and the binary create nothing.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/signal"
 	"slices"
@@ -136,7 +135,7 @@ func (r *run) clusterFlags(c *cobra.Command) {
 	f := c.Flags()
 	r.flags(f)
 	f.StringVar(&r.keyspace, "keyspace", "", "keyspace of declared tables that name none")
-	f.StringToStringVar(&r.keyspaces, "map", nil, "DECLARED=PHYSICAL names of keyspaces, for one tenant of several")
+	mapFlag(f, &r.keyspaces)
 	f.StringVar(&r.format, "format", "text", "text or json")
 }
 
@@ -266,10 +265,8 @@ func (r *run) placed() error {
 			own = l.Name()
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.keyspaces)) {
-		if !used[name] {
-			return fmt.Errorf("--map: no table of set %s is declared in keyspace %q", r.name, name)
-		}
+	if err := checkMap(r.keyspaces, used, "no table of set "+r.name); err != nil {
+		return err
 	}
 	switch {
 	case own != "" && r.keyspace == "":

@@ -26,6 +26,7 @@ type source struct {
 	config    *config
 	hosts     []string
 	keyspaces []string
+	mapped    map[string]string // of ddl: physical keyspaces of declared ones
 	access    access
 	sizes     bool // measures tables of a cluster
 	timeout   time.Duration
@@ -54,7 +55,7 @@ func (s *source) unused(c *cobra.Command) error {
 		empty := f.Value.String() == "" || f.Value.String() == "[]"
 		switch {
 		case err != nil:
-		case empty && (of || f.Name == "hosts" || f.Name == "keyspace"):
+		case empty && (of || f.Name == "hosts" || f.Name == "keyspace" || f.Name == "map"):
 			err = fmt.Errorf("--%s is empty", f.Name)
 		case len(s.hosts) == 0 && (of || f.Name == "timeout" || f.Name == "sizes"):
 			err = fmt.Errorf("--%s needs --hosts", f.Name)
@@ -102,6 +103,12 @@ func (s *source) known(files []string, only bool) (*schema.Schema, error) {
 		out.Volumes = append(slices.DeleteFunc(slices.Clone(out.Volumes), func(v schema.Volume) bool {
 			return slices.ContainsFunc(s.volumes, func(by schema.Volume) bool { return s.in(by.Table) == s.in(v.Table) })
 		}), s.volumes...)
+	}
+	if len(s.mapped) > 0 {
+		if err := s.checkMapped(out); err != nil {
+			return nil, err
+		}
+		out = out.In(s.mapped)
 	}
 	if len(s.keyspaces) != 1 {
 		return out, nil
