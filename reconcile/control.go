@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -84,8 +85,8 @@ func (r *Reconciler) Stop(ctx context.Context, run gocql.UUID) error {
 // SetRate bounds the requests per second of a run, and takes effect within some seconds; 0 is no bound. See [Rate]. For an interrupted run
 // the rate applies once it is resumed. SetRate returns the same errors as [Reconciler.Pause].
 func (r *Reconciler) SetRate(ctx context.Context, run gocql.UUID, requests int) error {
-	if requests < 0 {
-		return invalid("SetRate: %d is negative", requests)
+	if requests < 0 || requests > math.MaxInt32 {
+		return invalid("SetRate: %d is negative, or more than %d", requests, math.MaxInt32)
 	}
 	return r.want(ctx, run, "rate", requests)
 }

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -115,11 +116,14 @@ func Target(p95 time.Duration) Option {
 	}
 }
 
-// Rate bounds the requests a second. Default: no bound. Less than 1 matches [ErrInvalid].
+// Rate bounds the requests a second. Default: no bound. Less than 1 and more than [math.MaxInt32] match [ErrInvalid].
 func Rate(requests int) Option {
 	return func(c *config) {
-		if c.rate = requests; requests < 1 {
+		switch c.rate = requests; {
+		case requests < 1:
 			c.fail("Rate: %d is less than 1", requests)
+		case requests > math.MaxInt32: // stored as int
+			c.fail("Rate: %d is more than %d", requests, math.MaxInt32)
 		}
 	}
 }

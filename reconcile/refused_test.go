@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -63,6 +64,22 @@ func TestRejectedSets(t *testing.T) {
 		}
 		if n := sent.Handled(); n > 0 {
 			t.Errorf("%d requests were sent", n)
+		}
+	})
+}
+
+// A rate that cannot be stored is rejected before a run begins.
+func TestRejectedRates(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 1, func(t *testing.T, c *cassandratest.Cluster) {
+		s, _, r := openSet(t, c, things["moving"])
+		for _, rate := range []int{-1, 0, math.MaxInt} {
+			if _, err := reconcile.New(s, reconcile.Rate(rate)); !errors.Is(err, reconcile.ErrInvalid) || !strings.Contains(err.Error(), "Rate: ") {
+				t.Errorf("Rate(%d): %v", rate, err)
+			}
+			if err := r.SetRate(t.Context(), gocql.TimeUUID(), rate); rate != 0 && (!errors.Is(err, reconcile.ErrInvalid) || !strings.Contains(err.Error(), "SetRate: ")) {
+				t.Errorf("SetRate(%d): %v", rate, err)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
@@ -168,6 +169,8 @@ func (r *run) check(c *cobra.Command, args []string) error {
 	switch {
 	case err != nil:
 		return err
+	case r.rate > math.MaxInt32:
+		return fmt.Errorf("--rate %d is more than %d", r.rate, math.MaxInt32)
 	case reportFormats[r.format] == nil:
 		return fmt.Errorf("unknown --format %q: text or json", r.format)
 	case r.dryRun && r.removed != "":

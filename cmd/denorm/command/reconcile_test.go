@@ -132,6 +132,7 @@ func TestReconcileErrors(t *testing.T) {
 		"verify order --hosts=":                               "--hosts is empty",
 		"verify order" + at + " --settle 0s":                  "--settle 0s is not positive",
 		"verify order" + at + " --rate -1":                    "--rate -1 is not positive",
+		"verify order" + at + " --rate 3000000000":            "--rate 3000000000 is more than 2147483647",
 		"verify order" + at + " --target -1s":                 "--target -1s is not positive",
 		"repair order" + at + " --max-removals 0":             "--max-removals 0 is not positive",
 		"repair order" + at + " --removed=":                   "--removed is empty",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,15 +134,15 @@ func (s *steer) check(c *cobra.Command, args []string) (run gocql.UUID, err erro
 	if run, err = parseRun(args[0], c.Parent().CommandPath()); err != nil || wanted == 1 {
 		return run, err
 	}
-	if s.rate, err = strconv.Atoi(args[1]); err != nil || s.rate < 0 {
-		return run, fmt.Errorf("%q is not a number of requests a second: give one, or 0 for no bound", args[1])
+	if s.rate, err = strconv.Atoi(args[1]); err != nil || s.rate < 0 || s.rate > math.MaxInt32 {
+		return run, fmt.Errorf("%q is not a number of requests a second: give one of at most %d, or 0 for no bound", args[1], math.MaxInt32)
 	}
 	return run, nil
 }
 
 func parseRun(id, denorm string) (gocql.UUID, error) {
 	run, err := gocql.ParseUUID(id)
-	if err != nil {
+	if err != nil || run == (gocql.UUID{}) { // reconcile.Resume of that one begins a new run
 		return run, fmt.Errorf("%q is not the id of a run: %s runs lists them", id, denorm)
 	}
 	return run, nil

@@ -230,15 +230,18 @@ func TestSteeringErrors(t *testing.T) {
 			"runs --local-dc dc9" + at:             "dc9",
 			"pause" + at:                           "give RUN; denorm runs lists the runs",
 			"rate " + id + at:                      "give RUN REQUESTS; denorm runs lists the runs",
-			"rate " + id + " fast" + at:            `"fast" is not a number of requests a second: give one, or 0 for no bound`,
+			"rate " + id + " fast" + at:            `"fast" is not a number of requests a second: give one of at most 2147483647, or 0 for no bound`,
+			"rate " + id + " 3000000000" + at:      `"3000000000" is not a number of requests a second`,
+			"stop " + gocql.UUID{}.String() + at:   `"00000000-0000-0000-0000-000000000000" is not the id of a run: denorm runs lists them`,
 			"rate " + id + at + " -- -1":           `"-1" is not a number of requests a second`,
 			"stop order" + at:                      `"order" is not the id of a run: denorm runs lists them`,
 			"pause " + id + at:                     "no run " + id + " is stored in keyspace shop",
 			"resume " + id + at:                    "no run " + id + " is stored in keyspace shop",
 			"stop " + id + at + " --format json":   "no run " + id + " is stored in keyspace shop",
 			"rate " + id + " 5" + at:               "no run " + id + " is stored in keyspace shop",
-			"verify order" + at + " --keyspace shop --settle 8s --resume " + id:        "no run " + id + " to verify set order",
-			"verify order --state empty --keyspace shop --settle 8s --hosts " + x.host: "create its tables with StateSchema",
+			"verify order" + at + " --keyspace shop --settle 8s --resume " + gocql.UUID{}.String(): "is not the id of a run: denorm runs lists them",
+			"verify order" + at + " --keyspace shop --settle 8s --resume " + id:                    "no run " + id + " to verify set order",
+			"verify order --state empty --keyspace shop --settle 8s --hosts " + x.host:             "create its tables with StateSchema",
 		} {
 			out, errs, code := x.runOn(t.Context(), io.Discard, strings.Fields(args)...)
 			if code != ExitError || !strings.Contains(errs, says) || out != "" {

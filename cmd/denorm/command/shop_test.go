@@ -76,7 +76,7 @@ func (x *shopOfOrders) ghost() {
 
 var (
 	uuid  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-`)
-	ofRun = regexp.MustCompile(`(?m)(^|run |resume |"run": ")` + uuid.String())
+	ofRun = regexp.MustCompile(`(?m)(^"?|run |resume |"run": ")` + uuid.String())
 )
 
 // startSignals starts the goroutine of package os/signal, which never ends, outside of the bubble of a test. These are in virtual time: what a
