@@ -117,6 +117,12 @@ func (s *source) migrate(c *cobra.Command, files []string) error {
 	if declared.CQL() == "" {
 		return s.nothing(files)
 	}
+	if i := slices.IndexFunc(declared.Tables, func(t schema.Table) bool { return t.Keyspace == "" }); i >= 0 {
+		return fmt.Errorf("table %s names no keyspace: say which with --keyspace", declared.Tables[i].Name)
+	}
+	if i := slices.IndexFunc(declared.Types, func(t schema.Type) bool { return t.Keyspace == "" }); i >= 0 {
+		return fmt.Errorf("type %s names no keyspace: say which with --keyspace", declared.Types[i].Name)
+	}
 	from, err := s.connect()
 	if err != nil {
 		return err

@@ -38,6 +38,12 @@ func TestDDLMaps(t *testing.T) {
 		{declared, "--map crm=acme,shop=acme", ExitError, `--map: no table is declared in keyspace "shop"`},
 		{declared, "--map crm=Acme", ExitError, `--map: "Acme" is not a name of`},
 		{declared, "--map crm=acme" + host, ExitError, "--map is for what is declared: leave it out, or add --migrate"},
+		{both, "--migrate" + host, ExitError, "table jobs names no keyspace: say which with --keyspace"},
+		{both, "--migrate --map crm=acme" + host, ExitError, "table jobs names no keyspace: say which with --keyspace"},
+		{
+			schema.Must(schema.Declare(schema.CQL("CREATE TYPE shop.place (town text); CREATE TYPE place (town text)"))), "--migrate" + host, ExitError,
+			"type place names no keyspace: say which with --keyspace",
+		},
 		{declared, "--migrate" + host, ExitFound, "-- keyspace crm: does not exist."},
 		{declared, "--migrate --map crm=acme" + host, ExitFine, "differences in acme, of which 0 matter"},
 		{both, "--migrate --map crm=acme --keyspace acme" + host, ExitFine, "differences in acme, of which 0 matter"},
