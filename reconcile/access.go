@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,9 +128,19 @@ func (a *access) visit(
 		return err
 	})
 	if err != nil {
-		return mark{}, fmt.Errorf("read %s: %w", t.qualified(), err)
+		return mark{}, t.unread(err)
 	}
 	return next, nil
+}
+
+// unread is the error of a read of the table.
+func (t *table) unread(err error) error {
+	var rejected gocql.RequestError
+	if errors.As(err, &rejected) && rejected.Code() == gocql.ErrCodeInvalid && strings.HasPrefix(rejected.Message(), "Undefined ") {
+		return fmt.Errorf("read %s: %w: add the column, which the set declares: schema.Migration (ddl --migrate of the command) writes the statement",
+			t.qualified(), err)
+	}
+	return fmt.Errorf("read %s: %w", t.qualified(), err)
 }
 
 // row reads the row with an encoded key, nil if there is none.
@@ -147,7 +158,7 @@ func (a *access) row(ctx context.Context, t *table, key string, consistency gocq
 	})
 	if err != nil || len(rows) == 0 {
 		if err != nil {
-			err = fmt.Errorf("read %s: %w", t.qualified(), err)
+			err = t.unread(err)
 		}
 		return nil, err
 	}

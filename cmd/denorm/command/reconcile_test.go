@@ -229,6 +229,22 @@ func TestReconcileMaps(t *testing.T) {
 	}
 }
 
+// Before the migration, a run says that the table lacks a column, and which command writes what adds it.
+func TestRunBeforeMigration(t *testing.T) {
+	t.Parallel()
+	x := newShopOfOrders(t, cassandratest.Listen(t, 1))
+	if err := x.session.Query("ALTER TABLE orders_by_user DROP updated_at").Exec(); err != nil {
+		t.Fatal(err)
+	}
+	at := " --settle 1ms --keyspace shop --hosts " + x.host
+	for _, args := range []string{"verify order", "adopt order --writers 2026-11-26T00:00:00Z"} {
+		_, errs, code := x.runOn(t.Context(), io.Discard, strings.Fields(args+at)...)
+		if code != ExitError || !strings.Contains(errs, "updated_at in table shop.orders_by_user: add the column, which the set declares: schema.Migration (ddl --migrate") {
+			t.Errorf("%s: exit code %d: %s", args, code, errs)
+		}
+	}
+}
+
 // signalled sends the process SIGINT when something is written that contains what it waits for.
 type signalled struct {
 	wait string
