@@ -152,7 +152,7 @@ func (e *Error) MarshalBinary() ([]byte, error) {
 // their column's stored type. Causes come back as texts of one line: errors.As does not find the driver's types in them. The bytes hold no
 // CQL: whoever can forge them can make Resume write and delete rows, but run no other statement. [Resumes] limits these rows to what its
 // sets could have written; without it, they are limited to the keyspaces of the writer. If you cannot rule out forgery, sign the bytes, as
-// the example does.
+// ExampleError_MarshalBinary_signed in example_test.go does.
 func (e *Error) UnmarshalBinary(data []byte) error {
 	if e == nil {
 		return errors.New("denorm: decode error: the error to decode into is nil: declare a value, var failed writer.Error")
