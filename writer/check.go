@@ -209,7 +209,7 @@ func (c *checker) table(t entity.TableDescription) error {
 			return nil
 		case !d.Extra:
 			c.add(id, d)
-		case c.inBase(d.Column) && !t.Unique:
+		case c.inBase(d.Column) && !t.Unique && !static(is, d.Column):
 			c.add(id, compare.Difference{Column: d.Column, Note: true, Reason: "the set declares it in its base table and not among the Columns " +
 				"of this one, so no write fills it here: name it there, or drop it"})
 		}
@@ -219,6 +219,11 @@ func (c *checker) table(t entity.TableDescription) error {
 	}
 	c.add(id, compare.Fingerprint(declared, is, c.w.clock.now())...)
 	return c.mode(id)
+}
+
+// static says whether a live column is static: other code writes it, and no set can.
+func static(live compare.Table, column string) bool {
+	return slices.ContainsFunc(live.Columns, func(c entity.ColumnDescription) bool { return c.Name == column && c.Kind == "static" })
 }
 
 // noGrace adds that a table of a set that needs logged batches has a gc_grace_seconds of 0.

@@ -75,8 +75,7 @@ func Columns(set *entity.Set, declared, live Table) []Difference {
 		}
 		switch {
 		case l.Kind != d.Kind && !inKey(*l) && !inKey(d):
-			add(d.Name, "", "a column cannot become static or cease to be: add a column of another name", "is a %s column, declared %s",
-				kindName(*l), kindName(d))
+			add(d.Name, "", kindAdvice(set, *l), "is a %s column, declared %s", kindName(*l), kindName(d))
 		case l.Kind != d.Kind:
 			add(d.Name, "", newTable, "is a %s column, declared %s", kindName(*l), kindName(d))
 		case inKey(d) && l.Position != d.Position:
@@ -122,6 +121,18 @@ func advised(set *entity.Set, userType, column, live, otherwise string) string {
 		return "the declared type " + advice
 	}
 	return otherwise
+}
+
+// kindAdvice says what to declare in place of a column that is static and live is not, or the other way round.
+func kindAdvice(set *entity.Set, live entity.ColumnDescription) string {
+	switch {
+	case live.Kind != "static":
+		return "a column cannot become static: declare it regular, or declare and add a static column of another name"
+	case set == nil:
+		return "a static column cannot cease to be one: declare it static, or declare and add a column of another name"
+	}
+	return "a set has no static columns, and a column cannot cease to be one: leave it out of this table, in a query table by Table.Columns and in " +
+		"the base table by db:\"-\" at the field, and write it by a statement of the service's own; or give the field a column of another name"
 }
 
 // renamedFrom gives the live key column in the place of the declared column d, of the same type under a name
