@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -27,12 +28,26 @@ func (j *job) repair(ctx context.Context, s *suspect, l repair.Look, found []Fin
 	ctx = j.tracer.TraceUnitStart(ctx, unit)
 	outcome, reason := j.repairEntity(ctx, s, l, found[0].Certainty)
 	j.tracer.TraceUnitEnd(ctx, session.UnitEnd{Kind: unit.Kind, Table: unit.Table, Outcome: outcome.String()})
+	left := slices.IndexFunc(found, func(f Finding) bool { return f.Class == Ghost })
+	if !strings.HasPrefix(reason, removedOnly) && !strings.HasPrefix(reason, notHandedOut) {
+		left = -1
+	}
 	for i := range found {
-		if found[i].Class != Shared { // which nothing repairs
-			found[i].Outcome, found[i].Reason = outcome, reason
+		if found[i].Class == Shared { // which nothing repairs
+			continue
+		}
+		found[i].Outcome, found[i].Reason = outcome, reason
+		if left >= 0 && found[i].Class != Ghost { // an entity is repaired as a whole
+			found[i].Reason = "not repaired, because the ghost of the same entity in " + found[left].Table + " is left: " + reason
 		}
 	}
 }
+
+// How reasons begin for which rows are not removed.
+const (
+	removedOnly  = "rows are removed only "
+	notHandedOut = "the row is not removed, as it could not be handed out before: "
+)
 
 // repairable are the findings of a look that a repair is about.
 func repairable(l repair.Look) []repair.Finding {
@@ -222,7 +237,7 @@ func (j *job) later(s *suspect, d repair.Repair) string {
 func (j *job) lookAtAll(ctx context.Context, s *suspect) (l repair.Look, why string) {
 	l, _, err := j.lookSoon(ctx, s, gocql.All)
 	if err != nil {
-		why = "rows are removed only when all replicas of the base row have answered: " + err.Error()
+		why = removedOnly + "when all replicas of the base row have answered: " + err.Error()
 	}
 	return l, why
 }
@@ -232,7 +247,7 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) (why string) {
 	findings := l.Findings()
 	for _, q := range rows {
 		if j.onRemoval == nil {
-			return "rows are removed only if they are handed out before: give OnRemoval, or --removed of the command"
+			return removedOnly + "if they are handed out before: give OnRemoval, or --removed of the command"
 		}
 		if j.dryRun {
 			continue
@@ -245,7 +260,7 @@ func (j *job) handOut(l repair.Look, rows []repair.Row) (why string) {
 			class = findings[i].Class
 		}
 		if err := j.onRemoval(Removal{Class: class, Table: j.table(q.Table()).qualified(), Values: q.Texts()}); err != nil {
-			return "the row is not removed, as it could not be handed out before: " + err.Error()
+			return notHandedOut + err.Error()
 		}
 	}
 	return ""
