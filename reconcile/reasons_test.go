@@ -3,7 +3,11 @@ package reconcile_test
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/cassandratest"
 	"github.com/denorm-go/denorm/examples/orders"
@@ -33,6 +37,37 @@ func TestReasonsOfAnEntityWithAGhost(t *testing.T) {
 		}
 		if _, err = x.r.Repair(t.Context(), orders.Orders, handed); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A repair that MaxRemovals ends says of each finding whether it was tried, and of none that a context was cancelled.
+func TestReasonsOfARunThatHasStopped(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 20)
+		for _, o := range x.orders {
+			x.put("orders_by_status", paid(o), o.UpdatedAt-9)
+		}
+		var reads atomic.Int64
+		c.When(cassandratest.Table("orders_by_id"), cassandratest.Where(func(r cassandratest.Request) bool {
+			return r.Consistency == gocql.All && reads.Add(1) > 5 // these have not been answered when the run ends
+		})).Do(cassandratest.Delay(2 * time.Second))
+		report, err := x.r.Repair(t.Context(), orders.Orders, handed, reconcile.MaxRemovals(2))
+		if !errors.Is(err, reconcile.ErrTooMuch) {
+			t.Errorf("%v\n%v", err, report)
+		}
+		stopped := 0
+		for f := range report.Findings() {
+			if strings.Contains(f.String(), "context canceled") {
+				t.Errorf("%s", f)
+			}
+			if f.Outcome == reconcile.Found && f.Reason == "not attempted: the run had stopped" {
+				stopped++
+			}
+		}
+		if stopped == 0 {
+			t.Errorf("no finding says that the run had stopped\n%v", report)
 		}
 	})
 }

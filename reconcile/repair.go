@@ -54,7 +54,17 @@ func repairable(l repair.Look) []repair.Finding {
 	return slices.DeleteFunc(l.Findings(), func(f repair.Finding) bool { return f.Class == Shared })
 }
 
-func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c repair.Certainty) (Outcome, string) {
+func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c repair.Certainty) (outcome Outcome, reason string) {
+	tried := false
+	defer func() {
+		switch end := ctx.Err(); {
+		case end == nil || outcome == Repaired || !strings.Contains(reason, end.Error()): // or it is of something else
+		case tried:
+			outcome, reason = Failed, "not completed: the run had stopped"
+		default:
+			outcome, reason = Found, "not attempted: the run had stopped"
+		}
+	}()
 	rules := repair.Rules{
 		Old: c == repair.Proven, Promotable: time.Now().Add(-time.Duration(promotable * float64(j.base().gcGrace))).UnixMicro(),
 		Before:   time.Now().Add(-j.settle).UnixMicro(),
@@ -76,6 +86,7 @@ func (j *job) repairEntity(ctx context.Context, s *suspect, l repair.Look, c rep
 			return Found, why
 		}
 		sent, why, err := j.step(ctx, s, l, rules)
+		tried = tried || sent > 0 && !j.dryRun
 		switch {
 		case err != nil:
 			return Failed, err.Error()
@@ -187,10 +198,10 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 		if why = j.brake(1); why != "" {
 			return 0, why, nil
 		}
-		if err = j.sendRow(ctx, d.Promote); err != nil {
-			return 0, "", err
-		}
 		sent = len(d.Promote)
+		if err = j.sendRow(ctx, d.Promote); err != nil {
+			return sent, "", err
+		}
 		promoted := d.Promoted
 		if l, why = j.lookAtAll(ctx, s); why != "" {
 			return sent, why, nil
