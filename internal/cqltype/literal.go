@@ -1,41 +1,176 @@
 package cqltype
 
 import (
+	"encoding/binary"
 	"encoding/hex"
+	"math"
+	"math/big"
+	"net"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/denorm-go/denorm/internal/cql"
 	"github.com/gocql/gocql"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/internal/cql"
 )
 
-// Literal is a value as CQL text, for people: strings are quoted, and what has no short text is the hexadecimal form of its bytes.
+// Literal is a value as CQL text that an INSERT takes, in UTC: 'text', 12, [1, 2], {'k': 1}, (1, null), {street: 'x'}. The bytes of a blob are in
+// hexadecimal form, and so is every value that is not valid for the type, or is a user-defined one with fields that the type does not have.
 func (t *Type) Literal(data []byte) string {
 	if data == nil {
 		return "null"
 	}
+	text, ok := "", false
+	if t.composite() {
+		text, ok = t.composedLiteral(data)
+	} else {
+		text, ok = t.nativeLiteral(data)
+	}
+	if !ok {
+		return "0x" + hex.EncodeToString(data)
+	}
+	return text
+}
+
+func (t *Type) nativeLiteral(data []byte) (text string, ok bool) {
 	switch t.kind {
 	case gocql.TypeText, gocql.TypeVarchar, gocql.TypeAscii:
-		return cql.Literal(string(data))
+		return cql.Literal(string(data)), true
 	case gocql.TypeUUID, gocql.TypeTimeUUID:
 		return literal(t, data, gocql.UUID.String)
-	case gocql.TypeInt, gocql.TypeSmallInt, gocql.TypeTinyInt, gocql.TypeBigInt:
+	case gocql.TypeInt, gocql.TypeSmallInt, gocql.TypeTinyInt, gocql.TypeBigInt, gocql.TypeCounter:
 		return literal(t, data, func(n int64) string { return strconv.FormatInt(n, 10) })
+	case gocql.TypeVarint:
+		return literal(t, data, func(n big.Int) string { return n.String() })
+	case gocql.TypeDecimal:
+		return literal(t, data, decimalLiteral)
+	case gocql.TypeFloat:
+		return literal(t, data, func(f float32) string { return floatLiteral(float64(f), 32) })
+	case gocql.TypeDouble:
+		return literal(t, data, func(f float64) string { return floatLiteral(f, 64) })
 	case gocql.TypeBoolean:
 		return literal(t, data, strconv.FormatBool)
 	case gocql.TypeTimestamp:
 		return literal(t, data, func(at time.Time) string { return "'" + at.UTC().Format("2006-01-02 15:04:05.000Z") + "'" })
+	case gocql.TypeDate:
+		return dateLiteral(data)
+	case gocql.TypeTime:
+		return literal(t, data, func(d time.Duration) string { return "'" + time.Time{}.Add(d).Format("15:04:05.000000000") + "'" })
+	case gocql.TypeDuration:
+		return literal(t, data, durationLiteral)
+	case gocql.TypeInet:
+		return literal(t, data, func(ip net.IP) string { return "'" + ip.String() + "'" })
 	}
-	return hexadecimal(data)
+	return "", false
 }
 
-// literal is the text of a value that the driver decodes.
-func literal[T any](t *Type, data []byte, text func(T) string) string {
+// literal is the text of a value that the driver decodes. A number of no bytes, which the server takes, is none to it.
+func literal[T any](t *Type, data []byte, text func(T) string) (string, bool) {
 	var value T
-	if err := gocql.Unmarshal(t.Info(), data, &value); err != nil {
-		return hexadecimal(data)
+	if len(data) == 0 || gocql.Unmarshal(t.Info(), data, &value) != nil {
+		return "", false
 	}
-	return text(value)
+	return text(value), true
 }
 
-func hexadecimal(data []byte) string { return "0x" + hex.EncodeToString(data) }
+// decimalLiteral keeps the scale: 1.50 is another value than 1.5 to a client.
+func decimalLiteral(d inf.Dec) string {
+	if d.Scale() < 0 || d.Scale() > 40 { // with all its zeros it could have gigabytes
+		return d.UnscaledBig().String() + "E" + strconv.FormatInt(-int64(d.Scale()), 10)
+	}
+	return d.String()
+}
+
+func floatLiteral(f float64, bits int) string {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 0):
+		return strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, bits)+"inity", "+")
+	}
+	return strconv.FormatFloat(f, 'g', -1, bits)
+}
+
+// dateLiteral is the day, or its number where the year has not four digits.
+func dateLiteral(data []byte) (string, bool) {
+	if len(data) != 4 {
+		return "", false
+	}
+	n := binary.BigEndian.Uint32(data)
+	if day := time.Unix((int64(n)-1<<31)*24*60*60, 0).UTC(); day.Year() >= 0 && day.Year() <= 9999 {
+		return day.Format("'2006-01-02'"), true
+	}
+	return strconv.FormatUint(uint64(n), 10), true
+}
+
+func durationLiteral(d gocql.Duration) string {
+	var b strings.Builder
+	if d.Months < 0 || d.Days < 0 || d.Nanoseconds < 0 { // then none is positive
+		b.WriteByte('-')
+	}
+	part := func(n int64, unit string) {
+		if n != 0 {
+			b.WriteString(strings.TrimPrefix(strconv.FormatInt(n, 10), "-") + unit)
+		}
+	}
+	part(int64(d.Months), "mo")
+	part(int64(d.Days), "d")
+	if part(d.Nanoseconds, "ns"); b.Len() == 0 {
+		return "0ns"
+	}
+	return b.String()
+}
+
+// composedLiteral is the text of a value with values inside.
+func (t *Type) composedLiteral(data []byte) (text string, ok bool) {
+	types, inside := t.Elems(), -1 // -1: as many as there are, up to all of a tuple or a user-defined type
+	if t.kind != gocql.TypeTuple && t.kind != gocql.TypeUDT {
+		if len(data) < 4 {
+			return "", false
+		}
+		inside, data = len(types)*int(int32(binary.BigEndian.Uint32(data))), data[4:]
+	}
+	var parts []string
+	for len(data) > 0 {
+		value, rest, ok := cutLiteral(data)
+		if !ok || inside < 0 && len(parts) == len(types) {
+			return "", false
+		}
+		parts, data = append(parts, types[len(parts)%len(types)].Literal(value)), rest
+	}
+	if inside >= 0 && inside != len(parts) {
+		return "", false
+	}
+	switch t.kind {
+	case gocql.TypeList:
+		return "[" + strings.Join(parts, ", ") + "]", true
+	case gocql.TypeTuple:
+		return "(" + strings.Join(parts, ", ") + ")", true
+	case gocql.TypeMap:
+		pairs := slices.Collect(slices.Chunk(parts, 2))
+		parts = parts[:0]
+		for _, p := range pairs {
+			parts = append(parts, p[0]+": "+p[1])
+		}
+	case gocql.TypeUDT:
+		for i := range parts {
+			parts[i] = cql.Quote(t.user.Fields[i].Name) + ": " + parts[i]
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}", true
+}
+
+// cutLiteral cuts off a value with its length: unlike [cutValue] it says whether there is one.
+func cutLiteral(data []byte) (value, rest []byte, ok bool) {
+	if len(data) < 4 {
+		return nil, nil, false
+	}
+	if n := int(int32(binary.BigEndian.Uint32(data))); n > len(data)-4 {
+		return nil, nil, false
+	}
+	value, rest = cutValue(data)
+	return value, rest, true
+}
