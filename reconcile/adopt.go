@@ -34,8 +34,8 @@ import (
 // In a set with Versioned, the version column takes the place of the stamp. Each base row without a version gets its first one by a transaction,
 // which also claims those of its unique keys that nobody else has claimed, and puts the row into all query tables. Until then, writers reject updates
 // and deletes of the row. Then the tables are repaired as by [Reconciler.Repair], whose findings name the keys that others have. The repair is a run
-// of its own, of kind repair, with the options of the call. With DryRun the report says how many base rows would get a version, and no query table is
-// read.
+// of its own, of kind repair, with the options of the call. With DryRun the report says how many base rows would get a version, and of
+// the query tables no more than a sample is read.
 //
 // The error is that of [Report.Err]: ErrDrift if rows were left as they are, and the [Finding] says why; ErrIncomplete if rows could not be
 // read, or have no time, or were written without the library after Writers. It is ErrInvalid, and nothing was sent, without Writers or with
@@ -68,7 +68,7 @@ func (r *Reconciler) Adopt(ctx context.Context, set tables.Described, options ..
 		given.NotCompared = append(given.NotCompared, t.qualified())
 	}
 	given.Tables = given.Tables[:1]
-	if j.dryRun || err != nil && (!errors.Is(err, ErrIncomplete) || errors.Is(err, ErrStopped) || ctx.Err() != nil) {
+	if j.dryRun || err != nil && (!errors.Is(err, ErrIncomplete) || errors.Is(err, ErrStopped) || errors.Is(err, ErrTooMuch) || ctx.Err() != nil) {
 		return given, err
 	}
 	report, failed := r.Repair(ctx, set, append(slices.Clip(options), Resume(gocql.UUID{}))...)
@@ -112,6 +112,11 @@ func (j *job) giveVersion(ctx context.Context, u *unit, r *row) error {
 		case w.At > j.adopt:
 			j.leave(u, errUnended)
 			return nil
+		}
+	}
+	for _, q := range j.queries { // the version puts the row into them
+		if why := j.checkSample(ctx, q, false); why != "" {
+			return errors.New(why)
 		}
 	}
 	if !j.dryRun {

@@ -42,6 +42,7 @@ type job struct {
 	read    atomic.Int64 // rows that were read, and compared or put
 	failing atomic.Int64 // pages in a row that could not be read, of all ranges
 	removed atomic.Int64 // rows removed or put into the base table
+	samples tableSamples
 	stop    context.CancelCauseFunc
 }
 
@@ -81,7 +82,7 @@ func (j *job) run(ctx context.Context) (*Report, error) {
 	caller := ctx
 	ctx, j.stop = context.WithCancelCause(ctx)
 	defer j.stop(nil)
-	j.queue = newQueue()
+	j.queue, j.samples = newQueue(), newTableSamples()
 	ctx = j.traced(ctx)
 	var done sync.WaitGroup
 	ended := make(chan struct{})

@@ -149,8 +149,10 @@ func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 
 // MaxRemovals bounds how many rows a run removes or puts into the base table. A run that exceeds it ends with [ErrTooMuch], so that a
 // repair does not damage the other tables when the base table is damaged. Default: a hundredth of the rows that were read, at least 100 and
-// at most 1000. A given number replaces that default. Less than 1 matches [ErrInvalid]: to remove nothing, use
-// [DryRun], or leave out [OnRemoval].
+// at most 1000. Without MaxRemovals, a run also ends with ErrTooMuch where the declaration of a key column seems to be wrong: before it first
+// changes a query table, it reads up to 128 rows of it, and ends if at least 5 of them, and 9 in 10, are not under the key that their base
+// row has. A DryRun does so, too. A given number replaces both. Less than 1 matches [ErrInvalid]: to remove nothing, use [DryRun], or leave out
+// [OnRemoval].
 func MaxRemovals(rows int) Option {
 	return func(c *config) {
 		if c.maxRemovals = rows; rows < 1 {

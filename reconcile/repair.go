@@ -211,6 +211,9 @@ func (j *job) step(ctx context.Context, s *suspect, l repair.Look, rules repair.
 			return sent, d.Reason, err
 		}
 	}
+	if why = j.checkSamples(ctx, d); why != "" {
+		return sent, why, nil
+	}
 	if why = j.handOut(l, d.Removes); why != "" {
 		return sent, why, nil
 	}

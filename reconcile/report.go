@@ -19,7 +19,8 @@ var (
 	// ErrIncomplete says that some rows were not read: nothing is known of them. Its text names the table and the token range that could not be
 	// read, even in smaller pages and ranges, with the cause and what to do.
 	ErrIncomplete = errors.New("denorm: reconcile: not all rows were compared")
-	// ErrTooMuch says that a repair ended because it would have removed more rows, or put more into the base table, than [MaxRemovals] allows.
+	// ErrTooMuch says that a repair ended because it would have removed more rows, or put more into the base table, than [MaxRemovals] allows,
+	// or because nearly no row of a query table is under the key that its base row has: see MaxRemovals.
 	ErrTooMuch = errors.New("denorm: reconcile: more rows would be removed or put back than MaxRemovals allows")
 )
 
@@ -314,7 +315,7 @@ func (r *Report) inFlight(n int) {
 type Removal struct {
 	Class  Class
 	Table  string            // physical, with its keyspace
-	Values map[string]string // by column, as CQL text; null columns are left out
+	Values map[string]string // by column, as CQL text that an INSERT takes; null columns are left out
 }
 
 // Progress says how far a call has got.

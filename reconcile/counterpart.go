@@ -1,0 +1,122 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/repair"
+)
+
+// A sample of a query table is read in several places of the ring, as rows without counterpart may all be in one partition.
+const (
+	samplePlaces = 8
+	sampleRows   = 16 // of each
+	// leastMismatch is how many rows must have no counterpart: fewer may be all that a table has, and be drift.
+	leastMismatch = 5
+)
+
+// sample says what a query table had before the run changed it.
+type sample struct {
+	rows    int // that were compared
+	moved   int // of these: the base row is there, and does not have their key
+	orphans int // of these: there is no base row
+}
+
+// mismatched says whether so many rows without counterpart are more than drift. One row in ten may agree: where the declaration is wrong, the
+// service may have written rows with it already.
+func (s sample) mismatched(without int) bool {
+	return without >= leastMismatch && 10*without >= 9*s.rows
+}
+
+// tableSamples are those of a run, by table.
+type tableSamples struct {
+	turn chan struct{} // has room for the one who reads or adds one
+	of   map[*table]sample
+}
+
+func newTableSamples() tableSamples {
+	return tableSamples{make(chan struct{}, 1), make(map[*table]sample)}
+}
+
+// checkSamples ends the run, and says why, if nearly no row of a query table that is about to be changed has a counterpart: that is due to a wrong
+// declaration of a key column more often than to drift, and the run would remove all rows of the table.
+func (j *job) checkSamples(ctx context.Context, d repair.Repair) (why string) {
+	for _, q := range j.queries {
+		removes := slices.ContainsFunc(d.Removes, func(r repair.Row) bool { return r.Table() == q.Name() })
+		if removes || slices.ContainsFunc(d.Send, func(m entity.Mutation) bool { return m.Table == q.Name() }) {
+			if why := j.checkSample(ctx, q, removes); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// checkSample is checkSamples for one table. Puts are checked as well as removals: rows that the run has put have counterparts, and a run that
+// continues it could not tell them from others.
+func (j *job) checkSample(ctx context.Context, q *table, removes bool) (why string) {
+	if j.one != nil || j.maxRemovals > 0 {
+		return ""
+	}
+	s, err := j.sampleOf(ctx, q)
+	if err != nil {
+		return fmt.Sprintf("%s is not changed, as a sample of its rows could not be read before: %v", q.qualified(), err)
+	}
+	without := s.moved
+	if removes { // rows that a base table lacks are no reason not to put others
+		without += s.orphans
+	}
+	if !s.mismatched(without) {
+		return ""
+	}
+	err = fmt.Errorf("%w: nothing in %s is changed: of %d rows that were read there, %d have no row of %s with their key: probably the declaration "+
+		"of a column of its key does not match what the table holds, or base rows are lost; correct that, or, if such rows are to be removed, set "+
+		"MaxRemovals (--max-removals) to their number", ErrTooMuch, q.qualified(), s.rows, without, j.base().qualified())
+	j.fail(err)
+	return err.Error()
+}
+
+// sampleOf reads the sample of a table before its first change, and keeps it for the run.
+func (j *job) sampleOf(ctx context.Context, q *table) (s sample, err error) {
+	j.samples.turn <- struct{}{}
+	defer func() { <-j.samples.turn }()
+	s, known := j.samples.of[q]
+	if known {
+		return s, nil
+	}
+	for _, in := range segments(samplePlaces) {
+		rows, _, err := j.page(ctx, q, in, min(sampleRows, j.pageSize), mark{})
+		if err != nil {
+			return s, err
+		}
+		for i := range rows {
+			if err := j.sampleRow(ctx, q, &rows[i], &s); err != nil {
+				return s, err
+			}
+		}
+	}
+	j.samples.of[q] = s
+	return s, nil
+}
+
+// sampleRow counts a row of a sample.
+func (j *job) sampleRow(ctx context.Context, q *table, r *row, s *sample) error {
+	if j.ending(r) || r.Entity() == "" {
+		return nil
+	}
+	base, err := j.row(ctx, j.base(), r.Entity(), j.level())
+	if err != nil {
+		return err
+	}
+	s.rows++
+	if base == nil {
+		s.orphans++
+		return nil
+	}
+	if key, there := base.KeyIn(q.Layout); !r.Patchable() && (!there || key != r.Key()) { // as repair.Look says of a ghost
+		s.moved++
+	}
+	return nil
+}
