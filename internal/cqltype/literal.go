@@ -23,12 +23,11 @@ func (t *Type) Literal(data []byte) string {
 	if data == nil {
 		return "null"
 	}
-	text, ok := "", false
+	of := t.nativeLiteral
 	if t.composite() {
-		text, ok = t.composedLiteral(data)
-	} else {
-		text, ok = t.nativeLiteral(data)
+		of = t.composedLiteral
 	}
+	text, ok := of(data)
 	if !ok {
 		return "0x" + hex.EncodeToString(data)
 	}
