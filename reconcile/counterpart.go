@@ -86,19 +86,38 @@ func (j *job) sampleOf(ctx context.Context, q *table) (s sample, err error) {
 	if known {
 		return s, nil
 	}
+	read := 0
 	for _, in := range segments(samplePlaces) {
-		rows, _, err := j.page(ctx, q, in, min(sampleRows, j.pageSize), mark{})
-		if err != nil {
-			return s, err
-		}
+		rows, failed := j.samplePage(ctx, q, in)
 		for i := range rows {
-			if err := j.sampleRow(ctx, q, &rows[i], &s); err != nil {
-				return s, err
+			if failed = j.sampleRow(ctx, q, &rows[i], &s); failed != nil {
+				break
 			}
 		}
+		switch {
+		case ctx.Err() != nil:
+			return s, ctx.Err()
+		case failed != nil: // the scan says of this place that it cannot be read
+			err = failed
+		default:
+			read++
+		}
+	}
+	if read == 0 {
+		return s, err
 	}
 	j.samples.of[q] = s
 	return s, nil
+}
+
+// samplePage reads a page of a sample, a smaller one where tombstones do not let it be read, as the scan does.
+func (j *job) samplePage(ctx context.Context, q *table, in segment) (rows []row, err error) {
+	for size := min(sampleRows, j.pageSize); ; size = max(1, size/4) {
+		rows, _, err = j.page(ctx, q, in, size, mark{})
+		if err == nil || size == 1 || ctx.Err() != nil {
+			return rows, err
+		}
+	}
 }
 
 // sampleRow counts a row of a sample.
@@ -106,17 +125,22 @@ func (j *job) sampleRow(ctx context.Context, q *table, r *row, s *sample) error 
 	if j.ending(r) || r.Entity() == "" {
 		return nil
 	}
-	base, err := j.row(ctx, j.base(), r.Entity(), j.level())
+	l, err := j.first(ctx, q, r)
 	if err != nil {
 		return err
 	}
 	s.rows++
-	if base == nil {
+	if l.Base == nil {
 		s.orphans++
 		return nil
 	}
-	if key, there := base.KeyIn(q.Layout); !r.Patchable() && (!there || key != r.Key()) { // as repair.Look says of a ghost
-		s.moved++
+	if key, there := l.Base.KeyIn(q.Layout); r.Patchable() || there && key == r.Key() || r.With(l.Base.TableRow).Stale() {
+		return nil // a stale one is left
 	}
+	if !r.With(l.Base.TableRow).Misplaced() &&
+		slices.ContainsFunc(l.Findings(), func(f repair.Finding) bool { return f.Class == repair.Newer }) {
+		return nil // the base row is to get its key
+	}
+	s.moved++
 	return nil
 }

@@ -151,8 +151,8 @@ func Rewrite() Option { return func(c *config) { c.rewrite = true } }
 // repair does not damage the other tables when the base table is damaged. Default: a hundredth of the rows that were read, at least 100 and
 // at most 1000. Without MaxRemovals, a run also ends with ErrTooMuch where the declaration of a key column seems to be wrong: before it first
 // changes a query table, it reads up to 128 rows of it, and ends if at least 5 of them, and 9 in 10, are not under the key that their base
-// row has. A DryRun does so, too. A given number replaces both. Less than 1 matches [ErrInvalid]: to remove nothing, use [DryRun], or leave out
-// [OnRemoval].
+// row has or, before a removal, have no base row. A DryRun does so, too; Entity, and sets whose rows take patches, are not checked for other keys.
+// A given number replaces both. Less than 1 matches [ErrInvalid]: to remove nothing, use [DryRun], or leave out [OnRemoval].
 func MaxRemovals(rows int) Option {
 	return func(c *config) {
 		if c.maxRemovals = rows; rows < 1 {

@@ -147,18 +147,21 @@ func (p *parser) created() int {
 }
 
 // rights are words that statements begin with which are about no table; others of these are about what follows one of changes, and ours are not.
+// begins are reserved words that other statements begin with.
 var (
 	rights  = strings.Fields("GRANT REVOKE LIST")
 	changes = strings.Fields("CREATE ALTER DROP ADD")
 	others  = strings.Fields("FUNCTION AGGREGATE TRIGGER ROLE USER IDENTITY OR")
+	begins  = strings.Fields("USE INSERT UPDATE DELETE BEGIN TRUNCATE")
 	ours    = strings.Fields("KEYSPACE TABLE COLUMNFAMILY TYPE INDEX CUSTOM MATERIALIZED")
 )
 
 // passes says whether a statement that is not understood is about no table, or a command of cqlsh that ends like one.
 func (p *parser) passes(span cql.Span) bool {
 	words := append(strings.Fields(strings.ToUpper(p.script.Text(span))), "", "")
-	for i, w := range words[2:] { // a statement on a table after it, where a semicolon is missing, would be passed over too
-		if slices.Contains(ours, w) && slices.Contains(changes, words[i+1]) {
+	body := words[1] == "FUNCTION" || words[1] == "AGGREGATE" || words[1] == "OR" // of code, which may have any word
+	for i, w := range words[2:] {                                                 // a statement after it, where a semicolon is missing, would be passed over too
+		if slices.Contains(ours, w) && slices.Contains(changes, words[i+1]) || !body && slices.Contains(begins, w) {
 			return false
 		}
 	}

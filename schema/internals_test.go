@@ -63,7 +63,10 @@ SELECT * FROM k.t WHERE id = 1;`
 	if err != nil || len(s.Unread) != 0 || len(s.Queries) != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	for _, missing := range []string{"GRANT CREATE ON KEYSPACE k TO r\n", "CREATE ROLE r WITH LOGIN = true\n"} {
+	for _, missing := range []string{
+		"GRANT CREATE ON KEYSPACE k TO r\n", "CREATE ROLE r WITH LOGIN = true\n", "GRANT SELECT ON k.t TO r\nUSE j; ",
+		"GRANT SELECT ON k.t TO r\nINSERT INTO k.t (a) VALUES (1); ",
+	} {
 		if _, err := schema.Parse("f", missing+"CREATE TABLE t (a int PRIMARY KEY)"); err == nil {
 			t.Errorf("%q: a table after it is passed over", missing)
 		}

@@ -53,7 +53,7 @@ func (t *Type) nativeLiteral(data []byte) (text string, ok bool) {
 	case gocql.TypeBoolean:
 		return literal(t, data, strconv.FormatBool)
 	case gocql.TypeTimestamp:
-		return literal(t, data, func(at time.Time) string { return "'" + at.UTC().Format("2006-01-02 15:04:05.000Z") + "'" })
+		return literal(t, data, timestampLiteral)
 	case gocql.TypeDate:
 		return dateLiteral(data)
 	case gocql.TypeTime:
@@ -91,6 +91,14 @@ func floatLiteral(f float64, bits int) string {
 		return strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, bits)+"inity", "+")
 	}
 	return strconv.FormatFloat(f, 'g', -1, bits)
+}
+
+// timestampLiteral is the time, or its milliseconds where the server would read the text by the Julian calendar, or not at all.
+func timestampLiteral(at time.Time) string {
+	if at = at.UTC(); at.Year() < 1583 || at.Year() > 9999 {
+		return strconv.FormatInt(at.UnixMilli(), 10)
+	}
+	return "'" + at.Format("2006-01-02 15:04:05.000Z") + "'"
 }
 
 // dateLiteral is the day, or its number where the year has not four digits.

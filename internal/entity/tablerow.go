@@ -244,11 +244,16 @@ func (r TableRow) all() []Value {
 }
 
 // Stale says whether the row is where an earlier bucket function has put it, of a column with several that have no time.
-func (r TableRow) Stale() bool {
+func (r TableRow) Stale() bool { return r.misplaced((*derivation).swept) }
+
+// Misplaced says whether a derived column of the key has another value than follows from the row.
+func (r TableRow) Misplaced() bool { return r.misplaced(func(*derivation) bool { return true }) }
+
+func (r TableRow) misplaced(of func(*derivation) bool) bool {
 	s := r.layout.set
 	for _, i := range r.layout.table.key {
 		d := s.columns[i].derived
-		if d == nil || !d.swept() {
+		if d == nil || !of(d) {
 			continue
 		}
 		now, err := d.value(func(i int) *Value { return &r.values[i] })

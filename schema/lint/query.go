@@ -35,7 +35,7 @@ func (r *review) indexed(q *schema.Query, t *schema.Table) bool {
 	near := nearest(q)
 	expr := slices.ContainsFunc(q.Where, func(w schema.Relation) bool { return w.Op == "EXPR" }) // expr(index, 'x') of a custom one
 	return slices.ContainsFunc(r.schema.Indexes, func(i schema.Index) bool {
-		serves := near == "" && (restricted(q, i.Column()) || expr && i.Class != "" && i.Class != "sai") || near != "" && near == i.Column()
+		serves := near == "" && (restricted(q, i.Column()) || expr && i.Class != "" && i.Class != "sai" && !sasi(&i)) || near != "" && near == i.Column()
 		return serves && i.Keyspace == t.Keyspace && i.Table == t.Name
 	})
 }

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,14 +45,15 @@ func (r *review) described(keyspace string) bool {
 		slices.ContainsFunc(s.Views, func(v schema.View) bool { return v.Keyspace == keyspace })
 }
 
+// creates matches a statement that creates a table or a view, with the keyspace and the name.
+var creates = regexp.MustCompile(
+	`(?i)^CREATE (?:TABLE|COLUMNFAMILY|MATERIALIZED VIEW) (?:IF NOT EXISTS )?(?:"?(\w+)"? ?\. ?)?"?(\w+)"?`)
+
 // createUnread says whether the statement that creates a table or a view of this name was not understood: the server may well have the table.
 func (r *review) createUnread(id schema.ID) bool {
 	return slices.ContainsFunc(r.schema.Unread, func(u schema.Unread) bool {
-		words := strings.FieldsFunc(u.Text, func(c rune) bool { return strings.ContainsRune(` ."(`, c) })
-		creates := len(words) > 2 && strings.EqualFold(words[0], "CREATE") &&
-			slices.Contains([]string{"TABLE", "COLUMNFAMILY", "MATERIALIZED"}, strings.ToUpper(words[1]))
-		named := func(w string) bool { return strings.EqualFold(w, id.Name) }
-		return creates && slices.ContainsFunc(words[2:min(len(words), 8)], named) // CREATE MATERIALIZED VIEW IF NOT EXISTS k.v has 8
+		m := creates.FindStringSubmatch(u.Text)
+		return m != nil && strings.EqualFold(m[2], id.Name) && (m[1] == "" || strings.EqualFold(m[1], id.Keyspace))
 	})
 }
 

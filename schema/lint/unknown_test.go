@@ -70,7 +70,7 @@ func TestNilSchema(t *testing.T) {
 func TestQueriesOfTablesThatWereNotRead(t *testing.T) {
 	t.Parallel()
 	s, err := schema.Review(schema.Source{File: "f", Text: `USE k;
-CREATE TABLE IF NOT EXISTS k.old (a int, b int, c int, PRIMARY KEY (a, b)) WITH COMPACT STORAGE;
+CREATE TABLE IF NOT EXISTS k.old (odl int, a int, b int, c int, PRIMARY KEY (a, b)) WITH COMPACT STORAGE;
 CREATE TABLE new (a int PRIMARY KEY);
 CREATE INDEX ON old (c);
 SELECT c FROM old WHERE a = ? AND b = ?;

@@ -2,7 +2,9 @@ package catalog_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
+	"time"
 
 	"github.com/denorm-go/denorm/internal/cassandra/catalog"
 )
@@ -74,6 +76,16 @@ func TestLiteralsOfOtherValues(t *testing.T) {
 	} {
 		if got := parseType(t, typ).Literal(data); got[:2] != "0x" {
 			t.Errorf("%s: %s", typ, got)
+		}
+	}
+	// Cassandra reads the text of a time before 1583 by the Julian calendar.
+	for at, want := range map[time.Time]string{
+		{}: "-62135596800000", time.Date(1582, 12, 31, 0, 0, 0, 0, time.UTC): "-12212640000000",
+		time.Date(1583, 1, 1, 0, 0, 0, 0, time.UTC): "'1583-01-01 00:00:00.000Z'",
+	} {
+		data := binary.BigEndian.AppendUint64(nil, uint64(at.UnixMilli()))
+		if got := parseType(t, "timestamp").Literal(data); got != want {
+			t.Errorf("%v: %s", at, got)
 		}
 	}
 }
