@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -184,6 +185,29 @@ func TestScanOfAnOutage(t *testing.T) {
 		report, err := x.r.Verify(t.Context(), orders.Orders, reconcile.InFlight(8))
 		if !errors.Is(err, reconcile.ErrIncomplete) || errors.Is(err, reconcile.ErrDrift) || report.Uncovered != 256 || rule.Handled() > 256*8 {
 			t.Errorf("%v\n%v, %d requests", err, report, rule.Handled())
+		}
+	})
+}
+
+// A run that ends while an entity that differs is looked at again says that it does not know about that one.
+func TestEndDuringALook(t *testing.T) {
+	t.Parallel()
+	cassandratest.Test(t, 3, func(t *testing.T, c *cassandratest.Cluster) {
+		x := newWorld(t, c, 60)
+		x.remove("orders_by_status", x.orders[0], x.orders[0].UpdatedAt)
+		<-time.After(time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		x.When(cassandratest.Where(func(r cassandratest.Request) bool {
+			looks := r.Kind == cassandratest.Execute && len(r.Statements) == 1 && strings.HasPrefix(r.Statements[0].Text, "SELECT") && !strings.Contains(r.Statements[0].Text, "token(") &&
+				r.Statements[0].Keyspace == "shop"
+			if looks {
+				cancel()
+			}
+			return looks
+		})).Do(cassandratest.Delay(time.Hour))
+		report, err := x.r.Verify(ctx, orders.Orders)
+		if !errors.Is(err, context.Canceled) || report.Uncovered == 0 {
+			t.Errorf("%v\n%v", err, report)
 		}
 	})
 }

@@ -32,13 +32,19 @@ func (j *job) settleAll(ctx context.Context) {
 	}
 }
 
+// unlooked notes an entity that could not be looked at again, because of err or because the run has ended.
+func (j *job) unlooked(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		err = errUnsettled
+	}
+	j.report.uncovered(err)
+}
+
 // settleOne looks at a suspect once.
 func (j *job) settleOne(ctx context.Context, s *suspect) {
 	l, began, err := j.lookSoon(ctx, s, j.level())
 	if err != nil {
-		if ctx.Err() == nil {
-			j.report.uncovered(err)
-		}
+		j.unlooked(ctx, err)
 		j.settled(ctx, s, false, err)
 		return
 	}
@@ -52,8 +58,8 @@ func (j *job) settleOne(ctx context.Context, s *suspect) {
 			j.queue.again(s, next)
 			return
 		}
-		if err != nil && ctx.Err() == nil {
-			j.report.uncovered(err)
+		if err != nil {
+			j.unlooked(ctx, err)
 		}
 		var repaired []Finding
 		if err == nil && j.stored != nil {
