@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,8 +107,14 @@ func TestAdoptVersioned(t *testing.T) {
 			t.Errorf("the first run was not stopped half-way: %v\n%v", err, first)
 		}
 		cancel()
+		var mu sync.Mutex
 		var removed []reconcile.Removal
-		keep := reconcile.OnRemoval(func(r reconcile.Removal) error { removed = append(removed, r); return nil })
+		keep := reconcile.OnRemoval(func(r reconcile.Removal) error {
+			mu.Lock()
+			defer mu.Unlock()
+			removed = append(removed, r)
+			return nil
+		})
 		report, err := r.Adopt(t.Context(), tickets, ended, keep)
 		if text := fmt.Sprint(err, report); !errors.Is(err, reconcile.ErrIncomplete) || !strings.Contains(text, "it expires") || len(removed) == 0 {
 			t.Errorf("%v\n%v", err, report)
