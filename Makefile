@@ -17,14 +17,19 @@ demo: ## bring a real Cassandra up, write orders through the library, show what 
 test: lint unit integration faults ## linters, unit tests, tests on three nodes, short faults; a quarter of an hour on two processors
 
 .PHONY: proofs
-proofs: platforms drivers race planted ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults; half an hour
+proofs: platforms drivers race randomised planted ## what takes longer: other platforms, the fork of the driver, the race detector, planted bugs, all faults; half an hour
 	@$(MAKE) integration RACE=-race SKIP=
 	@$(MAKE) faults FAULTS=Node
 
 .PHONY: planted
 planted: ## tests that find planted bugs, one build for each bug
-	cd integration && go test -count=1 -timeout 30m -run '^TestPlanted' ./load/simulation
-	go test -count=1 -timeout 30m -run '^TestPlantedRepairs$$' ./reconcile
+	cd integration && go test -tags planted -count=1 -timeout 30m -run '^TestPlanted' ./load/simulation
+	DENORM_TEST_LENGTH=1 go test -tags planted -count=1 -p 1 -timeout 30m -run '^TestPlanted' ./reconcile ./internal/cassandra/transcript
+
+.PHONY: randomised
+randomised: ## randomised tests at full length; make unit tries a twentieth of their cases
+	DENORM_TEST_LENGTH=1 go test -count=1 -timeout 30m $(RANDOMISED)
+RANDOMISED = $$(grep -rl --include='*_test.go' --exclude-dir=integration '\blength\.Of(' . | xargs -n 1 dirname | sort -u)
 
 .PHONY: drivers
 # Left out are tests of what the fork does in another way, which docs/driver.md lists, those that open sessions with faults (session, internal/hosts) and the
@@ -33,22 +38,22 @@ drivers: ## the library and its tests with the fork of gocql by ScyllaDB; bugs o
 	internal/tools/scylladb.sh -timeout 20m -skip '$(OTHERWISE)' ./writer ./reader ./retry ./schema/... ./tracing ./internal/request ./internal/pace \
 		./internal/driver/... ./internal/cqltype ./internal/entity ./internal/cassandra/catalog ./internal/testutil/suite
 	cd internal/tools/driverbugs && go test -count=1 ./...
-OTHERWISE = ^TestPlanted|^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^types$$
+OTHERWISE = ^(TestWireRefused|TestWireConnectionEndsUnknown|TestWireClosedConnections|TestWireOutage|TestRefusals|TestLevels|TestDecodedErrorsAreGocqls|TestEnsureCanceled)$$|^TestClassify$$/^unknown_error_code$$|^TestSystems$$/^types$$
 
 .PHONY: long
 long: simulation reconcileproofs soak bulkproofs temporalproofs accord cassandra6 tombstones readbench ## all loads at full length, by hand and every night; figures go into docs/ and bin/
 
 .PHONY: unit
 unit: ## unit tests, and a simulation of 10,000 writes
-	go test -skip '^TestPlantedRepairs$$' ./...
-	cd integration && go test -count=1 -skip '^TestPlanted' ./load/simulation
+	go test ./...
+	cd integration && go test -count=1 ./load/simulation
 	cd reconcile/temporal && go test ./...
 
 .PHONY: race
 # On two processors the race detector of Go 1.26 crashes where timers of one bubble of testing/synctest fire on both
-# (golang.org/issue/78156): so -cpu 1. A test of planted bugs builds the library once for each of them, without it, and make unit has done so.
+# (golang.org/issue/78156): so -cpu 1.
 race: compiler ## unit tests with the race detector
-	go test -race -cpu 1 -timeout 20m -skip '^TestPlanted' ./...
+	go test -race -cpu 1 -timeout 20m ./...
 	cd reconcile/temporal && go test -race -cpu 1 ./...
 
 FUZZTIME = 1m
@@ -124,9 +129,9 @@ simulation: ## 1,000,000 logical writes with faults of every kind in virtual tim
 
 .PHONY: reconcileproofs
 reconcileproofs: ## repairs next to writers, 1,000,000 cases and 200,000 writes, and killed at every step: docs/reconcile-proofs.md; SEED=n
-	$(PROOF) -run 'Liveness$$' ./tables -convergence.cases 100000 -convergence.seed $(or $(SEED),1)
-	$(PROOF) -run '^TestRepair(Safety|Cells|Moved|KeepsTimesOfColumns)$$' ./tables -convergence.cases 200000 -convergence.seed $(or $(SEED),1)
-	$(PROOF) -run '^TestRepairVersioned$$' ./internal/versioned -versioned.cases 100000 -versioned.seed $(or $(SEED),1)
+	DENORM_TEST_LENGTH=10 $(PROOF) -run '(Liveness|^TestRepairCells|^TestRepairKeepsTimesOfColumns)$$' ./tables -convergence.seed $(or $(SEED),1)
+	DENORM_TEST_LENGTH=50 $(PROOF) -run '^TestRepair(Safety|Moved)$$' ./tables -convergence.seed $(or $(SEED),1)
+	DENORM_TEST_LENGTH=2 $(PROOF) -run '^TestRepairVersioned$$' ./internal/versioned -versioned.seed $(or $(SEED),1)
 	for n in $$(seq 0 49); do \
 		$(PROOF) -run '^TestRandom$$' ./reconcile -reconcile.acked 4000 -reconcile.seed $$(($(or $(SEED),1) + 100 * n)) || exit 1; done
 	$(PROOF) -run '^Test(FrozenBeyondLease|WrittenAtEveryStep|KilledAtEveryStep)$$' ./reconcile -reconcile.killed
@@ -139,10 +144,10 @@ compiler:
 .PHONY: lint
 lint: $(LINT) tidy ## linters of .golangci.yml, over all modules; go.mod of each
 	$(LINT) run ./...
-	cd integration && ../$(LINT) run --build-tags faults,accord ./...
+	cd integration && ../$(LINT) run ./...
 	cd examples/kafka && ../../$(LINT) run ./...
 	cd reconcile/temporal && ../../$(LINT) run ./...
-	cd examples/temporal && ../../$(LINT) run --build-tags faults ./...
+	cd examples/temporal && ../../$(LINT) run ./...
 	cd internal/tools/driverbugs && ../../../$(LINT) run ./...
 
 .PHONY: tidy

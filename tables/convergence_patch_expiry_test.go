@@ -11,6 +11,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -174,7 +175,7 @@ func drawSession(r *rand.Rand, first bool) tables.Change {
 // TestConvergencePatchExpiry is the convergence law for sets that are patched and in which rows expire: whether a mutation
 // arrives before its expiry or after it, once or often, in whatever order, also out of storage, the tables end the same.
 func TestConvergencePatchExpiry(t *testing.T) {
-	cases, late := numberOfCases(t, 5_000), 0
+	cases, late := length.Of(t, 5_000), 0
 	for n := range cases {
 		wrong, across := sessionCase(t, n)
 		if wrong != "" {

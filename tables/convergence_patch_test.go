@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/cassandra/merge"
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -260,7 +261,7 @@ func drawPatch(r *rand.Rand, at int64, first bool) patchChange {
 // distinct timestamps, delivered in whatever order, each at least once, every table ends as if one writer had done it all in
 // the order of the timestamps.
 func TestConvergencePatch(t *testing.T) {
-	cases := numberOfCases(t, 20_000)
+	cases := length.Of(t, 20_000)
 	deleted := 0
 	for n := range cases {
 		wrong, revived := patchCase(n, nil)

@@ -12,19 +12,18 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
-var (
-	lawSeed  = flag.Uint64("convergence.seed", 1, "seed of the convergence tests")
-	lawCases = flag.Int("convergence.cases", 0, "cases of each convergence test instead of its own number")
-)
+var lawSeed = flag.Uint64("convergence.seed", 1, "seed of the convergence tests")
 
 // TestConvergence is the convergence law of the package documentation: whatever was written, from whatever
 // before-images, delivered in whatever order and however often, every table ends as the projection of the row with the
 // largest timestamp. The tables are a model of Cassandra's merge rules, fed with the statements that a writer would
 // send.
 func TestConvergence(t *testing.T) {
-	cases := numberOfCases(t, 1_000_000)
+	cases := length.Of(t, 1_000_000)
 	result := runLaw(lawPlan{families: lawFamilies()}, checkLaw, cases, true)
 	result.require(t)
 	for _, f := range result.coverage.fields() {
@@ -36,13 +35,13 @@ func TestConvergence(t *testing.T) {
 
 // TestConvergenceExpiry is the law for rows that expire, while they are being written or later.
 func TestConvergenceExpiry(t *testing.T) {
-	runLaw(lawPlan{families: lawExpiring()}, checkLaw, numberOfCases(t, 60_000), true).require(t)
+	runLaw(lawPlan{families: lawExpiring()}, checkLaw, length.Of(t, 60_000), true).require(t)
 }
 
 // TestConvergenceTies is the law for writers that share a timestamp: non-key columns may be a mixture, but the query
 // tables hold the row under the key that the base table names. The insert is the smallest without a tie.
 func TestConvergenceTies(t *testing.T) {
-	runLaw(lawPlan{families: lawFamilies(), ties: true}, checkTies, numberOfCases(t, 250_000), true).require(t)
+	runLaw(lawPlan{families: lawFamilies(), ties: true}, checkTies, length.Of(t, 250_000), true).require(t)
 }
 
 // TestTiesMixDerivedColumns: of two writers that share a timestamp the base row may hold the derived column of the one and what it
@@ -69,22 +68,6 @@ func TestTiesMixDerivedColumns(t *testing.T) {
 			t.Errorf("mixed in %d cases, with equal timestamps: %t", found, ties)
 		}
 	}
-}
-
-// numberOfCases is full, or a part of it where that would take too long.
-func numberOfCases(t *testing.T, full int) int {
-	t.Helper()
-	switch {
-	case *lawCases > 0:
-		return *lawCases
-	case raceEnabled:
-		t.Log("with the race detector only a twentieth of the cases")
-		return full / 20
-	case testing.Short():
-		t.Log("with -short only a twentieth of the cases")
-		return full / 20
-	}
-	return full
 }
 
 // lawResult is what a run found. Case n of a seed is always the same case.

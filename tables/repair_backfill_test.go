@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/denorm-go/denorm/internal/entity"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
 // backfill is how a new query table is filled while writers write.
@@ -28,9 +29,9 @@ func TestBackfill(t *testing.T) {
 		{name: "no barrier", naive: true, noBarrier: true},
 	} {
 		t.Run(p.name, func(t *testing.T) {
-			cases := damagedCases()
+			cases := damagedCases(t)
 			if !p.naive {
-				cases = numberOfCases(t, 30_000)
+				cases = length.Of(t, 30_000)
 			}
 			wrong, first, did := runRepairs(repairPlan{families: stamped(true), run: p.run}, cases)
 			t.Logf("%d of %d go wrong, %d rows put", wrong, cases, did[deedDeliver])

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
 
 // TestRepairCellsLiveness is TestRepairLiveness for a set that is patched.
 func TestRepairCellsLiveness(t *testing.T) {
-	cases := numberOfCases(t, 20_000)
+	cases := length.Of(t, 20_000)
 	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: (*repairer).afterDeathsOfNotes}, cases)
 	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, rewritten %d", did[deedDrift], cases, did[deedPromote], did[deedWithdraw],
 		did[deedRewrite])

@@ -10,6 +10,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -107,7 +108,7 @@ func sameTables(repaired, truth *lawReplica) string {
 
 // TestRepairCells is TestRepairSafety for a set that is patched.
 func TestRepairCells(t *testing.T) {
-	cases := numberOfCases(t, 20_000)
+	cases := length.Of(t, 20_000)
 	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: (*repairer).amongNotes}, cases)
 	t.Logf("%d cases: promoted %d, of these withdrawn %d, delivered %d", cases, did[deedPromote], did[deedWithdraw], did[deedDeliver])
 	if wrong > 0 || did[deedPromote]*did[deedWithdraw]*did[deedDeliver] == 0 {
@@ -215,8 +216,8 @@ func TestNaiveRepairsOfCells(t *testing.T) {
 				}
 				return out
 			}
-			wrong, _, did := runRepairs(repairPlan{families: stamped(false), naive: naive, run: (*repairer).amongNotes}, damagedCases())
-			t.Logf("%d of %d go wrong, by %d mutations", wrong, damagedCases(), did[deedNaive])
+			wrong, _, did := runRepairs(repairPlan{families: stamped(false), naive: naive, run: (*repairer).amongNotes}, damagedCases(t))
+			t.Logf("%d of %d go wrong, by %d mutations", wrong, damagedCases(t), did[deedNaive])
 			if wrong == 0 {
 				t.Error("not seen")
 			}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -91,7 +92,7 @@ func TestRepairKeepsTimesOfColumns(t *testing.T) {
 	r := rand.New(source)
 	x := &repairer{trial: new(lawTrial), rand: r, replica: newLawReplica(crateFamily())}
 	truth := newLawReplica(crateFamily()) // to which everything is delivered, and nothing repaired
-	for n := range numberOfCases(t, 20_000) {
+	for n := range length.Of(t, 20_000) {
 		source.Seed(*lawSeed, uint64(n))
 		truth.reset()
 		x.replica.reset()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -56,26 +57,26 @@ func TestRepairMoved(t *testing.T) {
 		}
 		return checkLaw(x.trial, x.replica)
 	}
-	wrong, first, did := runRepairs(repairPlan{families: movers(), run: inTurn}, numberOfCases(t, 4_000))
+	wrong, first, did := runRepairs(repairPlan{families: movers(), run: inTurn}, length.Of(t, 4_000))
 	t.Logf("in turn: delivered again %d, promoted %d, of these withdrawn %d", did[deedDeliver], did[deedPromote], did[deedWithdraw])
 	if wrong > 0 || slices.Contains(did[:deedNaive], 0) {
 		t.Errorf("%d go wrong; %s", wrong, first)
 	}
-	wrong, first, did = runRepairs(repairPlan{families: movers(), run: meeting}, numberOfCases(t, 4_000))
+	wrong, first, did = runRepairs(repairPlan{families: movers(), run: meeting}, length.Of(t, 4_000))
 	t.Logf("movers that meet: %d with ghosts before the last repair", did[deedDrift])
 	if wrong > 0 || did[deedDrift] == 0 {
 		t.Errorf("%d go wrong; %s", wrong, first)
 	}
 	naive := remove(repair.Ghost, (*repairer).now)
-	if wrong, _, _ = runRepairs(repairPlan{families: movers(), naive: naive, run: inTurn}, damagedCases()); wrong == 0 {
+	if wrong, _, _ = runRepairs(repairPlan{families: movers(), naive: naive, run: inTurn}, damagedCases(t)); wrong == 0 {
 		t.Error("a ghost is deleted at the present time: not seen")
 	}
-	t.Logf("a ghost is deleted at the present time: %d of %d go wrong", wrong, damagedCases())
+	t.Logf("a ghost is deleted at the present time: %d of %d go wrong", wrong, damagedCases(t))
 }
 
 // TestRepairMovedLiveness is TestRepairLiveness for SingleWriter: the next one moves the row though the one before has died.
 func TestRepairMovedLiveness(t *testing.T) {
-	cases := numberOfCases(t, 10_000)
+	cases := length.Of(t, 10_000)
 	wrong, first, did := runRepairs(repairPlan{families: movers(), run: func(x *repairer) string {
 		x.trial.drawInTurn(x.rand)
 		return x.afterDeaths()

@@ -6,14 +6,13 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
 // damagedCases is within how many cases the damage of a naive rule must show.
-func damagedCases() int {
-	if testing.Short() {
-		return brokenCases / 4
-	}
-	return brokenCases
+func damagedCases(t *testing.T) int {
+	t.Helper()
+	return min(max(length.Of(t, brokenCases), brokenCases/4), brokenCases)
 }
 
 // TestNaiveRepairs plants the rules that other tools repair by. Each of them damages data while writers write, and the tests see it.
@@ -32,8 +31,8 @@ func TestNaiveRepairs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			wrong, _, did := runRepairs(repairPlan{families: stamped(false), naive: tt.naive}, damagedCases())
-			t.Logf("%d of %d go wrong, by %d mutations", wrong, damagedCases(), did[deedNaive])
+			wrong, _, did := runRepairs(repairPlan{families: stamped(false), naive: tt.naive}, damagedCases(t))
+			t.Logf("%d of %d go wrong, by %d mutations", wrong, damagedCases(t), did[deedNaive])
 			if wrong == 0 {
 				t.Error("not seen")
 			}

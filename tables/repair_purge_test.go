@@ -27,13 +27,13 @@ func TestRepairPurge(t *testing.T) {
 			run := func(checked bool) func(x *repairer) string {
 				return func(x *repairer) string { return tt.run(x, checked) }
 			}
-			wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: run(true)}, damagedCases())
+			wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: run(true)}, damagedCases(t))
 			t.Logf("promoted %d, of these withdrawn %d, rejected %d", did[deedPromote], did[deedWithdraw], did[deedGiveUp])
 			if wrong > 0 || did[deedPromote] == 0 || did[deedGiveUp] == 0 {
 				t.Errorf("%d go wrong; %s", wrong, first)
 			}
-			wrong, _, _ = runRepairs(repairPlan{families: stamped(false), run: run(false)}, damagedCases())
-			t.Logf("with the rejection taken out %d of %d go wrong", wrong, damagedCases())
+			wrong, _, _ = runRepairs(repairPlan{families: stamped(false), run: run(false)}, damagedCases(t))
+			t.Logf("with the rejection taken out %d of %d go wrong", wrong, damagedCases(t))
 			if wrong == 0 {
 				t.Error("not seen")
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
 const (
@@ -69,7 +70,7 @@ func TestSightings(t *testing.T) {
 	const schedules = 16 // of each case
 	var alarms, found [len(sightRules)]atomic.Int64
 	var planted atomic.Int64
-	runs := numberOfCases(t, 300_000)
+	runs := length.Of(t, 300_000)
 	runRepairs(repairPlan{families: stamped(false), spread: 2 * sightSpan, run: func(x *repairer) string {
 		if x.rand.IntN(4) == 0 {
 			x.drawNotes(func() int64 { return 1 + x.rand.Int64N(2*sightSpan) })

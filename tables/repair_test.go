@@ -12,6 +12,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/tables"
 )
 
@@ -232,7 +233,7 @@ var narrowFamily = sync.OnceValue(func() *lawFamily {
 // are all delivered, the tables are as the convergence law says, as if nobody had repaired anything.
 func TestRepairSafety(t *testing.T) {
 	for _, expiring := range []bool{false, true} {
-		cases := numberOfCases(t, 4_000)
+		cases := length.Of(t, 4_000)
 		wrong, first, did := runRepairs(repairPlan{families: stamped(expiring)}, cases)
 		t.Logf("rows that expire: %t. %d cases: delivered again %d, promoted %d, of these withdrawn %d", expiring, cases, did[deedDeliver],
 			did[deedPromote], did[deedWithdraw])
@@ -250,7 +251,7 @@ func TestRepairSafety(t *testing.T) {
 // TestRepairLiveness loses mutations of writers that have died, and repairs until nothing is found. No complete write may be undone by
 // that, and no deleted entity be back.
 func TestRepairLiveness(t *testing.T) {
-	cases := numberOfCases(t, 20_000)
+	cases := length.Of(t, 20_000)
 	wrong, first, did := runRepairs(repairPlan{families: stamped(false), run: (*repairer).afterDeaths}, cases)
 	t.Logf("%d of %d cases have drift. Promoted %d, of these withdrawn %d, given up %d, rewritten %d", did[deedDrift], cases, did[deedPromote],
 		did[deedWithdraw], did[deedGiveUp], did[deedRewrite])

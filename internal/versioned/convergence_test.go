@@ -10,12 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/denorm-go/denorm/internal/testutil/length"
 )
 
 var (
-	modelSeed  = flag.Uint64("versioned.seed", 1, "seed of the runs of the model")
-	modelCase  = flag.Int("versioned.case", -1, "a run of the seed to print, whatever comes of it")
-	modelCases = flag.Int("versioned.cases", 0, "runs of the model instead of the test's own number")
+	modelSeed = flag.Uint64("versioned.seed", 1, "seed of the runs of the model")
+	modelCase = flag.Int("versioned.case", -1, "a run of the seed to print, whatever comes of it")
 )
 
 // TestConvergenceVersioned runs the protocol in 1,000,000 worlds with skewed clocks, crashes, requests that are lost,
@@ -31,16 +32,7 @@ func TestConvergenceVersioned(t *testing.T) {
 		t.Log(w.history)
 		return
 	}
-	cases := 1_000_000
-	switch {
-	case *modelCases > 0:
-		cases = *modelCases
-	case raceEnabled:
-		cases = 20_000
-	case testing.Short():
-		cases = 50_000
-	}
-	r := runModel(new(modelPlan), cases, true)
+	r := runModel(new(modelPlan), length.Of(t, 1_000_000), true)
 	if r.first >= 0 {
 		t.Fatalf("seed %d, case %d:\n%s", *modelSeed, r.first, r.report)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/retry"
 )
@@ -78,13 +79,7 @@ func (w *world) reclaimAll(p *process) {
 // TestReclaim lets clients claim keys of rows again among those of the model. No two entities get one key, and nothing else is other than without
 // them; and where claims got lost, each key that a row has is claimed afterwards.
 func TestReclaim(t *testing.T) {
-	cases := 30_000
-	switch {
-	case *modelCases > 0:
-		cases = *modelCases
-	case raceEnabled, testing.Short():
-		cases = 10_000
-	}
+	cases := length.Of(t, 30_000)
 	for _, tt := range []struct {
 		name  string
 		wrong bool
@@ -98,7 +93,7 @@ func TestReclaim(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			n := cases
 			if tt.wrong {
-				n = min(n, 5_000)
+				n = 5_000
 			}
 			r := runModel(&tt.plan, n, false)
 			plan := tt.plan.reclaim

@@ -9,6 +9,7 @@ import (
 
 	"github.com/denorm-go/denorm/internal/entity"
 	"github.com/denorm-go/denorm/internal/repair"
+	"github.com/denorm-go/denorm/internal/testutil/length"
 	"github.com/denorm-go/denorm/internal/versioned"
 	"github.com/denorm-go/denorm/tables"
 	"github.com/gocql/gocql"
@@ -204,13 +205,7 @@ func (w *world) repairAll(p *process) {
 // TestRepairVersioned lets repairers work among the clients of the model. The tables end as they do without them, and what was lost, or
 // came back, is repaired. Naive repairers damage tables.
 func TestRepairVersioned(t *testing.T) {
-	cases := 60_000
-	switch {
-	case *modelCases > 0:
-		cases = *modelCases
-	case raceEnabled, testing.Short():
-		cases = 10_000
-	}
+	cases, naive := length.Of(t, 60_000), 10_000
 	for _, tt := range []struct {
 		name  string
 		naive bool
@@ -225,10 +220,10 @@ func TestRepairVersioned(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			n := cases
 			if tt.naive {
-				n = min(n, 10_000)
+				n = naive
 			}
-			r := runModel(&modelPlan{repair: tt.plan}, n, false)
-			t.Logf("%d of %d runs go wrong", r.wrong, n)
+			r := runModel(&modelPlan{repair: tt.plan}, n, length.Of(t, naive) < naive)
+			t.Logf("%d of %d runs go wrong", r.wrong, r.cases)
 			if tt.naive != (r.wrong > 0) {
 				t.Errorf("unexpected; %s", r.report)
 			}

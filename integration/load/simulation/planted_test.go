@@ -1,4 +1,4 @@
-//go:build !race
+//go:build planted
 
 package simulation_test
 

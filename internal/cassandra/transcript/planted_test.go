@@ -1,4 +1,4 @@
-//go:build !race
+//go:build planted
 
 package transcript_test
 

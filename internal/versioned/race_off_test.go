@@ -1,5 +1,0 @@
-//go:build !race
-
-package versioned_test
-
-const raceEnabled = false
