@@ -244,6 +244,8 @@ func (e *connectError) hint(r refusal) string {
 		return "the node does not accept the certificate of this client, or wants one"
 	case errors.As(err, &alert) && alert.Op == "remote error", e.encrypted && r.broken:
 		return "the node broke off, its log says why, often for the certificate of this client"
+	case !e.encrypted && strings.HasPrefix(err.Error(), "gocql: unsupported protocol response version: 21"): // the type of a TLS alert
+		return "this port expects TLS (SslOpts is not set)"
 	case !e.encrypted && (r.broken || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
 		return "closed by the node at the first request, as a port does that expects TLS (SslOpts is not set)"
 	default:

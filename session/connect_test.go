@@ -43,6 +43,15 @@ func TestConnectNamesWhatIsWrong(t *testing.T) {
 			want: "denorm: no session: 10.0.0.9:9042: closed by the node at the first request, as a port does that expects TLS " +
 				"(SslOpts is not set): EOF",
 		},
+		"plain text to a TLS port that answers with an alert": { // as that of Cassandra 4.1
+			node: func(c net.Conn) {
+				_, _ = c.Read(make([]byte, 9))
+				_, _ = c.Write([]byte{21, 3, 3, 0, 2, 2, 80})
+				_, _ = io.Copy(io.Discard, c)
+			},
+			want: "denorm: no session: 10.0.0.9:9042: this port expects TLS (SslOpts is not set): " +
+				"gocql: unsupported protocol response version: 21",
+		},
 		"closed with TLS": {
 			node: serveTLS(pair, func(c net.Conn) { _, _ = c.Read(make([]byte, 9)); _ = c.Close() }), unwrap: io.EOF,
 			tls:  &gocql.SslOptions{Config: &tls.Config{InsecureSkipVerify: true}},
