@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strconv"
 	"time"
+
+	ps "github.com/shirou/gopsutil/v4/process"
 )
 
-// CPU is how much CPU time the nodes of a local cluster have used since they started, in user and kernel mode, in steps of 10 ms. It is
-// known on Linux alone.
+// CPU is how much CPU time the nodes of a local cluster have used since they started, in user and kernel mode.
 func CPU(ctx context.Context) (used time.Duration, err error) {
 	h, err := New(io.Discard)
 	if err != nil {
@@ -33,33 +32,15 @@ func CPU(ctx context.Context) (used time.Duration, err error) {
 		if !p.alive(ctx) {
 			return 0, fmt.Errorf("%s: %w", n, errGone)
 		}
-		stat, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/stat")
+		node, err := ps.NewProcessWithContext(ctx, int32(p.PID))
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", n, err)
 		}
-		cpu, err := parseCPU(string(stat))
+		times, err := node.TimesWithContext(ctx)
 		if err != nil {
-			return 0, err
+			return 0, fmt.Errorf("%s: %w", n, err)
 		}
-		used += cpu
+		used += time.Duration((times.User + times.System) * float64(time.Second))
 	}
 	return used, nil
-}
-
-// parseCPU reads utime and stime from a line of /proc/PID/stat, in ticks of which Linux has 100 a second.
-func parseCPU(line string) (time.Duration, error) {
-	const user, system = 14 - 3, 15 - 3 // counted from the state letter, which is the third
-	fields, err := StatFields(line, system)
-	if err != nil {
-		return 0, err
-	}
-	var ticks int64
-	for _, field := range []string{fields[user], fields[system]} {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("not a process status: %q", line)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }

@@ -21,12 +21,14 @@ const (
 func parseHosts(list string) ([]string, error) {
 	var hosts []string
 	for field := range strings.SplitSeq(list, ",") {
-		field = strings.TrimSpace(field)
-		if field == "" {
+		if field = strings.TrimSpace(field); field == "" {
 			continue
 		}
-		if err := checkHost(field); err != nil {
-			return nil, err
+		host, port, err := net.SplitHostPort(address(field))
+		n, failed := strconv.ParseUint(port, 10, 16)
+		if err != nil || failed != nil || n == 0 || host == "" || strings.ContainsAny(host, " \t/@") ||
+			strings.Contains(host, ":") && net.ParseIP(host) == nil {
+			return nil, fmt.Errorf("host %q: want host[:port] with a port between 1 and 65535", field)
 		}
 		hosts = append(hosts, field)
 	}
@@ -34,23 +36,6 @@ func parseHosts(list string) ([]string, error) {
 		return nil, fmt.Errorf("no host in %q: want host[:port],host[:port]", list)
 	}
 	return hosts, nil
-}
-
-func checkHost(field string) error {
-	if strings.ContainsAny(field, " \t/@") {
-		return fmt.Errorf("host %q: want host[:port]", field)
-	}
-	if net.ParseIP(field) != nil || !strings.Contains(field, ":") {
-		return nil
-	}
-	host, port, err := net.SplitHostPort(field)
-	if err != nil {
-		return fmt.Errorf("host %q: %w", field, err)
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || host == "" {
-		return fmt.Errorf("host %q: want host[:port] with a port between 1 and 65535", field)
-	}
-	return nil
 }
 
 // address returns host:port for dialing a host as [parseHosts] accepts it.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/shirou/gopsutil/v4/mem"
 )
 
 // nodeMemory is what a local node takes with its 512 MB heap: 850 MB were measured.
@@ -28,8 +30,8 @@ func compareMemory(nodes int, available int64, known bool) error {
 
 // availableMemory is the smaller of what the machine and what the container has left, where the kernel tells.
 func availableMemory() (available int64, known bool) {
-	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
-		available, known = parseMeminfo(string(data))
+	if machine, err := mem.VirtualMemory(); err == nil {
+		available, known = int64(machine.Available), true
 	}
 	const group = "/sys/fs/cgroup/memory."
 	limit, err1 := os.ReadFile(group + "max")
@@ -42,17 +44,6 @@ func availableMemory() (available int64, known bool) {
 		return left, true
 	}
 	return available, known
-}
-
-func parseMeminfo(text string) (available int64, ok bool) {
-	for line := range strings.Lines(text) {
-		fields := strings.Fields(line)
-		if len(fields) >= 2 && fields[0] == "MemAvailable:" {
-			kilobytes, err := strconv.ParseInt(fields[1], 10, 64)
-			return kilobytes << 10, err == nil
-		}
-	}
-	return 0, false
 }
 
 // parseCgroup returns what a control group has left. The inactive part of its file cache can be given back.

@@ -5,17 +5,6 @@ import (
 	"testing"
 )
 
-func TestParseMeminfo(t *testing.T) {
-	t.Parallel()
-	got, ok := parseMeminfo("MemTotal:       24683708 kB\nMemFree:        100 kB\nMemAvailable:   2048 kB\n")
-	if got != 2<<20 || !ok {
-		t.Errorf("%d, %t", got, ok)
-	}
-	if _, ok := parseMeminfo("MemTotal: 1 kB\n"); ok {
-		t.Error("known without the line")
-	}
-}
-
 func TestParseCgroup(t *testing.T) {
 	t.Parallel()
 	if got, ok := parseCgroup("1000\n", "700\n", "anon 400\ninactive_file 200\nactive_file 100\n"); got != 500 || !ok {

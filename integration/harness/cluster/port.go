@@ -2,18 +2,15 @@ package cluster
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"net/netip"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	netstat "github.com/shirou/gopsutil/v4/net"
+	ps "github.com/shirou/gopsutil/v4/process"
 )
 
 // checkAddresses makes sure that nothing listens where the nodes will. A node that finds its port held says so on page
@@ -38,7 +35,7 @@ func checkAddress(ctx context.Context, ip string, port int) error {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Errorf("this machine has no address %s: sudo ifconfig lo0 alias %s", ip, ip)
 	case errors.Is(err, syscall.EADDRINUSE):
-		return heldError(ip, port, holders(ip, port))
+		return heldError(ip, port, holders(ctx, ip, port))
 	default:
 		return fmt.Errorf("port %d on %s: %w", port, ip, err)
 	}
@@ -82,101 +79,19 @@ func shorten(s string, limit int) string {
 	return s[:limit] + "..."
 }
 
-// holders finds the processes that listen on an address, as far as /proc shows them to this user.
-func holders(ip string, port int) []holder {
-	addr, err := netip.ParseAddr(ip)
-	if err != nil {
-		return nil
-	}
-	var inodes []string
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		data, err := os.ReadFile(table)
-		if err != nil {
+// holders finds the processes that listen on an address, as far as this user may see them.
+func holders(ctx context.Context, ip string, port int) (found []holder) {
+	connections, _ := netstat.ConnectionsWithContext(ctx, "tcp")
+	for _, c := range connections {
+		local := net.ParseIP(c.Laddr.IP)
+		if c.Status != "LISTEN" || int(c.Laddr.Port) != port || c.Pid == 0 || !local.IsUnspecified() && !local.Equal(net.ParseIP(ip)) {
 			continue
 		}
-		inodes = append(inodes, listeners(string(data), addr, port)...)
-	}
-	return owners(inodes)
-}
-
-// listeners returns the inodes of the sockets in a table like /proc/net/tcp that listen on the address, or on all
-// addresses.
-func listeners(table string, ip netip.Addr, port int) []string {
-	const listening = "0A"
-	var inodes []string
-	for line := range strings.Lines(table) {
-		fields := strings.Fields(line)
-		if len(fields) < 10 || fields[3] != listening {
-			continue
+		h := holder{pid: int(c.Pid), command: "gone meanwhile"}
+		if p, err := ps.NewProcessWithContext(ctx, c.Pid); err == nil {
+			h.command, _ = p.CmdlineWithContext(ctx)
 		}
-		local, err := parseSocket(fields[1])
-		if err != nil || int(local.Port()) != port {
-			continue
-		}
-		if local.Addr().IsUnspecified() || local.Addr() == ip {
-			inodes = append(inodes, fields[9])
-		}
-	}
-	return inodes
-}
-
-// parseSocket reads an address as /proc/net/tcp writes it: the bytes of each 32 bit word in the machine's order, which
-// is little endian wherever this runs.
-func parseSocket(field string) (netip.AddrPort, error) {
-	host, port, ok := strings.Cut(field, ":")
-	if !ok {
-		return netip.AddrPort{}, fmt.Errorf("not an address: %q", field)
-	}
-	raw, err := hex.DecodeString(host)
-	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("not an address: %q: %w", field, err)
-	}
-	if len(raw)%4 != 0 {
-		return netip.AddrPort{}, fmt.Errorf("not an address: %q", field)
-	}
-	for word := range slices.Chunk(raw, 4) {
-		slices.Reverse(word)
-	}
-	addr, ok := netip.AddrFromSlice(raw)
-	if !ok {
-		return netip.AddrPort{}, fmt.Errorf("not an address: %q", field)
-	}
-	n, err := strconv.ParseUint(port, 16, 16)
-	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("not a port: %q: %w", field, err)
-	}
-	return netip.AddrPortFrom(addr.Unmap(), uint16(n)), nil
-}
-
-// owners finds the processes that have one of the sockets open.
-func owners(inodes []string) []holder {
-	if len(inodes) == 0 {
-		return nil
-	}
-	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
-	var found []holder
-	for _, link := range links {
-		target, err := os.Readlink(link)
-		if err != nil {
-			continue // the process or its file has gone meanwhile, or is another user's
-		}
-		inode, ok := strings.CutPrefix(target, "socket:[")
-		if !ok || !slices.Contains(inodes, strings.TrimSuffix(inode, "]")) {
-			continue
-		}
-		pid, err := strconv.Atoi(strings.Split(link, "/")[2])
-		if err != nil || slices.ContainsFunc(found, func(h holder) bool { return h.pid == pid }) {
-			continue
-		}
-		found = append(found, holder{pid: pid, command: commandLine(pid)})
+		found = append(found, h)
 	}
 	return found
-}
-
-func commandLine(pid int) string {
-	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
-	if errors.Is(err, fs.ErrNotExist) || len(data) == 0 {
-		return "gone meanwhile"
-	}
-	return strings.TrimSpace(strings.ReplaceAll(string(data), "\x00", " "))
 }

@@ -32,19 +32,6 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-func TestParseCPU(t *testing.T) {
-	t.Parallel()
-	const line = "42 (a) R (b) S 1 2 3 0 -1 4194560 123 0 0 0 5 6 0 0 20 0 1 0 987654 1000 200"
-	if used, err := parseCPU(line); used != 110*time.Millisecond || err != nil {
-		t.Errorf("%v, %v", used, err)
-	}
-	for _, line := range []string{"", "42 (java) S 1 2", strings.Replace(line, "5 6", "5 x", 1)} {
-		if _, err := parseCPU(line); err == nil {
-			t.Errorf("%q is accepted", line)
-		}
-	}
-}
-
 func TestParsePS(t *testing.T) {
 	t.Parallel()
 	start, condition, err := parsePS("Ss   Sat Nov 21 09:07:12 2026\n")
