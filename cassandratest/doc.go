@@ -80,7 +80,7 @@
 // counters, collections and user-defined types, TTL and timestamps, and the definitions of keyspaces, tables and types.
 // Partitions belong to replicas by their token. Writes and reads need as many replicas as their consistency level says. Hints are
 // stored for nodes that are gone, logged batches are replayed, the next lightweight transaction finishes one that was left half-done,
-// and reads do read repair. The same generated statements give the same rows, write times and errors as on Apache Cassandra 5.0.6
+// and reads do read repair. The same generated statements give the same rows, write times and errors as on Apache Cassandra 5.0.9
 // (package integration/load/differential).
 //
 // It is not a database: all data is in memory, under one lock, and gone at the end. It rejects what it does not support, with an error

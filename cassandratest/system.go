@@ -13,7 +13,7 @@ import (
 )
 
 // release is the version that the nodes claim to be of.
-const release = "5.0.6"
+const release = "5.0.9"
 
 func isSystem(name string) bool { return name == "system" || strings.HasPrefix(name, "system_") }
 

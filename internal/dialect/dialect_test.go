@@ -16,7 +16,7 @@ func TestOf(t *testing.T) {
 		want  Server
 	}{
 		"nothing":             {nil, ""},
-		"Apache Cassandra":    {map[string]any{"cluster_name": "Test Cluster", "release_version": "5.0.6"}, ""},
+		"Apache Cassandra":    {map[string]any{"cluster_name": "Test Cluster", "release_version": "5.0.9"}, ""},
 		"another type":        {map[string]any{"cluster_name": 1, "dse_version": 2}, ""},
 		"no version of DSE":   {map[string]any{"cluster_name": "Test Cluster", "dse_version": ""}, ""},
 		"DataStax Enterprise": {map[string]any{"cluster_name": "Test Cluster", "dse_version": "6.8.0"}, DSE},

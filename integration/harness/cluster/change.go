@@ -122,7 +122,7 @@ func (p *Probe) execute(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// started is how long after its start a node is left alone: one of Cassandra 5.0.6 that meets a change of the schema while it still gets its
+// started is how long after its start a node is left alone: one of Cassandra 5.0 that meets a change of the schema while it still gets its
 // own may go on to tell the former version, and then there is no agreement any more ("Schema version was different to what we expected").
 const started = 15 * time.Second
 

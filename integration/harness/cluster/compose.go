@@ -46,9 +46,10 @@ func composeServices(nodes int) []string {
 	return services
 }
 
-func compose(ctx context.Context, file string, args ...string) ([]byte, error) {
-	args = append([]string{"compose", "-f", file, "--profile", "three"}, args...)
-	out, err := command(ctx, "docker", args...).CombinedOutput()
+func compose(ctx context.Context, s *state, args ...string) ([]byte, error) {
+	cmd := command(ctx, "docker", append([]string{"compose", "-f", s.Compose, "--profile", "three"}, args...)...)
+	cmd.Env = append(os.Environ(), VersionEnv+"="+s.release().version) // the tag of the image
+	out, err := cmd.CombinedOutput()
 	if err != nil && ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}
@@ -63,18 +64,25 @@ func startCompose(ctx context.Context, home string, s *state, log *progress) err
 	if err != nil {
 		return err
 	}
-	s.Compose, s.Hosts = file, loopbacks(s.Nodes)
+	r, err := wantedRelease()
+	switch {
+	case err != nil:
+		return err
+	case r.accord:
+		return fmt.Errorf("%s=%s: set %s=%s, as %s does not enable transactions", VersionEnv, r.version, ModeEnv, Local, composeName)
+	}
+	s.Compose, s.Hosts, s.Version = file, loopbacks(s.Nodes), r.version
 	if err := s.save(home); err != nil { // so that it can be stopped
 		return err
 	}
 	services := composeServices(s.Nodes)
-	done := log.step("starting %s with docker compose", strings.Join(services, ", "))
+	done := log.step("starting Cassandra %s, %s, with docker compose", r.version, strings.Join(services, ", "))
 	args := append([]string{"up", "--detach", "--quiet-pull", "--wait", "--wait-timeout", "600"}, services...)
-	if out, err := compose(ctx, file, args...); err != nil {
+	if out, err := compose(ctx, s, args...); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
-		logs, _ := compose(ctx, file, append([]string{"logs", "--no-color", "--tail", "15"}, services...)...)
+		logs, _ := compose(ctx, s, append([]string{"logs", "--no-color", "--tail", "15"}, services...)...)
 		return fmt.Errorf("docker compose up: %w; its last lines:\n%s\nthe nodes' last lines:\n%s\n"+
 			"on macOS nodes 2 and 3 need: sudo ifconfig lo0 alias 127.0.0.2; sudo ifconfig lo0 alias 127.0.0.3",
 			err, LastLines(out, 10), LastLines(logs, 30))
@@ -94,7 +102,7 @@ func stopCompose(ctx context.Context, s *state) error {
 	}
 	// All three: a start that was interrupted may have come further than the state says.
 	args := append([]string{"rm", "--stop", "--force", "--volumes"}, composeServices(3)...)
-	if out, err := compose(ctx, s.Compose, args...); err != nil {
+	if out, err := compose(ctx, s, args...); err != nil {
 		return fmt.Errorf("docker compose rm: %w; its last lines:\n%s", err, LastLines(out, 10))
 	}
 	return nil

@@ -2,11 +2,16 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"go.yaml.in/yaml/v4"
 )
 
 func TestFindCompose(t *testing.T) {
@@ -46,6 +51,89 @@ func TestComposeFileHasTheServices(t *testing.T) {
 			if !strings.Contains(string(data), want) {
 				t.Errorf("%s lacks %q", file, want)
 			}
+		}
+	}
+}
+
+// Containers are of the version, and have the settings, that local nodes have.
+func TestComposeIsAsLocalNodes(t *testing.T) {
+	t.Parallel()
+	file, err := findCompose()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options, err := cli.NewProjectOptions([]string{file}, cli.WithProfiles([]string{"three"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := options.LoadProject(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range composeServices(3) {
+		service := project.Services[name]
+		if want := "cassandra:" + releases[0].version; service.Image != want {
+			t.Errorf("%s: image %s, want %s", name, service.Image, want)
+		}
+		got := make(map[string]string)
+		for key, value := range service.Environment {
+			switch setting := strings.ToLower(strings.TrimPrefix(key, "CASSANDRA_")); {
+			case key == "JVM_EXTRA_OPTS":
+				properties(got, strings.Fields(*value))
+			case key == "MAX_HEAP_SIZE":
+				got["-Xmx"] = *value
+			case strings.HasPrefix(key, "CASSANDRA_"):
+				got[setting] = *value
+			}
+		}
+		properties(got, service.Command)
+		for _, where := range elsewhere {
+			delete(got, where)
+		}
+		if want := localSettings(t, i+1); !maps.Equal(got, want) {
+			t.Errorf("%s has\n%v\nwant, as local nodes\n%v", name, got, want)
+		}
+	}
+}
+
+// elsewhere are what a container has from its image or its network.
+var elsewhere = strings.Fields(`partitioner auto_bootstrap seed_provider seeds listen_address rpc_address broadcast_rpc_address storage_port
+	native_transport_port data_file_directories commitlog_directory hints_directory saved_caches_directory cdc_raw_directory
+	-Dcassandra.config -Dcassandra.logdir -Dcassandra.storagedir -Dcassandra.config.allow_system_properties`)
+
+// localSettings are the settings and properties of a local node of three.
+func localSettings(t *testing.T, n int) map[string]string {
+	t.Helper()
+	data, err := renderYAML("dir", n, 3, releases[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings map[string]any
+	if err := yaml.Unmarshal(data, &settings); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{"dc": "dc1", "rack": fmt.Sprintf("rack%d", n)}
+	for key, value := range settings {
+		all[key] = fmt.Sprint(value)
+	}
+	properties(all, jvmArgs("home", "dir", jars{}, new(state).properties()...))
+	for _, where := range elsewhere {
+		delete(all, where)
+	}
+	return all
+}
+
+// properties adds those of a command line. A setting can be one.
+func properties(to map[string]string, args []string) {
+	for _, arg := range args {
+		key, value, _ := strings.Cut(arg, "=")
+		switch setting, is := strings.CutPrefix(key, "-Dcassandra.settings."); {
+		case is:
+			to[setting] = value
+		case strings.HasPrefix(key, "-Dcassandra."):
+			to[key] = value
+		case strings.HasPrefix(key, "-Xmx"):
+			to["-Xmx"] = strings.TrimPrefix(key, "-Xmx")
 		}
 	}
 }
@@ -125,18 +213,19 @@ func TestNothingToRunCassandraWith(t *testing.T) {
 
 func TestComposeThatFailsSaysWhy(t *testing.T) {
 	calls := fakeDocker(t, `case "$*" in
-*" up "*) echo "Error response from daemon: ports are not available"; exit 1 ;;
+*" up "*) echo "Error response from daemon: ports are not available for $CASSANDRA_VERSION"; exit 1 ;;
 *" logs "*) echo "cassandra2 | out of memory" ;;
 esac`)
 	home := t.TempDir()
 	var said strings.Builder
 	m := machine{home: home, log: &progress{out: &said}}
 	s := &state{Mode: Compose, Nodes: 3}
+	t.Setenv(VersionEnv, "4.1")
 	err := m.start(t.Context(), s)
 	if err == nil {
 		t.Fatal("started")
 	}
-	for _, want := range []string{"ports are not available", "out of memory", "ifconfig lo0 alias 127.0.0.2"} {
+	for _, want := range []string{"ports are not available for 4.1.10", "out of memory", "ifconfig lo0 alias 127.0.0.2"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: lacks %q", err, want)
 		}

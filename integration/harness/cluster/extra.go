@@ -27,6 +27,12 @@ type Extra struct {
 // Host returns the node's address.
 func (e Extra) Host() string { return loopback(e.Number) }
 
+// Version returns the version of Cassandra that the node is of, or nothing if the environment names one that is not known.
+func (Extra) Version() string {
+	r, _ := wantedRelease() // Start returns the error
+	return r.version
+}
+
 // Start starts the node from nothing and stops it when the lease is closed, or when this process is killed: the program
 // must start a guard when its only argument is [GuardCommand]. There is one node of a number at a time: another process
 // that wants it waits.

@@ -69,7 +69,11 @@ func (h *Harness) join(ctx context.Context, nodes int, keep bool) (*Lease, error
 	if hosts != nil {
 		return &Lease{hosts: hosts}, checkExternal(ctx, hosts, nodes)
 	}
-	return h.lease(ctx, nodes, keep)
+	lease, err := h.lease(ctx, nodes, keep)
+	if err == nil {
+		h.sayDifferences(lease.version)
+	}
+	return lease, err
 }
 
 func (h *Harness) lease(ctx context.Context, nodes int, keep bool) (*Lease, error) {
@@ -87,7 +91,7 @@ func (h *Harness) lease(ctx context.Context, nodes int, keep bool) (*Lease, erro
 		users.close()
 		return nil, err
 	}
-	return &Lease{harness: h, users: users, hosts: s.Hosts}, nil
+	return &Lease{harness: h, users: users, hosts: s.Hosts, version: s.release().version}, nil
 }
 
 // provide makes sure that a cluster is up that will do, and holds the users' lock shared when it returns. It runs under
@@ -145,12 +149,10 @@ func (h *Harness) unfit(ctx context.Context, s *state, nodes int) error {
 	if err != nil {
 		return err
 	}
-	if s.Mode == Local {
-		if r, err := wantedRelease(); err != nil {
-			return err
-		} else if os.Getenv(VersionEnv) != "" && r.version != s.release().version {
-			return fmt.Errorf("the nodes are of Cassandra %s, %s is wanted", s.release().version, r.version)
-		}
+	if r, err := wantedRelease(); err != nil {
+		return err
+	} else if os.Getenv(VersionEnv) != "" && r.version != s.release().version {
+		return fmt.Errorf("the nodes are of Cassandra %s, %s is wanted", s.release().version, r.version)
 	}
 	switch {
 	case !s.Ready:
@@ -317,7 +319,8 @@ type Lease struct {
 	harness *Harness // nil for a cluster of one's own
 	users   *lock
 	hosts   []string
-	only    *lock // of an [Extra], which one process has at a time; nil otherwise
+	version string // of the nodes, unless it is a cluster of one's own
+	only    *lock  // of an [Extra], which one process has at a time; nil otherwise
 }
 
 // Hosts returns the cluster's hosts, as [TestHostsEnv] wants them.

@@ -43,8 +43,8 @@ func TestHomeIsClosedToOthers(t *testing.T) {
 func TestJarsArePinned(t *testing.T) {
 	t.Parallel()
 	for _, r := range releases {
-		if !strings.Contains(r.sums, "  cassandra-all-"+r.version+".jar\n") || strings.Count(r.sums, "\n") < 90 {
-			t.Errorf("the sums are not those of Cassandra %s:\n%s", r.version, r.sums)
+		if !strings.Contains(r.sums(), "  cassandra-all-"+r.version+".jar\n") || strings.Count(r.sums(), "\n") < 65 {
+			t.Errorf("the sums are not those of Cassandra %s:\n%s", r.version, r.sums())
 		}
 	}
 	const sums = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824  a.jar\n" +
@@ -74,7 +74,7 @@ func TestJarsArePinned(t *testing.T) {
 	if home, err := Home(); err == nil { // those of this machine, if they are there
 		for _, r := range releases {
 			if lib, ok := r.findJars(home); ok {
-				if err := verifyJars(lib.dir, r.sums); err != nil {
+				if err := verifyJars(lib.dir, r.sums()); err != nil {
 					t.Error(err)
 				}
 			}

@@ -16,10 +16,8 @@ import (
 	"strings"
 )
 
-// pom names the version of stable, which a test compares.
-//
 //go:embed pom.xml
-var pom string
+var pom []byte
 
 // ErrJars is returned when the jars are not those that are pinned.
 var ErrJars = errors.New("jars that are not the pinned ones")
@@ -118,7 +116,7 @@ func (r release) downloadJars(ctx context.Context, home string, jdk java, log *p
 		return jars{}, fmt.Errorf("download jars: %w", err)
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // the next download removes what is left
-	if err := os.WriteFile(filepath.Join(temp, "pom.xml"), r.pom(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(temp, "pom.xml"), pom, 0o600); err != nil {
 		return jars{}, fmt.Errorf("download jars: %w", err)
 	}
 
@@ -126,7 +124,7 @@ func (r release) downloadJars(ctx context.Context, home string, jdk java, log *p
 	cmd := command(ctx, mvn, "-B", "-q", "-C", "-Dstyle.color=never", "-f", filepath.Join(temp, "pom.xml"),
 		// By its full name, or a machine without network is told that there is no such plug-in.
 		"org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
-		"-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(temp, "lib"))
+		"-Dcassandra="+r.version, "-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(temp, "lib"))
 	cmd.Env = append(os.Environ(), "JAVA_HOME="+jdk.home())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		if ctx.Err() != nil {
@@ -135,7 +133,7 @@ func (r release) downloadJars(ctx context.Context, home string, jdk java, log *p
 		return jars{}, fmt.Errorf("downloading Cassandra with Maven: %w; its last lines:\n%s\n"+
 			"if this machine needs a proxy or a mirror, it belongs into ~/.m2/settings.xml", err, LastLines(out, 10))
 	}
-	if err := verifyJars(filepath.Join(temp, "lib"), r.sums); err != nil {
+	if err := verifyJars(filepath.Join(temp, "lib"), r.sums()); err != nil {
 		return jars{}, err
 	}
 	if err := os.RemoveAll(r.jarDir(home)); err != nil {

@@ -223,7 +223,7 @@ func (r release) prepareLocal(ctx context.Context, home string, log *progress) (
 		}
 	}
 	if t.haveJars {
-		return t.jdk, t.jars, verifyJars(t.jars.dir, r.sums)
+		return t.jdk, t.jars, verifyJars(t.jars.dir, r.sums())
 	}
 	t.jars, err = r.downloadJars(ctx, home, t.jdk, log)
 	return t.jdk, t.jars, err

@@ -39,18 +39,11 @@ func MarkLogs(tb testing.TB) *LogMark {
 }
 
 func markLogs(ctx context.Context, hosts []string) (*LogMark, error) {
-	home, err := Home()
+	h, s, err := harnessOf(hosts)
 	if err != nil {
 		return nil, err
 	}
-	s, err := loadState(home)
-	if err != nil {
-		return nil, err
-	}
-	if s == nil || len(hosts) != len(s.Hosts) || hosts[0] != s.Hosts[0] {
-		return nil, fmt.Errorf("the test's cluster (%v) was not started by the harness, so its logs are elsewhere: unset %s", hosts, ExternalEnv)
-	}
-	m := &LogMark{home: home, s: s, ends: make([]logEnd, s.Nodes)}
+	m := &LogMark{home: h.home, s: s, ends: make([]logEnd, s.Nodes)}
 	for i := range m.ends {
 		if m.ends[i], err = m.end(ctx, i); err != nil {
 			return nil, err
@@ -79,8 +72,7 @@ func (m *LogMark) end(ctx context.Context, i int) (logEnd, error) {
 func (m *LogMark) container(ctx context.Context, i int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	args := []string{"compose", "-f", m.s.Compose, "--profile", "three", "logs", "--no-color", "--no-log-prefix", composeServices(m.s.Nodes)[i]}
-	out, err := command(ctx, "docker", args...).Output()
+	out, err := compose(ctx, m.s, "logs", "--no-color", "--no-log-prefix", composeServices(m.s.Nodes)[i])
 	if err != nil {
 		return "", fmt.Errorf("docker compose logs: %w", err)
 	}

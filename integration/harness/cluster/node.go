@@ -36,19 +36,14 @@ func Nodes(tb testing.TB) []*Node {
 }
 
 func findNodes(hosts []string) (*Harness, []*Node, error) {
-	h, err := New(io.Discard) // tests are not to be told of every start
-	if err != nil {
+	h, s, err := harnessOf(hosts)
+	switch {
+	case err != nil:
 		return nil, nil, err
-	}
-	s, err := loadState(h.home)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s == nil || s.Mode != Local || len(hosts) != len(s.Hosts) || hosts[0] != s.Hosts[0] {
+	case s.Mode != Local:
 		return nil, nil, fmt.Errorf("the test's cluster (%v) is not one of local processes: "+
 			"%s=%s go run ./cmd/cluster run -nodes 3 -- go test ./... in integration/", hosts, ModeEnv, Local)
-	}
-	if s.Volatile {
+	case s.Volatile:
 		return nil, nil, errors.New("the cluster was started for tests that stop no nodes, which would forget their schema: " +
 			"make down, then make faults")
 	}
@@ -57,6 +52,19 @@ func findNodes(hosts []string) (*Harness, []*Node, error) {
 		nodes[i] = &Node{harness: h, local: localNode{home: h.home, number: i + 1}}
 	}
 	return h, nodes, nil
+}
+
+// harnessOf returns the cluster of these hosts, which the harness has started.
+func harnessOf(hosts []string) (*Harness, *state, error) {
+	h, err := New(io.Discard) // tests are not to be told of every start
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := loadState(h.home)
+	if err == nil && (s == nil || len(hosts) != len(s.Hosts) || hosts[0] != s.Hosts[0]) {
+		err = fmt.Errorf("the test's cluster (%v) was not started by the harness: unset %s", hosts, ExternalEnv)
+	}
+	return h, s, err
 }
 
 // Host returns the node's address.

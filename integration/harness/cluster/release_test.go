@@ -8,14 +8,15 @@ import (
 
 func TestWantedRelease(t *testing.T) {
 	for wanted, want := range map[string]string{
-		"": "5.0.6", "5": "5.0.6", "5.0": "5.0.6", "5.0.6": "5.0.6", "6": "6.0-alpha2", "6.0-alpha2": "6.0-alpha2", "4.1": "", "5.0.7": "", "50": "",
+		"": "5.0.9", "5": "5.0.9", "5.0": "5.0.9", "5.0.9": "5.0.9", "6": "6.0-alpha2", "6.0-alpha2": "6.0-alpha2", "4.1": "4.1.10", "4": "4.1.10",
+		"5.0.7": "", "4.10": "", "50": "",
 	} {
 		t.Setenv(VersionEnv, wanted)
 		r, err := wantedRelease()
 		if r.version != want || (err != nil) != (want == "") {
 			t.Errorf("%s=%s: %q, %v", VersionEnv, wanted, r.version, err)
 		}
-		if err != nil && !strings.Contains(err.Error(), ModeEnv) {
+		if err != nil && !strings.Contains(err.Error(), ExternalEnv) {
 			t.Errorf("it does not say what to do: %v", err)
 		}
 	}
@@ -28,7 +29,7 @@ func TestReleaseOfNodes(t *testing.T) {
 	for _, c := range []struct {
 		nodes, wanted string
 		fits          bool
-	}{{"6.0-alpha2", "6", true}, {"6.0-alpha2", "", true}, {"6.0-alpha2", "5.0", false}, {"", "6", false}, {"", "5.0", true}} {
+	}{{"6.0-alpha2", "6", true}, {"6.0-alpha2", "", true}, {"6.0-alpha2", "5.0", false}, {"4.1.10", "4.1", true}, {"", "6", false}, {"", "5.0", true}} {
 		t.Setenv(VersionEnv, c.wanted)
 		err := h.unfit(t.Context(), of(c.nodes), 1)
 		if other := err != nil && strings.Contains(err.Error(), "the nodes are of Cassandra"); other == c.fits {

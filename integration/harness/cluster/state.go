@@ -21,7 +21,7 @@ type state struct {
 	Volatile bool      `json:"volatile,omitempty"`
 	Paxos    string    `json:"paxos,omitempty"`   // see [Harness.Paxos]
 	Heap     string    `json:"heap,omitempty"`    // see [Harness.Heap]
-	Version  string    `json:"version,omitempty"` // of local nodes; empty is that of stable
+	Version  string    `json:"version,omitempty"` // of the nodes
 	Started  time.Time `json:"started"`
 	Compose  string    `json:"compose,omitempty"` // the compose file it was started from
 	Java     string    `json:"java,omitempty"`    // the java it was started with, for starting a node again

@@ -7,7 +7,7 @@
 // they still do. What was found in that way is in testdata/differences.txt, as the test prints it, and is played each time.
 // With -record the real answers are written for package transcript, which needs no cluster to replay them:
 //
-//	go test -run Differential ./differential -size 6500 -record $PWD/../internal/cassandra/transcript/testdata/cassandra-5.0.6.json.gz
+//	go test -run Differential ./differential -size 6500 -record $PWD/../internal/cassandra/transcript/testdata/cassandra-5.0.9.json.gz
 //
 // Left out is what no two clusters need agree about, or where Cassandra has a way of its own (see package query):
 //
@@ -17,6 +17,6 @@
 //     conditions of one row are looked at, of which only one is rejected;
 //   - IN of partition keys in a batch with conditions, which is an internal error;
 //   - rows of counters that were deleted and are counted again;
-//   - two bounds of different length on descending columns, between which Cassandra 5.0.6 loses rows;
+//   - two bounds of different length on descending columns, between which Cassandra 5.0 loses rows;
 //   - scans of whole tables.
 package differential

@@ -19,14 +19,26 @@ type both struct {
 	session  *gocql.Session
 	schema   *catalog.Schema
 	keyspace string
+	version  string // of the real one
 }
 
 func newBoth(t *testing.T) *both {
 	t.Helper()
-	b := &both{schema: catalog.New(), keyspace: cluster.Keyspace(t, 1)}
+	b := &both{schema: catalog.New(), keyspace: cluster.Keyspace(t, 1), version: cluster.Version(t)}
 	b.session = cluster.Session(t, b.keyspace, alone)
 	b.define(t, "CREATE KEYSPACE KS WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 1}")
 	return b
+}
+
+// alike fails unless the two are alike, or are known not to be in this version.
+func (b *both) alike(t *testing.T, alike bool, about, format string, args ...any) {
+	t.Helper()
+	switch known := cluster.Differs(b.version, t.Name(), about); {
+	case alike && known:
+		t.Errorf("%s: Cassandra %s is listed as different, and is not", about, b.version)
+	case !alike && !known:
+		t.Errorf(about+": "+format, args...)
+	}
 }
 
 // alone is a session with one node, which knows what it has defined: nobody waits after each statement until the others know it too.

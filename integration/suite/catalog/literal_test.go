@@ -28,9 +28,8 @@ func TestLiterals(t *testing.T) {
 		for value := range strings.SplitSeq(strings.TrimSpace(l.values), "\n") {
 			want, wantErr := b.store(t, column, value)
 			got, err := b.encode(t, column, value)
-			if fmt.Sprint(err) != fmt.Sprint(wantErr) || !bytes.Equal(got, want) || (got == nil) != (want == nil) {
-				t.Errorf("%s %s: %x (%v), of Cassandra %x (%v)", l.column, value, got, err, want, wantErr)
-			}
+			alike := fmt.Sprint(err) == fmt.Sprint(wantErr) && bytes.Equal(got, want) && (got == nil) == (want == nil)
+			b.alike(t, alike, l.column+" "+value, "%x (%v), of Cassandra %x (%v)", got, err, want, wantErr)
 			compared++
 		}
 	}

@@ -188,15 +188,12 @@ func TestRefusals(t *testing.T) {
 	for _, text := range refusedAlike {
 		code, message := b.refusal(text)
 		realCode, realMessage := b.realRefusal(t, text)
-		if code != realCode || message != realMessage || message == "" {
-			t.Errorf("%s:\n\t%x %s\nof Cassandra\n\t%x %s", text, code, message, realCode, realMessage)
-		}
+		b.alike(t, code == realCode && message == realMessage && message != "", text,
+			"\n\t%x %s\nof Cassandra\n\t%x %s", code, message, realCode, realMessage)
 	}
 	for _, text := range refusedOtherwise {
 		code, message := b.refusal(text)
 		realCode, realMessage := b.realRefusal(t, text)
-		if code != realCode || message == "" {
-			t.Errorf("%s:\n\t%x %s\nof Cassandra\n\t%x %s", text, code, message, realCode, realMessage)
-		}
+		b.alike(t, code == realCode && message != "", text, "\n\t%x %s\nof Cassandra\n\t%x %s", code, message, realCode, realMessage)
 	}
 }

@@ -52,7 +52,7 @@ func random() string { return gocql.MustRandomUUID().String() }
 
 func (n *secureNode) settings() string {
 	port := "native_transport_port_ssl"
-	if strings.HasPrefix(os.Getenv(cluster.VersionEnv), "6") {
+	if cluster.Differs(n.extra.Version(), "TestPlainTextShowsThePassword", port) {
 		port = "native_transport_port"
 	}
 	return fmt.Sprintf(`authenticator: PasswordAuthenticator

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/denorm-go/denorm/integration/harness/cluster"
 	"github.com/denorm-go/denorm/session"
 )
 
@@ -98,6 +99,11 @@ func TestRefusals(t *testing.T) {
 			host:   "keyspace shopp", want: []string{"is it there?"}, dials: 1 + 1,
 			is: func(err error) bool { return errors.Is(err, gocql.ErrNoConnectionsStarted) },
 		},
+	}
+	for name := range cases {
+		if cluster.Differs(node.extra.Version(), t.Name(), name) {
+			delete(cases, name)
+		}
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/denorm-go/denorm/internal/cqltype"
 )
 
-// systemTables are those of Cassandra 5.0.6 that drivers and tools read, with all their columns.
+// systemTables are those of Cassandra 5.0.9 that drivers and tools read, with all their columns.
 var systemTables = []string{
 	`system.local (key text, bootstrapped text, broadcast_address inet, broadcast_port int, cluster_name text,
 		cql_version text, data_center text, gossip_generation int, host_id uuid, listen_address inet, listen_port int,

@@ -156,7 +156,7 @@ func (f *filter) holds(env *Env, v *View, condition bool) (bool, error) {
 // ordered says whether the relation is about an order.
 func (f *filter) ordered() bool { return strings.ContainsAny(f.operator[:1], "<>") }
 
-// orderOfElements orders values of a map, in a condition. Cassandra 5.0.6 does it by the type of the keys: m['a'] > -1 is false
+// orderOfElements orders values of a map, in a condition. Cassandra 5.0 does it by the type of the keys: m['a'] > -1 is false
 // where m['a'] is 7, since bytes of text have no sign.
 func orderOfElements(keys, values *cqltype.Type, a, b []byte) (int, error) {
 	switch keys.Kind() {

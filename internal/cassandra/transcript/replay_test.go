@@ -10,8 +10,8 @@ import (
 	"github.com/denorm-go/denorm/internal/cassandra/transcript"
 )
 
-// recorded is what three nodes of Cassandra 5.0.6 have answered. It is made by the differential test, with -record.
-const recorded = "testdata/cassandra-5.0.6.json.gz"
+// recorded is what three nodes of Cassandra 5.0.9 have answered. It is made by the differential test, with -record.
+const recorded = "testdata/cassandra-5.0.9.json.gz"
 
 // The in-process Cassandra answers as the real one did.
 func TestReplay(t *testing.T) {
