@@ -65,9 +65,9 @@ func (c *cassandra) String() string { return cmp.Or(strings.Join(c.hosts, ","), 
 func (c *cassandra) confess(out *screen) {
 	if c.model != nil {
 		out.blank()
-		out.warn("This is NOT a real Cassandra. It is package cassandratest, a model of one in this process, with one node that keeps "+
-			"everything in memory (%s). The rows and the outcomes shown here are those that a real one would show too; times and "+
-			"rates say nothing about Cassandra's. With docker, or with a JDK 17 or 11 and Maven, make demo shows a real one.", oneLine(c.why))
+		out.warn("This is NOT a real Cassandra, but a model of one in this process, package cassandratest (" + oneLine(c.why) + "). " +
+			"Rows and outcomes are those of a real one, times and rates are not. With docker, or with a JDK 17 or 11 and Maven, make demo " +
+			"shows a real one.")
 	}
 }
 

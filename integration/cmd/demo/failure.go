@@ -6,96 +6,109 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/denorm-go/denorm/examples/orders"
-	"github.com/denorm-go/denorm/session"
+	"github.com/denorm-go/denorm/retry"
+	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/writer"
 )
 
 // showMissingTable lets one of the three tables reject a write, and finishes the write from stored bytes.
 func showMissingTable(ctx context.Context, out *screen, s *shop) error {
-	out.heading("One table fails", "A tenant's keyspace lacks orders_by_user: its migration was forgotten. The other two "+
-		"tables have the order, this one has not. The error says so table by table, can be stored, and Resume finishes it.")
+	out.heading("One table fails", "The keyspace of a tenant lacks orders_by_user, because somebody forgot its migration. The error says "+
+		"which tables have the order. It can be stored, and Resume finishes the write.")
 	const forgotten = "orders_by_user"
-	var schema, migration []string
-	for _, statement := range orders.Schema.Statements() {
-		if strings.Contains(statement, forgotten) {
-			migration = append(migration, statement)
-		} else {
-			schema = append(schema, statement)
-		}
-	}
-	keyspace := s.keyspace + "_tenant"
-	of, err := s.keyspaceWith(ctx, keyspace, schema)
+	tenant := s.view.keyspace + "_tenant"
+	in, err := s.create(ctx, tenant)
 	if err != nil {
 		return err
 	}
-	tenant := s.w.With(writer.Session(s.session.With(session.Keyspaces(map[string]string{"": keyspace}))))
-	out.code(`tenant := w.With(writer.Session(s.With(session.Keyspaces(map[string]string{"": %q}))))`, keyspace)
-	out.code(`tenant.Write(ctx, "createOrder", Orders.Insert(order))`)
-	o, err := createOrder(ctx, tenant)
-	failed, err := wantFailure(out, err, writer.ErrPartial)
+	if err := in.Writes().Query("DROP TABLE " + tenant + "." + forgotten).WithContext(ctx).Exec(); err != nil {
+		return fmt.Errorf("drop %s: %w", forgotten, err)
+	}
+	w := s.w.With(writer.Session(in))
+	out.code(`tenant := w.With(writer.Session(s.With(session.Keyspaces(map[string]string{"": "tenant"}))))`)
+	out.code(`_, err := tenant.Write(ctx, "createOrder", Orders.Insert(order))`)
+	o, err := createOrder(ctx, w)
+	failed, err := wantFailure(out, err, "writer.ErrPartial", writer.ErrPartial)
 	if err != nil {
 		return err
 	}
 	if r := failed.Tables[1]; r.Table != forgotten || r.Outcome != writer.NotApplied {
 		return fmt.Errorf("%s is %v, want %v", r.Table, r.Outcome, writer.NotApplied)
 	}
-
 	stored, err := failed.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	out.code("failed.MarshalBinary()        // %s bytes with all that is needed, for a queue", number(len(stored)))
-	for _, statement := range migration {
-		if err := of.Query(statement).WithContext(ctx).Exec(); err != nil {
-			return fmt.Errorf("create %s: %w", forgotten, err)
-		}
+	out.code("stored, err := failed.MarshalBinary()   // %s bytes, for a queue", number(len(stored)))
+	if err := schema.Ensure(ctx, in, s.declared); err != nil {
+		return err
 	}
-	out.code("CREATE TABLE orders_by_user   // the migration is made up for")
-
-	// From here on another process could take over.
-	restored := new(writer.Error)
+	out.code("schema.Ensure(ctx, s, Shop)             // creates the table")
+	restored := new(writer.Error) // from here on it may be another process
 	if err := restored.UnmarshalBinary(stored); err != nil {
 		return err
 	}
-	res, err := tenant.Resume(ctx, restored)
+	res, err := w.Resume(ctx, restored)
 	if err != nil {
 		return err
 	}
-	out.code("tenant.Resume(ctx, restored)  // nil: %d request sent, at the timestamp of the first try", res.Attempts)
-	if err := newView(of).show(ctx, out, o); err != nil {
+	out.code("tenant.Resume(ctx, restored)            // requests: %d, at the timestamp of the first try", res.Attempts)
+	if err := (view{in.Reads(), tenant}).show(ctx, out, o); err != nil {
 		return err
 	}
-	out.ok("The order is in all tables, and cannot be told from one that never failed.")
+	out.ok("All tables have the order, with the same WRITETIME.")
 	return nil
 }
 
-// wantFailure prints the error of a write table by table. It fails if there is none, or one that does not match.
-func wantFailure(out *screen, err, match error) (*writer.Error, error) {
+// showLostReply lets the answer to a write get lost.
+func showLostReply(ctx context.Context, out *screen, s *shop) error {
+	out.heading("A reply is lost", "Cassandra does the write, and the connection breaks before the answer arrives. The outcome is unknown. "+
+		"Sending the write again is safe, because it has the same timestamp.")
+	o, err := createOrder(ctx, s.lossy)
+	if err != nil {
+		return err
+	}
+	once := s.lossy.With(writer.Retry(retry.Policy{MaxAttempts: 1}))
+	out.code(`once := w.With(writer.Retry(retry.Policy{MaxAttempts: 1}))`)
+	out.code(`_, err := once.Write(ctx, "payOrder", Orders.Update(order, paid))`)
+	paid := withStatus(o, orders.Paid)
+	s.dialer.LoseReplies(1)
+	res, err := once.Write(ctx, "payOrder", orders.Orders.Update(o, paid))
+	failed, err := wantFailure(out, err, "writer.ErrUnknown", writer.ErrUnknown)
+	if err != nil {
+		return err
+	}
+	if _, err = once.Resume(ctx, failed); err != nil {
+		return err
+	}
+	out.code("once.Resume(ctx, failed)   // sends it again")
+	paid.UpdatedAt = res.Timestamp
+	if err := s.view.show(ctx, out, paid); err != nil {
+		return err
+	}
+	out.ok("Sent twice, and the tables have it once, at one timestamp.")
+	return nil
+}
+
+// wantFailure prints the error of a write table by table. It fails unless the error matches.
+func wantFailure(out *screen, err error, name string, match error) (*writer.Error, error) {
 	var failed *writer.Error
-	if !errors.As(err, &failed) {
-		return nil, fmt.Errorf("the write ended with %w, want a failure of its tables", cmp.Or(err, errors.New("success")))
+	if !errors.As(err, &failed) || !errors.Is(err, match) {
+		return nil, fmt.Errorf("the write ended with %w, want an error that matches %s", cmp.Or(err, errors.New("success")), name)
 	}
-	if !errors.Is(err, match) {
-		return nil, fmt.Errorf("the write failed, but not as %w: %w", match, err)
-	}
-	out.blank()
-	styles := map[writer.Outcome]style{writer.Applied: green, writer.NotApplied: red, writer.Unknown: yellow, writer.Pending: yellow}
-	var rows [][]cell
+	rows := [][]string{{"table", "outcome", "attempts", "error"}}
 	for _, r := range failed.Tables {
 		reason := "-"
 		if r.Err != nil {
-			reason = r.Err.Error()
+			reason = oneLine(r.Err.Error())
 		}
-		rows = append(rows, []cell{
-			{r.Table, plain}, {r.Outcome.String(), styles[r.Outcome]}, {strconv.Itoa(r.Attempts), plain}, {reason, plain},
-		})
+		rows = append(rows, []string{r.Table, r.Outcome.String(), strconv.Itoa(r.Attempts), reason})
 	}
-	out.table([]string{"table", "outcome", "attempts", "error"}, []bool{2: true}, rows)
 	out.blank()
-	names := map[error]string{writer.ErrPartial: "writer.ErrPartial", writer.ErrUnknown: "writer.ErrUnknown"}
-	out.code("errors.Is(err, %s)   // true", names[match])
+	out.table(rows...)
+	out.blank()
+	out.code("errors.Is(err, %s)   // true", name)
 	return failed, nil
 }

@@ -100,7 +100,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // sections are what the demo shows, in this order.
 var sections = []func(context.Context, *screen, *shop) error{
-	showLoad, showOrder, showPlans, showLatency, showMissingTable, showLostReply, showTrace,
+	showLoad, showOrder, showCost, showMissingTable, showLostReply, showTrace,
 }
 
 func run(ctx context.Context, out *screen, c *cassandra) error {
@@ -117,25 +117,16 @@ func run(ctx context.Context, out *screen, c *cassandra) error {
 			break
 		}
 	}
-	out.clear()
 	if err := errors.Join(ended(ctx, err), s.close(ctx)); err != nil {
 		return err
 	}
-	showNext(out, time.Since(started))
+	out.blank()
+	out.ok("All of it held, in %.1f s. The keyspaces of this run are dropped.", time.Since(started).Seconds())
+	out.blank()
+	out.table([]string{"Next:", "README.md", "why, a whole program, and what it costs"},
+		[]string{"", "examples/orders", "the tables of this demo"},
+		[]string{"", "integration/cmd/demo", "this program"},
+		[]string{"", "make up, make down", "three nodes to try things on"})
 	c.confess(out)
 	return out.err
-}
-
-// showNext says where to go from here.
-func showNext(out *screen, took time.Duration) {
-	out.heading("What next", "")
-	out.table(nil, nil, [][]cell{
-		{{text: "README.md"}, {text: "a whole program; docs/README.md: what is guaranteed, which mode when"}},
-		{{text: "examples/orders"}, {text: "how the tables of this demo are declared: one variable"}},
-		{{text: "integration/cmd/demo"}, {text: "this program: sessions, writer, tracer, errors, Resume"}},
-		{{text: "make test"}, {text: "all tests, the fault tests on three real nodes among them"}},
-		{{text: "make up, make down"}, {text: "three nodes to try things on, which stay up until told otherwise"}},
-	})
-	out.blank()
-	out.ok("All of it held. %.1f s in total; the keyspaces of this run are dropped.", took.Seconds())
 }

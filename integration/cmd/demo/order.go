@@ -10,7 +10,7 @@ import (
 	"github.com/denorm-go/denorm/writer"
 )
 
-// newOrder is an open order of a user of its own.
+// newOrder is an open order of a new user.
 func newOrder() orders.Order { return orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2)) }
 
 // createOrder makes an order and writes it. The order has its stamp then.
@@ -27,10 +27,10 @@ func withStatus(o orders.Order, status orders.Status) orders.Order {
 	return o
 }
 
-// showOrder follows one order through a change of its status.
+// showOrder follows one order through a change of its status, and prints what that change sends.
 func showOrder(ctx context.Context, out *screen, s *shop) error {
-	out.heading("One order, three tables", "The status is part of a key of orders_by_status, so a change of status "+
-		"moves the row there. WRITETIME is Cassandra's own timestamp of a row: it is the same in all tables.")
+	out.heading("One order, three tables", "The status is in the key of orders_by_status, so a change of status moves the row there. "+
+		"WRITETIME is Cassandra's timestamp of a row: all tables have the same one.")
 	o, err := createOrder(ctx, s.w)
 	if err != nil {
 		return err
@@ -49,6 +49,14 @@ func showOrder(ctx context.Context, out *screen, s *shop) error {
 	if err := s.view.show(ctx, out, paid); err != nil {
 		return err
 	}
-	out.ok("One row in orders_by_status, under paid; looked for under all %d statuses.", len(orders.Statuses))
+	plan, err := s.w.Explain("payOrder", orders.Orders.Update(o, paid))
+	if err != nil {
+		return err
+	}
+	out.code(`w.Explain("payOrder", Orders.Update(order, paid))   // sends nothing`)
+	out.blank()
+	out.say("%v", plan)
+	out.blank()
+	out.ok("orders_by_status has one row of the order, under paid. It was looked for under all %d statuses.", len(orders.Statuses))
 	return nil
 }

@@ -6,64 +6,49 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
-// screen prints for people: wrapped, indented, in colour if it is a terminal that wants colours. It keeps the first
-// error of its writer.
+// screen prints for people: wrapped, indented, and in colour on a terminal. It keeps the first error of its writer.
 type screen struct {
 	w        io.Writer
-	terminal bool // which can move its cursor
 	colour   bool
-	width    int
 	sections int
-	bar      *progressbar.ProgressBar // on the last line, or nil
 	err      error
 }
 
 const (
-	maxWidth = 100
-	minWidth = 60
-	margin   = "  "
+	width  = 100
+	margin = "  "
 )
 
 func newScreen(f *os.File) *screen {
-	fd := int(f.Fd())
-	s := &screen{w: f, terminal: term.IsTerminal(fd) && os.Getenv("TERM") != "dumb", width: maxWidth}
-	s.colour = s.terminal && os.Getenv("NO_COLOR") == ""
-	if s.terminal {
-		if columns, _, err := term.GetSize(fd); err == nil && columns > 0 {
-			s.width = max(minWidth, min(columns, maxWidth))
-		}
-	}
-	return s
+	terminal := term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+	return &screen{w: f, colour: terminal && os.Getenv("NO_COLOR") == ""}
 }
 
-// style is an ANSI colour, or nothing.
+// style is an ANSI colour.
 type style string
 
 const (
-	plain  style = ""
 	bold   style = "1"
-	faint  style = "2"
-	red    style = "31"
 	green  style = "32"
 	yellow style = "33"
 	cyan   style = "36"
 )
 
 func (s *screen) styled(text string, st style) string {
-	if !s.colour || st == plain || text == "" {
+	if !s.colour {
 		return text
 	}
 	return "\x1b[" + string(st) + "m" + text + "\x1b[0m"
 }
 
-// Write lets a progress bar write to the screen.
+// Write lets a table write to the screen.
 func (s *screen) Write(p []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
@@ -77,42 +62,32 @@ func (s *screen) line(text string) { _, _ = io.WriteString(s, text+"\n") } // th
 
 func (s *screen) blank() { s.line("") }
 
-// heading begins a section, with a sentence that says what it shows.
-func (s *screen) heading(title, sentence string) {
+// heading begins a section, with a text that says what it shows.
+func (s *screen) heading(title, text string) {
+	s.sections++
 	s.blank()
-	if sentence != "" {
-		s.sections++
-		title = fmt.Sprintf("%d. %s", s.sections, title)
-	}
-	rule := strings.Repeat("-", max(3, s.width-utf8.RuneCountInString(title)-4))
-	s.line(s.styled("-- "+title+" "+rule, bold))
-	for _, l := range wrap(sentence, s.width) {
-		s.line(l)
-	}
-	if sentence != "" {
-		s.blank()
-	}
+	s.line(s.styled(fmt.Sprintf("%d. %s", s.sections, title), bold))
+	s.say("%s", text)
+	s.blank()
 }
 
-// say prints a paragraph.
+// say prints each line of a text.
 func (s *screen) say(format string, args ...any) {
-	for _, l := range wrap(margin+fmt.Sprintf(format, args...), s.width) {
-		s.line(l)
+	for l := range strings.Lines(fmt.Sprintf(format, args...)) {
+		for _, part := range wrap(margin+strings.TrimRight(l, "\n"), width) {
+			s.line(part)
+		}
 	}
 }
 
-// code prints a line of Go, which may end in a comment.
+// code prints a line of Go.
 func (s *screen) code(format string, args ...any) {
-	code, comment, found := strings.Cut(fmt.Sprintf(format, args...), "//")
-	if found {
-		comment = s.styled("//"+comment, faint)
-	}
-	s.line(margin + s.styled(code, cyan) + comment)
+	s.line(margin + s.styled(fmt.Sprintf(format, args...), cyan))
 }
 
-// ok prints something that the demo has checked.
+// ok prints what the demo has checked.
 func (s *screen) ok(format string, args ...any) {
-	for i, l := range wrap(margin+"ok  "+fmt.Sprintf(format, args...), s.width) {
+	for i, l := range wrap(margin+"ok  "+fmt.Sprintf(format, args...), width) {
 		if i == 0 {
 			l = strings.Replace(l, "ok", s.styled("ok", green), 1)
 		}
@@ -121,18 +96,9 @@ func (s *screen) ok(format string, args ...any) {
 }
 
 // warn prints what must not be overlooked.
-func (s *screen) warn(format string, args ...any) {
-	for _, l := range wrap(margin+fmt.Sprintf(format, args...), s.width) {
+func (s *screen) warn(text string) {
+	for _, l := range wrap(margin+text, width) {
 		s.line(s.styled(l, yellow))
-	}
-}
-
-// text prints lines as they are, but for wrapping.
-func (s *screen) text(text string) {
-	for l := range strings.Lines(text) {
-		for _, part := range wrap(margin+strings.TrimRight(l, "\n"), s.width) {
-			s.line(part)
-		}
 	}
 }
 
@@ -163,54 +129,13 @@ func wrap(line string, width int) []string {
 	return append(lines, line)
 }
 
-// cell is one field of a table.
-type cell struct {
-	text  string
-	style style
-}
-
-// table prints aligned columns. head may be nil, and right says which columns are numbers. The last column is cut where
-// the screen ends.
-func (s *screen) table(head []string, right []bool, rows [][]cell) {
-	if head != nil {
-		first := make([]cell, len(head))
-		for i, h := range head {
-			first[i] = cell{h, faint}
-		}
-		rows = append([][]cell{first}, rows...)
-	}
-	widths := make([]int, len(rows[0]))
+// table prints aligned columns.
+func (s *screen) table(rows ...[]string) {
+	w := tabwriter.NewWriter(s, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
-		}
+		_, _ = io.WriteString(w, margin+strings.Join(row, "\t")+"\n") // the screen keeps the error
 	}
-	for _, row := range rows {
-		var b strings.Builder
-		used := len(margin)
-		for i, c := range row {
-			if i == len(row)-1 {
-				c.text = shorten(c.text, max(8, s.width-used))
-			}
-			pad := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(c.text)))
-			if i < len(right) && right[i] {
-				b.WriteString(pad + s.styled(c.text, c.style) + "  ")
-			} else {
-				b.WriteString(s.styled(c.text, c.style) + pad + "  ")
-			}
-			used += widths[i] + 2
-		}
-		s.line(margin + strings.TrimRight(b.String(), " "))
-	}
-}
-
-// shorten cuts a text to a number of characters.
-func shorten(text string, length int) string {
-	runes := []rune(oneLine(text))
-	if len(runes) <= length {
-		return string(runes)
-	}
-	return string(runes[:length-3]) + "..."
+	_ = w.Flush()
 }
 
 // number writes 3000 as 3,000.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 func TestWrap(t *testing.T) {
@@ -34,12 +32,9 @@ func TestWrap(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	s := &screen{w: &b, width: 40}
-	s.table([]string{"table", "n", "error"}, []bool{1: true}, [][]cell{
-		{{"orders", red}, {"1", plain}, {"-", plain}},
-		{{"by_µ", plain}, {"10", plain}, {"a text that\nis longer than the screen", plain}},
-	})
-	want := "  table    n  error\n  orders   1  -\n  by_µ    10  a text that is longer t...\n"
+	s := &screen{w: &b}
+	s.table([]string{"table", "n", "error"}, []string{"orders", "1", "-"}, []string{"by_µ", "10", "a text"})
+	want := "  table   n   error\n  orders  1   -\n  by_µ    10  a text\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
@@ -49,7 +44,7 @@ func TestTable(t *testing.T) {
 func TestScreenKeepsTheError(t *testing.T) {
 	t.Parallel()
 	w := &brokenWriter{}
-	s := &screen{w: w, width: 80}
+	s := &screen{w: w}
 	s.say("one")
 	s.say("two")
 	if !errors.Is(s.err, errBroken) || w.writes != 1 {
@@ -64,26 +59,6 @@ type brokenWriter struct{ writes int }
 func (w *brokenWriter) Write([]byte) (int, error) {
 	w.writes++
 	return 0, errBroken
-}
-
-// Who pipes the output into a file wants no progress in it, however long a phase takes.
-func TestNoProgressWhereThereIsNoTerminal(t *testing.T) {
-	t.Parallel()
-	for _, terminal := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			var b strings.Builder
-			s := &screen{w: &b, width: 80, terminal: terminal}
-			bar := s.progress("measuring", 10)
-			for range 10 {
-				<-time.After(time.Hour)
-				bar.add()
-			}
-			s.clear()
-			if shown := b.Len() > 0; shown != terminal {
-				t.Errorf("terminal %v, and the output is %q", terminal, b.String())
-			}
-		})
-	}
 }
 
 func TestNumber(t *testing.T) {

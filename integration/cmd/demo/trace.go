@@ -4,60 +4,68 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/denorm-go/denorm/integration/harness/jaeger"
 	"github.com/denorm-go/denorm/tracing"
 	"github.com/denorm-go/denorm/writer"
 )
 
-// showTrace shows the trace of a write that lost a reply, here and, where one runs, in Jaeger.
+// showTrace shows the trace of a write that lost a reply, here and in Jaeger if one runs.
 func showTrace(ctx context.Context, out *screen, s *shop) error {
-	out.heading("The trace of a slow write", "With OpenTelemetry each write is a span, with a child for each of its requests "+
-		"with all attempts, and an event for each retry. It joins the span of the HTTP request that it "+
-		"belongs to. Here a reply is lost too: its connection is cut, and that may take the replies of several requests, each of which "+
-		"is sent again.")
+	out.heading("The same fault with retries, as a trace", "By default denorm sends the write again by itself. Each write is a span of OpenTelemetry, with a child "+
+		"for each request and an event for each retry. Other requests on the broken connection lose their answers too.")
 	out.code(`w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(provider))))`)
-	out.blank()
-	w, dialer, err := s.lossy(ctx)
-	if err != nil {
-		return err
-	}
-	recorder := tracetest.NewSpanRecorder()
+	recorder, server := tracetest.NewSpanRecorder(), jaeger.FromEnv()
 	options := []sdktrace.TracerProviderOption{
 		sdktrace.WithSpanProcessor(recorder), sdktrace.WithResource(resource.NewSchemaless(semconv.ServiceName("denorm-demo"))),
 	}
-	jaeger := findJaeger()
-	if jaeger != nil {
-		exporter, err := jaeger.exporter(ctx)
+	if server != nil {
+		exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(server.OTLP),
+			otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{Enabled: false}))
 		if err != nil {
 			return err
 		}
 		options = append(options, sdktrace.WithBatcher(exporter))
 	}
 	provider := sdktrace.NewTracerProvider(options...)
-	traced := w.With(writer.Trace(tracing.New(tracing.WithTracerProvider(provider))))
+	w := s.lossy.With(writer.Trace(tracing.New(tracing.WithTracerProvider(provider))))
 
 	request, span := provider.Tracer("demo").Start(ctx, "POST /orders", trace.WithSpanKind(trace.SpanKindServer))
-	dialer.LoseReplies(1)
-	_, err = createOrder(request, traced)
+	s.dialer.LoseReplies(1)
+	_, err := createOrder(request, w)
 	span.End()
 	if err != nil {
 		return err
 	}
 	tree := newSpanTree(recorder.Ended())
-	tree.show(out)
+	out.blank()
+	out.table(append([][]string{{"span", "began", "took", "outcome"}}, tree.rows(tree.root, 0)...)...)
+	out.blank()
 	if err := tree.check(); err != nil {
 		return err
 	}
-	out.blank()
-	jaeger.show(ctx, out, provider, span.SpanContext().TraceID().String())
-	out.ok("One span for the write, one for each of its 3 requests, and each retry in its place. No bound value is in them.")
+	out.ok("The write has one span, each of its 3 requests has one, and each retry is in its request. Spans contain no bound value.")
+	if server == nil {
+		out.say("make jaeger, in another terminal, starts a Jaeger and says how to see the trace there.")
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	if err := provider.Shutdown(ctx); err != nil { // no failure of the demo
+		out.say("Nobody takes traces at %s: %s", server.OTLP, oneLine(err.Error()))
+		return nil
+	}
+	out.say("In Jaeger: %s/trace/%v", server.URL, span.SpanContext().TraceID())
 	return nil
 }
 
@@ -97,72 +105,41 @@ func (t spanTree) check() error {
 		retries += len(p.Events())
 	}
 	if len(requests) != 3 || retries == 0 {
-		return fmt.Errorf("the trace has %d paths and %d retries, want 3 and at least 1", len(requests), retries)
+		return fmt.Errorf("the trace has %d requests and %d retries, want 3 and at least 1", len(requests), retries)
 	}
 	return nil
 }
 
-// show prints the tree with a time line.
-func (t spanTree) show(out *screen) {
-	const beside = 80 // columns of the other cells
-	line := timeline{begin: t.root.StartTime(), end: t.root.EndTime(), width: max(8, min(out.width-beside, 28))}
-	out.table(nil, []bool{2: true}, t.rows(t.root, line, "", ""))
-}
-
-// rows are those of a span and all below it. first begins the line of the span itself, rest the lines below it.
-func (t spanTree) rows(s sdktrace.ReadOnlySpan, line timeline, first, rest string) [][]cell {
-	rows := [][]cell{{
-		{first + s.Name(), bold},
-		{line.bar(s.StartTime(), s.EndTime()), cyan},
-		{milliseconds(s.EndTime().Sub(s.StartTime())), plain},
-		{describe(s), plain},
-	}}
-	children := t.of(s)
-	stem := rest + "    "
-	if len(children) > 0 {
-		stem = rest + "│   "
-	}
+// rows are those of a span and all below it.
+func (t spanTree) rows(s sdktrace.ReadOnlySpan, depth int) [][]string {
+	indent := strings.Repeat("  ", depth)
+	since := func(at time.Time) string { return milliseconds(at.Sub(t.root.StartTime())) }
+	rows := [][]string{{indent + s.Name(), since(s.StartTime()), milliseconds(s.EndTime().Sub(s.StartTime())), describe(s)}}
 	for _, e := range s.Events() {
-		tags := attributes(e.Attributes)
-		rows = append(rows, []cell{
-			{stem + e.Name, yellow},
-			{line.mark(e.Time), yellow},
-			{"", plain},
-			{fmt.Sprintf("%s (%s), waits %.1f ms", tags["denorm.retry.class"].AsString(), tags["error.type"].AsString(),
-				tags["denorm.retry.wait_ms"].AsFloat64()), yellow},
-		})
+		tags := attribute.NewSet(e.Attributes...)
+		rows = append(rows, []string{indent + "  " + e.Name, since(e.Time), "", fmt.Sprintf("%s (%s), waits %.1f ms",
+			value(tags, "denorm.retry.class").AsString(), value(tags, "error.type").AsString(), value(tags, "denorm.retry.wait_ms").AsFloat64())})
 	}
-	for i, child := range children {
-		if i == len(children)-1 {
-			rows = append(rows, t.rows(child, line, rest+"└── ", rest+"    ")...)
-		} else {
-			rows = append(rows, t.rows(child, line, rest+"├── ", rest+"│   ")...)
-		}
+	for _, child := range t.of(s) {
+		rows = append(rows, t.rows(child, depth+1)...)
 	}
 	return rows
 }
 
-// describe is what a span of the library says: mode of a write, outcome, and how often it was sent.
+// describe is what a span of denorm says: the mode of a write, the outcome, and how often it was sent.
 func describe(s sdktrace.ReadOnlySpan) string {
-	tags := attributes(s.Attributes())
-	outcome, ok := tags["denorm.outcome"]
-	if !ok {
-		return ""
+	tags := attribute.NewSet(s.Attributes()...)
+	text := value(tags, "denorm.outcome").AsString()
+	if tags.HasValue("denorm.requests") { // of the write
+		text = value(tags, "denorm.mode").AsString() + ", " + text
 	}
-	text := outcome.AsString()
-	if _, isWrite := tags["denorm.requests"]; isWrite {
-		text = tags["denorm.mode"].AsString() + ", " + text
-	}
-	if n := tags["denorm.attempts"].AsInt64(); n > 1 {
-		text += fmt.Sprintf(", %d requests", n)
+	if n := value(tags, "denorm.attempts").AsInt64(); n > 1 {
+		text += fmt.Sprintf(", %d attempts", n)
 	}
 	return text
 }
 
-func attributes(pairs []attribute.KeyValue) map[attribute.Key]attribute.Value {
-	m := make(map[attribute.Key]attribute.Value, len(pairs))
-	for _, p := range pairs {
-		m[p.Key] = p.Value
-	}
-	return m
+func value(tags attribute.Set, key attribute.Key) attribute.Value {
+	v, _ := tags.Value(key)
+	return v
 }

@@ -51,14 +51,14 @@ func TestSpanTree(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	tree := newSpanTree(slowWrite().Snapshots())
-	tree.show(&screen{w: &b, width: 90})
+	(&screen{w: &b}).table(tree.rows(tree.root, 0)...)
 	want := strings.TrimPrefix(`
-  POST /orders                     ██████████  10.00 ms
-  └── createOrder                  ██████████   9.00 ms  fan-out, applied, 4 requests
-      ├── INSERT orders_by_id      █████        4.00 ms  applied
-      ├── INSERT orders_by_user     █████████   8.00 ms  applied, 2 requests
-      │       retry                  ▲                   unknown (eof), waits 6.2 ms
-      └── INSERT orders_by_status    █          0.00 ms  applied
+  POST /orders                 0.00 ms  10.00 ms  
+    createOrder                0.00 ms  9.00 ms   fan-out, applied, 4 attempts
+      INSERT orders_by_id      0.00 ms  4.00 ms   applied
+      INSERT orders_by_user    1.00 ms  8.00 ms   applied, 2 attempts
+        retry                  2.00 ms            unknown (eof), waits 6.2 ms
+      INSERT orders_by_status  2.00 ms  0.00 ms   applied
 `, "\n")
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
@@ -79,23 +79,5 @@ func TestSpanTreeCheck(t *testing.T) {
 		if err := newSpanTree(spans.Snapshots()).check(); err == nil {
 			t.Errorf("%s passes", name)
 		}
-	}
-}
-
-func TestTimeline(t *testing.T) {
-	t.Parallel()
-	line := timeline{begin: at(0), end: at(100), width: 10}
-	for _, test := range []struct {
-		from, to int
-		want     string
-	}{
-		{0, 100, "██████████"}, {-5, 200, "██████████"}, {0, 1, "█"}, {30, 59, "   ███"}, {50, 50, "     █"}, {95, 100, "         █"},
-	} {
-		if got := line.bar(at(test.from), at(test.to)); got != test.want {
-			t.Errorf("%d to %d is %q, want %q", test.from, test.to, got, test.want)
-		}
-	}
-	if got := (timeline{begin: at(0), end: at(0), width: 10}).bar(at(0), at(0)); got != "█" {
-		t.Errorf("no time at all is %q", got)
 	}
 }
