@@ -23,7 +23,7 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
 
-// timeLimit is far above what the demo takes on a slow machine: some 20 s, half of it for creating tables.
+// timeLimit is far above the 10 s that the demo takes, half of it for creating tables.
 const timeLimit = 4 * time.Minute
 
 func main() {

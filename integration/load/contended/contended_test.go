@@ -2,6 +2,8 @@ package contended_test
 
 import (
 	"flag"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -141,5 +143,41 @@ func TestContendedOrdersByHand(t *testing.T) {
 		float64(byLibrary)/seconds, unknownLibrary, float64(byHand)/seconds, unknownHand, float64(byLibrary)/float64(max(1, byHand)), found, foundHand)
 	if found != (contended.Findings{}) {
 		t.Errorf("found %v", found)
+	}
+	for range 20 {
+		collide(t, p)
+	}
+}
+
+// collide moves an open order by two requests that have both read it as open. Both are acknowledged, and it is then listed twice.
+func collide(t *testing.T, p *suite.Place) {
+	t.Helper()
+	hand := contended.Hand{Writes: p.Session.Writes()}
+	read := contended.Order{OrderID: gocql.MustRandomUUID(), Status: "open", Version: gocql.TimeUUID()}
+	if err := hand.Move(t.Context(), read, read); err != nil {
+		t.Fatal(err)
+	}
+	var requests sync.WaitGroup
+	for _, status := range []string{"paid", "cancelled"} {
+		requests.Go(func() {
+			moved := read
+			moved.Status = status
+			if err := hand.Move(t.Context(), read, moved); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	requests.Wait()
+	var listed []string
+	iter := p.Session.Reads().Query("SELECT status FROM hand_by_status WHERE status IN ('open', 'paid', 'cancelled') AND order_id = ?", read.OrderID).
+		Consistency(gocql.All).Iter()
+	for status := ""; iter.Scan(&status); {
+		listed = append(listed, status)
+	}
+	if err := iter.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Sort(listed); !slices.Equal(listed, []string{"cancelled", "paid"}) {
+		t.Errorf("listed as %q: the README says that two requests by hand leave an order under both of their statuses", listed)
 	}
 }

@@ -49,11 +49,17 @@ func (h Hand) try(ctx context.Context, id gocql.UUID, status string) (applied bo
 	if err != nil || !applied {
 		return false, err
 	}
+	return true, h.Move(ctx, before, Order{id, status, before.Changes + 1, version})
+}
+
+// Move deletes the row by status that was read, and inserts the new one.
+func (h Hand) Move(ctx context.Context, before, after Order) error {
 	b := h.Writes.NewBatch(gocql.LoggedBatch).WithContext(ctx)
 	b.Cons = gocql.LocalQuorum
-	if before.Status != status {
-		b.Query("DELETE FROM hand_by_status WHERE status = ? AND order_id = ?", before.Status, id)
+	if before.Status != after.Status {
+		b.Query("DELETE FROM hand_by_status WHERE status = ? AND order_id = ?", before.Status, after.OrderID)
 	}
-	b.Query("INSERT INTO hand_by_status (status, order_id, changes, version) VALUES (?, ?, ?, ?)", status, id, before.Changes+1, version)
-	return true, h.Writes.ExecuteBatch(b)
+	b.Query("INSERT INTO hand_by_status (status, order_id, changes, version) VALUES (?, ?, ?, ?)",
+		after.Status, after.OrderID, after.Changes, after.Version)
+	return h.Writes.ExecuteBatch(b)
 }

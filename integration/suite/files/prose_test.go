@@ -61,6 +61,9 @@ func TestProseNamesWhatThereIs(t *testing.T) {
 			if !tests[string(found[1])] {
 				t.Errorf("%s names %s, and there is no such test", path, found[1])
 			}
+			if filepath.Base(path) == "README.md" {
+				t.Errorf("%s names the test %s: docs/guarantees.md does that", path, found[1])
+			}
 		}
 		for _, found := range link.FindAllSubmatch(text, -1) {
 			target, heading, _ := strings.Cut(string(found[1]), "#")

@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/denorm-go/denorm/cassandratest"
+	"github.com/denorm-go/denorm/cmd/denorm/command"
+	"github.com/denorm-go/denorm/internal/testutil/golden"
 	"github.com/denorm-go/denorm/internal/testutil/planted"
+	"github.com/denorm-go/denorm/schema/lint"
 )
 
 // Whoever copies Go from the README or from docs/ gets what compiles, given what testdata/readme.go.txt takes for granted. A block
@@ -53,39 +57,81 @@ func TestReadmeCompiles(t *testing.T) {
 	}
 }
 
-// The first block of the README is a program, and the block after it is what it prints.
+// The README begins with a program, what it prints, and a picture of its tables; the finding of lint above them is about these tables.
 func TestReadmeRuns(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../../README.md")
+	text, err := os.ReadFile("../../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(readme) > 8<<10 {
-		t.Errorf("the README has %d bytes, want at most %d: details are for docs/", len(readme), 8<<10)
+	readme := string(text)
+	if len(readme) > 10_000 {
+		t.Errorf("the README has %d bytes, want at most 10,000: details are for docs/", len(readme))
 	}
-	_, rest, found := strings.Cut(string(readme), "\n```go\n")
-	source, rest, ended := strings.Cut(rest, "\n```\n")
-	_, rest, printed := strings.Cut(rest, "\n```text\n")
-	want, _, _ := strings.Cut(rest, "```\n")
-	if !found || !ended || !printed || !strings.HasPrefix(source, "package main\n") {
-		t.Fatal("the README does not begin with a program and its output")
+	if rules := fmt.Sprintf("[%d rules](docs/lint.md)", len(lint.Rules())); !strings.Contains(readme, rules) {
+		t.Errorf("the README does not say %s", rules)
 	}
-	// Port 9042 may be taken, by real nodes.
-	const host = `gocql.NewCluster("127.0.0.1")`
-	if strings.Count(source, host) != 1 {
-		t.Fatalf("the program does not have once: %s", host)
-	}
+	found, rest := block(t, readme, "text")
+	source, rest := block(t, rest, "go")
+	printed, _ := block(t, rest, "text")
 	config := cassandratest.Listen(t, 1).Config()
-	address := net.JoinHostPort(config.Hosts[0], strconv.Itoa(config.Port))
-	source = strings.Replace(source, host, fmt.Sprintf("gocql.NewCluster(%q)", address), 1)
+	address := net.JoinHostPort(config.Hosts[0], strconv.Itoa(config.Port)) // 9042 may be taken, by real nodes
+	for text, other := range map[string]string{
+		`gocql.NewCluster("127.0.0.1")`: fmt.Sprintf("gocql.NewCluster(%q)", address),
+		"import (\n":                    "import (\n\t\"os\"\n\t\"github.com/denorm-go/denorm/cmd/denorm/command\"\n",
+		"func main() {\n":               "func main() {\n\tif len(os.Args) > 1 {\n\t\tcheck(command.New(command.Declared(Shop)).Execute())\n\t\treturn\n\t}\n",
+	} {
+		if strings.Count(source, text) != 1 {
+			t.Fatalf("the program does not have once: %s", text)
+		}
+		source = strings.Replace(source, text, other, 1)
+	}
 	place, err := filepath.Abs("testdata/program/main.go") // where there is nothing
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := planted.Overlay(t, place, source, "run", "./testdata/program")
-	if err != nil || string(got) != want {
-		t.Errorf("the program of the README ends with %v and prints\n%s\nwhere the README has\n%s", err, got, want)
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := planted.Overlay(t, place, source, "build", "-o", program, "./testdata/program"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
+	run := func(args ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if got := run(); got != printed {
+		t.Errorf("the program of the README prints\n%s\nwhere the README has\n%s", got, printed)
+	}
+	golden.Check(t, "../../../../docs/model/readme.svg", run("diagram", "--format", "svg"))
+
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "shop.cql"), []byte(run("ddl")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	denorm, out := command.New(), new(strings.Builder)
+	denorm.SetArgs([]string{"lint", dir})
+	denorm.SetOut(out)
+	if err := denorm.Execute(); command.ExitCode(err) != 1 {
+		t.Fatalf("lint: %v", err)
+	}
+	typed, finding, _ := strings.Cut(found, "\n")
+	if got := strings.ReplaceAll(out.String(), dir, "schema"); !strings.HasSuffix(typed, " lint schema") || !strings.Contains(got, finding) {
+		t.Errorf("lint finds\n%s\nwhere the README has\n%s", got, found)
+	}
+}
+
+// block is the first block of code in a language, and the text after it.
+func block(t *testing.T, text, language string) (code, rest string) {
+	t.Helper()
+	_, rest, found := strings.Cut(text, "\n```"+language+"\n")
+	code, rest, ended := strings.Cut(rest, "\n```\n")
+	if !found || !ended {
+		t.Fatalf("the README has too few blocks of %s", language)
+	}
+	return code + "\n", rest
 }
 
 // The test in docs/cassandratest.md is the one that runs.

@@ -197,7 +197,7 @@ func TestWorkflowVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, supported, _ := strings.Cut(string(readme), "\n## Supported versions\n")
+	_, supported, _ := strings.Cut(string(readme), "\n## Versions and status\n")
 	supported, _, _ = strings.Cut(supported, "\n## ")
 	for _, version := range integration.Strategy.Matrix["cassandra"] {
 		if !strings.Contains(supported, version) {
