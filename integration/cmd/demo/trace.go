@@ -61,7 +61,7 @@ func showTrace(ctx context.Context, out *screen, s *shop) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	if err := provider.Shutdown(ctx); err != nil { // no failure of the demo
+	if err := provider.ForceFlush(ctx); err != nil { // no failure of the demo
 		out.say("Nobody takes traces at %s: %s", server.OTLP, oneLine(err.Error()))
 		return nil
 	}
