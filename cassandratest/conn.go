@@ -9,6 +9,9 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/frame"
 )
 
+// codec is shared: making one costs more than decoding a frame with it.
+var codec = frame.NewCodec()
+
 // conn is one connection of a client with a node. One goroutine reads requests and carries out what needs no waiting,
 // one writes.
 type conn struct {
@@ -79,7 +82,7 @@ func (c *conn) listens() bool {
 // read reads requests until the connection ends.
 func (c *conn) read() {
 	defer c.close()
-	codec, in := frame.NewCodec(), bufio.NewReader(gate{c})
+	in := bufio.NewReader(gate{c})
 	for {
 		f, err := codec.DecodeFrame(in)
 		if err != nil {

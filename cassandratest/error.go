@@ -151,7 +151,7 @@ func encode(stream int16, m message.Message) []byte {
 		return []byte{0x84, 0, byte(stream >> 8), byte(stream), byte(primitive.OpCodeResult), 0, 0, 0, 4, 0, 0, 0, 1}
 	}
 	var b bytes.Buffer
-	if err := frame.NewCodec().EncodeFrame(frame.NewFrame(primitive.ProtocolVersion4, stream, m), &b); err != nil {
+	if err := codec.EncodeFrame(frame.NewFrame(primitive.ProtocolVersion4, stream, m), &b); err != nil {
 		panic(fmt.Sprintf("cassandratest: %v cannot be encoded: %v", m, err)) // a message of this package: a bug in it
 	}
 	return b.Bytes()
