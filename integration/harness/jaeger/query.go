@@ -38,21 +38,39 @@ func (s *Server) get(ctx context.Context, path string, query url.Values) (body [
 	return body, response.StatusCode, nil
 }
 
-// Trace returns the trace of an id as it is now, or ErrNoTrace.
-func (s *Server) Trace(ctx context.Context, id string) (*Trace, error) {
-	body, status, err := s.get(ctx, "/api/traces/"+url.PathEscape(id), nil)
+// ask asks the server's HTTP API for a list.
+func ask[T any](ctx context.Context, s *Server, path string, query url.Values) ([]T, error) {
+	body, status, err := s.get(ctx, path, query)
 	if err != nil {
 		return nil, err
 	}
 	if status == http.StatusNotFound {
-		return nil, fmt.Errorf("trace %s: %w", id, ErrNoTrace)
+		return nil, fmt.Errorf("%s: %w", path, ErrNoTrace)
 	}
-	traces, err := parse(body, status)
+	if status != http.StatusOK {
+		return nil, fmt.Errorf("ask Jaeger: it answers %d: %.200s", status, body)
+	}
+	var answer struct {
+		Data   []T
+		Errors []struct{ Msg string }
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("read Jaeger's answer: %w", err)
+	}
+	if len(answer.Errors) > 0 {
+		return nil, fmt.Errorf("ask Jaeger: it answers: %s", answer.Errors[0].Msg)
+	}
+	return answer.Data, nil
+}
+
+// Trace returns the trace of an id as it is now, or ErrNoTrace.
+func (s *Server) Trace(ctx context.Context, id string) (*Trace, error) {
+	traces, err := ask[*Trace](ctx, s, "/api/traces/"+url.PathEscape(id), nil)
+	if err == nil && len(traces) != 1 {
+		err = fmt.Errorf("trace %s: %w", id, ErrNoTrace)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(traces) != 1 {
-		return nil, fmt.Errorf("trace %s: %w", id, ErrNoTrace)
 	}
 	return traces[0], nil
 }
@@ -82,12 +100,7 @@ func (s *Server) Await(ctx context.Context, id string, spans int) (*Trace, error
 
 // Traces returns the traces that have spans of a service, at most limit of them.
 func (s *Server) Traces(ctx context.Context, service string, limit int) ([]*Trace, error) {
-	body, status, err := s.get(ctx, "/api/traces",
-		url.Values{"service": {service}, "limit": {strconv.Itoa(limit)}, "lookback": {"1h"}})
-	if err != nil {
-		return nil, err
-	}
-	return parse(body, status)
+	return ask[*Trace](ctx, s, "/api/traces", url.Values{"service": {service}, "limit": {strconv.Itoa(limit)}, "lookback": {"1h"}})
 }
 
 // Operation is an entry of the list of operations.
@@ -95,11 +108,7 @@ type Operation struct{ Name, SpanKind string }
 
 // Operations returns the operations of a service, each once for every kind that its spans have.
 func (s *Server) Operations(ctx context.Context, service string) ([]Operation, error) {
-	body, status, err := s.get(ctx, "/api/operations", url.Values{"service": {service}})
-	if err != nil {
-		return nil, err
-	}
-	return decode[Operation](body, status)
+	return ask[Operation](ctx, s, "/api/operations", url.Values{"service": {service}})
 }
 
 // Dependency is an edge of the service graph: how many spans of one service have a parent of the other.
@@ -110,44 +119,7 @@ type Dependency struct {
 
 // Dependencies returns the service graph of the last hour.
 func (s *Server) Dependencies(ctx context.Context) ([]Dependency, error) {
-	body, status, err := s.get(ctx, "/api/dependencies", url.Values{
+	return ask[Dependency](ctx, s, "/api/dependencies", url.Values{
 		"endTs": {strconv.FormatInt(time.Now().UnixMilli(), 10)}, "lookback": {strconv.FormatInt(time.Hour.Milliseconds(), 10)},
 	})
-	if err != nil {
-		return nil, err
-	}
-	return decode[Dependency](body, status)
-}
-
-// decode reads an answer of the HTTP API.
-func decode[T any](body []byte, status int) ([]T, error) {
-	if status != http.StatusOK {
-		return nil, fmt.Errorf("ask Jaeger: it answers %d: %.200s", status, body)
-	}
-	var answer struct {
-		Data   []T
-		Errors []struct{ Msg string }
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, fmt.Errorf("read Jaeger's answer: %w", err)
-	}
-	if len(answer.Errors) > 0 {
-		return nil, fmt.Errorf("ask Jaeger: it answers: %s", answer.Errors[0].Msg)
-	}
-	return answer.Data, nil
-}
-
-// parse reads an answer with traces.
-func parse(body []byte, status int) ([]*Trace, error) {
-	all, err := decode[json.RawMessage](body, status)
-	if err != nil {
-		return nil, err
-	}
-	traces := make([]*Trace, len(all))
-	for i, data := range all {
-		if traces[i], err = parseTrace(data); err != nil {
-			return nil, err
-		}
-	}
-	return traces, nil
 }

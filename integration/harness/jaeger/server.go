@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/denorm-go/denorm/integration/harness/program"
@@ -89,7 +86,7 @@ func start(ctx context.Context, path string, c Config) (*Server, error) {
 	var addresses [3]string
 	for i, port := range []int{c.OTLPPort, c.WebPort, 0} {
 		var err error
-		if addresses[i], err = freePort(ctx, port); err != nil {
+		if addresses[i], err = program.FreePort(ctx, port); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +96,10 @@ func start(ctx context.Context, path string, c Config) (*Server, error) {
 	if s.process, err = program.Start("Jaeger", path, arguments(otlp, web, admin), environment()); err != nil {
 		return nil, err
 	}
-	if err := s.wait(ctx, "http://"+admin); err != nil {
+	// At its admin address it says that all of it has started. The others could be answered by another server, which was faster to take
+	// the ports.
+	started := func(ctx context.Context) error { return (&Server{URL: "http://" + admin}).answers(ctx, "/") }
+	if err := s.process.Await(ctx, started); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -126,38 +126,6 @@ func arguments(otlp, web, admin string) []string {
 		args = append(args, "--"+flag+"="+address)
 	}
 	return args
-}
-
-// freePort is the loopback address of the port that is wanted, or of one that is free.
-func freePort(ctx context.Context, wanted int) (string, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(wanted)))
-	if wanted != 0 && errors.Is(err, syscall.EADDRINUSE) {
-		listener, err = config.Listen(ctx, "tcp4", "127.0.0.1:0")
-	}
-	if err != nil {
-		return "", fmt.Errorf("find a port for Jaeger: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
-}
-
-// wait waits until the server says at its admin address that all of it has started. The others could be answered by
-// another server, which was faster to take the ports.
-func (s *Server) wait(ctx context.Context, admin string) error {
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		if (&Server{URL: admin}).answers(ctx, "/") == nil {
-			return nil
-		}
-		select {
-		case <-s.process.Ended:
-			return s.process.Failure()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-ticker.C:
-		}
-	}
 }
 
 // ready returns why the server cannot be asked.

@@ -134,7 +134,7 @@ func TestFreePort(t *testing.T) {
 	}
 	defer held.Close() //nolint:errcheck // nothing was written
 	port := held.Addr().(*net.TCPAddr).Port
-	got, err := freePort(t.Context(), port)
+	got, err := program.FreePort(t.Context(), port)
 	if err != nil || got == held.Addr().String() || !strings.HasPrefix(got, "127.0.0.1:") {
 		t.Errorf("%s, %v in place of %s", got, err, held.Addr())
 	}

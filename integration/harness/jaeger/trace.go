@@ -81,8 +81,8 @@ func tags(pairs []keyValue) map[string]string {
 	return m
 }
 
-// parseTrace makes a tree of the flat list that the HTTP API gives.
-func parseTrace(data []byte) (*Trace, error) {
+// UnmarshalJSON makes a tree of the flat list that the HTTP API gives.
+func (t *Trace) UnmarshalJSON(data []byte) error {
 	var raw struct {
 		TraceID string
 		Spans   []struct {
@@ -100,7 +100,7 @@ func parseTrace(data []byte) (*Trace, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber() // which keeps all digits
 	if err := decoder.Decode(&raw); err != nil {
-		return nil, fmt.Errorf("read Jaeger's trace: %w", err)
+		return fmt.Errorf("read Jaeger's trace: %w", err)
 	}
 	byID := make(map[string]*Span, len(raw.Spans))
 	first := raw.Spans[:0] // of each span: an exporter that got no answer sends them twice
@@ -121,7 +121,7 @@ func parseTrace(data []byte) (*Trace, error) {
 		}
 		byID[s.ID] = s
 	}
-	t := &Trace{ID: raw.TraceID, JSON: data}
+	*t = Trace{ID: raw.TraceID, JSON: bytes.Clone(data)}
 	for _, r := range first {
 		s := byID[r.SpanID]
 		var parent *Span
@@ -140,7 +140,7 @@ func parseTrace(data []byte) (*Trace, error) {
 	for _, s := range byID {
 		slices.SortFunc(s.Children, inOrder)
 	}
-	return t, nil
+	return nil
 }
 
 // inOrder is by start, and by name where those are the same.

@@ -1,6 +1,7 @@
 package jaeger
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -25,11 +26,11 @@ var sentTwice = strings.Replace(answer, `{"spanID":"b"`, `{"spanID":"c"`, 1)
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	traces, err := parse([]byte(answer), http.StatusOK)
-	if err != nil || len(traces) != 1 {
-		t.Fatalf("%d traces, %v", len(traces), err)
+	var all struct{ Data []*Trace }
+	if err := json.Unmarshal([]byte(answer), &all); err != nil || len(all.Data) != 1 {
+		t.Fatalf("%d traces, %v", len(all.Data), err)
 	}
-	trace := traces[0]
+	trace := all.Data[0]
 	var names []string
 	for depth, span := range trace.All() {
 		names = append(names, strings.Repeat(" ", depth)+span.Name)

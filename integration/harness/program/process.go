@@ -1,12 +1,16 @@
 package program
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/denorm-go/denorm/integration/harness/cluster"
 )
@@ -57,6 +61,33 @@ func Start(name, path string, args, env []string) (*Process, error) {
 		_ = cmd.Wait() // the log says why it ended
 	}()
 	return p, nil
+}
+
+// Await returns when the program is ready, or why it will not be.
+func (p *Process) Await(ctx context.Context, ready func(context.Context) error) error {
+	for ready(ctx) != nil {
+		select {
+		case <-p.Ended:
+			return p.Failure()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// FreePort is the loopback address of the port that is wanted, or of one that is free.
+func FreePort(ctx context.Context, wanted int) (string, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(wanted)))
+	if wanted != 0 && errors.Is(err, syscall.EADDRINUSE) {
+		listener, err = config.Listen(ctx, "tcp4", "127.0.0.1:0")
+	}
+	if err != nil {
+		return "", fmt.Errorf("find a port: %w", err)
+	}
+	return listener.Addr().String(), listener.Close()
 }
 
 // Failure says why the process has ended.

@@ -13,7 +13,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"testing"
 	"time"
 
@@ -30,7 +29,6 @@ type Server struct {
 	Address string // host:port
 
 	path, file string
-	port       int
 	process    *program.Process
 }
 
@@ -47,17 +45,11 @@ func Start(ctx context.Context, file string, out io.Writer) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
+	address, err := program.FreePort(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Address: listener.Addr().String(), path: path, file: file}
-	if tcp, ok := listener.Addr().(*net.TCPAddr); ok {
-		s.port = tcp.Port
-	}
-	if err := listener.Close(); err != nil {
-		return nil, err
-	}
+	s := &Server{Address: address, path: path, file: file}
 	return s, s.Restart(ctx)
 }
 
@@ -65,34 +57,27 @@ func Start(ctx context.Context, file string, out io.Writer) (*Server, error) {
 func (s *Server) Restart(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("start Temporal: no answer after %v", startTimeout))
 	defer cancel()
-	args := []string{
-		"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(s.port), "--log-level", "error",
+	_, port, err := net.SplitHostPort(s.Address)
+	if err != nil {
+		return err
 	}
+	args := []string{"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", port, "--log-level", "error"}
 	if s.file != "" {
 		args = append(args, "--db-filename", s.file)
 	}
-	start := func() (err error) {
-		s.process, err = program.Start("Temporal", s.path, args, os.Environ())
+	healthy := func(ctx context.Context) error {
+		_, err := s.Command(ctx, "operator", "cluster", "health")
 		return err
 	}
-	if err := start(); err != nil {
-		return err
-	}
-	for again := mostRestarts; ; {
-		if _, err := s.Command(ctx, "operator", "cluster", "health"); err == nil {
+	for again := mostRestarts; ; again-- {
+		if s.process, err = program.Start("Temporal", s.path, args, os.Environ()); err != nil {
+			return err
+		}
+		if err = s.process.Await(ctx, healthy); err == nil {
 			return nil
 		}
-		select {
-		case <-s.process.Ended:
-			if again--; again < 0 {
-				return s.process.Failure()
-			}
-			if err := errors.Join(s.process.Stop(), start()); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), s.Kill())
-		case <-time.After(200 * time.Millisecond):
+		if err = errors.Join(err, s.Kill()); again == 0 || ctx.Err() != nil {
+			return err
 		}
 	}
 }
