@@ -90,7 +90,7 @@ func TestRowsOfDefinitions(t *testing.T) {
 
 // TestSystemTables compares the tables of the system themselves. The in-process Cassandra has not all of them.
 func TestSystemTables(t *testing.T) {
-	b := &both{session: cluster.Session(t, ""), schema: catalog.New(), version: cluster.Version(t)}
+	b := &both{session: cluster.Session(t, ""), schema: catalog.New(), version: version(t)}
 	for _, keyspace := range []string{"system", "system_schema"} {
 		theirs := b.tables(t, b.realRows(t, `SELECT * FROM system_schema.columns WHERE keyspace_name = ?`, keyspace))
 		ours := b.tables(t, b.rows("columns", keyspace))
