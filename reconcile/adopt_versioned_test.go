@@ -77,7 +77,7 @@ func TestAdoptVersioned(t *testing.T) {
 			}
 		}
 		put("tickets_by_agent", 99, "eve", "of nobody", "")
-		exec("INSERT INTO tickets_by_agent (id, agent, text) VALUES (98, 'eve', 'ahead') USING TIMESTAMP ?", now.Add(48*time.Hour).UnixMicro())
+		exec("INSERT INTO tickets_by_agent (id, agent, text) VALUES (98, 'eve', 'ahead') USING TIMESTAMP ?", now.Add(3*time.Hour).UnixMicro())
 		put("tickets", 50, "ada", "expires", " AND TTL 864000")
 		exec("INSERT INTO tickets (id, agent, text) VALUES (51, 'ada', 'ahead') USING TIMESTAMP ?", now.Add(time.Hour).UnixMicro())
 		<-time.After(time.Minute)
@@ -139,7 +139,7 @@ func TestAdoptVersioned(t *testing.T) {
 				t.Error(f)
 			}
 		}
-		<-time.After(48 * time.Hour)
+		<-time.After(3 * time.Hour)
 		if report, err = r.Adopt(t.Context(), tickets, reconcile.Writers(time.Now()), keep); err != nil || report.Stamped != 0 {
 			t.Errorf("%v\n%v", err, report)
 		}
