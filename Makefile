@@ -100,7 +100,7 @@ accord: ## Transactional sets on three nodes of Cassandra 6: readers, hot orders
 
 .PHONY: accordbench
 accordbench: ## what a change costs in a transaction of Cassandra 6, next to the other rules, into docs/
-	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 2G -volatile -- ../bin/bench accord -keyspace bench -out ../docs $(BENCH_ARGS)
+	@export CASSANDRA_VERSION=6 DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 2G -volatile -- ../bin/bench accord -out ../docs $(BENCH_ARGS)
 
 .PHONY: cassandra6
 cassandra6: ## the tests of make integration, also those of SKIP, on three nodes of Cassandra 6
@@ -182,33 +182,33 @@ $(LINT): internal/tools/go.mod internal/tools/go.sum
 	cd internal/tools && go build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $(LINT)
 
-BENCH = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ../bin/cluster run -nodes 3 -- ../bin/bench
-
-# One command for all: on three nodes, on six, with each row on one node alone (where the client is the limit), and with both variants of
-# Paxos. Half an hour on two processors. BENCH_ARGS="-rounds 2" makes each part shorter.
-.PHONY: bench
-bench: ## createOrder, changes and bulk writes beside hand-written code, on three and on six nodes, into docs/; half an hour
-	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -- sh -c "../bin/bench create -out ../docs $(BENCH_ARGS) && \
-		../bin/bench create -rf 1 -writes 1400 -only '$(LIMITED)' -out ../docs $(BENCH_ARGS) && \
-		../bin/bench bulk -out ../docs $(BENCH_ARGS)"
-	@for v in v1 v2; do export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -paxos $$v -- ../bin/bench changes -out ../docs $(BENCH_ARGS) || exit 1; cd ..; done
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 6 -- ../bin/bench create -only '$(SPREAD)' -out ../docs $(BENCH_ARGS)
 BENCH_OF = cd integration && go build -o ../bin/ ./cmd/cluster ./cmd/bench && ../bin/cluster run
-LIMITED = fan-out by hand;fan-out by hand with gocqlx;denorm fan-out;denorm fan-out, grouped
-SPREAD = fan-out by hand;denorm fan-out;unlogged batch by hand;denorm fan-out, grouped
+
+.PHONY: bench
+bench: ## createOrder, changes and bulk writes compared with hand-written code on three nodes, into docs/; half an hour
+	go test -run '^$$' -bench . -benchmem ./tables/ ./writer/ ./retry/ ./internal/request/ ./tracing/ ./internal/hosts/
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- sh -c "../bin/bench create -out ../docs $(BENCH_ARGS) && \
+		../bin/bench changes -out ../docs $(BENCH_ARGS) && ../bin/bench bulk -out ../docs $(BENCH_ARGS)"
+
+.PHONY: compare
+compare: ## client CPU, p50, p99 and allocations of the working tree compared with the commit BASE, side by side; six minutes
+	@$(BENCH_OF) -nodes 1 -heap 1G -- ../bin/bench compare -base '$(BASE)' $(ARGS)
+
+.PHONY: benchgate
+benchgate: ## allocations and client CPU without nodes, compared with BASE or the commit before; ARGS=-update after a change of allocations
+	@cd integration && go build -o ../bin/ ./cmd/bench && ../bin/bench gate -base '$(BASE)' $(ARGS)
 
 .PHONY: tombstones
 tombstones: ## what moved rows cost those who read: LIMIT 20 of each status after 200,000 changes, into docs/; half an hour
-	@$(BENCH) tombstones -out ../docs
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -- ../bin/bench tombstones -out ../docs $(BENCH_ARGS)
 
 .PHONY: readbench
-readbench: ## 1,000,000 rows in 240 buckets read through the library and by hand on three nodes, into docs/reading.md
-	@$(BENCH) reads -out ../docs
+readbench: ## a stream in 240 partitions read through the library and by hand on three nodes, into docs/reading.md
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- ../bin/bench reads -out ../docs $(BENCH_ARGS)
 
 .PHONY: reconcilebench
-reconcilebench: ## Verify, Repair and Backfill of 200,000 orders compared with the same by hand on three nodes, into docs/reconcile-benchmark.md
-	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 2G -- ../bin/bench reconcile -heap 2G -out ../docs
+reconcilebench: ## Verify and Backfill of 5,000 orders compared with the same by hand on three nodes, into docs/reconcile-benchmark.md
+	@export DENORM_MODE=jvm; $(BENCH_OF) -nodes 3 -heap 1G -- ../bin/bench reconcile -out ../docs $(BENCH_ARGS)
 
 .PHONY: up
 up: ## start three Cassandra nodes and leave them running

@@ -11,7 +11,7 @@ require (
 	github.com/prometheus/common v0.70.1
 	github.com/schollz/progressbar/v3 v3.18.0
 	github.com/scylladb/go-reflectx v1.0.1
-	github.com/scylladb/gocqlx/v2 v2.8.0
+	github.com/scylladb/gocqlx/v2 v2.8.0 // indirect
 	go.opentelemetry.io/otel v1.46.0
 	go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc v1.46.0
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.46.0 // indirect
@@ -31,6 +31,7 @@ require (
 	github.com/shirou/gopsutil/v4 v4.26.6
 	github.com/spf13/cobra v1.10.1
 	golang.org/x/mod v0.38.0
+	gonum.org/v1/gonum v0.17.0
 )
 
 require (

@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
+	"github.com/denorm-go/denorm/reader"
 	"github.com/denorm-go/denorm/retry"
 	"github.com/denorm-go/denorm/schema"
 	"github.com/denorm-go/denorm/tables"
@@ -23,43 +25,6 @@ type order struct {
 	Status    orders.Status
 	Total     int
 	UpdatedAt int64
-}
-
-// tombstoneBench reads after many changes of status, with a swept status and with one of a single writer.
-type tombstoneBench struct{ changes, rounds int }
-
-func (b *tombstoneBench) flags(f *flag.FlagSet) {
-	f.IntVar(&b.changes, "changes", 200_000, "how many changes of status, in each of the two sets")
-	f.IntVar(&b.rounds, "rounds", 300, "how often each status is read")
-}
-
-func (b *tombstoneBench) schema() *schema.Schema {
-	return schema.Must(schema.Declare(schema.Sets(ways[0].orders, ways[1].orders)))
-}
-
-func (b *tombstoneBench) run(ctx context.Context, p *place) (map[string]string, error) {
-	if b.changes < 1 || b.rounds < 1 {
-		return nil, errors.New("-changes and -rounds must be positive")
-	}
-	r := sweeps{tombstoneBench: *b, hosts: p.hosts, busy: loadAverage()}
-	// The servers are driven to their limit: what matters is that all arrives.
-	w, err := writer.New(p.admin, writer.Concurrent(), writer.Timeout(2*time.Minute),
-		writer.Retry(retry.Policy{MaxAttempts: 20, MaxElapsedTime: 2 * time.Minute, AttemptTimeout: 20 * time.Second}))
-	if err != nil {
-		return nil, err
-	}
-	begin := time.Now()
-	for _, way := range ways {
-		if err := way.load(ctx, w, b.changes); err != nil {
-			return nil, fmt.Errorf("%s: %w", way.name, err)
-		}
-	}
-	r.loaded = time.Since(begin)
-	if r.results, err = (reads{p.admin.Reads()}).measure(ctx, b.rounds); err != nil {
-		return nil, err
-	}
-	r.confirmed, err = b.confirm(ctx, p)
-	return map[string]string{"tombstones.md": r.text()}, err
 }
 
 // way is one to declare the status.
@@ -95,6 +60,9 @@ var lives = []struct {
 	{0.001, []orders.Status{orders.Paid, orders.Cancelled}},
 }
 
+// listed are the statuses, the commonest first.
+var listed = []orders.Status{orders.Shipped, orders.Paid, orders.Open, orders.Cancelled}
+
 // changesPerOrder is the mean.
 func changesPerOrder() float64 {
 	sum := 0.0
@@ -122,4 +90,93 @@ func drawLife(random *rand.Rand) []orders.Status {
 		}
 	}
 	return lives[0].changes
+}
+
+const (
+	moves     = 200_000 // changes of status, in each of the two sets
+	listLimit = 20      // orders that a reader wants
+)
+
+// listings are the contenders: those who list a status. The first one loads the orders.
+func listings() (list []turn.Contender, sections []section) {
+	var once sync.Once
+	for _, status := range listed {
+		of := func(how string) string { return fmt.Sprintf("%s, %s", status, how) }
+		sections = append(sections, section{
+			fmt.Sprintf("Status %s, %.1f %% of the orders", status, 100*stay(status)), of("OneOf"), []string{of("SingleWriter"), of("SingleWriter, Confirm")},
+		})
+		for how, name := range []string{"OneOf", "OneOf" + again, "SingleWriter", "SingleWriter, Confirm"} {
+			q := reader.From(ways[how/2].orders, ways[how/2].status).Eq("status", status).Limit(listLimit)
+			if how == 3 {
+				q = q.Confirm()
+			}
+			list = append(list, turn.Contender{Name: of(name), Open: func(ctx context.Context, p *turn.Place) (turn.Prepare, error) {
+				var err error
+				once.Do(func() { err = loadOrders(ctx, p) })
+				return func(context.Context, int) (func(context.Context, int) error, error) {
+					return func(ctx context.Context, _ int) error {
+						_, _, err := reader.List(ctx, p.Reader, "list", q)
+						return err
+					}, nil
+				}, err
+			}})
+		}
+	}
+	return list, sections
+}
+
+// loadOrders lets orders live, in both sets. The servers are driven to their limit: what matters is that all arrives.
+func loadOrders(ctx context.Context, p *turn.Place) error {
+	if err := p.Ensure(ctx, schema.Sets(ways[0].orders, ways[1].orders)); err != nil {
+		return err
+	}
+	w := p.Writer.With(writer.Concurrent(), writer.Timeout(2*time.Minute),
+		writer.Retry(retry.Policy{MaxAttempts: 20, MaxElapsedTime: 2 * time.Minute, AttemptTimeout: 20 * time.Second}))
+	for _, way := range ways {
+		if err := way.load(ctx, w); err != nil {
+			return fmt.Errorf("%s: %w", way.name, err)
+		}
+	}
+	return nil
+}
+
+// tombstones is a table of what a replica reads for one list.
+func tombstones(ctx context.Context, p *turn.Place) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## Tombstones that one list of %d reads\n\n| status | `OneOf` | `SingleWriter` | %d / share |\n| --- | --- | --- | --- |\n", listLimit, listLimit)
+	for _, status := range listed {
+		fmt.Fprintf(&b, "| %s |", status)
+		for _, way := range ways {
+			statement := fmt.Sprintf(`SELECT order_id, total, updated_at FROM %s WHERE status = ? LIMIT %d`, way.status, listLimit)
+			x, err := (reads{p.Session.Reads()}).scan(ctx, statement, status)
+			if err != nil {
+				return "", fmt.Errorf("trace %s of %s: %w", status, way.name, err)
+			}
+			fmt.Fprintf(&b, " %d |", x.tombstones)
+		}
+		fmt.Fprintf(&b, " %.0f |\n", listLimit/stay(status))
+	}
+	return b.String(), nil
+}
+
+func tombstonePage() *page {
+	list, sections := listings()
+	return &page{
+		ruler: ruler{limit: 5 * time.Minute, order: turn.Order{N: 5, AtATime: 1}}, file: "tombstones.md", target: "tombstones", contenders: list, sections: sections,
+		metrics: []metric{p50, p99, clientCPU, serversCPU}, more: tombstones,
+		text: `# What sweeps cost a reader
+
+A status that is declared ` + "`OneOf`" + ` is swept: every change of an order deletes its row under all other statuses. Who lists a status reads across
+what was deleted there, until gc_grace_seconds have passed and a compaction has run. A list of n orders crosses about n / share tombstones,
+where share is the part of all orders that are in the status. With ` + "`SingleWriter`" + ` a row is deleted only where the order has been. With
+` + "`Confirm`" + ` a query reads the base row of each row too.
+
+Above 1,000 tombstones (` + "`tombstone_warn_threshold`" + `) the server warns, above 100,000 (` + "`tombstone_failure_threshold`" + `) it rejects the read: a list
+of 20 fails from a share of 0.02 % downwards. A status that every order passes through and leaves, such as open, costs the same in both. A
+bucket of time in the partition key bounds the cost by the orders of one bucket.
+
+The tables are those after 200,000 changes of status in each set: orders are created open, most are then paid and shipped, one of a thousand is paid
+and cancelled. A list has 20 orders of one status, by reader.List.
+`,
+	}
 }

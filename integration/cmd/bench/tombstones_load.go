@@ -22,14 +22,14 @@ const (
 )
 
 // load creates orders and changes their status as often as wanted, give or take a worker's last chunk.
-func (y way) load(ctx context.Context, w *writer.Writer, changes int) error {
-	chunks := int(float64(changes)/changesPerOrder())/ordersPerWrite + 1
+func (y way) load(ctx context.Context, w *writer.Writer) error {
+	chunks := int(moves/changesPerOrder())/ordersPerWrite + 1
 	var done atomic.Int64
 	begin := time.Now()
 	return parallel.Do(workers, chunks, func(i int) error {
 		err := y.loadChunk(ctx, w, uint64(i+1), &done)
 		if (i+1)%(chunks/10+1) == 0 || i == chunks-1 {
-			progress("%s: %d of %d changes after %.0f s", y.name, done.Load(), changes, time.Since(begin).Seconds())
+			progress("%s: %d of %d changes after %.0f s", y.name, done.Load(), moves, time.Since(begin).Seconds())
 		}
 		return err
 	})

@@ -14,8 +14,11 @@ import (
 	"github.com/denorm-go/denorm/integration/harness/sleep"
 )
 
-// scan is what a replica reads for one request.
-type scan struct{ live, tombstones int }
+// seen is what a replica reads for one request.
+type seen struct{ live, tombstones int }
+
+// reads are those of one who lists orders.
+type reads struct{ session *gocql.Session }
 
 // traced learns under which id a request was traced.
 type traced struct{ id []byte }
@@ -23,23 +26,13 @@ type traced struct{ id []byte }
 // Trace implements gocql.Tracer.
 func (t *traced) Trace(id []byte) { t.id = id }
 
-// scan reads with request tracing on, once more if the server gives up.
-func (s reads) scan(ctx context.Context, statement string, status orders.Status) (result scan, err error) {
-	for range 10 {
-		var timeout *gocql.RequestErrReadTimeout
-		if result, err = s.scanOnce(ctx, statement, status); !errors.As(err, &timeout) {
-			break
-		}
-	}
-	return result, err
-}
-
-func (s reads) scanOnce(ctx context.Context, statement string, status orders.Status) (scan, error) {
+// scan reads with request tracing on.
+func (s reads) scan(ctx context.Context, statement string, status orders.Status) (seen, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var t traced
 	if err := s.session.Query(statement, status).WithContext(ctx).Trace(&t).Iter().Close(); err != nil {
-		return scan{}, err
+		return seen{}, err
 	}
 	var failed error
 	if err := sleep.Until(ctx, 100*time.Millisecond, func() error { // traces are written behind
@@ -49,10 +42,10 @@ func (s reads) scanOnce(ctx context.Context, statement string, status orders.Sta
 		}
 		return nil
 	}); err != nil {
-		return scan{}, fmt.Errorf("the trace is not complete: %w", err)
+		return seen{}, fmt.Errorf("the trace is not complete: %w", err)
 	}
 	if failed != nil {
-		return scan{}, failed
+		return seen{}, failed
 	}
 	return s.largestScan(ctx, t.id)
 }
@@ -67,8 +60,8 @@ func (s reads) traceDone(ctx context.Context, id []byte) (bool, error) {
 }
 
 // largestScan is that of the replica that read most: they differ by what has not arrived yet.
-func (s reads) largestScan(ctx context.Context, id []byte) (scan, error) {
-	var largest scan
+func (s reads) largestScan(ctx context.Context, id []byte) (seen, error) {
+	var largest seen
 	found := false
 	events := s.session.Query(`SELECT activity FROM system_traces.events WHERE session_id = ?`, id).WithContext(ctx).Iter()
 	for activity := ""; events.Scan(&activity); {
@@ -77,22 +70,22 @@ func (s reads) largestScan(ctx context.Context, id []byte) (scan, error) {
 		}
 	}
 	if err := events.Close(); err != nil {
-		return scan{}, err
+		return seen{}, err
 	}
 	if !found {
-		return scan{}, errors.New("no replica says in the trace what it has read")
+		return seen{}, errors.New("no replica says in the trace what it has read")
 	}
 	return largest, nil
 }
 
 var readActivity = regexp.MustCompile(`^Read (\d+) live rows and (\d+) tombstone`)
 
-func parseActivity(activity string) (scan, bool) {
+func parseActivity(activity string) (seen, bool) {
 	match := readActivity.FindStringSubmatch(activity)
 	if match == nil {
-		return scan{}, false
+		return seen{}, false
 	}
 	live, err1 := strconv.Atoi(match[1])
 	tombstones, err2 := strconv.Atoi(match[2])
-	return scan{live: live, tombstones: tombstones}, err1 == nil && err2 == nil
+	return seen{live: live, tombstones: tombstones}, err1 == nil && err2 == nil
 }

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
+)
+
+// gate compares without nodes: allocations with those in a file, client CPU with another commit.
+type gate struct {
+	comparison
+	update bool
+}
+
+func (g *gate) flags(f *flag.FlagSet) {
+	g.comparison.flags(f)
+	f.BoolVar(&g.update, "update", false, "write the allocations of today into "+countsFile)
+}
+
+// What the client CPU of an operation may be, times that of the base.
+const (
+	warnAt  = 1.03
+	blockAt = 1.08
+)
+
+const countsFile = "cmd/bench/allocations.json"
+
+// counts are allocations of each operation, which depend on the release of Go.
+type counts struct {
+	Go         string
+	Operations map[string]float64
+}
+
+var errGate = errors.New("the gate is shut")
+
+func (g *gate) run(ctx context.Context) error {
+	names, err := g.names(turn.Gated)
+	if err != nil {
+		return err
+	}
+	base, head, err := g.built(ctx)
+	misfit := errors.Is(err, errMisfit)
+	if err != nil && !misfit {
+		return err
+	}
+	fits, err := g.allocations(ctx, names, base, head, misfit)
+	if err != nil || g.update {
+		return err
+	}
+	if misfit {
+		fmt.Println("WARNING: client CPU is not compared: the driver does not compile with the library of the base")
+	} else if fast, err := g.cpu(ctx, names, base, head); err != nil {
+		return err
+	} else {
+		fits = fits && fast
+	}
+	if !fits {
+		return errGate
+	}
+	return nil
+}
+
+// allocations compares with the file, or with the base if the file is of another release of Go.
+func (g *gate) allocations(ctx context.Context, names []string, base, head string, misfit bool) (fits bool, err error) {
+	var want counts
+	data, err := os.ReadFile(countsFile)
+	if err == nil {
+		err = json.Unmarshal(data, &want)
+	}
+	if err != nil && !g.update {
+		return false, err
+	}
+	now, err := exactly(ctx, head, names)
+	if err != nil {
+		return false, err
+	}
+	release := strings.Join(strings.SplitN(runtime.Version(), ".", 3)[:2], ".")
+	if g.update {
+		data, err = json.MarshalIndent(counts{release, now}, "", "\t")
+		if err != nil {
+			return false, err
+		}
+		return true, os.WriteFile(countsFile, append(data, '\n'), 0o600)
+	}
+	from := countsFile
+	if want.Go != release {
+		if misfit {
+			return false, fmt.Errorf("%s is of %s, this is %s, and the base cannot be measured: use %s", countsFile, want.Go, release, want.Go)
+		}
+		from = "the base"
+		if want.Operations, err = exactly(ctx, base, names); err != nil {
+			return false, err
+		}
+	}
+	fits = true
+	for _, name := range names {
+		fmt.Printf("%-28s %7.1f allocations, %7.1f in %s\n", name, now[name], want.Operations[name], from)
+		fits = fits && math.Abs(now[name]-want.Operations[name]) <= half
+	}
+	if !fits {
+		fmt.Println("allocations differ: if it must be so, make benchgate ARGS=-update, and say why in the commit")
+	}
+	return fits, nil
+}
+
+// cpu measures again what is too slow or may be.
+func (g *gate) cpu(ctx context.Context, names []string, base, head string) (bool, error) {
+	slow, fits := names, true
+	for round := 0; round < 2 && len(slow) > 0; round++ {
+		r := ruler{blocks: g.blocks, limit: g.limit, enough: 0.03, order: withoutNodes}
+		heats, err := measured(ctx, r, slow, []string{base, head}, nil)
+		if err != nil {
+			return false, err
+		}
+		var again []string
+		for i, name := range slow {
+			r, verdict := heats[i].versus(1, 0, clientCPU), ""
+			switch {
+			case r.is >= blockAt:
+				verdict, fits = fmt.Sprintf("  too slow: %.2f or more", blockAt), fits && round == 0
+			case r.is >= warnAt:
+				verdict = fmt.Sprintf("  WARNING: %.2f or more", warnAt)
+			}
+			if verdict != "" && r.high >= blockAt {
+				again = append(again, name)
+			}
+			fmt.Printf("%-28s %s times the client CPU%s\n", name, r, verdict)
+		}
+		slow = again
+	}
+	return fits, nil
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
+	"github.com/denorm-go/denorm/integration/harness/cluster"
+)
+
+// page is a page of docs/ about contenders that are compared.
+type page struct {
+	ruler
+	file, target string
+	text         string // before the tables
+	metrics      []metric
+	alone        bool // client CPU and allocations are measured without nodes
+	sections     []section
+	contenders   []turn.Contender
+	more         func(context.Context, *turn.Place) (string, error) // after the tables; nil: nothing
+}
+
+// section is a table. The base meets itself under another name, base + again: the null.
+type section struct {
+	title string
+	base  string
+	names []string
+}
+
+const again = ", again"
+
+func (p *page) flags(f *flag.FlagSet) {
+	f.IntVar(&p.blocks, "blocks", 1000, "at most so many blocks")
+	f.DurationVar(&p.limit, "for", p.limit, "for about so long")
+}
+
+// run measures the sections in turn, and writes the page into the folder.
+func (p *page) run(ctx context.Context, place *turn.Place, dir string) error {
+	place.Servers = cluster.CPU
+	var alone []*heat
+	if p.alone {
+		if err := p.withoutNodes(ctx, &alone); err != nil {
+			return err
+		}
+	}
+	heats := p.heats(place)
+	if err := p.ruler.run(ctx, heats...); err != nil {
+		return err
+	}
+	text := p.report(place, alone, heats)
+	if p.more != nil {
+		more, err := p.more(ctx, place)
+		if err != nil {
+			return err
+		}
+		text += more
+	}
+	text += "\n" + written(p.target)
+	fmt.Println(text)
+	if dir == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(dir, p.file), []byte(text), 0o644)
+}
+
+// heats are the sections, with contenders of a place.
+func (p *page) heats(place *turn.Place) (heats []*heat) {
+	stage := &turn.Stage{Place: place, Contenders: p.contenders}
+	for _, s := range p.sections {
+		h := &heat{}
+		for _, name := range append([]string{s.base, s.base + again}, s.names...) {
+			h.list = append(h.list, contender{name, func(ctx context.Context, o turn.Order) (turn.Result, error) {
+				o.Name = name
+				return stage.Turn(ctx, o)
+			}})
+		}
+		heats = append(heats, h)
+	}
+	return heats
+}
+
+// withoutNodes measures the client alone, as the gate does.
+func (p *page) withoutNodes(ctx context.Context, heats *[]*heat) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	place, err := turn.Open(ctx, nil, 3)
+	if err != nil {
+		return err
+	}
+	defer place.Close()
+	*heats = p.heats(place)
+	return ruler{blocks: p.blocks, limit: p.limit / 3, order: withoutNodes}.run(ctx, *heats...)
+}
+
+func (p *page) report(place *turn.Place, alone, heats []*heat) string {
+	var b strings.Builder
+	where := ""
+	if p.alone {
+		where = " Client CPU and allocations are of turns without nodes, where answers come from the process of the client."
+	}
+	fmt.Fprintf(&b, `%s
+%d Cassandra nodes and the client share a machine with %d cores. Each row has %d replicas; level LOCAL_QUORUM. Each contender has two turns in each of %d blocks,
+A B B A, within seconds.%s
+A cell is a ratio to the first line, with its 95 %% interval (bootstrap over blocks). The second line is the first contender again, under another name. “Not shown” means that the
+interval is wider than 5 %% (p99: 15 %%), or that the interval of the second line does not contain 1.
+`, p.text, place.Hosts, runtime.NumCPU(), place.Replicas, len(heats[0].results[0])/2, where)
+	for i, s := range p.sections {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n%s\n", s.title, p.table(i, alone, heats), pauses(heats[i]))
+	}
+	return b.String()
+}
+
+func (p *page) table(section int, alone, heats []*heat) string {
+	var b strings.Builder
+	b.WriteString("| |")
+	for _, m := range p.metrics {
+		b.WriteString(" " + m.name + " |")
+	}
+	b.WriteString("\n|" + strings.Repeat(" --- |", len(p.metrics)+1) + "\n")
+	for i, c := range heats[section].list {
+		b.WriteString("| " + c.name + " |")
+		for _, m := range p.metrics {
+			h := heats[section]
+			if m.alone && alone != nil {
+				h = alone[section]
+			}
+			cell := m.cell(h.versus(i, 0, m), h.versus(1, 0, m))
+			if i == 0 {
+				series := slices.Sorted(slices.Values(h.series(0, m)))
+				cell = strings.TrimSpace(fmt.Sprintf("%.*f %s", m.decimals, stat.Quantile(0.5, stat.LinInterp, series, nil), m.unit))
+			}
+			b.WriteString(" " + cell + " |")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// written ends a file.
+func written(target string) string {
+	return fmt.Sprintf("Written by `make %s` on %s, %s %s/%s.\n", target, time.Now().UTC().Format(time.DateOnly), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
+}
+
+var (
+	errHosts = errors.New(cluster.TestHostsEnv + " is not set: make help says how to run this")
+	errUsage = errors.New("no such benchmark: go doc ./cmd/bench lists them")
+)
+
+// Latencies are those of one at a time; the client CPU is measured without nodes.
+var (
+	oneByOne = turn.Order{N: 40, AtATime: 1}
+	figures  = []metric{clientCPU, allocations, serversCPU, p50, p99, requests}
+	whole    = turn.Order{N: 1000}
+)
+
+var pages = map[string]*page{
+	"create": {
+		ruler: ruler{limit: 8 * time.Minute, order: oneByOne}, file: "benchmark.md", target: "bench", alone: true, metrics: figures, contenders: turn.Contenders,
+		text: `# Benchmark
+
+createOrder inserts an order into ` + "`orders_by_id`, `orders_by_user` and `orders_by_status`" + `. The fan-out by hand has goroutines, prepared
+gocql queries and a pinned timestamp, no retry and no bookkeeping. The newest ten rows by hand are ten reads at the same time. [What a change costs](changes.md) is about updates and moves.
+`,
+		sections: []section{
+			{"createOrder", "fan-out by hand", []string{
+				"createOrder", "createOrder, Group", "createOrder, Logged", "createOrder, traced", "one INSERT by hand", "unlogged batch by hand", "logged batch by hand",
+				"INSERT with two materialized views",
+			}},
+			{"The newest ten rows of ten buckets", "ten reads by hand, sorted", []string{
+				"newest ten of ten buckets", "ten reads by hand, not merged", "one IN of ten buckets by hand",
+			}},
+		},
+	},
+	"changes": {
+		ruler: ruler{limit: 8 * time.Minute, order: oneByOne}, file: "changes.md", target: "bench", alone: true, metrics: figures, contenders: turn.Contenders,
+		text: `# What a change costs
+
+An entity is in two tables, by id and by status. No two changes meet: the figures are the price of the rule of the set, not of contention. Conditions use
+` + "`paxos_variant: v1`" + `, Cassandra's default.
+`,
+		sections: []section{
+			{"Insert", "insert by hand", []string{
+				"insert", "insert, Group", "insert, OneOf", "insert if not exists by hand", "insert, Versioned", "insert, Versioned, Unique",
+			}},
+			{"Update", "update by hand", []string{"update", "update, Group", "update, OneOf", "update, OneOf, Concurrent", "update, OneOf, Concurrent, Group"}},
+			{"Move", "move by hand, logged batch", []string{"move, SingleWriter", "move, OneOf", "move, OneOf, Concurrent, Group"}},
+			{"Under a condition", "compare-and-set by hand", []string{"update, Versioned", "move by hand, compare-and-set", "move, Versioned", "update"}},
+		},
+	},
+	"accord": {
+		ruler: ruler{limit: 6 * time.Minute, order: oneByOne}, file: "accord-benchmark.md", target: "accordbench", metrics: figures, contenders: turn.Contenders,
+		text: `# What a change costs in a transaction of Cassandra 6
+
+The nodes are an alpha of Cassandra 6. An entity is in two tables, by id, and by address and status; with Unique in a third one, by address. No two entities share
+a partition, but in the line “shared”, where the second table is by status alone. Sets that are [Transactional](accord.md) use QUORUM.
+`,
+		sections: []section{
+			{"Insert", "insert, fan-out", []string{
+				"insert, owned, OneOf", "insert, owned, Versioned", "insert, Transactional", "insert, owned, Versioned, Unique", "insert, Transactional, Unique",
+				"insert, Transactional, shared",
+			}},
+			{"Update", "update, fan-out", []string{"update, owned, OneOf", "update, owned, Versioned", "update, Transactional"}},
+			{"Move", "move, owned, SingleWriter", []string{"move, owned, OneOf", "move, owned, Versioned", "move, Transactional"}},
+		},
+	},
+	"bulk": {
+		ruler: ruler{limit: 8 * time.Minute, order: whole}, file: "bulk-benchmark.md", target: "bench", contenders: importers(),
+		metrics: []metric{took, clientCPU, serversCPU, requests},
+		text: `# Bulk benchmark
+
+A turn inserts 1,000 rows of two tables, by WriteAll and by loops of 64 goroutines.
+`,
+		sections: []section{
+			{"All partitions in common: both tables by channel, of which there are 200", "by_channel: Write", importerNames("by_channel")},
+			{"Half in common: one table by channel, one by author, of whom there are 100,000", "by_author: Write", importerNames("by_author")},
+			{"None in common: one table by message, one by author", "by_message: Write", importerNames("by_message")},
+		},
+	},
+	"reads": {
+		ruler: ruler{limit: 5 * time.Minute, order: turn.Order{N: streamed}}, file: "reading.md", target: "readbench", contenders: scans,
+		metrics: []metric{took, clientCPU, serversCPU, requests},
+		text: `# Reading a stream of 240 partitions
+
+A turn reads 24,000 rows of about 100 bytes, of 24 hours by ten hash buckets. Reads by hand use the paging of the driver, 5,000 rows a page, and do not merge.
+reader.Read returns the rows in order. The newest ten rows are in the [benchmark](benchmark.md).
+`,
+		sections: []section{{"All rows", scanned, []string{"ten partitions at a time, by hand, not merged", "reader.Read"}}},
+	},
+	"reconcile": {
+		ruler: ruler{limit: 8 * time.Minute, order: turn.Order{N: compared}}, file: "reconcile-benchmark.md", target: "reconcilebench", contenders: reconciling,
+		metrics: []metric{took, clientCPU, serversCPU, requests},
+		text: `# Package reconcile compared with the same by hand
+
+5,000 orders are in three tables, which agree, and nothing else uses them. Scans read all rows of all tables by ranges of tokens, 8 requests at a time. The scan by
+hand decodes the rows and compares nothing. To say which of two rows is newer takes the WRITETIME of columns and the TTL, as in the third line. The copy by hand reads the
+base table and puts each row into one query table at the time in its stamp, 64 at a time. It does not know when columns were written or how long a row has to live.
+`,
+		sections: []section{
+			{"Verify and a scan", scanByHand, []string{scanByHand + ", with WRITETIMEs and TTL", "Verify"}},
+			{"Backfill and a copy", copyByHand, []string{"Backfill, until all rows are put"}},
+		},
+	},
+	"tombstones": tombstonePage(),
+}

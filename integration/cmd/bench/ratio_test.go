@@ -1,0 +1,76 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// noise is a machine: slow moments that last for blocks, turns that a pause hits, and noise of each turn.
+func noise(random *rand.Rand, blocks int, times float64) (own, base []float64) {
+	slow := 0.0
+	for range blocks {
+		slow = 0.9*slow + 0.2*random.NormFloat64()
+		turn := func() float64 {
+			x := math.Exp(slow + 0.1*random.NormFloat64())
+			if random.IntN(30) == 0 {
+				x *= 4
+			}
+			return x
+		}
+		own, base = append(own, times*turn()), append(base, turn())
+	}
+	return own, base
+}
+
+// Of 95 % intervals about 95 % contain the ratio, also where noise goes on from block to block.
+func TestIntervalsContainTheRatio(t *testing.T) {
+	t.Parallel()
+	for _, blocks := range []int{12, 60} {
+		random, runs, contained := rand.New(rand.NewPCG(7, uint64(blocks))), 300, 0
+		for range runs {
+			if compare(noise(random, blocks, 1.3)).contains(1.3) {
+				contained++
+			}
+		}
+		if share := float64(contained) / float64(runs); share < 0.92 || share > 0.99 {
+			t.Errorf("%d blocks: %.3f of the intervals contain the ratio", blocks, share)
+		}
+	}
+}
+
+// A difference of 5 % is seen nearly always, and its interval is narrow.
+func TestShiftIsFound(t *testing.T) {
+	t.Parallel()
+	random, runs, found := rand.New(rand.NewPCG(1, 2)), 100, 0
+	for range runs {
+		if r := compare(noise(random, 200, 1.05)); r.low > 1 && r.contains(r.is) && r.width() < 0.06 {
+			found++
+		}
+	}
+	if found < 90 {
+		t.Errorf("found in %d of %d runs", found, runs)
+	}
+}
+
+// A wide interval is not shown, one of a few blocks is wide, and nothing is shown next to a null that does not contain 1.
+func TestNotShown(t *testing.T) {
+	t.Parallel()
+	list := []float64{1, 1, 1, 1, 1, 1, 1, 1}
+	same := compare(list, list)
+	for _, c := range []struct {
+		width   float64
+		r, null ratio
+		want    string
+	}{
+		{narrow, same, same, "**1.00** (1.00 to 1.00)"},
+		{narrow, same, ratio{1.02, 1.01, 1.03}, "not shown"},
+		{narrow, ratio{1.1, 1.05, 1.15}, same, "not shown"},
+		{wide, ratio{1.1, 1.05, 1.15}, same, "**1.10** (1.05 to 1.15)"},
+		{wide, compare(list[1:], list[1:]), same, "not shown"},
+	} {
+		if got := (metric{width: c.width}).cell(c.r, c.null); got != c.want {
+			t.Errorf("%v: %s", c, got)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/denorm-go/denorm/integration/cmd/bench/turn"
+)
+
+// ruler measures contenders in blocks. In a block each has its turn and, in the opposite order, another one, within seconds: A B B A. What
+// the machine does meanwhile meets all of them.
+type ruler struct {
+	blocks int           // at most
+	limit  time.Duration // no block begins after it; 0: there is none
+	enough float64       // no more blocks once all intervals of the client CPU of the last contender are so narrow; 0: go on
+	order  turn.Order    // of each turn; the name is left out
+}
+
+// contender does turns of one name.
+type contender struct {
+	name string
+	turn func(context.Context, turn.Order) (turn.Result, error)
+}
+
+// heat is contenders that meet each other, and what they did.
+type heat struct {
+	list    []contender
+	results [][]turn.Result // by contender, in the order of the turns: two a block
+}
+
+// run measures the heats in turn. The first block of each is not counted: it prepares statements and warms the servers.
+func (r ruler) run(ctx context.Context, heats ...*heat) error {
+	for _, h := range heats {
+		h.results = make([][]turn.Result, len(h.list))
+	}
+	begin := time.Now()
+	for block := 0; block <= r.blocks && (block <= fewest || r.limit == 0 || time.Since(begin) < r.limit); block++ {
+		if block > 0 && block%10 == 0 {
+			if r.enough > 0 && !slices.ContainsFunc(heats, func(h *heat) bool { return h.versus(len(h.list)-1, 0, clientCPU).width() > r.enough }) {
+				break
+			}
+			progress("block %d of %d, %.0f s", block, r.blocks, time.Since(begin).Seconds())
+		}
+		for _, h := range heats {
+			if err := r.block(ctx, h, block > 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r ruler) block(ctx context.Context, h *heat, counts bool) error {
+	order := rand.Perm(len(h.list))
+	back := slices.Clone(order)
+	slices.Reverse(back)
+	for _, i := range append(order, back...) {
+		result, err := h.list[i].turn(ctx, r.order)
+		if err != nil {
+			return fmt.Errorf("%s: %w", h.list[i].name, err)
+		}
+		if counts {
+			h.results[i] = append(h.results[i], result)
+		}
+	}
+	return nil
+}
+
+// metric is a figure of a turn.
+type metric struct {
+	name     string
+	unit     string
+	decimals int
+	alone    bool    // it is of turns without nodes
+	width    float64 // of the widest interval that is shown
+	most     float64 // that the interval of a later commit may reach; 0: there is none
+	of       func(turn.Result) float64
+}
+
+const (
+	narrow = 0.05
+	wide   = 0.15
+)
+
+func perOperation(x func(turn.Result) float64) func(turn.Result) float64 {
+	return func(r turn.Result) float64 { return x(r) / float64(r.N) }
+}
+
+func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
+func milliseconds(d time.Duration) float64 { return microseconds(d) / 1000 }
+
+var (
+	clientCPU   = metric{"client CPU", "µs", 0, true, narrow, 1.03, perOperation(func(r turn.Result) float64 { return microseconds(r.CPU) })}
+	allocations = metric{"allocations", "", 0, true, narrow, 0, perOperation(func(r turn.Result) float64 { return float64(r.Mallocs) })}
+	serversCPU  = metric{"servers' CPU", "µs", 0, false, narrow, 0, perOperation(func(r turn.Result) float64 { return max(1, microseconds(r.Servers)) })}
+	took        = metric{"time", "µs", 0, false, narrow, 0, perOperation(func(r turn.Result) float64 { return microseconds(r.Took) })}
+	requests    = metric{"requests", "", 2, false, narrow, 0, perOperation(func(r turn.Result) float64 { return float64(r.Requests) })}
+	p50         = metric{"p50", "ms", 2, false, narrow, 1.05, func(r turn.Result) float64 { return milliseconds(r.P50) }}
+	p99         = metric{"p99", "ms", 1, false, wide, 0, func(r turn.Result) float64 { return milliseconds(r.P99) }}
+)
+
+// series is a figure of a contender, once a block.
+func (h *heat) series(i int, m metric) []float64 {
+	turns := h.results[i]
+	list := make([]float64, len(turns)/2)
+	for b := range list {
+		list[b] = math.Sqrt(m.of(turns[2*b]) * m.of(turns[2*b+1]))
+	}
+	return list
+}
+
+// versus compares two contenders.
+func (h *heat) versus(own, base int, m metric) ratio {
+	return compare(h.series(own, m), h.series(base, m))
+}
+
+// shown says whether a ratio may be: narrow enough, while the same contender, under two names, is the same.
+func (m metric) shown(r, null ratio) bool { return r.width() <= m.width && null.contains(1) }
+
+// cell is a ratio, or why there is none.
+func (m metric) cell(r, null ratio) string {
+	if !m.shown(r, null) {
+		return "not shown"
+	}
+	return fmt.Sprintf("**%.2f** (%.2f to %.2f)", r.is, r.low, r.high)
+}
+
+// pauses says what the turns had to wait for.
+func pauses(heats ...*heat) string {
+	var all []turn.Result
+	for _, h := range heats {
+		all = append(all, slices.Concat(h.results...)...)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	const long = 100 * time.Millisecond
+	paused := 0
+	for _, r := range all {
+		if r.Gap >= long {
+			paused++
+		}
+	}
+	longest := slices.MaxFunc(all, func(a, b turn.Result) int { return cmp.Compare(a.Gap, b.Gap) }).Gap
+	gc := slices.MaxFunc(all, func(a, b turn.Result) int { return cmp.Compare(a.GC, b.GC) }).GC
+	return fmt.Sprintf("Pauses: in %d of %d turns no node answered for %d ms or more, at most %.0f ms. The client's garbage collector stopped it for at most %.1f ms a turn.",
+		paused, len(all), long.Milliseconds(), milliseconds(longest), milliseconds(gc))
+}

@@ -1,0 +1,322 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"gopkg.in/inf.v0"
+
+	"github.com/denorm-go/denorm/examples/orders"
+	"github.com/denorm-go/denorm/integration/harness/parallel"
+	"github.com/denorm-go/denorm/reader"
+	"github.com/denorm-go/denorm/schema"
+	"github.com/denorm-go/denorm/tables"
+	"github.com/denorm-go/denorm/tracing"
+	"github.com/denorm-go/denorm/writer"
+)
+
+// The contenders that commits are compared by, and those of the gate alone.
+var (
+	Compared = []string{"createOrder", "createOrder, Group", "move, OneOf", "update, Versioned", "newest ten of ten buckets"}
+	Gated    = append(slices.Clone(Compared), "one row", "page of 100 rows")
+)
+
+// Contenders are all.
+var Contenders = slices.Concat(creating, changing, transacting, reading)
+
+var creating = []Contender{
+	creates("createOrder"),
+	creates("createOrder, Group", group),
+	creates("createOrder, Logged", writer.Logged()),
+	creates("createOrder, traced", writer.Trace(tracing.New( // records, exports nowhere
+		tracing.WithTracerProvider(sdktrace.NewTracerProvider()),
+		tracing.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))),
+	))),
+	createsByHand("one INSERT by hand", byHand.single),
+	createsByHand("fan-out by hand", byHand.fanOut),
+	createsByHand("fan-out by hand, again", byHand.fanOut),
+	createsByHand("unlogged batch by hand", batchByHand(gocql.UnloggedBatch)),
+	createsByHand("logged batch by hand", batchByHand(gocql.LoggedBatch)),
+	createsByHand("INSERT with two materialized views", byHand.viewed),
+}
+
+var group = writer.Group(4 << 10)
+
+func creates(name string, options ...writer.Option) Contender {
+	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
+		w := p.Writer.With(options...)
+		return ofOrders(func(ctx context.Context, o orders.Order) error {
+			_, err := w.Write(ctx, "createOrder", orders.Orders.Insert(o))
+			return err
+		}), p.Ensure(ctx, schema.Sets(orders.Orders))
+	}}
+}
+
+// ofOrders prepares orders.
+func ofOrders(create func(context.Context, orders.Order) error) Prepare {
+	return func(_ context.Context, n int) (func(context.Context, int) error, error) {
+		list := make([]orders.Order, n)
+		for i := range list {
+			list[i] = orders.New(gocql.MustRandomUUID(), inf.NewDec(1995, 2))
+		}
+		return func(ctx context.Context, i int) error { return create(ctx, list[i]) }, nil
+	}
+}
+
+// item is what is changed: two tables, by id and by status.
+type item struct {
+	ItemID    gocql.UUID
+	Status    string
+	Email     string
+	Note      string
+	UpdatedAt int64
+	Version   gocql.UUID
+}
+
+func newItem() item {
+	id := gocql.MustRandomUUID()
+	return item{ItemID: id, Status: "open", Email: id.String() + "@example.org", Note: notes[0]}
+}
+
+// The changes: nobody else writes the item.
+var notes = [2]string{"a note of some length", "another note of some length"}
+
+func note(i *item) { i.Note = other(i.Note, notes) }
+func move(i *item) { i.Status = other(i.Status, [2]string{"open", "paid"}) }
+
+func other(now string, of [2]string) string {
+	if now == of[0] {
+		return of[1]
+	}
+	return of[0]
+}
+
+func items(prefix string, key []string, rules ...tables.Option) *tables.Set[item] {
+	return tables.Must(tables.New[item](prefix, append([]tables.Option{
+		tables.Table{Name: prefix + "_by_id", PartKey: []string{"item_id"}},
+		tables.Table{Name: prefix + "_by_status", PartKey: key, SortKey: []string{"item_id"}},
+	}, rules...)...))
+}
+
+func ofEmail(prefix string) tables.Option {
+	return tables.Table{Name: prefix + "_of_email", PartKey: []string{"email"}, Unique: true}
+}
+
+// Sets, by what their second table is by. Transactions wait for each other where they share a partition.
+var (
+	byStatus = []string{"status"}
+	byEmail  = []string{"email", "status"}
+	version  = tables.Versioned("version")
+	single   = tables.SingleWriter("status")
+	stamp    = tables.Stamp("updated_at")
+	oneOf    = tables.OneOf("status", "open", "paid", "shipped", "cancelled")
+
+	plain         = items("plain", byStatus)
+	oneOfItems    = items("one_of", byStatus, oneOf, stamp)
+	versioned     = items("versioned", byStatus, version)
+	owned         = items("owned", byEmail)
+	ownedOneOf    = items("owned_one_of", byEmail, tables.OneOf("status", "open", "paid"), stamp)
+	ownedVersion  = items("owned_versioned", byEmail, version)
+	transactional = items("transacted", byEmail, version, tables.Transactional())
+	sharing       = items("shared", byStatus, version, tables.Transactional())
+)
+
+var changing = []Contender{
+	insertsByHand("insert by hand", false),
+	insertsByHand("insert by hand, again", false),
+	inserts("insert", plain),
+	inserts("insert, Group", plain, writer.Concurrent(), group),
+	inserts("insert, OneOf", oneOfItems),
+	insertsByHand("insert if not exists by hand", true),
+	inserts("insert, Versioned", versioned),
+	inserts("insert, Versioned, Unique", items("unique_items", byStatus, version, ofEmail("unique_items"))),
+	updatesByHand("update by hand", note, byHand.together),
+	updatesByHand("update by hand, again", note, byHand.together),
+	updates("update", plain, note),
+	updates("update, Group", plain, note, writer.Concurrent(), group),
+	updates("update, OneOf", oneOfItems, note),
+	updates("update, OneOf, Concurrent", oneOfItems, note, writer.Concurrent()),
+	updates("update, OneOf, Concurrent, Group", oneOfItems, note, writer.Concurrent(), group),
+	updatesByHand("move by hand, logged batch", move, byHand.inBatch),
+	updatesByHand("move by hand, logged batch, again", move, byHand.inBatch),
+	updates("move, SingleWriter", items("single", byStatus, single), move),
+	updates("move, OneOf", oneOfItems, move),
+	updates("move, OneOf, Concurrent, Group", oneOfItems, move, writer.Concurrent(), group),
+	updatesByHand("compare-and-set by hand", note, byHand.compareAndSet),
+	updatesByHand("compare-and-set by hand, again", note, byHand.compareAndSet),
+	updates("update, Versioned", versioned, note),
+	updatesByHand("move by hand, compare-and-set", move, byHand.compareAndSet),
+	updates("move, Versioned", versioned, move),
+}
+
+// transacting is for Cassandra 6.
+var transacting = []Contender{
+	inserts("insert, fan-out", owned),
+	inserts("insert, fan-out, again", owned),
+	inserts("insert, owned, OneOf", ownedOneOf),
+	inserts("insert, owned, Versioned", ownedVersion),
+	inserts("insert, Transactional", transactional),
+	inserts("insert, owned, Versioned, Unique", items("owned_unique", byEmail, version, ofEmail("owned_unique"))),
+	inserts("insert, Transactional, Unique", items("transacted_unique", byEmail, version, tables.Transactional(), ofEmail("transacted_unique"))),
+	inserts("insert, Transactional, shared", sharing),
+	updates("update, fan-out", owned, note),
+	updates("update, fan-out, again", owned, note),
+	updates("update, owned, OneOf", ownedOneOf, note),
+	updates("update, owned, Versioned", ownedVersion, note),
+	updates("update, Transactional", transactional, note),
+	updates("move, owned, SingleWriter", items("owned_single", byEmail, single), move),
+	updates("move, owned, SingleWriter, again", items("owned_single", byEmail, single), move),
+	updates("move, owned, OneOf", ownedOneOf, move),
+	updates("move, owned, Versioned", ownedVersion, move),
+	updates("move, Transactional", transactional, move),
+}
+
+func inserts(name string, s *tables.Set[item], options ...writer.Option) Contender {
+	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
+		w := p.Writer.With(options...)
+		return func(_ context.Context, n int) (func(context.Context, int) error, error) {
+			list := newItems(n)
+			return func(ctx context.Context, i int) error {
+				_, err := w.Write(ctx, "createItem", s.Insert(list[i]))
+				return err
+			}, nil
+		}, p.Ensure(ctx, schema.Sets(s))
+	}}
+}
+
+func newItems(n int) []item {
+	list := make([]item, n)
+	for i := range list {
+		list[i] = newItem()
+	}
+	return list
+}
+
+func updates(name string, s *tables.Set[item], edit func(*item), options ...writer.Option) Contender {
+	return Contender{Name: name, Open: func(ctx context.Context, p *Place) (Prepare, error) {
+		w := p.Writer.With(options...)
+		written := func(i *item, r writer.Result) {
+			s.SetStamp(i, r.Timestamp)
+			if r.Version != (gocql.UUID{}) {
+				i.Version = r.Version
+			}
+		}
+		return again(func(ctx context.Context, i *item) error {
+			result, err := w.Write(ctx, "createItem", s.Insert(*i))
+			written(i, result)
+			return err
+		}, func(ctx context.Context, i *item) error {
+			after := *i
+			edit(&after)
+			result, err := w.Write(ctx, "changeItem", s.Update(*i, after))
+			*i = after
+			written(i, result)
+			return err
+		}), p.Ensure(ctx, schema.Sets(s))
+	}}
+}
+
+// again changes the same items in each turn. In a turn no item is changed twice.
+func again(insert, change func(context.Context, *item) error) Prepare {
+	var list []item
+	return func(ctx context.Context, n int) (func(context.Context, int) error, error) {
+		begin := len(list)
+		list = append(list, newItems(max(0, n-begin))...)
+		err := parallel.Do(16, len(list)-begin, func(i int) error { return insert(ctx, &list[begin+i]) })
+		return func(ctx context.Context, i int) error { return change(ctx, &list[i]) }, err
+	}
+}
+
+const buckets = 10
+
+// Measurement is a row of a stream in ten buckets.
+type Measurement struct {
+	Stream string
+	Ts     gocql.UUID
+	Value  float64
+	Note   string
+}
+
+// Measurements is the stream.
+var Measurements = tables.Must(tables.New[Measurement]("measurement",
+	tables.Table{Name: "measurements", PartKey: []string{"stream", "hour", "bucket"}, SortKey: []string{"ts DESC"}},
+	tables.Derive("hour", tables.Hour("ts")),
+	tables.Derive("bucket", tables.Hash(buckets, "ts")),
+	tables.Type("ts", "timeuuid"),
+))
+
+// Begins is the first moment of the stream.
+var Begins = time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+
+// StreamName is the key of the stream.
+const StreamName = "plant-7"
+
+var reading = []Contender{
+	reads("newest ten of ten buckets", 4, func(ctx context.Context, p *Place) (int, error) { return list(ctx, p, "newest", streamed.Limit(10)) }),
+	reads("ten reads by hand, sorted", 4, newestByHand(true)),
+	reads("ten reads by hand, sorted, again", 4, newestByHand(true)),
+	reads("ten reads by hand, not merged", 4, newestByHand(false)),
+	reads("one IN of ten buckets by hand", 4, newestByIn),
+	reads("one row", 1, func(ctx context.Context, p *Place) (int, error) {
+		return list(ctx, p, "one", reader.From(rare, "rare_by_id").Eq("item_id", rareItem.ItemID))
+	}),
+	reads("page of 100 rows", 8, func(ctx context.Context, p *Place) (int, error) {
+		return list(ctx, p, "page", streamed.Limit(100))
+	}),
+}
+
+var (
+	streamed = reader.From(Measurements, "measurements").Eq("stream", StreamName).GtOrEq("ts", Begins).Lt("ts", Begins.Add(time.Hour)).OrderBy("ts DESC")
+	rare     = items("rare", byStatus)
+	rareItem = newItem()
+)
+
+func list[T any](ctx context.Context, p *Place, op string, q reader.Query[T]) (int, error) {
+	rows, _, err := reader.List(ctx, p.Reader, op, q)
+	return len(rows), err
+}
+
+// reads makes a contender that reads rows of the stream.
+func reads(name string, slow int, read func(context.Context, *Place) (rows int, err error)) Contender {
+	return Contender{Name: name, Slow: slow, Open: func(ctx context.Context, p *Place) (Prepare, error) {
+		var first sync.Once
+		err := p.Ensure(ctx, schema.Sets(Measurements, rare))
+		return func(ctx context.Context, _ int) (func(context.Context, int) error, error) {
+			first.Do(func() { err = load(ctx, p) })
+			want := 0
+			if err == nil {
+				want, err = read(ctx, p)
+			}
+			return func(ctx context.Context, _ int) error {
+				rows, err := read(ctx, p)
+				if err == nil && (rows != want || rows == 0) {
+					err = errOther
+				}
+				return err
+			}, err
+		}, err
+	}}
+}
+
+// MeasurementAt is row i of the stream.
+func MeasurementAt(i int, step time.Duration) Measurement {
+	ts := gocql.UUIDFromTime(Begins.Add(time.Duration(i) * step))
+	copy(ts[8:], []byte{0x80, 0, 0, 0, 0, 0, 0, 1}) // clock and node: the same whenever it is written
+	return Measurement{StreamName, ts, float64(i), "sixty bytes, about as long as the note of a measurement is!"}
+}
+
+// load writes an hour of the stream, the same whenever it is called, and an item.
+func load(ctx context.Context, p *Place) error {
+	const rows = 400
+	_, err := p.Writer.Write(ctx, "load", rare.Insert(rareItem))
+	return errors.Join(err, parallel.Do(8, rows, func(i int) error {
+		_, err := p.Writer.Write(ctx, "load", Measurements.Insert(MeasurementAt(i, time.Hour/rows)))
+		return err
+	}))
+}
