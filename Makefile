@@ -47,7 +47,7 @@ long: simulation reconcileproofs soak bulkproofs temporalproofs accord cassandra
 .PHONY: unit
 unit: ## unit tests, and a simulation of 10,000 writes
 	go test ./...
-	cd integration && go test -count=1 ./load/simulation
+	cd integration && GOGC=800 go test -count=1 ./load/simulation
 	cd reconcile/temporal && go test ./...
 
 .PHONY: race
